@@ -1,0 +1,50 @@
+# Every target sets up what it needs first, so `make demo` and `make test` work in a fresh clone.
+# What is set up is remembered by two stamps in .venv; a newer lock or pyproject.toml makes them stale.
+
+PYTHON := .venv/bin/python
+PACKAGES := .venv/.packages
+DRIVER := .venv/.driver
+
+.PHONY: help demo test lint format lock clean
+
+help: ## list the targets (the default)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' Makefile
+
+demo: $(DRIVER) ## show what glla does on this machine
+	@$(PYTHON) -m glla demo
+
+test: $(DRIVER) ## run everything that must pass: style, types, all tests
+	@sh .ci/setup xvfb
+	@sh .ci/test
+
+lint: $(PACKAGES) ## check style and types only
+	@$(PYTHON) -m ruff check
+	@$(PYTHON) -m ruff format --check
+	@$(PYTHON) -m mypy
+
+format: $(PACKAGES) ## put the code into the project's style
+	@$(PYTHON) -m ruff check --fix --exit-zero
+	@$(PYTHON) -m ruff format
+
+# uv writes one list for every Python from 3.11 on, Linux and macOS; pip reads it. "fewest" gives all of them the same
+# NumPy and SciPy, so that results do not depend on the Python.
+lock: $(PACKAGES) ## choose the newest versions anew: requirements.lock
+	@$(PYTHON) -m venv .venv-lock
+	@.venv-lock/bin/python -m pip install -qq --disable-pip-version-check uv
+	@{ echo "# Written by \`make lock\` from pyproject.toml: exact versions for Python 3.11 and newer." && \
+		.venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest \
+		--no-header --no-annotate --extra dev pyproject.toml; } > .venv-lock/requirements.lock
+	@mv .venv-lock/requirements.lock requirements.lock
+	@rm -r .venv-lock
+
+clean: ## remove .venv and everything that was built
+	rm -rf .venv .venv-lock dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis demo.png
+	find . -name __pycache__ -prune -exec rm -rf {} +
+
+$(PACKAGES): requirements.lock pyproject.toml
+	@sh .ci/setup packages
+	@touch $@
+
+$(DRIVER): $(PACKAGES)
+	@sh .ci/setup driver
+	@touch $@

@@ -1,0 +1,47 @@
+"""glla: linear algebra on the GPU through nothing but OpenGL 3.3 fragment shaders."""
+
+from glla import errors
+from glla.device import Device, default_device, list_egl_devices
+from glla.linalg import (
+    PLU,
+    RREF,
+    RefinedSolution,
+    SlogdetResult,
+    det,
+    inv,
+    lu_factor,
+    lu_solve,
+    matmul,
+    plan,
+    plu,
+    rref,
+    slogdet,
+    solve,
+)
+from glla.matrix import Matrix, asarray
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "PLU",
+    "RREF",
+    "Device",
+    "Matrix",
+    "RefinedSolution",
+    "SlogdetResult",
+    "__version__",
+    "asarray",
+    "default_device",
+    "det",
+    "errors",
+    "inv",
+    "list_egl_devices",
+    "lu_factor",
+    "lu_solve",
+    "matmul",
+    "plan",
+    "plu",
+    "rref",
+    "slogdet",
+    "solve",
+]

@@ -1,0 +1,279 @@
+"""The `glla` command."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import platform
+import sys
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import glla
+from glla import Device
+from glla.character import examine, passed
+from glla.errors import ContextError, GllaError
+
+PACKAGES = ("numpy", "moderngl", "glfw")
+"""What glla needs, by the names of their distributions."""
+
+SMALLEST_DEMO = 8
+KINDS = {True: "software", False: "hardware"}
+LABELS = {"renderer": "renderer", "vendor": "vendor", "OpenGL": "opengl", "GLSL": "glsl", "context": "backend"}
+NAME_WIDTH = 40
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        By default those of the process.
+
+    Returns
+    -------
+    int
+        Exit status: 0 when all is well, 1 when something failed, 2 for wrong usage, 130 when interrupted.
+    """
+    options = _parser().parse_args(arguments)
+    try:
+        status: int = options.command(options)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read our output has seen enough. Python would flush again at its end, into the same broken pipe.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    except GllaError as error:
+        return _failure(str(error))
+    except OSError as error:
+        return _failure(f"{error.filename or 'system'}: {error.strerror or error}")
+    return status
+
+
+def _failure(message: str) -> int:
+    print(f"glla: {message}", file=sys.stderr)
+    return 1
+
+
+# -- what can be asked for --------------------------------------------------------------------------------------------
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="glla", description="Dense linear algebra through OpenGL fragment shaders.")
+    parser.add_argument("--version", action="version", version=f"glla {glla.__version__}")
+    commands = parser.add_subparsers(required=True, metavar="command")
+
+    info = commands.add_parser("info", help="what the device is, can do, and how it calculates")
+    info.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    _add_device_options(info)
+    info.set_defaults(command=_info)
+
+    demo = commands.add_parser("demo", help="run, verify, time and draw the operations")
+    demo.add_argument("--size", type=_demo_size, default=512, metavar="N", help="order of the matrices (512)")
+    demo.add_argument("--output", type=Path, default=Path("demo.png"), metavar="PNG", help="picture (demo.png)")
+    demo.add_argument("--seed", type=_natural, default=2007, help="seed of the random matrix (2007)")
+    _add_device_options(demo)
+    demo.set_defaults(command=_demo)
+    return parser
+
+
+def _add_device_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("device")
+    group.add_argument("--backend", choices=("auto", "egl", "glfw"), default="auto", help="how to get a context (auto)")
+    group.add_argument("--index", type=_natural, metavar="I", help="the EGL device, as `glla info` lists them")
+    kind = group.add_mutually_exclusive_group()
+    kind.add_argument("--software", action="store_true", default=None, help="a software rasteriser only")
+    kind.add_argument("--hardware", action="store_false", dest="software", default=None, help="no software rasteriser")
+
+
+def _natural(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"must be a whole number from 0, got {text!r}")
+    return int(text)
+
+
+def _demo_size(text: str) -> int:
+    size = _natural(text)
+    if size < SMALLEST_DEMO:
+        raise argparse.ArgumentTypeError(f"must be at least {SMALLEST_DEMO}, got {size}")
+    return size
+
+
+def _open(options: argparse.Namespace) -> Device:
+    return Device(options.backend, options.index, options.software)
+
+
+# -- demo -------------------------------------------------------------------------------------------------------------
+
+
+def _demo(options: argparse.Namespace) -> int:
+    from glla.lab import demo  # heavy, and only here
+
+    demo.check(options.output)
+    with _open(options) as device:
+        return 0 if demo.run(device, options.size, options.output, options.seed) else 1
+
+
+# -- info -------------------------------------------------------------------------------------------------------------
+
+
+def _info(options: argparse.Namespace) -> int:
+    try:
+        with _open(options) as device:
+            report = _report(device)
+    except ContextError as error:
+        if not options.json:
+            raise
+        report = {"ok": False, "error": str(error), "versions": _versions(), "egl_devices": _egl_devices(None)}
+    if options.json:
+        print(json.dumps(_plain(report), indent=2, allow_nan=False))
+    else:
+        print(_text(report))
+    return 0 if report["ok"] else 1
+
+
+def _report(device: Device) -> dict[str, Any]:
+    """All that `glla info` tells, as plain data."""
+    findings = examine(device)
+    info, stats = device.info, device.stats()
+    return {
+        "ok": passed(findings),
+        "device": {
+            "renderer": info.renderer,
+            "vendor": info.vendor,
+            "opengl": info.version,
+            "glsl": info.glsl,
+            "backend": info.backend,
+            "software": info.software,
+        },
+        "limits": _limits(device),
+        "memory": {
+            "textures_in_use": stats.textures,
+            "bytes_in_use": stats.bytes,
+            "textures_idle": stats.idle_textures,
+            "bytes_idle": stats.idle_bytes,
+            "bytes_peak": stats.peak_bytes,
+            "framebuffers": stats.framebuffers,
+            "programs": stats.programs,
+        },
+        "egl_devices": _egl_devices(device),
+        "versions": _versions(),
+        "self_test": [
+            {
+                "name": finding.name,
+                "verdict": finding.verdict,
+                "necessary": finding.necessary,
+                "detail": finding.detail,
+                "figures": dict(finding.figures),
+            }
+            for finding in findings
+        ],
+    }
+
+
+def _limits(device: Device) -> dict[str, dict[str, Any]]:
+    """Every limit that matters, with its unit."""
+    info, limits = device.info, device.limits
+    rows: list[tuple[str, Any, str]] = [
+        ("texture_side", limits.texture_size, "texels"),
+        ("matrix_side_in_one_texture", 2 * limits.texture_size, "elements"),
+        ("viewport", list(info.viewport), "pixels"),
+        ("targets_of_a_pass", limits.draw_buffers, "textures"),
+        ("loop_trips_of_a_fragment", limits.loop_trips, "trips"),
+        ("fragment_texture_units", info.extra.get("GL_MAX_TEXTURE_IMAGE_UNITS"), "textures"),
+        ("vertex_texture_units", info.extra.get("GL_MAX_VERTEX_TEXTURE_IMAGE_UNITS"), "textures"),
+        ("fragment_uniforms", info.extra.get("GL_MAX_FRAGMENT_UNIFORM_COMPONENTS"), "components"),
+        ("uniform_block", info.uniform_block_bytes, "bytes"),
+    ]
+    return {name: {"value": value, "unit": unit} for name, value, unit in rows if value is not None}
+
+
+def _egl_devices(device: Device | None) -> list[dict[str, Any]]:
+    used = "" if device is None else device.info.backend
+    return [
+        {
+            "index": one.index,
+            "name": one.name,
+            "software": one.software,
+            "render_node": one.render_node,
+            "cuda": one.cuda,
+            "in_use": used.startswith(f"EGL device {one.index} "),
+        }
+        for one in glla.list_egl_devices()
+    ]
+
+
+def _versions() -> dict[str, str]:
+    return {
+        "glla": glla.__version__,
+        "Python": platform.python_version(),
+        **{name: _version(name) for name in PACKAGES},
+    }
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:  # it may have been put in place by hand
+        return "unknown"
+
+
+def _plain(value: Any) -> Any:
+    """Replace what JSON has no number for, infinity and NaN, by its name."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _text(report: dict[str, Any]) -> str:
+    """Write the report as aligned text."""
+    parts = []
+    for title, rows in _sections(report).items():
+        parts.append("\n".join([title, *(f"  {name.replace('_', ' '):{NAME_WIDTH}}{value}" for name, value in rows)]))
+    parts.append(
+        "self-test passed (a note is worth knowing, and no failure)"
+        if report["ok"]
+        else "self-test FAILED: results of glla are wrong on this device"
+    )
+    return "\n\n".join(parts)
+
+
+def _sections(report: dict[str, Any]) -> dict[str, list[tuple[str, str]]]:
+    device, limits = report["device"], report["limits"]
+    return {
+        "device": [
+            *((key, device[name]) for key, name in LABELS.items()),
+            ("kind", KINDS[device["software"]]),
+        ],
+        "limits": [(name, _quantity(limit["value"], limit["unit"])) for name, limit in limits.items()],
+        "memory": _memory_rows(report["memory"]),
+        "EGL devices": [_egl_row(one) for one in report["egl_devices"]] or [("none", "")],
+        "versions": list(report["versions"].items()),
+        "self-test": [(f"{test['verdict']:8}{test['name']}", test["detail"]) for test in report["self_test"]],
+    }
+
+
+def _memory_rows(memory: dict[str, int]) -> list[tuple[str, str]]:
+    return [
+        ("textures in use", f"{memory['textures_in_use']}, {memory['bytes_in_use']} bytes"),
+        ("textures kept for reuse", f"{memory['textures_idle']}, {memory['bytes_idle']} bytes"),
+        ("most so far", f"{memory['bytes_peak']} bytes"),
+        ("programs, framebuffers", f"{memory['programs']}, {memory['framebuffers']}"),
+    ]
+
+
+def _egl_row(one: dict[str, Any]) -> tuple[str, str]:
+    return f"index {one['index']}", f"{KINDS[one['software']]}: {one['name']}{', in use' if one['in_use'] else ''}"
+
+
+def _quantity(value: Any, unit: str) -> str:
+    return f"{' x '.join(map(str, value)) if isinstance(value, list) else value} {unit}"

@@ -1,0 +1,546 @@
+"""The device: one OpenGL 3.3 context, and the running of plans on it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import weakref
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from types import TracebackType
+from typing import Any
+
+import moderngl
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.device import context as contexts
+from glla.device.programs import Program, Programs, pack_uniform
+from glla.device.textures import Pool, Texture, handle
+from glla.errors import (
+    DeviceError,
+    DeviceMismatchError,
+    LimitError,
+    OutOfMemoryError,
+    PlanError,
+    ReleasedError,
+    ThreadError,
+)
+from glla.kernels import packing
+from glla.layout import Shape
+from glla.passes import Limits, Pass, Plan, Storage
+
+Array = NDArray[np.float32]
+
+LLVMPIPE_LOOP_TRIPS = 60000
+"""llvmpipe ends all loops of an invocation after 65535 trips, silently."""
+
+
+@dataclass(frozen=True)
+class Stats:
+    """What a device holds and has done.
+
+    Attributes
+    ----------
+    textures, idle_textures : int
+        On loan, and waiting in the pool.
+    bytes, idle_bytes, peak_bytes : int
+        Their sizes; the largest sum of both so far.
+    framebuffers, programs : int
+        Kept for reuse.
+    plans, passes : int
+        Run since the device was made.
+    """
+
+    textures: int
+    idle_textures: int
+    bytes: int
+    idle_bytes: int
+    peak_bytes: int
+    framebuffers: int
+    programs: int
+    plans: int
+    passes: int
+
+
+@dataclass(frozen=True)
+class DeviceInfo:
+    """What the driver says of itself, and the limits that matter here."""
+
+    renderer: str
+    vendor: str
+    version: str
+    glsl: str
+    backend: str
+    software: bool
+    limits: Limits
+    uniform_block_bytes: int = 0
+    viewport: tuple[int, ...] = ()
+    extra: Mapping[str, int] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class _Draw:
+    """A pass made ready: everything looked up that does not depend on the operands."""
+
+    step: Pass
+    array: moderngl.VertexArray
+    samplers: tuple[tuple[int, str], ...]
+    uniforms: tuple[tuple[moderngl.Uniform, bytes], ...]
+    viewport: tuple[int, int, int, int]
+
+
+class Device:
+    """An OpenGL 3.3 context that runs plans.
+
+    A device belongs to the thread that made it; every call from another thread raises `ThreadError`. Use it as a
+    context manager, or call `release`.
+
+    Parameters
+    ----------
+    backend : {"auto", "egl", "glfw"}
+        How to make the context. ``auto`` takes EGL on Linux and GLFW elsewhere. The environment variable
+        ``GLLA_BACKEND`` overrides it.
+    index : int, optional
+        Which EGL device, as `glla info` lists them. ``GLLA_DEVICE`` overrides it (an index, ``software`` or
+        ``hardware``).
+    software : bool, optional
+        True for a software rasteriser only, False for none; by default hardware comes first.
+    max_bytes : int, optional
+        Cap on the memory of all textures together.
+    max_texture_size : int, optional
+        Texels on a side of a texture, at least 2; lowers what the driver allows.
+    debug : bool
+        Check GL's error flag after each pass instead of each plan, and fill each texture with NaN before it is used.
+        ``GLLA_DEBUG=1`` does the same. Slow.
+
+    Raises
+    ------
+    ContextError
+        No context could be made; the message lists every attempt and what mends it.
+
+    Examples
+    --------
+    >>> import glla
+    >>> with glla.Device() as device:
+    ...     product = glla.matmul([[1, 2], [3, 4]], [[0, 1], [1, 0]], device=device)
+    >>> product
+    array([[2., 1.],
+           [4., 3.]], dtype=float32)
+    """
+
+    def __init__(
+        self,
+        backend: str = "auto",
+        index: int | None = None,
+        software: bool | None = None,
+        *,
+        max_bytes: int | None = None,
+        max_texture_size: int | None = None,
+        debug: bool = False,
+    ) -> None:
+        self._closed = True  # until the context is there
+        self._thread = threading.get_ident()
+        self._debug = debug or os.environ.get("GLLA_DEBUG", "") not in ("", "0")
+        self._gl, self._loader = contexts.open_context(backend, index, software)
+        self._closed = False
+        try:
+            self.info = self._describe(max_texture_size)
+        except BaseException:
+            self._loader.release()
+            raise
+        self.limits = self.info.limits
+        self._pool = Pool(self._gl, self.limits, max_bytes, poison=self._debug)
+        self._programs = Programs(self._gl)
+        self._ready: weakref.WeakKeyDictionary[Plan, list[_Draw]] = weakref.WeakKeyDictionary()
+        self._plans = 0
+        self._passes = 0
+        self._watchers: list[Callable[[Plan], None]] = []
+
+    # -- what it is ---------------------------------------------------------------------------------------------
+
+    def _describe(self, max_texture_size: int | None) -> DeviceInfo:
+        with self._loader:
+            given = self._gl.info
+            glsl = str(given.get("GL_SHADING_LANGUAGE_VERSION", "")) or f"3.30 (GL {self._gl.version_code})"
+        renderer = str(given["GL_RENDERER"])
+        software = contexts.is_software_renderer(renderer)
+        side = int(given["GL_MAX_TEXTURE_SIZE"])
+        side = min(side, *(int(length) for length in given["GL_MAX_VIEWPORT_DIMS"]))
+        if max_texture_size is not None:
+            if not 2 <= max_texture_size <= side:
+                raise LimitError(
+                    f"device: max_texture_size must be 2 to {side} on this device, got {max_texture_size}",
+                    max_texture_size,
+                    side,
+                )
+            side = max_texture_size
+        limits = Limits(
+            texture_size=side,
+            draw_buffers=min(int(given["GL_MAX_DRAW_BUFFERS"]), 8),
+            loop_trips=LLVMPIPE_LOOP_TRIPS,
+        )
+        return DeviceInfo(
+            renderer=renderer,
+            vendor=str(given["GL_VENDOR"]),
+            version=str(given["GL_VERSION"]),
+            glsl=glsl,
+            backend=self._loader.description,
+            software=software,
+            limits=limits,
+            uniform_block_bytes=int(given["GL_MAX_UNIFORM_BLOCK_SIZE"]),
+            viewport=tuple(int(length) for length in given["GL_MAX_VIEWPORT_DIMS"]),
+            extra={
+                name: int(given[name])
+                for name in (
+                    "GL_MAX_TEXTURE_IMAGE_UNITS",
+                    "GL_MAX_VERTEX_TEXTURE_IMAGE_UNITS",
+                    "GL_MAX_FRAGMENT_UNIFORM_COMPONENTS",
+                    "GL_MAX_3D_TEXTURE_SIZE",
+                    "GL_MAX_ARRAY_TEXTURE_LAYERS",
+                )
+                if name in given
+            },
+        )
+
+    def __repr__(self) -> str:
+        state = "released" if self._closed else f"{self.info.renderer}, {self.info.backend}"
+        return f"<glla.Device {state}>"
+
+    def stats(self) -> Stats:
+        """Count what the device holds (see `Stats`). Does not synchronise."""
+        with self.current():
+            self._pool.collect()
+            pool = self._pool
+            return Stats(
+                textures=pool.used,
+                idle_textures=pool.idle,
+                bytes=pool.used_bytes,
+                idle_bytes=pool.idle_bytes,
+                peak_bytes=pool.peak_bytes,
+                framebuffers=pool.framebuffers,
+                programs=len(self._programs),
+                plans=self._plans,
+                passes=self._passes,
+            )
+
+    # -- life ---------------------------------------------------------------------------------------------------
+
+    @property
+    def released(self) -> bool:
+        """Whether it was released."""
+        return self._closed
+
+    def check(self) -> None:
+        """Raise unless the device can be used here and now.
+
+        Raises
+        ------
+        ThreadError
+            From another thread, or in a forked process.
+        ReleasedError
+            After `release`.
+        """
+        contexts.check_process()
+        if threading.get_ident() != self._thread:
+            raise ThreadError(
+                "device: belongs to the thread that made it; make a Device in this thread, or send the work to that one"
+            )
+        if self._closed:
+            raise ReleasedError("device: is used after it was released; make another Device")
+
+    @contextlib.contextmanager
+    def current(self) -> Iterator[None]:
+        """Make the context current for a while, and then whatever was current before."""
+        self.check()
+        if self._loader.is_current():
+            yield
+            return
+        with self._loader:
+            yield
+
+    def finish(self) -> None:
+        """Wait until everything queued is done. Synchronises."""
+        with self.current():
+            self._gl.finish()
+            self._check_error("finish")
+
+    def free(self) -> None:
+        """Release the textures that wait in the pool."""
+        with self.current():
+            self._pool.free()
+
+    def release(self) -> None:
+        """Release the context and all that lives in it; a second call does nothing."""
+        if self._closed:
+            return
+        self.check()
+        with self._loader:
+            self._ready.clear()
+            self._pool.release()
+            self._programs.release()
+            self._gl.release()
+        self._closed = True
+        self._loader.release()
+
+    def __enter__(self) -> Device:
+        self.check()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
+
+    def __del__(self) -> None:
+        # Only the owner may touch the context; elsewhere the process' end will free it.
+        if not self._closed and threading.get_ident() == self._thread:
+            with contextlib.suppress(Exception):
+                self.release()
+
+    # -- plans --------------------------------------------------------------------------------------------------
+
+    def run(self, plan: Plan, **operands: Texture) -> dict[str, Texture]:
+        """Queue all passes of a plan.
+
+        Parameters
+        ----------
+        plan : Plan
+            Checked, compiled and kept ready at its first run.
+        **operands : Texture
+            One for each operand of the plan.
+
+        Returns
+        -------
+        dict of str to Texture
+            The results, on loan: release them, or drop them.
+
+        Raises
+        ------
+        PlanError, LimitError, ShaderError
+            The plan cannot run here.
+        OutOfMemoryError
+            No memory for a result or a temporary.
+        DeviceError
+            GL flagged an error.
+        """
+        with self.current():
+            draws = self._ready.get(plan)
+            if draws is None:
+                draws = self._ready[plan] = self._prepare(plan)
+            textures = self._bind(plan, operands)
+            try:
+                self._draw(plan, draws, textures)
+                self._check_error(plan.operation)
+            except BaseException:
+                for slot in plan.slots:
+                    if slot not in plan.operands and slot in textures:
+                        textures[slot].release()
+                raise
+            for slot in plan.temporaries:
+                textures[slot].release()
+            self._plans += 1
+            self._passes += len(draws)
+        return {name: textures[slot] for name, slot in plan.results.items()}
+
+    def _prepare(self, plan: Plan) -> list[_Draw]:
+        """Check a plan, compile its shaders, and find out which uniforms each pass must set."""
+        plan.check(self.limits)
+        known: dict[moderngl.Uniform, bytes] = {}  # what an earlier pass of this plan has set
+        draws = []
+        for step in plan.steps:
+            program = self._programs.get(step.shader, step.defines)
+            region = plan.drawn(step)
+            changed = []
+            for uniform, value in self._uniforms(program, step):
+                data = pack_uniform(uniform, value)
+                if known.get(uniform) != data:
+                    known[uniform] = data
+                    changed.append((uniform, data))
+            draws.append(
+                _Draw(
+                    step=step,
+                    array=program.array,
+                    samplers=tuple(
+                        (u, slot) for u, (name, slot) in enumerate(step.inputs.items()) if name in program.live
+                    ),
+                    uniforms=tuple(changed),
+                    viewport=(region.x, region.y, region.width, region.height),
+                )
+            )
+        return draws
+
+    def _uniforms(self, program: Program, step: Pass) -> Iterator[tuple[moderngl.Uniform, Any]]:
+        """Uniforms of a pass, those that the compiler has kept: the unit of each sampler, and the pass's own values."""
+        units = {name: unit for unit, name in enumerate(step.inputs)}
+        for name, value in {**units, **step.uniforms}.items():
+            if name in program.live:
+                member = program.gl[name]
+                assert isinstance(member, moderngl.Uniform)
+                yield member, value
+
+    def _bind(self, plan: Plan, operands: Mapping[str, Texture]) -> dict[str, Texture]:
+        """Find a texture for every slot: operands as given, the others from the pool."""
+        if set(operands) != set(plan.operands):
+            raise PlanError(f"{plan.operation}: operands are {sorted(plan.operands)}, got {sorted(operands)}")
+        for name, texture in operands.items():
+            handle(texture)
+            if texture._pool is not self._pool:
+                raise DeviceMismatchError(f"{plan.operation}: operand {name} lives on another device; copy it over")
+            if texture.storage != plan.slots[name]:
+                raise PlanError(f"{plan.operation}: operand {name} must be {plan.slots[name]}, got {texture.storage}")
+        textures = dict(operands)
+        try:
+            for slot, storage in plan.slots.items():
+                if slot not in textures:
+                    textures[slot] = self._pool.acquire(storage)
+        except BaseException:
+            for slot in textures.keys() - operands.keys():
+                textures[slot].release()
+            raise
+        return textures
+
+    def _draw(self, plan: Plan, draws: list[_Draw], textures: Mapping[str, Texture]) -> None:
+        """Issue the draws. What stays as it was from pass to pass is not set again: a call costs as much as a draw."""
+        gl = self._gl
+        blending: bool | None = None
+        framebuffers: dict[tuple[str, ...], moderngl.Framebuffer] = {}
+        bound: dict[int, str] = {}
+        for number, draw in enumerate(draws):
+            step = draw.step
+            framebuffer = framebuffers.get(step.outputs)
+            if framebuffer is None:
+                framebuffer = self._pool.framebuffer(tuple(textures[slot] for slot in step.outputs))
+                framebuffers[step.outputs] = framebuffer
+            framebuffer.viewport = draw.viewport
+            framebuffer.use()
+            if step.accumulate is not blending:
+                blending = step.accumulate
+                gl.enable_only(moderngl.BLEND if blending else moderngl.NOTHING)
+                if blending:
+                    gl.blend_func = (moderngl.ONE, moderngl.ONE)
+            for unit, slot in draw.samplers:
+                if bound.get(unit) != slot:
+                    bound[unit] = slot
+                    textures[slot].gl.use(unit)
+            for uniform, data in draw.uniforms:
+                uniform.write(data)
+            draw.array.render(moderngl.TRIANGLES, vertices=3)
+            if self._debug:
+                self._check_error(f"{plan.operation}: pass {number} ({step.shader})")
+
+    def _check_error(self, where: str) -> None:
+        """Turn GL's error flag into an exception."""
+        flag = self._gl.error
+        if flag == "GL_NO_ERROR":
+            return
+        if flag == "GL_OUT_OF_MEMORY":
+            raise OutOfMemoryError(f"{where}: the device is out of memory; release matrices, or use smaller blocks")
+        hint = "" if self._debug else "; run with GLLA_DEBUG=1 to learn which pass"
+        raise DeviceError(f"{where}: the driver reports {flag}{hint}")
+
+    # -- transfer -----------------------------------------------------------------------------------------------
+
+    def upload(self, array: NDArray[Any]) -> Texture:
+        """Pack a 2-D float32 array into a texture.
+
+        Parameters
+        ----------
+        array : ndarray of float32, shape (m, n), m, n > 0
+            C order goes as it is; so does Fortran order, by transposing in the shader. Anything else is copied first.
+
+        Returns
+        -------
+        Texture
+            Packed.
+        """
+        shape: Shape = (array.shape[0], array.shape[1])
+        side = self.limits.texture_size
+        with self.current():
+            if max(shape) > side:
+                cut = [
+                    np.ascontiguousarray(array[top : top + rows, left : left + columns])
+                    for top, left, rows, columns in packing.tiles(shape, side)
+                ]
+                plan = packing.pack_tiles(shape, side)
+                plan.check(self.limits)  # before anything travels
+                raw = {f"raw_{number}": self.write(tile) for number, tile in enumerate(cut)}
+            else:
+                transposed = array.flags.f_contiguous and not array.flags.c_contiguous
+                plan = packing.pack(shape, transposed)
+                raw = {"raw": self.write(np.ascontiguousarray(array.T if transposed else array))}
+            packed = self.run(plan, **raw)["packed"]
+            for texture in raw.values():
+                texture.release()
+        return packed
+
+    def write(self, array: Array) -> Texture:
+        """Copy a C-contiguous 2-D float32 array into a raw texture, one element per texel."""
+        return self.write_texels(array[:, :, np.newaxis])
+
+    def write_texels(self, texels: Array) -> Texture:
+        """Copy a height x width x channels float32 array into a texture as it is."""
+        height, width, channels = texels.shape
+        with self.current():
+            texture = self._pool.acquire(Storage(height, width, channels))
+            texture.gl.write(np.ascontiguousarray(texels, dtype=np.float32))
+            self._check_error("upload")
+        return texture
+
+    def download(self, texture: Texture, shape: Shape) -> Array:
+        """Unpack a packed matrix and read it back. Synchronises.
+
+        Returns
+        -------
+        ndarray of float32
+            C-contiguous, of the given shape.
+        """
+        result = np.empty(shape, dtype=np.float32)
+        side = self.limits.texture_size
+        for tile in packing.tiles(shape, side):
+            top, left, rows, columns = tile
+            raw = self.run(packing.unpack(shape, tile), packed=texture)["raw"]
+            block = self.read(raw)[:, :, 0]
+            raw.release()
+            if (rows, columns) == shape:
+                return block
+            result[top : top + rows, left : left + columns] = block
+        return result
+
+    def read(self, texture: Texture) -> Array:
+        """Read a texture as it is: height x width x channels. Synchronises."""
+        storage = texture.storage
+        result = np.empty((storage.height, storage.width, storage.channels), dtype=np.float32)
+        with self.current():
+            self._check_owner(texture)
+            handle(texture).read_into(result)
+            self._check_error("read back")
+        return result
+
+    def _check_owner(self, texture: Texture) -> None:
+        handle(texture)
+        if texture._pool is not self._pool:
+            raise DeviceMismatchError("device: the matrix lives on another device; copy it over")
+
+
+_local = threading.local()
+
+
+def default_device() -> Device:
+    """Device that functions use when none is given: made at the first need, one for each thread.
+
+    Raises
+    ------
+    ContextError
+        No context could be made.
+    """
+    contexts.check_process()
+    device: Device | None = getattr(_local, "device", None)
+    if device is None or device.released:
+        device = _local.device = Device()
+    return device

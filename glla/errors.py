@@ -1,0 +1,95 @@
+"""Every exception that glla raises, and how a message is worded.
+
+A message reads *function: rule, got values; what to do*, for example
+``matmul: inner dimensions must agree, got A (3, 4) and B (5, 2)``. Each class is also the standard
+exception that a NumPy or SciPy user would catch, so ``except ValueError`` and
+``except numpy.linalg.LinAlgError`` go on working.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+class GllaError(Exception):
+    """Base class of every exception raised by glla."""
+
+
+class ShapeError(GllaError, np.linalg.LinAlgError, ValueError):
+    """The shapes of the operands do not fit the operation.
+
+    NumPy raises ValueError for some shapes and LinAlgError for others; this is both.
+    """
+
+
+class DTypeError(GllaError, TypeError):
+    """An operand holds values that float32 textures cannot stand for (complex, object, text)."""
+
+
+class OptionError(GllaError, ValueError):
+    """An option has a value that is none of those it can take; the message lists them."""
+
+
+class NonFiniteError(GllaError, ValueError):
+    """A NaN or an infinity stands where a finite float32 is needed, or a result left float32's range."""
+
+
+class ReleasedError(GllaError, RuntimeError):
+    """A device, or something that lives on it, is used after it was released."""
+
+
+class DeviceMismatchError(GllaError, ValueError):
+    """Operands live on different devices."""
+
+
+class ThreadError(GllaError, RuntimeError):
+    """A device is used from a thread, or a forked process, that does not own its context."""
+
+
+class PlanError(GllaError, ValueError):
+    """A plan breaks a rule of `glla.passes.Plan.check`: a mistake of ours, found before GL sees it."""
+
+
+class DeviceError(GllaError, RuntimeError):
+    """The GPU, its driver, or the way to it, failed."""
+
+
+class ContextError(DeviceError):
+    """No OpenGL 3.3 context could be made; the message lists every attempt and what mends it."""
+
+
+class LimitError(DeviceError):
+    """More was asked of the device than it allows.
+
+    Parameters
+    ----------
+    message : str
+        What was asked, in words.
+    asked, allowed : int
+        The two figures, in the unit that the message names.
+    """
+
+    def __init__(self, message: str, asked: int, allowed: int) -> None:
+        super().__init__(message)
+        self.asked = asked
+        self.allowed = allowed
+
+
+class ShaderError(DeviceError):
+    """A shader does not resolve, compile or link; the message gives file, line, source and the driver's text."""
+
+
+class OutOfMemoryError(DeviceError, MemoryError):
+    """The device, or the cap set on it, has no room for an allocation."""
+
+
+class SingularMatrixError(GllaError, np.linalg.LinAlgError):
+    """The matrix is singular to working precision."""
+
+
+class NotPositiveDefiniteError(GllaError, np.linalg.LinAlgError):
+    """The matrix is not positive definite."""
+
+
+class ConvergenceError(GllaError, np.linalg.LinAlgError):
+    """An iteration stopped before it reached the accuracy that was asked for."""

@@ -1,0 +1,111 @@
+"""PLU factorisation A = P L U, in the manner of Doolittle, and what follows from the packed factors."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from glla.kernels.pivot import Search
+from glla.layout import Shape, texels
+from glla.passes import Draft, PingPong, Plan, Region, Storage, Variant, matrix
+
+VARIANTS = {
+    "rank2": Variant(
+        "two columns a step, each step a rank-2 update of the whole rest of the matrix",
+        "Brodtkorb 2007, section 4.1.3, listings 4.5 and 4.6",
+    ),
+}
+
+
+def flops(shape: Shape) -> int:
+    """Additions and multiplications of an elimination of an m x n matrix: about 2/3 n^3 for a square one.
+
+    >>> flops((2, 2))
+    2
+    """
+    m, n = shape
+    return sum(2 * (m - 1 - i) * (n - 1 - i) for i in range(min(m, n)))
+
+
+def steps(shape: Shape) -> int:
+    """Column pairs to eliminate.
+
+    >>> steps((5, 9))
+    3
+    """
+    return texels(min(shape))
+
+
+@lru_cache(maxsize=32)
+def plan(shape: Shape, pivoting: str = "partial", stop: int | None = None) -> Plan:
+    """Plan of the factorisation of an m x n matrix, m, n > 0.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Rows and columns.
+    pivoting : {"partial", "harmonic", "geometric"}
+        See `glla.kernels.pivot`.
+    stop : int, optional
+        End after so many steps, to look at a factorisation in progress.
+
+    Returns
+    -------
+    Plan
+        Operands ``A`` (packed) and ``tolerance`` (normally zeros). Results: ``LU``, L below the diagonal and U on and
+        above it; ``pivots_even`` and ``pivots_odd``, the records; ``health`` of the last step.
+        About 2/3 n^3 flop; per step one elimination pass and 2 (block norms) or 4 (partial) search passes.
+    """
+    count = steps(shape) if stop is None else min(stop, steps(shape))
+    draft = Draft(f"plu[rank2, {pivoting}]")
+    storage = matrix(shape)
+    front = PingPong(draft, "LU", storage, draft.operand("A", storage))
+    search = Search(draft, shape, steps(shape), pivoting, fixed=True)
+    for k in range(count):
+        pivots, slot = search.step(k, front.front)
+        draft.draw(
+            "plu/eliminate",
+            {"A": front.front, "pivots": pivots},
+            front.back,
+            {"k": k, "slot": slot, "shape": shape},
+            region=_from_row(max(k - 1, 0), storage),
+        )
+        front.swap()
+    return draft.plan({"LU": front.front, **search.records.results(count)}, flops(shape))
+
+
+def _from_row(y: int, storage: Storage) -> Region:
+    """All texels from row y down: a row of texels is final one step after its own, when both textures hold it."""
+    return Region(0, y, storage.width, storage.height - y)
+
+
+@lru_cache(maxsize=64)
+def diagonal(n: int) -> Plan:
+    """Plan of U's diagonal beside the largest entries of U's columns: a pivot that is small beside it may be an error.
+
+    Parameters
+    ----------
+    n : int
+        Order of the (square, factored) matrix.
+
+    Returns
+    -------
+    Plan
+        Operand ``LU``, result ``diagonal``: a column of texels (u_2y, u_2y+1, s_2y, s_2y+1), s_i = max abs(u_ki).
+    """
+    draft = Draft("plu_diagonal")
+    draft.operand("LU", matrix((n, n)))
+    result = draft.slot("diagonal", Storage(texels(n), 1))
+    draft.draw("plu/diagonal", {"LU": "LU"}, result)
+    return draft.plan({"diagonal": result})
+
+
+@lru_cache(maxsize=64)
+def factor(shape: Shape, which: str) -> Plan:
+    """Plan that takes one factor out of the packed ones: ``"L"``, m x min(m, n), or ``"U"``, min(m, n) x n."""
+    m, n = shape
+    small = (m, min(m, n)) if which == "L" else (min(m, n), n)
+    draft = Draft(f"plu_{which}")
+    draft.operand("LU", matrix(shape))
+    result = draft.slot(which, matrix(small))
+    draft.draw("plu/factor", {"LU": "LU"}, result, {"shape": small}, {"LOWER": int(which == "L")})
+    return draft.plan({which: result})

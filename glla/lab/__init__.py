@@ -1,0 +1,1 @@
+"""The laboratory: demonstrations and comparisons. Needs the extra ``glla[lab]``."""

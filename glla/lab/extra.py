@@ -1,0 +1,38 @@
+"""The packages of the extra ``glla[lab]``: asked for where they are used, missed with one clear message."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from glla.errors import GllaError
+
+
+class MissingPackageError(GllaError, ImportError):
+    """A package of the extra ``glla[lab]`` is not installed."""
+
+
+def require(purpose: str, *packages: str) -> None:
+    """Raise unless packages can be imported.
+
+    Parameters
+    ----------
+    purpose : str
+        Who needs them, for the message.
+    *packages : str
+        By their import names.
+
+    Raises
+    ------
+    MissingPackageError
+        Names those that are missing.
+
+    Examples
+    --------
+    >>> require("an example", "no_such_package")
+    Traceback (most recent call last):
+    ...
+    glla.lab.extra.MissingPackageError: an example: needs no_such_package; pip install 'glla[lab]'
+    """
+    missing = [package for package in packages if find_spec(package) is None]
+    if missing:
+        raise MissingPackageError(f"{purpose}: needs {', '.join(missing)}; pip install 'glla[lab]'")

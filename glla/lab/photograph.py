@@ -1,0 +1,83 @@
+"""A real picture, blurred by a known matrix, and recovered by solving the system."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.lab.extra import require
+
+Float64 = NDArray[np.float64]
+
+SIDE = 512
+SPREAD = 1.5
+"""Standard deviation of the blur, in rows of the picture. The condition number grows as exp(5 SPREAD^2): 3e4 here."""
+
+CUT = 6.0
+"""Standard deviations at which the blur is cut off. Cut at 3, its spectrum would cross zero: B might be singular."""
+
+
+@dataclass(frozen=True)
+class Blurred:
+    """A picture and what is left of it.
+
+    Attributes
+    ----------
+    picture : ndarray of float64, (n, n)
+        Grey levels, 0 to 255.
+    blur : ndarray of float32, (n, n)
+        The matrix B that blurs each column of a picture.
+    seen : ndarray of float64, (n, n)
+        B @ picture.
+    """
+
+    picture: Float64
+    blur: NDArray[np.float32]
+    seen: Float64
+
+    def error(self, recovered: NDArray[np.floating]) -> float:
+        """Root of the mean squared error of a picture, in grey levels."""
+        return float(np.sqrt(np.mean(np.square(np.asarray(recovered, dtype=np.float64) - self.picture))))
+
+
+def blurred(size: int = SIDE) -> Blurred:
+    """Load the picture and blur it.
+
+    Parameters
+    ----------
+    size : int
+        Rows and columns, 512 at most.
+    """
+    image = picture(size)
+    blur = gaussian_blur(len(image), SPREAD)
+    return Blurred(image, blur, blur.astype(np.float64) @ image)
+
+
+def picture(size: int = SIDE) -> Float64:
+    """Load the cameraman, 512 x 512 grey levels from 0 to 255, shrunk by block means.
+
+    What a whole number of blocks does not cover is cut off.
+    """
+    require("demo", "pywt")
+    import pywt.data
+
+    image = np.asarray(pywt.data.camera(), dtype=np.float64)
+    block = SIDE // size
+    cut = image[: size * block, : size * block]
+    return np.asarray(cut.reshape(size, block, size, block).mean(axis=(1, 3)))
+
+
+def gaussian_blur(n: int, spread: float) -> NDArray[np.float32]:
+    """Make the banded n x n matrix whose rows are Gaussians with sum 1.
+
+    Examples
+    --------
+    >>> gaussian_blur(3, 0.5)[1].round(2).tolist() == np.float32([0.11, 0.79, 0.11]).tolist()
+    True
+    """
+    i = np.arange(n)
+    distance = np.abs(i[:, np.newaxis] - i)
+    weights = np.where(distance <= CUT * spread, np.exp(-0.5 * (distance / spread) ** 2), 0.0)
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True), dtype=np.float32)

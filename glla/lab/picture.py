@@ -1,0 +1,126 @@
+"""The picture of `glla demo`: a PLU factorisation in progress, and a photograph recovered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import glla
+from glla import Device
+from glla.factors import tolerance
+from glla.kernels import plu
+from glla.lab.extra import require
+from glla.matrix import Matrix
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+QUARTERS = 4
+FRONTIER = "cyan"
+
+
+def factorisation(device: Device, a: NDArray[np.float32]) -> list[tuple[int, NDArray[np.float32]]]:
+    """Factor a square matrix again and again, each time a quarter further.
+
+    Returns
+    -------
+    list of (int, ndarray)
+        Columns eliminated, and the matrix as it is then: L and U in their places, the rest still to do.
+    """
+    steps = plu.steps((len(a), len(a)))
+    stops = sorted({round(steps * quarter / QUARTERS) for quarter in range(1, QUARTERS + 1)} - {0})
+    matrix = glla.asarray(a, device)
+    return [(0, a), *((min(2 * stop, len(a)), _stopped(matrix, stop)) for stop in stops)]
+
+
+def _stopped(a: Matrix, stop: int) -> NDArray[np.float32]:
+    plan = plu.plan(a.shape, stop=stop)
+    results = a.device.run(plan, A=a.texture, tolerance=tolerance(a.device, 0.0, 0.0))
+    return Matrix(a.device, results["LU"], a.shape).numpy()
+
+
+def draw(
+    path: Path,
+    renderer: str,
+    stages: Sequence[tuple[int, NDArray[np.float32]]],
+    photographs: Sequence[tuple[str, NDArray[Any]]],
+) -> None:
+    """Write the picture.
+
+    Parameters
+    ----------
+    path : Path
+        A PNG file.
+    renderer : str
+        The device, for the title.
+    stages : sequence of (int, ndarray)
+        From `factorisation`.
+    photographs : sequence of (str, ndarray)
+        Title and grey levels; a quarter of each is shown, from an eighth below the top on.
+    """
+    require("demo", "matplotlib")
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(16, 9), layout="constrained")
+    parts: Any = figure.subfigures(2, 1, height_ratios=(1, 1.25))
+    upper, lower = parts
+    n = len(stages[0][1])
+    upper.suptitle(f"A photograph as a {n} x {n} matrix A, and its PLU factorisation on {renderer}", fontsize=14)
+    _draw_stages(upper, stages)
+    lower.suptitle(
+        "A detail of the photograph X, its columns blurred by a known matrix B, and recovered by solving B X = Y",
+        fontsize=14,
+    )
+    _draw_photographs(lower, photographs)
+    figure.savefig(path, format="png", dpi=120)
+
+
+def _draw_stages(figure: Any, stages: Sequence[tuple[int, NDArray[np.float32]]]) -> None:
+    logs = [np.log10(np.maximum(np.abs(values), np.float32(1e-30))) for _, values in stages]
+    low, high = np.percentile(np.concatenate([log.ravel() for log in logs]), (0.5, 99.9))
+    axes = figure.subplots(1, len(stages))
+    for ax, (done, values), log in zip(axes, stages, logs, strict=True):
+        image = ax.imshow(log, cmap="magma", vmin=low, vmax=high, interpolation="nearest")
+        _draw_frontier(ax, done, len(values))
+        ax.set_title(f"{done} of {len(values)} columns eliminated" if done else "A")
+        ax.set_xticks([])
+        ax.set_yticks([])
+    figure.colorbar(image, ax=axes, label="log10 of the magnitude of an entry", extend="both", pad=0.01)
+
+
+def _draw_frontier(ax: Axes, done: int, n: int) -> None:
+    """Outline what is still to do, and part L from U."""
+    if done == 0:
+        return
+    edge, last = done - 0.5, n - 0.5
+    ax.plot([-0.5, edge], [-0.5, edge], color=FRONTIER, linewidth=1.2, linestyle=":")
+    _label(ax, "L", done * 0.3, done * 0.7)
+    _label(ax, "U", done * 0.7, done * 0.3)
+    if done < n:
+        ax.plot([edge, last], [edge, edge], color=FRONTIER, linewidth=2.5)
+        ax.plot([edge, edge], [edge, last], color=FRONTIER, linewidth=2.5)
+        _label(ax, "to do", (done + n) / 2, (done + n) / 2)
+
+
+def _label(ax: Axes, text: str, x: float, y: float) -> None:
+    from matplotlib.patheffects import withStroke
+
+    outline = [withStroke(linewidth=3, foreground="black")]
+    ax.text(x, y, text, color="white", fontsize=14, ha="center", va="center", weight="bold", path_effects=outline)
+
+
+def _draw_photographs(figure: Any, photographs: Sequence[tuple[str, NDArray[Any]]]) -> None:
+    for ax, (title, grey) in zip(figure.subplots(1, len(photographs)), photographs, strict=True):
+        ax.imshow(_detail(grey), cmap="gray", vmin=0, vmax=255, interpolation="nearest")
+        ax.set_title(title)
+        ax.set_axis_off()
+
+
+def _detail(grey: NDArray[Any]) -> NDArray[Any]:
+    """Cut out half the rows and half the columns: where the photograph has its face."""
+    n = len(grey)
+    return grey[n // 8 : n // 8 + n // 2, n // 4 : n // 4 + n // 2]

@@ -1,0 +1,940 @@
+"""The public functions: check the operands, run plans, wrap the results.
+
+Every function takes arrays or `glla.Matrix`. Arrays in, arrays out; if an operand is a Matrix, the results that are
+matrices are Matrix too. Nothing that is passed in is changed. Results are float32 unless said otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.device import Device, default_device
+from glla.errors import (
+    DeviceMismatchError,
+    NonFiniteError,
+    OptionError,
+    ShapeError,
+    SingularMatrixError,
+)
+from glla.factors import (
+    equilibrated,
+    factorise,
+    from_pivots,
+    largest_magnitude,
+    permutation_of,
+    read_health,
+    read_records,
+    tolerance,
+)
+from glla.kernels import equilibrate as equilibrate_kernel
+from glla.kernels import matmul as matmul_kernel
+from glla.kernels import pivot, triangular
+from glla.kernels import plu as plu_kernel
+from glla.kernels import rref as rref_kernel
+from glla.layout import texels
+from glla.matrix import (
+    LARGEST,
+    Array,
+    Matrix,
+    all_finite,
+    as_float32,
+    as_real,
+    identity,
+    product,
+    refuse_nonfinite,
+    upload,
+)
+from glla.passes import Limits, Plan
+from glla.refine import RefinedSolution, refined
+
+EPSILON = 2.0**-23
+"""Distance from 1 to the next float32."""
+
+SMALLEST_BLOCK_NORM = 2.0**-8
+"""Below this norm (largest entries being 1 to 2) a pivot that block pivoting found is looked at again by `partial`,
+which tells rounding errors from small pivots."""
+
+
+class RREF(NamedTuple):
+    """What `rref` returns.
+
+    Attributes
+    ----------
+    matrix : ndarray of float32 or Matrix, shape (m, n)
+        The reduced row echelon form.
+    pivots : tuple of int
+        Columns of the leading ones; the rank is their number.
+    """
+
+    matrix: Any
+    pivots: tuple[int, ...]
+
+
+class PLU(NamedTuple):
+    """What `plu` returns: A = P @ L @ U.
+
+    Attributes
+    ----------
+    P : shape (m, m)
+        Permutation matrix.
+    L : shape (m, k)
+        Unit lower trapezoidal, k = min(m, n).
+    U : shape (k, n)
+        Upper trapezoidal.
+    """
+
+    P: Any
+    L: Any
+    U: Any
+
+
+class SlogdetResult(NamedTuple):
+    """What `slogdet` returns: det(A) = sign * exp(logabsdet)."""
+
+    sign: Any
+    logabsdet: Any
+
+
+# -- operands -----------------------------------------------------------------------------------------------------
+
+
+def _device(function: str, device: Device | None, *values: Any) -> Device:
+    """Device to work on: that of the matrices among the operands, the one asked for, or the default one."""
+    for value in values:
+        if isinstance(value, Matrix):
+            if device is not None and value.device is not device:
+                raise DeviceMismatchError(f"{function}: operands must live on one device; pass numpy() of one of them")
+            device = value.device
+    return device or default_device()
+
+
+def _operand(function: str, name: str, value: Any, check_finite: bool) -> Array | Matrix:
+    return value if isinstance(value, Matrix) else as_float32(function, name, value, check_finite)
+
+
+def _on(device: Device, value: Array | Matrix) -> Matrix:
+    return value if isinstance(value, Matrix) else upload(value, device)
+
+
+def _two_dimensional(function: str, name: str, value: Array | Matrix) -> None:
+    if value.ndim != 2:
+        raise ShapeError(f"{function}: {name} must be two-dimensional, got shape {value.shape}; reshape it")
+
+
+def _square(function: str, name: str, value: NDArray[Any] | Matrix) -> None:
+    if value.ndim < 2:
+        raise ShapeError(f"{function}: {name} must be at least two-dimensional, got shape {value.shape}; reshape it")
+    if value.shape[-1] != value.shape[-2]:
+        raise ShapeError(f"{function}: the last two dimensions of {name} must be square, got shape {value.shape}")
+
+
+def _finite_result(function: str, result: Array, check_finite: bool) -> Array:
+    """Refuse a result that left float32's range: an error, not an infinity."""
+    if check_finite and not all_finite(result):
+        raise NonFiniteError(
+            f"{function}: the result does not fit float32 (largest 3.403e+38); scale the operands, "
+            "or pass check_finite=False to get the infinities"
+        )
+    return result
+
+
+# -- product ------------------------------------------------------------------------------------------------------
+
+
+def matmul(
+    a: Any, b: Any, *, variant: str | None = None, device: Device | None = None, check_finite: bool = True
+) -> Any:
+    """Matrix product with the semantics of `numpy.matmul`.
+
+    Parameters
+    ----------
+    a, b : array_like or Matrix, shapes (..., m, k) and (..., k, n)
+        Real numbers. A 1-D `a` counts as a row, a 1-D `b` as a column, and that dimension is dropped from the result.
+        Leading dimensions broadcast.
+    variant : str, optional
+        A key of ``glla.kernels.matmul.VARIANTS``: ``inner_product``, ``virtual_cube`` or ``virtual_cube_ping_pong``.
+    device : Device, optional
+        By default the device of a Matrix among the operands, or the default device.
+    check_finite : bool
+        Refuse NaN and infinity, in the operands and in the result.
+
+    Returns
+    -------
+    ndarray of float32, shape (..., m, n), or Matrix
+        An array synchronises, a Matrix does not.
+
+    Raises
+    ------
+    ShapeError
+        Inner dimensions differ, leading ones do not broadcast, or an operand is a scalar.
+    DTypeError, NonFiniteError
+        Complex or object operands; NaN, infinity, or an overflow of float32.
+    OptionError
+        No such variant.
+
+    Notes
+    -----
+    Error: abs(C - C^) <= K u abs(A) abs(B) elementwise, u = 2^-24, and usually below 4 sqrt(K) u abs(A) abs(B).
+    Integers are exact as long as all partial sums stay below 2^24. Cost: 2 m k n flop; 1 pass (``inner_product``) or
+    ceil(k / 2). Source: Brodtkorb 2007, section 4.1.1.
+
+    Examples
+    --------
+    >>> import glla
+    >>> glla.matmul([[1, 2], [3, 4]], [[5], [6]])
+    array([[17.],
+           [39.]], dtype=float32)
+    """
+    if variant is not None and variant not in matmul_kernel.VARIANTS:
+        raise OptionError(f"matmul: variant must be one of {', '.join(matmul_kernel.VARIANTS)}, got {variant!r}")
+    left = _operand("matmul", "A", a, check_finite)
+    right = _operand("matmul", "B", b, check_finite)
+    for name, operand in (("A", left), ("B", right)):
+        if operand.ndim == 0:
+            raise ShapeError(f"matmul: {name} must have at least one dimension, got a scalar; use * to scale")
+    if isinstance(left, Matrix) or isinstance(right, Matrix):
+        _two_dimensional("matmul", "A", left)
+        _two_dimensional("matmul", "B", right)
+        target = _device("matmul", device, left, right)
+        return product("matmul", _on(target, left), _on(target, right), variant)
+    result = _matmul_arrays(left, right, variant, device)
+    return _finite_result("matmul", result, check_finite)
+
+
+def _matmul_arrays(a: Array, b: Array, variant: str | None, device: Device | None) -> Any:
+    left = a[np.newaxis, :] if a.ndim == 1 else a
+    right = b[:, np.newaxis] if b.ndim == 1 else b
+    if left.shape[-1] != right.shape[-2]:
+        raise ShapeError(f"matmul: inner dimensions must agree, got A {a.shape} and B {b.shape}")
+    try:
+        stack = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
+    except ValueError:
+        raise ShapeError(f"matmul: leading dimensions must broadcast, got A {a.shape} and B {b.shape}") from None
+    result = np.zeros((*stack, left.shape[-2], right.shape[-1]), dtype=np.float32)
+    if result.size and left.shape[-1]:
+        target = device or default_device()
+        lefts = np.broadcast_to(left, (*stack, *left.shape[-2:]))
+        rights = np.broadcast_to(right, (*stack, *right.shape[-2:]))
+        for index in np.ndindex(*stack):
+            result[index] = _product_in_blocks(lefts[index], rights[index], variant, target)
+    if a.ndim == 1:
+        result = result[..., 0, :]
+    if b.ndim == 1:
+        result = result[..., 0]
+    return result[()]
+
+
+def _product_in_blocks(a: Array, b: Array, variant: str | None, device: Device) -> Array:
+    """Multiply, in blocks where an operand is larger than a texture; slabs of the inner dimension add up there."""
+    side = 2 * device.limits.texture_size
+    (m, k), n = a.shape, b.shape[1]
+    result = np.empty((m, n), dtype=np.float32)
+    for top in range(0, m, side):
+        for left in range(0, n, side):
+            total: Matrix | None = None
+            for first in range(0, k, side):
+                slab_a = upload(a[top : top + side, first : first + side], device)
+                slab_b = upload(b[first : first + side, left : left + side], device)
+                total = product("matmul", slab_a, slab_b, variant, total)
+            assert total is not None
+            result[top : top + side, left : left + side] = total.numpy()
+    return result
+
+
+# -- reduced row echelon form ---------------------------------------------------------------------------------------
+
+
+def rref(
+    a: Any,
+    tol: float | None = None,
+    pivoting: str = "harmonic",
+    *,
+    device: Device | None = None,
+    check_finite: bool = True,
+) -> RREF:
+    """Reduced row echelon form and pivot columns.
+
+    Parameters
+    ----------
+    a : array_like or Matrix, shape (m, n)
+        Real numbers.
+    tol : float, optional
+        A pivot of at most this magnitude counts as zero, which decides the rank. By default each column is judged by
+        itself: the matrix is equilibrated by powers of two (largest entry of each row and column near 1), and what is
+        left of column j, expanded in the r pivot columns before it, counts as zero up to
+        ``2**-23 * (8 + sqrt(r)) * (1 + sum_i abs(R[i, j]))``, which is what rounding errors in those columns can make.
+        Neither wide nor graded matrices lose rank.
+    pivoting : {"harmonic", "geometric", "partial"}
+        How a step chooses its two pivot rows; see `glla.kernels.pivot`. The first two take for granted that the
+        leading columns are independent; where the device finds otherwise, or finds their pivots too small, the
+        elimination is done again with ``partial``.
+    device : Device, optional
+        Where to compute.
+    check_finite : bool
+        Refuse NaN and infinity, in `a` and in the result.
+
+    Returns
+    -------
+    RREF
+        ``matrix`` (float32, or Matrix) and ``pivots``. Synchronises.
+
+    Raises
+    ------
+    ShapeError, DTypeError, NonFiniteError, OptionError
+        `a` is not two-dimensional, not real, not finite; unknown pivoting, negative tol.
+
+    Notes
+    -----
+    Element growth of up to 16 + 4 sqrt(min(m, n)), and pivot norms down to 1/128 of the largest entry of their two
+    columns, are allowed before ``partial`` takes over. Cost: about n^3 flop for n x n; 3 passes for two columns, 4 or 5
+    with ``partial``.
+    Source: Brodtkorb 2007, section 4.1.2.
+
+    Examples
+    --------
+    >>> import glla
+    >>> R, pivots = glla.rref([[1, 2, 3], [2, 4, 7]])
+    >>> R
+    array([[1., 2., 0.],
+           [0., 0., 1.]], dtype=float32)
+    >>> pivots
+    (0, 2)
+    """
+    value = _operand("rref", "A", a, check_finite)
+    _two_dimensional("rref", "A", value)
+    if pivoting not in pivot.NORMS:
+        raise OptionError(f"rref: pivoting must be one of {', '.join(pivot.NORMS)}, got {pivoting!r}")
+    if tol is not None and not tol >= 0:
+        raise OptionError(f"rref: tol must be at least 0, got {tol!r}")
+    if 0 in value.shape:
+        return RREF(value if isinstance(value, Matrix) else np.zeros(value.shape, dtype=np.float32), ())
+    matrix = _on(_device("rref", device, value), value)
+    tol = None if tol is None else min(float(tol), LARGEST)  # larger ones overflow on the way to the device
+    if tol is None:
+        result, pivots = _rref_equilibrated(matrix, pivoting)
+    else:
+        result, pivots = _rref(matrix, (tol, 0.0), pivoting, largest_magnitude(matrix), tol)
+    if isinstance(value, Matrix):
+        return RREF(result, pivots)
+    return RREF(_finite_result("rref", result.numpy(), check_finite), pivots)
+
+
+def _rref_equilibrated(a: Matrix, pivoting: str) -> tuple[Matrix, tuple[int, ...]]:
+    """Echelon form of the equilibrated matrix, scaled back.
+
+    Scaling the rows of A does not change R. Scaling its columns by 2^-f scales R's, and each row of R is then
+    normalised by its own pivot: R[i, j] = R'[i, j] 2^(f_j - f_(pivot of row i)).
+    """
+    device = a.device
+    scaled, exponents = equilibrated(a)
+    result, pivots = _rref(scaled, (0.0, EPSILON), pivoting, 2.0, SMALLEST_BLOCK_NORM)
+    columns = exponents["column_exponents"]
+    f = device.read(columns)[:, 0, :2].reshape(-1)
+    rows = np.zeros((texels(a.shape[0]), 1, 4), dtype=np.float32)
+    of_row = np.zeros(2 * texels(a.shape[0]), dtype=np.float32)
+    of_row[: len(pivots)] = f[list(pivots)]
+    rows[:, 0, :2] = of_row.reshape(-1, 2)
+    plan = equilibrate_kernel.scale(a.shape, rows=-1, columns=1)
+    operands = {"A": result.texture, "row_exponents": device.write_texels(rows), "column_exponents": columns}
+    return Matrix(device, device.run(plan, **operands)["scaled"], a.shape), pivots
+
+
+def _rref(
+    a: Matrix, limits: tuple[float, float], pivoting: str, scale: float, smallest: float
+) -> tuple[Matrix, tuple[int, ...]]:
+    """Eliminate; a block norm that met a doubtful pivot gives way to partial pivoting.
+
+    `limits` are the absolute and relative tolerance of ``partial``, `smallest` that of the block norms.
+    """
+    if pivoting != "partial":
+        result, pivots, health = _eliminated(a, (smallest, 0.0), pivoting)
+        if len(pivots) == min(a.shape) and pivot.accepted(*health[:2], scale, min(a.shape)):
+            return result, pivots
+    result, pivots, _ = _eliminated(a, limits, "partial")
+    return result, pivots
+
+
+def _eliminated(
+    a: Matrix, limits: tuple[float, float], pivoting: str
+) -> tuple[Matrix, tuple[int, ...], tuple[float, float, float]]:
+    """Run one elimination; read its pivots and its health."""
+    device = a.device
+    plan = rref_kernel.plan(a.shape, pivoting)
+    results = device.run(plan, A=a.texture, tolerance=tolerance(device, *limits))
+    steps = rref_kernel.steps(a.shape, pivoting)
+    records = read_records(device, results, steps)
+    pivots = tuple(2 * k + side for k in range(steps) for side in (0, 1) if records[k, side] >= 0)
+    return Matrix(device, results["R"], a.shape), pivots, read_health(device, results, steps)
+
+
+# -- factorisation --------------------------------------------------------------------------------------------------
+
+
+def plu(a: Any, pivoting: str = "partial", *, device: Device | None = None, check_finite: bool = True) -> PLU:
+    """PLU factorisation A = P @ L @ U, as `scipy.linalg.lu`.
+
+    Parameters
+    ----------
+    a : array_like or Matrix, shape (m, n)
+        Real numbers; any shape and rank.
+    pivoting : {"partial", "harmonic", "geometric"}
+        ``partial`` is LAPACK's: multipliers of magnitude 1 at most. The block norms of the thesis need fewer passes;
+        where they do badly (see `rref`) they give way to ``partial``.
+    device, check_finite
+        As in `matmul`.
+
+    Returns
+    -------
+    PLU
+        P (m x m), L (m x k), U (k x n), k = min(m, n). Synchronises (P is made from the pivots).
+
+    Raises
+    ------
+    ShapeError, DTypeError, NonFiniteError, OptionError
+        `a` is not two-dimensional, not real, not finite; unknown pivoting.
+
+    Notes
+    -----
+    Error: norm(P L U - A) / (max(m, n) norm(A) u) stays below 30, u = 2^-24. Cost: about 2/3 n^3 flop; for two columns
+    4 or 5 passes (``partial``), 3 (block norms). Source: Brodtkorb 2007, section 4.1.3.
+
+    Examples
+    --------
+    >>> import glla
+    >>> P, L, U = glla.plu([[1, 2], [4, 4]])
+    >>> U
+    array([[4., 4.],
+           [0., 1.]], dtype=float32)
+    """
+    value = _operand("plu", "A", a, check_finite)
+    _two_dimensional("plu", "A", value)
+    _known_pivoting("plu", pivoting)
+    m, n = value.shape
+    k = min(m, n)
+    if k == 0:
+        empty = PLU(*(np.eye(*s, dtype=np.float32) for s in ((m, m), (m, 0), (0, n))))
+        return empty if not isinstance(value, Matrix) else PLU(*(upload(part, value.device) for part in empty))
+    matrix = _on(_device("plu", device, value), value)
+    factors = factorise(matrix, pivoting)
+    target = matrix.device
+    P = np.zeros((m, m), dtype=np.float32)
+    P[permutation_of(factors.pivots, m), np.arange(m)] = 1
+    parts = [
+        Matrix(target, target.run(plu_kernel.factor((m, n), which), LU=factors.lu.texture)[which], shape)
+        for which, shape in (("L", (m, k)), ("U", (k, n)))
+    ]
+    if isinstance(value, Matrix):
+        return PLU(upload(P, target), *parts)
+    return PLU(P, *(_finite_result("plu", part.numpy(), check_finite) for part in parts))
+
+
+def _known_pivoting(function: str, pivoting: str) -> None:
+    if pivoting not in pivot.NORMS:
+        raise OptionError(f"{function}: pivoting must be one of {', '.join(pivot.NORMS)}, got {pivoting!r}")
+
+
+def lu_factor(
+    a: Any, pivoting: str = "partial", *, device: Device | None = None, check_finite: bool = True
+) -> tuple[Any, NDArray[np.int32]]:
+    """Packed PLU factors and LAPACK's pivots, as `scipy.linalg.lu_factor`.
+
+    Parameters
+    ----------
+    a : array_like or Matrix, shape (m, n)
+        Real numbers.
+    pivoting, device, check_finite
+        As in `plu`.
+
+    Returns
+    -------
+    lu : ndarray of float32 or Matrix, shape (m, n)
+        L below the diagonal (its ones are not stored), U on and above it.
+    piv : ndarray of int32, shape (min(m, n),)
+        Row i was exchanged with row ``piv[i]``. Synchronises.
+
+    Raises
+    ------
+    ShapeError, DTypeError, NonFiniteError, OptionError
+        As `plu`. A singular matrix is no error: U has a zero on its diagonal.
+
+    Examples
+    --------
+    >>> import glla
+    >>> lu, piv = glla.lu_factor([[1, 2], [4, 4]])
+    >>> lu
+    array([[4.  , 4.  ],
+           [0.25, 1.  ]], dtype=float32)
+    >>> piv
+    array([1, 1], dtype=int32)
+    """
+    value = _operand("lu_factor", "A", a, check_finite)
+    _two_dimensional("lu_factor", "A", value)
+    _known_pivoting("lu_factor", pivoting)
+    if 0 in value.shape:
+        return (value if isinstance(value, Matrix) else value.copy()), np.zeros(0, dtype=np.int32)
+    factors = factorise(_on(_device("lu_factor", device, value), value), pivoting)
+    if isinstance(value, Matrix):
+        return factors.lu, factors.pivots
+    return _finite_result("lu_factor", factors.lu.numpy(), check_finite), factors.pivots
+
+
+def lu_solve(
+    lu_and_piv: tuple[Any, Any],
+    b: Any,
+    trans: int = 0,
+    *,
+    device: Device | None = None,
+    check_finite: bool = True,
+) -> Any:
+    """Solve A x = b from the factors of A, as `scipy.linalg.lu_solve`.
+
+    Parameters
+    ----------
+    lu_and_piv : (lu, piv)
+        Of a square matrix, from `lu_factor` or from `scipy.linalg.lu_factor`.
+    b : array_like or Matrix, shape (n,) or (n, k)
+        Right-hand sides.
+    trans : {0, 1, 2}
+        0: A x = b; 1 and 2: with the transpose of A.
+    device, check_finite
+        As in `matmul`.
+
+    Returns
+    -------
+    ndarray of float32 or Matrix
+        Of the shape of `b`. Synchronises.
+
+    Raises
+    ------
+    ShapeError
+        The factors are not square, or their order is not the length of `b`.
+    SingularMatrixError
+        U has a zero on its diagonal.
+    DTypeError, NonFiniteError, OptionError
+        As elsewhere; `trans` is none of 0, 1, 2; `piv` holds no valid row.
+
+    Notes
+    -----
+    Cost: 2 n^2 k flop, n passes. Source: Brodtkorb 2007, equation 4.34.
+
+    Examples
+    --------
+    >>> import glla
+    >>> glla.lu_solve(glla.lu_factor([[1, 2], [4, 4]]), [3, 8])
+    array([1., 1.], dtype=float32)
+    """
+    try:
+        lu, piv = lu_and_piv
+    except (TypeError, ValueError):
+        raise ShapeError("lu_solve: the first argument must be the pair (lu, piv) of lu_factor") from None
+    factors = _operand("lu_solve", "lu", lu, check_finite)
+    rhs = _operand("lu_solve", "b", b, check_finite)
+    _two_dimensional("lu_solve", "lu", factors)
+    _square("lu_solve", "lu", factors)
+    n = factors.shape[0]
+    if rhs.ndim not in (1, 2) or rhs.shape[0] != n:
+        raise ShapeError(f"lu_solve: b must have shape ({n},) or ({n}, k) for lu {factors.shape}, got {rhs.shape}")
+    if trans not in (0, 1, 2):
+        raise OptionError(f"lu_solve: trans must be 0 (A), 1 or 2 (its transpose), got {trans!r}")
+    exchanges = np.asarray(piv)
+    if exchanges.shape != (n,) or exchanges.dtype.kind not in "iu" or ((exchanges < 0) | (exchanges >= n)).any():
+        raise OptionError(f"lu_solve: piv must be {n} row numbers from 0 to {n - 1}, got {piv!r}")
+    if rhs.size == 0:
+        return rhs if isinstance(rhs, Matrix) else rhs.copy()
+    resident = isinstance(factors, Matrix) or isinstance(rhs, Matrix)
+    target = _device("lu_solve", device, factors, rhs)
+    solver = from_pivots(_on(target, factors), exchanges)
+    u = solver.diagonal[0]
+    if (u == 0).any():
+        raise SingularMatrixError(
+            f"lu_solve: Singular matrix: U is zero at place {int(np.argmax(u == 0))} of its diagonal; "
+            "the system has no unique solution"
+        )
+    flat = rhs if isinstance(rhs, Matrix) else rhs.reshape(n, -1)
+    x = solver.solve(_on(target, flat), transposed=trans != 0)
+    if resident:
+        return x
+    return _finite_result("lu_solve", x.numpy().reshape(rhs.shape), check_finite)
+
+
+# -- systems --------------------------------------------------------------------------------------------------------
+
+
+def solve(
+    a: Any,
+    b: Any,
+    refine: bool = False,
+    equilibrate: bool = True,
+    *,
+    device: Device | None = None,
+    check_finite: bool = True,
+) -> Any:
+    """Solve A x = b with the semantics of `numpy.linalg.solve`.
+
+    Parameters
+    ----------
+    a : array_like or Matrix, shape (..., n, n)
+        Real numbers, regular.
+    b : array_like or Matrix, shape (n,) or (..., n, k)
+        Right-hand sides. Leading dimensions broadcast; a 1-D `b` is one vector.
+    refine : bool
+        Correct the solution to float64 grade, with residuals in float64 on the CPU and corrections from the same
+        factors on the GPU.
+    equilibrate : bool
+        Scale rows and columns by powers of two before factoring, which rounds nothing.
+    device, check_finite
+        As in `matmul`.
+
+    Returns
+    -------
+    ndarray of float32, or of float64 with `refine`, or Matrix
+        With `refine` a `RefinedSolution`: an array that has the attributes ``iterations`` and ``backward_error``.
+        Synchronises.
+
+    Raises
+    ------
+    SingularMatrixError
+        A pivot is zero, or nothing but rounding error.
+    ConvergenceError
+        `refine`: the matrix is too ill-conditioned for float32 factors.
+    ShapeError, DTypeError, NonFiniteError
+        As elsewhere.
+
+    Notes
+    -----
+    Error: norm(b - A x) / ((norm(A) norm(x) + norm(b)) n u) stays below 30, u = 2^-24; with `refine` the componentwise
+    backward error in float64 is below 1e-14. Cost: 2/3 n^3 + 2 n^2 k flop, about 3.5 n passes.
+    Sources: Brodtkorb 2007, section 4.1.3; LAPACK gesvx (equilibration); Higham 2002, chapter 12 (refinement).
+
+    Examples
+    --------
+    >>> import glla
+    >>> glla.solve([[3, 1], [1, 2]], [9, 8])
+    array([2., 3.], dtype=float32)
+    """
+    if refine:
+        return _solve_refined(a, b, equilibrate, device, check_finite)
+    matrix = _operand("solve", "A", a, check_finite)
+    rhs = _operand("solve", "b", b, check_finite)
+    _square("solve", "A", matrix)
+    if isinstance(matrix, Matrix) or isinstance(rhs, Matrix):
+        _two_dimensional("solve", "A", matrix)
+        _two_dimensional("solve", "b", rhs)
+        _matching("solve", matrix, rhs)
+        target = _device("solve", device, matrix, rhs)
+        return _solve("solve", _on(target, matrix), _on(target, rhs), equilibrate)
+
+    def one(left: Array, right: Array) -> Array:
+        target = device or default_device()
+        return _solve("solve", upload(left, target), upload(right, target), equilibrate).numpy()
+
+    result = _stacked_solve("solve", matrix, rhs, one, np.dtype(np.float32))
+    return _finite_result("solve", result, check_finite)
+
+
+def _matching(function: str, a: Any, b: Any) -> None:
+    rows = b.shape[0] if b.ndim == 1 else b.shape[-2]
+    if rows != a.shape[-1]:
+        raise ShapeError(f"{function}: b must have as many rows as A, got A {a.shape} and b {b.shape}")
+
+
+def _stacked_solve(
+    function: str, a: NDArray[Any], b: NDArray[Any], one: Callable[[Any, Any], Any], dtype: np.dtype[Any]
+) -> Any:
+    """Solve a stack of systems, one after the other."""
+    if b.ndim == 0:
+        raise ShapeError(f"{function}: b must have at least one dimension, got a scalar")
+    _matching(function, a, b)
+    rhs = b[:, np.newaxis] if b.ndim == 1 else b
+    try:
+        stack = np.broadcast_shapes(a.shape[:-2], rhs.shape[:-2])
+    except ValueError:
+        raise ShapeError(f"{function}: leading dimensions must broadcast, got A {a.shape} and b {b.shape}") from None
+    result = np.empty((*stack, *rhs.shape[-2:]), dtype=dtype)
+    if result.size:
+        lefts = np.broadcast_to(a, (*stack, *a.shape[-2:]))
+        rights = np.broadcast_to(rhs, (*stack, *rhs.shape[-2:]))
+        for index in np.ndindex(*stack):
+            result[index] = one(lefts[index], rights[index])
+    return result[..., 0] if b.ndim == 1 else result
+
+
+def _solve(function: str, a: Matrix, b: Matrix, equilibrate: bool) -> Matrix:
+    if 0 in b.shape:
+        return b
+    factors = factorise(a, equilibrate_first=equilibrate)
+    x = factors.solve(b)  # queued before the check below waits for the GPU
+    factors.check_regular(function)
+    return x
+
+
+def _solve_refined(a: Any, b: Any, equilibrate: bool, device: Device | None, check_finite: bool) -> RefinedSolution:
+    matrix, rhs = _as_float64("solve", "A", a, check_finite), _as_float64("solve", "b", b, check_finite)
+    _square("solve", "A", matrix)
+    target = _device("solve", device, a, b)
+    outcomes: list[RefinedSolution] = []
+
+    def one(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
+        on_device = upload(as_float32("solve", "A", left, check_finite), target)
+        factors = factorise(on_device, equilibrate_first=equilibrate)
+        factors.check_regular("solve")
+        outcomes.append(refined("solve", factors, left, right))
+        return outcomes[-1]
+
+    result: RefinedSolution
+    result = _stacked_solve("solve", matrix, rhs, one, np.dtype(np.float64)).view(RefinedSolution)
+    result.iterations = max((outcome.iterations for outcome in outcomes), default=0)
+    result.backward_error = max((outcome.backward_error for outcome in outcomes), default=0.0)
+    return result
+
+
+def _as_float64(function: str, name: str, value: Any, check_finite: bool) -> NDArray[np.float64]:
+    """Convert to float64 with the checks of `as_float32`, but without its rounding."""
+    if isinstance(value, Matrix):
+        return value.numpy().astype(np.float64)
+    array = as_real(function, name, value)
+    if check_finite:
+        refuse_nonfinite(function, name, array)
+    with np.errstate(over="ignore", under="ignore"):
+        return array.astype(np.float64)
+
+
+def inv(a: Any, *, device: Device | None = None, check_finite: bool = True) -> Any:
+    """Inverse with the semantics of `numpy.linalg.inv`.
+
+    Parameters
+    ----------
+    a : array_like or Matrix, shape (..., n, n)
+        Real numbers, regular.
+    device, check_finite
+        As in `matmul`.
+
+    Returns
+    -------
+    ndarray of float32 or Matrix
+        Of the shape of `a`. Synchronises.
+
+    Raises
+    ------
+    SingularMatrixError
+        A pivot is zero, or nothing but rounding error.
+    ShapeError, DTypeError, NonFiniteError
+        As elsewhere.
+
+    Notes
+    -----
+    Solves A X = I, equilibrated. Error: norm(A X - I) / (n norm(A) norm(X) u) stays below 30. Cost: 8/3 n^3 flop,
+    about 3.5 n passes.
+
+    Examples
+    --------
+    >>> import glla
+    >>> glla.inv([[2, 0], [0, 4]])
+    array([[0.5 , 0.  ],
+           [0.  , 0.25]], dtype=float32)
+    """
+    value = _operand("inv", "A", a, check_finite)
+    _square("inv", "A", value)
+    target = _device("inv", device, value)
+    if isinstance(value, Matrix):
+        return value if 0 in value.shape else _inverse(value)
+    result = np.empty(value.shape, dtype=np.float32)
+    for index in np.ndindex(*value.shape[:-2]) if result.size else ():
+        result[index] = _inverse(upload(value[index], target)).numpy()
+    return _finite_result("inv", result, check_finite)
+
+
+def _inverse(a: Matrix) -> Matrix:
+    return _solve("inv", a, identity(a.shape, a.device), equilibrate=True)
+
+
+# -- determinants ---------------------------------------------------------------------------------------------------
+
+
+def slogdet(a: Any, *, device: Device | None = None, check_finite: bool = True) -> SlogdetResult:
+    """Sign and logarithm of the determinant, as `numpy.linalg.slogdet`.
+
+    Parameters
+    ----------
+    a : array_like or Matrix, shape (..., n, n)
+        Real numbers.
+    device, check_finite
+        As in `matmul`.
+
+    Returns
+    -------
+    SlogdetResult
+        ``sign`` (-1, 0 or 1) and ``logabsdet`` (-inf for a zero determinant), float32. Synchronises.
+
+    Raises
+    ------
+    ShapeError, DTypeError, NonFiniteError
+        As elsewhere.
+
+    Examples
+    --------
+    >>> import glla
+    >>> glla.slogdet([[0, 2], [2, 0]]).sign
+    np.float32(-1.0)
+    """
+    sign, logarithm = _sign_and_log("slogdet", a, device, check_finite)
+    if check_finite and not (logarithm < np.inf).all():
+        raise NonFiniteError("slogdet: the factors do not fit float32, their entries grow; use numpy.linalg.slogdet")
+    return SlogdetResult(sign.astype(np.float32)[()], logarithm.astype(np.float32)[()])
+
+
+def det(a: Any, *, device: Device | None = None, check_finite: bool = True) -> Any:
+    """Determinant, as `numpy.linalg.det`.
+
+    Parameters
+    ----------
+    a : array_like or Matrix, shape (..., n, n)
+        Real numbers.
+    device, check_finite
+        As in `matmul`.
+
+    Returns
+    -------
+    float32, or an array of them for a stack
+        Synchronises.
+
+    Raises
+    ------
+    NonFiniteError
+        The determinant does not fit float32: use `slogdet`.
+    ShapeError, DTypeError
+        As elsewhere.
+
+    Notes
+    -----
+    The product of U's diagonal, multiplied in float64. Cost: 2/3 n^3 flop, about 2.5 n passes.
+
+    Examples
+    --------
+    >>> import glla
+    >>> glla.det([[2, 1], [4, 4]])
+    np.float32(4.0)
+    """
+    sign, logarithm = _sign_and_log("det", a, device, check_finite)
+    with np.errstate(over="ignore", under="ignore"):
+        result = (sign * np.exp(logarithm)).astype(np.float32)
+    if check_finite and not all_finite(result):
+        raise NonFiniteError(
+            f"det: the determinant does not fit float32, log(abs(det)) is {np.max(logarithm):.6g}; use slogdet"
+        )
+    return result[()]
+
+
+def _sign_and_log(
+    function: str, a: Any, device: Device | None, check_finite: bool
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    value = _operand(function, "A", a, check_finite)
+    _square(function, "A", value)
+    stack = value.shape[:-2]
+    sign, logarithm = np.ones(stack), np.zeros(stack)
+    if value.shape[-1] == 0:
+        return sign, logarithm
+    target = _device(function, device, value)
+    for index in np.ndindex(*stack):
+        matrix = value if isinstance(value, Matrix) else upload(value[index], target)
+        factors = factorise(matrix, equilibrate_first=True)
+        u = factors.diagonal[0].astype(np.float64)
+        exchanges = np.count_nonzero(factors.pivots != np.arange(len(u)))
+        sign[index] = np.prod(np.sign(u)) * (-1) ** exchanges
+        with np.errstate(divide="ignore"):
+            logarithm[index] = np.sum(np.log(np.abs(u))) + np.log(2.0) * sum(map(np.sum, factors.exponents))
+    return sign, logarithm
+
+
+# -- plans ----------------------------------------------------------------------------------------------------------
+
+
+def plan(operation: str, *shapes: tuple[int, int], limits: Limits | None = None, **options: Any) -> Plan:
+    """Plan of an operation: its render passes, as data. Needs no GPU.
+
+    Parameters
+    ----------
+    operation : {"matmul", "rref", "plu", "triangular"}
+        Which one.
+    *shapes : tuple of int
+        Of the operands: two for ``matmul`` and ``triangular`` (the triangle, the right-hand sides), one for the others.
+    limits : Limits, optional
+        Made for these and checked against them; by default those of a common device.
+    **options
+        Passed on to the operation's ``plan`` in `glla.kernels`, for example ``variant="virtual_cube"`` or
+        ``pivoting="harmonic"``.
+
+    Returns
+    -------
+    Plan
+        ``print`` shows it as a table.
+
+    Raises
+    ------
+    OptionError, ShapeError
+        Unknown operation or option; shapes that do not fit.
+
+    Examples
+    --------
+    >>> import glla
+    >>> print(glla.plan("matmul", (4, 6), (6, 2)))
+    matmul[inner_product]: 1 passes, 96 flop, 32 bytes written
+      operand   A: 2x3x4
+      operand   B: 3x1x4
+      result    C: 2x1x4
+    pass  shader                reads    draws   region (texels)  uniforms
+    0     matmul/inner_product  A=A B=B  C_ping  x 0:1 y 0:2      CONTINUE=0 first=0 count=3 shape=(4, 2)
+    """
+    builders: dict[str, tuple[int, Callable[..., Plan]]] = {
+        "matmul": (2, _matmul_plan),
+        "rref": (1, rref_kernel.plan),
+        "plu": (1, plu_kernel.plan),
+        "triangular": (2, _triangular_plan),
+    }
+    if operation not in builders:
+        raise OptionError(f"plan: operation must be one of {', '.join(builders)}, got {operation!r}")
+    count, builder = builders[operation]
+    if len(shapes) != count or any(np.shape(shape) != (2,) or min(shape) < 1 for shape in shapes):
+        raise ShapeError(f"plan: {operation} takes {count} shape(s) (rows, columns) of at least 1, got {shapes}")
+    if operation == "matmul":
+        options = {"limits": limits, **options}  # the loop limit decides how many passes there are
+    try:
+        result = builder(*shapes, **options)
+    except TypeError as error:
+        raise OptionError(f"plan: {operation}: {error}") from None
+    result.check(limits)
+    return result
+
+
+def _matmul_plan(a: tuple[int, int], b: tuple[int, int], **options: Any) -> Plan:
+    if a[1] != b[0]:
+        raise ShapeError(f"matmul: inner dimensions must agree, got A {a} and B {b}")
+    return matmul_kernel.plan(a[0], a[1], b[1], **options)
+
+
+def _triangular_plan(t: tuple[int, int], b: tuple[int, int], **options: Any) -> Plan:
+    if t[0] != t[1] or t[1] != b[0]:
+        raise ShapeError(f"triangular: T must be square and have as many rows as B, got T {t} and B {b}")
+    return triangular.plan(t[0], b[1], **options)
+
+
+__all__ = [
+    "PLU",
+    "RREF",
+    "RefinedSolution",
+    "SlogdetResult",
+    "det",
+    "inv",
+    "lu_factor",
+    "lu_solve",
+    "matmul",
+    "plan",
+    "plu",
+    "rref",
+    "slogdet",
+    "solve",
+]

@@ -1,0 +1,363 @@
+"""Render passes and plans: an algorithm as data.
+
+A `Pass` says which shader draws which region of which textures from which others. A `Plan` is a list of passes over
+named slots. Neither knows OpenGL, a device or the values of a matrix: the same plan serves every matrix of its shape,
+can be printed, costed and checked without a GPU, and is cached by whoever builds it.
+
+`Plan.check` proves, before GL sees anything, what GL would not tell: that no pass reads the texture it draws to, that
+nothing is read before it is written, that the targets of a pass agree in size, and that the uniforms given are those
+that the shader declares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from glla import shader as shaders
+from glla.errors import LimitError, PlanError
+from glla.layout import ELEMENT_BYTES, Shape
+
+Uniform = int | float | tuple[int, ...] | tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a plan must keep to.
+
+    Attributes
+    ----------
+    texture_size : int
+        Largest height or width of a texture, in texels.
+    draw_buffers : int
+        Most targets that one pass can write.
+    loop_trips : int
+        Most loop iterations of one shader invocation, all its loops added. llvmpipe ends loops silently after 65535
+        trips in all; the default keeps a little below.
+    """
+
+    texture_size: int = 16384
+    draw_buffers: int = 8
+    loop_trips: int = 60000
+
+
+@dataclass(frozen=True)
+class Storage:
+    """What a texture must look like: texels high, texels wide, float32 channels per texel (1, 2 or 4)."""
+
+    height: int
+    width: int
+    channels: int = 4
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that it takes."""
+        return self.height * self.width * self.channels * ELEMENT_BYTES
+
+    def __str__(self) -> str:
+        return f"{self.height}x{self.width}x{self.channels}"
+
+
+@dataclass(frozen=True)
+class Region:
+    """Rectangle of texels: columns x to x + width, rows y to y + height."""
+
+    x: int
+    y: int
+    width: int
+    height: int
+
+    def __str__(self) -> str:
+        return f"x {self.x}:{self.x + self.width} y {self.y}:{self.y + self.height}"
+
+
+@dataclass(frozen=True, eq=False)
+class Pass:
+    """One draw.
+
+    Attributes
+    ----------
+    shader : str
+        Name below ``shaders/``.
+    inputs : mapping of str to str
+        Sampler in the GLSL -> slot of the plan.
+    outputs : tuple of str
+        Slots written, in the order of the shader's output locations; several are several render targets.
+    uniforms : mapping
+        Values set for this draw.
+    defines : mapping
+        Values baked into the shader's text.
+    region : Region or None
+        Texels drawn; None for the whole target.
+    accumulate : bool
+        Add to the target (float blending) instead of replacing it.
+    """
+
+    shader: str
+    inputs: Mapping[str, str]
+    outputs: tuple[str, ...]
+    uniforms: Mapping[str, Uniform] = field(default_factory=dict)
+    defines: Mapping[str, shaders.Define] = field(default_factory=dict)
+    region: Region | None = None
+    accumulate: bool = False
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What running a plan costs: render passes, float operations, texels and bytes written."""
+
+    passes: int
+    flops: int
+    texels: int
+    nbytes: int
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A list of render passes over named slots.
+
+    Attributes
+    ----------
+    operation : str
+        Name of the operation, with its variant if there are several.
+    slots : mapping of str to Storage
+        Every texture the plan touches.
+    operands : tuple of str
+        Slots that the caller provides. They are only read.
+    results : mapping of str to str
+        Name of a result -> slot that holds it after the last pass.
+    steps : tuple of Pass
+        In order.
+    flops : int
+        Additions and multiplications of the algorithm (not of the padding).
+    """
+
+    operation: str
+    slots: Mapping[str, Storage]
+    operands: tuple[str, ...]
+    results: Mapping[str, str]
+    steps: tuple[Pass, ...]
+    flops: int = 0
+
+    @property
+    def temporaries(self) -> tuple[str, ...]:
+        """Slots that live only while the plan runs."""
+        kept = {*self.operands, *self.results.values()}
+        return tuple(name for name in self.slots if name not in kept)
+
+    def drawn(self, step: Pass) -> Region:
+        """Texels that a pass draws."""
+        target = self.slots[step.outputs[0]]
+        return step.region or Region(0, 0, target.width, target.height)
+
+    @property
+    def cost(self) -> Cost:
+        """Passes, flops, texels and bytes written."""
+        texels = nbytes = 0
+        for step in self.steps:
+            region = self.drawn(step)
+            area = region.width * region.height
+            texels += area * len(step.outputs)
+            nbytes += area * sum(self.slots[name].channels for name in step.outputs) * ELEMENT_BYTES
+        return Cost(len(self.steps), self.flops, texels, nbytes)
+
+    def check(self, limits: Limits | None = None) -> None:
+        """Prove the rules that GL does not enforce.
+
+        Raises
+        ------
+        PlanError
+            A rule is broken: which pass, which slot.
+        LimitError
+            A texture is larger than `limits` allow, or a pass has too many targets.
+        """
+        limits = limits or Limits()
+        for name, storage in self.slots.items():
+            self._check_storage(name, storage, limits)
+        written: set[str] = set(self.operands)
+        for number, step in enumerate(self.steps):
+            where = f"{self.operation}: pass {number} ({step.shader})"
+            self._check_targets(where, step, limits)
+            self._check_inputs(where, step, written)
+            self._check_names(where, step)
+            written.update(step.outputs)
+        for name, slot in self.results.items():
+            if slot not in written or slot in self.operands:
+                raise PlanError(f"{self.operation}: result {name} is never written (slot {slot})")
+
+    def _check_storage(self, name: str, storage: Storage, limits: Limits) -> None:
+        longest = max(storage.height, storage.width)
+        if min(storage.height, storage.width) < 1 or storage.channels not in (1, 2, 4):
+            raise PlanError(f"{self.operation}: slot {name} has no possible storage, got {storage}")
+        if longest > limits.texture_size:
+            raise LimitError(
+                f"{self.operation}: a texture may have {limits.texture_size} texels a side on this device, "
+                f"slot {name} needs {longest}; cut the matrix into blocks",
+                longest,
+                limits.texture_size,
+            )
+
+    def _check_targets(self, where: str, step: Pass, limits: Limits) -> None:
+        if not step.outputs or any(slot not in self.slots for slot in step.outputs):
+            raise PlanError(f"{where}: every output must be a slot of the plan, got {step.outputs}")
+        if set(step.outputs) & set(self.operands):
+            raise PlanError(f"{where}: an operand is never written, got outputs {step.outputs}")
+        if len(step.outputs) > limits.draw_buffers:
+            raise LimitError(
+                f"{where}: {limits.draw_buffers} targets at most, got {len(step.outputs)}",
+                len(step.outputs),
+                limits.draw_buffers,
+            )
+        sizes = {(self.slots[slot].height, self.slots[slot].width) for slot in step.outputs}
+        if len(sizes) > 1 or len(set(step.outputs)) < len(step.outputs):
+            raise PlanError(f"{where}: targets must be distinct and agree in size, got {step.outputs} of {sizes}")
+        height, width = sizes.pop()
+        region = self.drawn(step)
+        inside = region.x >= 0 and region.y >= 0 and region.x + region.width <= width
+        if not (inside and region.y + region.height <= height and region.width > 0 and region.height > 0):
+            raise PlanError(f"{where}: the region must lie in the {height}x{width} target, got {region}")
+
+    def _check_inputs(self, where: str, step: Pass, written: set[str]) -> None:
+        for sampler, slot in step.inputs.items():
+            if slot in step.outputs:
+                raise PlanError(f"{where}: reads {slot} (as {sampler}) while drawing to it")
+            if slot not in written:
+                raise PlanError(f"{where}: reads {slot} (as {sampler}) before any pass has written it")
+        if step.accumulate and not set(step.outputs) <= written:
+            raise PlanError(f"{where}: accumulates into {step.outputs} before any pass has written it")
+
+    def _check_names(self, where: str, step: Pass) -> None:
+        declared = shaders.resolve(step.shader, step.defines)
+        for kind, asked, given in (
+            ("samplers", declared.samplers, set(step.inputs)),
+            ("uniforms", declared.uniforms, set(step.uniforms)),
+        ):
+            if asked != given:
+                raise PlanError(f"{where}: {kind} declared {sorted(asked)}, given {sorted(given)}")
+        if len(declared.outputs) != len(step.outputs):
+            raise PlanError(f"{where}: the shader writes {declared.outputs}, the pass takes {step.outputs}")
+
+    def __str__(self) -> str:
+        """Table with a line per pass."""
+        cost = self.cost
+        head = f"{self.operation}: {cost.passes} passes, {cost.flops} flop, {cost.nbytes} bytes written\n" + "".join(
+            f"  {role:9} {name}: {self.slots[slot]}\n" for role, name, slot in self._roles()
+        )
+        rows: list[tuple[str, ...]] = [("pass", "shader", "reads", "draws", "region (texels)", "uniforms")]
+        for number, step in enumerate(self.steps):
+            reads = " ".join(f"{sampler}={slot}" for sampler, slot in step.inputs.items())
+            sign = " +=" if step.accumulate else ""
+            uniforms = " ".join(f"{name}={value}" for name, value in {**step.defines, **step.uniforms}.items())
+            draws = " ".join(step.outputs) + sign
+            rows.append((str(number), step.shader, reads, draws, str(self.drawn(step)), uniforms))
+        return head + _table(rows)
+
+    def _roles(self) -> Iterable[tuple[str, str, str]]:
+        yield from (("operand", name, name) for name in self.operands)
+        yield from (("result", name, slot) for name, slot in self.results.items())
+        yield from (("temporary", name, name) for name in self.temporaries)
+
+
+def _table(rows: list[tuple[str, ...]]) -> str:
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    )
+
+
+class Draft:
+    """A plan in the making: slots and passes are added one by one.
+
+    Examples
+    --------
+    >>> draft = Draft("copy")
+    >>> source = draft.operand("A", Storage(1, 1))
+    """
+
+    def __init__(self, operation: str) -> None:
+        self.operation = operation
+        self.slots: dict[str, Storage] = {}
+        self.operands: list[str] = []
+        self.steps: list[Pass] = []
+
+    def operand(self, name: str, storage: Storage) -> str:
+        """Add a slot that the caller provides."""
+        self.operands.append(name)
+        return self.slot(name, storage)
+
+    def slot(self, name: str, storage: Storage) -> str:
+        """Add a slot that the plan itself writes."""
+        if name in self.slots:
+            raise PlanError(f"{self.operation}: two slots are named {name}")
+        self.slots[name] = storage
+        return name
+
+    def draw(
+        self,
+        shader: str,
+        inputs: Mapping[str, str],
+        outputs: str | tuple[str, ...],
+        uniforms: Mapping[str, Uniform] | None = None,
+        defines: Mapping[str, shaders.Define] | None = None,
+        region: Region | None = None,
+        accumulate: bool = False,
+    ) -> None:
+        """Add a pass."""
+        targets = (outputs,) if isinstance(outputs, str) else outputs
+        self.steps.append(Pass(shader, inputs, targets, uniforms or {}, defines or {}, region, accumulate))
+
+    def plan(self, results: Mapping[str, str], flops: int = 0) -> Plan:
+        """Finish."""
+        used = {name for step in self.steps for name in (*step.inputs.values(), *step.outputs)}
+        slots = {n: s for n, s in self.slots.items() if n in used or n in self.operands}
+        return Plan(self.operation, slots, tuple(self.operands), dict(results), tuple(self.steps), flops)
+
+
+class PingPong:
+    """Two slots that take turns: a pass reads `front` and draws to `back`, then they swap.
+
+    The first pass reads the operand itself, which is never written.
+    """
+
+    def __init__(self, draft: Draft, name: str, storage: Storage, start: str) -> None:
+        self._pair = (draft.slot(f"{name}_ping", storage), draft.slot(f"{name}_pong", storage))
+        self._turn = 0
+        self.front = start
+
+    @property
+    def back(self) -> str:
+        """Slot to draw to."""
+        return self._pair[self._turn]
+
+    def swap(self) -> None:
+        """Make what was just drawn the front."""
+        self.front = self.back
+        self._turn = 1 - self._turn
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One way to do an operation.
+
+    Attributes
+    ----------
+    summary : str
+        What is particular to it, in a line.
+    source : str
+        Where the algorithm comes from.
+    needs : tuple of str
+        What it needs beyond plain OpenGL 3.3; empty for most.
+    """
+
+    summary: str
+    source: str
+    needs: tuple[str, ...] = ()
+
+
+def matrix(shape: Shape) -> Storage:
+    """Storage of a packed matrix; an empty side still takes one texel, because GL knows no empty texture.
+
+    >>> matrix((3, 5))
+    Storage(height=2, width=3, channels=4)
+    """
+    return Storage(max(1, (shape[0] + 1) // 2), max(1, (shape[1] + 1) // 2))

@@ -1,0 +1,204 @@
+"""GLSL text: finding it, `#include`, `#define`, and a table that leads from a line back to its file.
+
+No OpenGL here. A *shader* is named by its path below ``shaders/`` without the suffix: ``plu/eliminate`` is the
+fragment shader ``plu/eliminate.frag`` together with ``plu/eliminate.vert`` or, where there is none, with
+``fullscreen.vert``, which draws one triangle that covers the target.
+
+A file carries no ``#version``; it is written here. Parameters stand in a file as ``#ifndef NAME / #define NAME
+default``, and `resolve` puts the values asked for above them. The resolved text *is* the identity of a program: two
+passes whose texts agree share one program, and nothing can drift from the source.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from glla.errors import ShaderError
+
+Define = int | float | str
+VERSION = "#version 330 core"
+
+_PACKAGED = Path(__file__).parent / "_shaders"
+_CHECKOUT = Path(__file__).parent.parent / "shaders"
+
+_INCLUDE = re.compile(r'^\s*#include\s+"([^"]+)"\s*$')
+_UNIFORM = re.compile(r"^\s*uniform\s+(\w+)\s+(\w+)\s*;", re.MULTILINE)
+_OUTPUT = re.compile(r"^\s*layout\s*\(\s*location\s*=\s*(\d+)\s*\)\s*out\s+\w+\s+(\w+)\s*;", re.MULTILINE)
+_CONDITIONAL = re.compile(r"^\s*#\s*(if|ifdef|ifndef|else|elif|endif|define)\b\s*(.*)$")
+
+
+def root() -> Path:
+    """Folder that holds the shaders: inside the package when installed, beside it in a checkout."""
+    return _PACKAGED if _PACKAGED.is_dir() else _CHECKOUT
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One resolved shader stage.
+
+    Attributes
+    ----------
+    text : str
+        What the compiler gets.
+    lines : tuple of (str, int)
+        For each line of `text`, the file (relative to ``shaders/``) and the line in it.
+    """
+
+    text: str
+    lines: tuple[tuple[str, int], ...]
+
+    def where(self, line: int) -> str:
+        """Say which file and line the compiler means by its 1-based `line`."""
+        if not 1 <= line <= len(self.lines):
+            return f"line {line}"
+        file, number = self.lines[line - 1]
+        return f"{file}:{number}"
+
+
+@dataclass(frozen=True)
+class Shader:
+    """A vertex and a fragment stage, and what they declare.
+
+    Attributes
+    ----------
+    samplers, uniforms : frozenset of str
+        Names of the sampler uniforms, and of all others, that this set of defines leaves in the text.
+    outputs : tuple of str
+        Colour outputs in the order of their locations.
+    """
+
+    name: str
+    vertex: Stage
+    fragment: Stage
+    samplers: frozenset[str]
+    uniforms: frozenset[str]
+    outputs: tuple[str, ...]
+
+
+def resolve(name: str, defines: Mapping[str, Define] | None = None) -> Shader:
+    """Read a shader, its includes and its defines into the text of one program.
+
+    Parameters
+    ----------
+    name : str
+        For example ``"matmul/inner_product"``.
+    defines : mapping of str to int, float or str, optional
+        Values for the parameters of the shader.
+
+    Raises
+    ------
+    ShaderError
+        The file, or one that it includes, is missing.
+
+    Examples
+    --------
+    >>> shader = resolve("matmul/inner_product")
+    >>> sorted(shader.samplers)
+    ['A', 'B']
+    """
+    return _resolve(name, tuple(sorted((defines or {}).items())))
+
+
+@lru_cache(maxsize=512)
+def _resolve(name: str, defines: tuple[tuple[str, Define], ...]) -> Shader:
+    vertex_file = f"{name}.vert" if (root() / f"{name}.vert").is_file() else "fullscreen.vert"
+    vertex = _stage(vertex_file, defines)
+    fragment = _stage(f"{name}.frag", defines)
+    declared: dict[str, str] = {}
+    for stage in (vertex, fragment):
+        declared.update({match[2]: match[1] for match in _UNIFORM.finditer(_active(stage.text))})
+    outputs = sorted((int(match[1]), match[2]) for match in _OUTPUT.finditer(_active(fragment.text)))
+    return Shader(
+        name=name,
+        vertex=vertex,
+        fragment=fragment,
+        samplers=frozenset(n for n, kind in declared.items() if "sampler" in kind),
+        uniforms=frozenset(n for n, kind in declared.items() if "sampler" not in kind),
+        outputs=tuple(n for _, n in outputs),
+    )
+
+
+def _stage(file: str, defines: tuple[tuple[str, Define], ...]) -> Stage:
+    head = [VERSION, *(f"#define {key} {_literal(value)}" for key, value in defines)]
+    lines = [(text, ("(generated)", number)) for number, text in enumerate(head, 1)]
+    lines += _included(file, seen=set())
+    return Stage("\n".join(text for text, _ in lines) + "\n", tuple(origin for _, origin in lines))
+
+
+def _included(file: str, seen: set[str], asked_by: str = "") -> list[tuple[str, tuple[str, int]]]:
+    """Lines of a file with its includes in their places, each file once."""
+    if file in seen:
+        return []
+    seen.add(file)
+    path = root() / file
+    if not path.is_file():
+        raise ShaderError(f"shader: no file {file}{asked_by}; shaders are looked for below {root().name}/")
+    lines: list[tuple[str, tuple[str, int]]] = []
+    for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        include = _INCLUDE.match(text)
+        if include:
+            lines += _included(include[1], seen, f", which {file}:{number} includes")
+        else:
+            lines.append((text, (file, number)))
+    return lines
+
+
+def _literal(value: Define) -> str:
+    """Write a define as GLSL: a float keeps its point, so that 1.0 does not become an int."""
+    if isinstance(value, bool):
+        return str(int(value))
+    return repr(float(value)) if isinstance(value, float) else str(value)
+
+
+def _active(text: str) -> str:
+    """Drop the lines that `#if` leaves out, for the conditions our shaders use (``#if NAME [== VALUE]``).
+
+    Only the declarations matter here; GL does the real preprocessing. Comments are dropped too, because they may
+    quote declarations.
+    """
+    text = re.sub(r"//[^\n]*", "", re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL))
+    macros: dict[str, str] = {}
+    taken: list[bool] = []  # for each open #if: is its present branch taken?
+    done: list[bool] = []  # for each open #if: was one of its branches taken before?
+    kept = []
+    for line in text.splitlines():
+        directive = _CONDITIONAL.match(line)
+        if directive is None:
+            if all(taken):
+                kept.append(line)
+            continue
+        kind, rest = directive[1], directive[2].strip()
+        if kind == "define":
+            if all(taken):
+                key, _, value = rest.partition(" ")
+                macros[key] = value.strip()
+        elif kind == "endif":
+            taken.pop()
+            done.pop()
+        elif kind == "else":
+            taken[-1] = not done[-1]
+        elif kind == "elif":
+            taken[-1] = not done[-1] and _holds(rest, macros)
+            done[-1] = done[-1] or taken[-1]
+        else:
+            taken.append(_holds(rest, macros) if kind == "if" else (rest in macros) == (kind == "ifdef"))
+            done.append(taken[-1])
+    return "\n".join(kept)
+
+
+def _holds(condition: str, macros: Mapping[str, str]) -> bool:
+    """Evaluate a preprocessor condition made of integers, names, comparisons, ``&&``, ``||`` and ``!``."""
+    for _ in range(8):  # a macro may stand for another one
+        condition = re.sub(r"defined\s*\(\s*(\w+)\s*\)", lambda m: str(int(m[1] in macros)), condition)
+        condition = re.sub(r"[A-Za-z_]\w*", lambda m: macros.get(m[0], "0") or "0", condition)
+        if not re.search(r"[A-Za-z_]", condition):
+            break
+    if not re.fullmatch(r"[\d\s.<>=!&|()+*/%-]*", condition):
+        raise ShaderError(f"shader: cannot evaluate the condition #if {condition}; use integers and comparisons")
+    python = condition.replace("&&", " and ").replace("||", " or ")
+    python = re.sub(r"!(?!=)", " not ", python)
+    return bool(eval(python, {"__builtins__": {}}))  # digits and operators only, checked above

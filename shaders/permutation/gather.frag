@@ -1,0 +1,20 @@
+// result[i, :] = A[rows[i], :]: the rows of A in another order.
+//
+// A fragment computes one 2x2 block.
+// A   m x n, packed      rows   column of texels (source of row 2y, source of row 2y+1, 0, 0)      result   m x n
+// Cost per fragment: 3 fetches.
+
+#include "lib/packed.glsl"
+
+uniform sampler2D A;
+uniform sampler2D rows;
+uniform ivec2 shape;  // rows and columns of A
+
+layout(location = 0) out vec4 result;
+
+void main() {
+    ivec2 texel = ivec2(gl_FragCoord.xy);
+    ivec2 source = ivec2(texelFetch(rows, ivec2(0, texel.y), 0).rg);
+    vec4 block = vec4(row_pair(A, source.x, texel.x), row_pair(A, source.y, texel.x));
+    result = without_padding(block, texel, shape);
+}

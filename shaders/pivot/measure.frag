@@ -1,0 +1,171 @@
+// Pivot search, first level: the best candidate among `chunk` texels of the column pair (2k, 2k+1).
+//
+// A fragment computes one candidate (norm, p, q, w): how good it is, the row to bring up first, and where the row to
+// bring up second stands after that. norm = -1: no candidate here.
+//
+// PARTIAL_FIRST    norm = |a[i, 2k]|, row p = i alone.
+// PARTIAL_SECOND   norm = |a[i, 2k+1] - a[i, 2k] / a[p, 2k] * a[p, 2k+1]|, with p known: the next column as it will be.
+// HARMONIC, GEOMETRIC   both rows at once. Each texel is tried with its rows in either order: eliminating below the
+//     first leaves the diagonal (d1, d2) = (a, d - b c / a) of the 2x2 block, and the norm is d1 d2 / (d1 + d2), half
+//     their harmonic mean, or sqrt(d1 d2), their geometric one. A block that has a single row or column left is
+//     measured by d1.
+//
+// w is the largest entry seen (block norms, or FIXED), or the sum of magnitudes in the rows already reduced (partial
+// pivoting of an echelon form): see lib/threshold.glsl.
+//
+// A          rows x columns, packed
+// first      1x1: the winner of PARTIAL_FIRST
+// record     the record of the step before, whose alpha is the number of pivots so far; with FIXED that is 2k
+// tolerance  1x1: absolute and relative
+// Cost per fragment: `chunk` fetches; 1 to 12 flop for each row.
+// Brodtkorb, "A MATLAB Interface to the GPU" (2007), section 4.1.2 (norms); LAPACK getf2 (partial pivoting).
+
+#ifndef NORM
+#define NORM 0  // 0 PARTIAL_FIRST, 1 PARTIAL_SECOND, 2 HARMONIC, 3 GEOMETRIC
+#endif
+#ifndef FIXED
+#define FIXED 1  // pivot rows are 2k and 2k+1 (1), or follow the rank found so far (0)
+#endif
+#if NORM < 0 || NORM > 3
+#error NORM must be 0, 1, 2 or 3
+#endif
+
+#include "lib/packed.glsl"
+#include "lib/divide.glsl"
+#include "lib/threshold.glsl"
+
+uniform sampler2D A;
+#if NORM == 1
+uniform sampler2D first;
+#endif
+#if NORM >= 1
+uniform sampler2D tolerance;
+#endif
+#if FIXED == 0
+uniform sampler2D record;
+uniform int previous;  // texel of the record of the step before; -1 at the first step
+#endif
+uniform int k;        // texel column of the panel
+uniform int chunk;    // texels that one fragment searches
+uniform ivec2 shape;  // rows and columns of A
+
+layout(location = 0) out vec4 candidate;
+
+vec4 best = vec4(-1.0, -1.0, -1.0, 0.0);
+
+void offer(float norm, int p, int q) {
+    if (norm > best.x) best.xyz = vec3(norm, p, q);
+}
+
+int rank_before() {
+#if FIXED
+    return 2 * k;
+#else
+    return previous < 0 ? 0 : int(texelFetch(record, ivec2(previous, 0), 0).a);
+#endif
+}
+
+#if NORM <= 1
+
+// What partial pivoting knows before it looks at row i: the first pivot, if the column pair has one already.
+bool found = false;
+int p = -1;                  // its row
+vec2 pivot = vec2(0.0);      // its entries
+vec2 displaced = vec2(0.0);  // those of the row that changes places with it
+int r;                       // pivots so far
+
+float entry(vec2 row) {
+#if NORM == 0
+    return row.x;
+#else
+    return found ? row.y - multiplier(row.x, pivot.x) * pivot.y : row.y;
+#endif
+}
+
+void look_at(int i, vec2 row) {
+    if (i >= shape.x) return;
+    bool open = i >= r + int(found && FIXED == 0) && (i > r || NORM == 0 || FIXED == 0);
+    if (i == p) row = displaced;
+    if (open) {
+#if NORM == 0
+        offer(abs(entry(row)), i, -1);
+#else
+        if (2 * k + 1 < shape.y) offer(abs(entry(row)), -1, i);
+#endif
+    }
+#if FIXED
+    if (open) best.w = max(best.w, max(abs(row.x), abs(row.y)));
+#else
+    // Row r holds the first pivot by the time the second is sought, divided by it.
+    if (i < r) best.w += abs(entry(row));
+    else if (found && i == r) best.w += abs(multiplier(pivot.y, pivot.x));
+#endif
+}
+
+void search(int start, int end) {
+#if NORM == 1
+    vec4 leader = texelFetch(first, ivec2(0), 0);
+    found = leader.x > threshold(texelFetch(tolerance, ivec2(0), 0).rg, leader.w, float(r));
+    p = found ? int(leader.y) : -1;
+    if (found) {
+        pivot = row_pair(A, p, k);
+        displaced = row_pair(A, r, k);
+    }
+#endif
+    for (int y = start; y < end; ++y) {
+        vec4 block = texelFetch(A, ivec2(k, y), 0);
+        look_at(2 * y, block.rg);
+        look_at(2 * y + 1, block.ba);
+    }
+}
+
+#else
+
+int r;
+
+void offer_block(vec2 one, vec2 two, int p, int q, float smallest) {
+    float d1 = abs(one.x);
+    float d2 = abs(two.y - multiplier(two.x, one.x) * one.y);
+    float low = min(d1, d2);
+    float high = max(d1, d2);
+#if NORM == 2
+    float norm = low > smallest ? low / (1.0 + low / high) : 0.0;  // d1 d2 / (d1 + d2), without overflow
+#else
+    if (abs(two.x) > abs(one.x)) return;  // d1 d2 is the same in either order: take the one that multiplies less
+    float norm = low > smallest ? sqrt(low) * sqrt(high) : 0.0;
+#endif
+    offer(norm, p, q == r ? p : q);
+}
+
+void search(int start, int end) {
+    float smallest = texelFetch(tolerance, ivec2(0), 0).r;
+    bool one_column = 2 * k + 1 >= shape.y;
+    for (int y = max(start, r >> 1); y < end; ++y) {
+        vec4 block = texelFetch(A, ivec2(k, y), 0);
+        int i = 2 * y;
+        bool lower = i + 1 < shape.x;
+        if (one_column) {
+            offer(abs(block.r), i, -1);
+            if (lower) offer(abs(block.b), i + 1, -1);
+        } else if (lower) {
+            offer_block(block.rg, block.ba, i, i + 1, smallest);
+            offer_block(block.ba, block.rg, i + 1, i, smallest);
+        } else if (i == r) {
+            offer(abs(block.r), i, -1);  // the last row of an odd number of rows
+        }
+        best.w = max(best.w, max(max(abs(block.r), abs(block.g)), max(abs(block.b), abs(block.a))));
+    }
+}
+
+#endif
+
+void main() {
+    r = rank_before();
+#if FIXED
+    int start = k + int(gl_FragCoord.y) * chunk;
+#else
+    int start = int(gl_FragCoord.y) * chunk;
+#endif
+    search(start, min(start + chunk, (shape.x + 1) >> 1));
+    candidate = best;
+}

@@ -1,0 +1,13 @@
+// result = layer, or, drawn with blending, result += layer
+//
+// A fragment computes one texel.
+// layer   of the target's size
+// Cost per fragment: 1 fetch.
+
+uniform sampler2D layer;
+
+layout(location = 0) out vec4 result;
+
+void main() {
+    result = texelFetch(layer, ivec2(gl_FragCoord.xy), 0);
+}

@@ -1,0 +1,74 @@
+// One step of forward or backward substitution, T X = B, two rows of it:
+//
+//     rows 2t, 2t+1    solved with the 2x2 block on the diagonal
+//     rows still open  B[i] - T[i, t] X[t]
+//
+// An open fragment solves the two rows of its own columns again (4 flop) instead of waiting for another pass.
+// A fragment computes one 2x2 block of the right-hand sides.
+// T   n x n, packed; only its lower or upper triangle is read, so the packed factors LU serve as both
+// B   n x columns, packed: what is left of the right-hand sides, and the rows of X found so far
+// Cost per fragment: 4 fetches, 24 flop, 2 or no divisions.
+// Brodtkorb, "A MATLAB Interface to the GPU" (2007), section 4.1.3, equation 4.34.
+
+#ifndef UPPER
+#define UPPER 0  // T is upper triangular: substitute backward (0, 1)
+#endif
+#ifndef UNIT
+#define UNIT 0  // T has ones on its diagonal, not stored (0, 1)
+#endif
+#ifndef TRANSPOSED
+#define TRANSPOSED 0  // T is the transpose of what is stored (0, 1)
+#endif
+
+#include "lib/packed.glsl"
+#include "lib/divide.glsl"
+#include "lib/block_product.glsl"
+
+uniform sampler2D T;
+uniform sampler2D B;
+uniform int t;        // texel row to solve
+uniform ivec2 shape;  // rows and columns of B
+
+layout(location = 0) out vec4 result;
+
+vec4 block_of_T(int y, int x) {
+#if TRANSPOSED
+    return texelFetch(T, ivec2(y, x), 0).rbga;
+#else
+    return texelFetch(T, ivec2(x, y), 0);
+#endif
+}
+
+vec2 divided(vec2 row, float diagonal) {
+#if UNIT
+    return row;
+#else
+    return vec2(multiplier(row.x, diagonal), multiplier(row.y, diagonal));
+#endif
+}
+
+vec4 solved(vec4 rhs, vec4 D) {
+#if UPPER
+    vec2 low = divided(rhs.ba, D.a);
+    vec2 top = divided(rhs.rg - D.g * low, D.r);
+#else
+    vec2 top = divided(rhs.rg, D.r);
+    vec2 low = divided(rhs.ba - D.b * top, D.a);
+#endif
+    return vec4(top, low);
+}
+
+void main() {
+    ivec2 texel = ivec2(gl_FragCoord.xy);
+    vec4 own = texelFetch(B, texel, 0);
+#if UPPER
+    bool open = texel.y < t;
+#else
+    bool open = texel.y > t;
+#endif
+    if (texel.y == t || open) {
+        vec4 X = solved(texelFetch(B, ivec2(texel.x, t), 0), block_of_T(t, t));
+        own = open ? subtract_block_product(own, block_of_T(texel.y, t), X) : X;
+    }
+    result = without_padding(own, texel, shape);
+}

@@ -1,0 +1,82 @@
+"""What every test gets: a device that checks itself, and the proof that the test left nothing behind."""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+# Before glla makes its default device: check GL's error flag after every pass, and fill every texture with NaN before
+# it is lent, so that a pass that reads what none has written cannot go unnoticed.
+os.environ.setdefault("GLLA_DEBUG", "1")
+
+import glla
+from glla import shader as shaders
+
+DATA = Path(__file__).parents[2] / "shared" / "data" / "matrices"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what needs the real matrices where they are not there."""
+    if DATA.is_dir():
+        return
+    for item in items:
+        if item.get_closest_marker("data"):
+            item.add_marker(pytest.mark.skip(reason="the real matrices are not beside this checkout"))
+
+
+@pytest.fixture(scope="session")
+def device() -> glla.Device:
+    """Give the default device."""
+    return glla.default_device()
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    """Give random numbers that are the same in every run."""
+    return np.random.default_rng(20070601)
+
+
+@pytest.fixture
+def data() -> Path:
+    """Give the folder of real matrices; mark the test with ``data``."""
+    return DATA
+
+
+@pytest.fixture
+def shader_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
+    """Give a function that writes shaders, which for this test stand in for those of glla."""
+
+    def write(files: dict[str, str]) -> None:
+        for name, text in files.items():
+            path = tmp_path / "shaders" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        shaders._resolve.cache_clear()
+
+    monkeypatch.setattr(shaders, "root", lambda: tmp_path / "shaders")
+    write({"fullscreen.vert": (shaders._CHECKOUT / "fullscreen.vert").read_text(encoding="utf-8")})
+    yield write
+    shaders._resolve.cache_clear()
+
+
+def textures_in_use(device: glla.Device) -> int:
+    """Count the textures on loan; cycles may keep some until they are collected."""
+    return device.stats().textures
+
+
+@pytest.fixture(autouse=True)
+def leaves_nothing(device: glla.Device) -> Iterator[None]:
+    """Fail a test that leaves a texture on loan, or GL's error flag raised."""
+    before = textures_in_use(device)
+    yield
+    if device.released:
+        pytest.fail("the test released the default device")
+    device.finish()  # raises if the error flag is set
+    if textures_in_use(device) != before:
+        gc.collect()
+    assert textures_in_use(device) == before, "the test left textures on loan"

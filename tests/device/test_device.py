@@ -1,0 +1,421 @@
+"""The device: runs plans, moves arrays, keeps to its thread, and turns what goes wrong into exceptions."""
+
+import gc
+import threading
+import weakref
+
+import numpy as np
+import pytest
+
+import glla
+from glla.device import default_device
+from glla.device.textures import Texture
+from glla.errors import (
+    DeviceError,
+    DeviceMismatchError,
+    LimitError,
+    OutOfMemoryError,
+    PlanError,
+    ReleasedError,
+    ThreadError,
+)
+from glla.kernels import matmul, packing, plu
+from glla.passes import Draft, Limits, Region, Storage
+from glla.testing import assert_exact, integers, normal
+
+OTHER_THREAD = "device: belongs to the thread that made it; make a Device in this thread, or send the work to that one"
+USED_LATE = "device: is used after it was released; make another Device"
+
+
+@pytest.fixture
+def fresh():
+    """A device of its own."""
+    with glla.Device() as own:
+        yield own
+
+
+@pytest.fixture
+def quiet(monkeypatch):
+    """A device that does not debug."""
+    monkeypatch.delenv("GLLA_DEBUG")
+    with glla.Device() as own:
+        yield own
+
+
+def raise_flag(device):
+    """Make GL raise its error flag, as a mistake in a pass would."""
+    with device.current():
+        device._gl.line_width = -1.0
+
+
+def in_thread(function):
+    """Call a function in another thread; return what it raised."""
+    raised = []
+
+    def work():
+        try:
+            function()
+        except Exception as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    return raised[0] if raised else None
+
+
+# ---- plans -------------------------------------------------------------------------------------------------------
+
+
+def test_results_are_on_loan_and_temporaries_are_not(fresh):
+    a = fresh.upload(normal(6, 6, np.random.default_rng(0)))
+    zero = fresh.write_texels(np.zeros((1, 1, 2), np.float32))
+    before = fresh.stats().textures
+    results = fresh.run(plu.plan((6, 6)), A=a, tolerance=zero)
+    assert fresh.stats().textures == before + len(results)
+    del results
+    assert fresh.stats().textures == before
+
+
+def test_plans_and_passes_are_counted(fresh):
+    before = fresh.stats()
+    a = fresh.upload(np.ones((4, 9), np.float32))
+    fresh.run(matmul.plan(4, 9, 4, "virtual_cube"), A=a, B=fresh.upload(np.ones((9, 4), np.float32)))
+    after = fresh.stats()
+    assert (after.plans - before.plans, after.passes - before.passes) == (3, 7)  # two uploads, one product of 5
+
+
+def test_programs_are_kept(fresh):
+    for side in (3, 5):
+        fresh.run(packing.identity((side, side)))
+        assert fresh.stats().programs == 1
+
+
+def test_a_plan_is_made_ready_once(fresh, monkeypatch):
+    prepared = []
+    prepare = fresh._prepare
+    monkeypatch.setattr(fresh, "_prepare", lambda plan: prepared.append(plan) or prepare(plan))
+    for size in (3, 3, 5, 3, 5):
+        fresh.run(packing.identity((size, size)))
+    assert prepared == [packing.identity((3, 3)), packing.identity((5, 5))]
+
+
+def test_a_pass_draws_its_region_only(fresh):
+    draft = Draft("corner")
+    target = draft.slot("R", Storage(3, 3))
+    draft.draw("packing/identity", {}, target, {"shape": (6, 6)})
+    draft.draw("packing/identity", {}, target, {"shape": (0, 0)}, region=Region(1, 0, 2, 2))
+    result = fresh.read(fresh.run(draft.plan({"R": "R"}))["R"])
+    assert result[:, :, 3].tolist() == [[1, 0, 0], [0, 0, 0], [0, 0, 1]]
+
+
+def test_blending_ends_with_its_pass(fresh):
+    draft = Draft("blend")
+    for name in ("R", "S"):
+        for accumulate in (False, True, True, False, True):
+            slot = name if name in draft.slots else draft.slot(name, Storage(1, 1))
+            draft.draw("packing/identity", {}, slot, {"shape": (2, 2)}, accumulate=accumulate)
+    results = fresh.run(draft.plan({"R": "R", "S": "S"}))
+    assert [fresh.read(results[name])[0, 0].tolist() for name in "RS"] == [[2, 0, 0, 2]] * 2
+
+
+@pytest.mark.parametrize("operands", [{}, {"raw": 1, "other": 1}, {"other": 1}])
+def test_operands_are_those_of_the_plan(fresh, operands):
+    texture = fresh.write(np.ones((2, 2), np.float32))
+    with pytest.raises(
+        PlanError, match=rf"pack: operands are \['raw'\], got \[{', '.join(map(repr, sorted(operands)))}\]"
+    ):
+        fresh.run(packing.pack((2, 2)), **dict.fromkeys(operands, texture))
+
+
+def test_operands_have_the_storage_of_their_slots(fresh):
+    with pytest.raises(PlanError, match="pack: operand raw must be 2x2x1, got 2x3x1"):
+        fresh.run(packing.pack((2, 2)), raw=fresh.write(np.ones((2, 3), np.float32)))
+
+
+def test_a_plan_is_checked_before_it_runs(fresh):
+    draft = Draft("broken")
+    draft.draw("packing/identity", {}, draft.slot("R", Storage(2, 2)))
+    with pytest.raises(PlanError, match=r"broken: pass 0 \(packing/identity\): uniforms declared \['shape'\], given"):
+        fresh.run(draft.plan({"R": "R"}))
+    assert fresh.stats().textures == 0
+
+
+def test_a_plan_is_checked_against_the_limits_of_the_device():
+    with glla.Device(max_texture_size=8) as device:
+        with pytest.raises(LimitError, match="identity: a texture may have 8 texels a side on this device") as caught:
+            device.run(packing.identity((2, 17)))
+        assert (caught.value.asked, caught.value.allowed) == (9, 8)
+
+
+# ---- transfer ----------------------------------------------------------------------------------------------------
+
+VIEWS = {
+    "C": lambda a: a,
+    "Fortran": np.asfortranarray,
+    "transposed": lambda a: np.ascontiguousarray(a.T).T,
+    "every other": lambda a: np.repeat(np.repeat(a, 2, 0), 2, 1)[::2, ::2],
+    "reversed": lambda a: np.ascontiguousarray(a[::-1, ::-1])[::-1, ::-1],
+    "of a larger one": lambda a: np.pad(a, 3)[3:-3, 3:-3],
+    "read-only": lambda a: np.frombuffer(a.tobytes(), np.float32).reshape(a.shape),
+}
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("shape", [(1, 1), (1, 5), (5, 1), (4, 6), (7, 3), (16, 17), (33, 9)], ids=str)
+@pytest.mark.parametrize("side", [2, 3, 8, None])
+def test_an_array_comes_back_as_it_went(rng, view, shape, side):
+    if side is not None and max(shape) > 2 * side:
+        side = 17
+    a = normal(*shape, rng)
+    sent = VIEWS[view](a)
+    with glla.Device(max_texture_size=side) as device:
+        assert_exact(device.download(device.upload(sent), shape), a)
+        assert_exact(sent, a)
+        assert device.stats().textures == 0
+
+
+def test_a_matrix_larger_than_the_device_is_refused_before_it_travels():
+    with glla.Device(max_texture_size=8) as device:
+        with pytest.raises(
+            LimitError, match="pack: a texture may have 8 texels a side on this device, slot packed needs 9"
+        ):
+            device.upload(np.ones((3, 17), np.float32))
+        assert device.stats().peak_bytes == 0
+
+
+def test_an_upload_without_room_leaves_nothing():
+    with glla.Device(max_texture_size=8, max_bytes=400) as device:
+        with pytest.raises(OutOfMemoryError):
+            device.upload(np.ones((16, 16), np.float32))
+        gc.collect()
+        assert device.stats().textures == 0
+
+
+@pytest.mark.parametrize("size", [0, 1, -1, 10**6])
+def test_a_texture_size_the_driver_does_not_have(size):
+    with pytest.raises(
+        LimitError, match=rf"device: max_texture_size must be 2 to \d+ on this device, got {size}"
+    ) as caught:
+        glla.Device(max_texture_size=size)
+    assert caught.value.asked == size
+    assert caught.value.allowed >= 1024
+
+
+# ---- several devices ---------------------------------------------------------------------------------------------
+
+
+def test_two_devices_take_turns(rng):
+    a, b = integers(9, 9, rng), integers(9, 9, rng)
+    with glla.Device() as one, glla.Device() as two:
+        on = {device: (device.upload(a), device.upload(b)) for device in (one, two)}
+        plan = matmul.plan(9, 9, 9)
+        products = [device.run(plan, A=on[device][0], B=on[device][1])["C"] for device in (one, two, one, two)]
+        for device, product in zip((one, two, one, two), products, strict=True):
+            assert_exact(device.download(product, (9, 9)), a @ b)
+        assert one.stats().textures == two.stats().textures == 4
+        on.clear()
+        one.free()
+        assert one.stats().textures == 2 and one.stats().idle_textures == 0
+        assert two.stats().idle_textures > 0
+
+
+def test_a_device_inside_another(rng):
+    a = normal(3, 3, rng)
+    with glla.Device() as one, glla.Device() as two, one.current():
+        here = one.upload(a)
+        assert_exact(two.download(two.upload(a), (3, 3)), a)
+        assert_exact(one.download(here, (3, 3)), a)
+
+
+def test_a_released_device_leaves_the_others(fresh, rng):
+    a = normal(3, 3, rng)
+    texture = fresh.upload(a)
+    with glla.Device() as other:
+        other.upload(a)
+    assert_exact(fresh.download(texture, (3, 3)), a)
+
+
+def test_a_texture_stays_on_its_device(device, fresh):
+    texture = fresh.upload(np.ones((2, 2), np.float32))
+    message = "device: the matrix lives on another device; copy it over"
+    with pytest.raises(DeviceMismatchError, match=message):
+        device.read(texture)
+    with pytest.raises(DeviceMismatchError, match="unpack: operand packed lives on another device; copy it over"):
+        device.download(texture, (2, 2))
+
+
+# ---- threads -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda device, texture: device.stats(),
+        lambda device, texture: device.finish(),
+        lambda device, texture: device.free(),
+        lambda device, texture: device.check(),
+        lambda device, texture: device.release(),
+        lambda device, texture: device.__enter__(),
+        lambda device, texture: device.upload(np.ones((2, 2), np.float32)),
+        lambda device, texture: device.download(texture, (2, 2)),
+        lambda device, texture: device.read(texture),
+        lambda device, texture: device.run(packing.identity((2, 2))),
+    ],
+    ids=["stats", "finish", "free", "check", "release", "with", "upload", "download", "read", "run"],
+)
+def test_another_thread_is_refused(fresh, use):
+    texture = fresh.upload(np.eye(2, dtype=np.float32))
+    error = in_thread(lambda: use(fresh, texture))
+    assert isinstance(error, ThreadError) and str(error) == OTHER_THREAD
+    assert_exact(fresh.download(texture, (2, 2)), np.eye(2))
+
+
+def test_each_thread_has_its_default_device(device):
+    made = []
+
+    def work():
+        made.append(default_device())
+        made.append(default_device())
+        made[0].release()
+        made.append(default_device())
+        made[2].release()
+
+    assert default_device() is device
+    assert in_thread(work) is None
+    assert made[0] is made[1] and len({*made, device}) == 3
+    assert default_device() is device
+
+
+# ---- life --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda device, texture: device.stats(),
+        lambda device, texture: device.finish(),
+        lambda device, texture: device.free(),
+        lambda device, texture: device.__enter__(),
+        lambda device, texture: device.upload(np.ones((2, 2), np.float32)),
+        lambda device, texture: device.download(texture, (2, 2)),
+        lambda device, texture: device.read(texture),
+        lambda device, texture: device.run(packing.identity((2, 2))),
+    ],
+    ids=["stats", "finish", "free", "with", "upload", "download", "read", "run"],
+)
+def test_a_released_device_is_refused(use):
+    device = glla.Device()
+    texture = device.upload(np.ones((2, 2), np.float32))
+    device.release()
+    with pytest.raises(ReleasedError) as caught:
+        use(device, texture)
+    assert str(caught.value) == USED_LATE
+
+
+def test_release_twice():
+    device = glla.Device()
+    assert not device.released
+    assert device.info.renderer in repr(device)
+    device.release()
+    device.release()
+    assert device.released
+    assert repr(device) == "<glla.Device released>"
+
+
+def test_a_block_releases_its_device_even_when_it_fails():
+    with pytest.raises(KeyError), glla.Device() as device:
+        raise KeyError
+    assert device.released
+
+
+def test_a_dropped_device_releases_its_context():
+    device = glla.Device()
+    device.run(packing.identity((3, 3)))
+    loader, gone = device._loader, weakref.ref(device)
+    del device
+    gc.collect()
+    assert gone() is None
+    assert loader.released
+
+
+def test_a_texture_may_outlive_its_device():
+    device = glla.Device()
+    texture = device.upload(np.ones((2, 2), np.float32))
+    device.release()
+    texture.release()
+    assert isinstance(texture, Texture) and texture.released
+
+
+def test_a_device_that_cannot_be_made_leaves_no_context(monkeypatch):
+    released = []
+    loader_type = type(glla.default_device()._loader)
+    release = loader_type.release
+    monkeypatch.setattr(loader_type, "release", lambda self: (released.append(self), release(self)))
+    with pytest.raises(LimitError):
+        glla.Device(max_texture_size=0)
+    assert len(released) == 1 and released[0].released
+
+
+def test_what_a_device_says_of_itself(device):
+    info = device.info
+    assert device.limits is info.limits
+    assert info.limits.texture_size >= 1024 and 4 <= info.limits.draw_buffers <= 8
+    assert info.limits.loop_trips <= 65535
+    assert info.renderer and info.vendor and info.version and info.glsl and info.backend
+    assert info.as_dict()["limits"] == {
+        "texture_size": info.limits.texture_size,
+        "draw_buffers": info.limits.draw_buffers,
+        "loop_trips": info.limits.loop_trips,
+    }
+    assert isinstance(info.limits, Limits)
+
+
+# ---- GL's error flag ---------------------------------------------------------------------------------------------
+
+
+def test_debug_names_the_pass(fresh):
+    plan = packing.identity((3, 3))
+    fresh.run(plan)["I"].release()
+    raise_flag(fresh)
+    with pytest.raises(DeviceError) as caught:
+        fresh.run(plan)
+    assert str(caught.value) == "identity: pass 0 (packing/identity): the driver reports GL_INVALID_VALUE"
+    assert fresh.stats().textures == 0
+    fresh.run(plan)  # the flag was taken
+
+
+def test_without_debug_the_plan_is_named(quiet):
+    plan = packing.identity((3, 3))
+    quiet.run(plan)["I"].release()
+    raise_flag(quiet)
+    with pytest.raises(DeviceError) as caught:
+        quiet.run(plan)
+    assert str(caught.value) == (
+        "identity: the driver reports GL_INVALID_VALUE; run with GLLA_DEBUG=1 to learn which pass"
+    )
+    assert quiet.stats().textures == 0
+
+
+def test_finish_and_transfers_look_at_the_flag(fresh):
+    texture = fresh.write(np.ones((2, 2), np.float32))
+    fresh.write(np.ones((2, 2), np.float32)).release()
+    for where, call in (
+        ("finish", fresh.finish),
+        ("read back", lambda: fresh.read(texture)),
+        ("upload", lambda: fresh.write(np.ones((2, 2), np.float32))),
+    ):
+        raise_flag(fresh)
+        with pytest.raises(DeviceError, match=f"^{where}: the driver reports GL_INVALID_VALUE"):
+            call()
+
+
+def test_a_device_out_of_memory(fresh, monkeypatch):
+    class Flagged:
+        error = "GL_OUT_OF_MEMORY"
+
+    gl = fresh._gl
+    monkeypatch.setattr(fresh, "_gl", Flagged())
+    with pytest.raises(OutOfMemoryError, match="finish: the device is out of memory; release matrices, or use smaller"):
+        fresh._check_error("finish")
+    monkeypatch.setattr(fresh, "_gl", gl)

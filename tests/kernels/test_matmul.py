@@ -1,0 +1,161 @@
+"""C = A B: exact for integers, within its bound for floats, and NaN and inf where they belong."""
+
+import numpy as np
+import pytest
+
+from glla.errors import OptionError
+from glla.kernels.matmul import VARIANTS, choose, plan
+from glla.passes import Limits
+from glla.testing import MATRICES, PRODUCT_SHAPES, assert_exact, assert_product, integers, normal
+
+SHAPES = [shape for shape in PRODUCT_SHAPES if 0 not in shape]
+FEW_TRIPS = Limits(loop_trips=7)
+
+every_variant = pytest.mark.parametrize("variant", VARIANTS)
+every_shape = pytest.mark.parametrize("shape", SHAPES, ids=str)
+
+
+def operands(shape, rng, make=integers):
+    m, k, n = shape
+    return make(m, k, rng), make(k, n, rng)
+
+
+def product(run, a, b, variant, limits=None, onto=None):
+    (m, k), n = a.shape, b.shape[1]
+    start = {} if onto is None else {"C0": onto}
+    return run(plan(m, k, n, variant, limits, onto is not None), A=a, B=b, **start).matrix("C", (m, n))
+
+
+# ---- exact -------------------------------------------------------------------------------------------------------
+
+
+@every_variant
+@every_shape
+def test_integers_are_exact(run, rng, variant, shape):
+    a, b = operands(shape, rng)
+    assert_exact(product(run, a, b, variant), a @ b)
+
+
+@every_variant
+@pytest.mark.parametrize("shape", [(1, 1, 1), (3, 5, 2), (17, 16, 15), (15, 33, 31)], ids=str)
+def test_adds_to_what_is_there(run, rng, variant, shape):
+    a, b = operands(shape, rng)
+    c = integers(a.shape[0], b.shape[1], rng, limit=1000)
+    assert_exact(product(run, a, b, variant, onto=c), a @ b + c)
+
+
+@every_variant
+@pytest.mark.parametrize("inner", [1, 6, 7, 8, 13, 14, 15, 21, 22])
+@pytest.mark.parametrize("odd", [0, 1])
+@pytest.mark.parametrize("onto", [False, True])
+def test_sum_split_over_passes_is_exact(run, rng, variant, inner, odd, onto):
+    a, b = operands((5, 2 * inner - odd, 3), rng)
+    c = integers(5, 3, rng) if onto else None
+    assert_exact(product(run, a, b, variant, FEW_TRIPS, c), a @ b + (c if onto else 0))
+
+
+@pytest.mark.parametrize(("inner", "passes"), [(1, 1), (6, 1), (7, 1), (8, 2), (13, 2), (14, 2), (15, 3)])
+def test_inner_product_takes_as_few_passes_as_the_loop_limit_allows(inner, passes):
+    steps = plan(4, 2 * inner, 4, "inner_product", FEW_TRIPS).steps
+    assert len(steps) == passes
+    assert sum(step.uniforms["count"] for step in steps) == inner
+    assert max(step.uniforms["count"] for step in steps) <= 7
+
+
+@pytest.mark.parametrize("variant", ["virtual_cube", "virtual_cube_ping_pong"])
+def test_virtual_cube_takes_a_pass_for_two_inner_indices(variant):
+    assert len(plan(4, 9, 4, variant).steps) == 5
+
+
+@every_variant
+def test_identity_changes_nothing(run, rng, variant):
+    a = normal(17, 17, rng)
+    eye = np.eye(17, dtype=np.float32)
+    assert_exact(product(run, a, eye, variant), a)
+    assert_exact(product(run, eye, a, variant), a)
+
+
+# ---- bounded -----------------------------------------------------------------------------------------------------
+
+
+@every_variant
+@pytest.mark.parametrize("name", sorted(set(MATRICES) - {"tiny", "huge"}))
+def test_error_is_within_its_bound(run, rng, variant, name):
+    a, b = operands((17, 37, 13), rng, MATRICES[name])
+    assert_product(product(run, a, b, variant), a, b)
+
+
+@every_variant
+def test_tiny_times_huge_is_within_its_bound(run, rng, variant):
+    a, b = MATRICES["tiny"](13, 37, rng), MATRICES["huge"](37, 5, rng)
+    assert_product(product(run, a, b, variant), a, b)
+
+
+@every_variant
+def test_long_sum_is_within_its_bound(run, rng, variant):
+    a, b = operands((3, 1031, 5), rng, normal)
+    assert_product(product(run, a, b, variant), a, b)
+
+
+# ---- character ---------------------------------------------------------------------------------------------------
+
+
+@every_variant
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize(("i", "j"), [(0, 0), (3, 4), (6, 8), (5, 1)])
+@pytest.mark.parametrize("side", ["A", "B"])
+def test_not_finite_reaches_its_row_or_column_only(run, rng, variant, bad, i, j, side):
+    a, b = rng.integers(1, 9, (7, 9)).astype(np.float32), rng.integers(1, 9, (9, 7)).astype(np.float32)
+    expected = a @ b
+    if side == "A":
+        a[i, j] = expected[i, :] = bad
+    else:
+        b[j, i] = expected[:, i] = bad
+    np.testing.assert_array_equal(product(run, a, b, variant), expected)
+
+
+@every_variant
+def test_zero_times_infinity_is_nan(run, variant):
+    a, b = np.array([[0, 1], [1, 1]], np.float32), np.array([[np.inf, 1], [2, 1]], np.float32)
+    np.testing.assert_array_equal(product(run, a, b, variant), [[np.nan, 1], [np.inf, 2]])
+
+
+@every_variant
+def test_negative_zero_is_zero(run, rng, variant):
+    a, b = np.full((5, 3), -0.0, np.float32), integers(3, 5, rng)
+    assert_exact(product(run, a, b, variant), np.zeros((5, 5)))
+
+
+@every_variant
+def test_overflow_is_infinity(run, variant):
+    a, b = np.full((3, 3), 1e20, np.float32), np.full((3, 3), -1e20, np.float32)
+    assert_exact(product(run, a, b, variant), np.full((3, 3), -np.inf))
+
+
+# ---- the plan ----------------------------------------------------------------------------------------------------
+
+
+@every_variant
+@pytest.mark.parametrize("limits", [None, FEW_TRIPS], ids=["default", "few trips"])
+@pytest.mark.parametrize("onto", [False, True])
+def test_plan_keeps_the_rules(variant, limits, onto):
+    for shape in SHAPES:
+        made = plan(*shape, variant, limits, onto)
+        made.check(limits)
+        assert made.cost.flops == 2 * shape[0] * shape[1] * shape[2]
+
+
+def test_plan_is_made_once():
+    assert plan(3, 4, 5, "virtual_cube") is plan(3, 4, 5, "virtual_cube")
+    assert plan(3, 4, 5, "virtual_cube") is not plan(3, 4, 5, "virtual_cube", onto=True)
+
+
+def test_unknown_variant():
+    message = r"matmul: variant must be one of inner_product, virtual_cube, virtual_cube_ping_pong, got 'strassen'"
+    with pytest.raises(OptionError, match=message):
+        plan(2, 2, 2, "strassen")
+
+
+@every_shape
+def test_choice_is_a_variant(shape):
+    assert choose(*shape, Limits()) in VARIANTS

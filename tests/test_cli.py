@@ -1,0 +1,211 @@
+"""The `glla` command: what it prints, where, and its exit status."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+import glla
+from glla import character, cli
+from glla.cli import main
+from glla.errors import ContextError, GllaError
+
+
+def command(*arguments, **options):
+    return subprocess.run(
+        [sys.executable, "-m", "glla", *arguments], capture_output=True, text=True, timeout=60, **options
+    )
+
+
+def refuse(*arguments, **options):
+    raise ContextError("open_context: no OpenGL 3.3 core context; tried: nothing")
+
+
+# ---- info ------------------------------------------------------------------------------------
+
+
+def test_info_json(capsys):
+    assert main(["info", "--json"]) == 0
+    output = capsys.readouterr()
+    assert output.err == ""
+    report = json.loads(output.out)
+    assert set(report) == {"ok", "device", "limits", "memory", "egl_devices", "versions", "self_test"}
+    assert report["ok"] is True
+    assert set(report["device"]) == {"renderer", "vendor", "opengl", "glsl", "backend", "software"}
+    assert report["device"]["renderer"] == glla.default_device().info.renderer
+    assert report["limits"]["texture_side"] == {
+        "value": glla.default_device().limits.texture_size,
+        "unit": "texels",
+    }
+    assert all(set(limit) == {"value", "unit"} for limit in report["limits"].values())
+    assert {"textures_in_use", "bytes_in_use", "bytes_peak"} <= set(report["memory"])
+    assert report["memory"]["textures_in_use"] == 0
+    assert set(report["versions"]) == {"glla", "Python", "numpy", "moderngl", "glfw"}
+    assert report["versions"]["glla"] == glla.__version__
+    assert all({"name", "verdict", "necessary", "detail", "figures"} == set(test) for test in report["self_test"])
+    assert [one["index"] for one in report["egl_devices"]] == [one.index for one in glla.list_egl_devices()]
+
+
+def test_info_text_tells_what_json_tells(capsys):
+    assert main(["info"]) == 0
+    output = capsys.readouterr().out
+    device = glla.default_device()
+    for word in ("renderer", device.info.renderer, "texels", "self-test passed", "known answers", "moderngl"):
+        assert word in output
+    assert max(map(len, output.splitlines())) <= 120
+    assert not any(line != line.rstrip() for line in output.splitlines())
+
+
+def test_info_fails_with_a_self_test(capsys, monkeypatch):
+    broken = character.Finding("swizzles", False, "wrong", necessary=True, figures={"max_ulps": float("inf")})
+    monkeypatch.setattr(cli, "examine", lambda device: [broken])
+    assert main(["info"]) == 1
+    assert "FAILED  swizzles" in capsys.readouterr().out
+    assert main(["info", "--json"]) == 1
+    report = json.loads(capsys.readouterr().out)
+    assert report["ok"] is False
+    assert report["self_test"][0]["figures"] == {"max_ulps": "inf"}
+
+
+def test_info_without_a_context(capsys, monkeypatch):
+    monkeypatch.setattr(cli, "Device", refuse)
+    assert main(["info"]) == 1
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert output.err == "glla: open_context: no OpenGL 3.3 core context; tried: nothing\n"
+    assert main(["info", "--json"]) == 1
+    report = json.loads(capsys.readouterr().out)
+    assert (report["ok"], report["error"]) == (False, "open_context: no OpenGL 3.3 core context; tried: nothing")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "asked"),
+    [
+        ([], ("auto", None, None)),
+        (["--backend", "egl", "--index", "3"], ("egl", 3, None)),
+        (["--software"], ("auto", None, True)),
+        (["--hardware"], ("auto", None, False)),
+    ],
+)
+def test_the_device_asked_for(monkeypatch, arguments, asked):
+    seen = []
+
+    def device(*given):
+        seen.append(given)
+        raise ContextError("enough")
+
+    monkeypatch.setattr(cli, "Device", device)
+    assert main(["info", *arguments]) == 1
+    assert main(["demo", "--output", os.devnull, *arguments]) == 1
+    assert seen == [asked, asked]
+
+
+# ---- usage -----------------------------------------------------------------------------------
+
+
+def test_version(capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["--version"])
+    assert stop.value.code == 0
+    assert capsys.readouterr().out == f"glla {glla.__version__}\n"
+
+
+@pytest.mark.parametrize("arguments", [["-h"], ["info", "-h"], ["demo", "-h"]])
+def test_help(capsys, arguments):
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    assert stop.value.code == 0
+    assert capsys.readouterr().out.startswith("usage: glla")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "required: command"),
+        (["paint"], "invalid choice: 'paint'"),
+        (["info", "--jsno"], "unrecognized arguments: --jsno"),
+        (["info", "--software", "--hardware"], "not allowed with argument"),
+        (["info", "--index", "-1"], "--index"),
+        (["info", "--backend", "vulkan"], "invalid choice: 'vulkan'"),
+        (["demo", "--size", "0"], "must be at least 8, got 0"),
+        (["demo", "--size", "many"], "must be a whole number from 0, got 'many'"),
+        (["demo", "--seed", "1.5"], "must be a whole number from 0, got '1.5'"),
+    ],
+)
+def test_wrong_usage(capsys, arguments, message):
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    assert stop.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+# ---- failures --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "message"),
+    [
+        (GllaError("solve: this and that"), 1, "glla: solve: this and that\n"),
+        (PermissionError(13, "Permission denied", "/x/y"), 1, "glla: /x/y: Permission denied\n"),
+        (OSError("no such thing"), 1, "glla: system: no such thing\n"),
+        (KeyboardInterrupt(), 130, ""),
+    ],
+)
+def test_failures_are_one_message(capsys, monkeypatch, error, status, message):
+    def fail(device):
+        raise error
+
+    monkeypatch.setattr(cli, "examine", fail)
+    assert main(["info"]) == status
+    output = capsys.readouterr()
+    assert (output.out, output.err) == ("", message)
+
+
+def test_other_errors_are_not_hidden(monkeypatch):
+    def fail(device):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(cli, "examine", fail)
+    with pytest.raises(ZeroDivisionError):
+        main(["info"])
+
+
+def test_module_runs():
+    result = command("info", "--json")
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["ok"] is True
+
+
+def test_module_reports_errors():
+    result = command("info", "--index", "99")
+    assert result.returncode == 1
+    assert result.stdout == ""
+    assert result.stderr.startswith("glla: open_context: no OpenGL 3.3 core context")
+    assert "Traceback" not in result.stderr
+
+
+def test_broken_pipe_is_quiet():
+    reader, writer = os.pipe()
+    os.close(reader)
+    process = subprocess.Popen([sys.executable, "-m", "glla", "info"], stdout=writer, stderr=subprocess.PIPE, text=True)
+    os.close(writer)
+    _, errors = process.communicate(timeout=60)
+    assert errors == ""
+    assert process.returncode == 1
+
+
+def test_info_needs_nothing_of_the_lab():
+    script = """
+import sys
+
+for name in ("rich", "matplotlib", "scipy", "pywt"):
+    sys.modules[name] = None
+
+from glla.cli import main
+
+assert main(["info"]) == 0
+"""
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert result.returncode == 0, result.stderr

@@ -1,0 +1,226 @@
+"""Determinants, their signs and their logarithms."""
+
+import math
+from fractions import Fraction
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+import glla
+from glla import testing
+from glla.errors import DeviceMismatchError, DTypeError, NonFiniteError, ShapeError
+
+
+def relative_bound(a):
+    """How far the determinant may be off, relatively: det(A + E) / det(A) - 1 is trace(inv(A) E) to first order."""
+    a = np.asarray(a, dtype=np.float64)
+    return testing.RESIDUAL_LIMIT * testing.ROUNDOFF * max(1, len(a)) * np.sum(np.abs(np.linalg.inv(a)) @ np.abs(a))
+
+
+def exact_det(a):
+    """The determinant by elimination in fractions."""
+    rows = [[Fraction(float(x)) for x in row] for row in a]
+    result = Fraction(1)
+    for j in range(len(rows)):
+        pivot = next((i for i in range(j, len(rows)) if rows[i][j]), None)
+        if pivot is None:
+            return Fraction(0)
+        if pivot != j:
+            rows[j], rows[pivot] = rows[pivot], rows[j]
+            result = -result
+        result *= rows[j][j]
+        for i in range(j + 1, len(rows)):
+            factor = rows[i][j] / rows[j][j]
+            rows[i] = [x - factor * y for x, y in zip(rows[i], rows[j], strict=True)]
+    return result
+
+
+@pytest.mark.parametrize("n", range(1, 9))
+def test_integers(n, rng):
+    for _ in range(20):
+        a = testing.integers(n, n, rng, limit=4)
+        exact = exact_det(a)
+        result = glla.det(a)
+        sign, logarithm = glla.slogdet(a)
+        if exact == 0:
+            bound = testing.RESIDUAL_LIMIT * testing.ROUNDOFF * n * np.prod(np.linalg.norm(a, axis=1))  # Hadamard
+            assert abs(result) <= bound
+            continue
+        assert abs(float(result) - float(exact)) <= relative_bound(a) * abs(float(exact))
+        assert sign == np.sign(float(exact))
+        assert abs(logarithm - math.log(abs(exact))) <= relative_bound(a) + 2 * testing.ROUNDOFF * abs(logarithm)
+
+
+@pytest.mark.parametrize("kind", ["normal", "uniform", "conditioned", "spd", "graded", "tiny", "huge", "toeplitz"])
+@pytest.mark.parametrize("n", [1, 2, 3, 9, 16, 33])
+def test_logarithm_of_every_type(kind, n, rng):
+    a = testing.MATRICES[kind](n, n, rng)
+    expected = np.linalg.slogdet(a.astype(np.float64))
+    result = glla.slogdet(a)
+    assert result.sign == expected.sign
+    bound = relative_bound(a) + 2 * testing.ROUNDOFF * abs(expected.logabsdet)
+    assert abs(result.logabsdet - expected.logabsdet) <= bound
+
+
+@pytest.mark.parametrize("order", [1, 2, 3, 4, 5])
+def test_every_permutation(order):
+    for rows in permutations(range(order)):
+        inversions = sum(rows[i] > rows[j] for i in range(order) for j in range(i, order))
+        p = np.eye(order)[list(rows)]
+        testing.assert_exact(glla.det(p), (-1) ** inversions)
+        testing.assert_exact(glla.slogdet(p).sign, (-1) ** inversions)
+        testing.assert_exact(glla.slogdet(p).logabsdet, 0)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 8, 17])
+def test_triangles_are_exact(n, rng):
+    diagonal = 2.0 ** rng.integers(-2, 3, n) * rng.choice([-1, 1], n)
+    for triangle in (np.tril, np.triu):
+        a = triangle(rng.integers(-4, 5, (n, n)), 0) * (1 - np.eye(n)) / 64 + np.diag(diagonal)
+        assert abs(glla.det(a) / np.prod(diagonal) - 1) <= relative_bound(a)
+    testing.assert_exact(glla.det(np.diag(diagonal)), np.prod(diagonal))
+
+
+@pytest.mark.parametrize(
+    "a",
+    [[[0]], np.zeros((3, 3)), np.ones((2, 2)), np.ones((5, 5)), [[1, 2], [2, 4]], [[1, 0], [1, 0]], [[0, 0], [1, 2]]],
+    ids=str,
+)
+def test_singular(a):
+    testing.assert_exact(glla.det(a), 0)
+    result = glla.slogdet(a)
+    testing.assert_exact(result.sign, 0)
+    testing.assert_exact(result.logabsdet, -np.inf)
+
+
+SHAPES = [
+    (0, 0), (1, 1), (2, 2), (5, 0, 0), (0, 2, 2), (0, 0, 0), (3, 2, 2), (2, 3, 4, 4), (2, 0, 3, 3),
+    (), (2,), (2, 3), (0, 1), (1, 0), (4, 3, 2),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_shapes_and_errors_are_numpys(shape, rng):
+    a = rng.integers(-3, 4, shape) + (3 * np.eye(shape[-1]) if len(shape) > 1 and shape[-1] == shape[-2] else 0)
+    try:
+        expected = np.linalg.slogdet(a)
+    except np.linalg.LinAlgError:
+        for function in (glla.det, glla.slogdet):
+            with pytest.raises(ShapeError, match=rf"^{function.__name__}: ") as caught:
+                function(a)
+            assert isinstance(caught.value, np.linalg.LinAlgError)
+        return
+    sign, logarithm = result = glla.slogdet(a)
+    assert type(sign) is type(np.float32(1) if np.ndim(expected.sign) == 0 else expected.sign)
+    np.testing.assert_array_equal(sign, expected.sign)
+    assert result.sign.dtype == logarithm.dtype == np.float32
+    assert logarithm.shape == expected.logabsdet.shape
+    determinant = glla.det(a)
+    assert (determinant.shape, determinant.dtype) == (np.linalg.det(a).shape, np.float32)
+    for index in np.ndindex(*shape[:-2]):
+        if expected.sign[index] and shape[-1]:
+            assert abs(determinant[index] / np.linalg.det(a[index]) - 1) <= relative_bound(a[index])
+
+
+def test_determinant_of_nothing_is_one():
+    testing.assert_exact(glla.det(np.zeros((0, 0))), 1)
+    testing.assert_exact(glla.slogdet(np.zeros((0, 0))).logabsdet, 0)
+    testing.assert_exact(glla.det(glla.asarray(np.zeros((0, 0)))), 1)
+    testing.assert_exact(glla.det(np.zeros((3, 0, 0))), np.ones(3))
+
+
+# Range -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "a",
+    [
+        [[3e38, 3e38], [-3e38, 3e38]],  # a pivot of 6e38
+        np.eye(2) * 1e-40,  # denormal numbers, which a GPU flushes
+        np.eye(30) * 1e30,
+        np.eye(30) * 1e-30,
+        np.diag([1e30, 1e-30, 1e38, 1e-38]),
+        [[1e38, 1e-38], [1e-38, 1e38]],
+    ],
+    ids=["growth", "denormal", "huge", "tiny", "diagonal", "mixed"],
+)
+def test_slogdet_knows_no_limits(a):
+    expected = np.linalg.slogdet(np.array(a, dtype=np.float32).astype(np.float64))
+    result = glla.slogdet(a)
+    assert result.sign == expected.sign
+    assert abs(result.logabsdet - expected.logabsdet) <= 4 * testing.ROUNDOFF * max(1, abs(expected.logabsdet))
+
+
+def test_overflow_and_underflow():
+    with pytest.raises(NonFiniteError) as caught:
+        glla.det(np.eye(2) * 1e20)
+    assert str(caught.value) == "det: the determinant does not fit float32, log(abs(det)) is 92.1034; use slogdet"
+    testing.assert_exact(glla.det(np.eye(2) * 1e20, check_finite=False), np.inf)
+    testing.assert_exact(glla.det(-np.eye(3) * 1e20, check_finite=False), -np.inf)
+    with np.errstate(all="raise"):
+        testing.assert_exact(glla.det(np.eye(20) * 1e-30), 0)
+        testing.assert_exact(glla.slogdet(np.zeros((2, 2))).logabsdet, -np.inf)
+
+
+def test_growth_past_the_range():
+    a = testing.wilkinson_growth(200, 200, order=200)
+    with pytest.raises(NonFiniteError) as caught:
+        glla.slogdet(a)
+    assert str(caught.value) == (
+        "slogdet: the factors do not fit float32, their entries grow; use numpy.linalg.slogdet"
+    )
+    with pytest.raises(NonFiniteError, match=r"^det: the determinant does not fit float32"):
+        glla.det(a)
+
+
+@pytest.mark.parametrize("place", [(0, 0), (1, 2), (3, 3)])
+def test_nan_is_not_lost(place, rng):
+    a = testing.conditioned(4, 4, rng)
+    a[place] = np.nan
+    assert np.isnan(glla.det(a, check_finite=False))
+    assert np.isnan(glla.slogdet(a, check_finite=False).logabsdet)
+    stack = np.stack([np.eye(4), a, 2 * np.eye(4)])
+    np.testing.assert_array_equal(np.isnan(glla.det(stack, check_finite=False)), [False, True, False])
+
+
+# Matrices, devices, errors -----------------------------------------------------------------------------------------
+
+
+def test_of_a_matrix(rng):
+    a = testing.conditioned(5, 5, rng)
+    A = glla.asarray(a)
+    testing.assert_exact(glla.det(A), glla.det(a))
+    testing.assert_exact(glla.slogdet(A).logabsdet, glla.slogdet(a).logabsdet)
+    testing.assert_exact(A.numpy(), a)
+    with glla.Device() as other:
+        testing.assert_exact(glla.det(a, device=other), glla.det(a))
+        for function in (glla.det, glla.slogdet):
+            with pytest.raises(DeviceMismatchError, match=rf"^{function.__name__}: operands must live on one device"):
+                function(A, device=other)
+
+
+@pytest.mark.parametrize("function", [glla.det, glla.slogdet])
+@pytest.mark.parametrize(
+    ("a", "error", "message"),
+    [
+        (np.ones((2, 3)), ShapeError, "the last two dimensions of A must be square, got shape (2, 3)"),
+        (np.ones(2), ShapeError, "A must be at least two-dimensional, got shape (2,); reshape it"),
+        (
+            [[1j]],
+            DTypeError,
+            "A must be real numbers (bool, integer or float), got dtype complex128; "
+            "pass its real and imaginary parts by themselves",
+        ),
+        (
+            [[[1.0]], [[np.inf]]],
+            NonFiniteError,
+            "A must not hold NaN or infinity, got inf at (1, 0, 0); "
+            "clean it, or pass check_finite=False to let it through",
+        ),
+    ],
+)
+def test_messages(function, a, error, message):
+    with pytest.raises(error) as caught:
+        function(a)
+    assert str(caught.value) == f"{function.__name__}: {message}"

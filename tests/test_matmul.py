@@ -1,0 +1,183 @@
+"""The product: NumPy's shapes, exact integers, bounded floats, and every length of the inner dimension."""
+
+import numpy as np
+import pytest
+
+import glla
+from glla import testing
+from glla.errors import DeviceMismatchError, NonFiniteError, OptionError, ShapeError
+from glla.kernels.matmul import VARIANTS
+
+VARIANT_NAMES = sorted(VARIANTS)
+
+# Pairs of shapes, right and wrong: what numpy.matmul makes of them, its shape or its error, is what glla must do.
+SHAPE_PAIRS = [
+    ((), ()), ((), (3,)), ((3,), ()), ((), (2, 2)), ((2, 2), ()),
+    ((3,), (3,)), ((1,), (1,)), ((0,), (0,)), ((3,), (4,)),
+    ((3,), (3, 2)), ((2, 3), (3,)), ((3,), (2, 3)), ((2, 3), (2,)), ((1,), (1, 1)), ((2, 1), (1,)),
+    ((3,), (5, 3, 2)), ((5, 2, 3), (3,)), ((3,), (5, 2, 3)), ((4, 5, 2, 3), (3,)), ((3,), (4, 5, 3, 2)),
+    ((2, 3), (3, 4)), ((2, 3), (2, 3)), ((1, 1), (1, 1)), ((2, 3), (4, 3)),
+    ((0, 0), (0, 0)), ((0, 3), (3, 0)), ((3, 0), (0, 3)), ((0, 3), (3, 2)), ((2, 3), (3, 0)), ((2, 0), (0, 1)),
+    ((2, 0), (3, 0)), ((0,), (0, 3)), ((3, 0), (0,)), ((0,), (3, 0)), ((3,), (3, 0)), ((0, 3), (3,)),
+    ((5, 2, 3), (3, 4)), ((2, 3), (5, 3, 4)), ((5, 2, 3), (5, 3, 4)), ((5, 2, 3), (1, 3, 4)), ((1, 2, 3), (5, 3, 4)),
+    ((5, 2, 3), (4, 3, 4)), ((5, 2, 3), (5, 2, 3)), ((6, 1, 2, 3), (1, 5, 3, 2)), ((6, 1, 2, 3), (5, 3, 2)),
+    ((6, 5, 2, 3), (5, 3, 2)), ((6, 5, 2, 3), (6, 3, 2)), ((0, 2, 3), (3, 4)), ((0, 2, 3), (1, 3, 4)),
+    ((0, 2, 3), (2, 3, 4)), ((5, 0, 3), (5, 3, 0)), ((5, 2, 0), (5, 0, 2)), ((1, 1, 1, 1, 1), (1, 1)),
+    ((2, 1, 3, 1, 2), (4, 1, 2, 3)),
+]  # fmt: skip
+
+
+def counting(shape, start=1):
+    """Small integers, so that every product is exact."""
+    return (np.arange(np.prod(shape, dtype=int)) % 11 - start).reshape(shape).astype(np.float32)
+
+
+@pytest.mark.parametrize(("left", "right"), SHAPE_PAIRS)
+def test_shapes_and_values_are_numpys(left, right):
+    a, b = counting(left), counting(right, 5)
+    try:
+        expected = np.matmul(a, b)
+    except ValueError:
+        with pytest.raises(ShapeError, match=r"^matmul: ") as caught:
+            glla.matmul(a, b)
+        assert isinstance(caught.value, ValueError)
+        return
+    result = glla.matmul(a, b)
+    assert type(result) is type(expected)
+    testing.assert_exact(result, expected)
+
+
+@pytest.mark.parametrize("variant", VARIANT_NAMES)
+@pytest.mark.parametrize(("m", "k", "n"), testing.PRODUCT_SHAPES)
+def test_integers_are_exact(variant, m, k, n, rng):
+    a, b = testing.integers(m, k, rng), testing.integers(k, n, rng)
+    testing.assert_exact(glla.matmul(a, b, variant=variant), testing.product(a, b))
+
+
+@pytest.mark.parametrize("variant", VARIANT_NAMES)
+@pytest.mark.parametrize("m,k,n", [(1, 131, 1), (37, 37, 37), (17, 64, 15), (3, 257, 2), (66, 19, 5)])
+@pytest.mark.parametrize("kind", ["uniform", "normal", "graded", "conditioned"])
+def test_floats_are_within_the_bound(variant, m, k, n, kind, rng):
+    a, b = testing.MATRICES[kind](m, k, rng), testing.MATRICES[kind](k, n, rng)
+    testing.assert_product(glla.matmul(a, b, variant=variant), a, b)
+
+
+@pytest.mark.parametrize("variant", VARIANT_NAMES)
+def test_tiny_times_huge(variant, rng):
+    a, b = testing.tiny(9, 21, rng), testing.huge(21, 7, rng)
+    testing.assert_product(glla.matmul(a, b, variant=variant), a, b)
+
+
+@pytest.mark.parametrize("k", [2 * 65535 + d for d in (-2, -1, 0, 1, 2)] + [32767, 32768, 32769, 65536, 120001])
+def test_inner_dimension_about_the_loop_limit(k, rng):
+    """65535 trips of two elements each: llvmpipe stops there without a word."""
+    a = rng.integers(-3, 4, (3, k)).astype(np.float32)
+    b = rng.integers(-3, 4, (k, 2)).astype(np.float32)
+    a[:, -1], b[-1] = [3, -3, 2], [3, 2]  # the last term is no zero
+    testing.assert_exact(glla.matmul(a, b), testing.product(a, b))
+
+
+def test_every_term_of_a_long_sum_counts():
+    k = 2 * 65535 + 3
+    testing.assert_exact(glla.matmul(np.ones((1, k)), np.ones((k, 1))), [[k]])
+
+
+def test_operands_larger_than_a_texture(device):
+    side = 2 * device.limits.texture_size
+    a = counting((side + 3, 2))
+    b = counting((2, 3))
+    testing.assert_exact(glla.matmul(a, b), a @ b)
+    testing.assert_exact(glla.matmul(b.T, a.T), b.T @ a.T)
+
+
+@pytest.mark.parametrize("variant", VARIANT_NAMES)
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize(("i", "j"), [(0, 0), (4, 6), (2, 3)])
+def test_nonfinite_reaches_exactly_its_row_or_column(variant, bad, i, j):
+    a, b = np.ones((5, 7), np.float32), np.full((7, 3), 2, np.float32)
+    expected = np.full((5, 3), 14, np.float32)
+    a[i, j] = expected[i] = bad
+    result = glla.matmul(a, b, variant=variant, check_finite=False)
+    np.testing.assert_array_equal(result, expected)
+    result = glla.matmul(b.T, a.T, variant=variant, check_finite=False)
+    np.testing.assert_array_equal(result, expected.T)
+
+
+def test_infinity_times_zero_is_nan():
+    result = glla.matmul([[np.inf, 1]], [[0], [1]], check_finite=False)
+    assert np.isnan(result).all()
+
+
+def test_overflow_of_the_result():
+    a = np.full((2, 2), 1e30, np.float32)
+    with pytest.raises(
+        NonFiniteError, match=r"^matmul: the result does not fit float32 \(largest 3\.403e\+38\); scale"
+    ):
+        glla.matmul(a, a)
+    assert (glla.matmul(a, a, check_finite=False) == np.inf).all()
+
+
+def test_sum_near_the_largest_float_is_no_overflow():
+    """The check adds up the result, which may overflow where no entry does."""
+    a = np.full((4, 1), 3e38, np.float32)
+    testing.assert_exact(glla.matmul(a, [[1, 1]]), np.repeat(a, 2, axis=1))
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "message"),
+    [
+        ((3, 4), (5, 2), "matmul: inner dimensions must agree, got A (3, 4) and B (5, 2)"),
+        ((3,), (4,), "matmul: inner dimensions must agree, got A (3,) and B (4,)"),
+        ((2, 2, 3), (4, 3, 2), "matmul: leading dimensions must broadcast, got A (2, 2, 3) and B (4, 3, 2)"),
+        ((), (2, 2), "matmul: A must have at least one dimension, got a scalar; use * to scale"),
+        ((2, 2), (), "matmul: B must have at least one dimension, got a scalar; use * to scale"),
+    ],
+)
+def test_messages_of_wrong_shapes(left, right, message):
+    with pytest.raises(ShapeError) as caught:
+        glla.matmul(np.ones(left), np.ones(right))
+    assert str(caught.value) == message
+
+
+def test_unknown_variant():
+    with pytest.raises(OptionError) as caught:
+        glla.matmul([[1]], [[1]], variant="strassen")
+    names = "inner_product, virtual_cube, virtual_cube_ping_pong"
+    assert str(caught.value) == f"matmul: variant must be one of {names}, got 'strassen'"
+
+
+def test_a_stack_on_a_matrix_is_refused():
+    with pytest.raises(ShapeError) as caught:
+        glla.matmul(glla.asarray(np.eye(2)), np.ones((3, 2, 2)))
+    assert str(caught.value) == "matmul: B must be two-dimensional, got shape (3, 2, 2); reshape it"
+
+
+@pytest.mark.parametrize("variant", VARIANT_NAMES)
+def test_matrices_stay_on_the_device(variant, rng):
+    a, b = testing.integers(5, 6, rng), testing.integers(6, 3, rng)
+    A = glla.asarray(a)
+    for left, right in ((A, glla.asarray(b)), (A, b), (a, glla.asarray(b))):
+        result = glla.matmul(left, right, variant=variant)
+        assert isinstance(result, glla.Matrix)
+        assert result.shape == (5, 3)
+        testing.assert_exact(result.numpy(), a @ b)
+
+
+@pytest.mark.parametrize(("m", "k", "n"), [(0, 3, 2), (2, 0, 3), (2, 3, 0), (0, 0, 0)])
+def test_empty_matrices_on_the_device(m, k, n):
+    result = glla.matmul(glla.asarray(np.ones((m, k))), glla.asarray(np.ones((k, n))))
+    assert isinstance(result, glla.Matrix)
+    testing.assert_exact(result.numpy(), np.zeros((m, n)))
+
+
+def test_two_devices():
+    with glla.Device() as other:
+        A, B = glla.asarray(np.eye(2)), glla.asarray(np.eye(2), other)
+        with pytest.raises(DeviceMismatchError) as caught:
+            glla.matmul(A, B)
+        assert str(caught.value) == "matmul: operands must live on one device; pass numpy() of one of them"
+        with pytest.raises(DeviceMismatchError, match=r"^matmul: operands must live on one device"):
+            glla.matmul(A, np.eye(2), device=other)
+        testing.assert_exact(glla.matmul(A.numpy(), B).numpy(), np.eye(2))
+        testing.assert_exact(glla.matmul(np.eye(3), np.eye(3), device=other), np.eye(3))
+        del A, B

@@ -1,0 +1,240 @@
+"""Matrix: what lives on a device, how it goes there and comes back, and when it is gone."""
+
+import gc
+
+import numpy as np
+import pytest
+
+import glla
+from glla import testing
+from glla.errors import DeviceMismatchError, DTypeError, NonFiniteError, ReleasedError, ShapeError
+
+
+@pytest.mark.parametrize(("m", "n"), [*testing.SHAPES, (0, 1), (1, 0)])
+def test_there_and_back(m, n, rng):
+    a = testing.normal(m, n, rng)
+    A = glla.asarray(a)
+    testing.assert_exact(A.numpy(), a)
+    testing.assert_exact(np.asarray(A), a)
+    assert A.shape == a.shape
+    assert (A.ndim, A.dtype, A.size, A.nbytes, len(A)) == (2, np.float32, a.size, a.nbytes, m)
+    assert A.numpy().flags.c_contiguous
+    assert A.numpy().flags.writeable
+
+
+def test_every_bit_pattern_of_a_finite_float_survives(rng):
+    bits = rng.integers(0, 2**32, (64, 65), dtype=np.uint32)
+    bits &= ~np.uint32(0x00800000)  # never all ones in the exponent: no NaN, no infinity
+    a = bits.view(np.float32)
+    normal = (np.abs(a) >= testing.SMALLEST_NORMAL) | (a == 0)
+    back = glla.asarray(a).numpy()
+    np.testing.assert_array_equal(back.view(np.uint32)[normal], bits[normal])
+
+
+@pytest.mark.parametrize("value", [0.0, -0.0, 3.4028235e38, -3.4028235e38, 2.0**-126, 1 + 2.0**-23, np.inf, np.nan])
+def test_special_values(value):
+    back = glla.asarray([[value]], check_finite=False).numpy()
+    np.testing.assert_array_equal(back, np.array([[value]], np.float32))
+    assert np.signbit(back[0, 0]) == np.signbit(value)
+
+
+def test_array_protocol():
+    A = glla.asarray([[1, 2], [3, 4]])
+    testing.assert_exact(np.array(A), [[1, 2], [3, 4]])
+    testing.assert_exact(np.asarray(A, dtype=np.float64), [[1, 2], [3, 4]], dtype=np.float64)
+    testing.assert_exact(np.asarray(A, dtype=int), [[1, 2], [3, 4]], dtype=int)
+    testing.assert_exact(np.array(A, copy=True), [[1, 2], [3, 4]])
+    testing.assert_exact(np.linalg.norm(A, axis=0) ** 2, [10, 20])
+    with pytest.raises(ValueError, match=r"^Matrix: reading back always copies; use copy=None or copy=True$"):
+        np.asarray(A, copy=False)
+
+
+def test_reading_back_gives_a_copy():
+    A = glla.asarray([[1, 2], [3, 4]])
+    first = A.numpy()
+    first[:] = 0
+    testing.assert_exact(A.numpy(), [[1, 2], [3, 4]])
+
+
+def test_uploading_takes_a_copy():
+    a = np.ones((2, 2), np.float32)
+    A = glla.asarray(a)
+    a[:] = 5
+    testing.assert_exact(A.numpy(), np.ones((2, 2)))
+
+
+def test_repr(device):
+    A = glla.asarray(np.zeros((2, 3)))
+    assert repr(A) == f"<glla.Matrix 2 x 3 float32, on {device.info.renderer}>"
+    A.release()
+    assert repr(A) == "<glla.Matrix 2 x 3 float32, released>"
+
+
+def test_asarray_of_a_matrix_is_the_matrix(device):
+    A = glla.asarray([[1.0]])
+    assert glla.asarray(A) is A
+    assert glla.asarray(A, device) is A
+    assert A.device is device
+
+
+# Lifetime ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda A: A.numpy(),
+        lambda A: np.asarray(A),
+        lambda A: A @ A,
+        lambda A: A @ np.eye(2),
+        lambda A: glla.matmul(A, A),
+        lambda A: glla.rref(A),
+        lambda A: glla.plu(A),
+        lambda A: glla.lu_factor(A),
+        lambda A: glla.lu_solve((A, [0, 1]), np.eye(2)),
+        lambda A: glla.solve(A, np.eye(2)),
+        lambda A: glla.solve(A, np.eye(2), refine=True),
+        lambda A: glla.inv(A),
+        lambda A: glla.det(A),
+        lambda A: glla.slogdet(A),
+    ],
+)
+def test_use_after_release(use):
+    A = glla.asarray(np.eye(2))
+    A.release()
+    with pytest.raises(ReleasedError) as caught:
+        use(A)
+    assert str(caught.value) == "Matrix: is used after it was released; keep it until its last use is done"
+    assert isinstance(caught.value, RuntimeError)
+
+
+def test_a_second_release_does_nothing():
+    A = glla.asarray(np.eye(2))
+    A.release()
+    A.release()
+    empty = glla.asarray(np.zeros((0, 2)))
+    empty.release()
+    with pytest.raises(ReleasedError):
+        empty.numpy()
+
+
+def test_textures_go_back(device):
+    gc.collect()
+    before = device.stats().textures
+    with glla.asarray(np.eye(2)) as A:
+        assert device.stats().textures == before + 1
+    assert device.stats().textures == before
+    with pytest.raises(ReleasedError):
+        A.numpy()
+    B = glla.asarray(np.eye(2))
+    assert device.stats().textures == before + 1
+    del B
+    assert device.stats().textures == before
+
+
+def test_results_outlive_their_operands(rng):
+    a = testing.integers(3, 3, rng)
+    A = glla.asarray(a)
+    C = A @ A
+    A.release()
+    other = glla.asarray(np.full((3, 3), 7))  # may well take the texture that A had
+    testing.assert_exact(C.numpy(), a @ a)
+    testing.assert_exact(other.numpy(), np.full((3, 3), 7))
+
+
+# The operator ------------------------------------------------------------------------------------------------------
+
+
+def test_product_operator(rng):
+    a, b = testing.integers(3, 5, rng), testing.integers(5, 4, rng)
+    A, B = glla.asarray(a), glla.asarray(b)
+    for product in (A @ B, A @ b, a @ B, A @ b.tolist(), a.tolist() @ B):
+        assert isinstance(product, glla.Matrix)
+        testing.assert_exact(product.numpy(), a @ b)
+    testing.assert_exact(A.numpy(), a)
+
+
+def test_chain_stays_on_the_device(rng):
+    a = testing.integers(6, 6, rng, limit=2)
+    A = glla.asarray(a)
+    testing.assert_exact((A @ A @ A).numpy(), a @ a @ a)
+
+
+@pytest.mark.parametrize(
+    ("other", "error", "message"),
+    [
+        (np.ones((3, 2)), ShapeError, "matmul: inner dimensions must agree, got A (2, 2) and B (3, 2)"),
+        (np.ones(2), ShapeError, "matmul: B must be two-dimensional, got shape (2,); reshape it"),
+        (3, ShapeError, "matmul: B must be two-dimensional, got shape (); reshape it"),
+        (
+            None,
+            DTypeError,
+            "matmul: B must be real numbers (bool, integer or float), got dtype object; convert it first",
+        ),
+        (
+            [[np.nan], [0]],
+            NonFiniteError,
+            "matmul: B must not hold NaN or infinity, got nan at (0, 0); "
+            "clean it, or pass check_finite=False to let it through",
+        ),
+    ],
+)
+def test_operator_messages(other, error, message):
+    with pytest.raises(error) as caught:
+        glla.asarray(np.eye(2)) @ other
+    assert str(caught.value) == message
+
+
+def test_operator_with_a_wrong_left_operand():
+    with pytest.raises(ShapeError) as caught:
+        np.ones((2, 3)) @ glla.asarray(np.eye(2))
+    assert str(caught.value) == "matmul: inner dimensions must agree, got A (2, 3) and B (2, 2)"
+
+
+def test_operands_on_two_devices():
+    with glla.Device() as other:
+        A, B = glla.asarray(np.eye(2)), glla.asarray(np.eye(2), other)
+        assert B.device is other
+        with pytest.raises(DeviceMismatchError, match=r"^matmul: operands must live on one device"):
+            A @ B
+        with pytest.raises(DeviceMismatchError) as caught:
+            glla.asarray(A, other)
+        assert str(caught.value) == "asarray: the matrix lives on another device; pass its numpy() instead"
+        product = B @ np.full((2, 2), 3)
+        assert product.device is other
+        testing.assert_exact(product.numpy(), np.full((2, 2), 3))
+        del A, B, product
+
+
+# asarray -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "message"),
+    [
+        (1, ShapeError, "asarray: a matrix has two dimensions, got shape (); reshape it"),
+        ([1, 2], ShapeError, "asarray: a matrix has two dimensions, got shape (2,); reshape it"),
+        (np.zeros((1, 1, 1)), ShapeError, "asarray: a matrix has two dimensions, got shape (1, 1, 1); reshape it"),
+        (
+            [[1j]],
+            DTypeError,
+            "asarray: value must be real numbers (bool, integer or float), got dtype complex128; "
+            "pass its real and imaginary parts by themselves",
+        ),
+        (
+            [[np.inf]],
+            NonFiniteError,
+            "asarray: value must not hold NaN or infinity, got inf at (0, 0); "
+            "clean it, or pass check_finite=False to let it through",
+        ),
+    ],
+)
+def test_messages(value, error, message):
+    with pytest.raises(error) as caught:
+        glla.asarray(value)
+    assert str(caught.value) == message
+
+
+def test_matrices_in_a_list_are_read_back(rng):
+    a = testing.integers(2, 2, rng)
+    testing.assert_exact(glla.matmul([glla.asarray(a)] * 3, np.eye(2)), np.stack([a] * 3))

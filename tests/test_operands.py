@@ -1,0 +1,284 @@
+"""What counts as an operand: dtypes, orders, strides, byte orders, and what is refused with which words."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import glla
+from glla import testing
+from glla.errors import DTypeError, GllaError, NonFiniteError, ShapeError
+
+A3 = np.array([[4, 1, 2], [1, 5, 3], [2, 0, 7]])
+"""Small positive integers: every dtype but bool holds them."""
+
+FUNCTIONS = {
+    "matmul": lambda a, **options: glla.matmul(a, A3, **options),
+    "rref": lambda a, **options: glla.rref(a, **options).matrix,
+    "plu": lambda a, **options: glla.plu(a, **options).U,
+    "lu_factor": lambda a, **options: glla.lu_factor(a, **options)[0],
+    "lu_solve": lambda a, **options: glla.lu_solve((np.eye(3), [0, 1, 2]), a, **options),
+    "solve": lambda a, **options: glla.solve(a, A3, **options),
+    "solve refined": lambda a, **options: glla.solve(a, A3, refine=True, **options),
+    "solve b": lambda a, **options: glla.solve(A3, a, **options),
+    "inv": glla.inv,
+    "det": glla.det,
+    "slogdet": lambda a, **options: glla.slogdet(a, **options).logabsdet,
+    "asarray": lambda a, **options: glla.asarray(a, **options).numpy(),
+}
+
+every_function = pytest.mark.parametrize("call", FUNCTIONS.values(), ids=FUNCTIONS)
+
+
+def name_of(call):
+    """How a message of the function begins."""
+    name = next(name for name, value in FUNCTIONS.items() if value is call)
+    return name.partition(" ")[0]
+
+
+def assert_same(result, expected):
+    np.testing.assert_array_equal(result, expected)
+    assert result.dtype == expected.dtype
+
+
+# Accepted ----------------------------------------------------------------------------------------------------------
+
+DTYPES = ["?", "b", "B", "h", "H", "i", "I", "l", "L", "q", "Q", "e", "f", "d", "g"]
+
+
+@every_function
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_dtypes(call, dtype):
+    base = np.eye(3) if dtype == "?" else A3
+    assert_same(call(base.astype(dtype)), call(base.astype(np.float32)))
+
+
+@every_function
+@pytest.mark.parametrize("dtype", [">f4", ">f8", ">i2", ">u8", "<f4", ">f2", ">i4"])
+def test_byte_orders(call, dtype):
+    assert_same(call(A3.astype(dtype)), call(A3.astype(np.float32)))
+
+
+def padded(a):
+    """A view into a larger array of something else, which must not be read."""
+    room = np.full((9, 11), np.nan if a.dtype.kind == "f" else 99, a.dtype)
+    room[2:8:2, 1:10:3] = a
+    return room[2:8:2, 1:10:3]
+
+
+def read_only(a):
+    a = a.copy()
+    a.flags.writeable = False
+    return a
+
+
+def unaligned(a):
+    buffer = np.zeros(a.nbytes + 1, np.uint8)
+    view = buffer[1:].view(a.dtype).reshape(a.shape)
+    view[...] = a
+    return view
+
+
+def as_matrix(a):
+    with warnings.catch_warnings(action="ignore"):  # NumPy would rather see it gone
+        return np.asmatrix(a)
+
+
+LAYOUTS = {
+    "C": np.ascontiguousarray,
+    "Fortran": np.asfortranarray,
+    "transposed twice": lambda a: a.T.copy().T,
+    "negative rows": lambda a: a[::-1].copy()[::-1],
+    "negative columns": lambda a: a[:, ::-1].copy()[:, ::-1],
+    "negative both": lambda a: a[::-1, ::-1].copy()[::-1, ::-1],
+    "part of a larger one": padded,
+    "middle of a stack": lambda a: np.stack([a + 1, a, a - 1], axis=1)[:, 1],
+    "read-only": read_only,
+    "unaligned": unaligned,
+    "list": lambda a: a.tolist(),
+    "tuple of tuples": lambda a: tuple(map(tuple, a.tolist())),
+    "list of rows": list,
+    "np.matrix": as_matrix,
+    "unmasked array": np.ma.array,
+    "memoryview": memoryview,
+}
+
+
+@every_function
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int16])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_layouts(call, layout, dtype):
+    result = call(LAYOUTS[layout](A3.astype(dtype)))
+    assert_same(result, call(A3.astype(np.float32)))
+    assert type(result) in (np.ndarray, np.float32, glla.RefinedSolution)  # never a matrix or a masked array
+    if result.ndim == 2:
+        assert result.flags.c_contiguous
+
+
+def test_broadcast_view():
+    a = np.broadcast_to(np.float32(2), (3, 3))
+    testing.assert_exact(glla.matmul(a, np.eye(3)), np.full((3, 3), 2))
+
+
+@every_function
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
+def test_inputs_are_unchanged(call, dtype):
+    for a in (A3.astype(dtype), np.asfortranarray(A3.astype(dtype))):
+        before = a.tobytes("A")
+        result = call(a)
+        assert a.tobytes("A") == before
+        assert not np.shares_memory(result, a)
+
+
+def test_results_are_the_callers_own():
+    """Even where there is nothing to compute."""
+    for function in (lambda a: glla.rref(a).matrix, lambda a: glla.lu_factor(a)[0], glla.inv):
+        a = np.zeros((0, 0), np.float32)
+        assert function(a) is not a
+    b = np.zeros((2, 0), np.float32)
+    assert glla.solve(np.eye(2), b) is not b
+    assert glla.lu_solve((np.eye(2), [0, 1]), b) is not b
+
+
+def test_values_are_rounded_to_nearest():
+    third = glla.asarray([[1 / 3]]).numpy()
+    testing.assert_exact(third, [[np.float32(1 / 3)]])
+    testing.assert_exact(glla.asarray([[2**24 + 1]]).numpy(), [[2**24]])
+    testing.assert_exact(glla.asarray([[2**63 + 2**30]], check_finite=False).numpy(), [[2.0**63]])
+    testing.assert_exact(glla.asarray(np.array([[2**64 - 1]], np.uint64)).numpy(), [[2.0**64]])
+    testing.assert_exact(glla.asarray([[np.longdouble("1e-4000")]]).numpy(), [[0]])
+
+
+def test_a_strict_caller_is_not_disturbed(rng):
+    """numpy.errstate(all="raise") is for the caller's own arithmetic, not for ours."""
+    a, b = testing.conditioned(4, 4, rng), np.array([1e-60, 1e-30, 1, 1e30])
+    with np.errstate(all="raise"):
+        glla.matmul([[1e-60]], [[1]])
+        glla.solve(a, b)
+        glla.solve(a, b, refine=True)
+        glla.rref(np.diag([1e-60, 1]))
+        glla.rref(np.eye(2), tol=1e-60)
+        glla.inv(a)
+        glla.det(np.diag([1e-60, 1]))
+
+
+# Refused -----------------------------------------------------------------------------------------------------------
+
+COMPLEX = "; pass its real and imaginary parts by themselves"
+CONVERT = "; convert it first"
+
+WRONG_TYPES = {
+    "complex": (np.eye(3) * 1j, "dtype complex128" + COMPLEX),
+    "complex with no imaginary part": (np.eye(3, dtype=np.complex64), "dtype complex64" + COMPLEX),
+    "objects": (np.eye(3).astype(object), "dtype object" + CONVERT),
+    "None": (None, "dtype object" + CONVERT),
+    "Nones": ([[None] * 3] * 3, "dtype object" + CONVERT),
+    "string": ("eye", "dtype <U3" + CONVERT),
+    "strings": ([["1", "2", "3"]] * 3, "dtype <U1" + CONVERT),
+    "bytes": (b"abc", "dtype |S3" + CONVERT),
+    "numbers past 64 bits": ([[10**30] * 3] * 3, "dtype object" + CONVERT),
+    "dates": (np.zeros((3, 3), "M8[D]"), "dtype datetime64[D]" + CONVERT),
+    "time spans": (np.zeros((3, 3), "m8[s]"), "dtype timedelta64[s]" + CONVERT),
+    "records": (np.zeros((3, 3), [("x", "f4")]), "dtype [('x', '<f4')]" + CONVERT),
+    "dict": ({0: 1}, "dtype object" + CONVERT),
+    "set": ({1, 2}, "dtype object" + CONVERT),
+}
+
+
+@every_function
+@pytest.mark.parametrize("what", WRONG_TYPES)
+def test_wrong_types(call, what):
+    value, got = WRONG_TYPES[what]
+    with pytest.raises(DTypeError) as caught:
+        call(value)
+    function, _, rest = str(caught.value).partition(": ")
+    assert function == name_of(call)
+    assert rest.partition(" ")[2] == f"must be real numbers (bool, integer or float), got {got}"
+    assert isinstance(caught.value, TypeError)
+    assert isinstance(caught.value, GllaError)
+
+
+@every_function
+def test_masked_entries(call):
+    masked = np.ma.array(A3, mask=[[0, 1, 0], [0, 0, 0], [0, 0, 0]])
+    with pytest.raises(DTypeError, match=r"must have no masked entries, got a masked array; pass its filled\(\)$"):
+        call(masked)
+    assert_same(call(masked.filled(1)), call(A3))
+
+
+@every_function
+def test_ragged_lists(call):
+    with pytest.raises(
+        ShapeError, match=r"^\w+: \w+ must be a rectangular array; NumPy says: .*inhomogeneous"
+    ) as caught:
+        call([[1, 2, 3], [4, 5], [6]])
+    assert isinstance(caught.value, ValueError)
+
+
+# Not finite --------------------------------------------------------------------------------------------------------
+
+
+@every_function
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.longdouble, ">f8"])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_nan_and_infinity_are_refused(call, dtype, bad):
+    a = A3.astype(dtype)
+    a[1, 2] = bad
+    with pytest.raises(NonFiniteError) as caught:
+        call(a)
+    message = str(caught.value)
+    assert message.startswith(name_of(call) + ": ")
+    assert f"must not hold NaN or infinity, got {bad} at (1, 2); clean it, or pass check_finite=False" in message
+    assert isinstance(caught.value, ValueError)
+
+
+@every_function
+@pytest.mark.parametrize("big", [1e39, -1e300, 3.4028236e38])
+def test_numbers_past_float32_are_refused(call, big):
+    a = A3.astype(np.float64)
+    a[2, 0] = big
+    with pytest.raises(NonFiniteError) as caught:
+        call(a)
+    message = str(caught.value)
+    assert message.startswith(name_of(call) + ": ")
+    assert f"must fit float32 (largest 3.403e+38), got {big} at (2, 0); scale it" in message
+
+
+def test_longdouble_overflows_like_the_rest():
+    with pytest.raises(
+        NonFiniteError, match=r"^inv: A must fit float32 \(largest 3\.403e\+38\), got 1e\+4000 at \(0, 0\)"
+    ):
+        glla.inv(np.array([["1e4000"]]).astype(np.longdouble))
+
+
+def test_the_largest_numbers_are_accepted():
+    largest = float(np.finfo(np.float32).max)
+    a = np.array([[largest, -largest], [0, largest]])
+    testing.assert_exact(glla.matmul(a, np.eye(2)), a)
+    testing.assert_exact(glla.asarray(np.full((3, 3), largest)).numpy(), np.full((3, 3), largest))
+
+
+@every_function
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_check_finite_false_lets_them_through(call, bad):
+    """They come out again; only a refined solution, which could not converge, cannot be had."""
+    a = A3.astype(np.float32)
+    a[1, 2] = bad
+    if call is FUNCTIONS["solve refined"]:
+        with pytest.raises(glla.errors.ConvergenceError):
+            call(a, check_finite=False)
+        return
+    result = call(a, check_finite=False)
+    if bad == np.inf and call in (FUNCTIONS["solve"], FUNCTIONS["inv"]) and np.isfinite(result).all():
+        assert (result == 0).any()  # numbers over an infinity
+        return
+    assert not np.isfinite(result).all()
+
+
+def test_scalars_say_what_to_do():
+    with pytest.raises(
+        ShapeError, match=r"^matmul: A must have at least one dimension, got a scalar; use \* to scale$"
+    ):
+        glla.matmul(np.float32(3), np.eye(2))
+    with pytest.raises(ShapeError, match=r"^rref: A must be two-dimensional, got shape \(\); reshape it$"):
+        glla.rref(5)

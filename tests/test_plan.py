@@ -1,0 +1,133 @@
+"""glla.plan: the passes of an operation, without a GPU."""
+
+import subprocess
+import sys
+
+import pytest
+
+import glla
+from glla.errors import GllaError, LimitError, OptionError, PlanError, ShapeError
+from glla.kernels import matmul, pivot
+from glla.passes import Limits, Plan
+
+OPERATIONS = {"matmul": [(8, 6), (6, 4)], "rref": [(8, 6)], "plu": [(8, 6)], "triangular": [(6, 6), (6, 3)]}
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_every_operation_has_a_plan_that_prints(operation):
+    plan = glla.plan(operation, *OPERATIONS[operation])
+    assert isinstance(plan, Plan)
+    lines = str(plan).splitlines()
+    assert lines[0].startswith(operation)
+    assert f" {len(plan.steps)} passes" in lines[0]
+    assert len([line for line in lines if line[:1].isdigit()]) == len(plan.steps)
+
+
+def test_plu_of_eight():
+    """The example of the issue: a line for each pass, none of them a read-back."""
+    text = str(glla.plan("plu", (8, 8)))
+    assert text.count("plu/eliminate") == 4
+    assert "pivot/measure" in text
+
+
+@pytest.mark.parametrize("variant", matmul.VARIANTS)
+def test_variants(variant):
+    plan = glla.plan("matmul", (4, 10), (10, 3), variant=variant)
+    assert f"matmul[{variant}]" in str(plan)
+    assert len(plan.steps) == (1 if variant == "inner_product" else 5)
+    assert plan.flops == 2 * 4 * 10 * 3
+
+
+@pytest.mark.parametrize("operation", ["rref", "plu"])
+def test_block_norms_need_fewer_passes(operation):
+    count = {norm: len(glla.plan(operation, (64, 64), pivoting=norm).steps) for norm in pivot.NORMS}
+    assert count["harmonic"] == count["geometric"] < count["partial"]
+
+
+def test_the_loop_limit_splits_a_product():
+    limits = Limits(texture_size=2**20, loop_trips=1000)
+    for k, passes in ((2000, 1), (2001, 2), (4000, 2), (4001, 3)):
+        assert len(glla.plan("matmul", (2, k), (k, 2), limits=limits).steps) == passes
+
+
+def test_needs_no_context():
+    code = "import glla; print(glla.plan('rref', (5, 7))); import sys; sys.exit('moderngl' in sys.modules and 0)"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={"GLLA_BACKEND": "none of them", "PATH": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("rref[rank2, harmonic]: ")
+
+
+def test_too_large_for_the_limits():
+    with pytest.raises((LimitError, PlanError)) as caught:
+        glla.plan("plu", (200, 200), limits=Limits(texture_size=64))
+    assert "64" in str(caught.value)
+    assert "100" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "error", "message"),
+    [
+        (("qr", (2, 2)), {}, OptionError, "plan: operation must be one of matmul, rref, plu, triangular, got 'qr'"),
+        (
+            ("plu", 8, 8),
+            {},
+            ShapeError,
+            "plan: plu takes 1 shape(s) (rows, columns) of at least 1, got (8, 8)",
+        ),
+        (("plu", 8), {}, ShapeError, "plan: plu takes 1 shape(s) (rows, columns) of at least 1, got (8,)"),
+        (("plu",), {}, ShapeError, "plan: plu takes 1 shape(s) (rows, columns) of at least 1, got ()"),
+        (("rref", (0, 3)), {}, ShapeError, "plan: rref takes 1 shape(s) (rows, columns) of at least 1, got ((0, 3),)"),
+        (
+            ("rref", (2, 3, 4)),
+            {},
+            ShapeError,
+            "plan: rref takes 1 shape(s) (rows, columns) of at least 1, got ((2, 3, 4),)",
+        ),
+        (
+            ("matmul", (2, 3)),
+            {},
+            ShapeError,
+            "plan: matmul takes 2 shape(s) (rows, columns) of at least 1, got ((2, 3),)",
+        ),
+        (
+            ("matmul", (2, 3), (4, 5)),
+            {},
+            ShapeError,
+            "matmul: inner dimensions must agree, got A (2, 3) and B (4, 5)",
+        ),
+        (
+            ("triangular", (2, 3), (3, 1)),
+            {},
+            ShapeError,
+            "triangular: T must be square and have as many rows as B, got T (2, 3) and B (3, 1)",
+        ),
+        (
+            ("matmul", (2, 3), (3, 5)),
+            {"variant": "fast"},
+            OptionError,
+            "matmul: variant must be one of inner_product, virtual_cube, virtual_cube_ping_pong, got 'fast'",
+        ),
+        (
+            ("plu", (2, 2)),
+            {"pivoting": "rook"},
+            OptionError,
+            "pivoting: must be one of partial, harmonic, geometric, got 'rook'",
+        ),
+    ],
+)
+def test_messages(arguments, options, error, message):
+    with pytest.raises(error) as caught:
+        glla.plan(*arguments, **options)
+    assert str(caught.value) == message
+
+
+def test_unknown_options():
+    with pytest.raises(OptionError, match=r"^plan: plu: .*unexpected keyword argument 'speed'") as caught:
+        glla.plan("plu", (2, 2), speed=9)
+    assert isinstance(caught.value, GllaError)

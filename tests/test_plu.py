@@ -1,0 +1,283 @@
+"""PLU factors of any matrix: plu, lu_factor and lu_solve, beside SciPy's."""
+
+import numpy as np
+import pytest
+import scipy.linalg
+
+import glla
+from glla import testing
+from glla.errors import DeviceMismatchError, DTypeError, NonFiniteError, OptionError, ShapeError, SingularMatrixError
+
+PIVOTINGS = ["partial", "harmonic", "geometric"]
+
+MULTIPLIERS = 1 + 4 * testing.ROUNDOFF
+"""Multipliers are at most 1 under partial pivoting, but for a division that is a few units off."""
+
+
+def assert_factors(a, pivoting="partial"):
+    """Factor in both ways; the two must agree."""
+    P, L, U = glla.plu(a, pivoting)
+    limit = MULTIPLIERS if pivoting == "partial" else None
+    testing.assert_plu(a, P, L, U, multiplier_limit=limit)
+    lu, piv = glla.lu_factor(a, pivoting)
+    for packed, factor in zip(testing.unpack_lu(lu), (L, U), strict=True):
+        testing.assert_exact(packed, factor)
+    testing.assert_exact(testing.permutation_from_piv(piv, len(a)), P)
+    assert piv.dtype == np.int32
+    assert (piv >= np.arange(len(piv))).all()
+    return P, L, U
+
+
+@pytest.mark.parametrize("pivoting", PIVOTINGS)
+@pytest.mark.parametrize(("m", "n"), testing.SHAPES)
+def test_every_shape(pivoting, m, n, rng):
+    for kind in ("normal", "singular", "integers"):
+        assert_factors(testing.MATRICES[kind](m, n, rng), pivoting)
+
+
+@pytest.mark.parametrize("pivoting", PIVOTINGS)
+@pytest.mark.parametrize("kind", sorted(testing.MATRICES))
+@pytest.mark.parametrize(("m", "n"), [(12, 12), (17, 17), (9, 20), (21, 8)])
+def test_every_type(pivoting, kind, m, n, rng):
+    assert_factors(testing.MATRICES[kind](m, n, rng), pivoting)
+
+
+@pytest.mark.parametrize(("m", "n"), testing.SHAPES)
+def test_agrees_with_scipy(m, n, rng):
+    """The same pivots, so the same factors up to rounding: of a well conditioned matrix, entry by entry."""
+    a = testing.conditioned(m, n, rng, cond=10.0)
+    expected = scipy.linalg.lu(a.astype(np.float64)) if a.size else (np.eye(m), np.zeros((m, 0)), np.zeros((0, n)))
+    result = glla.plu(a)
+    testing.assert_exact(result.P, expected[0])
+    bound = 30 * max(m, n) * testing.ROUNDOFF
+    for ours, theirs in zip(result[1:], expected[1:], strict=True):
+        assert ours.shape == theirs.shape
+        scale = max(1.0, np.abs(theirs).max(initial=0.0)) * 10
+        assert (np.abs(ours - theirs) <= bound * scale).all()
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 8, 9, 33])
+def test_pivots_are_lapacks(n, rng):
+    a = testing.normal(n, n, rng)
+    _, expected = scipy.linalg.lu_factor(a)
+    np.testing.assert_array_equal(glla.lu_factor(a)[1], expected)
+
+
+def test_of_equal_candidates_the_first_wins():
+    a = np.array([[1, 2], [-1, 1], [1, 5]], np.float32)
+    np.testing.assert_array_equal(glla.lu_factor(a)[1], [0, 1])  # 1, -1, 1, and then 3, 3
+
+
+@pytest.mark.parametrize("pivoting", PIVOTINGS)
+@pytest.mark.parametrize(
+    "a",
+    [
+        [[0, 1], [1, 0]],
+        np.eye(4)[[0, 2, 1, 3]],
+        np.zeros((3, 3)),
+        np.ones((4, 4)),
+        [[0, 0], [0, 3]],
+        [[0, 5], [0, 3]],
+        [[1, 2, 3], [4, 5, 6], [7, 8, 9]],
+        [[0, 0, 1], [0, 0, 0], [0, 2, 0]],
+    ],
+    ids=str,
+)
+def test_special_matrices(pivoting, a):
+    assert_factors(np.array(a, dtype=np.float32), pivoting)
+
+
+@pytest.mark.parametrize(("m", "n"), [(0, 0), (0, 3), (3, 0)])
+def test_empty(m, n):
+    P, L, U = glla.plu(np.zeros((m, n)))
+    testing.assert_exact(P, np.eye(m))
+    testing.assert_exact(L, np.zeros((m, 0)))
+    testing.assert_exact(U, np.zeros((0, n)))
+    lu, piv = glla.lu_factor(np.zeros((m, n)))
+    testing.assert_exact(lu, np.zeros((m, n)))
+    assert (piv.shape, piv.dtype) == ((0,), np.int32)
+
+
+def test_powers_of_two_are_exact():
+    a = np.array([[2, 4, 8], [4, 4, 4], [1, 0, 16]], np.float32)
+    P, L, U = glla.plu(a)
+    np.testing.assert_array_equal(P @ L @ U, a)
+
+
+def test_matrix_in_matrix_out(rng):
+    a = testing.normal(5, 7, rng)
+    A = glla.asarray(a)
+    expected = glla.plu(a)
+    for part, wanted in zip(glla.plu(A), expected, strict=True):
+        assert isinstance(part, glla.Matrix)
+        testing.assert_exact(part.numpy(), wanted)
+    lu, piv = glla.lu_factor(A)
+    assert isinstance(lu, glla.Matrix)
+    assert isinstance(piv, np.ndarray)
+    testing.assert_exact(lu.numpy(), glla.lu_factor(a)[0])
+    for part, shape in zip(glla.plu(glla.asarray(np.zeros((2, 0)))), [(2, 2), (2, 0), (0, 0)], strict=True):
+        assert isinstance(part, glla.Matrix)
+        assert part.shape == shape
+    testing.assert_exact(A.numpy(), a)
+
+
+# lu_solve ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("trans", [0, 1, 2])
+@pytest.mark.parametrize("n", [1, 2, 3, 8, 17, 40])
+@pytest.mark.parametrize("columns", [None, 0, 1, 5])
+def test_lu_solve(trans, n, columns, rng):
+    a = testing.conditioned(n, n, rng)
+    b = testing.normal(n, columns if columns is not None else 1, rng)
+    b = b[:, 0] if columns is None else b
+    x = glla.lu_solve(glla.lu_factor(a), b, trans)
+    testing.assert_solve(a.T if trans else a, x, b)
+    # With SciPy's factors, and SciPy with ours.
+    testing.assert_solve(a.T if trans else a, glla.lu_solve(scipy.linalg.lu_factor(a), b, trans=trans), b)
+    testing.assert_solve(a.T if trans else a, scipy.linalg.lu_solve(glla.lu_factor(a), b, trans=trans), b)
+
+
+@pytest.mark.parametrize("kind", testing.NONSINGULAR)
+@pytest.mark.parametrize("trans", [0, 1, 2])
+def test_lu_solve_every_type(kind, trans, rng):
+    a = testing.MATRICES[kind](13, 13, rng)
+    b = testing.normal(13, 2, rng)
+    if kind == "huge":
+        b = b * np.float32(1e30)
+    x = glla.lu_solve(glla.lu_factor(a), b, trans)
+    testing.assert_solve(a.T if trans else a, x, b)
+
+
+@pytest.mark.parametrize("trans", [0, 1])
+@pytest.mark.parametrize("piv", [[2, 0, 1], [0, 0, 0], [2, 2, 2], [0, 1, 2], [1, 0, 2]])
+def test_any_exchanges_are_followed(trans, piv):
+    """LAPACK's own exchanges never go upward; those of others may."""
+    lu = np.array([[2, 1, 0], [0.5, 4, 1], [0.25, 0.5, 8]], np.float32)
+    b = np.array([1, 2, 4], np.float32)
+    expected = scipy.linalg.lu_solve((lu.astype(np.float64), np.array(piv)), b, trans=trans)
+    testing.assert_exact(glla.lu_solve((lu, piv), b, trans), expected)
+
+
+def test_lu_solve_with_matrices(rng):
+    a, b = testing.conditioned(6, 6, rng), testing.normal(6, 3, rng)
+    A, B = glla.asarray(a), glla.asarray(b)
+    lu, piv = glla.lu_factor(A)
+    for factors, rhs in (((lu, piv), B), ((lu, piv), b), ((lu.numpy(), piv), B)):
+        x = glla.lu_solve(factors, rhs)
+        assert isinstance(x, glla.Matrix)
+        testing.assert_solve(a, x.numpy(), b)
+
+
+@pytest.mark.parametrize("order", [0, 1, 2, 3])
+@pytest.mark.parametrize("columns", [(), (0,), (2,)])
+def test_lu_solve_shapes_are_scipys(order, columns):
+    a, b = np.eye(order) * 2, np.ones((order, *columns))
+    x = glla.lu_solve(glla.lu_factor(a), b)
+    testing.assert_exact(x, b / 2)
+
+
+def test_lu_solve_of_singular_factors():
+    factors = glla.lu_factor(np.diag([1.0, 2.0, 0.0, 4.0]))
+    for trans in (0, 1):
+        with pytest.raises(SingularMatrixError) as caught:
+            glla.lu_solve(factors, np.ones(4), trans)
+        assert str(caught.value) == (
+            "lu_solve: Singular matrix: U is zero at place 2 of its diagonal; the system has no unique solution"
+        )
+
+
+# Errors ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("function", ["plu", "lu_factor"])
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (([1, 2],), ShapeError, "A must be two-dimensional, got shape (2,); reshape it"),
+        ((np.ones((2, 2, 2)),), ShapeError, "A must be two-dimensional, got shape (2, 2, 2); reshape it"),
+        ((3,), ShapeError, "A must be two-dimensional, got shape (); reshape it"),
+        (([[1]], "rook"), OptionError, "pivoting must be one of partial, harmonic, geometric, got 'rook'"),
+        (
+            ([["a"]],),
+            DTypeError,
+            "A must be real numbers (bool, integer or float), got dtype <U1; convert it first",
+        ),
+        (
+            ([[np.inf]],),
+            NonFiniteError,
+            "A must not hold NaN or infinity, got inf at (0, 0); "
+            "clean it, or pass check_finite=False to let it through",
+        ),
+        (([[1e39]],), NonFiniteError, "A must fit float32 (largest 3.403e+38), got 1e+39 at (0, 0); scale it"),
+        (
+            ([[3e38, 3e38], [-3e38, 3e38]],),
+            NonFiniteError,
+            "the result does not fit float32 (largest 3.403e+38); scale the operands, "
+            "or pass check_finite=False to get the infinities",
+        ),
+    ],
+)
+def test_messages_of_the_factorisations(function, arguments, error, message):
+    with pytest.raises(error) as caught:
+        getattr(glla, function)(*arguments)
+    assert str(caught.value) == f"{function}: {message}"
+
+
+EYE = np.eye(3, dtype=np.float32)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ((None, [1]), ShapeError, "the first argument must be the pair (lu, piv) of lu_factor"),
+        (((EYE,), [1]), ShapeError, "the first argument must be the pair (lu, piv) of lu_factor"),
+        (((EYE[:2], [0, 1]), [1, 2]), ShapeError, "the last two dimensions of lu must be square, got shape (2, 3)"),
+        (((EYE[0], [0]), [1]), ShapeError, "lu must be two-dimensional, got shape (3,); reshape it"),
+        (((EYE, [0, 1, 2]), [1, 2]), ShapeError, "b must have shape (3,) or (3, k) for lu (3, 3), got (2,)"),
+        (((EYE, [0, 1, 2]), 1), ShapeError, "b must have shape (3,) or (3, k) for lu (3, 3), got ()"),
+        (
+            ((EYE, [0, 1, 2]), np.ones((3, 1, 1))),
+            ShapeError,
+            "b must have shape (3,) or (3, k) for lu (3, 3), got (3, 1, 1)",
+        ),
+        (((EYE, [0, 1, 2]), [1, 2, 3], 3), OptionError, "trans must be 0 (A), 1 or 2 (its transpose), got 3"),
+        (((EYE, [0, 1, 2]), [1, 2, 3], "T"), OptionError, "trans must be 0 (A), 1 or 2 (its transpose), got 'T'"),
+        (((EYE, [0, 1, 3]), [1, 2, 3]), OptionError, "piv must be 3 row numbers from 0 to 2, got [0, 1, 3]"),
+        (((EYE, [0, 1, -1]), [1, 2, 3]), OptionError, "piv must be 3 row numbers from 0 to 2, got [0, 1, -1]"),
+        (((EYE, [0, 1]), [1, 2, 3]), OptionError, "piv must be 3 row numbers from 0 to 2, got [0, 1]"),
+        (((EYE, [0.0, 1, 2]), [1, 2, 3]), OptionError, "piv must be 3 row numbers from 0 to 2, got [0.0, 1, 2]"),
+        (
+            ((EYE * 1j, [0, 1, 2]), [1, 2, 3]),
+            DTypeError,
+            "lu must be real numbers (bool, integer or float), got dtype complex64; "
+            "pass its real and imaginary parts by themselves",
+        ),
+    ],
+)
+def test_messages_of_lu_solve(arguments, error, message):
+    with pytest.raises(error) as caught:
+        glla.lu_solve(*arguments)
+    assert str(caught.value) == f"lu_solve: {message}"
+
+
+def test_two_devices():
+    with glla.Device() as other:
+        lu, piv = glla.lu_factor(glla.asarray(EYE))
+        with pytest.raises(DeviceMismatchError):
+            glla.lu_solve((lu, piv), glla.asarray(EYE, other))
+        with pytest.raises(DeviceMismatchError):
+            glla.plu(lu, device=other)
+        testing.assert_exact(glla.plu(EYE, device=other).U, EYE)
+        del lu
+
+
+@pytest.mark.parametrize("j", [0, 3, 4])
+def test_nan_reaches_only_what_depends_on_it(j, rng):
+    """A NaN in the last row, column j: the columns to the left of j do not see it."""
+    a = np.eye(5, dtype=np.float32) * 2 + np.tri(5, dtype=np.float32)
+    a[4, j] = np.nan
+    lu, _ = glla.lu_factor(a, check_finite=False)
+    assert np.isfinite(lu[:, :j]).all()
+    assert np.isnan(lu[:, j]).any()
+    assert np.isfinite(lu[:4, j:]).all()

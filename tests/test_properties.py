@@ -1,0 +1,152 @@
+"""What must hold for whatever hypothesis thinks of."""
+
+import numpy as np
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import glla
+from glla import testing
+from glla.errors import SingularMatrixError
+
+# The fixture that looks for textures left behind runs once for all examples of a test, which is as it should be.
+some = settings(
+    max_examples=150, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+SIDES = st.integers(1, 12)
+SMALL = st.integers(-9, 9)
+PIVOTINGS = st.sampled_from(["harmonic", "geometric", "partial"])
+VARIANTS = st.sampled_from(["inner_product", "virtual_cube", "virtual_cube_ping_pong"])
+
+
+def integer_matrices(shape=None, elements=SMALL):
+    return hnp.arrays(np.int64, st.tuples(SIDES, SIDES) if shape is None else shape, elements=elements)
+
+
+@st.composite
+def low_rank(draw):
+    """A product of two integer matrices: often of a rank that is less than both of its sides."""
+    m, r, n = draw(SIDES), draw(st.integers(0, 4)), draw(SIDES)
+    left = draw(integer_matrices((m, r), st.integers(-3, 3)))
+    return left @ draw(integer_matrices((r, n), st.integers(-3, 3)))
+
+
+@st.composite
+def factors(draw, most=20):
+    """Two stacks of integer matrices that numpy.matmul multiplies, 1-D operands among them."""
+    shapes = draw(
+        hnp.mutually_broadcastable_shapes(signature="(m?,k),(k,n?)->(m?,n?)", max_dims=2, min_side=0, max_side=most)
+    )
+    return [draw(hnp.arrays(np.int64, shape, elements=SMALL)) for shape in shapes.input_shapes]
+
+
+@some
+@given(factors(most=6), VARIANTS)
+def test_products_of_integers_are_numpys(operands, variant):
+    a, b = operands
+    result = glla.matmul(a, b, variant=variant)
+    testing.assert_exact(result, np.matmul(a, b))
+
+
+@some
+@given(
+    st.data(),
+    SIDES,
+    st.integers(1, 70),
+    SIDES,
+    VARIANTS,
+)
+def test_products_of_floats_are_within_the_bound(data, m, k, n, variant):
+    normal = st.floats(-(2.0**40), 2.0**40, width=32).map(lambda x: x if abs(x) > 2.0**-40 else 0.0)
+    a = data.draw(hnp.arrays(np.float32, (m, k), elements=normal))
+    b = data.draw(hnp.arrays(np.float32, (k, n), elements=normal))
+    verdict = testing.judge_product(glla.matmul(a, b, variant=variant), a, b)
+    assert verdict.ok, verdict
+
+
+@some
+@given(integer_matrices() | low_rank(), PIVOTINGS)
+def test_rank_and_pivots_are_the_exact_ones(a, pivoting):
+    result = glla.rref(a, pivoting=pivoting)
+    testing.assert_rref_exact(a, result.matrix, result.pivots)
+
+
+@some
+@given(integer_matrices(elements=st.integers(0, 1)), PIVOTINGS)
+def test_zeros_and_ones(a, pivoting):
+    result = glla.rref(a, pivoting=pivoting)
+    testing.assert_rref_exact(a, result.matrix, result.pivots)
+
+
+@some
+@given(integer_matrices() | low_rank(), PIVOTINGS)
+def test_reducing_twice_changes_nothing(a, pivoting):
+    result = glla.rref(a, pivoting=pivoting)
+    again = glla.rref(result.matrix, pivoting=pivoting)
+    testing.assert_exact(again.matrix, result.matrix)
+    assert again.pivots == result.pivots
+
+
+@some
+@given(integer_matrices() | low_rank(), st.data())
+def test_the_order_and_size_of_the_rows_do_not_matter(a, data):
+    """Nor do powers of two: the row space is the same."""
+    order = data.draw(st.permutations(range(len(a))))
+    exponents = data.draw(hnp.arrays(np.int64, (len(a), 1), elements=st.integers(-60, 60)))
+    assert glla.rref(np.ldexp(a[list(order)].astype(float), exponents)).pivots == glla.rref(a).pivots
+
+
+@some
+@given(integer_matrices() | low_rank(), PIVOTINGS)
+def test_factors_multiply_to_the_matrix(a, pivoting):
+    testing.assert_plu(a, *glla.plu(a, pivoting))
+
+
+@some
+@given(SIDES.flatmap(lambda n: integer_matrices((n, n))) | low_rank(), st.integers(1, 3), st.data())
+def test_systems_are_solved_or_singular(a, columns, data):
+    a = a[: min(a.shape), : min(a.shape)]
+    b = data.draw(integer_matrices((len(a), columns)))
+    full_rank = len(testing.exact_rref(a)[1]) == len(a)
+    try:
+        x = glla.solve(a, b)
+    except SingularMatrixError:
+        assert not full_rank or np.linalg.cond(a) > 2.0**18
+    else:
+        assert full_rank
+        testing.assert_solve(a, x, b)
+
+
+@some
+@given(SIDES.flatmap(lambda n: integer_matrices((n, n))), st.data())
+def test_refined_solutions_have_a_tiny_backward_error(a, data):
+    a = a + 20 * len(a) * np.eye(len(a))
+    # A correction is float32: where nothing couples them, entries that differ by more than its range do not converge.
+    sizes = st.floats(-1e3, 1e3).map(lambda x: x if abs(x) > 1e-12 else 0.0)
+    b = data.draw(hnp.arrays(np.float64, (len(a),), elements=sizes))
+    x = glla.solve(a, b, refine=True)
+    assert testing.backward_error(a, x, b).componentwise < 1e-14
+
+
+@some
+@given(
+    integer_matrices(), st.sampled_from(["C", "F"]), st.integers(-2, 2).filter(bool), st.integers(-3, 3).filter(bool)
+)
+def test_strides_do_not_matter(a, order, rows, columns):
+    view = np.asarray(a, order=order)[::rows, ::columns]
+    testing.assert_exact(glla.asarray(view).numpy(), view)
+
+
+@some
+@given(
+    hnp.arrays(hnp.floating_dtypes() | hnp.integer_dtypes() | hnp.unsigned_integer_dtypes(), st.tuples(SIDES, SIDES))
+)
+def test_what_goes_up_comes_down_as_float32(a):
+    """Any number of any dtype and byte order, NaN and infinity too; denormals may come back as zeros."""
+    with np.errstate(over="ignore", under="ignore"):
+        expected = a.astype(np.float32)
+    result = glla.asarray(a, check_finite=False).numpy()
+    denormal = np.abs(expected) < testing.SMALLEST_NORMAL
+    np.testing.assert_array_equal(np.where(denormal, 0, result), np.where(denormal, 0, expected))
+    assert (np.abs(result)[denormal] < testing.SMALLEST_NORMAL).all()

@@ -1,0 +1,317 @@
+"""Reduced row echelon form: every shape and rank, exact pivots on integers, and a default tolerance that fits."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+import sympy
+
+import glla
+from glla import testing
+from glla.errors import DTypeError, NonFiniteError, OptionError, ShapeError
+
+PIVOTINGS = ["harmonic", "geometric", "partial"]
+
+
+def as_array(value):
+    return np.array(value, dtype=np.float32)
+
+
+def check_exact(a, pivoting="harmonic"):
+    a = as_array(a)
+    result = glla.rref(a, pivoting=pivoting)
+    testing.assert_rref_exact(a, result.matrix, result.pivots)
+
+
+@pytest.mark.parametrize("pivoting", PIVOTINGS)
+@pytest.mark.parametrize(("m", "n"), testing.SHAPES)
+def test_random_matrices_have_full_rank(pivoting, m, n, rng):
+    for kind in ("normal", "uniform", "conditioned"):
+        a = testing.MATRICES[kind](m, n, rng)
+        result = glla.rref(a, pivoting=pivoting)
+        testing.assert_rref(a, result.matrix, result.pivots)
+        assert result.pivots == tuple(range(min(m, n)))
+
+
+@pytest.mark.parametrize("pivoting", PIVOTINGS)
+@pytest.mark.parametrize(("m", "n"), [(4, 4), (3, 7), (7, 3), (9, 8), (8, 9), (12, 12), (1, 6), (6, 1)])
+def test_every_rank(pivoting, m, n, rng):
+    for rank in range(min(m, n) + 1):
+        check_exact(testing.singular(m, n, rng, rank), pivoting)
+
+
+@pytest.mark.parametrize("pivoting", PIVOTINGS)
+@pytest.mark.parametrize("kind", sorted(testing.MATRICES))
+@pytest.mark.parametrize(("m", "n"), [(6, 6), (7, 7), (5, 8), (9, 4)])
+def test_every_type(pivoting, kind, m, n, rng):
+    a = testing.MATRICES[kind](m, n, rng)
+    result = glla.rref(a, pivoting=pivoting)
+    testing.assert_rref(a, result.matrix, result.pivots)
+    if kind in testing.NONSINGULAR and m >= n:
+        assert result.pivots == tuple(range(n))
+
+
+# Each is a matrix that some elimination has stumbled over.
+SPECIAL = {
+    "exchange": [[0, 1], [1, 0]],
+    "rows e0 e2 e1 e3": np.eye(4)[[0, 2, 1, 3]],
+    "pivots in odd columns": [[0, 1, 2, 3], [0, 0, 0, 4]],
+    "pivot in the last column": [[0, 0, 0], [0, 0, 0], [0, 0, 5]],
+    "second pivot below the block": [[1, 1], [1, 1], [1, 1], [1, 2]],
+    "only the last row": [[0] * 5] * 6 + [[0, 0, 3, 0, 1]],
+    "only the last column": [[0, 0, 0, 0, i] for i in range(1, 6)],
+    "ones": np.ones((5, 5)),
+    "thirds": [[3, 1], [9, 3]],
+    "counting": np.arange(1, 10).reshape(3, 3),
+    "counting 4 x 5": np.arange(20).reshape(4, 5),
+    "checkerboard": np.indices((7, 7)).sum(0) % 2,
+    "magic": [[16, 2, 3, 13], [5, 11, 10, 8], [9, 7, 6, 12], [4, 14, 15, 1]],
+    "negative": [[-2, 4], [1, -2]],
+    "large integers": [[123456, 654321], [246912, 1308642]],
+    "strictly upper": np.triu(np.ones((5, 5)), 1),
+    "strictly lower": np.tril(np.ones((5, 5)), -1),
+    "every other column zero": np.kron(np.arange(1, 17).reshape(4, 4) % 7, [[0, 1]]),
+    "rank one": np.outer([7, 3, 0, 11, 13], [0, 3, 7, 9]),
+    "laplacian of a cycle": 2 * np.eye(8) - np.roll(np.eye(8), 1, 0) - np.roll(np.eye(8), -1, 0),
+    "Hadamard": np.array([[1, 1], [1, -1]])[:, None, :, None] * np.array([[1, 1], [1, -1]]).reshape(1, 2, 1, 2),
+    "augmented, no solution": [[1, 2, 3], [2, 4, 7]],
+    "augmented, many solutions": [[1, 2, 3], [2, 4, 6]],
+}
+SPECIAL["Hadamard"] = np.reshape(SPECIAL["Hadamard"], (4, 4))
+
+
+@pytest.mark.parametrize("pivoting", PIVOTINGS)
+@pytest.mark.parametrize("name", SPECIAL)
+def test_special_matrices(pivoting, name):
+    check_exact(SPECIAL[name], pivoting)
+
+
+@pytest.mark.parametrize("pivoting", PIVOTINGS)
+@pytest.mark.parametrize("order", [1, 2, 3, 4, 5])
+def test_every_permutation_matrix(pivoting, order):
+    for rows in permutations(range(order)):
+        result = glla.rref(np.eye(order)[list(rows)], pivoting=pivoting)
+        testing.assert_exact(result.matrix, np.eye(order))
+        assert result.pivots == tuple(range(order)), rows
+
+
+@pytest.mark.parametrize("pivoting", PIVOTINGS)
+@pytest.mark.parametrize("shape", [(0, 0), (0, 4), (4, 0)])
+def test_empty(pivoting, shape):
+    result = glla.rref(np.zeros(shape), pivoting=pivoting)
+    testing.assert_exact(result.matrix, np.zeros(shape))
+    assert result.pivots == ()
+
+
+# Families of integer matrices up to 12 x 12, small entries, of every rank; each is judged against exact rationals.
+def some_rows(m, n, rng):
+    return rng.integers(-9, 10, (rng.integers(1, m + 1), n))
+
+
+FAMILIES = {
+    "full": lambda m, n, rng: rng.integers(-9, 10, (m, n)),
+    "zero and one": lambda m, n, rng: rng.integers(0, 2, (m, n)),
+    "product of low rank": lambda m, n, rng: testing.singular(m, n, rng, int(rng.integers(0, min(m, n) + 1))),
+    "repeated rows": lambda m, n, rng: (rows := some_rows(m, n, rng))[rng.integers(0, len(rows), m)],
+    "repeated columns": lambda m, n, rng: FAMILIES["repeated rows"](n, m, rng).T,
+    "zero columns": lambda m, n, rng: rng.integers(-9, 10, (m, n)) * rng.integers(0, 2, n),
+    "sparse": lambda m, n, rng: rng.integers(-9, 10, (m, n)) * (rng.random((m, n)) < 0.3),
+    "sum of two rows": lambda m, n, rng: np.vstack([top := rng.integers(-9, 10, (m - 1, n)), top[:2].sum(0)]),
+}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("pivoting", PIVOTINGS)
+def test_rank_and_pivots_are_the_exact_ones(family, pivoting, rng):
+    for _ in range(30):
+        m, n = rng.integers(1, 13, 2)
+        check_exact(FAMILIES[family](m, n, rng), pivoting)
+
+
+@pytest.mark.parametrize("pivoting", PIVOTINGS)
+def test_agrees_with_sympy(pivoting, rng):
+    for m, n in [(3, 3), (4, 6), (6, 4), (5, 5)]:
+        a = testing.singular(m, n, rng, int(rng.integers(1, min(m, n) + 1)))
+        expected, pivots = sympy.Matrix(a.astype(int).tolist()).rref()
+        result = glla.rref(a, pivoting=pivoting)
+        assert result.pivots == pivots
+        exact = np.array(expected.tolist(), dtype=np.float64)
+        # What rounding to float32 and the elimination of small integers may cost: far less than half of any entry.
+        bound = (
+            testing.RESIDUAL_LIMIT * max(m, n) * testing.ROUNDOFF * np.abs(exact).max() * np.linalg.cond(a[:, pivots])
+        )
+        assert np.abs(result.matrix - exact).max() <= bound
+
+
+# The default tolerance ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("pivoting", PIVOTINGS)
+@pytest.mark.parametrize(("m", "n"), [(2, 7000), (3, 5001), (1, 7000), (7000, 2), (5001, 3), (7000, 1)])
+def test_wide_and_tall_matrices_keep_their_rank(pivoting, m, n, rng):
+    a = testing.normal(m, n, rng)
+    result = glla.rref(a, pivoting=pivoting)
+    testing.assert_rref(a, result.matrix, result.pivots)
+    assert result.pivots == tuple(range(min(m, n)))
+
+
+@pytest.mark.parametrize("pivoting", PIVOTINGS)
+@pytest.mark.parametrize(("m", "n"), [(2, 7000), (4, 5000), (7000, 2), (5000, 4)])
+def test_wide_and_tall_matrices_of_low_rank(pivoting, m, n, rng):
+    for rank in range(min(m, n) + 1):
+        a = testing.singular(m, n, rng, rank)
+        result = glla.rref(a, pivoting=pivoting)
+        testing.assert_rref(a, result.matrix, result.pivots)
+        assert len(result.pivots) == rank
+
+
+@pytest.mark.parametrize("pivoting", PIVOTINGS)
+@pytest.mark.parametrize(("m", "n"), [(8, 8), (13, 7), (7, 13), (40, 40)])
+def test_scaling_does_not_change_the_rank(pivoting, m, n, rng):
+    for rank in {0, 1, min(m, n) // 2, min(m, n)}:
+        a = testing.singular(m, n, rng, rank)
+        pivots = glla.rref(a, pivoting=pivoting).pivots
+        assert len(pivots) == rank
+        rows, columns = rng.integers(-10, 11, (m, 1)), rng.integers(-10, 11, n)
+        graded = np.ldexp(a, rows + columns)
+        result = glla.rref(graded, pivoting=pivoting)
+        assert result.pivots == pivots
+        testing.assert_rref(graded * np.ldexp(1.0, -rows), result.matrix, result.pivots)
+
+
+@pytest.mark.parametrize("pivoting", PIVOTINGS)
+@pytest.mark.parametrize("factor", [1e-37, 1e-30, 1e-9, 1e9, 1e30, 1e37])
+def test_size_does_not_change_the_rank(pivoting, factor, rng):
+    a = testing.singular(6, 8, rng, 3)
+    expected = glla.rref(a, pivoting=pivoting)
+    result = glla.rref(a * np.float32(factor), pivoting=pivoting)
+    assert result.pivots == expected.pivots
+    testing.assert_rref((a * np.float32(factor)).astype(np.float64), result.matrix, result.pivots)
+
+
+@pytest.mark.parametrize("pivoting", PIVOTINGS)
+@pytest.mark.parametrize("n", [64, 127, 200])
+def test_rank_deficient_matrices_of_some_size(pivoting, n, rng):
+    for rank in (n // 2, n - 1):
+        a = testing.singular(n, n, rng, rank)
+        result = glla.rref(a, pivoting=pivoting)
+        testing.assert_rref(a, result.matrix, result.pivots)
+        assert len(result.pivots) == rank
+
+
+# Explicit tolerance ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("pivoting", PIVOTINGS)
+@pytest.mark.parametrize(("tol", "rank"), [(0, 3), (1e-7, 3), (1e-5, 2), (0.4, 2), (0.6, 1), (4.5, 0), (1e300, 0)])
+def test_tol_is_absolute(pivoting, tol, rank):
+    a = np.diag([4, 0.5, 1e-6])
+    result = glla.rref(a, tol=tol, pivoting=pivoting)
+    assert result.pivots == tuple(range(rank))
+    testing.assert_exact(result.matrix, np.diag([1.0] * rank + [0.0] * (3 - rank)))
+
+
+def test_a_pivot_equal_to_tol_is_none():
+    assert glla.rref([[0.5]], tol=0.5).pivots == ()
+    assert glla.rref([[0.5]], tol=np.nextafter(np.float32(0.5), np.float32(0))).pivots == (0,)
+
+
+@pytest.mark.parametrize("pivoting", PIVOTINGS)
+def test_tol_scales_with_the_matrix(pivoting):
+    a = np.array([[1, 2, 3], [2, 4, 6.0001], [1, 0, 1]])
+    assert glla.rref(a, tol=1e-3, pivoting=pivoting).pivots == (0, 1)
+    assert glla.rref(a, pivoting=pivoting).pivots == (0, 1, 2)
+    assert glla.rref(1e6 * a, tol=1e-3, pivoting=pivoting).pivots == (0, 1, 2)
+    assert glla.rref(1e-6 * a, tol=1e-3, pivoting=pivoting).pivots == ()
+
+
+# Results and errors ------------------------------------------------------------------------------------------------
+
+
+def test_result_is_a_named_pair():
+    matrix, pivots = result = glla.rref([[1, 2], [3, 4]])
+    assert result.matrix is matrix
+    assert result.pivots is pivots
+    assert isinstance(result, glla.RREF)
+    assert type(pivots) is tuple
+    assert [type(j) for j in pivots] == [int, int]
+    assert matrix.flags.c_contiguous
+    assert matrix.flags.writeable
+
+
+@pytest.mark.parametrize("pivoting", PIVOTINGS)
+@pytest.mark.parametrize("tol", [None, 1e-4])
+def test_matrix_in_matrix_out(pivoting, tol, rng):
+    a = testing.singular(5, 7, rng, 3)
+    A = glla.asarray(a)
+    result = glla.rref(A, tol, pivoting)
+    assert isinstance(result.matrix, glla.Matrix)
+    expected = glla.rref(a, tol, pivoting)
+    testing.assert_exact(result.matrix.numpy(), expected.matrix)
+    assert result.pivots == expected.pivots
+    testing.assert_exact(A.numpy(), a)
+
+
+def test_empty_matrix_on_the_device():
+    result = glla.rref(glla.asarray(np.zeros((0, 3))))
+    assert isinstance(result.matrix, glla.Matrix)
+    assert result.matrix.shape == (0, 3)
+    assert result.pivots == ()
+
+
+@pytest.mark.parametrize("pivoting", PIVOTINGS)
+@pytest.mark.parametrize("tol", [None, 1e-6])
+def test_nan_behind_the_pivots_stays_in_its_column(pivoting, tol):
+    a = np.array([[1, 2, 0, 4], [0, 1, 3, 1], [2, 0, 1, np.nan]])
+    result = glla.rref(a, tol, pivoting, check_finite=False)
+    assert np.isnan(result.matrix[:, 3]).all()
+    testing.assert_exact(result.matrix[:, :3], np.eye(3))
+    assert result.pivots == (0, 1, 2)
+
+
+@pytest.mark.parametrize("pivoting", PIVOTINGS)
+@pytest.mark.parametrize("tol", [None, 1e-6])
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("place", list(np.ndindex(3, 3)))
+def test_nan_among_the_pivots_is_not_lost(pivoting, tol, bad, place):
+    a = np.array([[1.0, 2, 0], [0, 1, 3], [2, 0, 1]])
+    a[place] = bad
+    assert np.isnan(glla.rref(a, tol, pivoting, check_finite=False).matrix).any()
+
+
+def test_overflow_of_the_result():
+    a = [[1e-30, 1e30]]
+    with pytest.raises(NonFiniteError, match=r"^rref: the result does not fit float32 \(largest 3\.403e\+38\); scale"):
+        glla.rref(a)
+    result = glla.rref(a, check_finite=False)
+    testing.assert_exact(result.matrix, [[1, np.inf]])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ((np.ones(3),), ShapeError, "rref: A must be two-dimensional, got shape (3,); reshape it"),
+        ((np.ones((2, 2, 2)),), ShapeError, "rref: A must be two-dimensional, got shape (2, 2, 2); reshape it"),
+        ((1.0,), ShapeError, "rref: A must be two-dimensional, got shape (); reshape it"),
+        (([[1]], -1e-9), OptionError, "rref: tol must be at least 0, got -1e-09"),
+        (([[1]], np.nan), OptionError, "rref: tol must be at least 0, got nan"),
+        (([[1]], None, "full"), OptionError, "rref: pivoting must be one of partial, harmonic, geometric, got 'full'"),
+        (([[1]], None, None), OptionError, "rref: pivoting must be one of partial, harmonic, geometric, got None"),
+        (
+            ([[1j]],),
+            DTypeError,
+            "rref: A must be real numbers (bool, integer or float), got dtype complex128; "
+            "pass its real and imaginary parts by themselves",
+        ),
+        (
+            ([[1, np.nan]],),
+            NonFiniteError,
+            "rref: A must not hold NaN or infinity, got nan at (0, 1); "
+            "clean it, or pass check_finite=False to let it through",
+        ),
+    ],
+)
+def test_messages(arguments, error, message):
+    with pytest.raises(error) as caught:
+        glla.rref(*arguments)
+    assert str(caught.value) == message

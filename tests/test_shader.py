@@ -1,0 +1,227 @@
+"""Shader text: includes, defines, what a text declares, and the way back from a line to its file."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from glla import shader
+from glla.errors import ShaderError
+from glla.shader import resolve
+
+ENTRY_POINTS = sorted(
+    path.relative_to(shader.root()).with_suffix("").as_posix() for path in shader.root().rglob("*.frag")
+)
+MAIN = "layout(location = 0) out vec4 result;\nvoid main() { result = vec4(0.0); }\n"
+
+
+def declared(shader_files, text, **defines):
+    """Names of the uniforms that are left of a text."""
+    shader_files({"a.frag": text + "\n" + MAIN})
+    found = resolve("a", defines)
+    return found.samplers | found.uniforms
+
+
+# ---- files -------------------------------------------------------------------------------------------------------
+
+
+def test_text_begins_with_the_version_and_the_defines(shader_files):
+    shader_files({"a.frag": MAIN})
+    assert resolve("a", {"N": 2, "M": 1}).fragment.text == f"#version 330 core\n#define M 1\n#define N 2\n{MAIN}"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(3, "3"), (-1, "-1"), (1.0, "1.0"), (1e-30, "1e-30"), (0.1, "0.1"), (True, "1"), (False, "0"), ("a + b", "a + b")],
+)
+def test_a_define_keeps_its_type(shader_files, value, text):
+    shader_files({"a.frag": MAIN})
+    assert f"#define X {text}\n" in resolve("a", {"X": value}).fragment.text
+
+
+def test_defines_reach_both_stages(shader_files):
+    shader_files({"a.frag": MAIN, "a.vert": "void main() {}"})
+    found = resolve("a", {"X": 1})
+    assert "#define X 1" in found.vertex.text and "#define X 1" in found.fragment.text
+
+
+def test_includes_stand_in_their_places(shader_files):
+    shader_files({"a.frag": 'one\n#include "lib/b.glsl"\nfour\n', "lib/b.glsl": "two\nthree\n"})
+    assert resolve("a").fragment.text.splitlines()[1:] == ["one", "two", "three", "four"]
+
+
+def test_a_file_is_included_once(shader_files):
+    shader_files(
+        {
+            "a.frag": '#include "b.glsl"\n#include "c.glsl"\n  # include  "c.glsl"\nend',
+            "b.glsl": '#include "c.glsl"\nb',
+            "c.glsl": '#include "b.glsl"\nc',  # each other, too
+        }
+    )
+    text = resolve("a").fragment.text
+    assert [text.count(line) for line in ("\nb\n", "\nc\n", "\nend\n")] == [1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({}, "shader: no file a.frag; shaders are looked for below shaders/"),
+        ({"a.frag": '\n#include "b.glsl"'}, "shader: no file b.glsl, which a.frag:2 includes; shaders are looked for"),
+        (
+            {"a.frag": '#include "b.glsl"', "b.glsl": '\n\n#include "c.glsl"'},
+            "shader: no file c.glsl, which b.glsl:3 includes; shaders are looked for",
+        ),
+    ],
+)
+def test_a_missing_file_is_named_with_who_wants_it(shader_files, files, message):
+    shader_files(files)
+    with pytest.raises(ShaderError) as caught:
+        resolve("a")
+    assert str(caught.value).startswith(message)
+
+
+def test_every_line_leads_back_to_its_file(shader_files):
+    shader_files({"x/a.frag": 'one\n#include "lib/b.glsl"\nthree', "lib/b.glsl": "two\n\n"})
+    stage = resolve("x/a", {"N": 1}).fragment
+    origins = {text: stage.where(line) for line, text in enumerate(stage.text.splitlines(), 1)}
+    assert origins == {
+        "#version 330 core": "(generated):1",
+        "#define N 1": "(generated):2",
+        "one": "x/a.frag:1",
+        "two": "lib/b.glsl:1",
+        "": "lib/b.glsl:2",
+        "three": "x/a.frag:3",
+    }
+    assert (stage.where(0), stage.where(99)) == ("line 0", "line 99")
+
+
+def test_a_vertex_shader_of_its_own_comes_first(shader_files):
+    shader_files({"a.frag": MAIN, "b.frag": MAIN, "b.vert": "own"})
+    assert "gl_VertexID" in resolve("a").vertex.text
+    assert resolve("b").vertex.text == "#version 330 core\nown\n"
+
+
+def test_a_shader_is_read_once(shader_files):
+    shader_files({"a.frag": MAIN})
+    assert resolve("a", {"N": 1, "M": 2}) is resolve("a", {"M": 2, "N": 1})
+    assert resolve("a") is not resolve("a", {"M": 2})
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_shaders_are_in_the_package_when_installed_and_beside_it_in_a_checkout(tmp_path, monkeypatch, installed):
+    packaged = tmp_path / "_shaders"
+    if installed:
+        packaged.mkdir()
+    monkeypatch.setattr(shader, "_PACKAGED", packaged)
+    package = Path(importlib.util.find_spec("glla").origin).parent
+    assert shader.root() == (packaged if installed else package.parent / "shaders")
+
+
+# ---- what a text declares ----------------------------------------------------------------------------------------
+
+
+def test_declarations_of_both_stages(shader_files):
+    vertex = "uniform sampler2D A;\nuniform int k;\nvoid main() {}"
+    fragment = "uniform sampler2D B;\n  uniform  ivec2  shape ;  // rows\nuniform int k;\nuniform isampler2D C;\n"
+    shader_files({"a.vert": vertex, "a.frag": fragment + MAIN})
+    found = resolve("a")
+    assert (found.samplers, found.uniforms) == ({"A", "B", "C"}, {"k", "shape"})
+
+
+def test_outputs_are_in_the_order_of_their_locations(shader_files):
+    shader_files(
+        {"a.frag": "layout(location = 1) out vec4 health;\nlayout ( location=0 ) out float pivots;\nout vec4 no;"}
+    )
+    assert resolve("a").outputs == ("pivots", "health")
+
+
+@pytest.mark.parametrize("comment", ["// uniform int a;", "/* uniform int a; */", "/*\nuniform int a;\n*/"])
+def test_comments_declare_nothing(shader_files, comment):
+    assert declared(shader_files, comment + "\nuniform int b;") == {"b"}
+
+
+@pytest.mark.parametrize(
+    ("condition", "value", "taken"),
+    [
+        ("#if N", 0, False),
+        ("#if N", 1, True),
+        ("#if !N", 1, False),
+        ("#if N == 2", 2, True),
+        ("#if N == 2", 3, False),
+        ("#if N != 2", 3, True),
+        ("#if N >= 1", 0, False),
+        ("#if N <= 1 && N > -1", 0, True),
+        ("#if N < 0 || N > 3", 2, False),
+        ("#if N < 0 || N > 3", 4, True),
+        ("#if !(N == 1)", 1, False),
+        ("#if N + 1 == 2", 1, True),
+        ("#if defined(N) && N", 1, True),
+        ("#if defined(NONE)", 1, False),
+        ("#if !defined ( NONE )", 1, True),
+        ("#if NONE", 1, False),
+        ("#if N  // a comment", 1, True),
+        ("  #  if N", 1, True),
+        ("#ifdef N", 0, True),
+        ("#ifdef NONE", 0, False),
+        ("#ifndef N", 0, False),
+        ("#ifndef NONE", 0, True),
+    ],
+)
+def test_conditions_leave_declarations_in_or_out(shader_files, condition, value, taken):
+    text = f"{condition}\nuniform int a;\n#else\nuniform int b;\n#endif\nuniform int c;"
+    assert declared(shader_files, text, N=value) == ({"a", "c"} if taken else {"b", "c"})
+
+
+@pytest.mark.parametrize(("value", "expected"), [(0, "a"), (1, "b"), (2, "c"), (3, "d")])
+def test_one_branch_of_a_chain_is_taken(shader_files, value, expected):
+    text = """#if N == 0
+uniform int a;
+#elif N == 1 || N == 0
+uniform int b;
+#elif N == 2
+uniform int c;
+#else
+uniform int d;
+#endif"""
+    assert declared(shader_files, text, N=value) == {expected}
+
+
+@pytest.mark.parametrize(
+    ("outer", "inner", "expected"), [(0, 0, set()), (0, 1, set()), (1, 0, {"a"}), (1, 1, {"a", "b"})]
+)
+def test_conditions_nest(shader_files, outer, inner, expected):
+    text = "#if OUTER\nuniform int a;\n#if INNER\nuniform int b;\n#endif\n#endif"
+    assert declared(shader_files, text, OUTER=outer, INNER=inner) == expected
+
+
+@pytest.mark.parametrize(("defines", "expected"), [({}, {"a"}), ({"N": 0}, set()), ({"N": 1}, {"a"})])
+def test_a_default_holds_until_it_is_defined(shader_files, defines, expected):
+    text = "#ifndef N\n#define N 1  // meaning (0, 1)\n#endif\n#if N\nuniform int a;\n#endif"
+    assert declared(shader_files, text, **defines) == expected
+
+
+def test_a_define_may_stand_for_another_one(shader_files):
+    text = "#define M N\n#if M == 3\nuniform int a;\n#endif"
+    assert declared(shader_files, text, N=3) == {"a"}
+
+
+def test_a_define_in_a_branch_not_taken_defines_nothing(shader_files):
+    assert declared(shader_files, "#if 0\n#define N 1\n#endif\n#ifdef N\nuniform int a;\n#endif") == set()
+
+
+@pytest.mark.parametrize("condition", ['__import__("os")', "N = [1]", "N ? 1 : 0"])
+def test_a_condition_of_another_kind_is_refused(shader_files, condition):
+    with pytest.raises(ShaderError, match=r"cannot evaluate the condition #if .*; use integers and comparisons"):
+        declared(shader_files, f"#if {condition}\n#endif")
+
+
+# ---- the shaders of glla -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ENTRY_POINTS)
+def test_every_entry_point_resolves_with_its_defaults(name):
+    found = resolve(name)
+    assert found.outputs
+    assert "#include" not in found.fragment.text + found.vertex.text
+    assert found.fragment.lines[-1][0] == f"{name}.frag"
+    assert len(found.fragment.lines) == len(found.fragment.text.splitlines())

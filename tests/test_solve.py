@@ -1,0 +1,498 @@
+"""solve and inv: every type of matrix and any scaling, what is singular and what is not, and refinement."""
+
+import numpy as np
+import pytest
+
+import glla
+from glla import testing
+from glla.errors import (
+    ConvergenceError,
+    DeviceMismatchError,
+    DTypeError,
+    GllaError,
+    NonFiniteError,
+    ShapeError,
+    SingularMatrixError,
+)
+
+ORDERS = [1, 2, 3, 4, 7, 16, 17, 40]
+
+
+def rhs_for(a, columns, rng):
+    """Right-hand sides of the size of the matrix, so that the solution is neither huge nor tiny."""
+    b = testing.normal(len(a), columns, rng)
+    return b * np.float32(2.0 ** np.floor(np.log2(np.abs(a).max(initial=1e-38))))
+
+
+# Accuracy ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("equilibrate", [True, False])
+@pytest.mark.parametrize("kind", testing.NONSINGULAR)
+@pytest.mark.parametrize("n", ORDERS)
+def test_every_type(kind, n, equilibrate, rng):
+    a = testing.MATRICES[kind](n, n, rng)
+    b = rhs_for(a, 3, rng)
+    testing.assert_solve(a, glla.solve(a, b, equilibrate=equilibrate), b)
+    testing.assert_solve(a, glla.solve(a, b[:, 0], equilibrate=equilibrate), b[:, 0])
+
+
+@pytest.mark.parametrize("kind", testing.NONSINGULAR)
+@pytest.mark.parametrize("n", ORDERS)
+def test_inverse_of_every_type(kind, n, rng):
+    a = testing.MATRICES[kind](n, n, rng)
+    testing.assert_inverse(a, glla.inv(a))
+
+
+@pytest.mark.parametrize(("n", "columns"), [(1, 1), (2, 131), (5, 300), (33, 64), (64, 33), (3, 1025)])
+def test_many_right_hand_sides(n, columns, rng):
+    a, b = testing.conditioned(n, n, rng), testing.normal(n, columns, rng)
+    x = glla.solve(a, b)
+    testing.assert_solve(a, x, b)
+    testing.assert_exact(x[:, -1], glla.solve(a, b[:, -1]))
+
+
+@pytest.mark.parametrize("n", range(1, 7))
+def test_hilbert(n):
+    a = testing.hilbert(n, n)
+    b = a.sum(axis=1, dtype=np.float32)
+    for equilibrate in (True, False):
+        testing.assert_solve(a, glla.solve(a, b, equilibrate=equilibrate), b)
+
+
+@pytest.mark.parametrize("n", [7, 9, 12])
+def test_hilbert_of_order_seven_is_singular_in_float32(n):
+    a = testing.hilbert(n, n)
+    assert np.linalg.cond(a.astype(np.float64)) > 2.0**24
+    with pytest.raises(SingularMatrixError):
+        glla.solve(a, np.ones(n))
+
+
+@pytest.mark.parametrize("equilibrate", [True, False])
+@pytest.mark.parametrize("order", [2, 5, 12])
+def test_wilkinsons_growth(order, equilibrate, rng):
+    a = testing.wilkinson_growth(order, order, order=order)
+    b = testing.normal(order, 2, rng)
+    testing.assert_solve(a, glla.solve(a, b, equilibrate=equilibrate), b)
+
+
+@pytest.mark.parametrize("factor", [2.0**-126, 1e-37, 1e-30, 1e30, 1e37, 3e38])
+def test_values_near_the_limits(factor, rng):
+    """Near the largest values reciprocals are denormal, and sums overflow; near the smallest, products vanish."""
+    a = np.clip(testing.normal(9, 9, rng), -1, 1) + 3 * testing.swapped_pairs(9, 9)
+    a = (a / np.abs(a).max() * factor).astype(np.float32)
+    a[0, 0] = factor
+    x = testing.normal(9, 2, rng)
+    b = (a.astype(np.float64) @ x / 16).astype(np.float32)
+    testing.assert_solve(a, glla.solve(a, b), b)
+    if 1e-37 < factor < 1e37:
+        testing.assert_inverse(a, glla.inv(a))
+
+
+@pytest.mark.parametrize("spread", [10, 60, 100, 120])
+def test_rows_of_wildly_different_size(spread, rng):
+    """Row scaling leaves the solution as it is, and equilibration undoes it: the same answer, bit for bit."""
+    a, b = testing.conditioned(12, 12, rng), testing.normal(12, 2, rng)
+    rows = rng.integers(-spread, spread + 1, (12, 1))
+    expected = glla.solve(a, b)
+    with np.errstate(over="ignore", under="ignore"):
+        scaled_b = np.ldexp(b, rows)
+    if spread <= 100:
+        testing.assert_exact(glla.solve(np.ldexp(a, rows), scaled_b), expected)
+    testing.assert_solve(a, glla.solve(np.ldexp(a.astype(np.float64), rows), scaled_b), b)
+
+
+@pytest.mark.parametrize("spread", [10, 40, 60])
+def test_columns_of_wildly_different_size(spread, rng):
+    a, b = testing.conditioned(12, 12, rng, cond=10.0), testing.normal(12, 2, rng)
+    columns = rng.integers(-spread, spread + 1, 12)
+    x = glla.solve(np.ldexp(a, columns), b)
+    testing.assert_solve(a, np.ldexp(x, columns[:, None]), b)
+
+
+@pytest.mark.parametrize("spread", [10, 30])
+@pytest.mark.parametrize("n", [2, 9, 24])
+def test_graded_matrices_are_not_refused(spread, n, rng):
+    for _ in range(10):
+        a = testing.conditioned(n, n, rng, cond=10.0)
+        rows, columns = rng.integers(-spread, spread + 1, (n, 1)), rng.integers(-spread, spread + 1, n)
+        b = testing.normal(n, 1, rng)
+        for equilibrate in (True, False):
+            x = glla.solve(np.ldexp(a, rows + columns), np.ldexp(b, rows), equilibrate=equilibrate)
+            assert np.isfinite(x).all()
+        testing.assert_solve(
+            a, np.ldexp(glla.solve(np.ldexp(a, rows + columns), np.ldexp(b, rows)), columns[:, None]), b
+        )
+
+
+@pytest.mark.parametrize(
+    "a",
+    [
+        np.diag([1e30, 1.0, 1e-30]),
+        np.diag([1e-38, 1e38]),
+        [[1.0, 1.0], [1.0, 1.0 + 2.0**-20]],
+        [[1e20, 1.0], [0.0, 1e-20]],
+        [[1.0, 1e20], [1e-20, 2.0]],
+        np.triu(np.ones((30, 30))),
+        testing.toeplitz(50, 50),
+        [[0, 1], [1, 0]],
+        np.eye(4)[[0, 2, 1, 3]],
+        np.eye(30)[::-1],
+    ],
+    ids=str,
+)
+def test_these_are_not_singular(a):
+    a = np.array(a, dtype=np.float32)
+    b = (a.astype(np.float64) @ np.ones(len(a))).astype(np.float32)
+    testing.assert_solve(a, glla.solve(a, b), b)
+
+
+# Singular matrices -------------------------------------------------------------------------------------------------
+
+SINGULAR = {
+    "ones": np.ones((2, 2)),
+    "ones 5 x 5": np.ones((5, 5)),
+    "large ones": np.full((2, 2), 123456789),
+    "zero": [[0]],
+    "zeros": np.zeros((3, 3)),
+    "counting": np.arange(1, 10).reshape(3, 3),
+    "counting 8 x 8": np.arange(64).reshape(8, 8),
+    "thirds": [[1 / 3, 2 / 3], [1, 2]],
+    "tenths": [[0.1, 0.3], [0.2, 0.6]],
+    "sevenths": np.outer([1, 3, 7], [1 / 7, 1 / 3, 1]).astype(np.float32),
+    "zero row": [[1, 2, 3], [0, 0, 0], [4, 5, 7]],
+    "zero column": [[1, 0, 3], [2, 0, 5], [4, 0, 7]],
+    "last column zero": [[1, 2, 0], [2, 5, 0], [4, 7, 0]],
+    "equal rows": [[1, 2, 3], [4, 5, 6], [1, 2, 3]],
+    "equal columns": [[1, 2, 1], [4, 5, 4], [7, 9, 7]],
+    "laplacian": 2 * np.eye(9) - np.roll(np.eye(9), 1, 0) - np.roll(np.eye(9), -1, 0),
+    "nilpotent": np.triu(np.ones((6, 6)), 1),
+    "projection, rounded": np.eye(7) - np.ones((7, 7)) / 7,
+    "magic": [[16, 2, 3, 13], [5, 11, 10, 8], [9, 7, 6, 12], [4, 14, 15, 1]],
+}
+
+
+@pytest.mark.parametrize("equilibrate", [True, False])
+@pytest.mark.parametrize("factor", [1, 1e-30, 1e30])
+@pytest.mark.parametrize("name", SINGULAR)
+def test_singular(name, factor, equilibrate):
+    a = np.array(SINGULAR[name], dtype=np.float32)
+    a = a * np.float32(factor if np.abs(a).max() < 1e6 else 1)
+    with pytest.raises(
+        SingularMatrixError, match=r"^solve: Singular matrix: pivot \d+ of \d+ is .*find them with rref$"
+    ):
+        glla.solve(a, np.ones(len(a)), equilibrate=equilibrate)
+    with pytest.raises(np.linalg.LinAlgError, match=r"^inv: Singular matrix: "):
+        glla.inv(a)
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 12, 33, 64])
+@pytest.mark.parametrize("equilibrate", [True, False])
+def test_rank_deficient_integers_are_singular(n, equilibrate, rng):
+    for rank in sorted({0, 1, n // 2, n - 1}):
+        for _ in range(5):
+            a = testing.singular(n, n, rng, rank)
+            with pytest.raises(SingularMatrixError):
+                glla.solve(a, np.ones(n), equilibrate=equilibrate)
+
+
+@pytest.mark.parametrize("cond", [1e3, 1e5, 1e6])
+@pytest.mark.parametrize("n", [2, 3, 12, 40, 100])
+def test_ill_conditioned_is_not_singular(n, cond, rng):
+    for _ in range(5):
+        a, b = testing.conditioned(n, n, rng, cond), testing.normal(n, 2, rng)
+        for equilibrate in (True, False):
+            testing.assert_solve(a, glla.solve(a, b, equilibrate=equilibrate), b)
+
+
+@pytest.mark.parametrize("spread", [5, 20])
+def test_rank_deficient_and_graded(spread, rng):
+    for _ in range(20):
+        n = int(rng.integers(2, 12))
+        a = testing.singular(n, n, rng, n - 1)
+        scaled = np.ldexp(a, rng.integers(-spread, spread + 1, (n, 1)) + rng.integers(-spread, spread + 1, n))
+        with pytest.raises(SingularMatrixError):
+            glla.solve(scaled, np.ones(n))
+
+
+def test_one_singular_matrix_in_a_stack():
+    stack = np.stack([np.eye(2), np.ones((2, 2)), np.eye(2)])
+    with pytest.raises(SingularMatrixError, match=r"^inv: Singular matrix: pivot 1 of 2 is "):
+        glla.inv(stack)
+    with pytest.raises(SingularMatrixError, match=r"^solve: Singular matrix: pivot 1 of 2 is "):
+        glla.solve(stack, np.ones(2))
+
+
+def test_nothing_to_solve_is_no_error():
+    testing.assert_exact(glla.solve(np.zeros((2, 2)), np.zeros((2, 0))), np.zeros((2, 0)))
+
+
+# Shapes ------------------------------------------------------------------------------------------------------------
+
+SYSTEMS = [
+    ((2, 2), (2,)), ((2, 2), (2, 3)), ((2, 2), (2, 0)), ((1, 1), (1,)), ((1, 1), (1, 1)),
+    ((0, 0), (0,)), ((0, 0), (0, 3)), ((0, 0), (0, 0)),
+    ((4, 2, 2), (2,)), ((4, 2, 2), (2, 3)), ((4, 2, 2), (4, 2)), ((4, 2, 2), (4, 2, 3)), ((4, 2, 2), (1, 2, 3)),
+    ((2, 2), (4, 2, 3)), ((1, 2, 2), (4, 2, 3)), ((5, 1, 2, 2), (4, 2, 3)), ((2, 2, 2), (2, 2)), ((3, 3, 3), (3, 3)),
+    ((0, 2, 2), (2,)), ((0, 2, 2), (2, 3)), ((0, 2, 2), (0, 2, 1)), ((4, 0, 0), (0,)), ((4, 0, 0), (4, 0, 2)),
+    ((2, 2), (3,)), ((2, 2), (3, 2)), ((2, 2), ()), ((2, 3), (2,)), ((3, 2), (3,)), ((2,), (2,)), ((), (2,)), ((), ()),
+    ((4, 2, 2), (3, 2, 2)), ((4, 2, 2), (4,)), ((2, 2, 3), (2, 2)), ((4, 2, 2), (3, 2)), ((0, 0), (1,)),
+    ((0, 1), (1,)), ((1, 0), (1,)),
+]  # fmt: skip
+
+
+def regular(shape):
+    """A stack of well conditioned matrices, each a different one."""
+    n = shape[-1] if shape else 0
+    base = np.arange(np.prod(shape, dtype=int)).reshape(shape) % 5
+    return base + 9.0 * np.eye(n) if len(shape) > 1 and shape[-2] == n else base + 1.0
+
+
+@pytest.mark.parametrize("refine", [False, True])
+@pytest.mark.parametrize(("a_shape", "b_shape"), SYSTEMS)
+def test_solve_has_numpys_shapes_and_errors(a_shape, b_shape, refine):
+    a, b = regular(a_shape), np.arange(np.prod(b_shape, dtype=int)).reshape(b_shape) - 2.0
+    try:
+        expected = np.linalg.solve(a, b)
+    except ValueError as error:  # LinAlgError is one
+        with pytest.raises(ShapeError, match=r"^solve: ") as caught:
+            glla.solve(a, b, refine)
+        assert isinstance(caught.value, type(error))
+        return
+    result = glla.solve(a, b, refine)
+    assert result.shape == expected.shape
+    assert result.dtype == (np.float64 if refine else np.float32)
+    # Condition numbers stay below 20, sizes below 4: see testing.judge_solve.
+    error = np.abs(result - expected).max(initial=0.0)
+    unit = 2.0**-53 if refine else testing.ROUNDOFF
+    assert error <= 30 * 4 * 20 * unit * np.abs(expected).max(initial=0.0)
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [(2, 2), (1, 1), (0, 0), (4, 2, 2), (2, 3, 2, 2), (0, 2, 2), (4, 0, 0), (2, 3), (3, 0), (2,), (), (2, 2, 3)],
+)
+def test_inv_has_numpys_shapes_and_errors(shape):
+    a = regular(shape)
+    try:
+        expected = np.linalg.inv(a)
+    except np.linalg.LinAlgError:
+        with pytest.raises(ShapeError, match=r"^inv: ") as caught:
+            glla.inv(a)
+        assert isinstance(caught.value, np.linalg.LinAlgError)
+        return
+    result = glla.inv(a)
+    assert (result.shape, result.dtype) == (expected.shape, np.float32)
+    for index in np.ndindex(*shape[:-2]):
+        testing.assert_inverse(a[index], result[index])
+
+
+def test_inverse_of_powers_of_two_is_exact(rng):
+    a = np.diag(2.0 ** rng.integers(-60, 60, 9))[rng.permutation(9)]
+    testing.assert_exact(glla.inv(a), np.linalg.inv(a))
+
+
+# Matrices and devices ----------------------------------------------------------------------------------------------
+
+
+def test_matrix_in_matrix_out(rng):
+    a, b = testing.conditioned(7, 7, rng), testing.normal(7, 3, rng)
+    A, B = glla.asarray(a), glla.asarray(b)
+    expected = glla.solve(a, b)
+    for left, right in ((A, B), (A, b), (a, B)):
+        x = glla.solve(left, right)
+        assert isinstance(x, glla.Matrix)
+        testing.assert_exact(x.numpy(), expected)
+    inverse = glla.inv(A)
+    assert isinstance(inverse, glla.Matrix)
+    testing.assert_exact(inverse.numpy(), glla.inv(a))
+    testing.assert_exact(A.numpy(), a)
+    testing.assert_exact(B.numpy(), b)
+    for shape in ((0, 0), (0, 4)):
+        assert glla.solve(glla.asarray(np.zeros((0, 0))), glla.asarray(np.zeros(shape))).shape == shape
+
+
+def test_refinement_takes_matrices_and_gives_arrays(rng):
+    a, b = testing.conditioned(7, 7, rng), testing.normal(7, 3, rng)
+    x = glla.solve(glla.asarray(a), glla.asarray(b), refine=True)
+    assert isinstance(x, glla.RefinedSolution)
+    assert testing.backward_error(a, x, b).componentwise < 1e-14
+
+
+def test_two_devices():
+    eye = np.eye(2, dtype=np.float32)
+    with glla.Device() as other:
+        A = glla.asarray(eye)
+        for refine in (False, True):
+            with pytest.raises(DeviceMismatchError, match=r"^solve: operands must live on one device; pass numpy\(\)"):
+                glla.solve(A, glla.asarray(eye, other), refine=refine)
+            with pytest.raises(DeviceMismatchError):
+                glla.solve(A, eye, refine=refine, device=other)
+        testing.assert_exact(glla.solve(eye, eye, device=other), eye)
+        testing.assert_exact(glla.inv(eye, device=other), eye)
+
+
+def test_inv_of_a_matrix_on_another_device():
+    with glla.Device() as other, pytest.raises(DeviceMismatchError, match=r"^inv: operands must live on one device"):
+        glla.inv(glla.asarray(np.eye(2)), device=other)
+
+
+# Errors ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("refine", [False, True])
+@pytest.mark.parametrize(
+    ("a", "b", "error", "message"),
+    [
+        (np.ones((2, 3)), [1, 2], ShapeError, "the last two dimensions of A must be square, got shape (2, 3)"),
+        ([1, 2], [1, 2], ShapeError, "A must be at least two-dimensional, got shape (2,); reshape it"),
+        (np.eye(2), [1, 2, 3], ShapeError, "b must have as many rows as A, got A (2, 2) and b (3,)"),
+        (np.eye(2), np.ones((3, 1)), ShapeError, "b must have as many rows as A, got A (2, 2) and b (3, 1)"),
+        (np.eye(2), 1, ShapeError, "b must have at least one dimension, got a scalar"),
+        (
+            np.ones((4, 2, 2)),
+            np.ones((3, 2, 2)),
+            ShapeError,
+            "leading dimensions must broadcast, got A (4, 2, 2) and b (3, 2, 2)",
+        ),
+        (
+            np.eye(2),
+            [1j, 0],
+            DTypeError,
+            "b must be real numbers (bool, integer or float), got dtype complex128; "
+            "pass its real and imaginary parts by themselves",
+        ),
+        (
+            [["1"]],
+            [1],
+            DTypeError,
+            "A must be real numbers (bool, integer or float), got dtype <U1; convert it first",
+        ),
+    ],
+)
+def test_messages(a, b, error, message, refine):
+    with pytest.raises(error) as caught:
+        glla.solve(a, b, refine)
+    assert str(caught.value) == f"solve: {message}"
+
+
+def test_message_of_a_singular_matrix():
+    with pytest.raises(SingularMatrixError) as caught:
+        glla.solve([[0, 0], [0, 1]], [1, 1])
+    assert str(caught.value) == (
+        "solve: Singular matrix: pivot 0 of 2 is 0, which may all be rounding error (up to 0); "
+        "remove dependent rows or columns, or find them with rref"
+    )
+
+
+def test_overflow_of_the_result():
+    for call in (lambda: glla.solve([[1e-30]], [1e30]), lambda: glla.inv([[1e-39]])):
+        with pytest.raises(NonFiniteError, match=r"the result does not fit float32 \(largest 3\.403e\+38\); scale"):
+            call()
+    testing.assert_exact(glla.solve([[1e-30]], [1e30], check_finite=False), [np.inf])
+
+
+def test_nan_stays_in_its_right_hand_side(rng):
+    a, b = testing.conditioned(6, 6, rng), testing.normal(6, 5, rng)
+    expected = glla.solve(a, b)
+    spoilt = b.copy()
+    spoilt[2, 3] = np.nan
+    x = glla.solve(a, spoilt, check_finite=False)
+    assert np.isnan(x[:, 3]).all()
+    np.testing.assert_array_equal(np.delete(x, 3, axis=1), np.delete(expected, 3, axis=1))
+
+
+def test_nan_in_the_matrix_reaches_the_solution(rng):
+    for i, j in ((0, 0), (3, 2), (5, 5)):
+        a = testing.conditioned(6, 6, rng)
+        a[i, j] = np.nan
+        assert np.isnan(glla.solve(a, np.ones(6), check_finite=False)).any()
+        assert np.isnan(glla.inv(a, check_finite=False)).any()
+
+
+# Refinement --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["uniform", "normal", "conditioned", "spd", "graded", "tiny", "huge", "permutation"])
+@pytest.mark.parametrize("equilibrate", [True, False])
+def test_refined_solutions_are_float64_grade(kind, equilibrate, rng):
+    a = testing.MATRICES[kind](20, 20, rng).astype(np.float64)
+    b = rng.standard_normal((20, 3)) * np.abs(a).max()
+    x = glla.solve(a, b, refine=True, equilibrate=equilibrate)
+    assert isinstance(x, glla.RefinedSolution)
+    assert x.dtype == np.float64
+    assert testing.backward_error(a, x, b).componentwise < 1e-14
+    assert x.backward_error == pytest.approx(testing.backward_error(a, x, b).componentwise, abs=1e-15)
+    assert 1 <= x.iterations <= 10
+
+
+def test_refinement_sees_what_float32_rounds_away(rng):
+    """The matrix itself is float64: rounding it to float32 would put 1e-8 into the solution."""
+    a = rng.standard_normal((30, 30)) + 10 * np.eye(30)
+    x = rng.standard_normal(30)
+    refined = glla.solve(a, a @ x, refine=True)
+    assert np.abs(refined - x).max() < 1e-13
+    assert np.abs(glla.solve(a, a @ x) - x).max() > 1e-9
+
+
+@pytest.mark.parametrize("n", [3, 5])
+def test_refined_hilbert(n):
+    a = 1.0 / (np.arange(n)[:, None] + np.arange(n) + 1)
+    b = a.sum(axis=1)
+    x = glla.solve(a, b, refine=True)
+    assert testing.backward_error(a, x, b).componentwise < 1e-14
+    assert x.iterations >= 1
+
+
+@pytest.mark.parametrize("n", [12, 15])
+def test_hilbert_of_order_twelve_is_too_much(n):
+    a = 1.0 / (np.arange(n)[:, None] + np.arange(n) + 1)
+    with pytest.raises(np.linalg.LinAlgError) as caught:
+        glla.solve(a, a.sum(axis=1), refine=True)
+    assert isinstance(caught.value, ConvergenceError | SingularMatrixError)
+    assert isinstance(caught.value, GllaError)
+
+
+def test_message_when_it_does_not_converge(rng):
+    a = testing.wilkinson_growth(40, 40, order=40).astype(np.float64)
+    with pytest.raises(
+        ConvergenceError,
+        match=r"^solve: refinement stopped at a backward error of \S+ after \d+ corrections \(aim 1e-14\); "
+        r"the matrix is too ill-conditioned for float32 factors: use numpy\.linalg\.solve$",
+    ):
+        glla.solve(a, rng.standard_normal(40), refine=True)
+
+
+def test_iterations_and_backward_error():
+    x = glla.solve([[2.0, 0.0], [0.0, 4.0]], [2.0, 2.0], refine=True)
+    assert (x.iterations, x.backward_error) == (0, 0.0)
+    np.testing.assert_array_equal(x, [1.0, 0.5])
+    x = glla.solve([[3.0, 1.0], [1.0, 2.0]], [0.0, 0.0], refine=True)
+    assert (x.iterations, x.backward_error) == (0, 0.0)
+    np.testing.assert_array_equal(x, [0.0, 0.0])
+
+
+def test_of_a_stack_the_worst_is_told():
+    a = np.stack([np.diag([2.0, 4.0]), [[3.0, 1.1], [1.2, 2.7]]])
+    x = glla.solve(a, np.array([1.0, 0.1]), refine=True)
+    each = [glla.solve(matrix, np.array([1.0, 0.1]), refine=True) for matrix in a]
+    assert x.iterations == max(one.iterations for one in each)
+    assert x.backward_error == max(one.backward_error for one in each)
+    assert (glla.solve(np.zeros((0, 2, 2)), np.ones(2), refine=True).iterations) == 0
+
+
+def test_refinement_of_singular_and_nonfinite():
+    with pytest.raises(SingularMatrixError, match=r"^solve: Singular matrix: pivot 1 of 2"):
+        glla.solve(np.ones((2, 2)), [1, 2], refine=True)
+    with pytest.raises(NonFiniteError, match=r"^solve: b must not hold NaN or infinity"):
+        glla.solve(np.eye(2), [1, np.nan], refine=True)
+    with pytest.raises(NonFiniteError, match=r"^solve: A must fit float32 \(largest 3\.403e\+38\), got 1e\+39 at"):
+        glla.solve(np.eye(2) * 1e39, [1, 1], refine=True)
+    with pytest.raises(ConvergenceError, match=r"backward error of nan"):
+        glla.solve(np.eye(2), [1, np.nan], refine=True, check_finite=False)
+
+
+def test_refined_right_hand_sides_may_leave_float32():
+    x = glla.solve([[3.0, 1.0], [1.0, 2.0]], np.array([[1e100, 1e-100], [3e100, 2e-100]]), refine=True)
+    expected = np.array([[-1e100 / 5, 0], [8e100 / 5, 1e-100]])
+    assert (np.abs(x - expected) <= 1e-15 * np.abs(expected).max(axis=0)).all()

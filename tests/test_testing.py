@@ -1,0 +1,698 @@
+"""Tests of `glla.testing`: every judge passes the right result and is shown to fail on a wrong one."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import warnings
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import scipy.linalg
+import sympy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from glla import testing as t
+from glla.errors import ShapeError
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+TALL_AND_WIDE = [(1, 1), (2, 2), (7, 5), (5, 7), (33, 33), (64, 20), (20, 64)]
+small_integers = hnp.arrays(np.int64, hnp.array_shapes(min_dims=2, max_dims=2, max_side=6), elements=st.integers(-3, 3))
+
+
+def make(name: str, m: int, n: int, seed: int = 0) -> t.Float32:
+    """Make an input by name."""
+    return t.MATRICES[name](m, n, np.random.default_rng(seed))
+
+
+def plu(a: t.Array) -> tuple[t.Array, t.Array, t.Array]:
+    """Factor in float32 with LAPACK; SciPy rejects empty matrices of some shapes."""
+    p, lower, upper = scipy.linalg.lu(a)
+    return p.astype(np.float32), lower, upper
+
+
+def rref(a: t.Array, tol: float) -> tuple[t.Float32, tuple[int, ...]]:
+    """Reduce in float32 by plain Gauss-Jordan elimination with partial pivoting."""
+    r = a.astype(np.float32).copy()
+    pivots: list[int] = []
+    for j in range(r.shape[1]):
+        row = len(pivots)
+        if row == len(r):
+            break
+        best = row + int(np.argmax(np.abs(r[row:, j])))
+        if abs(r[best, j]) <= tol:
+            r[row:, j] = 0
+            continue
+        r[[row, best]] = r[[best, row]]
+        r[row] /= r[row, j]
+        others = np.arange(len(r)) != row
+        r[others] -= np.outer(r[others, j], r[row])
+        r[others, j] = 0
+        pivots.append(j)
+    return r, tuple(pivots)
+
+
+def rejects(verdict: t.Verdict, words: str = "") -> bool:
+    """Whether a verdict is a failure that says these words."""
+    return not verdict.ok and verdict.ratio > 1 and words in str(verdict) and "FAILED" in str(verdict)
+
+
+# Inputs and shapes
+
+
+@pytest.mark.parametrize("name", t.MATRICES)
+@pytest.mark.parametrize("shape", t.SHAPES)
+def test_every_input_works_at_every_shape(name: str, shape: tuple[int, int]) -> None:
+    """The table's functions give finite, normal float32 numbers, the same ones for the same seed."""
+    a = make(name, *shape)
+    assert a.shape == shape and a.dtype == np.float32 and a.flags.c_contiguous
+    assert np.isfinite(a).all() and (np.abs(a[a != 0]) >= t.SMALLEST_NORMAL).all()
+    assert np.array_equal(a, make(name, *shape))
+
+
+@pytest.mark.parametrize("name", t.NONSINGULAR)
+@pytest.mark.parametrize("shape", [(1, 1), (2, 2), (3, 5), (17, 16), (37, 37)])
+def test_nonsingular_inputs_have_full_rank(name: str, shape: tuple[int, int]) -> None:
+    """Each has a condition number that float32 can solve with, but for its scaling."""
+    a = make(name, *shape).astype(np.float64)
+    a /= np.abs(a).max()
+    assert np.linalg.matrix_rank(a) == min(shape)
+    if name != "graded":
+        assert np.linalg.cond(a) < 1e5
+
+
+@pytest.mark.parametrize("n", [1, 2, 4, 5, 8, 16, 37])
+@pytest.mark.parametrize("name", ["permutation", "bad_pairs", "swapped_pairs", "antidiagonal"])
+def test_permutations_are_permutations(name: str, n: int) -> None:
+    """One 1 in every row and column."""
+    a = make(name, n, n)
+    t.assert_exact(a @ a.T, np.eye(n))
+
+
+def test_bad_pairs_have_no_block_of_rank_two() -> None:
+    """Every aligned 2 x 2 block is singular, though the matrix is not."""
+    a = t.bad_pairs(8, 8).astype(np.float64)
+    blocks = a.reshape(4, 2, 4, 2).swapaxes(1, 2)
+    assert (np.linalg.det(blocks) == 0).all() and abs(np.linalg.det(a)) == 1
+    t.assert_exact(t.bad_pairs(4, 4), np.eye(4)[[0, 2, 1, 3]])
+
+
+def test_conditioned_spd_and_graded_are_as_stated() -> None:
+    """Condition numbers to three digits, definiteness, and exact scaling."""
+    rng = np.random.default_rng(1)
+    assert np.linalg.cond(t.conditioned(40, 30, rng, cond=1e4).astype(np.float64)) == pytest.approx(1e4, rel=1e-2)
+    spd = t.spd(30, rng, cond=1e4).astype(np.float64)
+    assert np.array_equal(spd, spd.T) and np.linalg.eigvalsh(spd)[0] == pytest.approx(1e-4, rel=1e-2)
+    assert np.linalg.cond(t.graded(30, 30, rng).astype(np.float64)) > 1e4
+
+
+@pytest.mark.parametrize("rank", [0, 1, 4, 9])
+def test_singular_has_its_rank_exactly(rank: int) -> None:
+    """The rank is that of exact arithmetic, and entries are integers that float32 holds."""
+    a = t.singular(12, 9, np.random.default_rng(rank), rank=rank)
+    assert len(t.exact_rref(a)[1]) == rank
+    assert np.array_equal(a, np.round(a)) and np.abs(a).max() < 2**24
+
+
+def test_singular_refuses_an_impossible_rank() -> None:
+    """The message names the rank and the shape."""
+    with pytest.raises(ShapeError, match=r"singular: rank must be from 0 to min.* got 4 for 3 x 5"):
+        t.singular(3, 5, np.random.default_rng(0), rank=4)
+
+
+def test_wilkinson_grows_as_stated() -> None:
+    """Partial pivoting doubles the last column at each step."""
+    for order in (2, 12, 20):
+        _, _, upper = plu(t.wilkinson_growth(32, 32, order=order))
+        assert np.abs(upper).max() == 2.0 ** (order - 1)
+
+
+@pytest.mark.parametrize("tile", [1, 2, 4, 8, 16, 32])
+def test_shapes_surround_the_tile_and_are_few(tile: int) -> None:
+    """No shape comes twice; the edges of the tile are among them."""
+    for listed in (t.sizes(tile), t.shapes(tile), t.product_shapes(tile)):
+        assert len(listed) == len(set(listed)) <= 30
+    assert {tile - 1, tile, tile + 1} <= set(t.sizes(tile))
+    assert {(tile, tile), (tile + 1, tile + 1)} <= set(t.shapes(tile))
+    assert t.sizes(16) == t.SIZES and t.shapes(16) == t.SHAPES and t.product_shapes(16) == t.PRODUCT_SHAPES
+
+
+# References
+
+
+@settings(deadline=None, max_examples=60)
+@given(small_integers)
+def test_exact_rref_agrees_with_sympy(a: t.Array) -> None:
+    """The same fractions and the same pivots, for integers and for the same numbers as floats."""
+    expected, expected_pivots = sympy.Matrix(a.tolist()).rref()
+    for given_as in (a, a.astype(np.float32), a.astype(object)):
+        r, pivots = t.exact_rref(given_as)
+        assert pivots == expected_pivots and all(type(j) is int for j in pivots)
+        assert r.shape == a.shape and all(type(value) is Fraction for value in r.flat)
+        assert [[int(v.p), int(v.q)] for v in expected] == [[v.numerator, v.denominator] for v in r.flat]
+
+
+def test_exact_rref_of_fractions_and_empty_matrices() -> None:
+    """A float is taken for the fraction that it is."""
+    r, pivots = t.exact_rref(np.array([[0.5, 0.25], [0.1, 0.05]]))
+    assert pivots == (0,) and r[0, 1] == Fraction(1, 2)
+    for shape in [(0, 0), (0, 3), (3, 0)]:
+        r, pivots = t.exact_rref(np.zeros(shape))
+        assert r.shape == shape and pivots == ()
+    with pytest.raises(ValueError, match="NaN"):
+        t.exact_rref(np.array([[np.nan]]))
+
+
+@pytest.mark.parametrize("shape", TALL_AND_WIDE)
+def test_unpacked_lapack_factors_pass(shape: tuple[int, int]) -> None:
+    """Packed factors and interchanges from LAPACK multiply to the matrix."""
+    a = make("normal", *shape)
+    lu, piv = scipy.linalg.lu_factor(a)
+    lower, upper = t.unpack_lu(lu)
+    t.assert_plu(a, t.permutation_from_piv(piv, shape[0]), lower, upper, multiplier_limit=1.0)
+
+
+# Verdicts
+
+
+def test_verdict_says_what_it_found() -> None:
+    """NaN is never ok, nor does a ratio hide it."""
+    assert str(t.Verdict("x", 1.0, 2.0)) == "x: error 1, bound 2, ratio 0.5: ok"
+    assert str(t.Verdict("x", 3.0, 2.0, detail="here")) == "x: error 3, bound 2, ratio 1.5: FAILED (here)"
+    assert "larger than usual" in str(t.Verdict("x", 1.5, 2.0, usual=1.0))
+    assert t.Verdict("x", 0.0, 0.0).ok and t.Verdict("x", 0.0, 0.0).ratio == 0
+    for error, bound in [(np.nan, 1.0), (1.0, np.nan), (np.nan, 0.0), (1e-30, 0.0), (np.inf, 1.0)]:
+        verdict = t.Verdict("x", error, bound, usual=0.0)
+        assert not verdict.ok and not verdict.suspicious and not verdict.ratio <= 1
+
+
+def test_judging_needs_numpy_alone() -> None:
+    """Importing the module brings in neither SciPy nor SymPy."""
+    code = "import sys, glla.testing; print([m for m in ('scipy', 'sympy', 'pytest') if m in sys.modules])"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+
+
+# What every judge refuses before it compares: each case is (judge, right results, arguments about them)
+
+
+def right_results() -> dict[str, tuple[t.Array, object]]:
+    """Give for each judge a right result, and the judge as a function of that result."""
+    rng = np.random.default_rng(3)
+    a, b = t.conditioned(12, 12, rng), t.normal(12, 5, rng)
+    p, lower, upper = plu(a)
+    r = np.hstack([np.eye(4), np.full((4, 3), 0.5)]).astype(np.float32)
+    integer = np.hstack([np.eye(4), np.full((4, 3), 0.5)]) * 2
+    return {
+        "exact": (t.integers(4, 5, np.random.default_rng(0)), lambda x: t.judge_exact(x, make("integers", 4, 5))),
+        "product": (a @ b, lambda x: t.judge_product(x, a, b)),
+        "plu P": (p, lambda x: t.judge_plu(a, x, lower, upper)),
+        "plu L": (lower, lambda x: t.judge_plu(a, p, x, upper)),
+        "plu U": (upper, lambda x: t.judge_plu(a, p, lower, x)),
+        "solve": (np.linalg.solve(a, b), lambda x: t.judge_solve(a, x, b)),
+        "inverse": (np.linalg.inv(a), lambda x: t.judge_inverse(a, x)),
+        "rref": (r, lambda x: t.judge_rref(integer, x, (0, 1, 2, 3))),
+        "rref_exact": (r, lambda x: t.judge_rref_exact(integer, x, (0, 1, 2, 3))),
+    }
+
+
+@pytest.mark.parametrize("name", right_results())
+def test_every_judge_refuses_what_is_no_result(name: str) -> None:
+    """A NaN anywhere, a wrong dtype, a wrong shape or another type fails, while the right result passes."""
+    result, judge = right_results()[name]
+    assert judge(result).ok
+    for index in [(0, 0), (-1, -1), (2, 1)]:
+        spoilt = result.copy()
+        spoilt[index] = np.nan
+        assert rejects(judge(spoilt), "nan"), index
+        spoilt[index] = np.inf
+        assert rejects(judge(spoilt)), index
+    assert rejects(judge(np.full_like(result, np.nan)), "is nan")
+    assert rejects(judge(result.astype(np.float64)), "must be float32, got float64")
+    assert rejects(judge(result.astype(np.float16)), "must be float32, got float16")
+    assert rejects(judge(result[:-1]), "must have shape")
+    assert rejects(judge(np.hstack([result, result])), "must have shape")
+    assert rejects(judge(result[None]), "must have shape")
+    assert rejects(judge(result.tolist()), "must be a NumPy array, got list")
+    assert rejects(judge(np.zeros((0, 0), np.float32)), "must have shape")
+
+
+@pytest.mark.parametrize("name", right_results())
+def test_every_judge_refuses_noise_and_zeros(name: str) -> None:
+    """Zeros, a transpose and a changed sign fail; so does an entry off by a percent of the largest."""
+    result, judge = right_results()[name]
+    assert rejects(judge(np.zeros_like(result)))
+    assert rejects(judge(-result))
+    assert rejects(judge(np.ascontiguousarray(result.T)))
+    wrong = result.copy()
+    wrong[1, 1] += np.float32(0.01) * np.abs(result).max()
+    assert rejects(judge(wrong))
+
+
+def test_asserts_raise_what_judges_find() -> None:
+    """Each assert passes the right result, and raises with the verdict's words on a wrong one."""
+    a, wrong = t.identity(3, 3), 2 * t.identity(3, 3)
+    calls = {
+        "exact": lambda x: t.assert_exact(x, np.eye(3)),
+        "product": lambda x: t.assert_product(x, a, a),
+        "plu": lambda x: t.assert_plu(a, a, a, x),
+        "solve": lambda x: t.assert_solve(a, x, a),
+        "inverse": lambda x: t.assert_inverse(a, x),
+        "rref": lambda x: t.assert_rref(a, x, (0, 1, 2)),
+        "rref_exact": lambda x: t.assert_rref_exact(a, x, (0, 1, 2)),
+    }
+    assert calls.keys() == {name.removeprefix("assert_") for name in dir(t) if name.startswith("assert_")}
+    assert calls.keys() == {name.removeprefix("judge_") for name in dir(t) if name.startswith("judge_")}
+    for name, call in calls.items():
+        call(a)
+        with pytest.raises(AssertionError, match=f"^{name}: error .* FAILED"):
+            call(wrong)
+
+
+def test_other_dtypes_are_judged_when_asked_for() -> None:
+    """A float64 result passes only with ``dtype=np.float64``, and a float32 one then does not."""
+    a = np.eye(3)
+    for dtype, other in [(np.float64, np.float32), (np.float32, np.float64)]:
+        x = a.astype(dtype)
+        t.assert_exact(x, a, dtype=dtype)
+        t.assert_product(x, a, a, dtype=dtype)
+        t.assert_plu(a, x, x, x, dtype=dtype)
+        t.assert_solve(a, x, a, dtype=dtype)
+        t.assert_inverse(a, x, dtype=dtype)
+        t.assert_rref(a, x, (0, 1, 2), dtype=dtype)
+        t.assert_rref_exact(a, x, (0, 1, 2), dtype=dtype)
+        assert rejects(t.judge_solve(a, x, a, dtype=other), "got")
+
+
+# Exact results
+
+
+def test_exact_catches_one_bit() -> None:
+    """An ulp is a difference; minus zero is not; an infinity equals itself only."""
+    a = make("integers", 9, 9)
+    wrong = a.copy()
+    wrong[4, 4] = np.nextafter(wrong[4, 4], np.float32(np.inf))
+    assert rejects(t.judge_exact(wrong, a), "actual[4, 4]")
+    assert rejects(t.judge_exact(a[[1, 0, *range(2, 9)]], a))
+    t.assert_exact(-np.zeros((2, 2), np.float32), np.zeros((2, 2), int))
+    infinite = np.array([1, np.inf], np.float32)
+    t.assert_exact(infinite, infinite)
+    assert rejects(t.judge_exact(-infinite, infinite)) and rejects(t.judge_exact(infinite, [1, 0]))
+    assert rejects(t.judge_exact(np.array([np.nan], np.float32), [np.nan]), "nan")
+    t.assert_exact(np.float32(3), 3)
+    barely = np.array([Fraction(10**20 + 1, 10**20)], dtype=object)
+    assert rejects(t.judge_exact(np.ones(1, np.float32), barely)), "a difference that float64 rounds away"
+
+
+# Products
+
+
+@pytest.mark.parametrize("name", t.MATRICES)
+def test_products_of_every_type_pass(name: str) -> None:
+    """What NumPy computes in float32 passes without a warning, unless it leaves float32's range."""
+    for m, k, n in t.PRODUCT_SHAPES:
+        a, b = make(name, m, k), make("normal" if name == "huge" else name, k, n, seed=1)
+        t.assert_product(a @ b, a, b)
+
+
+def test_long_products_pass_without_a_warning() -> None:
+    """K = 1024 and 4096, summed by BLAS, and one term after another."""
+    for k in (1024, 4096):
+        a, b = make("uniform", 60, k), make("uniform", k, 50, seed=1)
+        t.assert_product(a @ b, a, b)
+        t.assert_product(np.cumsum(a[:, :, None] * b[:, :5], axis=1, dtype=np.float32)[:, -1], a, b[:, :5])
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.0**-50, 2.0**60])
+@pytest.mark.parametrize("name", ["uniform", "normal"])
+def test_product_catches_a_dropped_term_at_1024(name: str, scale: float) -> None:
+    """One of 1024 terms, anywhere, in any scaling; that is 0.1 %, within the tolerance that is often used."""
+    a, b = make(name, 30, 1024) * np.float32(scale), make(name, 1024, 20, seed=1)
+    right = a @ b
+    for term in (0, 511, 1023):
+        kept = np.arange(1024) != term
+        assert rejects(t.judge_product(a[:, kept] @ b[kept], a, b))
+        wrong = right.copy()
+        wrong[7, 3] -= np.float32(2) * scale
+        assert rejects(t.judge_product(wrong, a, b), "C[7, 3]")
+
+
+def test_product_catches_a_swapped_index() -> None:
+    """Two terms paired wrongly, two rows exchanged, a transposed operand, a term taken twice."""
+    a, b = make("uniform", 64, 64), make("uniform", 64, 64, seed=1)
+    order = np.arange(64)
+    order[[10, 11]] = [11, 10]
+    for wrong in (a @ b[order], (a @ b)[order], a.T @ b, a @ b.T, b @ a, a @ b + np.outer(a[:, 63], b[63])):
+        assert rejects(t.judge_product(wrong, a, b))
+
+
+@pytest.mark.parametrize("scales", [(1e-30, 1e30), (1e30, 1e-30), (1e-30, 1.0), (1e-5, 1e-30), (1e18, 1e18)])
+def test_scaled_products_pass(scales: tuple[float, float]) -> None:
+    """A bound that follows the operands takes any scaling."""
+    a, b = (make("normal", 50, 50, seed) * np.float32(scale) for seed, scale in enumerate(scales))
+    t.assert_product(a @ b, a, b)
+    assert rejects(t.judge_product(a[:, 1:] @ b[1:], a, b)), "a dropped term"
+
+
+def test_products_that_underflow_pass_as_zero() -> None:
+    """Terms that float32 holds only as denormals may be flushed; what it holds as normal numbers may not."""
+    a, b = make("tiny", 20, 30), make("tiny", 30, 20, seed=1)
+    t.assert_product(np.zeros((20, 20), np.float32), a, b)
+    borderline = np.full((30, 20), 2e-8, np.float32)
+    flushed = np.where(np.abs(a[:, :, None] * borderline) < t.SMALLEST_NORMAL, 0, a[:, :, None] * borderline)
+    t.assert_product(flushed.sum(axis=1, dtype=np.float32), a, borderline)
+    wrong = np.full((20, 20), 100 * t.SMALLEST_NORMAL, np.float32)
+    assert rejects(t.judge_product(wrong, a, b))
+
+
+def test_products_between_the_two_bounds_warn() -> None:
+    """At K = 1024: 4 sqrt(K) = 128, so 100 u is silent, 200 u warns and 1100 u fails."""
+    a, b = t.ones(1, 1024), t.ones(1024, 1)
+    unit = 1024 * t.ROUNDOFF
+    right = np.array([[1024]], np.float32)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        t.assert_product((right + 100 * unit).astype(np.float32), a, b)
+    with pytest.warns(t.BoundWarning, match="larger than usual") as caught:
+        t.assert_product((right + 200 * unit).astype(np.float32), a, b)
+    assert caught[0].filename == __file__
+    with pytest.raises(AssertionError, match=r"C\[0, 0\] is 1024.067"):
+        t.assert_product((right + 1100 * unit).astype(np.float32), a, b)
+
+
+def test_short_products_have_one_bound() -> None:
+    """Below K = 16 it is 4 sqrt(K) u; nothing warns."""
+    one = t.ones(1, 1)
+    t.assert_product(one + np.float32(4 * t.ROUNDOFF), one, one)
+    assert rejects(t.judge_product(one + np.float32(6 * t.ROUNDOFF), one, one))
+
+
+def test_empty_and_one_dimensional_products() -> None:
+    """An empty sum is exactly zero; vectors multiply as NumPy has it."""
+    a, b = t.zeros(2, 0), t.zeros(0, 3)
+    t.assert_product(t.zeros(2, 3), a, b)
+    assert rejects(t.judge_product(np.full((2, 3), 1e-45, np.float32), a, b), "C[0, 0]")
+    m, x = make("normal", 9, 7), make("normal", 7, 1)[:, 0]
+    t.assert_product(m @ x, m, x)
+    t.assert_product(np.asarray(x @ x), x, x)
+    assert rejects(t.judge_product(np.asarray(x @ x) * np.float32(1.001), x, x))
+
+
+def test_operands_that_are_not_finite_never_pass() -> None:
+    """A NaN in an operand cannot make a bound that everything meets."""
+    a, bad = t.ones(3, 3), t.ones(3, 3)
+    bad[1, 2] = np.nan
+    assert rejects_nan(t.judge_product(a @ a, bad, a))
+    assert rejects_nan(t.judge_plu(bad, a * 0 + np.eye(3, dtype=np.float32), t.identity(3, 3), t.identity(3, 3)))
+    assert rejects_nan(t.judge_solve(bad, a, a))
+    assert rejects_nan(t.judge_inverse(bad, a))
+    assert rejects_nan(t.judge_rref(bad, t.identity(3, 3), (0, 1, 2)))
+
+
+def rejects_nan(verdict: t.Verdict) -> bool:
+    """Whether a verdict is a failure, its error perhaps NaN."""
+    return not verdict.ok and not verdict.ratio <= 1
+
+
+# Factorisation
+
+
+@pytest.mark.parametrize("name", t.MATRICES)
+@pytest.mark.parametrize("shape", TALL_AND_WIDE)
+def test_lapack_factors_of_every_type_pass(name: str, shape: tuple[int, int]) -> None:
+    """SciPy's float32 factors pass, singular matrices and all, with multipliers up to 1."""
+    a = make(name, *shape)
+    t.assert_plu(a, *plu(a), multiplier_limit=1.0)
+    assert t.residual_plu(a, *plu(a)) < 10
+
+
+def test_empty_and_zero_factors_pass() -> None:
+    """Nothing divided by nothing is no error; something divided by nothing is."""
+    for m, n in [(0, 0), (0, 3), (3, 0)]:
+        t.assert_plu(t.zeros(m, n), t.identity(m, m), t.identity(m, 0), t.zeros(0, n))
+    p, lower = t.identity(3, 3), t.identity(3, 3)
+    t.assert_plu(t.zeros(3, 3), p, lower, t.zeros(3, 3))
+    assert rejects(t.judge_plu(t.zeros(3, 3), p, lower, np.triu(t.ones(3, 3)) * np.float32(1e-30)), "inf")
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-30, 1e30])
+@pytest.mark.parametrize("shape", [(20, 20), (30, 20), (20, 30)])
+def test_wrong_factors_fail(shape: tuple[int, int], scale: float) -> None:
+    """Each is one mistake away from the right factors."""
+    a = make("normal", *shape) * np.float32(scale)
+    p, lower, upper = plu(a)
+    t.assert_plu(a, p, lower, upper)
+    exchanged = np.arange(shape[0])
+    exchanged[[0, 1]] = [1, 0]
+    assert rejects(t.judge_plu(a, p[exchanged], lower, upper))
+    assert rejects(t.judge_plu(a, p.T, lower, upper)), "scipy's P is not LAPACK's"
+    assert rejects(t.judge_plu(a[:, ::-1], p, lower, upper))
+
+    for index, value, words in [
+        ((3, 3), 1 + 2 * t.ROUNDOFF, "L[3, 3] is 1.0000001: L is not unit lower"),
+        ((2, 9), 1e-30, "L[2, 9] is 1e-30: L is not unit lower"),
+        ((9, 2), 1e-2 + lower[9, 2], "error"),
+        ((9, 2), 0.0, "error"),
+    ]:
+        wrong = lower.copy()
+        wrong[index] = value
+        assert rejects(t.judge_plu(a, p, wrong, upper), words)
+
+    for index, value, words in [((9, 2), 1e-6 * scale, "U[9, 2]"), ((2, 9), 0.0, "error"), ((4, 4), 0.0, "error")]:
+        wrong = upper.copy()
+        wrong[index] = value
+        assert rejects(t.judge_plu(a, p, lower, wrong), words)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [np.ones((3, 3)), np.zeros((3, 3)), 2 * np.eye(3), -np.eye(3), np.eye(3)[[0, 0, 1]], np.eye(3)[:, [0, 0, 1]]],
+)
+def test_what_is_no_permutation_fails(wrong: t.Array) -> None:
+    """Even where the product would be right, as for a zero matrix."""
+    verdict = t.judge_plu(t.zeros(3, 3), wrong.astype(np.float32), t.identity(3, 3), t.zeros(3, 3))
+    assert rejects(verdict, "P is not a permutation matrix")
+    half = np.eye(3, dtype=np.float32)
+    half[:2, :2] = 0.5
+    assert rejects(t.judge_plu(t.zeros(3, 3), half, t.identity(3, 3), t.zeros(3, 3)), "P is not")
+
+
+def test_multipliers_are_limited_when_asked() -> None:
+    """Factors without pivoting pass, but not with a limit of 1."""
+    a = np.array([[1, 2], [-3, 4]], np.float32)
+    factors = t.identity(2, 2), np.array([[1, 0], [-3, 1]], np.float32), np.array([[1, 2], [0, 10]], np.float32)
+    t.assert_plu(a, *factors)
+    t.assert_plu(a, *factors, multiplier_limit=3.0)
+    assert rejects(t.judge_plu(a, *factors, multiplier_limit=1.0), "L[1, 0] is -3.0: above 1")
+
+
+# Systems and inverses
+
+
+@pytest.mark.parametrize("name", t.NONSINGULAR)
+@pytest.mark.parametrize("n", [0, 1, 2, 5, 33, 100])
+def test_lapack_solutions_of_every_type_pass(name: str, n: int) -> None:
+    """NumPy's float32 solution passes, for one right-hand side and for several; so does its inverse."""
+    a, b = make(name, n, n), make("normal", n, 3, seed=1)
+    x = np.linalg.solve(a, b)
+    t.assert_solve(a, x, b)
+    t.assert_solve(a, x[:, 0], b[:, 0])
+    t.assert_inverse(a, np.linalg.inv(a))
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-30, 1e30])
+def test_wrong_solutions_fail(scale: float) -> None:
+    """One column of several, one entry of many, another system's solution, for a well conditioned matrix."""
+    a = t.conditioned(40, 40, np.random.default_rng(0), cond=2.0) * np.float32(scale)
+    b = make("normal", 40, 3, seed=1)
+    x = np.linalg.solve(a, b)
+    t.assert_solve(a, x, b)
+    off = x.copy()
+    off[17, 2] += np.abs(x).max() * np.float32(0.01)
+    assert rejects(t.judge_solve(a, off, b))
+    half = x.copy()
+    half[:, 1] = np.linalg.solve(a * np.float32(1.001), b[:, 1])
+    assert rejects(t.judge_solve(a, half, b))
+    assert rejects(t.judge_solve(a, x[::-1], b))
+    assert rejects(t.judge_solve(a, x[:, [1, 0, 2]], b))
+    assert rejects(t.judge_solve(a, np.linalg.solve(a.T, b), b))
+    assert rejects(t.judge_solve(a, x * np.float32(1.001), b))
+
+
+def test_a_small_wrong_column_is_not_hidden_by_a_large_one() -> None:
+    """Each right-hand side is judged by its own norm."""
+    a, b = t.conditioned(20, 20, np.random.default_rng(0)), make("normal", 20, 2) * np.array([1, 1e-8], np.float32)
+    x = np.linalg.solve(a, b)
+    t.assert_solve(a, x, b)
+    x[:, 1] = 0
+    assert rejects(t.judge_solve(a, x, b))
+
+
+def test_zero_right_hand_sides_have_zero_solutions() -> None:
+    """And a zero matrix has none."""
+    a = t.identity(3, 3)
+    t.assert_solve(a, t.zeros(3, 2), t.zeros(3, 2))
+    assert rejects(t.judge_solve(a, t.ones(3, 2) * np.float32(1e-30), t.zeros(3, 2)))
+    assert rejects(t.judge_solve(t.zeros(3, 3), t.ones(3, 2), t.ones(3, 2)))
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-30, 1e30])
+def test_wrong_inverses_fail(scale: float) -> None:
+    """An entry, a sign, a scale, a transpose, for a well conditioned matrix."""
+    a = t.conditioned(30, 30, np.random.default_rng(0), cond=2.0) * np.float32(scale)
+    inverse = np.linalg.inv(a)
+    t.assert_inverse(a, inverse)
+    off = inverse.copy()
+    off[3, 7] += np.abs(inverse).max() * np.float32(0.01)
+    for wrong in (off, inverse.T, -inverse, inverse * np.float32(1.01), inverse[::-1], t.zeros(30, 30)):
+        assert rejects(t.judge_inverse(a, wrong))
+
+
+def test_backward_errors_are_the_least_changes() -> None:
+    """Of float64 solutions they are near 1e-16; of float32 ones near u; of wrong ones what was put in."""
+    rng = np.random.default_rng(0)
+    a, b = t.conditioned(80, 80, rng, cond=1e3).astype(np.float64), rng.standard_normal((80, 3))
+    x = np.linalg.solve(a, b)
+    assert max(t.backward_error(a, x, b)) < 1e-14
+    single = t.backward_error(a, x.astype(np.float32), b)
+    assert 1e-10 < single.normwise <= single.componentwise < 1e-6
+    changed = np.linalg.solve(a * (1 + 1e-6 * rng.choice([-1, 1], a.shape)), b)
+    assert 1e-8 < t.backward_error(a, changed, b).componentwise <= 1e-6
+    assert max(t.backward_error(a, x[:, 0], b[:, 0])) < 1e-14
+    assert t.backward_error(a, np.zeros((80, 3)), b) == (1.0, 1.0)
+    assert np.isnan(t.backward_error(a, np.full((80, 3), np.nan), b)).all()
+    assert t.backward_error(np.eye(0), np.zeros((0, 2)), np.zeros((0, 2))) == (0.0, 0.0)
+
+
+def test_componentwise_sees_what_normwise_does_not() -> None:
+    """A small equation solved wrongly, beside a large one."""
+    a, b = np.diag([1.0, 1e-12]), np.array([1.0, 1e-12])
+    error = t.backward_error(a, np.array([1.0, 2.0]), b)
+    assert error.normwise < 1e-12 and error.componentwise == pytest.approx(1 / 3)
+
+
+# Reduced row echelon form
+
+
+@pytest.mark.parametrize("name", t.MATRICES)
+@pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0), *TALL_AND_WIDE])
+def test_reduced_forms_of_every_type_pass(name: str, shape: tuple[int, int]) -> None:
+    """Plain Gauss-Jordan in float32, with a tolerance of a few u of the largest entry."""
+    a = make(name, *shape)
+    tol = 1e-5 * float(np.abs(a).max(initial=0.0)) if name in ("singular", "ones", "hilbert", "integers") else 0.0
+    t.assert_rref(a, *rref(a, tol), tol=tol)
+
+
+@pytest.mark.parametrize("name", ["integers", "singular", "ones", "zeros", "identity", "bad_pairs", "toeplitz"])
+@pytest.mark.parametrize("shape", [(0, 0), (1, 1), (2, 2), (7, 5), (5, 7), (20, 12), (12, 20), (17, 17)])
+def test_reduced_forms_of_integers_pass_exactly(name: str, shape: tuple[int, int]) -> None:
+    """The pivots are those of exact arithmetic; the rounded exact form passes as well as the computed one."""
+    a = make(name, *shape, seed=2)
+    t.assert_rref_exact(a, *rref(a, 1e-5 * float(np.abs(a).max(initial=0.0))))
+    fractions, pivots = t.exact_rref(a)
+    t.assert_rref_exact(a, fractions.astype(np.float32), pivots)
+    t.assert_rref(a, fractions.astype(np.float32), pivots)
+
+
+@settings(deadline=None, max_examples=60)
+@given(small_integers, st.integers(-90, 90))
+def test_exact_forms_pass_and_other_pivots_fail(a: t.Array, exponent: int) -> None:
+    """Whatever the power of two that scales the matrix."""
+    a = np.ldexp(a.astype(np.float32), exponent)
+    fractions, pivots = t.exact_rref(a)
+    r = fractions.astype(np.float32)
+    t.assert_rref(a, r, pivots)
+    t.assert_rref_exact(a, r, pivots)
+    if pivots:
+        assert rejects(t.judge_rref(a, r, pivots[:-1]))
+        assert rejects(t.judge_rref(a, r, (*pivots[:-1], pivots[-1] + 1)))
+        assert rejects(t.judge_rref(a, np.zeros_like(r), ()))
+
+
+def test_wrong_reduced_forms_fail() -> None:
+    """Each is one mistake away from the right form, of a 5 x 7 matrix of rank 3."""
+    a = t.singular(5, 7, np.random.default_rng(5), rank=3)
+    fractions, pivots = t.exact_rref(a)
+    r = fractions.astype(np.float32)
+    t.assert_rref(a, r, pivots)
+    free = next(j for j in range(7) if j not in pivots and j > pivots[0])
+    after = next(j for j in range(6, 0, -1) if j not in pivots)
+    for index, change in [
+        ((0, pivots[0]), t.ROUNDOFF),  # a leading 1 that is an ulp short
+        ((0, pivots[1]), 1e-6),  # a residue above a pivot
+        ((2, pivots[0]), 1e-6),  # below one
+        ((4, 6), 1e-6),  # in a zero row
+        ((2, 0) if pivots[0] > 0 else (2, pivots[1]), 1e-30),  # left of a pivot
+        ((0, free), 0.01),
+        ((2, after), 0.01),
+    ]:
+        wrong = r.copy()
+        wrong[index] -= np.float32(change)
+        assert rejects(t.judge_rref(a, wrong, pivots)), index
+        assert rejects(t.judge_rref_exact(a, wrong, pivots)), index
+    assert rejects(t.judge_rref(a, r[[1, 0, 2, 3, 4]], pivots), "unit vector")
+    assert rejects(t.judge_rref(a, r[[0, 1, 3, 2, 4]], pivots))
+    assert rejects(t.judge_rref(a[:, ::-1], r, pivots))
+
+
+def test_residue_left_of_a_pivot_fails() -> None:
+    """In a column without a pivot, where no unit vector is broken."""
+    a = np.array([[0, 0, 1, 2], [0, 0, 0, 0]], np.float32)
+    t.assert_rref(a, a, (2,))
+    wrong = a.copy()
+    wrong[0, 1] = 1e-6
+    assert rejects(t.judge_rref(wrong, wrong, (2,)), "R[0, 1] is 1e-06: what is left")
+    below = a.copy()
+    below[1, 3] = 1e-6
+    assert rejects(t.judge_rref(a, below, (2,)), "R[1, 3]")
+
+
+@pytest.mark.parametrize(
+    "pivots",
+    [[0, 1], (0,), (0, 1, 2), (1, 0), (0, 0), (0, 2), (1, 2), (-2, -1), (0, 9), (), (np.int64(0), 1), (0.0, 1), None],
+)
+def test_wrong_pivots_fail(pivots: object) -> None:
+    """Only the tuple of ints (0, 1) is right; nothing else passes or crashes."""
+    a = np.array([[1, 2, 3], [4, 5, 6], [5, 7, 9]], np.float32)
+    r = np.array([[1, 0, -1], [0, 1, 2], [0, 0, 0]], np.float32)
+    t.assert_rref(a, r, (0, 1))
+    assert rejects(t.judge_rref(a, r, pivots))
+    assert rejects(t.judge_rref_exact(a, r, pivots))
+
+
+def test_a_pivot_off_by_one_fails_though_the_form_is_right() -> None:
+    """The form of another matrix, with the pivots that belong to it."""
+    a = np.array([[1, 1, 2], [2, 3, 4]], np.float32)
+    t.assert_rref(a, np.array([[1, 0, 2], [0, 1, 0]], np.float32), (0, 1))
+    other = np.array([[1, 0, 0], [0, 0, 1]], np.float32)
+    assert rejects(t.judge_rref(a, other, (0, 2)))
+
+
+def test_a_rank_too_large_needs_the_exact_judge() -> None:
+    """As the docstring owns: full rank is a rounding error away, so only exact arithmetic can tell."""
+    a = t.ones(3, 3)
+    assert t.judge_rref(a, t.identity(3, 3), (0, 1, 2)).ok
+    assert rejects(t.judge_rref_exact(a, t.identity(3, 3), (0, 1, 2)), "pivots must be (0,)")
+    assert rejects(t.judge_rref(a, t.zeros(3, 3), ())), "a rank too small"
+
+
+def test_what_the_tolerance_drops_is_no_error() -> None:
+    """A column below the tolerance may be taken for zero, but only with that tolerance."""
+    a = np.array([[1, 0], [0, 1e-4]], np.float32)
+    r = np.array([[1, 0], [0, 0]], np.float32)
+    t.assert_rref(a, r, (0,), tol=1e-4)
+    assert rejects(t.judge_rref(a, r, (0,)))
+    assert rejects(t.judge_rref(a, r, (0,), tol=1e-5))
+
+
+def test_a_small_wrong_column_of_a_form_is_not_hidden() -> None:
+    """Each column is judged by its own norm."""
+    a = np.array([[1, 0, 1e6, 1e-6], [0, 1, 1e6, 1e-6]], np.float32)
+    t.assert_rref(a, a, (0, 1))
+    wrong = a.copy()
+    wrong[0, 3] *= 1.01
+    assert rejects(t.judge_rref(a, wrong, (0, 1)))
+    assert rejects(t.judge_rref_exact(a, wrong, (0, 1)))
