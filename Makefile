@@ -5,7 +5,7 @@ PYTHON := .venv/bin/python
 PACKAGES := .venv/.packages
 DRIVER := .venv/.driver
 
-.PHONY: help demo test lint format lock clean
+.PHONY: help demo test bench lint format lock clean
 
 help: ## list the targets (the default)
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' Makefile
@@ -16,6 +16,9 @@ demo: $(DRIVER) ## show what glla does on this machine
 test: $(DRIVER) ## run everything that must pass: style, types, all tests
 	@sh .ci/setup xvfb
 	@sh .ci/test
+
+bench: $(DRIVER) ## verify, then time everything here; figures go to benchmarks/results
+	@$(PYTHON) -m benchmarks
 
 lint: $(PACKAGES) ## check style and types only
 	@$(PYTHON) -m ruff check

@@ -81,6 +81,12 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument("--seed", type=_natural, default=2007, help="seed of the random matrix (2007)")
     _add_device_options(demo)
     demo.set_defaults(command=_demo)
+
+    ceilings = commands.add_parser("ceilings", help="how fast the device can be at most: arithmetic, memory, draws")
+    ceilings.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    ceilings.add_argument("--quick", action="store_true", help="less work and fewer repeats")
+    _add_device_options(ceilings)
+    ceilings.set_defaults(command=_ceilings)
     return parser
 
 
@@ -119,6 +125,18 @@ def _demo(options: argparse.Namespace) -> int:
     demo.check(options.output)
     with _open(options) as device:
         return 0 if demo.run(device, options.size, options.output, options.seed) else 1
+
+
+# -- ceilings ---------------------------------------------------------------------------------------------------------
+
+
+def _ceilings(options: argparse.Namespace) -> int:
+    from glla.lab import ceilings
+
+    with _open(options) as device:
+        report = {"glla": glla.__version__, **ceilings.report(device, options.quick)}
+    print(json.dumps(_plain(report), indent=2, allow_nan=False) if options.json else ceilings.table(report))
+    return 0
 
 
 # -- info -------------------------------------------------------------------------------------------------------------

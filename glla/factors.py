@@ -37,14 +37,14 @@ class Factors:
     ----------
     lu : Matrix
         L below the diagonal, U on and above it.
-    records : dict of str to Texture
-        The pivot records of all steps, see ``pivot/record.frag``.
+    records : Texture
+        The pivot records of all steps, see ``pivot/factor_records.frag``.
     row_exponents, column_exponents : Texture or None
         What the matrix was scaled by before it was factored, if it was.
     """
 
     lu: Matrix
-    records: dict[str, Texture]
+    records: Texture
     row_exponents: Texture | None = None
     column_exponents: Texture | None = None
 
@@ -66,8 +66,8 @@ class Factors:
     @cached_property
     def pivots(self) -> NDArray[np.int32]:
         """LAPACK's ``piv``: at step i, row i was exchanged with row piv[i]. Synchronises once."""
-        records = read_records(self.device, self.records, self.steps)
-        return records[:, :2].reshape(-1)[: min(self.shape)].astype(np.int32)
+        records: Array = self.device.read(self.records)[0]
+        return np.asarray(records[:, :2].reshape(-1)[: min(self.shape)], dtype=np.int32)
 
     @cached_property
     def diagonal(self) -> tuple[Array, Array]:
@@ -156,18 +156,13 @@ class Factors:
         b = self._substituted(b, upper=True, unit=False)
         return self._scaled(b, self.column_exponents, -1)
 
-    def without_scaling(self) -> Factors:
-        """Factors of the scaled matrix itself, for a caller that scales on its own."""
-        return Factors(self.lu, self.records)
-
     def _substituted(self, b: Matrix, upper: bool, unit: bool, transposed: bool = False) -> Matrix:
         plan = triangular.plan(b.shape[0], b.shape[1], upper, unit, transposed)
         return self._run(plan, "X", b.shape, T=self.lu.texture, B=b.texture)
 
     def _permuted(self, b: Matrix, inverse: bool) -> Matrix:
         trace = permutation.trace(self.shape[0], self.steps, inverse)
-        even = self.records["pivots_even"]
-        rows = self.device.run(trace, pivots_even=even, pivots_odd=self.records.get("pivots_odd", even))["rows"]
+        rows = self.device.run(trace, pivots=self.records)["rows"]
         return self._run(permutation.gather(b.shape), "B", b.shape, A=b.texture, rows=rows)
 
     def _scaled(self, b: Matrix, exponents: Texture | None, sign: int) -> Matrix:
@@ -178,26 +173,6 @@ class Factors:
 
     def _run(self, plan: Plan, result: str, shape: Shape, **operands: Texture) -> Matrix:
         return Matrix(self.device, self.device.run(plan, **operands)[result], shape)
-
-
-def read_records(device: Device, records: dict[str, Texture], steps: int) -> Array:
-    """Read the pivot records of a run, one row (p, q, rank before, rank after) for each step. Synchronises."""
-    result = np.empty((steps, 4), dtype=np.float32)
-    result[0::2] = device.read(records["pivots_even"])[0, : (steps + 1) // 2]
-    if steps > 1:
-        result[1::2] = device.read(records["pivots_odd"])[0, : steps // 2]
-    return result
-
-
-def read_health(device: Device, records: dict[str, Texture], steps: int) -> tuple[float, float, float]:
-    """Read smallest norm ratio, largest panel entry and smallest norm of a run. Synchronises."""
-    ratio, largest, smallest = device.read(records["health"])[0, (steps - 1) // 2, :3]
-    return float(ratio), float(largest), float(smallest)
-
-
-def tolerance(device: Device, absolute: float, relative: float) -> Texture:
-    """Make the tolerance that a pivot search takes, see ``lib/threshold.glsl``."""
-    return device.write_texels(np.array([[[absolute, relative]]], dtype=np.float32))
 
 
 def largest_magnitude(a: Matrix) -> float:
@@ -220,25 +195,30 @@ def factorise(a: Matrix, pivoting: str = "partial", equilibrate_first: bool = Fa
     """
     device = a.device
     scaled, exponents = equilibrated(a) if equilibrate_first else (a, {})
-    factors = _factors(scaled, pivoting, exponents)
+    factors, health = _factors(scaled, pivoting, exponents)
     if pivoting == "partial":
         return factors
-    ratio, largest, _ = read_health(device, factors.records, factors.steps)
-    if pivot.accepted(ratio, largest, largest_magnitude(scaled), min(a.shape)):
+    ratio, largest, _ = np.split(device.read(health)[0, :, :3], 3, axis=1)
+    if pivot.accepted(ratio.min(), largest.max(), largest_magnitude(scaled), min(a.shape)):
         return factors
-    return _factors(scaled, "partial", exponents)
+    return _factors(scaled, "partial", exponents)[0]
 
 
-def _factors(a: Matrix, pivoting: str, exponents: dict[str, Texture]) -> Factors:
-    device = a.device
-    results = device.run(plu_kernel.plan(a.shape, pivoting), A=a.texture, tolerance=tolerance(device, 0.0, 0.0))
-    lu = Matrix(device, results.pop("LU"), a.shape)
-    return Factors(lu, results, exponents.get("row_exponents"), exponents.get("column_exponents"))
+def _factors(a: Matrix, pivoting: str, exponents: dict[str, Texture]) -> tuple[Factors, Texture]:
+    hardware = not a.device.limits.software
+    plan = plu_kernel.plan(a.shape, pivoting, variant=plu_kernel.choose(a.shape), unroll=hardware)
+    results = a.device.run(plan, A=a.texture)
+    lu = Matrix(a.device, results["LU"], a.shape)
+    scaled_by = (exponents.get("row_exponents"), exponents.get("column_exponents"))
+    return Factors(lu, results["pivots"], *scaled_by), results["health"]
 
 
-def equilibrated(a: Matrix) -> tuple[Matrix, dict[str, Texture]]:
-    """Scale rows and columns by powers of two; also give their exponents. Does not synchronise."""
-    results = a.device.run(equilibrate.plan(a.shape), A=a.texture)
+def equilibrated(a: Matrix, sweeps: int = 0) -> tuple[Matrix, dict[str, Texture]]:
+    """Scale rows and columns by powers of two; also give their exponents. Does not synchronise.
+
+    `sweeps` is explained at `glla.kernels.equilibrate.plan`.
+    """
+    results = a.device.run(equilibrate.plan(a.shape, sweeps), A=a.texture)
     return Matrix(a.device, results.pop("scaled"), a.shape), results
 
 
@@ -260,14 +240,8 @@ def from_pivots(lu: Matrix, pivots: NDArray[np.integer]) -> Factors:
     """Factors that were made elsewhere: packed L and U, and LAPACK's exchanges, which become pivot records."""
     n = len(pivots)
     steps = plu_kernel.steps((n, n))
-    texels = np.zeros((steps, 4), dtype=np.float32)
-    rows = np.arange(2 * steps, dtype=np.float32)  # the row behind an odd end stays where it is
+    rows = np.arange(2 * steps)  # the row behind an odd end stays where it is
     rows[:n] = pivots
-    texels[:, :2] = rows.reshape(-1, 2)
-    half = (steps + 1) // 2
-    records = {}
-    for name, chosen in (("pivots_even", texels[0::2]), ("pivots_odd", texels[1::2])):
-        padded = np.zeros((1, half, 4), dtype=np.float32)
-        padded[0, : len(chosen)] = chosen
-        records[name] = lu.device.write_texels(padded)
-    return Factors(lu, records)
+    records = np.zeros((1, steps, 4), dtype=np.float32)
+    records[0, :, :2] = rows.reshape(-1, 2)
+    return Factors(lu, lu.device.write_texels(records))

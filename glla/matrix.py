@@ -99,6 +99,16 @@ def all_finite(array: Array) -> bool:
     return bool(np.isfinite(total)) or bool(np.isfinite(array).all())
 
 
+def finite_result(function: str, result: Array, check_finite: bool) -> Array:
+    """Refuse a result that left float32's range: an error, not an infinity."""
+    if check_finite and not all_finite(result):
+        raise NonFiniteError(
+            f"{function}: the result does not fit float32 (largest 3.403e+38); scale the operands, "
+            "or pass check_finite=False to get the infinities"
+        )
+    return result
+
+
 def _first_bad(array: NDArray[Any], shown: NDArray[Any] | None = None) -> str:
     where = np.argwhere(~np.isfinite(array))[0]
     position = tuple(int(i) for i in where)
@@ -192,21 +202,29 @@ class Matrix:
     ) -> None:
         self.release()
 
-    def __matmul__(self, other: Any) -> Matrix:
-        return product("matmul", self, _beside(self, "B", other))
+    def __matmul__(self, other: Any) -> Any:
+        array = _beside("B", other)
+        if isinstance(array, Matrix) or array.ndim == 2:
+            return product("matmul", self, array if isinstance(array, Matrix) else upload(array, self.device))
+        vector = product("matmul", self, upload(array[:, np.newaxis], self.device))
+        return finite_result("matmul", vector.numpy()[:, 0], check_finite=True)
 
-    def __rmatmul__(self, other: Any) -> Matrix:
-        return product("matmul", _beside(self, "A", other), self)
+    def __rmatmul__(self, other: Any) -> Any:
+        array = _beside("A", other)
+        if isinstance(array, Matrix) or array.ndim == 2:
+            return product("matmul", array if isinstance(array, Matrix) else upload(array, self.device), self)
+        vector = product("matmul", upload(array[np.newaxis], self.device), self)
+        return finite_result("matmul", vector.numpy()[0], check_finite=True)
 
 
-def _beside(matrix: Matrix, name: str, other: Any) -> Matrix:
-    """Put the other operand of an operator onto the device of the first."""
+def _beside(name: str, other: Any) -> Array | Matrix:
+    """Check the other operand of an operator."""
     if isinstance(other, Matrix):
         return other
     array = as_float32("matmul", name, other)
-    if array.ndim != 2:
+    if array.ndim not in (1, 2):
         raise ShapeError(f"matmul: {name} must be two-dimensional, got shape {array.shape}; reshape it")
-    return upload(array, matrix.device)
+    return array
 
 
 def asarray(value: Any, device: Device | None = None, *, check_finite: bool = True) -> Matrix:

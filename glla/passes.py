@@ -18,6 +18,9 @@ from glla import shader as shaders
 from glla.errors import LimitError, PlanError
 from glla.layout import ELEMENT_BYTES, Shape
 
+BLOCK_ALIGNMENT = 16
+"""A uniform block starts at a multiple of so many texels in its buffer: 256 bytes, the most that a driver asks for."""
+
 Uniform = int | float | tuple[int, ...] | tuple[float, ...]
 
 
@@ -34,20 +37,30 @@ class Limits:
     loop_trips : int
         Most loop iterations of one shader invocation, all its loops added. llvmpipe ends loops silently after 65535
         trips in all; the default keeps a little below.
+    uniform_block : int
+        Largest uniform block, in texels of 16 bytes. OpenGL 3.3 grants 1024.
+    software : bool
+        A software rasteriser: no limit, but what is fast there is not what is fast on a GPU.
     """
 
     texture_size: int = 16384
     draw_buffers: int = 8
     loop_trips: int = 60000
+    uniform_block: int = 1024
+    software: bool = False
 
 
 @dataclass(frozen=True)
 class Storage:
-    """What a texture must look like: texels high, texels wide, float32 channels per texel (1, 2 or 4)."""
+    """What a texture must look like: texels high, texels wide, float32 channels per texel (1, 2 or 4).
+
+    With `buffer` it is a linear buffer that holds the rows of such a texture one after the other, for uniform blocks.
+    """
 
     height: int
     width: int
     channels: int = 4
+    buffer: bool = False
 
     @property
     def nbytes(self) -> int:
@@ -55,7 +68,7 @@ class Storage:
         return self.height * self.width * self.channels * ELEMENT_BYTES
 
     def __str__(self) -> str:
-        return f"{self.height}x{self.width}x{self.channels}"
+        return f"{self.height}x{self.width}x{self.channels}" + (" buffer" if self.buffer else "")
 
 
 @dataclass(frozen=True)
@@ -69,6 +82,23 @@ class Region:
 
     def __str__(self) -> str:
         return f"x {self.x}:{self.x + self.width} y {self.y}:{self.y + self.height}"
+
+
+@dataclass(frozen=True)
+class Block:
+    """Part of a buffer that a uniform block reads: from texel `first` on, `count` texels of 16 bytes."""
+
+    slot: str
+    first: int
+    count: int
+
+
+@dataclass(frozen=True, eq=False)
+class Transfer:
+    """A step that is no draw: copy a texture, row by row, into a buffer."""
+
+    source: str
+    target: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +121,10 @@ class Pass:
         Texels drawn; None for the whole target.
     accumulate : bool
         Add to the target (float blending) instead of replacing it.
+    blocks : mapping of str to Block
+        Uniform block in the GLSL -> part of a buffer.
+    step : int
+        A number for the vertex stage that costs nothing, see ``lib/fullscreen.glsl``.
     """
 
     shader: str
@@ -100,6 +134,16 @@ class Pass:
     defines: Mapping[str, shaders.Define] = field(default_factory=dict)
     region: Region | None = None
     accumulate: bool = False
+    blocks: Mapping[str, Block] = field(default_factory=dict)
+    step: int = 0
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Slots that it reads."""
+        return (*self.inputs.values(), *(block.slot for block in self.blocks.values()))
+
+
+Step = Pass | Transfer
 
 
 @dataclass(frozen=True)
@@ -126,7 +170,7 @@ class Plan:
         Slots that the caller provides. They are only read.
     results : mapping of str to str
         Name of a result -> slot that holds it after the last pass.
-    steps : tuple of Pass
+    steps : tuple of Pass or Transfer
         In order.
     flops : int
         Additions and multiplications of the algorithm (not of the padding).
@@ -136,7 +180,7 @@ class Plan:
     slots: Mapping[str, Storage]
     operands: tuple[str, ...]
     results: Mapping[str, str]
-    steps: tuple[Pass, ...]
+    steps: tuple[Step, ...]
     flops: int = 0
 
     @property
@@ -155,6 +199,9 @@ class Plan:
         """Passes, flops, texels and bytes written."""
         texels = nbytes = 0
         for step in self.steps:
+            if isinstance(step, Transfer):
+                nbytes += self.slots[step.target].nbytes
+                continue
             region = self.drawn(step)
             area = region.width * region.height
             texels += area * len(step.outputs)
@@ -176,20 +223,49 @@ class Plan:
             self._check_storage(name, storage, limits)
         written: set[str] = set(self.operands)
         for number, step in enumerate(self.steps):
+            if isinstance(step, Transfer):
+                self._check_transfer(f"{self.operation}: step {number}", step, written)
+                written.add(step.target)
+                continue
             where = f"{self.operation}: pass {number} ({step.shader})"
             self._check_targets(where, step, limits)
             self._check_inputs(where, step, written)
+            self._check_blocks(where, step, limits)
             self._check_names(where, step)
             written.update(step.outputs)
         for name, slot in self.results.items():
             if slot not in written or slot in self.operands:
                 raise PlanError(f"{self.operation}: result {name} is never written (slot {slot})")
 
+    def _check_transfer(self, where: str, step: Transfer, written: set[str]) -> None:
+        if step.source not in written:
+            raise PlanError(f"{where}: transfers {step.source} before any pass has written it")
+        if step.target not in self.slots or step.target in self.operands:
+            raise PlanError(f"{where}: transfers to {step.target}, which is no slot that the plan itself writes")
+        source, target = self.slots[step.source], self.slots[step.target]
+        if source.buffer or not target.buffer or source.nbytes != target.nbytes:
+            raise PlanError(
+                f"{where}: a transfer goes from a texture to a buffer of its size, got {source} to {target}"
+            )
+
+    def _check_blocks(self, where: str, step: Pass, limits: Limits) -> None:
+        for name, block in step.blocks.items():
+            storage = self.slots[block.slot]
+            inside = block.first >= 0 and block.count > 0 and 16 * (block.first + block.count) <= storage.nbytes
+            if not storage.buffer or not inside or block.first % BLOCK_ALIGNMENT:
+                raise PlanError(f"{where}: block {name} must lie in a buffer, at a multiple of 256 bytes, got {block}")
+            if block.count > limits.uniform_block:
+                raise LimitError(
+                    f"{where}: a uniform block may have {limits.uniform_block} texels, {name} needs {block.count}",
+                    block.count,
+                    limits.uniform_block,
+                )
+
     def _check_storage(self, name: str, storage: Storage, limits: Limits) -> None:
         longest = max(storage.height, storage.width)
         if min(storage.height, storage.width) < 1 or storage.channels not in (1, 2, 4):
             raise PlanError(f"{self.operation}: slot {name} has no possible storage, got {storage}")
-        if longest > limits.texture_size:
+        if longest > limits.texture_size and not storage.buffer:
             raise LimitError(
                 f"{self.operation}: a texture may have {limits.texture_size} texels a side on this device, "
                 f"slot {name} needs {longest}; cut the matrix into blocks",
@@ -208,6 +284,8 @@ class Plan:
                 len(step.outputs),
                 limits.draw_buffers,
             )
+        if any(slot in self.slots and self.slots[slot].buffer for slot in (*step.outputs, *step.inputs.values())):
+            raise PlanError(f"{where}: a pass draws to textures and samples textures, a buffer is for uniform blocks")
         sizes = {(self.slots[slot].height, self.slots[slot].width) for slot in step.outputs}
         if len(sizes) > 1 or len(set(step.outputs)) < len(step.outputs):
             raise PlanError(f"{where}: targets must be distinct and agree in size, got {step.outputs} of {sizes}")
@@ -223,6 +301,9 @@ class Plan:
                 raise PlanError(f"{where}: reads {slot} (as {sampler}) while drawing to it")
             if slot not in written:
                 raise PlanError(f"{where}: reads {slot} (as {sampler}) before any pass has written it")
+        for name, block in step.blocks.items():
+            if block.slot not in written:
+                raise PlanError(f"{where}: reads {block.slot} (as {name}) before any step has written it")
         if step.accumulate and not set(step.outputs) <= written:
             raise PlanError(f"{where}: accumulates into {step.outputs} before any pass has written it")
 
@@ -231,6 +312,7 @@ class Plan:
         for kind, asked, given in (
             ("samplers", declared.samplers, set(step.inputs)),
             ("uniforms", declared.uniforms, set(step.uniforms)),
+            ("uniform blocks", declared.blocks, set(step.blocks)),
         ):
             if asked != given:
                 raise PlanError(f"{where}: {kind} declared {sorted(asked)}, given {sorted(given)}")
@@ -245,9 +327,14 @@ class Plan:
         )
         rows: list[tuple[str, ...]] = [("pass", "shader", "reads", "draws", "region (texels)", "uniforms")]
         for number, step in enumerate(self.steps):
+            if isinstance(step, Transfer):
+                rows.append((str(number), "(transfer)", step.source, step.target, "", ""))
+                continue
             reads = " ".join(f"{sampler}={slot}" for sampler, slot in step.inputs.items())
             sign = " +=" if step.accumulate else ""
             uniforms = " ".join(f"{name}={value}" for name, value in {**step.defines, **step.uniforms}.items())
+            uniforms += f" step={step.step}" if step.step else ""
+            reads += "".join(f" {name}={b.slot}[{b.first}:{b.first + b.count}]" for name, b in step.blocks.items())
             draws = " ".join(step.outputs) + sign
             rows.append((str(number), step.shader, reads, draws, str(self.drawn(step)), uniforms))
         return head + _table(rows)
@@ -278,7 +365,7 @@ class Draft:
         self.operation = operation
         self.slots: dict[str, Storage] = {}
         self.operands: list[str] = []
-        self.steps: list[Pass] = []
+        self.steps: list[Step] = []
 
     def operand(self, name: str, storage: Storage) -> str:
         """Add a slot that the caller provides."""
@@ -301,16 +388,29 @@ class Draft:
         defines: Mapping[str, shaders.Define] | None = None,
         region: Region | None = None,
         accumulate: bool = False,
+        blocks: Mapping[str, Block] | None = None,
+        step: int = 0,
     ) -> None:
         """Add a pass."""
         targets = (outputs,) if isinstance(outputs, str) else outputs
-        self.steps.append(Pass(shader, inputs, targets, uniforms or {}, defines or {}, region, accumulate))
+        self.steps.append(
+            Pass(shader, inputs, targets, uniforms or {}, defines or {}, region, accumulate, blocks or {}, step)
+        )
+
+    def transfer(self, source: str, target: str) -> None:
+        """Add a copy of a texture into a buffer."""
+        self.steps.append(Transfer(source, target))
 
     def plan(self, results: Mapping[str, str], flops: int = 0) -> Plan:
         """Finish."""
-        used = {name for step in self.steps for name in (*step.inputs.values(), *step.outputs)}
+        used = {name for step in self.steps for name in touched(step)}
         slots = {n: s for n, s in self.slots.items() if n in used or n in self.operands}
         return Plan(self.operation, slots, tuple(self.operands), dict(results), tuple(self.steps), flops)
+
+
+def touched(step: Step) -> tuple[str, ...]:
+    """Slots that a step reads or writes."""
+    return (step.source, step.target) if isinstance(step, Transfer) else (*step.reads, *step.outputs)
 
 
 class PingPong:
@@ -358,6 +458,6 @@ def matrix(shape: Shape) -> Storage:
     """Storage of a packed matrix; an empty side still takes one texel, because GL knows no empty texture.
 
     >>> matrix((3, 5))
-    Storage(height=2, width=3, channels=4)
+    Storage(height=2, width=3, channels=4, buffer=False)
     """
     return Storage(max(1, (shape[0] + 1) // 2), max(1, (shape[1] + 1) // 2))

@@ -4,8 +4,9 @@
     d = U^-1 L^-1 P r   on the GPU, in float32
     x = x + d           on the CPU, in float64
 
-Each turn removes the part of the error that float32 factors can see: it shrinks by about cond(A) 2^-24, where A is the
-equilibrated matrix. Beyond cond(A) = 10^7 it does not shrink.
+The second is done on the system with its rows, columns and residuals scaled by powers of two, so that neither A nor b
+need fit float32. Each turn removes the part of the error that float32 factors can see: it shrinks by about
+cond(A) 2^-24, where A is the equilibrated matrix. Beyond cond(A) = 10^7 it does not shrink.
 
 Sources: Moler, "Iterative refinement in floating point" (1967); Higham, "Accuracy and Stability of Numerical
 Algorithms" (2002), chapter 12; Langou et al., "Exploiting the performance of 32 bit floating point arithmetic in
@@ -55,40 +56,75 @@ class RefinedSolution(np.ndarray[Any, np.dtype[np.float64]]):
         self.iterations = getattr(source, "iterations", 0)
         self.backward_error = getattr(source, "backward_error", float("nan"))
 
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        """Give what is computed from a solution back as a plain array or scalar: it is no solution any more."""
+        if array is self:  # computed in place
+            return self
+        return np.asarray(array)[()]
+
+
+def scaling(a: Float64) -> tuple[Integers, Integers]:
+    """Exponents e (a column) and f that bring the largest entry of each row, then column, of A 2^-(e_i + f_j) near 1.
+
+    As `glla.kernels.equilibrate` does it on the device, for entries that need not fit float32.
+
+    Examples
+    --------
+    >>> a = np.array([[2.0**300, 0], [0, 3 * 2.0**-300]])
+    >>> e, f = scaling(a)
+    >>> np.ldexp(a, -e - f)
+    array([[1. , 0. ],
+           [0. , 1.5]])
+    """
+    zero = np.iinfo(np.int32).min // 2  # stands below every exponent
+    exponents = np.where(np.isfinite(a) & (a != 0), np.frexp(a)[1] - 1, zero)
+
+    def largest(values: Integers, axis: int) -> Integers:
+        most: Integers = np.max(values, axis=axis, keepdims=True, initial=zero)
+        return np.where(most > zero // 2, most, 0)
+
+    rows = largest(exponents, 1)
+    return rows, largest(exponents - rows, 0)
+
 
 @np.errstate(all="ignore")  # what leaves the range, or is no number, shows in the backward error
-def refined(function: str, factors: Factors, a: Float64, b: Float64) -> RefinedSolution:
-    """Solve A X = B in float64 from factors of A (equilibrated) in float32.
+def refined(
+    function: str, factors: Factors, a: Float64, b: Float64, rows: Integers | int = 0, columns: Integers | int = 0
+) -> RefinedSolution:
+    """Solve A X = B in float64 from factors in float32.
 
     Parameters
     ----------
     function : str
         For the message.
     factors : Factors
-        Of the regular n x n matrix `a`.
+        Of `a` scaled by 2^-(rows + columns), n x n and regular.
     a, b : ndarray of float64
         n x n and n x k.
+    rows, columns : ndarray of int, shapes (n, 1) and (1, n), or 0
+        Exponents, from `scaling`.
 
     Raises
     ------
     ConvergenceError
         The backward error stopped shrinking above `ACCEPTED`: the matrix is too ill-conditioned for float32 factors.
     """
-    rows, columns = factors.exponents
     x = np.zeros_like(b)
-    best, best_error, iterations = x, np.inf, 0
-    slack = TARGET * 2.0**-53 * np.sqrt(len(a))
+    best, best_error, least_score, iterations = x, np.inf, np.inf, 0
+    slack = min(TARGET * 2.0**-53 * np.sqrt(len(a)), ACCEPTED / 2)
     for iteration in range(MOST_ITERATIONS):
         residual = b - a @ x
-        error = _backward_error(a, x, b, residual)
-        if iteration and not error < best_error / 2:  # not even halved, or NaN: this is as far as it goes
-            if error < best_error:
-                best, best_error, iterations = x, error, iteration - 1
+        errors = _backward_errors(a, x, b, residual)
+        error = float(np.max(errors, initial=0.0))
+        score = float(np.sum(np.log2(np.maximum(errors, slack)))) if iteration else np.inf
+        going = error < best_error / 2 or score < least_score - 1  # the worst component is better, or all together
+        if error < best_error or not iteration:
+            best, best_error, iterations = x, error, max(iteration - 1, 0)
+        if error <= slack or (iteration and not going):  # done, or this is as far as it goes, or NaN
             break
-        best, best_error, iterations = x.copy(), error, max(iteration - 1, 0)
-        if error <= slack:
-            break
-        x = x + _correction(factors, residual, rows, columns)
+        least_score = min(score, least_score)
+        pending = np.where(errors <= slack, 0.0, residual)  # what is done would hide what is smaller by 38 decades
+        x = x + _correction(factors, pending, rows, columns)
     if not best_error <= ACCEPTED:
         raise ConvergenceError(
             f"{function}: refinement stopped at a backward error of {best_error:.2g} after {iterations} corrections "
@@ -99,20 +135,19 @@ def refined(function: str, factors: Factors, a: Float64, b: Float64) -> RefinedS
     return result
 
 
-def _backward_error(a: Float64, x: Float64, b: Float64, residual: Float64) -> float:
-    """Componentwise backward error (Oettli and Prager); 0 / 0 counts as 0."""
+def _backward_errors(a: Float64, x: Float64, b: Float64, residual: Float64) -> Float64:
+    """Backward errors of all components (Oettli and Prager); 0 / 0 counts as 0."""
     scale = np.abs(a) @ np.abs(x) + np.abs(b)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.where(residual == 0, 0.0, np.abs(residual) / scale)
-    return float(np.max(ratio, initial=0.0))
+    result: Float64 = np.where(residual == 0, 0.0, np.abs(residual) / scale)
+    return result
 
 
-def _correction(factors: Factors, residual: Float64, rows: Integers, columns: Integers) -> Float64:
-    """Solve for the residual in float32; scaling is done here, in float64, where nothing leaves the range."""
-    scaled = np.ldexp(residual, -rows[:, None])
-    _, exponents = np.frexp(np.max(np.abs(scaled), axis=0, initial=0.0))
-    scaled = np.ldexp(scaled, -exponents)
-    unscaled = factors.without_scaling()
-    solution = unscaled.solve(upload(scaled.astype(np.float32), factors.device)).numpy().astype(np.float64)
-    result: Float64 = np.ldexp(solution, exponents - columns[:, None])
+def _correction(factors: Factors, residual: Float64, rows: Integers | int, columns: Integers | int) -> Float64:
+    """Solve for the residual in float32, with its columns scaled too: their largest entries are near 1."""
+    mantissas, exponents = np.frexp(residual)
+    exponents = exponents - rows
+    sizes = np.max(exponents, axis=0, where=residual != 0, initial=-10000)
+    scaled = np.ldexp(mantissas, exponents - sizes).astype(np.float32)
+    solution = factors.solve(upload(scaled, factors.device)).numpy().astype(np.float64)
+    result: Float64 = np.ldexp(solution, sizes - np.transpose(columns))
     return result

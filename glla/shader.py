@@ -27,6 +27,7 @@ _CHECKOUT = Path(__file__).parent.parent / "shaders"
 
 _INCLUDE = re.compile(r'^\s*#include\s+"([^"]+)"\s*$')
 _UNIFORM = re.compile(r"^\s*uniform\s+(\w+)\s+(\w+)\s*;", re.MULTILINE)
+_BLOCK = re.compile(r"^\s*layout\s*\(\s*std140\s*\)\s*uniform\s+(\w+)\s*\{", re.MULTILINE)
 _OUTPUT = re.compile(r"^\s*layout\s*\(\s*location\s*=\s*(\d+)\s*\)\s*out\s+\w+\s+(\w+)\s*;", re.MULTILINE)
 _CONDITIONAL = re.compile(r"^\s*#\s*(if|ifdef|ifndef|else|elif|endif|define)\b\s*(.*)$")
 
@@ -67,6 +68,8 @@ class Shader:
     ----------
     samplers, uniforms : frozenset of str
         Names of the sampler uniforms, and of all others, that this set of defines leaves in the text.
+    blocks : frozenset of str
+        Names of the uniform blocks.
     outputs : tuple of str
         Colour outputs in the order of their locations.
     """
@@ -76,6 +79,7 @@ class Shader:
     fragment: Stage
     samplers: frozenset[str]
     uniforms: frozenset[str]
+    blocks: frozenset[str]
     outputs: tuple[str, ...]
 
 
@@ -118,6 +122,7 @@ def _resolve(name: str, defines: tuple[tuple[str, Define], ...]) -> Shader:
         fragment=fragment,
         samplers=frozenset(n for n, kind in declared.items() if "sampler" in kind),
         uniforms=frozenset(n for n, kind in declared.items() if "sampler" not in kind),
+        blocks=frozenset(match[1] for stage in (vertex, fragment) for match in _BLOCK.finditer(_active(stage.text))),
         outputs=tuple(n for _, n in outputs),
     )
 

@@ -59,7 +59,8 @@ def shader_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ca
         shaders._resolve.cache_clear()
 
     monkeypatch.setattr(shaders, "root", lambda: tmp_path / "shaders")
-    write({"fullscreen.vert": (shaders._CHECKOUT / "fullscreen.vert").read_text(encoding="utf-8")})
+    for name in ("fullscreen.vert", "lib/fullscreen.glsl"):  # the vertex stage of a shader that has none
+        write({name: (shaders._CHECKOUT / name).read_text(encoding="utf-8")})
     yield write
     shaders._resolve.cache_clear()
 

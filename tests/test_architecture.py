@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from glla.kernels.pivot import NORMS
+from glla.passes import Pass
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "glla"
@@ -85,10 +86,11 @@ def imports_of(path):
 
 # What the parameters of plan builders may be, by name; a bool is both, anything else its default.
 PARAMETERS = {
-    "shape": [(5, 4), (70, 3)],  # of the second, a pivot search has two levels
+    "shape": [(5, 4), (4, 7), (70, 3), (70, 67)],  # the third has several candidates, the last two panels
     "size": [(5, 4)],
     "m": [5], "k": [6], "n": [5], "rows": [5], "columns": [4], "steps": [2], "layers": [3],
     "texture_size": [4],
+    "sweeps": [0, 2],
     "tile": [(0, 0, 2, 2)],
     "trips": [(1, 2)],
     "which": ["L", "U"],
@@ -137,7 +139,8 @@ def plans_of(operation):
 @cache
 def reached_shaders():
     """The entry points that some plan draws, as paths below shaders/."""
-    return {f"{step.shader}.frag" for operation in OPERATIONS for plan in plans_of(operation) for step in plan.steps}
+    plans = (plan for operation in OPERATIONS for plan in plans_of(operation))
+    return {f"{step.shader}.frag" for plan in plans for step in plan.steps if isinstance(step, Pass)}
 
 
 # ---- imports ---------------------------------------------------------------------------------

@@ -6,6 +6,8 @@ import pytest
 from glla import character
 from glla.character import Finding, examine, operand_pairs, passed, ulps
 
+pytestmark = pytest.mark.newer_gl
+
 NECESSARY = {
     "known answers": "probe_answers",
     "swizzles": "probe_swizzle",

@@ -142,7 +142,7 @@ def test_messages_of_wrong_shapes(left, right, message):
 def test_unknown_variant():
     with pytest.raises(OptionError) as caught:
         glla.matmul([[1]], [[1]], variant="strassen")
-    names = "inner_product, virtual_cube, virtual_cube_ping_pong"
+    names = ", ".join(VARIANTS)
     assert str(caught.value) == f"matmul: variant must be one of {names}, got 'strassen'"
 
 
@@ -161,6 +161,18 @@ def test_matrices_stay_on_the_device(variant, rng):
         assert isinstance(result, glla.Matrix)
         assert result.shape == (5, 3)
         testing.assert_exact(result.numpy(), a @ b)
+
+
+def test_a_vector_and_a_matrix_give_a_vector(rng):
+    """NumPy drops the dimension, and a Matrix always has two: the result is an array."""
+    a = testing.integers(5, 6, rng)
+    u, v = testing.integers(1, 5, rng)[0], testing.integers(1, 6, rng)[0]
+    A = glla.asarray(a)
+    testing.assert_exact(glla.matmul(A, v), a @ v)
+    testing.assert_exact(glla.matmul(u, A), u @ a)
+    testing.assert_exact(glla.matmul(glla.asarray(np.ones((3, 0))), []), np.zeros(3))
+    with pytest.raises(ShapeError, match=r"^matmul: inner dimensions must agree, got A \(5, 6\) and B \(5, 1\)$"):
+        glla.matmul(A, u)
 
 
 @pytest.mark.parametrize(("m", "k", "n"), [(0, 3, 2), (2, 0, 3), (2, 3, 0), (0, 0, 0)])

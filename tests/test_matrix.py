@@ -154,6 +154,15 @@ def test_product_operator(rng):
     testing.assert_exact(A.numpy(), a)
 
 
+def test_product_operator_with_a_vector(rng):
+    a, u, v = testing.integers(3, 5, rng), np.arange(3), [1, -2, 3, 0, 4]
+    A = glla.asarray(a)
+    testing.assert_exact(A @ v, a @ v)
+    testing.assert_exact(u @ A, u @ a)
+    with pytest.raises(NonFiniteError, match=r"^matmul: the result does not fit float32"):
+        glla.asarray([[3e38, 3e38]]) @ [1, 1]
+
+
 def test_chain_stays_on_the_device(rng):
     a = testing.integers(6, 6, rng, limit=2)
     A = glla.asarray(a)
@@ -164,7 +173,7 @@ def test_chain_stays_on_the_device(rng):
     ("other", "error", "message"),
     [
         (np.ones((3, 2)), ShapeError, "matmul: inner dimensions must agree, got A (2, 2) and B (3, 2)"),
-        (np.ones(2), ShapeError, "matmul: B must be two-dimensional, got shape (2,); reshape it"),
+        (np.ones(3), ShapeError, "matmul: inner dimensions must agree, got A (2, 2) and B (3, 1)"),
         (3, ShapeError, "matmul: B must be two-dimensional, got shape (); reshape it"),
         (
             None,

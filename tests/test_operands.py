@@ -1,6 +1,7 @@
 """What counts as an operand: dtypes, orders, strides, byte orders, and what is refused with which words."""
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -237,10 +238,12 @@ def test_nan_and_infinity_are_refused(call, dtype, bad):
 def test_numbers_past_float32_are_refused(call, big):
     a = A3.astype(np.float64)
     a[2, 0] = big
+    if call is FUNCTIONS["solve refined"]:  # equilibrates in float64 before it converts
+        call = partial(call, equilibrate=False)
     with pytest.raises(NonFiniteError) as caught:
         call(a)
     message = str(caught.value)
-    assert message.startswith(name_of(call) + ": ")
+    assert message.startswith(name_of(getattr(call, "func", call)) + ": ")
     assert f"must fit float32 (largest 3.403e+38), got {big} at (2, 0); scale it" in message
 
 

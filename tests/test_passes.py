@@ -5,13 +5,15 @@ from dataclasses import replace
 import pytest
 
 from glla.errors import LimitError, PlanError
-from glla.passes import Cost, Draft, Limits, Pass, PingPong, Plan, Region, Storage, Variant
+from glla.passes import Block, Cost, Draft, Limits, Pass, PingPong, Plan, Region, Storage, Transfer, Variant
 
 FILES = {
     "copy.frag": "uniform sampler2D A;\nlayout(location = 0) out vec4 result;\nvoid main() {}",
     "fill.frag": "uniform float value;\nlayout(location = 0) out vec4 result;\nvoid main() {}",
     "both.frag": "layout(location = 0) out vec4 one;\nlayout(location = 1) out vec4 two;\nvoid main() {}",
     "cut.frag": "#ifndef N\n#define N 0\n#endif\n#if N\nuniform int n;\n#endif\n"
+    "layout(location = 0) out vec4 result;\nvoid main() {}",
+    "block.frag": "layout(std140) uniform Numbers {\n    vec4 numbers[4];\n};\n"
     "layout(location = 0) out vec4 result;\nvoid main() {}",
 }
 SIZE = Storage(3, 4)
@@ -31,6 +33,22 @@ def plan(*steps, results=None, **slots):
 COPY = Pass("copy", {"A": "X"}, ("Y",))
 FILL = Pass("fill", {}, ("Y",), {"value": 1.0})
 BOTH = Pass("both", {}, ("Y", "Z"))
+
+
+# W and its buffer hold 48 texels; a block of 4 may start at 0, 16 or 32.
+WIDE = Storage(3, 16)
+BUFFER = Storage(3, 16, buffer=True)
+FILL_W = Pass("fill", {}, ("W",), {"value": 1.0})
+TO_BUFFER = Transfer("W", "b")
+
+
+def with_block(first=0, count=4, slot="b"):
+    return Pass("block", {}, ("Y",), blocks={"Numbers": Block(slot, first, count)})
+
+
+def transferring(*steps, W=WIDE, b=BUFFER, **slots):
+    """A plan with the texture W and the buffer b besides."""
+    return plan(*steps, W=W, b=b, **slots)
 
 
 def with_region(*rectangle):
@@ -54,6 +72,13 @@ def with_region(*rectangle):
         plan(COPY, Y=Storage(3, 4, 1)),
         plan(BOTH, Y=Storage(3, 4, 2)),
         plan(COPY, X=Storage(16384, 16384)),
+        transferring(FILL_W, TO_BUFFER, with_block()),
+        transferring(FILL_W, TO_BUFFER, with_block(16, 32)),
+        transferring(FILL_W, TO_BUFFER, with_block(32, 16)),
+        transferring(COPY, Transfer("X", "b"), with_block(), X=WIDE),
+        transferring(FILL_W, TO_BUFFER, with_block(), b=Storage(48, 1, buffer=True)),
+        transferring(FILL_W, TO_BUFFER, TO_BUFFER, COPY),
+        plan(COPY, W=Storage(5000, 1024), b=Storage(1, 5120000, buffer=True)),
     ],
 )
 def test_what_keeps_the_rules_passes(right):
@@ -143,6 +168,90 @@ BROKEN = {
     ),
     "no height": (plan(COPY, Z=Storage(0, 4)), "test: slot Z has no possible storage, got 0x4x4"),
     "no width": (plan(COPY, Z=Storage(3, 0)), "test: slot Z has no possible storage, got 3x0x4"),
+    "a transfer of what is not written": (
+        transferring(TO_BUFFER, with_block()),
+        "test: step 0: transfers W before any pass has written it",
+    ),
+    "a transfer of what is no slot": (
+        transferring(Transfer("V", "b"), with_block()),
+        "test: step 0: transfers V before any pass has written it",
+    ),
+    "a transfer to what is no slot": (
+        transferring(FILL_W, Transfer("W", "V")),
+        "test: step 1: transfers to V, which is no slot that the plan itself writes",
+    ),
+    "a transfer to an operand": (
+        transferring(FILL_W, Transfer("W", "X"), COPY, X=BUFFER),
+        "test: step 1: transfers to X, which is no slot that the plan itself writes",
+    ),
+    "a transfer between textures": (
+        transferring(FILL_W, Transfer("W", "Z"), Z=WIDE),
+        "test: step 1: a transfer goes from a texture to a buffer of its size, got 3x16x4 to 3x16x4",
+    ),
+    "a transfer between buffers": (
+        transferring(FILL_W, TO_BUFFER, Transfer("b", "c"), c=BUFFER),
+        "test: step 2: a transfer goes from a texture to a buffer of its size, got 3x16x4 buffer to 3x16x4 buffer",
+    ),
+    "a transfer to a larger buffer": (
+        transferring(FILL_W, TO_BUFFER, b=Storage(4, 16, buffer=True)),
+        "test: step 1: a transfer goes from a texture to a buffer of its size, got 3x16x4 to 4x16x4 buffer",
+    ),
+    "a transfer of fewer channels": (
+        transferring(FILL_W, TO_BUFFER, b=Storage(3, 16, 2, buffer=True)),
+        "test: step 1: a transfer goes from a texture to a buffer of its size, got 3x16x4 to 3x16x2 buffer",
+    ),
+    "a block before the transfer": (
+        transferring(FILL_W, with_block(), TO_BUFFER),
+        "test: pass 1 (block): reads b (as Numbers) before any step has written it",
+    ),
+    "a block of what is no slot": (
+        transferring(FILL_W, TO_BUFFER, with_block(slot="c")),
+        "test: pass 2 (block): reads c (as Numbers) before any step has written it",
+    ),
+    "a block in a texture": (
+        transferring(FILL_W, with_block(slot="W")),
+        "test: pass 1 (block): block Numbers must lie in a buffer, at a multiple of 256 bytes, got Block(slot='W', ",
+    ),
+    "a block at 16 bytes": (
+        transferring(FILL_W, TO_BUFFER, with_block(1)),
+        "block Numbers must lie in a buffer, at a multiple of 256 bytes, got Block(slot='b', first=1, count=4)",
+    ),
+    "a block past the end": (
+        transferring(FILL_W, TO_BUFFER, with_block(32, 17)),
+        "block Numbers must lie in a buffer, at a multiple of 256 bytes, got Block(slot='b', first=32, count=17)",
+    ),
+    "a block before the beginning": (
+        transferring(FILL_W, TO_BUFFER, with_block(-16)),
+        "block Numbers must lie in a buffer, at a multiple of 256 bytes, got Block(slot='b', first=-16, count=4)",
+    ),
+    "a block of nothing": (
+        transferring(FILL_W, TO_BUFFER, with_block(0, 0)),
+        "block Numbers must lie in a buffer, at a multiple of 256 bytes, got Block(slot='b', first=0, count=0)",
+    ),
+    "a block not given": (
+        transferring(FILL_W, TO_BUFFER, replace(with_block(), blocks={})),
+        "test: pass 2 (block): uniform blocks declared ['Numbers'], given []",
+    ),
+    "a block too many": (
+        transferring(FILL_W, TO_BUFFER, replace(COPY, blocks={"Numbers": Block("b", 0, 4)})),
+        "test: pass 2 (copy): uniform blocks declared [], given ['Numbers']",
+    ),
+    "drawing to a buffer": (
+        transferring(replace(FILL, outputs=("b",))),
+        "test: pass 0 (fill): a pass draws to textures and samples textures, a buffer is for uniform blocks",
+    ),
+    "sampling a buffer": (
+        transferring(FILL_W, TO_BUFFER, replace(COPY, inputs={"A": "b"})),
+        "test: pass 2 (copy): a pass draws to textures and samples textures, a buffer is for uniform blocks",
+    ),
+    "a result nothing transfers to": (
+        transferring(FILL_W, results={"R": "b"}),
+        "test: result R is never written (slot b)",
+    ),
+    "a buffer of no height": (
+        plan(COPY, Z=Storage(0, 4, buffer=True)),
+        "test: slot Z has no possible storage, got 0x4",
+    ),
     "three channels": (plan(COPY, Z=Storage(3, 4, 3)), "test: slot Z has no possible storage, got 3x4x3"),
 }
 
@@ -169,6 +278,15 @@ def test_more_targets_than_the_device_has():
     assert (caught.value.asked, caught.value.allowed) == (2, 1)
 
 
+def test_a_uniform_block_larger_than_the_device_has():
+    made = transferring(FILL_W, TO_BUFFER, with_block(16, 17))
+    made.check(Limits(uniform_block=17))
+    message = r"test: pass 2 \(block\): a uniform block may have 16 texels, Numbers needs 17"
+    with pytest.raises(LimitError, match=message) as caught:
+        made.check(Limits(uniform_block=16))
+    assert (caught.value.asked, caught.value.allowed) == (17, 16)
+
+
 # ---- cost and print ----------------------------------------------------------------------------------------------
 
 
@@ -178,7 +296,18 @@ def test_cost_counts_what_is_drawn():
     assert made.cost == Cost(passes=3, flops=99, texels=2 + 24 + 12, nbytes=4 * (2 + 12 + 48 + 12))
 
 
-@pytest.mark.parametrize(("storage", "nbytes"), [(Storage(3, 4), 192), (Storage(3, 4, 2), 96), (Storage(1, 1, 1), 4)])
+def test_cost_counts_what_is_transferred():
+    made = transferring(FILL_W, TO_BUFFER, with_block())
+    assert made.cost == Cost(passes=3, flops=0, texels=48 + 12, nbytes=16 * (48 + 48 + 12))
+
+
+def test_a_buffer_is_a_temporary_like_any_other():
+    assert transferring(FILL_W, TO_BUFFER, with_block()).temporaries == ("Z", "W", "b")
+
+
+@pytest.mark.parametrize(
+    ("storage", "nbytes"), [(BUFFER, 768), (Storage(3, 4), 192), (Storage(3, 4, 2), 96), (Storage(1, 1, 1), 4)]
+)
 def test_bytes_of_a_texture(storage, nbytes):
     assert storage.nbytes == nbytes
 
@@ -208,6 +337,26 @@ def test_a_plan_prints_a_line_for_each_pass():
         "0     copy    A=X      Y      x 0:4 y 0:3\n"
         "1     fill             Y +=   x 1:3 y 0:3      N=1 value=2.0\n"
         "2     both    A=X B=Y  Z W    x 0:4 y 0:3"
+    )
+
+
+def test_a_plan_prints_its_transfers_and_blocks():
+    draft = Draft("test")
+    draft.slot("W", WIDE)
+    draft.slot("b", BUFFER)
+    draft.slot("Y", SIZE)
+    draft.draw("fill", {}, "W", {"value": 1.0})
+    draft.transfer("W", "b")
+    draft.draw("block", {}, "Y", blocks={"Numbers": Block("b", 16, 4)})
+    assert str(draft.plan({"R": "Y"})) == (
+        "test: 3 passes, 0 flop, 1728 bytes written\n"
+        "  result    R: 3x4x4\n"
+        "  temporary W: 3x16x4\n"
+        "  temporary b: 3x16x4 buffer\n"
+        "pass  shader      reads              draws  region (texels)  uniforms\n"
+        "0     fill                           W      x 0:16 y 0:3     value=1.0\n"
+        "1     (transfer)  W                  b\n"
+        "2     block        Numbers=b[16:20]  Y      x 0:4 y 0:3"
     )
 
 
@@ -241,6 +390,20 @@ def test_draft_makes_a_plan():
     )
     assert (second.uniforms, second.defines, second.region) == ({"value": 1.0}, {"N": 1}, Region(0, 0, 1, 1))
     assert second.accumulate
+
+
+def test_draft_keeps_what_is_transferred():
+    draft = Draft("test")
+    for name, storage in (("W", WIDE), ("b", BUFFER), ("c", BUFFER), ("Y", SIZE)):
+        draft.slot(name, storage)
+    draft.draw("fill", {}, "W", {"value": 1.0})
+    draft.transfer("W", "b")
+    draft.draw("block", {}, "Y", blocks={"Numbers": Block("b", 0, 4)})
+    made = draft.plan({"R": "Y"})
+    made.check()
+    assert list(made.slots) == ["W", "b", "Y"]
+    assert isinstance(made.steps[1], Transfer) and (made.steps[1].source, made.steps[1].target) == ("W", "b")
+    assert made.steps[2].reads == ("b",)
 
 
 def test_draft_refuses_two_slots_of_one_name():

@@ -34,8 +34,15 @@ def test_plu_of_eight():
 def test_variants(variant):
     plan = glla.plan("matmul", (4, 10), (10, 3), variant=variant)
     assert f"matmul[{variant}]" in str(plan)
-    assert len(plan.steps) == (1 if variant == "inner_product" else 5)
+    # panel_broadcast: repack A, transfer it, repack B, one panel, put C together.
+    assert len(plan.steps) == {"inner_product": 1, "register_blocked": 2}.get(variant, 5)
     assert plan.flops == 2 * 4 * 10 * 3
+
+
+def test_variants_of_plu():
+    assert "plu/update" not in str(glla.plan("plu", (70, 70)))
+    text = str(glla.plan("plu", (70, 70), variant="blocked"))
+    assert text.startswith("plu[blocked, partial]: ") and "plu/update" in text and "(transfer)" in text
 
 
 @pytest.mark.parametrize("operation", ["rref", "plu"])
@@ -111,7 +118,20 @@ def test_too_large_for_the_limits():
             ("matmul", (2, 3), (3, 5)),
             {"variant": "fast"},
             OptionError,
-            "matmul: variant must be one of inner_product, virtual_cube, virtual_cube_ping_pong, got 'fast'",
+            f"matmul: variant must be one of {', '.join(matmul.VARIANTS)}, got 'fast'",
+        ),
+        (
+            ("plu", (2, 2)),
+            {"variant": "recursive"},
+            OptionError,
+            "plu: variant must be one of rank2, blocked, got 'recursive'",
+        ),
+        (("plu", (2, 2)), {"stop": 0}, OptionError, "plu: stop must be at least 1, got 0"),
+        (
+            ("plu", (2, 2)),
+            {"variant": "blocked", "stop": 1},
+            OptionError,
+            "plu: variant blocked takes no stop, its columns are not done two by two; use rank2",
         ),
         (
             ("plu", (2, 2)),

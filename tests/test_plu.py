@@ -167,6 +167,40 @@ def test_lu_solve_with_matrices(rng):
         x = glla.lu_solve(factors, rhs)
         assert isinstance(x, glla.Matrix)
         testing.assert_solve(a, x.numpy(), b)
+    vector = glla.lu_solve((lu, piv), b[:, 0])
+    testing.assert_exact(vector, glla.lu_solve((lu.numpy(), piv), b[:, 0]))
+
+
+@pytest.mark.parametrize("trans", [0, 1])
+@pytest.mark.parametrize(
+    ("a_shape", "b_shape", "x_shape"),
+    [
+        ((4, 3, 3), (3,), (4, 3)), ((4, 3, 3), (3, 2), (4, 3, 2)), ((4, 3, 3), (4, 3, 2), (4, 3, 2)),
+        ((3, 3), (4, 3, 2), (4, 3, 2)), ((2, 1, 3, 3), (4, 3, 2), (2, 4, 3, 2)), ((0, 3, 3), (3,), (0, 3)),
+        ((4, 0, 0), (0,), (4, 0)), ((4, 3, 3), (3, 0), (4, 3, 0)),
+    ],
+)  # fmt: skip
+def test_stacks_broadcast_as_scipys(a_shape, b_shape, x_shape, trans, rng):
+    a = rng.permuted(rng.standard_normal(a_shape) + 4 * np.eye(a_shape[-1]), axis=-2).astype(np.float32)
+    b = rng.standard_normal(b_shape).astype(np.float32)
+    lu, piv = glla.lu_factor(a)
+    assert (lu.shape, piv.shape, lu.dtype, piv.dtype) == (a.shape, a.shape[:-1], np.float32, np.int32)
+    for index in np.ndindex(a.shape[:-2]):
+        for part, expected in zip((lu[index], piv[index]), glla.lu_factor(a[index]), strict=True):
+            np.testing.assert_array_equal(part, expected)
+    x = glla.lu_solve((lu, piv), b, trans)
+    assert (x.shape, x.dtype) == (x_shape, np.float32)
+    wide = b if b.ndim > 1 else b[:, None]
+    for index in np.ndindex(x_shape[: max(a.ndim, wide.ndim) - 2]):
+        left, right = (np.broadcast_to(v, (*x_shape[: len(index)], *v.shape[-2:]))[index] for v in (a, wide))
+        testing.assert_solve(left.T if trans else left, x[index].reshape(right.shape), right)
+
+
+def test_a_stack_of_pivots_goes_with_a_stack_of_factors():
+    with pytest.raises(OptionError, match=r"^lu_solve: piv must be 3 row numbers from 0 to 2, got \[0, 1, 2\]"):
+        glla.lu_solve((np.stack([np.eye(3)] * 2), [0, 1, 2]), np.ones(3))
+    with pytest.raises(ShapeError, match=r"^lu_solve: leading dimensions must broadcast, got A \(2, 1, 1\) and b"):
+        glla.lu_solve((np.ones((2, 1, 1)), np.zeros((2, 1), int)), np.ones((3, 1, 1)))
 
 
 @pytest.mark.parametrize("order", [0, 1, 2, 3])
@@ -190,13 +224,24 @@ def test_lu_solve_of_singular_factors():
 # Errors ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("shape", [(2,), (2, 2, 2), ()])
+def test_plu_takes_one_matrix(shape):
+    with pytest.raises(ShapeError) as caught:
+        glla.plu(np.ones(shape))
+    assert str(caught.value) == f"plu: A must be two-dimensional, got shape {shape}; reshape it"
+
+
+@pytest.mark.parametrize("shape", [(2,), ()])
+def test_lu_factor_takes_matrices(shape):
+    with pytest.raises(ShapeError) as caught:
+        glla.lu_factor(np.ones(shape))
+    assert str(caught.value) == f"lu_factor: A must be at least two-dimensional, got shape {shape}; reshape it"
+
+
 @pytest.mark.parametrize("function", ["plu", "lu_factor"])
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        (([1, 2],), ShapeError, "A must be two-dimensional, got shape (2,); reshape it"),
-        ((np.ones((2, 2, 2)),), ShapeError, "A must be two-dimensional, got shape (2, 2, 2); reshape it"),
-        ((3,), ShapeError, "A must be two-dimensional, got shape (); reshape it"),
         (([[1]], "rook"), OptionError, "pivoting must be one of partial, harmonic, geometric, got 'rook'"),
         (
             ([["a"]],),
@@ -233,13 +278,13 @@ EYE = np.eye(3, dtype=np.float32)
         ((None, [1]), ShapeError, "the first argument must be the pair (lu, piv) of lu_factor"),
         (((EYE,), [1]), ShapeError, "the first argument must be the pair (lu, piv) of lu_factor"),
         (((EYE[:2], [0, 1]), [1, 2]), ShapeError, "the last two dimensions of lu must be square, got shape (2, 3)"),
-        (((EYE[0], [0]), [1]), ShapeError, "lu must be two-dimensional, got shape (3,); reshape it"),
-        (((EYE, [0, 1, 2]), [1, 2]), ShapeError, "b must have shape (3,) or (3, k) for lu (3, 3), got (2,)"),
-        (((EYE, [0, 1, 2]), 1), ShapeError, "b must have shape (3,) or (3, k) for lu (3, 3), got ()"),
+        (((EYE[0], [0]), [1]), ShapeError, "lu must be at least two-dimensional, got shape (3,); reshape it"),
+        (((EYE, [0, 1, 2]), [1, 2]), ShapeError, "b must have shape (3,) or (..., 3, k) for lu (3, 3), got (2,)"),
+        (((EYE, [0, 1, 2]), 1), ShapeError, "b must have shape (3,) or (..., 3, k) for lu (3, 3), got ()"),
         (
             ((EYE, [0, 1, 2]), np.ones((3, 1, 1))),
             ShapeError,
-            "b must have shape (3,) or (3, k) for lu (3, 3), got (3, 1, 1)",
+            "b must have shape (3,) or (..., 3, k) for lu (3, 3), got (3, 1, 1)",
         ),
         (((EYE, [0, 1, 2]), [1, 2, 3], 3), OptionError, "trans must be 0 (A), 1 or 2 (its transpose), got 3"),
         (((EYE, [0, 1, 2]), [1, 2, 3], "T"), OptionError, "trans must be 0 (A), 1 or 2 (its transpose), got 'T'"),

@@ -312,6 +312,14 @@ def test_matrix_in_matrix_out(rng):
         assert glla.solve(glla.asarray(np.zeros((0, 0))), glla.asarray(np.zeros(shape))).shape == shape
 
 
+def test_a_vector_beside_a_matrix_gives_a_vector(rng):
+    a, b = testing.conditioned(7, 7, rng), testing.normal(7, 1, rng)[:, 0]
+    testing.assert_exact(glla.solve(glla.asarray(a), b), glla.solve(a, b))
+    assert glla.solve(glla.asarray(np.zeros((0, 0))), []).shape == (0,)
+    with pytest.raises(NonFiniteError, match=r"^solve: the result does not fit float32"):
+        glla.solve(glla.asarray([[1e-30]]), [1e30])
+
+
 def test_refinement_takes_matrices_and_gives_arrays(rng):
     a, b = testing.conditioned(7, 7, rng), testing.normal(7, 3, rng)
     x = glla.solve(glla.asarray(a), glla.asarray(b), refine=True)
@@ -453,14 +461,21 @@ def test_hilbert_of_order_twelve_is_too_much(n):
     assert isinstance(caught.value, GllaError)
 
 
-def test_message_when_it_does_not_converge(rng):
-    a = testing.wilkinson_growth(40, 40, order=40).astype(np.float64)
+def test_message_when_it_does_not_converge(rng, monkeypatch):
+    monkeypatch.setattr("glla.refine.MOST_ITERATIONS", 2)
+    a = testing.conditioned(40, 40, rng, cond=1e6).astype(np.float64)
     with pytest.raises(
         ConvergenceError,
         match=r"^solve: refinement stopped at a backward error of \S+ after \d+ corrections \(aim 1e-14\); "
         r"the matrix is too ill-conditioned for float32 factors: use numpy\.linalg\.solve$",
     ):
         glla.solve(a, rng.standard_normal(40), refine=True)
+
+
+def test_refinement_makes_up_for_growth(rng):
+    """Factors that grow by 2^39 leave a few components right at first, and each correction some more."""
+    a, b = testing.wilkinson_growth(40, 40, order=40).astype(np.float64), rng.standard_normal(40)
+    assert testing.backward_error(a, np.asarray(glla.solve(a, b, refine=True)), b).componentwise < 1e-14
 
 
 def test_iterations_and_backward_error():
@@ -487,7 +502,7 @@ def test_refinement_of_singular_and_nonfinite():
     with pytest.raises(NonFiniteError, match=r"^solve: b must not hold NaN or infinity"):
         glla.solve(np.eye(2), [1, np.nan], refine=True)
     with pytest.raises(NonFiniteError, match=r"^solve: A must fit float32 \(largest 3\.403e\+38\), got 1e\+39 at"):
-        glla.solve(np.eye(2) * 1e39, [1, 1], refine=True)
+        glla.solve(np.eye(2) * 1e39, [1, 1], refine=True, equilibrate=False)
     with pytest.raises(ConvergenceError, match=r"backward error of nan"):
         glla.solve(np.eye(2), [1, np.nan], refine=True, check_finite=False)
 
@@ -496,3 +511,57 @@ def test_refined_right_hand_sides_may_leave_float32():
     x = glla.solve([[3.0, 1.0], [1.0, 2.0]], np.array([[1e100, 1e-100], [3e100, 2e-100]]), refine=True)
     expected = np.array([[-1e100 / 5, 0], [8e100 / 5, 1e-100]])
     assert (np.abs(x - expected) <= 1e-15 * np.abs(expected).max(axis=0)).all()
+
+
+@pytest.mark.parametrize("factor", [1e-300, 1e-60, 1e-40, 1e39, 1e60, 1e300])
+def test_refined_matrices_may_leave_float32(factor, rng):
+    a, b = testing.conditioned(9, 9, rng).astype(np.float64), rng.standard_normal(9)
+    for rhs in (b, b * factor):
+        x = glla.solve(a * factor, rhs, refine=True)
+        expected = np.linalg.solve(a * factor, rhs)
+        assert np.abs(x - expected).max() <= 1e-12 * np.abs(expected).max()
+        assert x.backward_error < 1e-14
+
+
+@pytest.mark.parametrize("spread", [60, 200, 400])
+def test_refined_rows_and_columns_of_wildly_different_size(spread, rng):
+    """Scaling by powers of two undone: bit for bit the solution of the matrix as it was, but for its exponents."""
+    for _ in range(5):
+        a, b = testing.conditioned(8, 8, rng).astype(np.float64), rng.standard_normal((8, 2))
+        rows, columns = rng.integers(-spread, spread + 1, (8, 1)), rng.integers(-spread, spread + 1, (1, 8))
+        x = glla.solve(np.ldexp(a, rows), np.ldexp(b, rows), refine=True)
+        np.testing.assert_array_equal(x, glla.solve(a, b, refine=True))
+        x = np.ldexp(glla.solve(np.ldexp(a, rows + columns), np.ldexp(b, rows), refine=True), columns.T)
+        assert testing.backward_error(a, np.asarray(x), b).componentwise < 1e-14
+
+
+def test_refined_components_of_wildly_different_size():
+    """A correction in float32 sees 38 decades of a residual; those below have their turn when these are done."""
+    for a in (np.diag([1e60, 1.0, 1e-60]), np.diag([1e-100, 1e50, 1.0, 1e100]), [[4, 1, 2], [1, 5, 3], [1e39, 0, 7]]):
+        a = np.array(a)
+        x = glla.solve(a, np.ones(len(a)), refine=True)
+        assert testing.backward_error(a, np.asarray(x), np.ones(len(a))).componentwise < 1e-14
+        assert x.backward_error < 1e-14
+
+
+def test_refined_singular_matrices_outside_float32():
+    for factor in (1e-60, 1e60):
+        with pytest.raises(SingularMatrixError):
+            glla.solve(np.arange(1.0, 10).reshape(3, 3) * factor, np.ones(3), refine=True)
+    with pytest.raises(SingularMatrixError):
+        glla.solve(np.diag([1e-60, 0.0]), np.ones(2), refine=True)
+
+
+def test_what_is_computed_from_a_refined_solution_is_none():
+    """Its attributes belong to the solution, and to parts of it."""
+    x = glla.solve([[3.0, 1.0], [1.0, 2.0]], [1.0, 2.0], refine=True)
+    for scalar in (np.sqrt(np.mean((x - 1) ** 2)), x.sum(), x.max(), np.mean(x), x @ x, x[0], np.linalg.norm(x)):
+        assert type(scalar) is np.float64
+    for array in (x - 1, 2 * x, -x, np.sqrt(x), np.eye(2) @ x, np.add.outer(x, x), x == x, np.cumsum(x[None], axis=1)):
+        assert type(array) is np.ndarray
+    assert isinstance(x[:1], glla.RefinedSolution)
+    assert x.copy().backward_error == x.backward_error
+    same = x
+    same += 1
+    assert same is x
+    np.testing.assert_allclose(np.asarray(x), [1.0, 2.0], rtol=0, atol=1e-15)

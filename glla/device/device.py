@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from types import TracebackType
 from typing import Any
 
@@ -29,7 +31,7 @@ from glla.errors import (
 )
 from glla.kernels import packing
 from glla.layout import Shape
-from glla.passes import Limits, Pass, Plan, Storage
+from glla.passes import Limits, Pass, Plan, Storage, Transfer
 
 Array = NDArray[np.float32]
 
@@ -89,10 +91,19 @@ class _Draw:
     """A pass made ready: everything looked up that does not depend on the operands."""
 
     step: Pass
-    array: moderngl.VertexArray
+    program: int
     samplers: tuple[tuple[int, str], ...]
     uniforms: tuple[tuple[moderngl.Uniform, bytes], ...]
     viewport: tuple[int, int, int, int]
+
+
+GL_FRAMEBUFFER = 0x8D40
+
+Ready = list[_Draw | Transfer]
+Call = Callable[[], Any]
+
+REMEMBERED = 2
+"""Sets of textures for which a plan's calls are kept: a result that replaces the one before takes turns with it."""
 
 
 class Device:
@@ -157,10 +168,23 @@ class Device:
         self.limits = self.info.limits
         self._pool = Pool(self._gl, self.limits, max_bytes, poison=self._debug)
         self._programs = Programs(self._gl)
-        self._ready: weakref.WeakKeyDictionary[Plan, list[_Draw]] = weakref.WeakKeyDictionary()
+        # moderngl's Framebuffer.use sets draw buffers, masks and scissor each time, which is half the price of a pass.
+        # They belong to the framebuffer, or never change here; only the binding and the viewport do.
+        self._bind_framebuffer = self._function("glBindFramebuffer", 2)
+        self._set_viewport = self._function("glViewport", 4)
+        self._use_program = self._function("glUseProgram", 1)
+        self._bind_vertex_array = self._function("glBindVertexArray", 1)
+        self._draw_arrays = self._function("glDrawArrays", 3)
+        self._ready: weakref.WeakKeyDictionary[Plan, Ready] = weakref.WeakKeyDictionary()
+        self._calls: weakref.WeakKeyDictionary[Plan, dict[tuple[int, ...], list[Call]]] = weakref.WeakKeyDictionary()
         self._plans = 0
         self._passes = 0
         self._watchers: list[Callable[[Plan], None]] = []
+
+    def _function(self, name: str, arguments: int) -> Callable[..., None]:
+        """Call into GL without moderngl; PYFUNCTYPE keeps the GIL, which for a call this short is cheaper."""
+        kinds = [ctypes.c_uint] * arguments
+        return ctypes.PYFUNCTYPE(None, *kinds)(self._loader.load_opengl_function(name))
 
     # -- what it is ---------------------------------------------------------------------------------------------
 
@@ -184,6 +208,8 @@ class Device:
             texture_size=side,
             draw_buffers=min(int(given["GL_MAX_DRAW_BUFFERS"]), 8),
             loop_trips=LLVMPIPE_LOOP_TRIPS,
+            uniform_block=int(given["GL_MAX_UNIFORM_BLOCK_SIZE"]) // 16,
+            software=software,
         )
         return DeviceInfo(
             renderer=renderer,
@@ -282,6 +308,7 @@ class Device:
         self.check()
         with self._loader:
             self._ready.clear()
+            self._calls.clear()
             self._pool.release()
             self._programs.release()
             self._gl.release()
@@ -335,7 +362,8 @@ class Device:
                 draws = self._ready[plan] = self._prepare(plan)
             textures = self._bind(plan, operands)
             try:
-                self._draw(plan, draws, textures)
+                for call in self._bound_calls(plan, draws, textures):
+                    call()
                 self._check_error(plan.operation)
             except BaseException:
                 for slot in plan.slots:
@@ -348,12 +376,15 @@ class Device:
             self._passes += len(draws)
         return {name: textures[slot] for name, slot in plan.results.items()}
 
-    def _prepare(self, plan: Plan) -> list[_Draw]:
+    def _prepare(self, plan: Plan) -> Ready:
         """Check a plan, compile its shaders, and find out which uniforms each pass must set."""
         plan.check(self.limits)
         known: dict[moderngl.Uniform, bytes] = {}  # what an earlier pass of this plan has set
-        draws = []
+        ready: Ready = []
         for step in plan.steps:
+            if isinstance(step, Transfer):
+                ready.append(step)
+                continue
             program = self._programs.get(step.shader, step.defines)
             region = plan.drawn(step)
             changed = []
@@ -362,18 +393,20 @@ class Device:
                 if known.get(uniform) != data:
                     known[uniform] = data
                     changed.append((uniform, data))
-            draws.append(
+            for binding, name in enumerate(sorted(step.blocks)):  # plans share programs, so not in each one's order
+                program.gl[name].binding = binding  # type: ignore[union-attr]
+            ready.append(
                 _Draw(
                     step=step,
-                    array=program.array,
+                    program=program.gl.glo,
                     samplers=tuple(
-                        (u, slot) for u, (name, slot) in enumerate(step.inputs.items()) if name in program.live
+                        (unit, slot) for unit, (name, slot) in enumerate(step.inputs.items()) if name in program.live
                     ),
                     uniforms=tuple(changed),
                     viewport=(region.x, region.y, region.width, region.height),
                 )
             )
-        return draws
+        return ready
 
     def _uniforms(self, program: Program, step: Pass) -> Iterator[tuple[moderngl.Uniform, Any]]:
         """Uniforms of a pass, those that the compiler has kept: the unit of each sampler, and the pass's own values."""
@@ -405,34 +438,58 @@ class Device:
             raise
         return textures
 
-    def _draw(self, plan: Plan, draws: list[_Draw], textures: Mapping[str, Texture]) -> None:
-        """Issue the draws. What stays as it was from pass to pass is not set again: a call costs as much as a draw."""
+    def _bound_calls(self, plan: Plan, ready: Ready, textures: Mapping[str, Texture]) -> list[Call]:
+        """GL calls of a plan for these textures, kept for the next time: Python is what small passes cost."""
+        names = (self._pool.generation, *(textures[slot].gl.glo for slot in plan.slots))
+        kept = self._calls.setdefault(plan, {})
+        calls = kept.pop(names, None)
+        if calls is None:
+            calls = self._bind_calls(plan, ready, textures)
+            if len(kept) >= REMEMBERED:
+                del kept[next(iter(kept))]
+        kept[names] = calls
+        return calls
+
+    def _bind_calls(self, plan: Plan, ready: Ready, textures: Mapping[str, Texture]) -> list[Call]:
+        """Turn passes into GL calls. What stays as it was from pass to pass is not set again."""
         gl = self._gl
-        blending: bool | None = None
-        framebuffers: dict[tuple[str, ...], moderngl.Framebuffer] = {}
-        bound: dict[int, str] = {}
-        for number, draw in enumerate(draws):
+        # No pass has vertex attributes, so one vertex array serves all.
+        calls: list[Call] = [partial(self._bind_vertex_array, self._programs.vertex_array)]
+        state: dict[Any, Any] = {}  # what the calls so far have set
+
+        def set_once(key: Any, value: Any, *todo: Call) -> None:
+            if state.get(key) != value:
+                state[key] = value
+                calls.extend(todo)
+
+        for number, draw in enumerate(ready):
+            if isinstance(draw, Transfer):
+                calls.append(partial(textures[draw.source].gl.read_into, textures[draw.target].gl))
+                continue
             step = draw.step
-            framebuffer = framebuffers.get(step.outputs)
-            if framebuffer is None:
-                framebuffer = self._pool.framebuffer(tuple(textures[slot] for slot in step.outputs))
-                framebuffers[step.outputs] = framebuffer
-            framebuffer.viewport = draw.viewport
-            framebuffer.use()
-            if step.accumulate is not blending:
-                blending = step.accumulate
-                gl.enable_only(moderngl.BLEND if blending else moderngl.NOTHING)
-                if blending:
-                    gl.blend_func = (moderngl.ONE, moderngl.ONE)
+            target = self._pool.framebuffer(tuple(textures[slot] for slot in step.outputs))
+            set_once("target", target.glo, partial(self._bind_framebuffer, GL_FRAMEBUFFER, target.glo))
+            set_once("view", draw.viewport, partial(self._set_viewport, *draw.viewport))
+            if step.accumulate:
+                set_once("blend", True, partial(gl.enable_only, moderngl.BLEND), self._add_when_blending)
+            else:
+                set_once("blend", False, partial(gl.enable_only, moderngl.NOTHING))
             for unit, slot in draw.samplers:
-                if bound.get(unit) != slot:
-                    bound[unit] = slot
-                    textures[slot].gl.use(unit)
-            for uniform, data in draw.uniforms:
-                uniform.write(data)
-            draw.array.render(moderngl.TRIANGLES, vertices=3)
+                set_once(("unit", unit), slot, partial(textures[slot].gl.use, unit))
+            for binding, (_, block) in enumerate(sorted(step.blocks.items())):
+                bind = partial(
+                    textures[block.slot].gl.bind_to_uniform_block, binding, 16 * block.first, 16 * block.count
+                )
+                set_once(("block", binding), block, bind)
+            calls += [partial(uniform.write, data) for uniform, data in draw.uniforms]
+            set_once("program", draw.program, partial(self._use_program, draw.program))
+            calls.append(partial(self._draw_arrays, moderngl.TRIANGLES, 3 * step.step, 3))
             if self._debug:
-                self._check_error(f"{plan.operation}: pass {number} ({step.shader})")
+                calls.append(partial(self._check_error, f"{plan.operation}: pass {number} ({step.shader})"))
+        return calls
+
+    def _add_when_blending(self) -> None:
+        self._gl.blend_func = (moderngl.ONE, moderngl.ONE)
 
     def _check_error(self, where: str) -> None:
         """Turn GL's error flag into an exception."""

@@ -17,17 +17,15 @@ _LINE = re.compile(r"\b0[:(](\d+)\)?")
 
 
 class Program:
-    """A linked program, and the vertex array that draws one triangle with it."""
+    """A linked program."""
 
-    def __init__(self, gl: moderngl.Program, array: moderngl.VertexArray) -> None:
+    def __init__(self, gl: moderngl.Program) -> None:
         self.gl = gl
-        self.array = array
         # A uniform that the compiler found without effect is not there; setting it would be a KeyError.
         self.live = frozenset(name for name in gl)
 
     def release(self) -> None:
-        """Release both."""
-        self.array.release()
+        """Release it."""
         self.gl.release()
 
 
@@ -43,6 +41,12 @@ class Programs:
     def __init__(self, context: moderngl.Context) -> None:
         self.context = context
         self._cache: dict[tuple[str, str], Program] = {}
+        self._array: moderngl.VertexArray | None = None
+
+    @property
+    def vertex_array(self) -> int:
+        """GL name of the vertex array that all programs share; there once a program is."""
+        return self._array.glo if self._array is not None else 0
 
     def __len__(self) -> int:
         return len(self._cache)
@@ -66,13 +70,18 @@ class Programs:
             gl = self.context.program(vertex_shader=shader.vertex.text, fragment_shader=shader.fragment.text)
         except moderngl.Error as error:
             raise ShaderError(explain(shader, str(error))) from None
-        return Program(gl, self.context.vertex_array(gl, []))
+        if self._array is None:
+            self._array = self.context.vertex_array(gl, [])
+        return Program(gl)
 
     def release(self) -> None:
         """Release all programs."""
         for program in self._cache.values():
             program.release()
         self._cache.clear()
+        if self._array is not None:
+            self._array.release()
+            self._array = None
 
 
 def explain(shader: shaders.Shader, log: str) -> str:

@@ -8,6 +8,7 @@ and released before them (a texture that is released while attached leaks).
 from __future__ import annotations
 
 from collections import defaultdict, deque
+from heapq import heappop, heappush
 from typing import Any
 
 import moderngl
@@ -20,7 +21,7 @@ NAN = float("nan")
 
 
 class Texture:
-    """A texture on loan from a pool.
+    """A texture (or a buffer, if its storage says so) on loan from a pool.
 
     Dropping the last reference gives it back; so does `release`. Both may happen in any thread: the texture joins a
     queue that the owner of the context empties.
@@ -28,7 +29,7 @@ class Texture:
 
     __slots__ = ("_pool", "gl", "storage")
 
-    def __init__(self, pool: Pool, gl: moderngl.Texture, storage: Storage) -> None:
+    def __init__(self, pool: Pool, gl: Any, storage: Storage) -> None:
         self._pool: Pool | None = pool
         self.gl = gl
         self.storage = storage
@@ -68,10 +69,11 @@ class Pool:
         self.limits = limits
         self.max_bytes = max_bytes
         self.poison = poison
-        self.returned: deque[tuple[moderngl.Texture, Storage]] = deque()
-        self._idle: dict[Storage, list[moderngl.Texture]] = defaultdict(list)
+        self.returned: deque[tuple[Any, Storage]] = deque()
+        self._idle: dict[Storage, list[tuple[int, Any]]] = defaultdict(list)  # heaps, by name
         self._framebuffers: dict[tuple[int, ...], moderngl.Framebuffer] = {}
         self._attached: dict[int, set[tuple[int, ...]]] = defaultdict(set)
+        self.generation = 0  # raised when GL objects are deleted: whoever remembers their names must forget them
         self.used = 0
         self.idle = 0
         self.used_bytes = 0
@@ -81,6 +83,9 @@ class Pool:
     def acquire(self, storage: Storage) -> Texture:
         """Lend a texture; its content is undefined.
 
+        Of several idle ones always the one with the smallest name: so a plan that runs again gets the same textures,
+        and what was prepared for them serves again.
+
         Raises
         ------
         LimitError
@@ -89,7 +94,7 @@ class Pool:
             The cap, or the device's memory, is exhausted.
         """
         self.collect()
-        gl = self._idle[storage].pop() if self._idle.get(storage) else None
+        gl = heappop(self._idle[storage])[1] if self._idle.get(storage) else None
         if gl is not None:
             self.idle -= 1
             self.idle_bytes -= storage.nbytes
@@ -99,7 +104,7 @@ class Pool:
         self.used_bytes += storage.nbytes
         self.peak_bytes = max(self.peak_bytes, self.used_bytes + self.idle_bytes)
         texture = Texture(self, gl, storage)
-        if self.poison:
+        if self.poison and not storage.buffer:
             framebuffer = self.framebuffer((texture,))
             framebuffer.viewport = (0, 0, storage.width, storage.height)
             framebuffer.clear(NAN, NAN, NAN, NAN)
@@ -109,7 +114,7 @@ class Pool:
         """Take back what was released since the last call, in whichever thread."""
         while self.returned:
             gl, storage = self.returned.popleft()
-            self._idle[storage].append(gl)
+            heappush(self._idle[storage], (gl.glo, gl))
             self.used -= 1
             self.idle += 1
             self.used_bytes -= storage.nbytes
@@ -118,9 +123,10 @@ class Pool:
     def free(self) -> None:
         """Release every idle texture and the framebuffers that hold it."""
         self.collect()
+        self.generation += 1
         for storage, textures in self._idle.items():
-            for gl in textures:
-                for key in self._attached.pop(gl.glo, set()):
+            for _, gl in textures:
+                for key in set() if storage.buffer else self._attached.pop(gl.glo, set()):
                     framebuffer = self._framebuffers.pop(key, None)
                     if framebuffer is not None:
                         self._unbind(framebuffer)
@@ -141,6 +147,7 @@ class Pool:
         framebuffer = self._framebuffers.get(key)
         if framebuffer is None:
             framebuffer = self.context.framebuffer([texture.gl for texture in textures])
+            framebuffer.use()  # which tells it its draw buffers, once
             self._framebuffers[key] = framebuffer
             for name in key:
                 self._attached[name].add(key)
@@ -151,7 +158,7 @@ class Pool:
         """Framebuffers kept."""
         return len(self._framebuffers)
 
-    def _make(self, storage: Storage) -> moderngl.Texture:
+    def _make(self, storage: Storage) -> Any:
         self._check(storage)
         if not self._fits(storage) or (gl := self._try(storage)) is None:
             self.free()  # idle textures may be in the way
@@ -164,6 +171,8 @@ class Pool:
 
     def _check(self, storage: Storage) -> None:
         most = self.limits.texture_size
+        if storage.buffer:
+            return
         if min(storage.height, storage.width) < 1 or max(storage.height, storage.width) > most:
             raise LimitError(
                 f"device: a texture has 1 to {most} texels a side on this device, got {storage}; "
@@ -179,16 +188,21 @@ class Pool:
     def _cap(self) -> str:
         return "" if self.max_bytes is None else f" of the {self.max_bytes} allowed"
 
-    def _try(self, storage: Storage) -> moderngl.Texture | None:
-        """Make a texture, or nothing when GL raises its error flag: it raises no exception by itself."""
+    def _try(self, storage: Storage) -> Any:
+        """Make a texture or a buffer, or nothing when GL raises its error flag: it raises no exception by itself."""
         _ = self.context.error  # an older flag is not this call's
         try:
-            gl = self.context.texture((storage.width, storage.height), storage.channels, dtype=DTYPE)
+            if storage.buffer:
+                gl: Any = self.context.buffer(reserve=storage.nbytes)
+            else:
+                gl = self.context.texture((storage.width, storage.height), storage.channels, dtype=DTYPE)
         except moderngl.Error:
             return None
         if self.context.error != "GL_NO_ERROR":
             gl.release()
             return None
+        if storage.buffer:
+            return gl
         gl.filter = (moderngl.NEAREST, moderngl.NEAREST)
         gl.repeat_x = gl.repeat_y = False
         return gl

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from glla.errors import OptionError
-from glla.layout import texels
-from glla.passes import Draft, Limits, PingPong, Plan, Uniform, Variant, matrix
+from glla.layout import packed, texels
+from glla.passes import Block, Draft, Limits, PingPong, Plan, Region, Storage, Uniform, Variant, matrix
 
 Sizes = tuple[int, int, int]
 """Rows of A, inner dimension, columns of B."""
@@ -23,16 +23,46 @@ VARIANTS = {
         "one pass for two inner indices, summed by reading the last pass's target",
         "Brodtkorb 2007, section 4.1.1, listing 4.2",
     ),
+    "register_blocked": Variant(
+        "a fragment computes 4 x 2 texels of C into 8 render targets", "Jiang and Snir 2005 (several render targets)"
+    ),
+    "panel_broadcast": Variant(
+        "16 rows of A in a uniform block at constant offsets, four inner indices of B in a texel", "glla"
+    ),
 }
 
 
-def choose(m: int, k: int, n: int, limits: Limits) -> str:
-    """Pick the variant: `inner_product` is the fastest of the three on every device measured so far.
+BLOCK_ROWS, BLOCK_COLUMNS = 4, 2
+"""Texels of C that one fragment of `register_blocked` computes."""
 
-    242 GFLOP/s against 16 for the virtual cube on an NVIDIA H200 at n = 4096, 6.4 against 2.4 to 4 on llvmpipe at
-    n = 512 (prototype figures; the comparison is repeated by the benchmarks).
+GROUP = 16
+"""Rows of C that one fragment of `panel_broadcast` computes."""
+
+DEPTH = 96
+"""Inner indices of one pass: 16 x 96 multiply-adds are what the instruction cache holds."""
+
+STRIP = 8
+"""Height of a strip, so that no pass is a single texel high: a rasteriser shades 2 x 2 texels together, or 4 x 4."""
+
+LARGE = 1200
+"""From this size (cube root of m k n) on, a GPU is faster with `panel_broadcast` than with `register_blocked`."""
+
+
+def choose(m: int, k: int, n: int, limits: Limits) -> str:
+    """Pick the variant.
+
+    On an NVIDIA H200 `panel_broadcast` leads from n = 1200 on (1334 GFLOP/s against 654 of `register_blocked` and 242
+    of `inner_product` at n = 4096, 604 against 597 at n = 1024). On llvmpipe `register_blocked` leads at every size.
+    Where C has few rows or columns, most of what a fragment of either computes would lie outside it.
+    See ``benchmarks/results``.
     """
-    return "inner_product"
+    if min(m, n) < 2 * BLOCK_ROWS * BLOCK_COLUMNS:
+        return "inner_product"
+    groups, chunks = -(-m // GROUP), -(-k // DEPTH)
+    fits = max(groups * chunks, STRIP * chunks * DEPTH // 4) <= limits.texture_size
+    if not limits.software and fits and m * k * n >= LARGE**3:
+        return "panel_broadcast"
+    return "register_blocked"
 
 
 @lru_cache(maxsize=128)
@@ -61,6 +91,8 @@ def plan(
         "inner_product": _inner_product,
         "virtual_cube": _virtual_cube,
         "virtual_cube_ping_pong": _virtual_cube_ping_pong,
+        "register_blocked": _register_blocked,
+        "panel_broadcast": _panel_broadcast,
     }
     if variant not in builders:
         raise OptionError(f"matmul: variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
@@ -107,3 +139,60 @@ def _virtual_cube_ping_pong(draft: Draft, sizes: Sizes, start: str, limits: Limi
         draft.draw("matmul/virtual_cube", inputs, sums.back, uniforms, {"PING_PONG": int(bool(sums.front))})
         sums.swap()
     return sums.front
+
+
+def _register_blocked(draft: Draft, sizes: Sizes, start: str, limits: Limits) -> str:
+    """One pass to 8 targets, and one that puts them together; again for each slice that the loop limit asks for."""
+    m, k, n = sizes
+    defines = {"ROWS": BLOCK_ROWS, "COLUMNS": BLOCK_COLUMNS}
+    storage = Storage(-(-texels(m) // BLOCK_ROWS), -(-texels(n) // BLOCK_COLUMNS))
+    inner, most = texels(k), limits.loop_trips
+    targets = tuple(draft.slot(f"C_{i}", storage) for i in range(BLOCK_ROWS * BLOCK_COLUMNS))
+    sums = PingPong(draft, "C", matrix((m, n)), start)
+    for first in range(0, inner, most):
+        slice_: dict[str, Uniform] = {"first": first, "count": min(most, inner - first)}
+        draft.draw("matmul/register_blocked", {"A": "A", "B": "B"}, targets, slice_, defines)
+        inputs = {f"C{i}": slot for i, slot in enumerate(targets)} | ({"start": sums.front} if sums.front else {})
+        onto = {"ONTO": int(bool(sums.front))}
+        draft.draw("matmul/interleave", inputs, sums.back, {"shape": (m, n)}, {**defines, **onto})
+        sums.swap()
+    return sums.front
+
+
+def _panel_broadcast(draft: Draft, sizes: Sizes, start: str, limits: Limits) -> str:
+    """Repack A and B; a pass for each panel of A, chunk by chunk of the inner dimension; repack C."""
+    m, k, n = sizes
+    groups, chunks, width = -(-m // GROUP), -(-k // DEPTH), -(-n // STRIP)
+    panels = draft.slot("panels", Storage(groups * chunks, 4 * DEPTH))
+    buffer = draft.slot("panel_buffer", Storage(groups * chunks, 4 * DEPTH, buffer=True))
+    strips = draft.slot("strips", Storage(STRIP * chunks * DEPTH // 4, width))
+    draft.draw(
+        "matmul/panels",
+        {"A": "A"},
+        panels,
+        {"groups": groups, "first_group": 0, "size": packed((m, k))},
+        {"DEPTH": DEPTH},
+    )
+    draft.transfer(panels, buffer)
+    draft.draw("matmul/strips", {"B": "B"}, strips, {"size": packed((k, n))})
+    storage = Storage(STRIP * groups, width)
+    pair = [tuple(draft.slot(f"C{t}_{side}", storage) for t in range(4)) for side in ("ping", "pong")]
+    for chunk in range(chunks):
+        before, target = pair[1 - chunk % 2], pair[chunk % 2]
+        inputs = {"B": strips} | ({f"C{t}": slot for t, slot in enumerate(before)} if chunk else {})
+        for group in range(groups):
+            draft.draw(
+                "matmul/panel_broadcast",
+                inputs,
+                target,
+                {"first": chunk * DEPTH // 4},
+                {"DEPTH": DEPTH, "CONTINUE": int(chunk > 0)},
+                Region(0, STRIP * group, width, STRIP),
+                blocks={"Panel": Block(buffer, (chunk * groups + group) * 4 * DEPTH, 4 * DEPTH)},
+                step=group,
+            )
+    last = pair[(chunks - 1) % 2]
+    result = draft.slot("C", matrix((m, n)))
+    inputs = {f"C{t}": slot for t, slot in enumerate(last)} | ({"start": start} if start else {})
+    draft.draw("matmul/assemble", inputs, result, {"shape": (m, n)}, {"ONTO": int(bool(start))})
+    return result

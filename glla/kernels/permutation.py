@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from glla.kernels.pivot import record_storage
 from glla.layout import Shape, texels
 from glla.passes import Draft, Plan, Storage, matrix
 
@@ -18,8 +17,7 @@ def trace(rows: int, steps: int, inverse: bool = False) -> Plan:
     rows : int
         Rows of the factored matrix.
     steps : int
-        Steps of the factorisation; the records are its results ``pivots_even`` and ``pivots_odd`` (given one step
-        only, both operands are the even ones).
+        Steps of the factorisation; the operand ``pivots`` holds their records.
     inverse : bool
         Where each original row went, instead of where each new row comes from.
 
@@ -29,16 +27,10 @@ def trace(rows: int, steps: int, inverse: bool = False) -> Plan:
         Result ``rows``: a column of texels (row of 2y, row of 2y+1, 0, 0).
     """
     draft = Draft("permutation_trace")
-    draft.operand("pivots_even", record_storage(steps))
-    draft.operand("pivots_odd", record_storage(steps))
+    draft.operand("pivots", Storage(1, steps))
     result = draft.slot("rows", Storage(texels(rows), 1))
-    draft.draw(
-        "permutation/trace",
-        {"pivots_even": "pivots_even", "pivots_odd": "pivots_odd"},
-        result,
-        {"steps": steps},
-        {"INVERSE": int(inverse)},
-    )
+    uniforms = {"first": 0, "end": steps}
+    draft.draw("permutation/trace", {"pivots": "pivots"}, result, uniforms, {"INVERSE": int(inverse)})
     return draft.plan({"rows": result})
 
 

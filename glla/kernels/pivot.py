@@ -1,8 +1,9 @@
 """Pivot search: which two rows a step of an elimination brings up.
 
-A pivot is a *pair of row indices*, found by a reduction on the device and left there, one texel for each step (a
-*record*): the elimination pass fetches it, so a factorisation never waits for the host. One set of passes serves every
-norm:
+A pivot is a *pair of row indices*, found by a reduction on the device and left there: the elimination pass fetches it,
+so a factorisation never waits for the host. A search is a pass or two in which each fragment looks at a few dozen rows
+and leaves its best candidate; whoever needs the winner reads all candidates, which are few. One set of passes serves
+every norm:
 
 ``partial``
     Each column by itself, the largest entry in magnitude, as LAPACK: search column 2k, then column 2k+1 as it will be
@@ -12,18 +13,19 @@ norm:
     Fewer passes, but a matrix whose rows pair badly has no good pair; ``health`` tells, and the caller turns to
     ``partial``.
 
-Records alternate between two textures, even steps and odd ones, because a step reads the record of the one before
-and a pass may not read what it draws to.
+A factorisation always moves on by two rows and two columns (`FactorSearch`). An echelon form moves down by as many rows
+as the column pair has pivots (`EchelonSearch`), so each of its steps needs the *record* of the one before.
 """
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from math import isqrt, sqrt
 
 from glla.errors import OptionError
 from glla.layout import Shape, texels
-from glla.passes import Draft, Region, Storage
+from glla.passes import Draft, Region, Storage, Uniform
 
 NORMS = {"partial": 0, "harmonic": 2, "geometric": 3}
 """Pivoting strategy -> NORM of ``pivot/measure.frag`` (``partial`` takes 0, then 1)."""
@@ -74,9 +76,107 @@ TOLERANCE = Storage(1, 1, 2)
 """The tolerance: an absolute figure and a relative one, in unit roundoffs."""
 
 
+def searched_by(height: int) -> int:
+    """Texels that one fragment searches, of a column of so many: about the square root, so that two levels balance.
+
+    >>> searched_by(10), searched_by(2048)
+    (10, 46)
+    """
+    return height if height <= 16 else isqrt(height - 1) + 1
+
+
+def _measure(
+    draft: Draft,
+    norm: int,
+    fixed: bool,
+    inputs: dict[str, str],
+    target: str,
+    uniforms: dict[str, Uniform],
+    region: Region,
+) -> str:
+    draft.draw("pivot/measure", inputs, target, uniforms, {"NORM": norm, "FIXED": int(fixed)}, region)
+    return target
+
+
+class FactorSearch:
+    """Adds the pivot searches of a factorisation to a draft.
+
+    Parameters
+    ----------
+    draft : Draft
+        Where the passes go.
+    shape : tuple of int
+        Rows and columns of the matrix that is searched: the whole one, or a panel.
+    pivoting : str
+        A key of `NORMS`.
+    name : str
+        Prefix of the slots.
+    """
+
+    def __init__(self, draft: Draft, shape: Shape, pivoting: str, name: str = "") -> None:
+        known(pivoting)
+        self.draft = draft
+        self.shape = shape
+        self.pivoting = pivoting
+        self.height = texels(shape[0])
+        self.chunk = searched_by(self.height)
+        storage = Storage(-(-self.height // self.chunk), texels(shape[1]))
+        self.candidates = draft.slot(f"{name}candidates", storage)
+        self.firsts = draft.slot(f"{name}firsts", storage) if pivoting == "partial" else ""
+
+    def on(self, shape: Shape, top: int) -> FactorSearch:
+        """The same search, with the same slots, for a panel that starts at row `top`."""
+        other = copy(self)
+        other.shape = shape
+        other.chunk = searched_by(self.height - top // 2)
+        return other
+
+    def step(self, k: int, matrix: str, top: int = 0) -> None:
+        """Search column pair k of the slot `matrix` for rows top + 2k and the next."""
+        count = -(-(self.height - top // 2 - k) // self.chunk)
+        uniforms = self.uniforms(top)
+        region = Region(k, 0, 1, count)
+        if self.pivoting == "partial":
+            _measure(self.draft, 0, True, {"A": matrix}, self.firsts, uniforms, region)
+            inputs = {"A": matrix, "firsts": self.firsts}
+            _measure(self.draft, 1, True, inputs, self.candidates, uniforms, region)
+        else:
+            _measure(self.draft, NORMS[self.pivoting], True, {"A": matrix}, self.candidates, uniforms, region)
+
+    @property
+    def inputs(self) -> dict[str, str]:
+        """Samplers of ``lib/factor_pivots.glsl``, for a pass that needs the winners."""
+        # The order gives them the texture units that they have in the search, so that they stay bound.
+        return ({"firsts": self.firsts} if self.firsts else {}) | {"candidates": self.candidates}
+
+    def uniforms(self, top: int = 0) -> dict[str, Uniform]:
+        """Uniforms of ``lib/factor_pivots.glsl``."""
+        return {"chunk": self.chunk, "top": top, "shape": self.shape}
+
+    @property
+    def defines(self) -> dict[str, int]:
+        """Defines of ``lib/factor_pivots.glsl``."""
+        return {"PAIR": int(self.pivoting != "partial")}
+
+    def records(self, steps: int, targets: tuple[str, str], first_step: int = 0, top: int = 0) -> None:
+        """Gather the records of all steps into the slots (pivots, health), from texel `first_step` on."""
+        self.draft.draw(
+            "pivot/factor_records",
+            self.inputs,
+            targets,
+            {**self.uniforms(top), "first_step": first_step},
+            {**self.defines, "GEOMETRIC": int(self.pivoting == "geometric")},
+            Region(first_step, 0, steps, 1),
+        )
+
+
 @dataclass(frozen=True)
 class Records:
-    """Names of the slots that hold the records and their health, even steps first."""
+    """Names of the slots that hold the records of an echelon form and their health, even steps first.
+
+    They alternate between two textures, because a step reads the record of the one before, and a pass may not read what
+    it draws to.
+    """
 
     pivots: tuple[str, str]
     health: tuple[str, str]
@@ -87,17 +187,8 @@ class Records:
         return named | ({"pivots_odd": self.pivots[1]} if steps > 1 else {})
 
 
-def record_storage(steps: int) -> Storage:
-    """Storage of the records of the even steps; the odd ones take as much.
-
-    >>> record_storage(5)
-    Storage(height=1, width=3, channels=4)
-    """
-    return Storage(1, (steps + 1) // 2)
-
-
-class Search:
-    """Adds the passes of pivot searches to a draft.
+class EchelonSearch:
+    """Adds the pivot searches of an echelon form to a draft.
 
     Parameters
     ----------
@@ -110,87 +201,67 @@ class Search:
         Column pairs that will be searched.
     pivoting : str
         A key of `NORMS`.
-    fixed : bool
-        Step k looks for rows 2k and 2k+1 (a factorisation), or for the next rows after the rank found so far
-        (an echelon form).
     """
 
-    def __init__(self, draft: Draft, shape: Shape, steps: int, pivoting: str, fixed: bool) -> None:
-        if pivoting not in NORMS:
-            raise OptionError(f"pivoting: must be one of {', '.join(NORMS)}, got {pivoting!r}")
+    def __init__(self, draft: Draft, shape: Shape, steps: int, pivoting: str) -> None:
+        known(pivoting)
         self.draft = draft
         self.shape = shape
         self.pivoting = pivoting
-        self.fixed = fixed
-        self.weight = int(pivoting == "partial" and not fixed)  # candidates carry a sum, see pivot/measure.frag
-        self.height = texels(shape[0])
-        self.chunk = self.height if self.height <= 16 else isqrt(self.height - 1) + 1
+        self.chunk = searched_by(texels(shape[0]))
+        self.count = -(-texels(shape[0]) // self.chunk)
+        self.weight = int(pivoting == "partial")  # candidates carry a sum, see pivot/measure.frag
         self.tolerance = draft.operand("tolerance", TOLERANCE)
-        record = record_storage(steps)
-        self.records = Records(
+        record = Storage(1, (steps + 1) // 2)
+        self.slots = Records(
             (draft.slot("pivots_even", record), draft.slot("pivots_odd", record)),
             (draft.slot("health_even", record), draft.slot("health_odd", record)),
         )
-        count = Storage(self._fragments(0), 1)
-        self.firsts = draft.slot("candidates", count)
-        self.first = draft.slot("first", Storage(1, 1))
-        self.seconds = draft.slot("candidates_second", count)
+        storage = Storage(self.count, 1)
+        self.candidates = draft.slot("candidates", storage)
+        self.firsts = draft.slot("firsts", storage)
 
     def step(self, k: int, matrix: str) -> tuple[str, int]:
         """Search the column pair of step k in the slot `matrix`; return slot and texel of the record."""
+        # At step 0 there is no record yet; the shader does not look, and any texture will do.
+        record, previous = (self.slots.pivots[1 - k % 2], (k - 1) // 2) if k else (self.tolerance, -1)
+        inputs = {"A": matrix, "record": record}
+        uniforms: dict[str, Uniform] = {"k": k, "chunk": self.chunk, "shape": self.shape, "previous": previous}
+        region = Region(0, 0, 1, self.count)
+        partial = self.pivoting == "partial"
+        if partial:
+            _measure(self.draft, 0, False, inputs, self.firsts, uniforms, region)
+            inputs = {**inputs, "firsts": self.firsts}
+        inputs = {**inputs, "tolerance": self.tolerance}
+        norm = 1 if partial else NORMS[self.pivoting]
+        _measure(self.draft, norm, False, inputs, self.candidates, uniforms, region)
+        self._record(k, record, previous)
+        return self.slots.pivots[k % 2], k // 2
+
+    def _record(self, k: int, record: str, previous: int) -> None:
+        inputs = {
+            "candidates": self.candidates,
+            "tolerance": self.tolerance,
+            "record": record,
+            "watched": self.slots.health[1 - k % 2] if k else self.tolerance,
+        }
         if self.pivoting == "partial":
-            first = self._winner(k, self._measure(k, matrix, NORMS["partial"], self.firsts))
-            candidates = self._measure(k, matrix, 1, self.seconds, first)
-            self._record(k, candidates, first)
-        else:
-            self._record(k, self._measure(k, matrix, NORMS[self.pivoting], self.firsts))
-        return self.records.pivots[k % 2], k // 2
-
-    def _fragments(self, k: int) -> int:
-        """Fragments that search step k: chunks of what can still be active."""
-        active = self.height - k if self.fixed else self.height
-        return -(-max(active, 1) // self.chunk)
-
-    def _before(self, k: int) -> tuple[str, int]:
-        """Slot and texel of the record before step k; at step 0 any texture will do."""
-        return (self.records.pivots[1 - k % 2], (k - 1) // 2) if k else (self.tolerance, -1)
-
-    def _measure(self, k: int, matrix: str, norm: int, target: str, first: str = "") -> str:
-        inputs = {"A": matrix}
-        uniforms: dict[str, int | tuple[int, ...]] = {"k": k, "chunk": self.chunk, "shape": self.shape}
-        inputs |= {"tolerance": self.tolerance} if norm else {}
-        inputs |= {"first": first} if first else {}
-        if not self.fixed:
-            inputs["record"], uniforms["previous"] = self._before(k)
-        defines = {"NORM": norm, "FIXED": int(self.fixed)}
-        region = Region(0, 0, 1, self._fragments(k))
-        self.draft.draw("pivot/measure", inputs, target, uniforms, defines, region)
-        return target
-
-    def _winner(self, k: int, candidates: str) -> str:
-        count = self._fragments(k)
-        if count == 1:
-            return candidates
-        defines = {"WEIGHT": self.weight}
-        self.draft.draw("pivot/reduce", {"candidates": candidates}, self.first, {"count": count}, defines)
-        return self.first
-
-    def _record(self, k: int, candidates: str, first: str = "") -> None:
-        record, previous = self._before(k)
-        watched = self.records.health[1 - k % 2] if k else self.tolerance
-        inputs = {"candidates": candidates, "tolerance": self.tolerance, "watched": watched}
-        inputs |= {"first": first} if first else {}
-        inputs |= {} if self.fixed else {"record": record}
+            inputs["firsts"] = self.firsts
         self.draft.draw(
             "pivot/record",
             inputs,
-            (self.records.pivots[k % 2], self.records.health[k % 2]),
-            {"count": self._fragments(k), "previous": previous, "k": k},
+            (self.slots.pivots[k % 2], self.slots.health[k % 2]),
+            {"count": self.count, "previous": previous},
             {
-                "PAIR": int(not first),
-                "FIXED": int(self.fixed),
+                "PAIR": int(self.pivoting != "partial"),
                 "WEIGHT": self.weight,
                 "GEOMETRIC": int(self.pivoting == "geometric"),
             },
             Region(k // 2, 0, 1, 1),
         )
+
+
+def known(pivoting: str) -> None:
+    """Raise OptionError unless it is a key of `NORMS`."""
+    if pivoting not in NORMS:
+        raise OptionError(f"pivoting: must be one of {', '.join(NORMS)}, got {pivoting!r}")

@@ -4,16 +4,29 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from glla.kernels.pivot import Search
+from glla.errors import OptionError
+from glla.kernels import plu
+from glla.kernels._blocked import BlockedFactors
+from glla.kernels.pivot import EchelonSearch
+from glla.kernels.triangular import substitute
 from glla.layout import Shape, texels
-from glla.passes import Draft, PingPong, Plan, Region, Variant, matrix
+from glla.passes import Draft, PingPong, Plan, Region, Storage, Variant, matrix
 
 VARIANTS = {
     "rank2": Variant(
         "two columns a step, eliminated above and below at once",
         "Brodtkorb 2007, section 4.1.2, listings 4.3 and 4.4",
     ),
+    "blocked": Variant(
+        "blocked PLU of the whole matrix, then back substitution; for independent leading columns only",
+        "LAPACK getrf and trtrs",
+    ),
 }
+
+
+def choose(shape: Shape) -> str:
+    """Pick the variant to try first: as `glla.kernels.plu.choose`, whose arithmetic it is."""
+    return plu.choose(shape)
 
 
 def flops(shape: Shape) -> int:
@@ -35,7 +48,7 @@ def steps(shape: Shape, pivoting: str) -> int:
 
 
 @lru_cache(maxsize=32)
-def plan(shape: Shape, pivoting: str = "harmonic") -> Plan:
+def plan(shape: Shape, pivoting: str = "harmonic", variant: str = "rank2", unroll: bool = False) -> Plan:
     """Plan of the reduced row echelon form of an m x n matrix, m, n > 0.
 
     Parameters
@@ -44,19 +57,27 @@ def plan(shape: Shape, pivoting: str = "harmonic") -> Plan:
         Rows and columns.
     pivoting : {"harmonic", "geometric", "partial"}
         See `glla.kernels.pivot`.
+    variant : str
+        A key of `VARIANTS`. ``blocked`` gives other results, see `_blocked`.
+    unroll : bool
+        ``blocked`` on a GPU: write out the long loops, see ``plu/block_row.frag``.
 
     Returns
     -------
     Plan
         Operands ``A`` (packed) and ``tolerance`` (absolute and relative). Results: ``R``,
         ``pivots_even`` and ``pivots_odd``, the records, and ``health`` of the last step.
-        About n^3 flop; per step one elimination pass and 2 (block norms) or 4 (partial) search passes.
+        About n^3 flop; per step one elimination pass and 2 (block norms) or 3 (partial) search passes.
     """
+    if variant not in VARIANTS:
+        raise OptionError(f"rref: variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
+    if variant == "blocked":
+        return _blocked(shape, pivoting, unroll)
     count = steps(shape, pivoting)
     draft = Draft(f"rref[rank2, {pivoting}]")
     storage = matrix(shape)
     front = PingPong(draft, "R", storage, draft.operand("A", storage))
-    search = Search(draft, shape, count, pivoting, fixed=False)
+    search = EchelonSearch(draft, shape, count, pivoting)
     for k in range(count):
         pivots, slot = search.step(k, front.front)
         left = max(k - 1, 0)  # a finished column is final in both textures one step after its own
@@ -68,4 +89,27 @@ def plan(shape: Shape, pivoting: str = "harmonic") -> Plan:
             region=Region(left, 0, storage.width - left, storage.height),
         )
         front.swap()
-    return draft.plan({"R": front.front, **search.records.results(count)}, flops(shape))
+    return draft.plan({"R": front.front, **search.slots.results(count)}, flops(shape))
+
+
+def _blocked(shape: Shape, pivoting: str, unroll: bool) -> Plan:
+    """Plan of [I X], X = U^-1 (the rest of U), for a matrix whose first min(m, n) columns are independent.
+
+    Of such a matrix the echelon form is known but for the columns behind. Whether it is one, the caller must see from
+    the results ``diagonal`` (U's, as `glla.kernels.plu.diagonal` has it) and ``health``, a texel for each step.
+    """
+    m, n = shape
+    draft = Draft(f"rref[blocked, {pivoting}]")
+    factors = BlockedFactors(draft, draft.operand("A", matrix(shape)), shape, pivoting, unroll)
+    diagonal = draft.slot("diagonal", Storage(texels(min(shape)), 1))
+    draft.draw("plu/diagonal", {"LU": factors.result}, diagonal)
+    result = draft.slot("R", matrix(shape))
+    if m < n:
+        behind = (m, n - m)
+        tail = draft.slot("tail", matrix(behind))
+        draft.draw("rref/tail", {"LU": factors.result}, tail, {"left": m, "shape": behind})
+        solution = substitute(draft, factors.result, tail, behind, upper=True)
+        draft.draw("rref/assemble", {"X": solution}, result, {"left": m, "shape": shape}, {"TAIL": 1})
+    else:
+        draft.draw("rref/assemble", {}, result, {"shape": shape}, {"TAIL": 0})
+    return draft.plan({"R": result, "diagonal": diagonal, "health": factors.records[1]}, flops(shape))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from glla.layout import texels
+from glla.layout import Shape, texels
 from glla.passes import Draft, PingPong, Plan, Region, Variant, matrix
 
 VARIANTS = {
@@ -34,28 +34,53 @@ def plan(n: int, columns: int, upper: bool = False, unit: bool = False, transpos
         Operands ``T`` and ``B``, result ``X``, all packed. ceil(n / 2) passes, n^2 columns flop.
     """
     draft = Draft(f"triangular[rank2, {'upper' if upper else 'lower'}]")
-    draft.operand("T", matrix((n, n)))
-    storage = matrix((n, columns))
-    rows = PingPong(draft, "X", storage, draft.operand("B", storage))
-    height = texels(n)
+    triangle = draft.operand("T", matrix((n, n)))
+    start = draft.operand("B", matrix((n, columns)))
+    result = substitute(draft, triangle, start, (n, columns), upper, unit, transposed)
+    return draft.plan({"X": result}, flops=n * n * columns)
+
+
+def substitute(
+    draft: Draft, triangle: str, start: str, shape: Shape, upper: bool, unit: bool = False, transposed: bool = False
+) -> str:
+    """Add the passes of a substitution to a draft.
+
+    Parameters
+    ----------
+    draft : Draft
+        Where the passes go.
+    triangle, start : str
+        Slots of T (which may be part of a wider matrix) and of the right-hand sides.
+    shape : tuple of int
+        Of the right-hand sides.
+    upper, unit, transposed : bool
+        As in `plan`.
+
+    Returns
+    -------
+    str
+        Slot of the solution.
+    """
+    storage = matrix(shape)
+    rows = PingPong(draft, "X", storage, start)
+    height = texels(shape[0])
     for step in range(height):
         t = height - 1 - step if upper else step
         # A row is final one step after its own, when both textures hold it.
-        region = (
-            Region(0, 0, storage.width, min(t + 2, height))
-            if upper
-            else _from_row(max(t - 1, 0), storage.width, height)
-        )
+        if upper:
+            region = Region(0, 0, storage.width, min(t + 2, height))
+        else:
+            region = _from_row(max(t - 1, 0), storage.width, height)
         draft.draw(
             "triangular/substitute",
-            {"T": "T", "B": rows.front},
+            {"T": triangle, "B": rows.front},
             rows.back,
-            {"t": t, "shape": (n, columns)},
+            {"t": t, "shape": shape},
             {"UPPER": int(upper), "UNIT": int(unit), "TRANSPOSED": int(transposed)},
             region,
         )
         rows.swap()
-    return draft.plan({"X": rows.front}, flops=n * n * columns)
+    return rows.front
 
 
 def _from_row(y: int, width: int, height: int) -> Region:

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 import glla
 from glla import Device
-from glla.factors import tolerance
 from glla.kernels import plu
 from glla.lab.extra import require
 from glla.matrix import Matrix
@@ -39,7 +38,7 @@ def factorisation(device: Device, a: NDArray[np.float32]) -> list[tuple[int, NDA
 
 def _stopped(a: Matrix, stop: int) -> NDArray[np.float32]:
     plan = plu.plan(a.shape, stop=stop)
-    results = a.device.run(plan, A=a.texture, tolerance=tolerance(a.device, 0.0, 0.0))
+    results = a.device.run(plan, A=a.texture)
     return Matrix(a.device, results["LU"], a.shape).numpy()
 
 

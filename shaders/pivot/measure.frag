@@ -14,17 +14,17 @@
 // pivoting of an echelon form): see lib/threshold.glsl.
 //
 // A          rows x columns, packed
-// first      1x1: the winner of PARTIAL_FIRST
-// record     the record of the step before, whose alpha is the number of pivots so far; with FIXED that is 2k
-// tolerance  1x1: absolute and relative
-// Cost per fragment: `chunk` fetches; 1 to 12 flop for each row.
+// firsts     the candidates of PARTIAL_FIRST, a column of texels
+// record     the record of the step before, whose alpha is the number of pivots so far; with FIXED that is top + 2k
+// tolerance  1x1: absolute and relative; with FIXED zero
+// Cost per fragment: `chunk` fetches (PARTIAL_SECOND: one more for each candidate of PARTIAL_FIRST); 1 to 12 flop for each row.
 // Brodtkorb, "A MATLAB Interface to the GPU" (2007), section 4.1.2 (norms); LAPACK getf2 (partial pivoting).
 
 #ifndef NORM
 #define NORM 0  // 0 PARTIAL_FIRST, 1 PARTIAL_SECOND, 2 HARMONIC, 3 GEOMETRIC
 #endif
 #ifndef FIXED
-#define FIXED 1  // pivot rows are 2k and 2k+1 (1), or follow the rank found so far (0)
+#define FIXED 1  // pivot rows are top + 2k and the next (1), or follow the rank found so far (0)
 #endif
 #if NORM < 0 || NORM > 3
 #error NORM must be 0, 1, 2 or 3
@@ -33,19 +33,23 @@
 #include "lib/packed.glsl"
 #include "lib/divide.glsl"
 #include "lib/threshold.glsl"
+#include "lib/best_candidate.glsl"
 
 uniform sampler2D A;
 #if NORM == 1
-uniform sampler2D first;
+uniform sampler2D firsts;
 #endif
+#if FIXED
+uniform int top;       // first row of the panel
+int k;                 // texel column of the panel: that of the fragment, each step has its own
+#else
+uniform int k;         // texel column of the panel
+uniform sampler2D record;
+uniform int previous;  // texel of the record of the step before; -1 at the first step
 #if NORM >= 1
 uniform sampler2D tolerance;
 #endif
-#if FIXED == 0
-uniform sampler2D record;
-uniform int previous;  // texel of the record of the step before; -1 at the first step
 #endif
-uniform int k;        // texel column of the panel
 uniform int chunk;    // texels that one fragment searches
 uniform ivec2 shape;  // rows and columns of A
 
@@ -59,11 +63,32 @@ void offer(float norm, int p, int q) {
 
 int rank_before() {
 #if FIXED
-    return 2 * k;
+    return top + 2 * k;
 #else
     return previous < 0 ? 0 : int(texelFetch(record, ivec2(previous, 0), 0).a);
 #endif
 }
+
+vec2 limits() {
+#if NORM >= 1 && FIXED == 0
+    return texelFetch(tolerance, ivec2(0), 0).rg;
+#else
+    return vec2(0.0);
+#endif
+}
+
+#if NORM == 1
+// Candidates of PARTIAL_FIRST: as many as fragments have searched, in the column of texels of this step.
+vec4 first_winner() {
+    int height = (shape.x + 1) >> 1;
+#if FIXED
+    height -= (top >> 1) + k;
+    return best_candidate(firsts, k, (height + chunk - 1) / chunk);
+#else
+    return best_candidate(firsts, 0, (height + chunk - 1) / chunk);
+#endif
+}
+#endif
 
 #if NORM <= 1
 
@@ -102,28 +127,29 @@ void look_at(int i, vec2 row) {
 #endif
 }
 
-void search(int start, int end) {
+void look_at_texel(int y, vec4 block) {
+    look_at(2 * y, block.rg);
+    look_at(2 * y + 1, block.ba);
+}
+
+void prepare() {
 #if NORM == 1
-    vec4 leader = texelFetch(first, ivec2(0), 0);
-    found = leader.x > threshold(texelFetch(tolerance, ivec2(0), 0).rg, leader.w, float(r));
+    vec4 leader = first_winner();
+    found = leader.x > threshold(limits(), leader.w, float(r));
     p = found ? int(leader.y) : -1;
     if (found) {
         pivot = row_pair(A, p, k);
         displaced = row_pair(A, r, k);
     }
 #endif
-    for (int y = start; y < end; ++y) {
-        vec4 block = texelFetch(A, ivec2(k, y), 0);
-        look_at(2 * y, block.rg);
-        look_at(2 * y + 1, block.ba);
-    }
 }
 
 #else
 
-int r;
+int r;           // pivots so far
+float smallest;  // a pivot up to this is none
 
-void offer_block(vec2 one, vec2 two, int p, int q, float smallest) {
+void offer_block(vec2 one, vec2 two, int p, int q) {
     float d1 = abs(one.x);
     float d2 = abs(two.y - multiplier(two.x, one.x) * one.y);
     float low = min(d1, d2);
@@ -137,35 +163,46 @@ void offer_block(vec2 one, vec2 two, int p, int q, float smallest) {
     offer(norm, p, q == r ? p : q);
 }
 
-void search(int start, int end) {
-    float smallest = texelFetch(tolerance, ivec2(0), 0).r;
-    bool one_column = 2 * k + 1 >= shape.y;
-    for (int y = max(start, r >> 1); y < end; ++y) {
-        vec4 block = texelFetch(A, ivec2(k, y), 0);
-        int i = 2 * y;
-        bool lower = i + 1 < shape.x;
-        if (one_column) {
-            offer(abs(block.r), i, -1);
-            if (lower) offer(abs(block.b), i + 1, -1);
-        } else if (lower) {
-            offer_block(block.rg, block.ba, i, i + 1, smallest);
-            offer_block(block.ba, block.rg, i + 1, i, smallest);
-        } else if (i == r) {
-            offer(abs(block.r), i, -1);  // the last row of an odd number of rows
-        }
-        best.w = max(best.w, max(max(abs(block.r), abs(block.g)), max(abs(block.b), abs(block.a))));
+void look_at_texel(int y, vec4 block) {
+    int i = 2 * y;
+    if (i < r - 1) return;
+    bool lower = i + 1 < shape.x;
+    if (2 * k + 1 >= shape.y) {  // a single column is left
+        offer(abs(block.r), i, -1);
+        if (lower) offer(abs(block.b), i + 1, -1);
+    } else if (lower) {
+        offer_block(block.rg, block.ba, i, i + 1);
+        offer_block(block.ba, block.rg, i + 1, i);
+    } else if (i == r) {
+        offer(abs(block.r), i, -1);  // the last row of an odd number of rows
     }
+    best.w = max(best.w, max(max(abs(block.r), abs(block.g)), max(abs(block.b), abs(block.a))));
+}
+
+void prepare() {
+    smallest = limits().r;
 }
 
 #endif
 
 void main() {
+#if FIXED
+    k = int(gl_FragCoord.x);
+#endif
     r = rank_before();
 #if FIXED
-    int start = k + int(gl_FragCoord.y) * chunk;
+    int start = (top >> 1) + k + int(gl_FragCoord.y) * chunk;
 #else
     int start = int(gl_FragCoord.y) * chunk;
 #endif
-    search(start, min(start + chunk, (shape.x + 1) >> 1));
+    int end = min(start + chunk, (shape.x + 1) >> 1);
+    prepare();
+    for (int y = start; y < end; y += AT_ONCE) {
+        vec4 some[AT_ONCE];
+        for (int i = 0; i < AT_ONCE; ++i) some[i] = texelFetch(A, ivec2(k, min(y + i, end - 1)), 0);
+        for (int i = 0; i < AT_ONCE; ++i) {
+            if (y + i < end) look_at_texel(y + i, some[i]);
+        }
+    }
     candidate = best;
 }

@@ -3,6 +3,7 @@
 //     a b        l = c / a           without a first pivot    l = 0
 //     c d        d' = d - l b        without a second pivot   d' = 0
 
+#include "lib/fullscreen.glsl"
 #include "lib/packed.glsl"
 #include "lib/divide.glsl"
 #include "lib/exchange.glsl"
@@ -17,7 +18,7 @@ flat out ivec2 found;  // has column 2k a pivot, has column 2k+1 one
 flat out vec4 block;   // a, b, l, d'
 
 void main() {
-    gl_Position = vec4(gl_VertexID == 1 ? 3.0 : -1.0, gl_VertexID == 2 ? 3.0 : -1.0, 0.0, 1.0);
+    gl_Position = triangle_corner();
     vec4 record = texelFetch(pivots, ivec2(slot, 0), 0);
     int r = int(record.b);
     found = ivec2(record.r >= 0.0, record.g >= 0.0);

@@ -41,7 +41,7 @@ def test_every_entry_point_compiles_with_its_defaults(kept, name):
         program = kept._programs.get(name, {})
     found = shader.resolve(name)
     uniforms = {name for name in program.live if not name.startswith("gl_")}
-    assert uniforms <= found.samplers | found.uniforms
+    assert uniforms <= found.samplers | found.uniforms | found.blocks
 
 
 def test_a_text_is_compiled_once(programs, shader_files):

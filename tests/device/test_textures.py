@@ -54,6 +54,48 @@ def test_what_is_given_back_is_lent_again(fresh):
     assert held(fresh) == (1, 0, 6 * TEXEL, 0)
 
 
+def test_of_several_the_smallest_name_is_lent(fresh):
+    """So a plan that runs again finds the textures that it had, in whichever order they were given back."""
+    textures = [fresh.write_texels(texels(2, 3)) for _ in range(5)]
+    names = [texture.gl.glo for texture in textures]
+    for order in ([0, 1, 2, 3, 4], [4, 3, 2, 1, 0], [2, 0, 4, 1, 3]):
+        for i in order:
+            textures[i].release()
+        assert held(fresh)[:2] == (0, 5)
+        textures = [fresh.write_texels(texels(2, 3)) for _ in range(5)]
+        assert [texture.gl.glo for texture in textures] == sorted(names)
+    for i in (3, 1):
+        textures[i].release()
+    assert [fresh.write_texels(texels(2, 3)).gl.glo] == [sorted(names)[1]]
+
+
+def test_a_buffer_and_a_texture_are_not_taken_for_each_other(fresh):
+    with fresh.current():
+        buffer = fresh._pool.acquire(Storage(2, 3, buffer=True))
+        assert isinstance(buffer.gl, moderngl.Buffer) and buffer.gl.size == 6 * TEXEL
+    assert held(fresh) == (1, 0, 6 * TEXEL, 0)
+    name = buffer.gl.glo
+    buffer.release()
+    texture = fresh.write_texels(texels(2, 3))
+    assert isinstance(texture.gl, moderngl.Texture)
+    assert held(fresh)[:2] == (1, 1)
+    with fresh.current():
+        assert fresh._pool.acquire(Storage(2, 3, buffer=True)).gl.glo == name
+    texture.release()
+
+
+def test_free_releases_buffers(fresh):
+    with fresh.current():
+        kept, idle = (fresh._pool.acquire(Storage(1, 4, buffer=True)) for _ in range(2))
+    gl = idle.gl
+    idle.release()
+    fresh.free()
+    assert isinstance(gl.mglo, moderngl.InvalidObject)
+    assert held(fresh) == (1, 0, 4 * TEXEL, 0)
+    kept.gl.write(bytes(64))
+    kept.release()
+
+
 @pytest.mark.parametrize("other", [(3, 2, 4), (2, 3, 2), (2, 3, 1), (1, 6, 4)])
 def test_only_the_same_storage_is_lent_again(fresh, other):
     fresh.write_texels(texels(2, 3)).release()

@@ -9,7 +9,7 @@ import pytest
 
 import glla
 from glla.layout import Shape
-from glla.passes import Plan, matrix
+from glla.passes import Pass, Plan, matrix
 
 
 def packed(array: np.ndarray) -> np.ndarray:
@@ -54,11 +54,20 @@ def run(device: glla.Device) -> Callable[..., Results]:
 
 @pytest.fixture
 def factorise(run: Callable[..., Results]) -> Callable[..., Results]:
-    """Run a plan that searches pivots, and put its records in order: `records`, a row for each step, and `health`."""
+    """Run a plan that searches pivots, and put its records in order: `records`, a row for each step, and `health`.
+
+    `health` is what the host makes of it: smallest ratio, largest entry, smallest norm. An echelon form takes a
+    tolerance, a factorisation takes none.
+    """
 
     def factorise(plan: Plan, a: np.ndarray, absolute: float = 0.0, relative: float = 0.0) -> Results:
+        if "tolerance" not in plan.operands:
+            results = run(plan, A=a)
+            (records,), (health,) = results["pivots"], results["health"]
+            worst = np.array([health[:, 0].min(), health[:, 1].max(), health[:, 2].min()])
+            return Results(results | {"records": records, "health": worst, "healths": results["health"]})
         results = run(plan, A=a, tolerance=np.array([[[absolute, relative]]]))
-        steps = sum(step.shader == "pivot/record" for step in plan.steps)
+        steps = sum(step.shader == "pivot/record" for step in plan.steps if isinstance(step, Pass))
         records = np.zeros((steps, 4), dtype=np.float32)
         records[0::2] = results["pivots_even"][0, : (steps + 1) // 2]
         if steps > 1:

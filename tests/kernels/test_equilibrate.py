@@ -110,6 +110,36 @@ def test_what_leaves_the_range_is_infinite_or_zero(run, exponent):
         assert_exact(run(scale((2, 2), 1), A=a, row_exponents=texels).matrix("scaled", (2, 2)), expected)
 
 
+def mean_exponents(exponents):
+    """The mean of each row, rounded half up; NaN stands for an entry that is zero, and 0 for a row of zeros."""
+    return np.array([np.floor(np.mean(kept) + 0.5) if len(kept := row[~np.isnan(row)]) else 0 for row in exponents])
+
+
+@pytest.mark.parametrize("sweeps", [1, 2, 5])
+@pytest.mark.parametrize("shape", [(1, 1), (2, 3), (17, 13), (13, 29)], ids=str)
+@pytest.mark.parametrize("name", ["normal", "graded", "tiny", "huge", "zeros", "integers", "permutation"])
+def test_sweeps_of_the_geometric_mean(run, rng, name, shape, sweeps):
+    a = MATRICES[name](*shape, rng)
+    results = run(plan(shape, sweeps), A=a)
+    own = np.where(a != 0, np.frexp(a.astype(np.float64))[1] - 1.0, np.nan)
+    f = np.zeros(shape[1])
+    for _ in range(sweeps):
+        e = mean_exponents(own - f)
+        f = mean_exponents((own - e[:, None]).T)
+    e = exponent_model(np.ldexp(a.astype(np.float64), -f.astype(int)))
+    f = exponent_model(np.ldexp(a.astype(np.float64), -e[:, None]).T)
+    np.testing.assert_array_equal(exponents(results["row_exponents"], shape[0]), e)
+    np.testing.assert_array_equal(exponents(results["column_exponents"], shape[1]), f)
+    assert_exact(results.matrix("scaled", shape), np.ldexp(a.astype(np.float64), -e[:, None] - f))
+
+
+@pytest.mark.parametrize("spread", [10, 50])
+def test_without_zeros_one_sweep_undoes_any_scaling(run, rng, spread):
+    a = rng.integers(1, 2, (7, 10)) * np.float32(1.5)
+    graded = np.ldexp(a, rng.integers(-spread, spread, (7, 1)) + rng.integers(-spread, spread, 10))
+    assert_exact(run(plan(a.shape, 1), A=graded).matrix("scaled", a.shape), a)
+
+
 @every_shape
 def test_plans_keep_the_rules(shape):
     plan(shape).check()

@@ -5,10 +5,19 @@ import pytest
 
 from glla.errors import OptionError
 from glla.kernels.matmul import VARIANTS, choose, plan
-from glla.passes import Limits
+from glla.passes import Limits, Pass
 from glla.testing import MATRICES, PRODUCT_SHAPES, assert_exact, assert_product, integers, normal
 
-SHAPES = [shape for shape in PRODUCT_SHAPES if 0 not in shape]
+pytestmark = pytest.mark.newer_gl
+
+# The parts of register_blocked are 8 x 4 elements of C; those of panel_broadcast 16 rows of C, 8 columns, and 96 inner
+# indices: multiples of all these, and one more and one less, each with sizes that are none.
+MULTIPLES = [
+    (m, k, n)
+    for off in (-1, 0, 1)
+    for m, k, n in ((16 + off, 96, 24), (32, 96 + off, 8), (17, 192 + off, 9), (48, 5, 8 + off), (7, 4, 16 + off))
+]
+SHAPES = list(dict.fromkeys([shape for shape in PRODUCT_SHAPES if 0 not in shape] + MULTIPLES + [(31, 193, 15)]))
 FEW_TRIPS = Limits(loop_trips=7)
 
 every_variant = pytest.mark.parametrize("variant", VARIANTS)
@@ -37,7 +46,9 @@ def test_integers_are_exact(run, rng, variant, shape):
 
 
 @every_variant
-@pytest.mark.parametrize("shape", [(1, 1, 1), (3, 5, 2), (17, 16, 15), (15, 33, 31)], ids=str)
+@pytest.mark.parametrize(
+    "shape", [(1, 1, 1), (3, 5, 2), (17, 16, 15), (15, 33, 31), (16, 96, 8), (33, 97, 9), (8, 193, 17)], ids=str
+)
 def test_adds_to_what_is_there(run, rng, variant, shape):
     a, b = operands(shape, rng)
     c = integers(a.shape[0], b.shape[1], rng, limit=1000)
@@ -52,6 +63,20 @@ def test_sum_split_over_passes_is_exact(run, rng, variant, inner, odd, onto):
     a, b = operands((5, 2 * inner - odd, 3), rng)
     c = integers(5, 3, rng) if onto else None
     assert_exact(product(run, a, b, variant, FEW_TRIPS, c), a @ b + (c if onto else 0))
+
+
+@pytest.mark.parametrize(("inner", "slices"), [(1, 1), (7, 1), (8, 2), (15, 3)])
+def test_register_blocked_takes_two_passes_for_a_slice(inner, slices):
+    steps = plan(4, 2 * inner, 4, "register_blocked", FEW_TRIPS).steps
+    assert [step.shader for step in steps] == ["matmul/register_blocked", "matmul/interleave"] * slices
+    assert sum(step.uniforms["count"] for step in steps[::2]) == inner
+
+
+@pytest.mark.parametrize(("k", "chunks"), [(1, 1), (96, 1), (97, 2), (192, 2), (193, 3)])
+def test_panel_broadcast_takes_a_pass_for_each_panel_and_chunk(k, chunks):
+    shaders = [step.shader for step in plan(33, k, 4, "panel_broadcast").steps if isinstance(step, Pass)]
+    assert shaders.count("matmul/panel_broadcast") == 3 * chunks
+    assert len(shaders) == 3 * chunks + 3
 
 
 @pytest.mark.parametrize(("inner", "passes"), [(1, 1), (6, 1), (7, 1), (8, 2), (13, 2), (14, 2), (15, 3)])
@@ -151,11 +176,19 @@ def test_plan_is_made_once():
 
 
 def test_unknown_variant():
-    message = r"matmul: variant must be one of inner_product, virtual_cube, virtual_cube_ping_pong, got 'strassen'"
-    with pytest.raises(OptionError, match=message):
+    message = f"matmul: variant must be one of {', '.join(VARIANTS)}, got 'strassen'"
+    with pytest.raises(OptionError, match=f"^{message}$"):
         plan(2, 2, 2, "strassen")
 
 
 @every_shape
 def test_choice_is_a_variant(shape):
     assert choose(*shape, Limits()) in VARIANTS
+
+
+@pytest.mark.parametrize("software", [False, True])
+@pytest.mark.parametrize("side", [1024, 4096])
+@pytest.mark.parametrize("shape", [(2048, 2048, 512), (512, 2048, 2048), (40, 2048, 40), (2048, 40, 2048)], ids=str)
+def test_choice_keeps_to_the_limits(shape, side, software):
+    limits = Limits(texture_size=side, software=software)
+    plan(*shape, choose(*shape, limits), limits).check(limits)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from glla.kernels.permutation import gather, trace
+from glla.passes import Draft, Storage
 from glla.testing import assert_exact, normal
 
 # Rows of the matrix, and steps of its factorisation (two exchanges each).
@@ -18,12 +19,11 @@ def exchanges(rows, steps, rng):
 
 
 def records(pivots):
-    """The texels of the even steps and of the odd ones; what lies behind the last step is NaN."""
+    """The texels of all steps, with NaN in what is not looked at."""
     pairs = np.array(pivots, dtype=np.float32).reshape(-1, 2)
-    result = np.full((2, 1, (len(pairs) + 1) // 2, 4), np.nan, dtype=np.float32)
-    result[0, 0, :, :2] = pairs[0::2]
-    result[1, 0, : len(pairs) // 2, :2] = pairs[1::2]
-    return {"pivots_even": result[0], "pivots_odd": result[1]}
+    result = np.full((1, len(pairs), 4), np.nan, dtype=np.float32)
+    result[0, :, :2] = pairs
+    return result
 
 
 def order(pivots, rows):
@@ -35,7 +35,7 @@ def order(pivots, rows):
 
 
 def traced(run, rows, steps, pivots, inverse=False):
-    texels = run(trace(rows, steps, inverse), **records(pivots))["rows"]
+    texels = run(trace(rows, steps, inverse), pivots=records(pivots))["rows"]
     assert not texels[:, :, 2:].any()
     return texels[:, 0, :2].reshape(-1)[:rows]
 
@@ -52,10 +52,24 @@ def test_inverse_undoes_them(run, rng, rows, steps):
     assert_exact(traced(run, rows, steps, pivots, inverse=True), np.argsort(order(pivots, rows)))
 
 
-def test_one_step_needs_no_odd_record(run):
-    even = records([2, 1])["pivots_even"]
-    rows = run(trace(3, 1), pivots_even=even, pivots_odd=even)["rows"][:, 0, :2].reshape(-1)[:3]
-    assert rows.tolist() == [2, 1, 0]
+def test_one_step(run):
+    assert traced(run, 3, 1, [2, 1]).tolist() == [2, 1, 0]
+    assert traced(run, 3, 1, [2, 2]).tolist() == [2, 0, 1]
+    assert traced(run, 3, 1, [2, 2], inverse=True).tolist() == [1, 2, 0]
+
+
+@pytest.mark.parametrize(("first", "end"), [(0, 3), (2, 5), (4, 9), (8, 9)])
+def test_trace_of_some_steps(run, rng, first, end):
+    """As a panel of a factorisation uses it: only the steps from `first` to before `end`."""
+    pivots = exchanges(17, 9, rng)
+    draft = Draft("some")
+    draft.operand("pivots", Storage(1, 9))
+    draft.draw(
+        "permutation/trace", {"pivots": "pivots"}, draft.slot("rows", Storage(9, 1)), {"first": first, "end": end}
+    )
+    rows = run(draft.plan({"rows": "rows"}), pivots=records(pivots))["rows"][:, 0, :2].reshape(-1)[:17]
+    only = [pivot if 2 * first <= i < 2 * end else i for i, pivot in enumerate(pivots)]
+    assert_exact(rows, order(only, 17))
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (2, 3), (3, 2), (17, 16), (37, 5), (5, 131)], ids=str)
@@ -71,7 +85,7 @@ def test_gather_takes_rows_as_they_are(run, rng, shape):
 @every_case
 def test_gather_by_the_trace_and_its_inverse_is_the_identity(run, rng, rows, steps):
     pivots, a = exchanges(rows, steps, rng), normal(rows, 3, rng)
-    there, back = (run(trace(rows, steps, inverse), **records(pivots))["rows"] for inverse in (False, True))
+    there, back = (run(trace(rows, steps, inverse), pivots=records(pivots))["rows"] for inverse in (False, True))
     permuted = run(gather(a.shape), A=a, rows=there).matrix("B", a.shape)
     assert_exact(permuted, a[order(pivots, rows)])
     assert_exact(run(gather(a.shape), A=permuted, rows=back).matrix("B", a.shape), a)

@@ -5,8 +5,16 @@ import pytest
 
 from glla.errors import OptionError
 from glla.kernels import plu
-from glla.kernels.pivot import NORMS, SMALLEST_RATIO, Search, accepted, allowed_growth, record_storage
-from glla.passes import Draft, matrix
+from glla.kernels.pivot import (
+    NORMS,
+    SMALLEST_RATIO,
+    EchelonSearch,
+    FactorSearch,
+    accepted,
+    allowed_growth,
+    searched_by,
+)
+from glla.passes import Draft, Storage, matrix
 from glla.testing import integers, normal
 
 # Rows on either side of where a second level of fragments begins (32), of where their chunks grow, and past 512.
@@ -52,13 +60,21 @@ every_kind = pytest.mark.parametrize("make", KINDS, ids=lambda make: make.__name
 every_height = pytest.mark.parametrize("rows", ROWS)
 
 
-def search(shape, pivoting, fixed):
-    """Plan of one search in the first column pair."""
+def search(shape, pivoting, fixed, top=0):
+    """Plan of one search in the first column pair, of a factorisation (`fixed`) from row `top`, or an echelon form."""
     draft = Draft("search")
     draft.operand("A", matrix(shape))
-    passes = Search(draft, shape, 1, pivoting, fixed)
-    passes.step(0, "A")
-    return draft.plan(passes.records.results(1))
+    if not fixed:
+        echelon = EchelonSearch(draft, shape, 1, pivoting)
+        echelon.step(0, "A")
+        return draft.plan(echelon.slots.results(1))
+    passes = FactorSearch(draft, shape, pivoting)
+    if top:
+        passes = passes.on(shape, top)
+    passes.step(0, "A", top)
+    targets = (draft.slot("pivots", Storage(1, 1)), draft.slot("health", Storage(1, 1)))
+    passes.records(1, targets, top=top)
+    return draft.plan({"pivots": "pivots", "health": "health"})
 
 
 # ---- the choice --------------------------------------------------------------------------------------------------
@@ -71,7 +87,10 @@ def first_largest(values):
 
 
 def partial_choice(a, fixed):
-    """The record of an elimination of two columns with partial pivoting; -1 where a column has no pivot."""
+    """The record of an elimination of two columns with partial pivoting.
+
+    Where a column has no pivot, an echelon form says -1 and a factorisation leaves the row where it is.
+    """
     a = a.astype(np.float32).copy()
     first = first_largest(a[:, 0])
     row = 0 if first is None else 1
@@ -82,7 +101,7 @@ def partial_choice(a, fixed):
     second = first_largest(a[start:, 1]) if a.shape[1] > 1 else None
     p = first if first is not None else (0 if fixed else -1)
     q = second + start if second is not None else (1 if fixed else -1)
-    return [p, q, 0, 2 if fixed else row + (second is not None)]
+    return [p, q, 0, 0 if fixed else row + (second is not None)]
 
 
 @every_kind
@@ -95,6 +114,24 @@ def test_partial_takes_the_first_of_the_largest(factorise, rng, make, rows, colu
     a = make(rows, columns, rng)
     record = factorise(search(a.shape, "partial", fixed), a)["records"][0]
     assert record.tolist() == partial_choice(a, fixed)
+
+
+@every_kind
+@pytest.mark.parametrize("rows", [17, 18, 20, 49, 80, 131, 1031])
+@pytest.mark.parametrize("top", [16, 64])
+@pytest.mark.parametrize("pivoting", NORMS)
+def test_a_panel_is_searched_from_its_top_row(factorise, rng, make, rows, top, pivoting):
+    """What lies above is done with, and may be anything."""
+    if rows <= top:
+        return
+    a = make(rows - top, 2, rng)
+    below = factorise(search(a.shape, pivoting, True), a)
+    panel = factorise(search((rows, 2), pivoting, True, top), np.vstack([np.full((top, 2), 1e9, np.float32), a]))
+    p, q, row, rest = panel["records"][0].tolist()
+    assert [p - top, q - top, row - top, rest] == below["records"][0].tolist()
+    assert panel["health"].tolist() == below["health"].tolist()
+    if pivoting == "partial":
+        assert below["records"][0].tolist() == partial_choice(a, True)
 
 
 def block_norm(rows, pivoting):
@@ -134,11 +171,12 @@ def test_block_norms_take_the_best_pair_of_a_texel(factorise, rng, make, rows, p
     norm, p, q = block_choice(a, pivoting)
     results = factorise(search(a.shape, pivoting, fixed), a)
     found = norm > 0
-    expected = [p, q, 0, 2] if found else [0, 1, 0, 2] if fixed else [-1, -1, 0, 0]
+    expected = [p, q, 0, 0 if fixed else 2] if found else [0, 1, 0, 0] if fixed else [-1, -1, 0, 0]
     assert results["records"][0].tolist() == expected
     ratio, largest, smallest = results["health"]
     assert largest == np.abs(a).max()
-    assert ratio == pytest.approx(min(1, (norm / largest) ** power(pivoting)) if largest else 0, rel=1e-6)
+    expected = (norm / largest) ** power(pivoting) if largest else 0
+    assert ratio == pytest.approx(expected if fixed else min(1, expected), rel=1e-6)
     assert smallest == pytest.approx(norm, rel=1e-6)
 
 
@@ -161,6 +199,9 @@ def test_a_single_row_or_column_is_measured_by_itself(factorise, a, expected, pi
     results = factorise(search(a.shape, pivoting, False), a)
     assert results["records"][0].tolist() == expected
     assert results["health"].tolist() == [1, np.abs(a).max(), np.abs(a).max()]
+    fixed = factorise(search(a.shape, pivoting, True), a)
+    assert fixed["records"][0].tolist() == [expected[0], 1, 0, 0]
+    assert fixed["health"].tolist() == results["health"].tolist()
 
 
 @pytest.mark.parametrize("row", [0, 1, 3, 39])
@@ -257,32 +298,56 @@ def test_geometric_norm_takes_the_order_that_multiplies_less(factorise):
 # ---- the passes --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("pivoting", "rows", "shaders"),
-    [
-        ("partial", 32, ["measure", "measure", "record"]),
-        ("partial", 33, ["measure", "reduce", "measure", "record"]),
-        ("harmonic", 1000, ["measure", "record"]),
-        ("geometric", 2, ["measure", "record"]),
-    ],
-)
-def test_passes_of_a_search(pivoting, rows, shaders):
-    plan = search((rows, 2), pivoting, True)
+@pytest.mark.parametrize("rows", [2, 32, 33, 1000])
+@pytest.mark.parametrize("fixed", [True, False], ids=["factorisation", "echelon form"])
+@pytest.mark.parametrize("pivoting", NORMS)
+def test_passes_of_a_search(pivoting, rows, fixed):
+    """However many rows: whoever needs the winner reads the candidates."""
+    plan = search((rows, 2), pivoting, fixed)
     plan.check()
+    shaders = ["measure"] * (2 if pivoting == "partial" else 1) + ["factor_records" if fixed else "record"]
     assert [step.shader.removeprefix("pivot/") for step in plan.steps] == shaders
 
 
-@pytest.mark.parametrize("rows", [2, 32, 33, 100, 512, 1000, 8192])
-def test_no_fragment_searches_much_more_than_the_others_compare(rows):
-    plan = search((rows, 2), "partial", True)
+@pytest.mark.parametrize("rows", [2, 31, 32, 33, 34, 100, 512, 1000, 8192])
+@pytest.mark.parametrize("fixed", [True, False], ids=["factorisation", "echelon form"])
+def test_no_fragment_searches_much_more_than_the_others_compare(rows, fixed):
+    plan = search((rows, 2), "partial", fixed)
     chunk = plan.steps[0].uniforms["chunk"]
     fragments = plan.drawn(plan.steps[0]).height
+    assert chunk == searched_by((rows + 1) // 2)
     assert (fragments - 1) * chunk < (rows + 1) // 2 <= fragments * chunk
     assert fragments == 1 or abs(fragments - chunk) <= 1
 
 
-def test_even_steps_get_the_larger_half_of_the_records():
-    assert [record_storage(steps).width for steps in (1, 2, 3, 4)] == [1, 1, 2, 2]
+def test_later_steps_and_panels_search_less():
+    draft = Draft("search")
+    draft.operand("A", matrix((200, 8)))
+    passes = FactorSearch(draft, (200, 8), "harmonic")
+    for k in range(4):
+        passes.step(k, "A")
+    panel = passes.on((200, 8), 150)
+    for k in range(4):
+        panel.step(k, "A", 150)
+    heights = [step.region.height for step in draft.steps]
+    assert passes.chunk == 10 and heights[:4] == [10, 10, 10, 10]
+    assert panel.chunk == 5 and heights[4:] == [5, 5, 5, 5]
+    assert [step.region.x for step in draft.steps] == [0, 1, 2, 3] * 2
+    assert panel.candidates == passes.candidates
+
+
+@pytest.mark.parametrize(("steps", "even", "odd"), [(1, 1, 0), (2, 1, 1), (3, 2, 1), (4, 2, 2), (7, 4, 3)])
+def test_even_steps_of_an_echelon_form_get_the_larger_half_of_the_records(steps, even, odd):
+    draft = Draft("search")
+    draft.operand("A", matrix((8, 2 * steps)))
+    passes = EchelonSearch(draft, (8, 2 * steps), steps, "harmonic")
+    where = [passes.step(k, "A") for k in range(steps)]
+    assert where == [(("pivots_even", "pivots_odd")[k % 2], k // 2) for k in range(steps)]
+    plan = draft.plan(passes.slots.results(steps))
+    plan.check()
+    assert plan.slots["pivots_even"].width == even and set(plan.results) >= {"pivots_even", "health"}
+    assert (odd > 0) == ("pivots_odd" in plan.results)
+    assert plan.results["health"] == ("health_even", "health_odd")[(steps - 1) % 2]
 
 
 def test_unknown_pivoting():

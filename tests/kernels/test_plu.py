@@ -7,7 +7,8 @@ import scipy.linalg
 from glla.errors import OptionError
 from glla.kernels import permutation
 from glla.kernels.pivot import NORMS, accepted
-from glla.kernels.plu import VARIANTS, diagonal, factor, flops, plan, steps
+from glla.kernels.plu import VARIANTS, choose, diagonal, factor, flops, plan, steps
+from glla.passes import Limits, Pass
 from glla.testing import (
     MATRICES,
     ROUNDOFF,
@@ -24,10 +25,18 @@ from glla.testing import (
 WHOLE = [shape for shape in SHAPES if 0 not in shape]
 # More than one chunk of rows (33, 131), more than 512 rows.
 LARGE = [(131, 131), (1031, 5), (5, 1031)]
+# Panels of 64 columns, groups of 16 rows: about the edges of one and two panels, tall and wide.
+EDGES = [1, 5, 63, 64, 65, 127, 128, 129, 130]
+OBLONG = [(100, 300), (300, 100), (33, 200), (200, 33)]
+PANELS = [(m, n) for m in EDGES for n in EDGES] + OBLONG
+SOME_PANELS = [(64, 64), (65, 65), (63, 129), (129, 63), (130, 130), (72, 200), *OBLONG]
+FEW_PANELS = [(65, 65), (130, 129), (72, 200), (200, 70)]
 BLOCK_NORMS = sorted(set(NORMS) - {"partial"})
 MULTIPLIER_LIMIT = 1 + 8 * ROUNDOFF  # of inexact division
 
 every_shape = pytest.mark.parametrize("shape", WHOLE, ids=str)
+some_panels = pytest.mark.parametrize("shape", SOME_PANELS, ids=str)
+every_variant = pytest.mark.parametrize("variant", VARIANTS)
 every_pivoting = pytest.mark.parametrize("pivoting", NORMS)
 every_matrix = pytest.mark.parametrize("name", MATRICES)
 
@@ -60,10 +69,14 @@ def packed_factors(lower, upper):
 # ---- exact -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("shape", WHOLE + LARGE, ids=str)
-def test_integer_factors_are_found_exactly(factorise, rng, shape):
+@pytest.mark.parametrize(
+    ("variant", "shape"),
+    [("rank2", shape) for shape in WHOLE + LARGE + FEW_PANELS] + [("blocked", s) for s in WHOLE + LARGE + PANELS],
+    ids=str,
+)
+def test_integer_factors_are_found_exactly(factorise, rng, shape, variant):
     lower, upper = small_factors(*shape, rng)
-    results = factorise(plan(shape), lower @ upper)
+    results = factorise(plan(shape, variant=variant), lower @ upper)
     assert_exact(results.matrix("LU", shape), packed_factors(lower, upper))
     assert factors(results, shape)[3].tolist() == list(range(min(shape)))
 
@@ -84,30 +97,86 @@ def test_stop_past_the_end_is_the_whole_factorisation():
     assert len(plan((5, 5), stop=99).steps) == len(plan((5, 5)).steps)
 
 
+@pytest.mark.parametrize("stop", [0, -1])
+@every_variant
+def test_stop_is_at_least_one(stop, variant):
+    with pytest.raises(OptionError, match=f"^plu: stop must be at least 1, got {stop}$"):
+        plan((5, 5), stop=stop, variant=variant)
+
+
+def test_blocked_does_not_stop():
+    message = "^plu: variant blocked takes no stop, its columns are not done two by two; use rank2$"
+    for stop in (1, 99):
+        with pytest.raises(OptionError, match=message):
+            plan((5, 5), stop=stop, variant="blocked")
+
+
 @every_pivoting
-@every_shape
-def test_identity_is_its_own_factors(factorise, shape, pivoting):
+@every_variant
+@pytest.mark.parametrize("shape", WHOLE + SOME_PANELS, ids=str)
+def test_identity_is_its_own_factors(factorise, shape, pivoting, variant):
     eye = np.eye(*shape, dtype=np.float32)
-    assert_exact(factorise(plan(shape, pivoting), eye).matrix("LU", shape), eye)
+    assert_exact(factorise(plan(shape, pivoting, variant=variant), eye).matrix("LU", shape), eye)
 
 
 @pytest.mark.parametrize("name", ["permutation", "bad_pairs", "swapped_pairs", "antidiagonal"])
-@every_shape
-def test_permutations_are_exact(factorise, rng, shape, name):
+@every_variant
+@pytest.mark.parametrize("shape", WHOLE + SOME_PANELS, ids=str)
+def test_permutations_are_exact(factorise, rng, shape, name, variant):
     a = MATRICES[name](*shape, rng)
-    p, lower, upper, _ = factors(factorise(plan(shape), a), shape)
+    p, lower, upper, _ = factors(factorise(plan(shape, variant=variant), a), shape)
     assert_exact(lower, np.eye(*lower.shape))
     assert_exact(p @ lower @ upper, a)
 
 
 @pytest.mark.parametrize("pivoting", BLOCK_NORMS)
-@pytest.mark.parametrize("n", [2, 4, 5, 8, 17])
-def test_block_norms_exchange_rows_within_a_texel(factorise, n, pivoting):
+@every_variant
+@pytest.mark.parametrize("n", [2, 4, 5, 8, 17, 130])
+def test_block_norms_exchange_rows_within_a_texel(factorise, n, pivoting, variant):
     a = MATRICES["swapped_pairs"](n, n, None)
-    results = factorise(plan((n, n), pivoting), a)
+    results = factorise(plan((n, n), pivoting, variant=variant), a)
     p, lower, upper, _ = factors(results, (n, n))
     assert healthy(results, a)
     assert_exact(p @ lower @ upper, a)
+
+
+# ---- singular panels ---------------------------------------------------------------------------------------------
+
+
+@every_variant
+@pytest.mark.parametrize("shape", [(130, 130), (129, 200), (300, 100)], ids=str)
+@pytest.mark.parametrize("columns", [[0], [63], [64], [70], [64, 65, 66, 71], range(64, 96), range(60, 70)], ids=str)
+def test_columns_without_a_pivot_are_found_exactly(factorise, rng, shape, columns, variant):
+    """A zero on U's diagonal, with nothing but zeros in L's column below: elimination goes on as if nothing was."""
+    columns = list(columns)
+    lower, upper = small_factors(*shape, rng)
+    upper[columns, columns] = 0
+    lower[:, columns] = np.eye(*lower.shape)[:, columns]
+    results = factorise(plan(shape, variant=variant), lower @ upper)
+    assert_exact(results.matrix("LU", shape), packed_factors(lower, upper))
+    assert factors(results, shape)[3].tolist() == list(range(min(shape)))
+
+
+@every_variant
+@pytest.mark.parametrize("rank", [1, 10, 63, 64, 65, 70])
+def test_rank_is_deficient(factorise, rng, rank, variant):
+    """Integers, so that what remains behind the rank is zero, not what rounding has left."""
+    shape = (130, 131)
+    lower, upper = small_factors(*shape, rng)
+    lower[:, rank:], upper[rank:] = np.eye(130)[:, rank:], 0
+    results = factorise(plan(shape, variant=variant), lower @ upper)
+    assert_exact(results.matrix("LU", shape), packed_factors(lower, upper))
+
+
+@every_variant
+@pytest.mark.parametrize("gone", [range(70, 71), range(64, 128), range(64), range(129, 130)], ids=str)
+def test_columns_of_zeros(factorise, rng, gone, variant):
+    a = normal(130, 140, rng)
+    a[:, gone] = 0
+    p, lower, upper, piv = factors(factorise(plan(a.shape, variant=variant), a), a.shape)
+    assert_plu(a, p, lower, upper, multiplier_limit=MULTIPLIER_LIMIT)
+    assert not upper[:, gone].any()
+    assert all(piv[j] == j for j in gone)
 
 
 # ---- bounded -----------------------------------------------------------------------------------------------------
@@ -121,20 +190,38 @@ def test_partial_is_within_its_bound(factorise, rng, name, shape):
     assert_plu(a, p, lower, upper, multiplier_limit=MULTIPLIER_LIMIT)
 
 
+@every_matrix
+@pytest.mark.parametrize("shape", FEW_PANELS, ids=str)
+def test_blocked_is_within_its_bound(factorise, rng, name, shape):
+    a = MATRICES[name](*shape, rng)
+    p, lower, upper, _ = factors(factorise(plan(shape, variant="blocked"), a), shape)
+    assert_plu(a, p, lower, upper, multiplier_limit=MULTIPLIER_LIMIT)
+
+
+@every_matrix
+def test_blocked_is_within_its_bound_for_a_part_of_a_panel(factorise, rng, name):
+    for shape in WHOLE:
+        a = MATRICES[name](*shape, rng)
+        p, lower, upper, _ = factors(factorise(plan(shape, variant="blocked"), a), shape)
+        assert_plu(a, p, lower, upper, multiplier_limit=MULTIPLIER_LIMIT)
+
+
 @pytest.mark.parametrize("shape", LARGE, ids=str)
 @pytest.mark.parametrize("name", ["normal", "conditioned", "graded", "singular"])
-def test_large_matrices_are_within_their_bound(factorise, rng, name, shape):
+@every_variant
+def test_large_matrices_are_within_their_bound(factorise, rng, name, shape, variant):
     a = MATRICES[name](*shape, rng)
-    p, lower, upper, _ = factors(factorise(plan(shape), a), shape)
+    p, lower, upper, _ = factors(factorise(plan(shape, variant=variant), a), shape)
     assert_plu(a, p, lower, upper, multiplier_limit=MULTIPLIER_LIMIT)
 
 
 @pytest.mark.parametrize("pivoting", BLOCK_NORMS)
 @every_matrix
-def test_block_norms_are_within_the_bound_or_say_so(factorise, rng, name, pivoting):
-    for shape in WHOLE:
+@pytest.mark.parametrize(("variant", "shapes"), [("rank2", WHOLE), ("blocked", FEW_PANELS)], ids=VARIANTS)
+def test_block_norms_are_within_the_bound_or_say_so(factorise, rng, name, pivoting, variant, shapes):
+    for shape in shapes:
         a = MATRICES[name](*shape, rng)
-        results = factorise(plan(shape, pivoting), a)
+        results = factorise(plan(shape, pivoting, variant=variant), a)
         if healthy(results, a):
             assert_plu(a, *factors(results, shape)[:3])
 
@@ -154,18 +241,55 @@ def test_no_small_matrix_passes_as_healthy_that_is_not(factorise, rng, pivoting)
 
 @pytest.mark.parametrize("pivoting", BLOCK_NORMS)
 @pytest.mark.parametrize("name", ["identity", "diagonal", "spd", "toeplitz", "lower"])
-@pytest.mark.parametrize("n", [2, 3, 16, 37])
-def test_block_norms_do_well_where_the_diagonal_does(factorise, rng, name, n, pivoting):
+@pytest.mark.parametrize("n", [2, 3, 16, 37, 130])
+@every_variant
+def test_block_norms_do_well_where_the_diagonal_does(factorise, rng, name, n, pivoting, variant):
     a = MATRICES[name](n, n, rng)
-    assert healthy(factorise(plan(a.shape, pivoting), a), a)
+    assert healthy(factorise(plan(a.shape, pivoting, variant=variant), a), a)
 
 
 @pytest.mark.parametrize("pivoting", BLOCK_NORMS)
 @pytest.mark.parametrize("name", ["bad_pairs", "ones", "zeros"])
-@pytest.mark.parametrize("n", [4, 8, 17])
-def test_block_norms_say_that_there_is_no_good_pair(factorise, rng, name, n, pivoting):
+@pytest.mark.parametrize("n", [4, 8, 17, 130])
+@every_variant
+def test_block_norms_say_that_there_is_no_good_pair(factorise, rng, name, n, pivoting, variant):
     a = MATRICES[name](n, n, rng)
-    assert not healthy(factorise(plan(a.shape, pivoting), a), a)
+    assert not healthy(factorise(plan(a.shape, pivoting, variant=variant), a), a)
+
+
+@every_variant
+@every_pivoting
+def test_a_bad_pair_in_the_second_panel_shows_in_the_health(factorise, pivoting, variant):
+    a = np.eye(130, dtype=np.float32)
+    a[100:102, 100:102] = 1e-4 * np.eye(2)
+    a[101, 101] = 2.0
+    results = factorise(plan(a.shape, pivoting, variant=variant), a)
+    ratio, largest, smallest = results["health"]
+    assert largest == 2
+    if pivoting == "partial":  # of the second column of a pair only
+        assert (ratio, smallest) == (1, 1)
+        return
+    assert 1e-5 < ratio < 1.1e-4 and 5e-5 < smallest < 0.1
+    assert not healthy(results, a)
+
+
+# ---- one variant against the other -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("pivoting", "shape"),
+    [("partial", shape) for shape in PANELS] + [(norm, shape) for norm in BLOCK_NORMS for shape in SOME_PANELS],
+    ids=str,
+)
+def test_variants_agree_to_the_last_bit(device, factorise, rng, shape, pivoting):
+    """They do the same operations in the same order; llvmpipe does as the text says, and contracts nothing."""
+    if "llvmpipe" not in device.info.renderer:
+        pytest.skip("another driver may contract one of them")
+    a = normal(*shape, rng)
+    one, two = (factorise(plan(shape, pivoting, variant=variant), a) for variant in VARIANTS)
+    assert_exact(one.matrix("LU", shape), two.matrix("LU", shape))
+    for name in ("pivots", "healths"):
+        np.testing.assert_array_equal(one[name], two[name])
 
 
 # ---- LAPACK ------------------------------------------------------------------------------------------------------
@@ -177,26 +301,41 @@ def test_block_norms_say_that_there_is_no_good_pair(factorise, rng, name, n, piv
     "shape", [(1, 1), (3, 3), (17, 17), (37, 37), (29, 13), (13, 29), (131, 131), (1031, 5)], ids=str
 )
 @pytest.mark.parametrize("zero_column", [False, True])
-def test_pivots_are_lapacks(factorise, rng, name, shape, zero_column):
+@every_variant
+def test_pivots_are_lapacks(factorise, rng, name, shape, zero_column, variant):
     a = MATRICES[name](*shape, rng)
     if zero_column:
         a[:, shape[1] // 2] = 0  # no pivot there: the row stays
-    piv = factors(factorise(plan(shape), a), shape)[3]
+    piv = factors(factorise(plan(shape, variant=variant), a), shape)[3]
     assert piv.tolist() == scipy.linalg.lu_factor(a)[1].tolist()
+
+
+@pytest.mark.filterwarnings("ignore:Diagonal number:scipy.linalg.LinAlgWarning")
+@some_panels
+def test_pivots_of_panels_are_lapacks(factorise, rng, shape):
+    for name in ("normal", "permutation", "antidiagonal", "graded"):
+        a = MATRICES[name](*shape, rng)
+        a[:, shape[1] - shape[1] // 3 :: 20] = 0
+        piv = factors(factorise(plan(shape, variant="blocked"), a), shape)[3]
+        assert piv.tolist() == scipy.linalg.lu_factor(a)[1].tolist(), name
 
 
 # ---- records -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("shape", [(1, 1), (2, 3), (7, 5), (5, 7), (37, 37), (67, 3)], ids=str)
-def test_records_lead_to_the_permutation(run, factorise, rng, shape):
+@every_variant
+@pytest.mark.parametrize("shape", [(1, 1), (2, 3), (7, 5), (5, 7), (37, 37), (67, 3), (130, 129), (70, 200)], ids=str)
+def test_records_lead_to_the_permutation(run, factorise, rng, shape, variant):
     a = normal(*shape, rng)
-    results = factorise(plan(shape), a)
+    results = factorise(plan(shape, variant=variant), a)
+    assert results["pivots"].shape == results["healths"].shape == (1, steps(shape), 4)
+    assert (
+        results["records"][:, 2].tolist() == list(range(0, 2 * steps(shape), 2)) and not results["records"][:, 3].any()
+    )
     p, lower, upper, _ = factors(results, shape)
     order = p.argmax(axis=0)
-    records = {"pivots_even": results["pivots_even"], "pivots_odd": results.get("pivots_odd", results["pivots_even"])}
-    rows = run(permutation.trace(shape[0], steps(shape)), **records)["rows"]
-    back = run(permutation.trace(shape[0], steps(shape), inverse=True), **records)["rows"]
+    rows = run(permutation.trace(shape[0], steps(shape)), pivots=results["pivots"])["rows"]
+    back = run(permutation.trace(shape[0], steps(shape), inverse=True), pivots=results["pivots"])["rows"]
     assert rows[:, 0, :2].reshape(-1)[: shape[0]].tolist() == order.tolist()
     assert back[:, 0, :2].reshape(-1)[: shape[0]].tolist() == np.argsort(order).tolist()
     permuted = run(permutation.gather(shape), A=a, rows=rows).matrix("B", shape)
@@ -207,16 +346,34 @@ def test_records_lead_to_the_permutation(run, factorise, rng, shape):
 # ---- character ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("shape", [(5, 5), (6, 6), (5, 8), (6, 9)], ids=str)
+@every_variant
+@pytest.mark.parametrize("shape", [(5, 5), (6, 6), (5, 8), (6, 9), (130, 130), (70, 200)], ids=str)
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
-@pytest.mark.parametrize("row", [0, 3, 4])
-def test_not_finite_in_the_last_column_stays_there(factorise, rng, shape, bad, row):
+@pytest.mark.parametrize("row", [0, 3, 4, -1])
+def test_not_finite_in_the_last_column_stays_there(factorise, rng, shape, bad, row, variant):
     a = normal(*shape, rng)
-    clean = factorise(plan(shape), a).matrix("LU", shape)
+    clean = factorise(plan(shape, variant=variant), a).matrix("LU", shape)
     a[row, -1] = bad
-    lu = factorise(plan(shape), a).matrix("LU", shape)
+    lu = factorise(plan(shape, variant=variant), a).matrix("LU", shape)
     np.testing.assert_array_equal(lu[:, :-1], clean[:, :-1])
     assert not np.isfinite(lu[:, -1]).all()
+
+
+@every_variant
+@pytest.mark.parametrize("shape", [(130, 140), (70, 200), (200, 70)], ids=str)
+@pytest.mark.parametrize(("i", "j"), [(0, 0), (3, 63), (68, 64), (30, 65), (1, 69), (69, 69)])
+def test_nan_leaves_the_columns_before_it_alone(factorise, rng, shape, i, j, variant):
+    """L and U are final there but for the order of L's rows, which later pivots decide."""
+    a = normal(*shape, rng)
+    clean = factorise(plan(shape, variant=variant), a).matrix("LU", shape)
+    a[i, j] = np.nan
+    results = factorise(plan(shape, variant=variant), a)
+    lu, done = results.matrix("LU", shape), j - j % 2  # the two columns of a step are searched together
+    np.testing.assert_array_equal(lu[:done, :done], clean[:done, :done])
+    for c in range(done):
+        np.testing.assert_array_equal(np.sort(lu[c + 1 :, c]), np.sort(clean[c + 1 :, c]))
+    assert np.isnan(lu[:, j]).any()
+    assert np.isfinite(results["records"]).all()
 
 
 # ---- what follows from the factors -------------------------------------------------------------------------------
@@ -247,13 +404,39 @@ def test_diagonal_and_the_largest_of_each_column(run, rng, n, make):
 @every_pivoting
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_plan_keeps_the_rules(pivoting, variant):
-    for shape in WHOLE + LARGE:
-        made = plan(shape, pivoting)
-        made.check()
-        assert variant in made.operation and pivoting in made.operation
-        assert sum(step.shader == "plu/eliminate" for step in made.steps) == steps(shape)
-        plan(shape, pivoting, 1).check()
-        assert plan(shape, pivoting) is made
+    plainest = Limits(texture_size=1024, draw_buffers=4, uniform_block=1024)  # less than OpenGL 3.3 grants
+    for shape in WHOLE + LARGE + SOME_PANELS:
+        made = plan(shape, pivoting, variant=variant)
+        made.check(plainest)
+        assert made.operation == f"plu[{variant}, {pivoting}]"
+        shaders = [step.shader for step in made.steps if isinstance(step, Pass)]
+        assert shaders.count("plu/eliminate") == steps(shape)
+        assert shaders.count("pivot/measure") == steps(shape) * (2 if pivoting == "partial" else 1)
+        if variant == "rank2":
+            plan(shape, pivoting, 1).check()
+        assert plan(shape, pivoting, variant=variant) is made
+        assert made.operands == ("A",) and set(made.results) == {"LU", "pivots", "health"}
+
+
+@pytest.mark.parametrize(("shape", "panels", "updates"), [
+    ((64, 64), 1, 0), ((64, 65), 1, 0), ((65, 64), 1, 0), ((65, 65), 2, 1), ((128, 128), 2, 4), ((33, 200), 1, 0),
+    ((130, 130), 3, 5 + 1), ((300, 100), 2, 15),
+])  # fmt: skip
+def test_passes_of_a_blocked_plan(shape, panels, updates):
+    """A product for each group of 16 rows below a panel; an update is of rank 64, so a panel is passed over once."""
+    shaders = [step.shader for step in plan(shape, variant="blocked").steps if isinstance(step, Pass)]
+    assert shaders.count("plu/copy_panel") == shaders.count("pivot/factor_records") == panels
+    assert shaders.count("plu/update") == updates
+
+
+def test_unknown_variant():
+    with pytest.raises(OptionError, match=r"^plu: variant must be one of rank2, blocked, got 'recursive'$"):
+        plan((2, 2), variant="recursive")
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (512, 9000), (9000, 512), (513, 513), (4096, 4096)], ids=str)
+def test_choice_is_a_variant(shape):
+    assert choose(shape) in VARIANTS
 
 
 def test_plans_of_what_follows_keep_the_rules():
@@ -268,7 +451,8 @@ def test_plans_of_what_follows_keep_the_rules():
 )
 def test_flops_are_counted(shape, expected):
     assert flops(shape) == expected
-    assert plan(shape).cost.flops == expected
+    for variant in VARIANTS:
+        assert plan(shape, variant=variant).cost.flops == expected
 
 
 def test_unknown_pivoting():

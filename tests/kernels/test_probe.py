@@ -5,6 +5,8 @@ import pytest
 
 from glla.kernels import probe
 
+pytestmark = pytest.mark.newer_gl
+
 SIZES = [(1, 1), (1, 65), (33, 2), (7, 5)]
 PLANS = {
     "answers": probe.answers((3, 5)),

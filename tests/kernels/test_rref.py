@@ -6,6 +6,7 @@ import pytest
 from glla.errors import OptionError
 from glla.kernels.pivot import NORMS, accepted
 from glla.kernels.rref import VARIANTS, flops, plan, steps
+from glla.passes import Pass
 from glla.testing import (
     MATRICES,
     SHAPES,
@@ -188,11 +189,15 @@ def test_not_finite_in_the_last_column_stays_there(factorise, rng, shape, bad, r
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_plan_keeps_the_rules(pivoting, variant):
     for shape in WHOLE + LARGE:
-        made = plan(shape, pivoting)
+        made = plan(shape, pivoting, variant)
         made.check()
         assert variant in made.operation and pivoting in made.operation
-        assert sum(step.shader == "rref/eliminate" for step in made.steps) == steps(shape, pivoting)
-        assert plan(shape, pivoting) is made
+        assert plan(shape, pivoting, variant) is made
+        shaders = [step.shader for step in made.steps if isinstance(step, Pass)]
+        if variant == "rank2":
+            assert shaders.count("rref/eliminate") == steps(shape, pivoting)
+        else:
+            assert shaders.count("triangular/substitute") == (shape[0] + 1) // 2 * (shape[0] < shape[1])
 
 
 @pytest.mark.parametrize(
@@ -206,3 +211,44 @@ def test_flops_are_counted(shape, expected):
 def test_unknown_pivoting():
     with pytest.raises(OptionError, match="pivoting: must be one of partial, harmonic, geometric, got 'complete'"):
         plan((2, 2), "complete")
+
+
+# ---- blocked ------------------------------------------------------------------------------------------------------
+
+BLOCKED_SHAPES = [(1, 1), (1, 3), (3, 1), (2, 2), (5, 9), (9, 5), (63, 64), (64, 65), (65, 64), (129, 200), (200, 129)]
+
+
+def blocked(run, a, pivoting="partial"):
+    """R of the blocked variant, and whether the caller would let it stand."""
+    results = run(plan(a.shape, pivoting, "blocked"), A=a)
+    order = min(a.shape)
+    u = results["diagonal"][:, 0, :2].reshape(-1)[:order]
+    ratio, largest = results["health"][0, :, 0].min(), results["health"][0, :, 1].max()
+    healthy = pivoting == "partial" or accepted(ratio, largest, float(np.abs(a).max()), order)
+    return results.matrix("R", a.shape), bool((np.abs(u) > 2.0**-8).all()) and healthy
+
+
+@every_pivoting
+@pytest.mark.parametrize("shape", BLOCKED_SHAPES, ids=str)
+def test_blocked_is_within_its_bound_where_it_stands(run, rng, shape, pivoting):
+    a = normal(*shape, rng)
+    r, stands = blocked(run, a, pivoting)
+    assert stands or pivoting != "partial" or min(shape) > 60  # a random matrix rarely has so small a pivot
+    if stands:
+        assert_rref(a, r, tuple(range(min(shape))))
+
+
+@pytest.mark.parametrize(("m", "n"), [(66, 70), (70, 66), (3, 5)])
+def test_blocked_does_not_stand_when_leading_columns_depend(run, rng, m, n):
+    a = normal(m, n, rng)
+    a[:, 1] = a[:, 0]
+    assert not blocked(run, a)[1]
+
+
+def test_blocked_equals_rank2_on_integers_that_are_exact(run, rng):
+    lower = np.tril(integers(70, 70, rng, limit=1), -1) + np.eye(70, dtype=np.float32)
+    lower[:, :-1] = np.where(np.eye(70, dtype=bool)[:, :-1], 1, 0)  # one full row of L: all quotients are exact
+    a = np.concatenate([lower, integers(70, 9, rng)], axis=1).astype(np.float32)
+    r, stands = blocked(run, a)
+    assert stands
+    assert_exact(r, run(plan(a.shape, "partial"), A=a, tolerance=np.array([[[0.0, EPSILON]]])).matrix("R", a.shape))

@@ -1,0 +1,1 @@
+"""Benchmarks of glla: verify, then time; see `benchmarks.__main__`."""

@@ -1,0 +1,133 @@
+"""Verify, then time, every variant of every operation on this device.
+
+    python -m benchmarks [--quick] [--sizes 256 512 ...] [--operations matmul,plu,...] [--output DIR]
+
+For each case of `benchmarks.cases`: the result is judged by `glla.testing` first. Only then it is timed: GPU-resident,
+end to end and cold, beside NumPy or LAPACK on all the cores there are, as a fraction of the ceilings that the same run
+has measured. The figures go to DIR/<renderer>/<UTC date-time>.json, a table to the screen, progress to stderr. The exit
+status is 1 if any result was wrong.
+
+Needs NumPy, SciPy, moderngl and glfw; rich, if it is there, draws the table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from benchmarks import report
+from benchmarks.cases import OPERATIONS, select
+from benchmarks.measure import EFFORTS, Bench
+from glla import Device
+from glla.lab import ceilings
+
+# With these a cold start finds nothing that the driver kept on the disk. They are read when a context is made.
+NO_SHADER_CACHE = {"__GL_SHADER_DISK_CACHE": "0", "MESA_SHADER_CACHE_DISABLE": "true"}
+
+ENVIRONMENT = (*NO_SHADER_CACHE, "GLLA_DEBUG", "LP_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+"""What changes the figures."""
+
+SIZES = {  # (software, quick)
+    (False, False): (256, 512, 1024, 2048, 4096),
+    (False, True): (256, 1024),
+    (True, False): (64, 128, 256, 512),
+    (True, True): (64, 256),
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the benchmarks; return the exit status."""
+    options = _parser().parse_args(arguments)
+    if options.no_shader_cache:
+        os.environ.update(NO_SHADER_CACHE)
+    open_device = partial(Device, options.backend, options.index, options.software)
+    start = time.perf_counter()
+    with open_device() as device:
+        info = device.info
+        _progress(f"ceilings of {info.renderer}")
+        measured = ceilings.report(device, options.quick)
+    kind = (info.software, options.quick)
+    sizes = options.sizes or SIZES[kind]
+    bench = Bench(open_device, EFFORTS[kind], measured["ceilings"]["fragment_fma"]["value"])
+    cases = list(select(options.operations, sizes, info.software))
+    records = []
+    for number, case in enumerate(cases, 1):
+        began = time.perf_counter()
+        record = bench.measure(case)
+        records.append(record)
+        word = f"{record['gflops']:.4g} GFLOP/s" if record["ok"] else f"FAILED: {record['verdict']['detail']}"
+        _progress(f"{number}/{len(cases)} {case}: {word} ({time.perf_counter() - began:.1f} s)")
+    told = {
+        "commit": options.commit or report.commit(),
+        "renderer": info.renderer,
+        "driver": info.version,
+        "backend": info.backend,
+        "software": info.software,
+        "cores": ceilings.cores(),
+        "versions": report.versions(),
+        "environment": {name: os.environ[name] for name in ENVIRONMENT if name in os.environ},
+        "quick": options.quick,
+        "sizes": list(sizes),
+        "seconds": round(time.perf_counter() - start, 1),
+        "ceilings": measured,
+        "cases": records,
+    }
+    path = report.save(told, options.output)
+    failed = sum(not record["ok"] for record in records)
+    _show(told, path, failed)
+    return 1 if failed else 0
+
+
+def _show(told: dict[str, Any], path: Path, failed: int) -> None:
+    print(ceilings.table(told["ceilings"]))
+    report.show(told["cases"])
+    wrong = f"{failed} of {len(told['cases'])} results FAILED" if failed else "every result was verified"
+    print(f"{wrong}; {told['cores']} CPU cores, commit {told['commit']}, {told['seconds']} s; {path}")
+
+
+def _progress(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Verify glla, then time it.")
+    parser.add_argument("--quick", action="store_true", help="few sizes, few repeats")
+    parser.add_argument("--sizes", type=_size, nargs="+", metavar="N", help="orders of the matrices")
+    parser.add_argument(
+        "--operations", type=_operations, default=list(OPERATIONS), metavar="NAMES",
+        help=f"some of {','.join(OPERATIONS)} (all)",
+    )  # fmt: skip
+    parser.add_argument("--output", type=Path, default=report.RESULTS, metavar="DIR", help="(benchmarks/results)")
+    parser.add_argument(
+        "--no-shader-cache", action="store_true",
+        help="cold starts compile everything, instead of what the driver has not kept on the disk",
+    )  # fmt: skip
+    parser.add_argument("--commit", metavar="NAME", help="what is measured, where there is no git to tell")
+    parser.add_argument("--backend", choices=("auto", "egl", "glfw"), default="auto")
+    parser.add_argument("--index", type=int, metavar="I", help="the EGL device, as `glla info` lists them")
+    parser.add_argument("--software", action="store_true", default=None, help="a software rasteriser only")
+    return parser
+
+
+def _size(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 1, got {text!r}")
+    return int(text)
+
+
+def _operations(text: str) -> list[str]:
+    names = text.split(",")
+    unknown = [name for name in names if name not in OPERATIONS]
+    if unknown:
+        raise argparse.ArgumentTypeError(f"must be some of {','.join(OPERATIONS)}, got {text!r}")
+    return names
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,153 @@
+"""What is told of a run: a table, and a file of JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+import platform
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import glla
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "benchmarks" / "results"
+PACKAGES = ("numpy", "scipy", "moderngl", "glfw")
+
+COLUMNS = (
+    "operation", "variant", "n", "passes", "resident ms", "to end ms", "cold ms", "GFLOP/s", "of FMA", "peer ms",
+    "x peer", "x thesis", "error",
+)  # fmt: skip
+LEFT = ("operation", "variant")
+
+LEGEND = """\
+resident: operands and result on the device; to end: from NumPy to NumPy; cold: the first run, plan and programs new
+of FMA: of the fragment multiply-add ceiling of this run; x peer, x thesis: how many times faster (resident) than these
+error: of the bound that a verdict allows (testing.py); a wrong result is not timed"""
+
+
+def slug(renderer: str) -> str:
+    """Make a folder's name of a renderer's.
+
+    >>> slug("NVIDIA H200/PCIe/SSE2")
+    'nvidia-h200-pcie-sse2'
+    """
+    return re.sub(r"[^a-z0-9]+", "-", renderer.lower()).strip("-")
+
+
+def commit() -> str:
+    """Return the commit that is checked out, with "+" if files differ from it; "unknown" without git."""
+    try:
+        short = _git("rev-parse", "--short", "HEAD")
+        return short + ("+" if _git("status", "--porcelain") else "")
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
+def _git(*arguments: str) -> str:
+    done = subprocess.run(["git", *arguments], cwd=ROOT, check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of what takes part."""
+    found = {"glla": glla.__version__, "python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:  # put in place by hand
+            found[package] = getattr(sys.modules.get(package), "__version__", "unknown")
+    return found
+
+
+def save(told: dict[str, Any], folder: Path) -> Path:
+    """Write a run to FOLDER/<renderer>/<UTC date-time>.json."""
+    now = datetime.now(UTC)
+    told = {"date": now.isoformat(timespec="seconds"), **told}
+    path = folder / slug(told["renderer"]) / f"{now:%Y-%m-%dT%H%M%SZ}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(_plain(told), indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    return path
+
+
+def _plain(value: Any) -> Any:
+    """Replace what JSON has no number for, infinity and NaN, by its name."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def show(records: Sequence[dict[str, Any]]) -> None:
+    """Print the table."""
+    rows = [cells(record) for record in records]
+    try:
+        from rich.box import SIMPLE_HEAD
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
+    except ImportError:
+        print(plain_table(rows))
+    else:
+        table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+        for name in COLUMNS:
+            table.add_column(name, justify="left" if name in LEFT else "right", no_wrap=True)
+        for row in rows:
+            table.add_row(*map(Text, row))
+        console = Console(highlight=False)
+        if not console.is_terminal:
+            console.width = 150
+        console.print(table)
+    print(LEGEND)
+    for record in records:
+        if not record["ok"]:
+            print(f"FAILED {record['operation']}[{record['variant']}] n = {record['n']}: {record['verdict']['detail']}")
+
+
+def plain_table(rows: Sequence[Sequence[str]]) -> str:
+    """Align the table without rich."""
+    every = [COLUMNS, *rows]
+    widths = [max(len(row[i]) for row in every) for i in range(len(COLUMNS))]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if name in LEFT else cell.rjust(width)
+            for cell, width, name in zip(row, widths, COLUMNS, strict=True)
+        ).rstrip()
+        for row in every
+    )
+
+
+def cells(record: dict[str, Any]) -> tuple[str, ...]:
+    """Write the columns of a case."""
+    head = (record["operation"], record["variant"] or "-", str(record["n"]), _text(record["passes"], "d"))
+    if not record["ok"]:
+        return (*head, *("-" for _ in COLUMNS[len(head) : -1]), "FAILED")
+    resident, verdict = record["resident"], record["verdict"]
+    share = verdict["error"] / verdict["bound"] if verdict["bound"] else 0.0
+    return (
+        *head,
+        _milliseconds(resident["seconds"]) if resident else "-",
+        _milliseconds(record["end_to_end"]["seconds"]),
+        _milliseconds(record["cold_start"]),
+        f"{record['gflops']:.3g}" if record["gflops"] < 100 else f"{record['gflops']:.0f}",
+        f"{100 * record['fraction_of_fma']:.1f} %",
+        _milliseconds(record["peer"]["seconds"]),
+        _text(record["ratio_to_peer"], ".3g"),
+        _text(record["ratio_to_thesis"], ".3g"),
+        f"{share:.2g}",
+    )
+
+
+def _milliseconds(seconds: float) -> str:
+    return f"{1000 * seconds:.3g}" if seconds < 0.1 else f"{1000 * seconds:.0f}"
+
+
+def _text(value: float | None, form: str) -> str:
+    return "-" if value is None else format(value, form)

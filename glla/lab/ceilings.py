@@ -1,0 +1,375 @@
+"""`glla ceilings`: what a device can do at most, measured the way glla uses it.
+
+Each figure is the median of several repeats; a repeat is so much work that it takes a time worth measuring, and ends
+with `Device.finish`. Work goes through plans (`glla.kernels.ceilings`) and `Device.run`, on random data, with the clock
+of a GPU warmed up before. Timer queries would be wrong under llvmpipe; the wall clock is right everywhere.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import struct
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from statistics import median
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla import shader as shaders
+from glla.device import Device, Texture
+from glla.kernels import ceilings as kernels
+from glla.passes import Plan
+
+Array = NDArray[np.float32]
+Action = Callable[[], object]
+
+DRAWS = 256
+"""Draws of a plan that measures the price of a draw."""
+
+TARGETS = (1, 2, 4, 8)
+FORMATS = {4: "rgba32f", 2: "rg32f", 1: "r32f"}
+MILLION, BILLION = 1e6, 1e9
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much to do.
+
+    Attributes
+    ----------
+    side : int
+        Texels on a side of the targets.
+    matrix : int
+        Texels on a side of what is copied between host, texture and buffer.
+    rounds : int
+        Of the loop in a fragment.
+    steps : int
+        Passes of a plan.
+    seconds : float
+        What a repeat should take at least.
+    repeats : int
+        Repeats; their median counts.
+    warm : float
+        Seconds of work before the first measurement.
+    """
+
+    side: int
+    matrix: int
+    rounds: int
+    steps: int
+    seconds: float
+    repeats: int
+    warm: float
+
+
+EFFORTS = {  # (software, quick)
+    (True, True): Effort(side=256, matrix=256, rounds=1, steps=2, seconds=0.01, repeats=3, warm=0.0),
+    (True, False): Effort(side=512, matrix=1024, rounds=4, steps=2, seconds=0.05, repeats=5, warm=0.1),
+    (False, True): Effort(side=512, matrix=1024, rounds=16, steps=4, seconds=0.01, repeats=3, warm=0.5),
+    (False, False): Effort(side=1024, matrix=2048, rounds=16, steps=4, seconds=0.04, repeats=5, warm=0.5),
+}
+
+
+@dataclass(frozen=True)
+class Ceiling:
+    """A figure.
+
+    Attributes
+    ----------
+    value : float
+        The median.
+    unit : str
+        Its unit.
+    what : str
+        What was measured.
+    spread : float
+        The largest less the smallest of the repeats, relative to the median.
+    """
+
+    value: float
+    unit: str
+    what: str
+    spread: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return {"value": self.value, "unit": self.unit, "what": self.what, "spread": self.spread}
+
+
+@dataclass(frozen=True)
+class _Timed:
+    """Seconds of one action: median, and spread of the repeats."""
+
+    seconds: float
+    spread: float
+
+    def rate(self, work: float, unit: str, what: str) -> Ceiling:
+        """Work per second."""
+        return Ceiling(work / self.seconds / BILLION, unit, what, self.spread)
+
+    def price(self, count: int, what: str) -> Ceiling:
+        """Microseconds of one of `count`."""
+        return Ceiling(MILLION * self.seconds / count, "us", what, self.spread)
+
+
+def report(device: Device, quick: bool = False) -> dict[str, Any]:
+    """Measure, and tell on what, as plain data: what ``glla ceilings --json`` prints."""
+    start = time.perf_counter()
+    figures = measure(device, quick)
+    return {
+        "renderer": device.info.renderer,
+        "driver": device.info.version,
+        "backend": device.info.backend,
+        "software": device.info.software,
+        "cores": cores(),
+        "python": platform.python_version(),
+        "quick": quick,
+        "seconds": round(time.perf_counter() - start, 3),
+        "ceilings": {name: figure.as_dict() for name, figure in figures.items()},
+    }
+
+
+def cores() -> int:
+    """Count the CPU cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def measure(device: Device, quick: bool = False) -> dict[str, Ceiling]:
+    """Measure everything; takes some seconds.
+
+    Parameters
+    ----------
+    device : Device
+        What to measure.
+    quick : bool
+        Less work and fewer repeats: figures that tell whether it works, rather than how fast.
+
+    Returns
+    -------
+    dict of str to Ceiling
+        By name.
+    """
+    bench = _Bench(device, EFFORTS[device.info.software, quick])
+    bench.warm_up()
+    return {**bench.fragments(), **bench.colours(), **bench.transfers(), **bench.draws()}
+
+
+class _Bench:
+    """The measurements."""
+
+    def __init__(self, device: Device, effort: Effort) -> None:
+        self.device = device
+        self.effort = effort
+        self.size = (effort.side, effort.side)
+        self.rng = np.random.default_rng(2007)
+
+    def random(self, height: int, width: int, channels: int) -> Array:
+        """Make random texels from 1 to 2."""
+        return self.rng.uniform(1, 2, (height, width, channels)).astype(np.float32)
+
+    def time(self, action: Action) -> _Timed:
+        """Time an action: first so often in a row that it takes the time wanted, then repeat that."""
+        count = 1
+        self._clock(action, 1)  # compiles
+        while (seconds := self._clock(action, count)) < self.effort.seconds:
+            count *= max(2, min(16, round(self.effort.seconds / max(seconds, 1e-6))))
+        times = sorted(self._clock(action, count) / count for _ in range(self.effort.repeats))
+        middle = median(times)
+        return _Timed(middle, (times[-1] - times[0]) / middle)
+
+    def _clock(self, action: Action, count: int) -> float:
+        self.device.finish()
+        start = time.perf_counter()
+        for _ in range(count):
+            action()
+        self.device.finish()
+        return time.perf_counter() - start
+
+    def time_plan(self, plan: Plan, **operands: Texture) -> _Timed:
+        """Time a plan."""
+        return self.time(partial(self.device.run, plan, **operands))
+
+    # -- what fragments do --------------------------------------------------------------------------------------
+
+    def coefficients(self) -> Texture:
+        """Make the operand of `kernels.arithmetic`."""
+        m, c = self.rng.uniform(0.5, 1, (2, kernels.SIDE, kernels.SIDE))
+        return self.device.write_texels(np.stack([m, c, 1 / m, -c / m], axis=-1).astype(np.float32))
+
+    def warm_up(self) -> None:
+        """Work for a while: an idle GPU's clock is low."""
+        plan, operand = kernels.arithmetic(self.size, self.effort.steps, self.effort.rounds), self.coefficients()
+        end = time.perf_counter() + self.effort.warm
+        while time.perf_counter() < end:
+            self.device.run(plan, coefficients=operand)
+            self.device.finish()
+
+    def fragments(self) -> dict[str, Ceiling]:
+        """Measure arithmetic and fetches."""
+        effort = self.effort
+        steps, rounds = effort.steps, effort.rounds
+        plan = kernels.arithmetic(self.size, steps, rounds)
+        what = "fragment multiply-adds, 32 independent sums, no memory"
+        figures = {
+            "fragment_fma": self.time_plan(plan, coefficients=self.coefficients()).rate(plan.flops, "GFLOP/s", what)
+        }
+        fetches = effort.side**2 * kernels.FETCHES * steps * rounds
+        for channels, name in FORMATS.items():
+            operand = self.device.write_texels(self.random(kernels.SIDE, kernels.SIDE, channels))
+            timed = self.time_plan(kernels.fetch(self.size, steps, rounds, channels), T=operand)
+            figures[f"fetch_{name}"] = timed.rate(fetches, "Gfetch/s", f"texel fetches, {name.upper()}, cached 64 x 64")
+        panel = self.device.write_texels(self.random(1, kernels.BLOCK_TEXELS, 4))
+        timed = self.time_plan(kernels.uniform_fetch(self.size, steps, rounds), panel=panel)
+        what = "reads of a vec4 from a uniform block, at an index that all fragments share"
+        figures["fetch_uniform"] = timed.rate(fetches, "Gfetch/s", what)
+        return figures
+
+    def colours(self) -> dict[str, Ceiling]:
+        """Measure colour writes and blending."""
+        figures = {}
+        for targets in (count for count in TARGETS if count <= self.device.limits.draw_buffers):
+            plan = kernels.write(self.size, self.effort.steps, targets)
+            what = f"colour writes, {targets} RGBA32F target{'s' if targets > 1 else ''}"
+            figures[f"write_{targets}"] = self.time_plan(plan).rate(plan.cost.nbytes, "GB/s", what)
+        plan = kernels.blend(self.size, 8 * self.effort.steps)
+        what = "colour writes, 1 RGBA32F target, blended (added); bytes written"
+        figures["blend"] = self.time_plan(plan).rate(plan.cost.nbytes, "GB/s", what)
+        return figures
+
+    # -- what is copied -----------------------------------------------------------------------------------------
+
+    def transfers(self) -> dict[str, Ceiling]:
+        """Measure copies between host, texture and buffer, and packing on the host."""
+        side = self.effort.matrix
+        texels = self.random(side, side, 4)
+        texture = self.device.write_texels(texels)
+        target = np.empty_like(texels)
+        matrix = self.random(2 * side, 2 * side, 1)[:, :, 0]
+        actions: dict[str, tuple[Action, str]] = {
+            "upload": (partial(self.device.write_texels, texels), "host to texture, RGBA32F"),
+            "read_back": (partial(self._read_into, texture, target), "texture to host, RGBA32F, into the same array"),
+            "texture_to_buffer": (
+                partial(self.device.run, kernels.copies((side, side), self.effort.steps), texture=texture),
+                "texture to buffer on the device",
+            ),
+            "host_packing": (partial(pack, matrix), "2x2 packing on the host, by NumPy"),
+        }
+        figures = {}
+        for name, (action, what) in actions.items():
+            copied = texels.nbytes * (self.effort.steps if name == "texture_to_buffer" else 1)
+            figures[name] = self.time(action).rate(copied, "GB/s", what)
+        return figures
+
+    def _read_into(self, texture: Texture, target: Array) -> None:
+        with self.device.current():
+            texture.gl.read_into(target)
+
+    # -- what a draw costs ----------------------------------------------------------------------------------------
+
+    def draws(self) -> dict[str, Ceiling]:
+        """Measure draws of a texel: through a cached plan, through moderngl itself, and how they compare."""
+        start = self.device.write_texels(np.zeros((2, 2, 4), dtype=np.float32))
+        plans = {
+            "draw": ("a draw of one texel", partial(self.device.run, kernels.draws(DRAWS))),
+            "draw_uniform": ("a draw and a uniform", partial(self.device.run, kernels.draws(DRAWS, True))),
+            "ping_pong": (
+                "a draw that reads the target of the one before",
+                partial(self.device.run, kernels.ping_pong(DRAWS), start=start),
+            ),
+        }
+        figures = {}
+        with bare_draws(self.device) as bare:
+            for name, (what, action) in plans.items():
+                ours, theirs = self.time(action), self.time(bare[name])
+                figures[name] = ours.price(DRAWS, f"{what}, in a cached plan of {DRAWS}")
+                figures[f"{name}_bare"] = theirs.price(DRAWS, f"{what}, bare moderngl")
+                ratio, spread = ours.seconds / theirs.seconds, ours.spread + theirs.spread
+                figures[f"{name}_ratio"] = Ceiling(ratio, "", "Python's cost per pass: plan over bare moderngl", spread)
+        figures["plan"] = self.time_plan(kernels.draws(1)).price(1, "a run of a cached plan of one draw")
+        return figures
+
+
+def pack(matrix: Array) -> Array:
+    """Pack a matrix of even sides on the host: a 2x2 block to a texel.
+
+    Examples
+    --------
+    >>> pack(np.arange(8, dtype=np.float32).reshape(2, 4))[0, 1]
+    array([2., 3., 6., 7.], dtype=float32)
+    """
+    m, n = matrix.shape
+    blocks = matrix.reshape(m // 2, 2, n // 2, 2).transpose(0, 2, 1, 3)
+    return np.ascontiguousarray(blocks).reshape(m // 2, n // 2, 4)
+
+
+@contextmanager
+def bare_draws(device: Device) -> Iterator[dict[str, Action]]:
+    """Give the draws of `kernels.draws` and `kernels.ping_pong` as somebody writes them who uses moderngl directly."""
+    gl = device._gl  # only here: whatever glla puts above moderngl is what is to be measured
+    with device.current():
+        programs = [
+            gl.program(vertex_shader=text.vertex.text, fragment_shader=text.fragment.text)
+            for text in (shaders.resolve("ceilings/dot"), shaders.resolve("ceilings/increment"))
+        ]
+        arrays = [gl.vertex_array(program, []) for program in programs]
+        textures = [gl.texture((2, 2), 4, bytes(64), dtype="f4") for _ in range(2)]
+        framebuffers = [gl.framebuffer([texture]) for texture in textures]
+        for framebuffer in framebuffers:
+            framebuffer.viewport = (0, 0, 1, 1)
+        value: Any = programs[0]["value"]
+        data = [struct.pack("f", step) for step in range(DRAWS)]
+
+    def draw() -> None:
+        with device.current():
+            framebuffers[0].use()
+            for _ in range(DRAWS):
+                arrays[0].render(vertices=3)
+
+    def draw_uniform() -> None:
+        with device.current():
+            framebuffers[0].use()
+            for number in data:
+                value.write(number)
+                arrays[0].render(vertices=3)
+
+    def ping_pong() -> None:
+        with device.current():
+            for step in range(DRAWS):
+                framebuffers[step % 2].use()
+                textures[1 - step % 2].use(0)
+                arrays[1].render(vertices=3)
+
+    try:
+        yield {"draw": draw, "draw_uniform": draw_uniform, "ping_pong": ping_pong}
+    finally:
+        with device.current():
+            gl.screen.use()  # never release the framebuffer that is bound
+            made: tuple[Any, ...] = (*framebuffers, *textures, *arrays, *programs)
+            for one in made:
+                one.release()
+
+
+def table(told: dict[str, Any]) -> str:
+    """Write a `report` as aligned text."""
+    figures: dict[str, dict[str, Any]] = told["ceilings"]
+    head = f"{told['renderer']}, OpenGL {told['driver']}, {told['cores']} CPU cores, {told['seconds']:.1f} s"
+    rows = [
+        f"  {name:20}{_brief(one['value']):>10} {one['unit']:9} +-{50 * one['spread']:3.0f} %  {one['what']}"
+        for name, one in figures.items()
+    ]
+    return "\n".join([head + (", quick" if told["quick"] else ""), *rows])
+
+
+def _brief(value: float) -> str:
+    """Write three digits or more.
+
+    >>> _brief(1763.2), _brief(0.0123)
+    ('1763', '0.0123')
+    """
+    return f"{value:.0f}" if value >= 1000 else f"{value:.3g}"

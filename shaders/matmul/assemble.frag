@@ -1,0 +1,45 @@
+// C out of the strips of matmul/panel_broadcast.frag, packed.
+//
+// A fragment computes one texel of C: two rows of two columns, out of one of the four strip textures.
+// C0 ... C3   rows 4t to 4t+3 of each group of 16, a column of C in a texel      start   with ONTO, a matrix to add to
+// Cost per fragment: 2 fetches (3 with ONTO).
+
+#ifndef ONTO
+#define ONTO 0  // add to `start` (0, 1)
+#endif
+
+#include "lib/packed.glsl"
+
+uniform sampler2D C0;
+uniform sampler2D C1;
+uniform sampler2D C2;
+uniform sampler2D C3;
+#if ONTO
+uniform sampler2D start;
+#endif
+uniform ivec2 shape;  // rows and columns of C
+
+layout(location = 0) out vec4 result;
+
+vec2 column_pair(int y, int j) {  // rows 2y, 2y+1 of column j
+    int group = y >> 3;
+    ivec2 at = ivec2(j >> 3, 8 * group + (j & 7));
+    int target = (y >> 1) & 3;
+    vec4 four;
+    if (target == 0) four = texelFetch(C0, at, 0);
+    else if (target == 1) four = texelFetch(C1, at, 0);
+    else if (target == 2) four = texelFetch(C2, at, 0);
+    else four = texelFetch(C3, at, 0);
+    return (y & 1) == 0 ? four.rg : four.ba;
+}
+
+void main() {
+    ivec2 texel = ivec2(gl_FragCoord.xy);
+    vec2 left = column_pair(texel.y, 2 * texel.x);
+    vec2 right = 2 * texel.x + 1 < shape.y ? column_pair(texel.y, 2 * texel.x + 1) : vec2(0.0);
+    vec4 block = vec4(left.x, right.x, left.y, right.y);
+#if ONTO
+    block += texelFetch(start, texel, 0);
+#endif
+    result = without_padding(block, texel, shape);
+}

@@ -1,0 +1,53 @@
+// C out of the targets of matmul/register_blocked.frag: texel (x, y) of C stands in target ROWS-COLUMNS remainder.
+//
+// A fragment copies one texel.
+// C0 ... C7   every ROWS-th row and COLUMNS-th column of texels      C   rows x columns, packed
+// start       with ONTO, a matrix to add to
+// Cost per fragment: 1 fetch (2 with ONTO).
+
+#ifndef ROWS
+#define ROWS 4  // as in register_blocked.frag
+#endif
+#ifndef COLUMNS
+#define COLUMNS 2
+#endif
+#ifndef ONTO
+#define ONTO 0  // add to `start` (0, 1)
+#endif
+
+#include "lib/packed.glsl"
+
+uniform sampler2D C0;
+uniform sampler2D C1;
+uniform sampler2D C2;
+uniform sampler2D C3;
+uniform sampler2D C4;
+uniform sampler2D C5;
+uniform sampler2D C6;
+uniform sampler2D C7;
+#if ONTO
+uniform sampler2D start;
+#endif
+uniform ivec2 shape;  // rows and columns of C
+
+layout(location = 0) out vec4 result;
+
+void main() {
+    ivec2 texel = ivec2(gl_FragCoord.xy);
+    ivec2 at = texel / ivec2(COLUMNS, ROWS);
+    int target = (texel.y - at.y * ROWS) * COLUMNS + texel.x - at.x * COLUMNS;
+    vec4 block;
+    // GLSL 3.30 has no array of samplers with a computed index.
+    if (target == 0) block = texelFetch(C0, at, 0);
+    else if (target == 1) block = texelFetch(C1, at, 0);
+    else if (target == 2) block = texelFetch(C2, at, 0);
+    else if (target == 3) block = texelFetch(C3, at, 0);
+    else if (target == 4) block = texelFetch(C4, at, 0);
+    else if (target == 5) block = texelFetch(C5, at, 0);
+    else if (target == 6) block = texelFetch(C6, at, 0);
+    else block = texelFetch(C7, at, 0);
+#if ONTO
+    block += texelFetch(start, texel, 0);
+#endif
+    result = without_padding(block, texel, shape);
+}

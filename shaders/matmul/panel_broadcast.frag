@@ -1,0 +1,86 @@
+// C[16 rows, j] += A[16 rows, DEPTH] B[DEPTH, j]: one panel of A times one column of B.
+//
+// The panel lies in a uniform block. All fragments read the same element of it at the same time, at an index that is a
+// constant of the text, so that it is an operand of the multiplication and costs no instruction. One fetch of B brings
+// four inner indices, 64 multiply-adds. The sum stays in 16 registers and goes to four targets, rows 4t to 4t+3 to
+// target t. Longer inner dimensions take several passes; each goes on from the targets of the one before (CONTINUE).
+//
+// A fragment computes 16 rows of one column of C. Column j stands at (j div 8, j mod 8) of a strip 8 texels high, one
+// strip for each 16 rows.
+// Panel   16 x DEPTH, see matmul/panels.frag      B   see matmul/strips.frag      C0 ... C3   the sums so far
+// Cost per fragment: DEPTH / 4 fetches (4 more with CONTINUE), 32 DEPTH flop.
+// The text of 16 x 96 multiply-adds fills the instruction cache of an NVIDIA H200; more is slower.
+
+#ifndef DEPTH
+#define DEPTH 96  // columns of a panel (16, 32, 64, 96, 128)
+#endif
+#ifndef CONTINUE
+#define CONTINUE 0  // start from the sums of an earlier pass (0, 1)
+#endif
+#if DEPTH % 16 != 0
+#error DEPTH must be a multiple of 16
+#endif
+
+#include "lib/repeat.glsl"
+
+layout(std140) uniform Panel {
+    vec4 panel[4 * DEPTH];
+};
+uniform sampler2D B;
+#if CONTINUE
+uniform sampler2D C0;
+uniform sampler2D C1;
+uniform sampler2D C2;
+uniform sampler2D C3;
+#endif
+uniform int first;  // first strip of B
+
+flat in ivec2 corner;  // first texel of the strip of C that is drawn
+
+layout(location = 0) out vec4 rows0;
+layout(location = 1) out vec4 rows4;
+layout(location = 2) out vec4 rows8;
+layout(location = 3) out vec4 rows12;
+
+#define RANK_ONE(k, b)            \
+    rows0 += panel[4 * (k)] * b;      \
+    rows4 += panel[4 * (k) + 1] * b;  \
+    rows8 += panel[4 * (k) + 2] * b;  \
+    rows12 += panel[4 * (k) + 3] * b;
+
+#define STEP(s)                                             \
+    {                                                       \
+        vec4 b = texelFetch(B, start + ivec2(0, 8 * s), 0); \
+        RANK_ONE(4 * s, b.r)                                \
+        RANK_ONE(4 * s + 1, b.g)                            \
+        RANK_ONE(4 * s + 2, b.b)                            \
+        RANK_ONE(4 * s + 3, b.a)                            \
+    }
+
+void main() {
+    ivec2 texel = ivec2(gl_FragCoord.xy);
+    // The strip begins at x = 0, yet `corner` is subtracted from both coordinates: with gl_FragCoord.x itself as the
+    // coordinate of the fetch the compiler for an NVIDIA H200 makes this pass 1.7 times slower.
+    ivec2 start = texel - corner + ivec2(0, 8 * first);
+#if CONTINUE
+    rows0 = texelFetch(C0, texel, 0);
+    rows4 = texelFetch(C1, texel, 0);
+    rows8 = texelFetch(C2, texel, 0);
+    rows12 = texelFetch(C3, texel, 0);
+#else
+    rows0 = rows4 = rows8 = rows12 = vec4(0.0);
+#endif
+#if DEPTH == 128
+    REPEAT_16(STEP, 0)
+    REPEAT_16(STEP, 16)
+#elif DEPTH == 96
+    REPEAT_16(STEP, 0)
+    REPEAT_8(STEP, 16)
+#elif DEPTH == 64
+    REPEAT_16(STEP, 0)
+#elif DEPTH == 32
+    REPEAT_8(STEP, 0)
+#else
+    REPEAT_4(STEP, 0)
+#endif
+}

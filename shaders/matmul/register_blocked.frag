@@ -1,0 +1,69 @@
+// C = A B, several blocks of C to a fragment: what is fetched once is used for a whole row or column of them.
+//
+// Fragment (x, y) computes the ROWS x COLUMNS texels of C whose first is (COLUMNS x, ROWS y). Each goes to a render
+// target of its own, which so holds every ROWS-th row and COLUMNS-th column of texels; matmul/interleave.frag puts them
+// together. The sums stay in registers.
+// A   rows x inner, packed      B   inner x columns, packed
+// Cost per fragment: per trip ROWS + COLUMNS fetches and 16 ROWS COLUMNS flop; `count` trips.
+// Jiang and Snir, "Automatic tuning matrix multiplication performance on graphics hardware" (2005): several targets.
+
+#ifndef ROWS
+#define ROWS 4  // texel rows of C in a fragment (1, 2, 4)
+#endif
+#ifndef COLUMNS
+#define COLUMNS 2  // texel columns of C in a fragment (1, 2, 4)
+#endif
+#if ROWS * COLUMNS > 8
+#error ROWS * COLUMNS must not exceed 8 render targets
+#endif
+
+#include "lib/block_product.glsl"
+
+uniform sampler2D A;
+uniform sampler2D B;
+uniform int first;  // first texel of the inner dimension
+uniform int count;  // texels of the inner dimension
+
+layout(location = 0) out vec4 C0;
+#if ROWS * COLUMNS > 1
+layout(location = 1) out vec4 C1;
+#endif
+#if ROWS * COLUMNS > 2
+layout(location = 2) out vec4 C2;
+layout(location = 3) out vec4 C3;
+#endif
+#if ROWS * COLUMNS > 4
+layout(location = 4) out vec4 C4;
+layout(location = 5) out vec4 C5;
+layout(location = 6) out vec4 C6;
+layout(location = 7) out vec4 C7;
+#endif
+
+void main() {
+    ivec2 texel = ivec2(gl_FragCoord.xy) * ivec2(COLUMNS, ROWS);
+    vec4 sum[ROWS * COLUMNS];
+    for (int i = 0; i < ROWS * COLUMNS; ++i) sum[i] = vec4(0.0);
+    for (int k = first; k < first + count; ++k) {
+        vec4 a[ROWS];
+        vec4 b[COLUMNS];
+        for (int i = 0; i < ROWS; ++i) a[i] = texelFetch(A, ivec2(k, texel.y + i), 0);
+        for (int j = 0; j < COLUMNS; ++j) b[j] = texelFetch(B, ivec2(texel.x + j, k), 0);
+        for (int i = 0; i < ROWS; ++i) {
+            for (int j = 0; j < COLUMNS; ++j) sum[i * COLUMNS + j] = add_block_product(sum[i * COLUMNS + j], a[i], b[j]);
+        }
+    }
+    C0 = sum[0];
+#if ROWS * COLUMNS > 1
+    C1 = sum[1];
+#endif
+#if ROWS * COLUMNS > 2
+    C2 = sum[2];
+    C3 = sum[3];
+#endif
+#if ROWS * COLUMNS > 4
+    C4 = sum[4];
+    C5 = sum[5];
+    C6 = sum[6];
+    C7 = sum[7];
+#endif
+}

@@ -1,0 +1,37 @@
+// R = [I X]: the echelon form of a matrix whose leading columns are independent.
+//
+// A fragment computes one 2x2 block of R, rows x columns.
+// X   m x (columns - m), packed, with TAIL; column j of R is column j - m of X
+// Cost per fragment: up to 4 fetches.
+
+#ifndef TAIL
+#define TAIL 1  // R has columns behind the identity (0, 1)
+#endif
+
+#include "lib/packed.glsl"
+
+#if TAIL
+uniform sampler2D X;
+uniform int left;     // first column behind the identity
+#endif
+uniform ivec2 shape;  // rows and columns of R
+
+layout(location = 0) out vec4 result;
+
+float element(int i, int j) {
+#if TAIL
+    if (j >= left) {
+        vec2 pair = row_pair(X, i, (j - left) >> 1);
+        return ((j - left) & 1) == 0 ? pair.x : pair.y;
+    }
+#endif
+    return i == j ? 1.0 : 0.0;
+}
+
+void main() {
+    ivec2 texel = ivec2(gl_FragCoord.xy);
+    int i = 2 * texel.y;
+    int j = 2 * texel.x;
+    vec4 block = vec4(element(i, j), element(i, j + 1), element(i + 1, j), element(i + 1, j + 1));
+    result = without_padding(block, texel, shape);
+}

@@ -1,0 +1,98 @@
+"""`glla ceilings`: every figure is there and plausible, and bare moderngl draws the same as the plans."""
+
+import json
+
+import numpy as np
+import pytest
+
+import glla
+from glla.cli import main
+from glla.kernels import ceilings as kernels
+from glla.lab import ceilings
+
+KEYS = {
+    "fragment_fma", "fetch_rgba32f", "fetch_rg32f", "fetch_r32f", "fetch_uniform",
+    "write_1", "write_2", "write_4", "write_8", "blend",
+    "upload", "read_back", "texture_to_buffer", "host_packing",
+    "draw", "draw_bare", "draw_ratio", "draw_uniform", "draw_uniform_bare", "draw_uniform_ratio",
+    "ping_pong", "ping_pong_bare", "ping_pong_ratio", "plan",
+}  # fmt: skip
+UNITS = {"GFLOP/s", "Gfetch/s", "GB/s", "us", ""}
+
+
+@pytest.fixture(scope="module")
+def told():
+    """Return what is measured on a device that does not check every pass, as the command makes one."""
+    with glla.Device(debug=False) as device:
+        return ceilings.report(device, quick=True)
+
+
+def value(told, name):
+    return told["ceilings"][name]["value"]
+
+
+def test_report(told):
+    assert set(told["ceilings"]) == KEYS
+    assert told["renderer"] == glla.default_device().info.renderer
+    assert told["cores"] >= 1
+    assert told["quick"] is True
+    for one in told["ceilings"].values():
+        assert set(one) == {"value", "unit", "what", "spread"}
+        assert np.isfinite(one["value"])
+        assert one["value"] > 0
+        assert one["spread"] >= 0
+        assert one["unit"] in UNITS
+    assert json.loads(json.dumps(told, allow_nan=False)) == told
+
+
+def test_plausible_order(told):
+    """With room for a machine that is busy with something else."""
+    assert value(told, "blend") <= 1.5 * max(value(told, f"write_{targets}") for targets in ceilings.TARGETS)
+    assert value(told, "fetch_rgba32f") <= 2 * value(told, "fetch_r32f")
+    assert value(told, "draw") <= 2 * value(told, "ping_pong")
+    assert value(told, "fragment_fma") > value(told, "fetch_rgba32f")  # there is more to a fetch than to a flop
+
+
+def test_table(told):
+    text = ceilings.table(told)
+    assert all(name in text for name in KEYS)
+    assert told["renderer"] in text
+    assert max(map(len, text.splitlines())) <= 132
+    assert not any(line != line.rstrip() for line in text.splitlines())
+
+
+@pytest.mark.parametrize("json_asked", [False, True])
+def test_command(capsys, monkeypatch, told, json_asked):
+    monkeypatch.setattr(ceilings, "report", lambda device, quick: told | {"quick": quick})
+    assert main(["ceilings", "--quick", *(["--json"] if json_asked else [])]) == 0
+    output = capsys.readouterr()
+    assert output.err == ""
+    if json_asked:
+        assert json.loads(output.out) == {"glla": glla.__version__, **told}
+    else:
+        assert output.out == ceilings.table(told) + "\n"
+
+
+def test_bare_draws_are_those_of_the_plans(device):
+    """They run, and leave a device behind that still works."""
+    with ceilings.bare_draws(device) as bare:
+        assert set(bare) == {"draw", "draw_uniform", "ping_pong"}
+        for draw in bare.values():
+            draw()
+    device.finish()
+    dot = device.run(kernels.draws(2))["dot"]
+    assert device.read(dot)[0, 0].tolist() == [1] * 4
+
+
+def test_packing_on_the_host_is_that_of_the_device(device, rng):
+    a = rng.random((6, 8)).astype(np.float32)
+    assert np.array_equal(ceilings.pack(a), device.read(device.upload(a)))
+
+
+def test_the_work_grows_to_the_time_wanted(device):
+    """A repeat takes as long as asked for, however fast the action is."""
+    effort = ceilings.Effort(side=4, matrix=4, rounds=1, steps=1, seconds=0.01, repeats=3, warm=0.0)
+    calls = []
+    timed = ceilings._Bench(device, effort).time(lambda: calls.append(0))
+    assert len(calls) * timed.seconds > 0.005
+    assert timed.seconds < 0.01
