@@ -32,7 +32,7 @@ GL_PACKAGES = {"moderngl", "glfw", "glcontext"}
 LAB_PACKAGES = {"scipy", "matplotlib", "rich", "pywt"}
 
 # Paths of the machines that this was written on.
-FORBIDDEN = [b"/work/", b"/root/"]
+FORBIDDEN = [f"/{folder}/".encode() for folder in ("work", "root")]
 
 SHIPPED = sorted(
     path
