@@ -206,7 +206,7 @@ def factorise(a: Matrix, pivoting: str = "partial", equilibrate_first: bool = Fa
 
 def _factors(a: Matrix, pivoting: str, exponents: dict[str, Texture]) -> tuple[Factors, Texture]:
     hardware = not a.device.limits.software
-    plan = plu_kernel.plan(a.shape, pivoting, variant=plu_kernel.choose(a.shape), unroll=hardware)
+    plan = plu_kernel.plan(a.shape, pivoting, variant=plu_kernel.choose(a.shape, a.device.limits), unroll=hardware)
     results = a.device.run(plan, A=a.texture)
     lu = Matrix(a.device, results["LU"], a.shape)
     scaled_by = (exponents.get("row_exponents"), exponents.get("column_exponents"))

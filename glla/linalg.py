@@ -363,7 +363,7 @@ def _rref(
 
     `limits` are the absolute and relative tolerance of the general way, `smallest` is the least pivot of the others.
     """
-    if rref_kernel.choose(a.shape) == "blocked":
+    if rref_kernel.choose(a.shape, a.device.limits) == "blocked":
         blocked = _rref_blocked(a, pivoting, scale, smallest)
         if blocked is not None:
             return blocked, tuple(range(min(a.shape)))

@@ -44,15 +44,16 @@ DEPTH = 96
 STRIP = 8
 """Height of a strip, so that no pass is a single texel high: a rasteriser shades 2 x 2 texels together, or 4 x 4."""
 
-LARGE = 1200
+LARGE = 1500
 """From this size (cube root of m k n) on, a GPU is faster with `panel_broadcast` than with `register_blocked`."""
 
 
 def choose(m: int, k: int, n: int, limits: Limits) -> str:
     """Pick the variant.
 
-    On an NVIDIA H200 `panel_broadcast` leads from n = 1200 on (1334 GFLOP/s against 654 of `register_blocked` and 242
-    of `inner_product` at n = 4096, 604 against 597 at n = 1024). On llvmpipe `register_blocked` leads at every size.
+    GFLOP/s of `inner_product`, `register_blocked` and `panel_broadcast` on an NVIDIA H200: 221, 437, 175 at n = 512;
+    250, 616, 508 at 1024; 252, 646, 828 at 2048; 238, 642, 1333 at 4096. On llvmpipe `register_blocked` leads at every
+    size.
     Where C has few rows or columns, most of what a fragment of either computes would lie outside it.
     See ``benchmarks/results``.
     """

@@ -8,7 +8,7 @@ from glla.errors import OptionError
 from glla.kernels._blocked import BlockedFactors
 from glla.kernels.pivot import FactorSearch
 from glla.layout import Shape, texels
-from glla.passes import Draft, PingPong, Plan, Region, Storage, Variant, matrix
+from glla.passes import Draft, Limits, PingPong, Plan, Region, Storage, Variant, matrix
 
 VARIANTS = {
     "rank2": Variant(
@@ -22,13 +22,19 @@ VARIANTS = {
 }
 
 
-def choose(shape: Shape) -> str:
-    """Pick the variant: `blocked` from 400 columns on.
+BLOCKED_FROM = 1000
+BLOCKED_FROM_IN_SOFTWARE = 400
+"""Columns from which `blocked` is faster than `rank2`."""
 
-    At n = 512 it takes 119 ms against 171 of `rank2` on llvmpipe; at n = 4096 on an NVIDIA H200 137 ms against 1302.
-    See ``benchmarks/results``.
+
+def choose(shape: Shape, limits: Limits | None = None) -> str:
+    """Pick the variant: `blocked` for large matrices, whose arithmetic outweighs its many passes.
+
+    On an NVIDIA H200 it takes 14 ms against 10.8 of `rank2` at n = 512, 30.7 against 32.7 at 1024, 138 against 1302 at
+    4096; on llvmpipe 119 against 171 at n = 512. See ``benchmarks/results``.
     """
-    return "rank2" if min(shape) < 400 else "blocked"
+    software = limits is not None and limits.software
+    return "blocked" if min(shape) >= (BLOCKED_FROM_IN_SOFTWARE if software else BLOCKED_FROM) else "rank2"
 
 
 def flops(shape: Shape) -> int:

@@ -10,7 +10,7 @@ from glla.kernels._blocked import BlockedFactors
 from glla.kernels.pivot import EchelonSearch
 from glla.kernels.triangular import substitute
 from glla.layout import Shape, texels
-from glla.passes import Draft, PingPong, Plan, Region, Storage, Variant, matrix
+from glla.passes import Draft, Limits, PingPong, Plan, Region, Storage, Variant, matrix
 
 VARIANTS = {
     "rank2": Variant(
@@ -24,9 +24,9 @@ VARIANTS = {
 }
 
 
-def choose(shape: Shape) -> str:
+def choose(shape: Shape, limits: Limits | None = None) -> str:
     """Pick the variant to try first: as `glla.kernels.plu.choose`, whose arithmetic it is."""
-    return plu.choose(shape)
+    return plu.choose(shape, limits)
 
 
 def flops(shape: Shape) -> int:
