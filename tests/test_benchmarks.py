@@ -236,3 +236,10 @@ def test_commit_without_git(monkeypatch):
 def test_commit(monkeypatch, changes, name):
     monkeypatch.setattr(report, "_git", lambda *arguments: "abc1234" if arguments[0] == "rev-parse" else changes)
     assert report.commit() == name
+
+
+def test_the_readme_shows_the_newest_results():
+    from benchmarks import readme
+
+    text = readme.README.read_text(encoding="utf-8")
+    assert readme.rewritten(text, readme.newest(readme.RESULTS)) == text
