@@ -1,4 +1,4 @@
-"""The table of measurements in the README, from the newest results of each renderer: ``python -m benchmarks.readme``."""
+"""The README's table of measurements, from the newest results of each renderer: ``python -m benchmarks.readme``."""
 
 from __future__ import annotations
 

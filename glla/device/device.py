@@ -179,7 +179,6 @@ class Device:
         self._calls: weakref.WeakKeyDictionary[Plan, dict[tuple[int, ...], list[Call]]] = weakref.WeakKeyDictionary()
         self._plans = 0
         self._passes = 0
-        self._watchers: list[Callable[[Plan], None]] = []
 
     def _function(self, name: str, arguments: int) -> Callable[..., None]:
         """Call into GL without moderngl; PYFUNCTYPE keeps the GIL, which for a call this short is cheaper."""

@@ -686,3 +686,20 @@ def test_a_device_out_of_memory(fresh, monkeypatch):
     with pytest.raises(OutOfMemoryError, match="finish: the device is out of memory; release matrices, or use smaller"):
         fresh._check_error("finish")
     monkeypatch.setattr(fresh, "_gl", gl)
+
+
+def test_a_pass_hands_its_step_to_the_vertex_stage(either, shader_files):
+    """Several steps of one program, side by side in one target, and without one: step 0."""
+    vertex = '#include "lib/fullscreen.glsl"\nflat out int number;\n'
+    vertex += "void main() { gl_Position = triangle_corner(); number = step_of_pass(); }\n"
+    fragment = "flat in int number;\nlayout(location = 0) out vec4 result;\n"
+    fragment += "void main() { result = vec4(float(number), 1.0, 0.0, 0.0); }\n"
+    shader_files({"step.vert": vertex, "step.frag": fragment})
+    draft = Draft("steps")
+    target = draft.slot("R", Storage(2, 6))
+    steps = [0, 1, 2, 7, 1000, 1000000]
+    for x, step in enumerate(steps):
+        draft.draw("step", {}, target, region=Region(x, 0, 1, 2), step=step)
+    found = either.read(either.run(draft.plan({"R": target}))["R"])
+    assert_exact(found[:, :, 0], np.array([steps, steps], dtype=np.float32))
+    assert_exact(found[:, :, 1], np.ones((2, 6), dtype=np.float32))
