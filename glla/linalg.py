@@ -294,8 +294,8 @@ def rref(
     Notes
     -----
     Element growth of up to 16 + 4 sqrt(min(m, n)), and pivot norms down to 1/128 of the largest entry of their two
-    columns, are allowed before ``partial`` takes over. Cost: about n^3 flop for n x n; 3 passes for two columns, 4 or 5
-    with ``partial``.
+    columns, are allowed before ``partial`` takes over. Cost: about n^3 flop for n x n; 3 passes for two columns, 4
+    with ``partial``. Large matrices go by blocked factors and back substitution, see `glla.kernels.rref`.
     Source: Brodtkorb 2007, section 4.1.2.
 
     Examples
@@ -434,7 +434,8 @@ def plu(a: Any, pivoting: str = "partial", *, device: Device | None = None, chec
     Notes
     -----
     Error: norm(P L U - A) / (max(m, n) norm(A) u) stays below 30, u = 2^-24. Cost: about 2/3 n^3 flop; for two columns
-    4 or 5 passes (``partial``), 3 (block norms). Source: Brodtkorb 2007, section 4.1.3.
+    3 passes (``partial``) or 2 (block norms); large matrices are factored in blocks, see `glla.kernels.plu`.
+    Source: Brodtkorb 2007, section 4.1.3.
 
     Examples
     --------
@@ -657,7 +658,7 @@ def solve(
     Notes
     -----
     Error: norm(b - A x) / ((norm(A) norm(x) + norm(b)) n u) stays below 30, u = 2^-24; with `refine` the componentwise
-    backward error in float64 is below 1e-14. Cost: 2/3 n^3 + 2 n^2 k flop, about 3.5 n passes.
+    backward error in float64 is below 1e-14. Cost: 2/3 n^3 + 2 n^2 k flop, about 2.5 n passes.
     Sources: Brodtkorb 2007, section 4.1.3; LAPACK gesvx (equilibration); Higham 2002, chapter 12 (refinement).
 
     Examples
@@ -786,7 +787,7 @@ def inv(a: Any, *, device: Device | None = None, check_finite: bool = True) -> A
     Notes
     -----
     Solves A X = I, equilibrated. Error: norm(A X - I) / (n norm(A) norm(X) u) stays below 30. Cost: 8/3 n^3 flop,
-    about 3.5 n passes.
+    about 2.5 n passes.
 
     Examples
     --------
@@ -869,7 +870,7 @@ def det(a: Any, *, device: Device | None = None, check_finite: bool = True) -> A
 
     Notes
     -----
-    The product of U's diagonal, multiplied in float64. Cost: 2/3 n^3 flop, about 2.5 n passes.
+    The product of U's diagonal, multiplied in float64. Cost: 2/3 n^3 flop, about 1.5 n passes.
 
     Examples
     --------
