@@ -168,8 +168,8 @@ class Device:
         self.limits = self.info.limits
         self._pool = Pool(self._gl, self.limits, max_bytes, poison=self._debug)
         self._programs = Programs(self._gl)
-        # moderngl's Framebuffer.use sets draw buffers, masks and scissor each time, which is half the price of a pass.
-        # They belong to the framebuffer, or never change here; only the binding and the viewport do.
+        # moderngl's Framebuffer.use sets draw buffers, masks and scissor each time. They belong to the framebuffer, or
+        # never change here; only the binding and the viewport do.
         self._bind_framebuffer = self._function("glBindFramebuffer", 2)
         self._set_viewport = self._function("glViewport", 4)
         self._use_program = self._function("glUseProgram", 1)

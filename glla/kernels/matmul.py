@@ -44,20 +44,25 @@ DEPTH = 96
 STRIP = 8
 """Height of a strip, so that no pass is a single texel high: a rasteriser shades 2 x 2 texels together, or 4 x 4."""
 
+SMALL, SMALL_IN_SOFTWARE = 320, 96
+"""Up to this size (cube root of m k n) one pass of `inner_product` is done before the others have shared anything."""
+
 LARGE = 1500
-"""From this size (cube root of m k n) on, a GPU is faster with `panel_broadcast` than with `register_blocked`."""
+"""From this size on, a GPU is faster with `panel_broadcast` than with `register_blocked`."""
 
 
 def choose(m: int, k: int, n: int, limits: Limits) -> str:
     """Pick the variant.
 
-    GFLOP/s of `inner_product`, `register_blocked` and `panel_broadcast` on an NVIDIA H200: 221, 437, 175 at n = 512;
-    250, 616, 508 at 1024; 252, 646, 828 at 2048; 238, 642, 1333 at 4096. On llvmpipe `register_blocked` leads at every
-    size.
+    GFLOP/s of `inner_product`, `register_blocked` and `panel_broadcast` on an NVIDIA H200: 173, 143, 90 at n = 256;
+    221, 437, 175 at 512; 250, 616, 508 at 1024; 252, 646, 828 at 2048; 238, 642, 1333 at 4096. On llvmpipe
+    `register_blocked` takes 1.7 times as long as `inner_product` at n = 64, and is 1.3 to 2.5 times as fast from 128
+    to 512.
     Where C has few rows or columns, most of what a fragment of either computes would lie outside it.
     See ``benchmarks/results``.
     """
-    if min(m, n) < 2 * BLOCK_ROWS * BLOCK_COLUMNS:
+    small = SMALL_IN_SOFTWARE if limits.software else SMALL
+    if min(m, n) < 2 * BLOCK_ROWS * BLOCK_COLUMNS or m * k * n <= small**3:
         return "inner_product"
     groups, chunks = -(-m // GROUP), -(-k // DEPTH)
     fits = max(groups * chunks, STRIP * chunks * DEPTH // 4) <= limits.texture_size
@@ -79,7 +84,7 @@ def plan(
     variant : str
         A key of `VARIANTS`.
     limits : Limits, optional
-        The loop limit decides into how many passes `inner_product` splits its sum.
+        The loop limit decides into how many passes a sum is split.
     onto : bool
         Add to a matrix given as operand ``C0``: an inner dimension too long for a texture comes in slabs.
 
