@@ -165,7 +165,7 @@ def _active(text: str) -> str:
     Only the declarations matter here; GL does the real preprocessing. Comments are dropped too, because they may
     quote declarations.
     """
-    text = re.sub(r"//[^\n]*", "", re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL))
+    text = re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.DOTALL)
     macros: dict[str, str] = {}
     taken: list[bool] = []  # for each open #if: is its present branch taken?
     done: list[bool] = []  # for each open #if: was one of its branches taken before?

@@ -225,3 +225,9 @@ def test_every_entry_point_resolves_with_its_defaults(name):
     assert "#include" not in found.fragment.text + found.vertex.text
     assert found.fragment.lines[-1][0] == f"{name}.frag"
     assert len(found.fragment.lines) == len(found.fragment.text.splitlines())
+
+
+def test_a_block_comment_mark_in_a_line_comment_hides_nothing():
+    text = "// see results/*/here\nuniform int count;\n/* uniform int hidden; */ // and */ here\n"
+    assert "uniform int count;" in shader._active(text)
+    assert "hidden" not in shader._active(text)

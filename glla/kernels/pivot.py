@@ -37,8 +37,9 @@ SMALLEST_RATIO = 2.0**-7
 def allowed_growth(order: int) -> float:
     """Element growth that a block-pivoted elimination of so many columns may show.
 
-    Growth of about sqrt(order) is what random matrices have with any pivoting (measured with the block norms: up to 50
-    at order 4, 512 alike, usually 2 and 40), and costs no more accuracy than the bound n u norm(A) has room for.
+    Growth of about sqrt(order) is what random matrices have with any pivoting: with the harmonic norm usually 2 at
+    order 4 and 38 at 512, and up to 72 (see the experiments under ``benchmarks/results``). It costs no more accuracy
+    than the bound n u norm(A) has room for.
 
     >>> allowed_growth(4), allowed_growth(256)
     (24.0, 80.0)

@@ -60,7 +60,8 @@ layout(location = 3) out vec4 rows12;
 void main() {
     ivec2 texel = ivec2(gl_FragCoord.xy);
     // The strip begins at x = 0, yet `corner` is subtracted from both coordinates: with gl_FragCoord.x itself as the
-    // coordinate of the fetch the compiler for an NVIDIA H200 makes this pass 1.7 times slower.
+    // coordinate of the fetch the compiler for an NVIDIA H200 makes this pass 1.7 times slower
+    // (measured, see the experiments under benchmarks/results).
     ivec2 start = texel - corner + ivec2(0, 8 * first);
 #if CONTINUE
     rows0 = texelFetch(C0, texel, 0);
