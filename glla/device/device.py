@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Mapping
@@ -324,8 +325,11 @@ class Device:
         self.release()
 
     def __del__(self) -> None:
-        # Only the owner may touch the context; elsewhere the process' end will free it.
-        if not self._closed and threading.get_ident() == self._thread:
+        # Only the owner may touch the context; elsewhere, and while the interpreter ends (when modules may be gone
+        # already, sys too), the process' end will free it.
+        if self._closed or sys is None or sys.is_finalizing():
+            return
+        if threading.get_ident() == self._thread:
             with contextlib.suppress(Exception):
                 self.release()
 

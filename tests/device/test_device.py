@@ -703,3 +703,15 @@ def test_a_pass_hands_its_step_to_the_vertex_stage(either, shader_files):
     found = either.read(either.run(draft.plan({"R": target}))["R"])
     assert_exact(found[:, :, 0], np.array([steps, steps], dtype=np.float32))
     assert_exact(found[:, :, 1], np.ones((2, 6), dtype=np.float32))
+
+
+def test_a_device_outlives_the_modules_quietly(monkeypatch):
+    """The interpreter ends: globals of modules are None already when the last device goes."""
+    device = glla.Device()
+    with monkeypatch.context() as late:
+        for name in ("sys", "threading", "contextlib"):
+            late.setattr(f"glla.device.device.{name}", None)
+        device.__del__()
+    assert not device.released
+    device.__del__()
+    assert device.released
