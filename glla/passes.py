@@ -23,6 +23,9 @@ BLOCK_ALIGNMENT = 16
 
 Uniform = int | float | tuple[int, ...] | tuple[float, ...]
 
+Parameters = tuple[tuple[str, int], ...]
+"""Values of a variant's parameters, as pairs (name, value): part of a plan's key, so hashable."""
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -447,11 +450,14 @@ class Variant:
         Where the algorithm comes from.
     needs : tuple of str
         What it needs beyond plain OpenGL 3.3; empty for most.
+    parameters : mapping of str to tuple of int
+        Defines of its shaders that may be chosen, by name, with the values that make sense; the first is the default.
     """
 
     summary: str
     source: str
     needs: tuple[str, ...] = ()
+    parameters: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
 
 def matrix(shape: Shape) -> Storage:
