@@ -100,7 +100,7 @@ def _blocked(shape: Shape, pivoting: str, unroll: bool) -> Plan:
     """
     m, n = shape
     draft = Draft(f"rref[blocked, {pivoting}]")
-    factors = BlockedFactors(draft, draft.operand("A", matrix(shape)), shape, pivoting, unroll)
+    factors = BlockedFactors(draft, draft.operand("A", matrix(shape)), shape, pivoting, unroll, fused=unroll)
     diagonal = draft.slot("diagonal", Storage(texels(min(shape)), 1))
     draft.draw("plu/diagonal", {"LU": factors.result}, diagonal)
     result = draft.slot("R", matrix(shape))
