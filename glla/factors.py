@@ -157,7 +157,9 @@ class Factors:
         return self._scaled(b, self.column_exponents, -1)
 
     def _substituted(self, b: Matrix, upper: bool, unit: bool, transposed: bool = False) -> Matrix:
-        plan = triangular.plan(b.shape[0], b.shape[1], upper, unit, transposed)
+        limits = self.device.limits
+        variant = triangular.choose(*b.shape, limits)
+        plan = triangular.plan(*b.shape, upper, unit, transposed, variant, unroll=not limits.software)
         return self._run(plan, "X", b.shape, T=self.lu.texture, B=b.texture)
 
     def _permuted(self, b: Matrix, inverse: bool) -> Matrix:

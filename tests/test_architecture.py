@@ -96,7 +96,10 @@ PARAMETERS = {
     "which": ["L", "U"],
 }  # fmt: skip
 # Where a name means something else.
-PARAMETERS_OF = {("equilibrate", "scale"): {"rows": [-1, 0, 1], "columns": [-1, 0, 1]}}
+PARAMETERS_OF = {
+    ("equilibrate", "scale"): {"rows": [-1, 0, 1], "columns": [-1, 0, 1]},
+    ("triangular", "plan"): {"n": [5, 70]},  # one block and two
+}
 
 
 def builders(module):
