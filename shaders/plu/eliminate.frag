@@ -10,6 +10,7 @@
 //
 // A fragment computes one 2x2 block of the new matrix.
 // A   rows x columns, packed: the matrix, or a panel of it that starts at row `top`, before the step
+// pivots, blocks   with STACK, for each matrix a column of texels, see stack/search.frag; else plu/eliminate.vert has them
 // Cost per fragment: up to 6 fetches, 16 flop and 4 divisions.
 // Brodtkorb, "A MATLAB Interface to the GPU" (2007), section 4.1.3, equations 4.42 to 4.44, listings 4.5 and 4.6.
 
@@ -22,8 +23,15 @@ uniform int top;      // first row of the panel
 uniform ivec2 shape;  // rows and columns of A
 
 flat in int k;  // texel column of the step
+#if STACK  // every matrix has its own pivots
+uniform sampler2D pivots;
+uniform sampler2D blocks;
+ivec2 exchange;
+vec4 block;
+#else
 flat in ivec2 exchange;
 flat in vec4 block;
+#endif
 
 layout(location = 0) out vec4 result;
 
@@ -47,7 +55,11 @@ vec2 reduced_row(int i, int x, vec2 upper, vec2 lower) {
 }
 
 void main() {
-    ivec2 texel = ivec2(gl_FragCoord.xy);
+    ivec2 texel = own_texel();
+#if STACK
+    exchange = ivec2(texelFetch(pivots, at(ivec2(0, k)), 0).rg);
+    block = texelFetch(blocks, at(ivec2(0, k)), 0);
+#endif
     vec2 upper = row_pair(A, source(top + 2 * k), texel.x);
     vec2 lower = row_pair(A, source(top + 2 * k + 1), texel.x);
     if (texel.x > k) lower -= block.z * upper;

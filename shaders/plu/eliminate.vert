@@ -5,7 +5,23 @@
 //     a b        a  b        l = c / a
 //     c d   ->   l  d'       d' = d - l b
 
+#ifndef STACK
+#define STACK 0  // a single matrix (0), or a stack, whose matrices have pivots of their own (1)
+#endif
+
 #include "lib/fullscreen.glsl"
+
+flat out int k;           // texel column of the step
+
+#if STACK
+
+void main() {
+    gl_Position = triangle_corner();
+    k = step_of_pass();
+}
+
+#else
+
 #include "lib/packed.glsl"
 #include "lib/divide.glsl"
 #include "lib/exchange.glsl"
@@ -13,7 +29,6 @@
 
 uniform sampler2D A;
 
-flat out int k;           // texel column of the step
 flat out ivec2 exchange;  // p and q: rows that come to row top + 2k and the next
 flat out vec4 block;      // a, b, l, d'
 
@@ -27,3 +42,5 @@ void main() {
     float l = multiplier(lower.x, upper.x);
     block = vec4(upper, l, lower.y - l * upper.y);
 }
+
+#endif
