@@ -57,7 +57,7 @@ def factors(device: Device, m: int, n: int) -> int:
 def solves(device: Device, n: int, columns: int) -> int:
     """How many systems of order n, with so many right-hand sides, one plan may serve; 0: they go one by one."""
     tile = texels(n), texels(n) + texels(columns)
-    return 0 if max(n, columns) > LARGEST else _pieces(device, tile, n * (n + columns), n * (columns + 4))
+    return 0 if max(n, columns) > LARGEST else _pieces(device, tile, n * (n + columns), n * (columns + 2))
 
 
 def matmul(device: Device, a: Array, b: Array) -> Array:
@@ -141,10 +141,10 @@ def solve(
         device,
         lambda count: kernel.solve(count, n, columns, b is None, equilibrate, device.limits.texture_size),
         solves(device, n, columns),
-        n * (columns + (4 if equilibrate else 3)),
+        n * (columns + 2),
         (a,) if b is None else (a, b),
     )
-    u, largest = records[:, n * columns :].reshape(len(a), -1, n).transpose(1, 0, 2)[:2]
+    u, largest = records[:, n * columns : -n], records[:, -n:]
     suspect = (np.abs(u) <= SUSPECT * largest) & np.isfinite(u)
     for index in np.flatnonzero(suspect.any(axis=1)):  # they are few, and what to make of them takes work
         member = member_of_stack(tuple(int(i) for i in np.unravel_index(index, stack)))

@@ -182,6 +182,24 @@ class _Passes:
             self.stack.region(0, 0, size, size),
         )
 
+    def factor_alone(self, start: str, shape: Shape, steps: int) -> str:
+        """Eliminate `steps` column pairs of a single matrix, whose pivots the vertex stage searches."""
+        height, width = packed(shape)
+        factors = PingPong(self.draft, "LU", self.stack.storage(height, width), start)
+        for k in range(steps):
+            y = max(k - 1, 0)
+            self.draft.draw(
+                "plu/eliminate",
+                {"A": factors.front},
+                factors.back,
+                {"top": 0, "shape": shape},
+                {"SEARCH": 1},
+                Region(0, y, width, height - y),
+                step=k,
+            )
+            factors.swap()
+        return factors.front
+
     def factor(self, start: str, shape: Shape, steps: int) -> tuple[str, str]:
         """Eliminate `steps` column pairs; give the slots of the factors and of the pivots."""
         height, width = packed(shape)
@@ -243,22 +261,23 @@ class _Passes:
             rows.swap()
         return rows.front
 
-    def unpack(
-        self, matrix: str, shape: Shape, order: int = 0, factors: tuple[str, str] | None = None, scaled: bool = False
-    ) -> str:
-        """Lay out the records that are read back: `matrix`, if there is one, and the figures of `factors`."""
-        exponents = factors is not None and bool(self.exponents)
-        lines = 0 if factors is None else 4 if exponents else 3
-        length = shape[0] * shape[1] + lines * order
-        inputs = {"M": matrix} if matrix else {}
-        uniforms: dict[str, Uniform] = {"record": (*shape, length), "count": self.stack.count, **self.stack.grid}
-        if factors is not None:
-            inputs |= {"LU": factors[0], "pivots": factors[1]}
-            uniforms["order"] = order
+    def unpack(self, matrix: str, shape: Shape, order: int = 0, factors: str = "", pivots: str = "") -> str:
+        """Lay out the records that are read back.
+
+        They hold `matrix`, if there is one (what belongs to it is scaled back: a solution), and figures of `factors`,
+        with the pivots if they are given, and then with the exponents if there are some.
+        """
+        exponents, scaled = bool(pivots and self.exponents), bool(matrix and self.exponents)
+        length = shape[0] * shape[1] + (2 * bool(factors) + bool(pivots) + exponents) * order
+        slots = {"M": matrix, "LU": factors, "pivots": pivots}
         if exponents:
-            inputs["row_exponents"] = self.exponents["row_exponents"]
-        if exponents or scaled:
-            inputs["column_exponents"] = self.exponents["column_exponents"]
+            slots |= self.exponents
+        elif scaled:
+            slots["column_exponents"] = self.exponents["column_exponents"]
+        inputs = {sampler: slot for sampler, slot in slots.items() if slot}
+        uniforms: dict[str, Uniform] = {"record": (*shape, length), "count": self.stack.count, **self.stack.grid}
+        if factors:
+            uniforms["order"] = order
         storage = self.stack.raw(length)
         result = self.draft.slot("records", storage)
         self.draft.draw(
@@ -268,7 +287,8 @@ class _Passes:
             {**uniforms, "width": storage.width},
             {
                 "MATRIX": int(bool(matrix)),
-                "FIGURES": int(factors is not None),
+                "FIGURES": int(bool(factors)),
+                "PIVOTS": int(bool(pivots)),
                 "EXPONENTS": int(exponents),
                 "SCALED": int(scaled),
             },
@@ -311,8 +331,8 @@ def factor(count: int, shape: Shape, texture_size: int = 16384) -> Plan:
     passes = _Passes("stack[factor]", stack, shape[0] * shape[1])
     start = passes.matrices("A", shape)
     passes.pack(start, shape)
-    factors = passes.factor(start, shape, texels(order))
-    result = passes.unpack(factors[0], shape, order, factors)
+    factors, pivots = passes.factor(start, shape, texels(order))
+    result = passes.unpack(factors, shape, order, factors, pivots)
     return passes.draft.plan({"records": result}, count * plu_flops(shape))
 
 
@@ -331,8 +351,8 @@ def determinant(count: int, n: int, texture_size: int = 16384) -> Plan:
     passes = _Passes("stack[determinant]", stack, n * n)
     start = passes.matrices("scaled", (n, n))
     passes.pack_equilibrated(start, n)
-    factors = passes.factor(start, (n, n), texels(n))
-    return passes.draft.plan({"records": passes.unpack("", (0, 0), n, factors)}, count * plu_flops((n, n)))
+    factors, pivots = passes.factor(start, (n, n), texels(n))
+    return passes.draft.plan({"records": passes.unpack("", (0, 0), n, factors, pivots)}, count * plu_flops((n, n)))
 
 
 @lru_cache(maxsize=64)
@@ -355,9 +375,9 @@ def solve(
     Returns
     -------
     Plan
-        Operand ``raw``: all A, then all B. Result ``records``: for each system X, U's diagonal, the largest entries of
-        U's columns, LAPACK's pivots, and, if equilibrated, sums of exponents (see `determinant`). Passes: 2 ceil(n / 2)
-        + ceil(n / 8) + 3, and 3 more to equilibrate.
+        Operand ``raw``: all A, then all B. Result ``records``: for each system X, U's diagonal, and the largest entries
+        of U's columns: n (columns + 2) elements. Passes: 2 ceil(n / 2) + ceil(n / 8) + 3, and 3 more to equilibrate;
+        for a single system ceil(n / 2) less, as the vertex stage of the elimination has time to search its pivots.
     """
     size, width = texels(n), texels(n) + texels(columns)
     stack = Stack.of(count, (size, width), texture_size)
@@ -368,9 +388,12 @@ def solve(
     else:
         passes.pack(start, (n, n))
     passes.pack(start, (n, columns), count * n * n, size, inverse, equilibrate)
-    factors = passes.factor(start, (n, 2 * width), size)
-    x = passes.substitute(factors[0], factors[0], (n, columns), upper=True, left=size)
-    result = passes.unpack(x, (n, columns), n, factors, scaled=equilibrate)
+    if count == 1:
+        factors = passes.factor_alone(start, (n, 2 * width), size)
+    else:
+        factors, _ = passes.factor(start, (n, 2 * width), size)
+    x = passes.substitute(factors, factors, (n, columns), upper=True, left=size)
+    result = passes.unpack(x, (n, columns), n, factors)
     return passes.draft.plan({"records": result}, count * (plu_flops((n, n)) + 2 * n * n * columns))
 
 

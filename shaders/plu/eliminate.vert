@@ -1,17 +1,23 @@
-// The pivot rows of step k (the step of the pass), out of the candidates that the search has left, and the constants of
-// their 2x2 block, once for each corner instead of once for each fragment (thesis, listing 4.5). Everything is the same
-// at the three corners, and `flat`, so nothing is interpolated.
+// The pivot rows of step k (the step of the pass), and the constants of their 2x2 block, once for each corner instead of
+// once for each fragment (thesis, listing 4.5). Everything is the same at the three corners, and `flat`, so nothing is
+// interpolated.
 //
 //     a b        a  b        l = c / a
 //     c d   ->   l  d'       d' = d - l b
+//
+// The pivots come out of the candidates that the search has left; with SEARCH, which is for small matrices, the corner
+// searches them itself. The matrices of a stack have pivots of their own, so with STACK the fragments fetch them.
 
 #ifndef STACK
-#define STACK 0  // a single matrix (0), or a stack, whose matrices have pivots of their own (1)
+#define STACK 0  // operands are stacks of matrices (1), or single ones (0)
+#endif
+#ifndef SEARCH
+#define SEARCH 0  // search the pivots here (1), or find them among candidates (0)
 #endif
 
 #include "lib/fullscreen.glsl"
 
-flat out int k;           // texel column of the step
+flat out int k;  // texel column of the step
 
 #if STACK
 
@@ -25,12 +31,27 @@ void main() {
 #include "lib/packed.glsl"
 #include "lib/divide.glsl"
 #include "lib/exchange.glsl"
-#include "lib/factor_pivots.glsl"
 
 uniform sampler2D A;
 
 flat out ivec2 exchange;  // p and q: rows that come to row top + 2k and the next
 flat out vec4 block;      // a, b, l, d'
+
+#if SEARCH
+
+#include "lib/pivot_search.glsl"
+
+uniform ivec2 shape;  // rows and columns of A
+
+void main() {
+    gl_Position = triangle_corner();
+    k = step_of_pass();
+    search_pivots(A, k, shape.x, exchange, block);
+}
+
+#else
+
+#include "lib/factor_pivots.glsl"
 
 void main() {
     gl_Position = triangle_corner();
@@ -43,4 +64,5 @@ void main() {
     block = vec4(upper, l, lower.y - l * upper.y);
 }
 
+#endif
 #endif

@@ -5,7 +5,7 @@
 //     M[0,0] M[0,1] ... M[rows-1, columns-1]     with MATRIX; with SCALED row i is multiplied by 2^-f_i
 //     u_00 u_11 ...                              with FIGURES: the diagonal of U
 //     s_0 s_1 ...                                s_j = max |u_ij|: a pivot that is small beside it may be an error
-//     p_0 p_1 ...                                LAPACK's pivots: row i was exchanged with row p_i
+//     p_0 p_1 ...                                with PIVOTS: as LAPACK's, row i was exchanged with row p_i
 //     e_0 + f_0, ...                             with EXPONENTS: what rows and columns were scaled by, 2^-(e + f)
 //
 // so one read-back has all that the host wants to know.
@@ -21,8 +21,14 @@
 #ifndef FIGURES
 #define FIGURES 0  // records hold figures of the factors (0, 1)
 #endif
+#ifndef PIVOTS
+#define PIVOTS 0  // ... the pivots among them (0, 1)
+#endif
 #ifndef EXPONENTS
-#define EXPONENTS 0  // ... and what they were scaled by (0, 1)
+#define EXPONENTS 0  // ... and what rows and columns were scaled by, which takes PIVOTS (0, 1)
+#endif
+#if EXPONENTS && PIVOTS == 0
+#error EXPONENTS come after PIVOTS
 #endif
 #ifndef SCALED
 #define SCALED 0  // undo the scaling of columns, in a solution (0, 1)
@@ -37,8 +43,10 @@ uniform sampler2D M;
 #endif
 #if FIGURES
 uniform sampler2D LU;
+uniform int order;     // figures in a line
+#endif
+#if PIVOTS
 uniform sampler2D pivots;
-uniform int order;    // figures in a line
 #endif
 #if EXPONENTS
 uniform sampler2D row_exponents;
@@ -72,10 +80,13 @@ float figure(int line, int i) {
         for (int row = 0; row <= i; ++row) largest = max(largest, abs(entry(LU, row, i)));
         return largest;
     }
+#if PIVOTS
+    if (line == 2) return of_column(pivots, i);
+#endif
 #if EXPONENTS
     if (line == 3) return of_column(row_exponents, i) + of_column(column_exponents, i);
 #endif
-    return of_column(pivots, i);
+    return 0.0;
 }
 #endif
 
