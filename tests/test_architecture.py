@@ -90,13 +90,16 @@ PARAMETERS = {
     "size": [(5, 4)],
     "m": [5], "k": [6], "n": [5], "rows": [5], "columns": [4], "steps": [2], "layers": [3],
     "texture_size": [4],
-    "sweeps": [0, 2], "count": [3],
+    "sweeps": [0, 2],
+    "count": [1, 3],
     "tile": [(0, 0, 2, 2)],
     "trips": [(1, 2)],
     "which": ["L", "U"],
 }  # fmt: skip
 # Where a name means something else.
-PARAMETERS_OF = {("equilibrate", "scale"): {"rows": [-1, 0, 1], "columns": [-1, 0, 1]}}
+PARAMETERS_OF = {("equilibrate", "scale"): {"rows": [-1, 0, 1], "columns": [-1, 0, 1]}} | {
+    ("stack", builder): {"texture_size": [64]} for builder in ("matmul", "factor", "determinant", "solve", "substitute")
+}
 
 
 def builders(module):

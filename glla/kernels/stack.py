@@ -34,8 +34,11 @@ STEPS = 4
 
 
 def _across(count: int, height: int, width: int, texture_size: int) -> int:
-    """Cells across for so many matrices, each so many texels high and wide: about square, if it can be."""
-    most, down = texture_size // width, texture_size // height
+    """Cells across for so many matrices, each so many texels high and wide: about square, if it can be.
+
+    If there is no room at all, `Plan.check` says so.
+    """
+    most, down = max(texture_size // width, 1), max(texture_size // height, 1)
     return max(min(isqrt(count - 1) + 1, most), -(-count // down))
 
 

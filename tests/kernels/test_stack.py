@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 import scipy.linalg
 
+from glla.errors import LimitError
 from glla.kernels import stack
+from glla.passes import Limits
 from glla.testing import (
     assert_exact,
     assert_inverse,
@@ -52,8 +54,9 @@ def records(run):
 
 @pytest.mark.parametrize("texture_size", [2, 7, 64])
 @pytest.mark.parametrize("tile", [(1, 1), (1, 2), (2, 1), (3, 7), (16, 20)], ids=str)
-def test_every_stack_that_has_room_fits(tile, texture_size):
-    elements = 4 * tile[0] * tile[1]
+@pytest.mark.parametrize("share", [1, 4])
+def test_every_stack_that_has_room_fits(tile, texture_size, share):
+    elements = -(-tile[0] * tile[1] * share // 4)  # more than the texels of a matrix may hold, or less
     most = stack.capacity(tile, elements, texture_size)
     assert most == 0 or most * elements <= texture_size**2
     if max(tile) > texture_size:
@@ -64,6 +67,11 @@ def test_every_stack_that_has_room_fits(tile, texture_size):
         storage, raw = cells.storage(*tile), cells.raw(elements)
         assert max(storage.height, storage.width, raw.height, raw.width) <= texture_size
         assert raw.height * raw.width >= count * elements
+
+
+def test_a_stack_that_has_no_room_is_refused():
+    with pytest.raises(LimitError, match=r"^stack\[matmul\]: a texture may have 4 texels a side on this device"):
+        stack.matmul(1, 20, 20, 20, 4).check(Limits(texture_size=4))
 
 
 def test_a_huge_stack_is_cut():
