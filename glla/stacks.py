@@ -1,8 +1,9 @@
 """Stacks of small matrices: one upload, one plan, one read-back for all of them (see `glla.kernels.stack`).
 
-What goes this way: matrices up to `LARGEST` rows and columns, right-hand sides counted in, a single one too, because
-it needs fewer passes and a single read-back here. Larger matrices go one by one over the blocked kernels, which fill
-a GPU by themselves. A stack that is more than a texture or the memory can hold goes in several pieces.
+What goes this way: matrices up to `LARGEST` rows and columns (in products: `LARGEST_PRODUCT`), and a single one of
+them too, because it needs fewer passes and a single read-back here. Larger matrices go one by one over the kernels for
+single matrices, and so does one whose own elements are more than a texture holds. A stack that is more than a texture
+or the memory can hold goes in several pieces.
 """
 
 from __future__ import annotations
@@ -21,11 +22,18 @@ from glla.matrix import Array, upload
 from glla.passes import Plan
 
 LARGEST = 256
-"""Rows and columns up to which matrices are factored as a stack. Beyond, a fragment by itself takes too long to search
-a column, and blocked factors are near."""
+"""Rows and columns up to which matrices are factored as a stack, and right-hand sides up to which they go with them.
+Beyond, a fragment by itself takes too long to search a column, and blocked factors are near."""
 
-LARGEST_FACTOR = 128
-"""Rows and columns up to which matrices are multiplied as a stack; larger ones gain more from a faster product."""
+WIDEST_IN_SOFTWARE = 272
+"""Columns and right-hand sides together up to which a software rasteriser does better this way: passes cost it little,
+and the elimination computes the multipliers anew for every right-hand side. On llvmpipe a single system of n = 256
+still takes less than half as long as by separate passes, four of n = 200 as long; an inverse 2/3 at n = 64, as long at
+n = 128, and three times as long at n = 256."""
+
+LARGEST_PRODUCT = 64
+"""Rows and columns up to which matrices are multiplied as a stack; larger ones gain more from a faster product. On
+llvmpipe 16 products at once take 1/6 of the time of one by one at n = 16, 4/5 at 64, and no less at 128."""
 
 Float64 = NDArray[np.float64]
 
@@ -46,7 +54,7 @@ def multiplies(device: Device, m: int, k: int, n: int) -> int:
     (True, 0)
     """
     tile = max(texels(m), texels(k)), max(texels(k), texels(n))
-    return 0 if max(m, k, n) > LARGEST_FACTOR else _pieces(device, tile, (m + n) * k, m * n)
+    return 0 if max(m, k, n) > LARGEST_PRODUCT else _pieces(device, tile, (m + n) * k, m * n)
 
 
 def factors(device: Device, m: int, n: int) -> int:
@@ -56,8 +64,9 @@ def factors(device: Device, m: int, n: int) -> int:
 
 def solves(device: Device, n: int, columns: int) -> int:
     """How many systems of order n, with so many right-hand sides, one plan may serve; 0: they go one by one."""
-    tile = texels(n), texels(n) + texels(columns)
-    return 0 if max(n, columns) > LARGEST else _pieces(device, tile, n * (n + columns), n * (columns + 2))
+    if max(n, columns) > LARGEST or (device.limits.software and n + columns > WIDEST_IN_SOFTWARE):
+        return 0
+    return _pieces(device, (texels(n), texels(n) + texels(columns)), n * (n + columns), n * (columns + 2))
 
 
 def matmul(device: Device, a: Array, b: Array) -> Array:
