@@ -21,8 +21,8 @@ SHADERS = ROOT / "shaders"
 
 # Imports point down only. `glla` is the package itself (its public names, from __init__.py).
 ORDER = [
-    "errors", "layout", "shader", "passes", "kernels", "device", "character", "matrix", "factors", "refine", "linalg",
-    "coprocessor", "testing", "glla", "lab", "cli", "__main__",
+    "errors", "layout", "shader", "passes", "kernels", "device", "character", "matrix", "factors", "stacks", "refine",
+    "linalg", "coprocessor", "testing", "glla", "lab", "cli", "__main__",
 ]  # fmt: skip
 
 # testing.py judges the library, so it must not be built from what it judges.
@@ -91,6 +91,7 @@ PARAMETERS = {
     "m": [5], "k": [6], "n": [5], "rows": [5], "columns": [4], "steps": [2], "layers": [3],
     "texture_size": [4],
     "sweeps": [0, 2],
+    "count": [1, 3],
     "tile": [(0, 0, 2, 2)],
     "trips": [(1, 2)],
     "which": ["L", "U"],
@@ -99,6 +100,10 @@ PARAMETERS = {
 PARAMETERS_OF = {
     ("equilibrate", "scale"): {"rows": [-1, 0, 1], "columns": [-1, 0, 1]},
     ("triangular", "plan"): {"n": [5, 70]},  # one block and two
+    **{
+        ("stack", builder): {"texture_size": [64]}
+        for builder in ("matmul", "factor", "determinant", "solve", "substitute")
+    },
 }
 
 

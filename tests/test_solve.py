@@ -218,9 +218,13 @@ def test_rank_deficient_and_graded(spread, rng):
 
 def test_one_singular_matrix_in_a_stack():
     stack = np.stack([np.eye(2), np.ones((2, 2)), np.eye(2)])
-    with pytest.raises(SingularMatrixError, match=r"^inv: Singular matrix: pivot 1 of 2 is "):
+    with pytest.raises(
+        SingularMatrixError, match=r"^inv: Singular matrix at index \(1\) of the stack: pivot 1 of 2 is "
+    ):
         glla.inv(stack)
-    with pytest.raises(SingularMatrixError, match=r"^solve: Singular matrix: pivot 1 of 2 is "):
+    with pytest.raises(
+        SingularMatrixError, match=r"^solve: Singular matrix at index \(1\) of the stack: pivot 1 of 2 is "
+    ):
         glla.solve(stack, np.ones(2))
 
 

@@ -16,9 +16,16 @@
 uniform sampler2D A;  // before the step
 uniform int top;      // first row of the panel
 
-flat in int k;           // texel column of the step
+flat in int k;  // texel column of the step
+#if STACK  // every matrix has its own pivots, a column of texels, see stack/search.frag
+uniform sampler2D pivots;
+uniform sampler2D blocks;
+ivec2 exchange;
+vec4 block;
+#else
 flat in ivec2 exchange;  // rows p and q
 flat in vec4 block;      // a, b, l, d'
+#endif
 
 int source(int i) {
     int r = top + 2 * k;
@@ -55,7 +62,11 @@ vec4 pivot_rows(int x) {
 }
 
 vec4 reduced(ivec2 texel) {
-    vec4 pivots = pivot_rows(texel.x);
-    return vec4(reduced_row(2 * texel.y, texel.x, pivots.rg, pivots.ba),
-                reduced_row(2 * texel.y + 1, texel.x, pivots.rg, pivots.ba));
+#if STACK
+    exchange = ivec2(texelFetch(pivots, at(ivec2(0, k)), 0).rg);
+    block = texelFetch(blocks, at(ivec2(0, k)), 0);
+#endif
+    vec4 leading = pivot_rows(texel.x);
+    return vec4(reduced_row(2 * texel.y, texel.x, leading.rg, leading.ba),
+                reduced_row(2 * texel.y + 1, texel.x, leading.rg, leading.ba));
 }
