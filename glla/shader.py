@@ -15,6 +15,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import takewhile
 from pathlib import Path
 
 from glla.errors import ShaderError
@@ -29,6 +30,7 @@ _INCLUDE = re.compile(r'^\s*#include\s+"([^"]+)"\s*$')
 _UNIFORM = re.compile(r"^\s*uniform\s+(\w+)\s+(\w+)\s*;", re.MULTILINE)
 _BLOCK = re.compile(r"^\s*layout\s*\(\s*std140\s*\)\s*uniform\s+(\w+)\s*\{", re.MULTILINE)
 _OUTPUT = re.compile(r"^\s*layout\s*\(\s*location\s*=\s*(\d+)\s*\)\s*out\s+\w+\s+(\w+)\s*;", re.MULTILINE)
+_SENTENCE_END = re.compile(r"(?<![\s.])\.(?=\s+[A-Z]|$)")  # and no product, no ellipsis
 _COST = re.compile(r"^//.*?Cost per fragment: (.+)$", re.MULTILINE)
 _CONDITIONAL = re.compile(r"^\s*#\s*(if|ifdef|ifndef|else|elif|endif|define)\b\s*(.*)$")
 
@@ -60,9 +62,9 @@ def summary(name: str) -> str:
     >>> summary("matmul/virtual_cube")
     'C += A[:, slice] B[slice, :]: one layer of the virtual cube of processors'
     """
-    header = source(name).partition("\n//\n")[0]  # up to an empty line of comment
-    lines = [line.removeprefix("//").strip() for line in header.splitlines() if line.startswith("//")]
-    return re.split(r"\.(?=\s+[A-Z]|$)", " ".join(lines), maxsplit=1)[0].rstrip(":")
+    paragraph = takewhile(re.compile(r"//\s*\S").match, source(name).splitlines())
+    lines = [line.removeprefix("//").strip() for line in paragraph]
+    return _SENTENCE_END.split(" ".join(lines), maxsplit=1)[0].rstrip(":")
 
 
 def cost(name: str) -> str:
