@@ -18,7 +18,6 @@ from glla.lab import chrome, frames, page
 from glla.lab.extra import check_writable, require
 from glla.passes import Plan
 from glla.recorder import Recorder
-from glla.tracing import Trace
 
 Array = NDArray[np.float32]
 
@@ -99,7 +98,7 @@ def check(operation: str, output: Path | None) -> None:
 
 def run(
     device: Device, operation: str, size: int, output: Path | None = None, variant: str | None = None, seed: int = 2007
-) -> Trace:
+) -> Recorder:
     """Trace an operation, and save the trace or print it.
 
     Parameters
@@ -119,7 +118,7 @@ def run(
 
     Returns
     -------
-    Trace
+    Recorder
         What ran. It was run before, untraced, so that no pass's time holds the compiling.
     """
     work = _work(device, operation, size, variant, seed)
