@@ -1,6 +1,7 @@
 """Watching plans run, and the GPU's clock."""
 
 import ctypes
+from time import perf_counter
 
 import numpy as np
 import pytest
@@ -42,6 +43,18 @@ def test_timestamps_are_deleted(device, clock):
     assert is_query(query)
     clock.clear()
     assert not is_query(query)
+
+
+def test_both_clocks_are_lined_up(clock, monkeypatch):
+    """A GPU counts from where it likes."""
+    monkeypatch.setattr(clock, "_now", lambda name, result: setattr(result._obj, "value", 5_000_000_000))
+    monkeypatch.setattr(clock, "_result", lambda query, name, result: setattr(result._obj, "value", 7_000_000_000))
+    began = perf_counter()
+    clock.start()
+    ended = perf_counter()
+    clock.stamp()
+    (time,) = clock.read()
+    assert began + 1.999 <= time <= ended + 2.001
 
 
 def test_a_trace_by_the_gpus_clock(device, clock, monkeypatch):
