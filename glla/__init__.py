@@ -2,6 +2,7 @@
 
 from glla import errors
 from glla.device import Device, default_device, list_egl_devices
+from glla.explanation import explain
 from glla.linalg import (
     PLU,
     RREF,
@@ -19,6 +20,7 @@ from glla.linalg import (
     solve,
 )
 from glla.matrix import Matrix, asarray
+from glla.tracing import trace
 
 __version__ = "0.1.0"
 
@@ -34,6 +36,7 @@ __all__ = [
     "default_device",
     "det",
     "errors",
+    "explain",
     "inv",
     "list_egl_devices",
     "lu_factor",
@@ -44,4 +47,5 @@ __all__ = [
     "rref",
     "slogdet",
     "solve",
+    "trace",
 ]

@@ -87,6 +87,7 @@ def _parser() -> argparse.ArgumentParser:
     ceilings.add_argument("--quick", action="store_true", help="less work and fewer repeats")
     _add_device_options(ceilings)
     ceilings.set_defaults(command=_ceilings)
+    _add_trace_commands(commands)
     return parser
 
 
@@ -136,6 +137,50 @@ def _ceilings(options: argparse.Namespace) -> int:
     with _open(options) as device:
         report = {"glla": glla.__version__, **ceilings.report(device, options.quick)}
     print(json.dumps(_plain(report), indent=2, allow_nan=False) if options.json else ceilings.table(report))
+    return 0
+
+
+# -- trace, explain ---------------------------------------------------------------------------------------------------
+
+
+def _add_trace_commands(commands: Any) -> None:
+    trace = commands.add_parser("trace", help="every render pass of an operation: a film, a page, a time line, a table")
+    _add_operation_options(trace, "a plan's, or a function's: solve, inv, det")
+    trace.add_argument("--out", type=Path, metavar="FILE", help="FILE.gif, FILE.html or FILE.json (a table is printed)")
+    trace.add_argument("--seed", type=_natural, default=2007, help="seed of the random matrices (2007)")
+    _add_device_options(trace)
+    trace.set_defaults(command=_trace)
+
+    explain = commands.add_parser("explain", help="the render passes of an operation in words; needs no GPU")
+    _add_operation_options(explain, "matmul, rref, plu, triangular")
+    explain.set_defaults(command=_explain)
+
+
+def _add_operation_options(parser: argparse.ArgumentParser, which: str) -> None:
+    parser.add_argument("operation", metavar="OP", help=which)
+    parser.add_argument("--size", type=_positive, default=16, metavar="N", help="order of the matrices (16)")
+    parser.add_argument("--variant", metavar="V", help="of the operation (the one for small matrices)")
+
+
+def _positive(text: str) -> int:
+    if _natural(text) == 0:
+        raise argparse.ArgumentTypeError("must be at least 1, got 0")
+    return int(text)
+
+
+def _trace(options: argparse.Namespace) -> int:
+    from glla.lab import trace
+
+    trace.check(options.operation, options.out)
+    with _open(options) as device:
+        trace.run(device, options.operation, options.size, options.out, options.variant, options.seed)
+    return 0
+
+
+def _explain(options: argparse.Namespace) -> int:
+    from glla.lab import trace
+
+    print(glla.explain(trace.plan(options.operation, options.size, options.variant)))
     return 0
 
 

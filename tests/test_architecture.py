@@ -19,10 +19,11 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "glla"
 SHADERS = ROOT / "shaders"
 
-# Imports point down only. `glla` is the package itself (its public names, from __init__.py).
+# Imports point down only. `glla` is the package itself (its public names, from __init__.py). `tracing` adds to the
+# recorder the saving, which the lab does.
 ORDER = [
     "errors", "layout", "shader", "passes", "kernels", "device", "character", "matrix", "factors", "stacks", "refine",
-    "linalg", "coprocessor", "testing", "glla", "lab", "cli", "__main__",
+    "linalg", "coprocessor", "explanation", "recorder", "testing", "glla", "lab", "tracing", "cli", "__main__",
 ]  # fmt: skip
 
 # testing.py judges the library, so it must not be built from what it judges.

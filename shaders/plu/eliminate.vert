@@ -10,9 +10,9 @@
 #define SEARCH 0  // search the pivots here (1), or find them among candidates (0)
 #endif
 
-#if STACK
-
 #include "lib/fullscreen.glsl"
+
+#if STACK
 
 flat out int k;  // texel column of the step
 
