@@ -25,7 +25,7 @@ from glla.lab.extra import require
 from glla.lab.fits import Fit, crossover, fit, speedup
 from glla.lab.operations import Arrays, Contender, Job, Operation
 from glla.passes import Parameters, Pass, Plan
-from glla.shader import resolve
+from glla.shader import Stage, resolve
 from glla.testing import Verdict
 
 Chosen = str | Contender | tuple[str | Contender, Mapping[str, int]]
@@ -181,14 +181,20 @@ class Source:
     Attributes
     ----------
     variant, shader : str
-        Whose, and its name.
-    lines : tuple of (str, int, str)
-        File, line in it, and text: includes stand where they are included.
+        Whose, and its file. A shader that draws with the common vertex stage has only its fragment stage here.
+    parts : tuple of (str, int, str)
+        In the compiler's order, lines that stand together in a file: the file, the first line's number, and the text.
+        What is included stands where it is included.
     """
 
     variant: str
     shader: str
-    lines: tuple[tuple[str, int, str], ...]
+    parts: tuple[tuple[str, int, str], ...]
+
+    @property
+    def text(self) -> str:
+        """All of it, as the compiler gets it."""
+        return "\n".join(text for _, _, text in self.parts)
 
 
 @dataclass
@@ -279,6 +285,7 @@ def compare(
     repeats: int = REPEATS,
     seed: int = 2007,
     device: Device | None = None,
+    quick: bool = False,
     progress: Callable[[Record], object] | None = None,
 ) -> Comparison:
     """Verify each variant of an operation, then time it, beside the CPU and the device's own ceilings.
@@ -304,6 +311,8 @@ def compare(
         Of the random matrices.
     device : Device, optional
         By default the default device of this thread. It forgets its compiled programs, for the cold start.
+    quick : bool
+        Measure the ceilings with less work.
     progress : callable, optional
         Called with each record as it comes.
 
@@ -321,11 +330,11 @@ def compare(
 
     Examples
     --------
-    >>> result = compare("matmul", ["inner_product"], [8, 16], baseline="none", repeats=3)
+    >>> result = compare("matmul", ["inner_product"], [8, 16], baseline="none", quick=True)
     >>> [(record.variant, record.size, record.status) for record in result.records]
     [('inner_product', 8, 'ok'), ('inner_product', 16, 'ok')]
     """
-    bench = Bench(operation, variants, sizes, baseline=baseline, repeats=repeats, seed=seed, device=device)
+    bench = Bench(operation, variants, sizes, baseline=baseline, repeats=repeats, seed=seed, device=device, quick=quick)
     for record in bench.run():
         if progress is not None:
             progress(record)
@@ -388,6 +397,10 @@ class Bench:
         if self._device is None:
             self._device = glla.default_device()
         return self._device
+
+    @device.setter
+    def device(self, device: Device) -> None:
+        self._device = device
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -492,9 +505,23 @@ class Bench:
         if any(source.variant == entry.label for source in self.result.sources):
             return
         for name, defines in operations.shaders(plan):
-            stage = resolve(name, defines).fragment
-            lines = tuple((*where, text) for where, text in zip(stage.lines, stage.text.splitlines(), strict=False))
-            self.result.sources.append(Source(entry.label, name, lines))
+            shader = resolve(name, defines)
+            own_vertex = any(file == f"{name}.vert" for file, _ in shader.vertex.lines)
+            stages = {"frag": shader.fragment} | ({"vert": shader.vertex} if own_vertex else {})
+            self.result.sources += [
+                Source(entry.label, f"{name}.{suffix}", _parts(stage)) for suffix, stage in stages.items()
+            ]
+
+
+def _parts(stage: Stage) -> tuple[tuple[str, int, str], ...]:
+    """Cut a resolved stage where the file changes, or its lines do not follow each other."""
+    parts: list[tuple[str, int, list[str]]] = []
+    for (file, number), text in zip(stage.lines, stage.text.split("\n"), strict=False):
+        if parts and parts[-1][0] == file and parts[-1][1] + len(parts[-1][2]) == number:
+            parts[-1][2].append(text)
+        else:
+            parts.append((file, number, [text]))
+    return tuple((file, first, "\n".join(lines)) for file, first, lines in parts)
 
 
 def _over(thesis: float | None, seconds: float, is_thesis: bool) -> float | None:
