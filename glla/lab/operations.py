@@ -63,7 +63,7 @@ PIVOTED = ("rank2", "blocked")
 """Variants of `plu` and `rref` that take every pivot norm."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Contender:
     """One way to do an operation.
 

@@ -52,7 +52,8 @@ def save(comparison: Comparison, path: Path) -> None:
 
     figure = Figure(figsize=(15, 11), layout="constrained")
     place = comparison.environment
-    figure.suptitle(f"{comparison.operation}: {comparison.formula}   on {place.get('renderer', '?')}", fontsize=15)
+    title = f"{comparison.operation}: {comparison.formula}   on {place.get('renderer', '?')}"
+    figure.suptitle(_text(title), fontsize=15)
     axes: Any = figure.subplots(2, 2)
     for ax, draw in zip(axes.flat, (times, roofline, errors, bounds), strict=True):
         draw(ax, comparison, DARK)
@@ -104,7 +105,7 @@ def times(ax: Axes, comparison: Comparison, ink: str) -> None:
     for style, name, records in _series(comparison):
         sizes, seconds = [r.size for r in records], [r.seconds or 0.0 for r in records]
         _fitted(ax, comparison, name, style["color"], "-")
-        ax.plot(sizes, seconds, linestyle="none", label=name, **style)
+        ax.plot(sizes, seconds, linestyle="none", label=_text(name), **style)
     base = comparison.baseline_times()
     if base:
         _fitted(ax, comparison, comparison.baseline, ink, "--")
@@ -114,7 +115,7 @@ def times(ax: Axes, comparison: Comparison, ink: str) -> None:
             color=ink,
             markersize=8,
             markeredgewidth=2,
-            label=f"{comparison.baseline} (CPU)",
+            label=_text(f"{comparison.baseline} (CPU)"),
         )
     _axes(ax, ink, "Time, operands on the device; lines: fitted a + b n³", "n", "seconds")
     _sizes(ax, comparison)
@@ -129,7 +130,7 @@ def errors(ax: Axes, comparison: Comparison, ink: str) -> None:
             continue
         sizes, values = zip(*points, strict=True)
         power = _power(sizes, values)
-        label = name if power is None else f"{name}: n^{power:.1f}"
+        label = _text(name if power is None else f"{name}: n^{power:.1f}")
         ax.plot(sizes, values, linestyle=":", label=label, **style)
     _axes(ax, ink, f"Mean absolute error of an entry, {comparison.error}", "n", comparison.error)
     _sizes(ax, comparison)
@@ -146,7 +147,7 @@ def bounds(ax: Axes, comparison: Comparison, ink: str) -> None:
         ]
         if points:
             sizes, values = zip(*points, strict=True)
-            ax.plot(sizes, values, linestyle=":", label=name, **style)
+            ax.plot(sizes, values, linestyle=":", label=_text(name), **style)
     ax.axhline(1.0, color="#d1495b", linewidth=2)
     ax.annotate(
         "bound", (0.01, 1.0), xycoords=("axes fraction", "data"), xytext=(0, -12), textcoords="offset points", color=ink
@@ -171,16 +172,15 @@ def roofline(ax: Axes, comparison: Comparison, ink: str) -> None:
         ax.plot(x, np.minimum(bandwidth * x, roof.arithmetic), dashes, color=ink, linewidth=1.6, label=name)
     ax.annotate(
         f"fragment multiply-add {roof.arithmetic:.4g} GFLOP/s",
-        (high, roof.arithmetic), xytext=(-4, 5), textcoords="offset points", ha="right", color=ink,
+        (high, roof.arithmetic), xytext=(-4, 5), textcoords="offset points", ha="right", color=ink, fontsize=9,
     )  # fmt: skip
     for style, name, records in _series(comparison):
         ours = [(r.intensity, r.gflops) for r in records if r.intensity and r.gflops]
-        ax.plot(*zip(*ours, strict=True), linestyle=":", label=name, **style)
-        if len(ours) > 1:
-            label = f"n = {records[-1].size}"
-            ax.annotate(label, ours[-1], xytext=(6, -4), textcoords="offset points", fontsize=8, color=ink)
+        ax.plot(*zip(*ours, strict=True), linestyle=":", **{**style, "markersize": 4})
+        ax.plot(*ours[-1], linestyle="none", label=_text(name), **{**style, "markersize": 10})  # the largest n
     _axes(ax, ink, "Roofline: every variant, roofs measured in the same run", "flop per byte moved", "GFLOP/s")
     ax.set_xlim(low, high)
+    ax.set_ylim(top=2.5 * roof.arithmetic)
     _legend(ax, ink)
 
 
@@ -196,13 +196,24 @@ def _series(comparison: Comparison) -> list[tuple[dict[str, Any], str, list[Reco
     """Style, name and records of each variant that was ever right; the styles stay with the variants."""
     return [
         (
-            {"color": colour(comparison, name), "marker": MARKERS[i % len(MARKERS)], "markersize": 7},
+            {
+                "color": colour(comparison, name),
+                "marker": MARKERS[i % len(MARKERS)],
+                "markersize": 7,
+                "markerfacecolor": "none",  # so that marks that fall together are all seen
+                "markeredgewidth": 1.8,
+            },
             name,
             comparison.of(name),
         )
         for i, name in enumerate(comparison.names)
         if comparison.of(name)
     ]
+
+
+def _text(name: str) -> str:
+    """Write a name as it is: to matplotlib dollars enclose formulas, and a leading underscore hides a label."""
+    return (" " if name.startswith("_") else "") + name.replace("$", r"\$")
 
 
 def _fitted(ax: Axes, comparison: Comparison, name: str, colour: str, dashes: str) -> None:

@@ -46,7 +46,7 @@ def render(comparison: Comparison) -> str:
     """
     require("compare: a report", "jinja2", "pygments", "matplotlib")
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
-    from markupsafe import Markup
+    from markupsafe import Markup, escape
 
     engine = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
@@ -60,6 +60,7 @@ def render(comparison: Comparison) -> str:
         "figure": show.figure,
         "share": show.share,
         "whole": show.whole,
+        "breakable": lambda name: escape(name).replace("_", Markup("_<wbr>")),
     }
     last = max((record.size for record in comparison.records), default=0)
     return engine.get_template(TEMPLATE).render(

@@ -193,7 +193,9 @@ def fits(comparison: Comparison) -> list[str]:
         f"  {one.variant:{width}}  {one.fit!s:28}  {speedup_text(one)}{crossing(one, comparison.baseline)}".rstrip()
         for one in found
     ]
-    return ["seconds as a + b n^3 (least squares); speed-up b_CPU / b_GPU, as the thesis's equation 4.7", *lines]
+    head = "seconds as a + b n^3, by least squares"
+    beside = "; speed-up b_CPU / b_GPU, as the thesis's equation 4.7" if comparison.baseline else ""
+    return [head + beside, *lines]
 
 
 def speedup_text(summary: Summary) -> str:
@@ -211,9 +213,9 @@ def crossing(summary: Summary, baseline: str) -> str:
     if summary.fit is None or summary.variant == baseline or not baseline:
         return ""
     if summary.crossover is None:
-        return f"never faster than {baseline}"
+        return f"line never below that of {baseline}"
     if summary.crossover == 0:
-        return f"faster than {baseline} at every size"
+        return f"line everywhere below that of {baseline}"
     measured = summary.fit.smallest <= summary.crossover <= summary.fit.largest
     beyond = "" if measured else " (beyond what was measured)"
     return f"faster than {baseline} from n = {summary.crossover:.0f} on{beyond}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from glla.errors import OptionError
 
@@ -60,7 +61,7 @@ def _part(text: str, part: str) -> list[int]:
         rule = "a range runs from a size to a larger one, by a step from 1 on, or in 2 or more sizes"
         raise OptionError(f"sizes: {rule}, got {part!r}")
     if not matched[3]:
-        return list(range(first, last + 1, count))[: MOST + 1]
+        return list(islice(range(first, last + 1, count), MOST + 1))
     if count > MOST:
         raise OptionError(f"sizes: 1 to {MOST} sizes, from 1 on, got {text!r}")
     return [round(first * (last / first) ** (i / (count - 1))) for i in range(count)]
