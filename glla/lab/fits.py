@@ -86,6 +86,8 @@ def speedup(ours: Fit, base: Fit) -> float | None:
 def crossover(ours: Fit, base: Fit) -> float | None:
     """Size from which on the fitted line of ours is below that of the base; 0 if everywhere, None if never.
 
+    None, too, where a b is not positive: such a line says nothing of larger sizes.
+
     Examples
     --------
     >>> crossover(Fit(8.0, 1.0, 1, 2), Fit(0.0, 2.0, 1, 2))
@@ -93,7 +95,7 @@ def crossover(ours: Fit, base: Fit) -> float | None:
     >>> crossover(Fit(8.0, 2.0, 1, 2), Fit(0.0, 1.0, 1, 2)) is None
     True
     """
-    if ours.b >= base.b:
+    if not 0 < ours.b < base.b:
         return None
     cube = (ours.a - base.a) / (base.b - ours.b)
     return float(np.cbrt(cube)) if cube > 0 else 0.0

@@ -60,7 +60,7 @@ def render(comparison: Comparison) -> str:
         "figure": show.figure,
         "share": show.share,
         "whole": show.whole,
-        "breakable": lambda name: escape(name).replace("_", Markup("_<wbr>")),
+        "breakable": lambda name: escape(name).replace("_", Markup("_<wbr>")).replace(":", Markup(":<wbr>")),
     }
     last = max((record.size for record in comparison.records), default=0)
     return engine.get_template(TEMPLATE).render(

@@ -212,6 +212,8 @@ def crossing(summary: Summary, baseline: str) -> str:
     """
     if summary.fit is None or summary.variant == baseline or not baseline:
         return ""
+    if summary.speedup is None:
+        return "nothing to be said: a fitted time does not grow with n"
     if summary.crossover is None:
         return f"line never below that of {baseline}"
     if summary.crossover == 0:

@@ -232,6 +232,8 @@ def test_crossings_in_words(crossover, text):
     assert show.crossing(summary, "CPU") == text
     assert show.crossing(summary, "") == ""
     assert show.crossing(Summary("ours", None), "CPU") == ""
+    flat = Summary("ours", Fit(1.0, -1.0, 64, 512))
+    assert show.crossing(flat, "CPU") == "nothing to be said: a fitted time does not grow with n"
 
 
 def test_exit_status():

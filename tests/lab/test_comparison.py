@@ -14,6 +14,7 @@ from glla.lab import comparison, extra, operations
 from glla.lab.comparison import Bench, Comparison, Record, Source
 from glla.lab.fits import Fit
 from glla.passes import Plan
+from glla.shader import Stage
 
 
 def test_importing_the_laboratory_is_light():
@@ -103,6 +104,13 @@ def test_sources_are_what_the_compiler_got(measured):
         assert texts[: len(lines) - first + 1] == lines[first - 1 : first - 1 + len(texts)]
 
 
+def test_a_source_is_cut_where_lines_do_not_follow_each_other():
+    """An include that was there before leaves a gap in the file that includes it again."""
+    lines = (("a", 1), ("a", 2), ("b", 1), ("a", 4), ("a", 5), ("a", 7))
+    parts = comparison._parts(Stage("p\nq\nr\ns\nt\nu\n", lines))
+    assert parts == (("a", 1, "p\nq"), ("b", 1, "r"), ("a", 4, "s\nt"), ("a", 7, "u"))
+
+
 def test_a_vertex_stage_of_its_own_is_a_source(quick):
     found = comparison.compare("plu", ["rank2"], [4], baseline="none").sources
     assert "plu/eliminate.vert" in {source.shader for source in found}
@@ -139,6 +147,24 @@ def test_a_result_with_a_nan_is_wrong(quick, monkeypatch):
     (record,) = outcome("inner_product")
     assert (record.status, record.error_over_bound) == ("wrong", math.inf)
     assert "C[3, 4] is nan" in record.reason
+
+
+def test_a_second_run_that_differs_is_judged_too(quick, monkeypatch):
+    """What is drawn end to end is another run; here only that one is wrong."""
+    operation = operations.OPERATIONS["matmul"]
+    fetched = []
+
+    def worse_each_time(device, results, n):
+        array = operation.fetch(device, results, n)
+        array[0, 0] += 100 * len(fetched)
+        fetched.append(array)
+        return array
+
+    monkeypatch.setitem(operations.OPERATIONS, "matmul", replace(operation, fetch=worse_each_time))
+    (record,) = outcome("inner_product")
+    assert len(fetched) == 2
+    assert record.status == "wrong"
+    assert "C[0, 0]" in record.reason
 
 
 def test_what_fails_does_not_end_the_comparison(quick, add):

@@ -43,6 +43,8 @@ def test_lines_that_never_cross():
     assert crossover(low, low) is None
     assert speedup(low, Fit(0.0, -1.0, 1, 9)) is None
     assert speedup(Fit(0.0, 0.0, 1, 9), low) is None
+    assert crossover(Fit(5.0, -1.0, 1, 9), low) is None
+    assert crossover(low, Fit(5.0, -1.0, 1, 9)) is None
 
 
 def test_a_fit_as_text():

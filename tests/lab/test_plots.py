@@ -60,13 +60,21 @@ def drawn(which, comparison):
 
 
 def test_times_are_marks_and_fits_are_lines(measured):
-    ax, lines = drawn("times", measured)
+    _, lines = drawn("times", measured)
     for variant in measured.names:
         assert lines[variant] == [(record.size, record.seconds) for record in measured.of(variant)]
     assert lines["numpy.matmul (CPU)"] == measured.baseline_times()
-    fitted = [line for line in ax.get_lines() if line.get_label().startswith("_")]
-    assert fitted
-    assert all(min(line.get_ydata()) > 0 for line in fitted)
+
+
+def test_a_fit_is_drawn_where_it_is_positive():
+    """The thesis's line of the CPU has a negative constant."""
+    records = [Record("matmul", "a", n, seconds=-1.74e-2 + 7.93e-10 * n**3) for n in (300, 600, 1200)]
+    early = Record("matmul", "a", 100, seconds=1e-3)
+    ax, _ = drawn("times", Comparison("matmul", records=[early, *records]))
+    (fitted,) = (line for line in ax.get_lines() if line.get_label().startswith("_"))
+    assert min(fitted.get_ydata()) > 0
+    assert min(fitted.get_xdata()) > 200
+    assert max(fitted.get_xdata()) == pytest.approx(1200)
 
 
 def test_errors_and_bounds(measured):
