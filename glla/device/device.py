@@ -302,6 +302,16 @@ class Device:
         with self.current():
             self._pool.free()
 
+    def forget(self) -> None:
+        """Forget every compiled program and prepared plan: the next run of each is a cold start again.
+
+        What the driver keeps, in memory or on the disk, it keeps.
+        """
+        with self.current():
+            self._ready.clear()
+            self._calls.clear()
+            self._programs.release()
+
     def release(self) -> None:
         """Release the context and all that lives in it; a second call does nothing."""
         if self._closed:
