@@ -158,7 +158,8 @@ def matmul(
         Real numbers. A 1-D `a` counts as a row, a 1-D `b` as a column, and that dimension is dropped from the result.
         Leading dimensions broadcast.
     variant : str, optional
-        A key of ``glla.kernels.matmul.VARIANTS``: ``inner_product``, ``virtual_cube`` or ``virtual_cube_ping_pong``.
+        A key of ``glla.kernels.matmul.VARIANTS``, for example ``inner_product`` or ``virtual_cube``; `glla variants`
+        lists them. By default `glla.kernels.matmul.choose` decides.
     device : Device, optional
         By default the device of a Matrix among the operands, or the default device.
     check_finite : bool
@@ -177,12 +178,14 @@ def matmul(
         Complex or object operands; NaN, infinity, or an overflow of float32.
     OptionError
         No such variant.
+    LimitError
+        The variant needs more than this device has: ``compute_tiled`` needs OpenGL 4.3.
 
     Notes
     -----
     Error: abs(C - C^) <= K u abs(A) abs(B) elementwise, u = 2^-24, and usually below 4 sqrt(K) u abs(A) abs(B).
-    Integers are exact as long as all partial sums stay below 2^24. Cost: 2 m k n flop; 1 pass (``inner_product``) or
-    ceil(k / 2). Source: Brodtkorb 2007, section 4.1.1.
+    Integers are exact as long as all partial sums stay below 2^24. Cost: 2 m k n flop; 1 pass (``inner_product``), ceil(k
+    / 2) (``virtual_cube``), or as the variant says. Source: Brodtkorb 2007, section 4.1.1.
 
     Examples
     --------
