@@ -9,6 +9,7 @@ import os
 import platform
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -87,6 +88,13 @@ def _parser() -> argparse.ArgumentParser:
     ceilings.add_argument("--quick", action="store_true", help="less work and fewer repeats")
     _add_device_options(ceilings)
     ceilings.set_defaults(command=_ceilings)
+
+    variants = commands.add_parser("variants", help="every variant of every operation, and what it costs")
+    variants.add_argument("operation", nargs="*", metavar="OPERATION", help="matmul, plu, rref (all)")
+    variants.add_argument("--size", type=_positive, default=256, metavar="N", help="order of the matrices (256)")
+    variants.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    _add_device_options(variants)
+    variants.set_defaults(command=_variants)
     return parser
 
 
@@ -103,6 +111,13 @@ def _natural(text: str) -> int:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"must be a whole number from 0, got {text!r}")
     return int(text)
+
+
+def _positive(text: str) -> int:
+    number = _natural(text)
+    if number == 0:
+        raise argparse.ArgumentTypeError("must be a whole number from 1, got 0")
+    return number
 
 
 def _demo_size(text: str) -> int:
@@ -136,6 +151,18 @@ def _ceilings(options: argparse.Namespace) -> int:
     with _open(options) as device:
         report = {"glla": glla.__version__, **ceilings.report(device, options.quick)}
     print(json.dumps(_plain(report), indent=2, allow_nan=False) if options.json else ceilings.table(report))
+    return 0
+
+
+# -- variants ---------------------------------------------------------------------------------------------------------
+
+
+def _variants(options: argparse.Namespace) -> int:
+    from glla.lab import collection
+
+    with _open(options) as device:
+        found = collection.entries(device, options.operation or collection.OPERATIONS, options.size)
+    print(json.dumps([asdict(entry) for entry in found], indent=2) if options.json else collection.text(found))
     return 0
 
 

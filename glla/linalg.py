@@ -184,8 +184,8 @@ def matmul(
     Notes
     -----
     Error: abs(C - C^) <= K u abs(A) abs(B) elementwise, u = 2^-24, and usually below 4 sqrt(K) u abs(A) abs(B).
-    Integers are exact as long as all partial sums stay below 2^24. Cost: 2 m k n flop; 1 pass (``inner_product``), ceil(k
-    / 2) (``virtual_cube``), or as the variant says. Source: Brodtkorb 2007, section 4.1.1.
+    Integers are exact as long as all partial sums stay below 2^24. Cost: 2 m k n flop; 1 pass (``inner_product``),
+    ceil(k / 2) (``virtual_cube``), or as the variant says. Source: Brodtkorb 2007, section 4.1.1.
 
     Examples
     --------

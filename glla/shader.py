@@ -13,7 +13,7 @@ passes whose texts agree share one program, and nothing can drift from the sourc
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -128,9 +128,38 @@ def resolve(name: str, defines: Mapping[str, Define] | None = None) -> Shader:
     return _resolve(name, tuple(sorted((defines or {}).items())))
 
 
+_DERIVED: dict[str, Callable[[Stage], Stage]] = {}
+
+
+def derive(kind: str, rewrite: Callable[[Stage], Stage]) -> None:
+    """Let ``NAME@KIND`` be the shader NAME with its last stage rewritten: for tools that look into a shader.
+
+    Parameters
+    ----------
+    kind : str
+        Name of what is derived.
+    rewrite : callable
+        From the resolved fragment or compute stage to the one that takes its place.
+
+    Examples
+    --------
+    >>> derive("shouting", lambda stage: Stage(stage.text.upper(), stage.lines))
+    >>> "VOID MAIN" in resolve("packing/identity@shouting").fragment.text
+    True
+    """
+    _DERIVED[kind] = rewrite
+    _resolve.cache_clear()
+
+
 @lru_cache(maxsize=512)
 def _resolve(name: str, defines: tuple[tuple[str, Define], ...]) -> Shader:
-    stages = _stages(name, defines)
+    base, _, kind = name.partition("@")
+    stages = _stages(base, defines)
+    if kind:
+        if kind not in _DERIVED:
+            raise ShaderError(f"shader: {name} is derived in no known way; known are: {', '.join(_DERIVED) or 'none'}")
+        *_, last = stages
+        stages[last] = _DERIVED[kind](stages[last])
     active = [_active(stage.text) for stage in stages.values()]
     declared = {match[2]: match[1] for text in active for match in _UNIFORM.finditer(text)}
     written = _IMAGE if "compute" in stages else _OUTPUT

@@ -248,3 +248,35 @@ def test_a_block_comment_mark_in_a_line_comment_hides_nothing():
     text = "// see results/*/here\nuniform int count;\n/* uniform int hidden; */ // and */ here\n"
     assert "uniform int count;" in shader._active(text)
     assert "hidden" not in shader._active(text)
+
+
+# ---- derived shaders ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def kinds(monkeypatch):
+    monkeypatch.setattr(shader, "_DERIVED", {})
+
+
+def test_a_derived_shader_is_the_last_stage_rewritten(shader_files, kinds):
+    shader_files({"a.frag": MAIN, "a.vert": "uniform int n;\nvoid main() {}\n"})
+    shader.derive("longer", lambda stage: shader.Stage(f"{stage.text}uniform int m;\n", (*stage.lines, ("x", 1))))
+    plain, derived = resolve("a"), resolve("a@longer")
+    assert derived.vertex == plain.vertex
+    assert derived.fragment.text == plain.fragment.text + "uniform int m;\n"
+    assert (plain.uniforms, derived.uniforms) == ({"n"}, {"n", "m"})
+    assert derived.name == "a@longer"
+
+
+def test_what_derives_may_change(shader_files, kinds):
+    shader_files({"a.frag": MAIN})
+    for word in ("one", "two"):
+        shader.derive("kind", lambda stage, word=word: shader.Stage(f"// {word}\n", (("x", 1),)))
+        assert resolve("a@kind").fragment.text == f"// {word}\n"
+
+
+def test_a_shader_derived_in_no_known_way(shader_files, kinds):
+    shader_files({"a.frag": MAIN})
+    shader.derive("other", lambda stage: stage)
+    with pytest.raises(ShaderError, match=r"^shader: a@huh is derived in no known way; known are: other$"):
+        resolve("a@huh")

@@ -33,7 +33,7 @@ UNROLL = (1, 2, 4, 8)
 PASSES = (1, 2, 4, 8)
 """Slices of the inner dimension, a pass for each."""
 
-BLOCK = (128, 32, 64, 256, 512)
+BLOCK = (64, 16, 32, 128, 256, 512)
 """Texels on a side of what a cache is to hold."""
 
 VARIANTS = {

@@ -87,7 +87,7 @@ def settings_and_shapes():
             yield pytest.param(variant, parameters, shape, marks=marks, id=f"{variant}-{values}-{shape}")
 
 
-@pytest.mark.parametrize(("variant", "parameters", "shape"), settings_and_shapes())
+@pytest.mark.parametrize(("variant", "parameters", "shape"), list(settings_and_shapes()))
 def test_parameters_change_no_result(run, rng, variant, parameters, shape):
     a, b = operands(shape, rng)
     c = integers(a.shape[0], b.shape[1], rng)
@@ -138,8 +138,10 @@ def test_inner_product_takes_as_few_passes_as_the_loop_limit_allows(inner, passe
         ("register_blocked", {"PASSES": 4}, 2 * 4),
         ("packed_4x1", {}, 2 + 1 + 1),
         ("packed_1x4", {"PASSES": 8}, 2 + 8 + 1),
+        ("multi_pass", {}, 2),
         ("multi_pass", {"BLOCK": 32}, 4),
         ("blocked_output", {"BLOCK": 32}, 3 * 4 * 2),
+        ("blocked_output", {}, 2 * 2 * 1),
         ("rank_one", {}, 2 + 250 + 1),
         ("single_component", {}, 2 + 1 + 1),
         ("compute_tiled", {}, 1),
