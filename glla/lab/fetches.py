@@ -6,7 +6,8 @@ place of its result. The plan then runs as it is, with such a pass before each o
 about to read: the count is right also where loops and branches depend on values.
 
 What is counted is what the fragments (or the invocations of a compute shader) ask for. The fetches of a vertex shader,
-three times a few in a pass, and reads of uniform blocks are not.
+three times a few in a pass, and reads of uniform blocks are not. Fetches outside of a texture can be counted alone:
+OpenGL 3.3 leaves their results undefined, and a driver that gives zeros hides a mistake.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -21,8 +23,8 @@ from glla import shader as shaders
 from glla.device import Device, Texture
 from glla.passes import Dispatch, Pass, Plan, Step, Storage
 
-KIND = "fetches"
-"""A shader's name with ``@fetches`` behind it is the shader that counts."""
+KIND, OUTSIDE = "fetches", "outside"
+"""A shader's name with ``@fetches`` behind it is the shader that counts; ``@outside`` counts fetches outside only."""
 
 BATCH = 64 << 20
 """Bytes of counts that are kept on the device at a time."""
@@ -33,7 +35,13 @@ _STORE = re.compile(r"\bimageStore\s*\(\s*\w+\s*,")
 
 _BEFORE = """\
 int fetch_count = 0;
-vec4 counted_fetch(sampler2D M, ivec2 at, int level) { ++fetch_count; return texelFetch(M, at, level); }
+bool outside(sampler2D M, ivec2 at) {
+    return any(lessThan(at, ivec2(0))) || any(greaterThanEqual(at, textureSize(M, 0)));
+}
+vec4 counted_fetch(sampler2D M, ivec2 at, int level) {
+    if (COUNTED) ++fetch_count;
+    return texelFetch(M, at, level);
+}
 void not_stored(ivec2 at, vec4 value) {}
 """
 _AFTER_FRAGMENT = """\
@@ -56,16 +64,22 @@ void main() {
 """
 
 
-def count_instead(stage: shaders.Stage) -> shaders.Stage:
+def count_instead(stage: shaders.Stage, condition: str = "true") -> shaders.Stage:
     """Rewrite a fragment or compute stage into one whose result is how many texels it fetched.
 
-    A fragment draws its own count, a work group stores the sum of its invocations'.
+    Only those count whose texture M and place `at` fulfil the condition, GLSL. A fragment draws its own count, a work
+    group stores the sum of its invocations' (and needs 4 bytes more of shared memory for it).
     """
     compute = stage.text.startswith(shaders.COMPUTE_VERSION)
     source = list(zip(stage.text.splitlines(), stage.lines, strict=True))
     head = [line for line in source if line[1][0] == "(generated)"]
     body = [(_counted(text), origin) for text, origin in source[len(head) :]]
-    lines = [*head, *_added(_BEFORE), *body, *_added(_AFTER_COMPUTE if compute else _AFTER_FRAGMENT)]
+    lines = [
+        *head,
+        *_added(_BEFORE.replace("COUNTED", condition)),
+        *body,
+        *_added(_AFTER_COMPUTE if compute else _AFTER_FRAGMENT),
+    ]
     return shaders.Stage("\n".join(text for text, _ in lines) + "\n", tuple(origin for _, origin in lines))
 
 
@@ -82,9 +96,10 @@ def _added(text: str) -> list[tuple[str, tuple[str, int]]]:
 
 
 shaders.derive(KIND, count_instead)
+shaders.derive(OUTSIDE, partial(count_instead, condition="outside(M, at)"))
 
 
-def count(device: Device, plan: Plan, operands: Mapping[str, Texture]) -> int:
+def count(device: Device, plan: Plan, operands: Mapping[str, Texture], kind: str = KIND) -> int:
     """Count the texels that the fragments of a plan fetch for these operands. Synchronises.
 
     Parameters
@@ -95,6 +110,8 @@ def count(device: Device, plan: Plan, operands: Mapping[str, Texture]) -> int:
         Of any operation.
     operands : mapping of str to Texture
         As for `Device.run`.
+    kind : {"fetches", "outside"}
+        All of them, or those outside of their textures only.
 
     Returns
     -------
@@ -122,21 +139,21 @@ def count(device: Device, plan: Plan, operands: Mapping[str, Texture]) -> int:
     """
     total = 0
     for batch in _batches(plan):
-        results = device.run(counting_plan(plan, batch), **operands)
+        results = device.run(counting_plan(plan, batch, kind), **operands)
         for number in batch:
             counts = device.read(results[_slot(number)])
             total += int(counts[_counted_part(plan, number)].sum(dtype=np.float64))
     return total
 
 
-def counting_plan(plan: Plan, numbers: list[int]) -> Plan:
+def counting_plan(plan: Plan, numbers: list[int], kind: str = KIND) -> Plan:
     """Put a counting step before some steps of a plan; the results are the counts."""
     slots, steps, results = dict(plan.slots), list[Step](), dict[str, str]()
     for number, step in enumerate(plan.steps):
         if number in numbers and isinstance(step, Pass | Dispatch):
             slot = _slot(number)
             slots[slot], results[slot] = _storage(plan, step), slot
-            counting = replace(step, shader=f"{step.shader}@{KIND}", outputs=(slot,))
+            counting = replace(step, shader=f"{step.shader}@{kind}", outputs=(slot,))
             steps.append(replace(counting, accumulate=False) if isinstance(counting, Pass) else counting)
         steps.append(step)
     return Plan(f"{plan.operation}, counting fetches", slots, plan.operands, results, tuple(steps))

@@ -92,6 +92,8 @@ def test_parameters_change_no_result(run, rng, variant, parameters, shape):
     a, b = operands(shape, rng)
     c = integers(a.shape[0], b.shape[1], rng)
     assert_exact(product(run, a, b, variant, onto=c, parameters=parameters), a @ b + c)
+    if shape[1] < 100:  # in slices that end between two unrolled trips
+        assert_exact(product(run, a, b, variant, FEW_TRIPS, c, parameters), a @ b + c)
 
 
 @pytest.mark.parametrize("block", [1, 2, 3, 5])

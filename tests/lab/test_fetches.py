@@ -7,7 +7,7 @@ import glla
 from glla.errors import ShaderError
 from glla.kernels import matmul
 from glla.lab import fetches
-from glla.passes import COMPUTE, Draft, Limits, Region, Storage, matrix
+from glla.passes import COMPUTE, Draft, Limits, Region, Storage, matrix, parameter_space
 from glla.shader import resolve
 
 pytestmark = pytest.mark.newer_gl
@@ -142,6 +142,39 @@ def test_every_line_still_leads_back_to_its_file(name):
     assert (counting.samplers, counting.uniforms, counting.blocks) == (plain.samplers, plain.uniforms, plain.blocks)
     assert len(last.lines) == len(last.text.splitlines())
     assert [origin for origin in last.lines if origin[0] != "(counting)"] == list(before.lines)
+
+
+# A fragment of register_blocked computes 8 x 4 elements, also where C ends within them: what it fetches there is for
+# results that are dropped. Tiles of 16 x 64 texels leave no shared memory to count in.
+INSIDE = [
+    (variant, parameters)
+    for variant in sorted(set(matmul.VARIANTS) - {"register_blocked"})
+    for parameters in parameter_space(matmul.VARIANTS[variant])
+    if dict(parameters).get("DEPTH", 16) == 16 and dict(parameters).get("UNROLL") not in (2, 8)
+    if dict(parameters) != {"WORK": 4, "TILE": 16}
+]
+
+
+@pytest.mark.parametrize(("variant", "parameters"), INSIDE, ids=str)
+def test_no_fetch_of_a_product_leaves_its_texture(device, variant, parameters):
+    if lacks := matmul.VARIANTS[variant].lacks(device.limits):
+        pytest.skip(f"{variant} {lacks}")
+    for shape in ((1, 1, 1), (5, 7, 3), (9, 43, 21)):
+        plan = matmul.plan(*shape, variant, onto=True, parameters=parameters)
+        start = device.upload(np.ones((shape[0], shape[2]), np.float32))
+        assert fetches.count(device, plan, operands(device, *shape) | {"C0": start}, fetches.OUTSIDE) == 0
+
+
+@pytest.mark.parametrize(
+    ("at", "outside"), [("at", 0), ("at + 1", 5 + 3 - 1), ("at - ivec2(2, 0)", 2 * 3), ("-at", 14)]
+)
+def test_fetches_outside_are_counted(device, shader_files, at, outside):
+    body = f"ivec2 at = ivec2(gl_FragCoord.xy);\n    result = texelFetch(A, {at}, 0);"
+    shader_files({"a.frag": f"uniform sampler2D A;\n{OUT}void main() {{\n    {body}\n}}"})
+    draft = Draft("outside")
+    draft.draw("a", {"A": draft.operand("A", Storage(3, 5))}, draft.slot("R", Storage(3, 5)))
+    operand = device.write_texels(np.ones((3, 5, 4), np.float32))
+    assert fetches.count(device, draft.plan({"R": "R"}), {"A": operand}, fetches.OUTSIDE) == outside
 
 
 def test_an_error_in_the_shader_is_told_with_its_line(device, shader_files):
