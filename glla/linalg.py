@@ -927,8 +927,8 @@ def plan(operation: str, *shapes: tuple[int, int], limits: Limits | None = None,
     limits : Limits, optional
         Made for these and checked against them; by default those of a common device.
     **options
-        Passed on to the operation's ``plan`` in `glla.kernels`, for example ``variant="virtual_cube"`` or
-        ``pivoting="harmonic"``.
+        Passed on to the operation's ``plan`` in `glla.kernels`, for example ``variant="virtual_cube"``,
+        ``pivoting="harmonic"`` or, for ``matmul``, the variant's ``parameters=(("UNROLL", 4),)``.
 
     Returns
     -------

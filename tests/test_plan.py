@@ -48,6 +48,11 @@ def test_variants(variant):
     assert plan.flops == 2 * 4 * 10 * 3
 
 
+def test_parameters_of_a_variant():
+    steps = glla.plan("matmul", (8, 8), (8, 8), variant="register_blocked", parameters=(("PASSES", 2),)).steps
+    assert [step.shader for step in steps] == ["matmul/register_blocked", "matmul/interleave"] * 2
+
+
 def test_variants_of_plu():
     assert "plu/update" not in str(glla.plan("plu", (70, 70)))
     text = str(glla.plan("plu", (70, 70), variant="blocked"))

@@ -1,4 +1,4 @@
-"""The device: one OpenGL 3.3 context, and the running of plans on it."""
+"""The device: one OpenGL context of 3.3 or newer, and the running of plans on it."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ REMEMBERED = 2
 
 
 class Device:
-    """An OpenGL 3.3 context that runs plans.
+    """An OpenGL context that runs plans: of version 3.3, or newer where compute shaders are to be had.
 
     A device belongs to the thread that made it; every call from another thread raises `ThreadError`. Use it as a
     context manager, or call `release`.

@@ -36,6 +36,15 @@ PASSES = (1, 2, 4, 8)
 BLOCK = (64, 16, 32, 128, 256, 512)
 """Texels on a side of what a cache is to hold."""
 
+BLOCK_ROWS, BLOCK_COLUMNS = 4, 2
+"""Texels of C that one fragment of `register_blocked` computes by default."""
+
+GROUP = 16
+"""Rows of C that one fragment of `panel_broadcast` computes."""
+
+DEPTH = 96
+"""Inner indices of one pass by default: 16 x 96 multiply-adds are what the instruction cache holds."""
+
 VARIANTS = {
     "inner_product": Variant(
         "one pass; a fragment sums over the whole inner dimension",
@@ -52,14 +61,19 @@ VARIANTS = {
     "register_blocked": Variant(
         "a fragment computes 4 x 2 texels of C into 8 render targets",
         "Jiang and Snir 2005 (several render targets)",
-        parameters={"ROWS": (4, 1, 2, 8), "COLUMNS": (2, 1, 4, 8), "UNROLL": UNROLL[:3], "PASSES": PASSES[:3]},
+        parameters={
+            "ROWS": (BLOCK_ROWS, 1, 2, 8),
+            "COLUMNS": (BLOCK_COLUMNS, 1, 4, 8),
+            "UNROLL": UNROLL[:3],
+            "PASSES": PASSES[:3],
+        },
         rule="ROWS * COLUMNS must not exceed 8, a render target for each",
         keeps_rule=lambda values: values["ROWS"] * values["COLUMNS"] <= 8,
     ),
     "panel_broadcast": Variant(
         "16 rows of A in a uniform block at constant offsets, four inner indices of B in a texel",
         "glla",
-        parameters={"DEPTH": (96, 16, 32, 64, 128)},
+        parameters={"DEPTH": (DEPTH, 16, 32, 64, 128)},
     ),
     "rank_one": Variant(
         "one element to a texel; one pass for one inner index, summed by blending", "Larsen and McAllister 2001"
@@ -97,15 +111,6 @@ VARIANTS = {
     ),
 }
 
-
-BLOCK_ROWS, BLOCK_COLUMNS = 4, 2
-"""Texels of C that one fragment of `register_blocked` computes by default."""
-
-GROUP = 16
-"""Rows of C that one fragment of `panel_broadcast` computes."""
-
-DEPTH = 96
-"""Inner indices of one pass by default: 16 x 96 multiply-adds are what the instruction cache holds."""
 
 STRIP = 8
 """Height of a strip, so that no pass is a single texel high: a rasteriser shades 2 x 2 texels together, or 4 x 4."""
