@@ -55,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     kind = (info.software, options.quick)
     sizes = options.sizes or SIZES[kind]
     bench = Bench(open_device, EFFORTS[kind], measured["ceilings"]["fragment_fma"]["value"])
-    cases = list(select(options.operations, sizes, info.software))
+    cases = list(select(options.operations, sizes, info.software, info.limits))
     records = []
     for number, case in enumerate(cases, 1):
         began = time.perf_counter()

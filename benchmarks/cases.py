@@ -19,7 +19,7 @@ import glla
 from glla import Device, Matrix, testing
 from glla.factors import Factors, permutation_of
 from glla.kernels import matmul, plu, rref
-from glla.passes import Plan
+from glla.passes import Limits, Plan
 from glla.testing import Verdict
 
 Array = NDArray[np.float32]
@@ -49,6 +49,7 @@ CASES = (
     Line("matmul", "*"),
     Line("matmul", "virtual_cube", largest=1024, largest_software=256),  # 16 GFLOP/s on an H200: blend-bound
     Line("matmul", "virtual_cube_ping_pong", largest=1024, largest_software=256),
+    Line("matmul", "rank_one", largest=1024, largest_software=256),
     Line("plu", "*"),
     Line("plu", "rank2", largest_software=512),
     Line("rref", "*", largest_software=512),
@@ -133,14 +134,18 @@ class Operation:
         return tuple(sorted(table, key=lambda name: name != self.thesis))
 
 
-def select(operations: Sequence[str], sizes: Sequence[int], software: bool) -> Iterator[Case]:
-    """List the cases of some operations, small sizes first."""
+def select(
+    operations: Sequence[str], sizes: Sequence[int], software: bool, limits: Limits | None = None
+) -> Iterator[Case]:
+    """List the cases of some operations that a device can run, small sizes first."""
     for name in operations:
         operation = OPERATIONS[name]
         chosen = [n for n in operation.sizes if n <= max(sizes)] or sizes[:1] if operation.sizes else sizes
         for n in sorted(chosen):
             for variant in operation.variants:
                 line = _line(name, variant)
+                if variant and operation.kernel and operation.kernel.VARIANTS[variant].lacks(limits or Limits()):
+                    continue
                 if line and n <= (line.largest_software if software else line.largest):
                     yield Case(name, variant, n)
 

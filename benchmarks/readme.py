@@ -1,4 +1,8 @@
-"""The README's table of measurements, from the newest results of each renderer: ``python -m benchmarks.readme``."""
+"""The tables of the README: ``python -m benchmarks.readme``.
+
+The measurements are the newest results of each renderer; the collection of variants is costed on the default device,
+which must have what every variant needs.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+from glla import Device
+from glla.lab import collection
+
 RESULTS = Path(__file__).parent / "results"
 README = Path(__file__).parents[1] / "README.md"
 START, END = "<!-- measurements: python -m benchmarks.readme -->", "<!-- end of measurements -->"
+VARIANTS_START, VARIANTS_END = "<!-- variants: python -m benchmarks.readme -->", "<!-- end of variants -->"
 HEAD = (
     "| operation | variant | n | passes | resident ms | GFLOP/s | of the fragment ceiling | x peer | x the thesis's |\n"
     "|---|---|---|---|---|---|---|---|---|"
@@ -64,11 +72,31 @@ def row(case: dict[str, Any]) -> str:
 
 
 def rewritten(readme: str, runs: list[dict[str, Any]]) -> str:
-    """Put the tables between the two markers."""
-    before, rest = readme.split(START)
-    _, after = rest.split(END)
-    return f"{before}{START}\n\n" + "\n\n".join(section(run) for run in runs) + f"\n\n{END}{after}"
+    """Put the tables of measurements between their two markers."""
+    return _between(readme, START, "\n\n".join(section(run) for run in runs), END)
+
+
+def with_variants(readme: str, found: list[collection.Entry]) -> str:
+    """Put the table of variants between its two markers."""
+    return _between(readme, VARIANTS_START, collection.markdown(found), VARIANTS_END)
+
+
+def _between(readme: str, start: str, content: str, end: str) -> str:
+    before, rest = readme.split(start)
+    _, after = rest.split(end)
+    return f"{before}{start}\n\n{content}\n\n{end}{after}"
+
+
+def main() -> None:
+    """Rewrite the README."""
+    with Device() as device:
+        found = collection.entries(device)
+    lacking = [entry.variant for entry in found if entry.fetches is None]
+    if lacking:
+        raise SystemExit(f"this device has not what {', '.join(lacking)} needs, so their fetches cannot be counted")
+    text = README.read_text(encoding="utf-8")
+    README.write_text(with_variants(rewritten(text, newest(RESULTS)), found), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    README.write_text(rewritten(README.read_text(encoding="utf-8"), newest(RESULTS)), encoding="utf-8")
+    main()

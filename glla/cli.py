@@ -10,6 +10,7 @@ import platform
 import shlex
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -92,6 +93,13 @@ def _parser() -> argparse.ArgumentParser:
     _add_device_options(ceilings)
     ceilings.set_defaults(command=_ceilings)
     _add_trace_commands(commands)
+
+    variants = commands.add_parser("variants", help="every variant of every operation, and what it costs")
+    variants.add_argument("operation", nargs="*", metavar="OPERATION", help="matmul, plu, rref (all)")
+    variants.add_argument("--size", type=_positive, default=256, metavar="N", help="order of the matrices (256)")
+    variants.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    _add_device_options(variants)
+    variants.set_defaults(command=_variants)
     return parser
 
 
@@ -241,12 +249,6 @@ def _add_operation_options(parser: argparse.ArgumentParser, which: str) -> None:
     parser.add_argument("--variant", metavar="V", help="of the operation (the one for small matrices)")
 
 
-def _positive(text: str) -> int:
-    if _natural(text) == 0:
-        raise argparse.ArgumentTypeError("must be at least 1, got 0")
-    return int(text)
-
-
 def _trace(options: argparse.Namespace) -> int:
     from glla.lab import trace
 
@@ -260,6 +262,18 @@ def _explain(options: argparse.Namespace) -> int:
     from glla.lab import trace
 
     print(glla.explain(trace.plan(options.operation, options.size, options.variant)))
+    return 0
+
+
+# -- variants ---------------------------------------------------------------------------------------------------------
+
+
+def _variants(options: argparse.Namespace) -> int:
+    from glla.lab import collection
+
+    with _open(options) as device:
+        found = collection.entries(device, options.operation or collection.OPERATIONS, options.size)
+    print(json.dumps([asdict(entry) for entry in found], indent=2) if options.json else collection.text(found))
     return 0
 
 

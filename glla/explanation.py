@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from glla import shader as shaders
-from glla.passes import Cost, Pass, Plan, Transfer
+from glla.passes import Cost, Dispatch, Pass, Plan, Step, Transfer
 
 WIDTH = 110
 LONGEST_PERIOD = 64
@@ -184,9 +184,9 @@ class Explanation:
             start = indent if number else label
             yield from textwrap.wrap(line, WIDTH, initial_indent=start, subsequent_indent=indent)
 
-    def _figures(self, steps: Sequence[Pass | Transfer]) -> Iterator[str]:
+    def _figures(self, steps: Sequence[Step]) -> Iterator[str]:
         """Say what a pass reads and draws, and what that costs."""
-        draws = [step for step in steps if isinstance(step, Pass)]
+        draws = [step for step in steps if not isinstance(step, Transfer)]
         if not draws:
             copies = [step for step in steps if isinstance(step, Transfer)]
             sources, targets = (_names([getattr(step, end) for step in copies]) for end in ("source", "target"))
@@ -205,7 +205,7 @@ class Explanation:
         if cost:
             yield f"cost per fragment: {cost}"
 
-    def _areas(self, draws: Sequence[Pass]) -> str:
+    def _areas(self, draws: Sequence[Pass | Dispatch]) -> str:
         regions = [self.plan.drawn(step) for step in draws]
         ends = [f"{region.height} x {region.width}" for region in (regions[0], regions[-1])]
         total = sum(region.width * region.height for region in regions)
@@ -228,11 +228,11 @@ class Explanation:
             yield f"  {cost.flops} flop of the algorithm, {cost.flops / max(cost.nbytes, 1):.3g} for each byte written"
 
 
-def _name(step: Pass | Transfer) -> str:
+def _name(step: Step) -> str:
     return "" if isinstance(step, Transfer) else step.shader
 
 
-def _words(step: Pass) -> str:
+def _words(step: Pass | Dispatch) -> str:
     """What the shader says of itself, and the defines that make it this pass and no other."""
     defines = ", ".join(f"{name} = {value}" for name, value in step.defines.items())
     return shaders.summary(step.shader) + (f" ({defines})" if defines else "")

@@ -162,8 +162,8 @@ def matmul(
         Real numbers. A 1-D `a` counts as a row, a 1-D `b` as a column, and that dimension is dropped from the result.
         Leading dimensions broadcast; one plan serves a whole stack of small matrices, see `glla.stacks`.
     variant : str, optional
-        A key of ``glla.kernels.matmul.VARIANTS``, for example ``inner_product``, ``virtual_cube`` or
-        ``virtual_cube_ping_pong``. The products of a stack are then made one by one.
+        A key of ``glla.kernels.matmul.VARIANTS``, for example ``inner_product`` or ``virtual_cube``; `glla variants`
+        lists them. The products of a stack are then made one by one. By default `glla.kernels.matmul.choose` decides.
     device : Device, optional
         By default the device of a Matrix among the operands, or the default device.
     check_finite : bool
@@ -182,12 +182,14 @@ def matmul(
         Complex or object operands; NaN, infinity, or an overflow of float32.
     OptionError
         No such variant.
+    LimitError
+        The variant needs more than this device has: ``compute_tiled`` needs OpenGL 4.3.
 
     Notes
     -----
     Error: abs(C - C^) <= K u abs(A) abs(B) elementwise, u = 2^-24, and usually below 4 sqrt(K) u abs(A) abs(B).
-    Integers are exact as long as all partial sums stay below 2^24. Cost: 2 m k n flop; 1 pass (``inner_product``) or
-    ceil(k / 2). Source: Brodtkorb 2007, section 4.1.1.
+    Integers are exact as long as all partial sums stay below 2^24. Cost: 2 m k n flop; 1 pass (``inner_product``),
+    ceil(k / 2) (``virtual_cube``), or as the variant says. Source: Brodtkorb 2007, section 4.1.1.
 
     Examples
     --------
@@ -991,8 +993,8 @@ def plan(operation: str, *shapes: tuple[int, int], limits: Limits | None = None,
     limits : Limits, optional
         Made for these and checked against them; by default those of a common device.
     **options
-        Passed on to the operation's ``plan`` in `glla.kernels`, for example ``variant="virtual_cube"`` or
-        ``pivoting="harmonic"``.
+        Passed on to the operation's ``plan`` in `glla.kernels`, for example ``variant="virtual_cube"``,
+        ``pivoting="harmonic"`` or, for ``matmul``, the variant's ``parameters=(("UNROLL", 4),)``.
 
     Returns
     -------

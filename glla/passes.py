@@ -11,15 +11,23 @@ that the shader declares.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import product
+from typing import ClassVar
 
 from glla import shader as shaders
-from glla.errors import LimitError, PlanError
+from glla.errors import LimitError, OptionError, PlanError
 from glla.layout import ELEMENT_BYTES, Shape
 
 BLOCK_ALIGNMENT = 16
 """A uniform block starts at a multiple of so many texels in its buffer: 256 bytes, the most that a driver asks for."""
+
+COMPUTE = 430
+"""The version of OpenGL that has compute shaders, as `Limits.opengl` counts it."""
+
+MOST_GROUPS = 65535
+"""Most work groups of a dispatch in either direction that every OpenGL 4.3 grants."""
 
 Uniform = int | float | tuple[int, ...] | tuple[float, ...]
 
@@ -44,6 +52,8 @@ class Limits:
         Largest uniform block, in texels of 16 bytes. OpenGL 3.3 grants 1024.
     software : bool
         A software rasteriser: no limit, but what is fast there is not what is fast on a GPU.
+    opengl : int
+        Version of OpenGL, 330 for 3.3. Only a plan with a `Dispatch` needs more than that.
     """
 
     texture_size: int = 16384
@@ -51,6 +61,7 @@ class Limits:
     loop_trips: int = 60000
     uniform_block: int = 1024
     software: bool = False
+    opengl: int = 330
 
 
 @dataclass(frozen=True)
@@ -149,7 +160,46 @@ class Pass:
         return (*self.inputs.values(), *(block.slot for block in self.blocks.values()))
 
 
-Step = Pass | Transfer
+@dataclass(frozen=True, eq=False)
+class Dispatch:
+    """A step that is no draw: a compute shader, which needs OpenGL 4.3.
+
+    Attributes
+    ----------
+    shader : str
+        Name below ``shaders/``.
+    inputs : mapping of str to str
+        Sampler in the GLSL -> slot of the plan.
+    outputs : tuple of str
+        Slots that it stores to, in the order of the shader's image bindings. It writes every texel of them.
+    groups : tuple of int
+        Work groups side by side, and one above the other.
+    uniforms : mapping
+        Values set for this dispatch.
+    defines : mapping
+        Values baked into the shader's text.
+    """
+
+    shader: str
+    inputs: Mapping[str, str]
+    outputs: tuple[str, ...]
+    groups: tuple[int, int]
+    uniforms: Mapping[str, Uniform] = field(default_factory=dict)
+    defines: Mapping[str, shaders.Define] = field(default_factory=dict)
+
+    # What a pass may have, and a dispatch never has: so that whoever looks at a plan need not tell them apart.
+    accumulate: ClassVar[bool] = False
+    region: ClassVar[None] = None
+    blocks: ClassVar[Mapping[str, Block]] = {}
+    step: ClassVar[int] = 0
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Slots that it reads."""
+        return tuple(self.inputs.values())
+
+
+Step = Pass | Transfer | Dispatch
 
 
 @dataclass(frozen=True)
@@ -176,7 +226,7 @@ class Plan:
         Slots that the caller provides. They are only read.
     results : mapping of str to str
         Name of a result -> slot that holds it after the last pass.
-    steps : tuple of Pass or Transfer
+    steps : tuple of Pass, Transfer or Dispatch
         In order.
     flops : int
         Additions and multiplications of the algorithm (not of the padding).
@@ -195,8 +245,8 @@ class Plan:
         kept = {*self.operands, *self.results.values()}
         return tuple(name for name in self.slots if name not in kept)
 
-    def drawn(self, step: Pass) -> Region:
-        """Texels that a pass draws."""
+    def drawn(self, step: Pass | Dispatch) -> Region:
+        """Texels that a pass draws, or a dispatch stores."""
         target = self.slots[step.outputs[0]]
         return step.region or Region(0, 0, target.width, target.height)
 
@@ -222,7 +272,8 @@ class Plan:
         PlanError
             A rule is broken: which pass, which slot.
         LimitError
-            A texture is larger than `limits` allow, or a pass has too many targets.
+            A texture is larger than `limits` allow, a pass has too many targets, or a compute shader is asked of an
+            OpenGL that has none.
         """
         limits = limits or Limits()
         for name, storage in self.slots.items():
@@ -234,9 +285,12 @@ class Plan:
                 written.add(step.target)
                 continue
             where = f"{self.operation}: pass {number} ({step.shader})"
+            if isinstance(step, Dispatch):
+                self._check_groups(where, step, limits)
             self._check_targets(where, step, limits)
             self._check_inputs(where, step, written)
-            self._check_blocks(where, step, limits)
+            if isinstance(step, Pass):
+                self._check_blocks(where, step, written, limits)
             self._check_names(where, step)
             written.update(step.outputs)
         for name, slot in self.results.items():
@@ -254,8 +308,21 @@ class Plan:
                 f"{where}: a transfer goes from a texture to a buffer of its size, got {source} to {target}"
             )
 
-    def _check_blocks(self, where: str, step: Pass, limits: Limits) -> None:
+    def _check_groups(self, where: str, step: Dispatch, limits: Limits) -> None:
+        if limits.opengl < COMPUTE:
+            raise LimitError(
+                f"{where}: a compute shader needs OpenGL {_version(COMPUTE)}, this device has "
+                f"{_version(limits.opengl)}; choose another variant",
+                COMPUTE,
+                limits.opengl,
+            )
+        if len(step.groups) != 2 or not all(1 <= count <= MOST_GROUPS for count in step.groups):
+            raise PlanError(f"{where}: a dispatch has 1 to {MOST_GROUPS} groups in either direction, got {step.groups}")
+
+    def _check_blocks(self, where: str, step: Pass, written: set[str], limits: Limits) -> None:
         for name, block in step.blocks.items():
+            if block.slot not in written:
+                raise PlanError(f"{where}: reads {block.slot} (as {name}) before any step has written it")
             storage = self.slots[block.slot]
             inside = block.first >= 0 and block.count > 0 and 16 * (block.first + block.count) <= storage.nbytes
             if not storage.buffer or not inside or block.first % BLOCK_ALIGNMENT:
@@ -279,7 +346,7 @@ class Plan:
                 limits.texture_size,
             )
 
-    def _check_targets(self, where: str, step: Pass, limits: Limits) -> None:
+    def _check_targets(self, where: str, step: Pass | Dispatch, limits: Limits) -> None:
         if not step.outputs or any(slot not in self.slots for slot in step.outputs):
             raise PlanError(f"{where}: every output must be a slot of the plan, got {step.outputs}")
         if set(step.outputs) & set(self.operands):
@@ -301,24 +368,22 @@ class Plan:
         if not (inside and region.y + region.height <= height and region.width > 0 and region.height > 0):
             raise PlanError(f"{where}: the region must lie in the {height}x{width} target, got {region}")
 
-    def _check_inputs(self, where: str, step: Pass, written: set[str]) -> None:
+    def _check_inputs(self, where: str, step: Pass | Dispatch, written: set[str]) -> None:
         for sampler, slot in step.inputs.items():
             if slot in step.outputs:
                 raise PlanError(f"{where}: reads {slot} (as {sampler}) while drawing to it")
             if slot not in written:
                 raise PlanError(f"{where}: reads {slot} (as {sampler}) before any pass has written it")
-        for name, block in step.blocks.items():
-            if block.slot not in written:
-                raise PlanError(f"{where}: reads {block.slot} (as {name}) before any step has written it")
-        if step.accumulate and not set(step.outputs) <= written:
+        if isinstance(step, Pass) and step.accumulate and not set(step.outputs) <= written:
             raise PlanError(f"{where}: accumulates into {step.outputs} before any pass has written it")
 
-    def _check_names(self, where: str, step: Pass) -> None:
+    def _check_names(self, where: str, step: Pass | Dispatch) -> None:
         declared = shaders.resolve(step.shader, step.defines)
+        blocks = step.blocks if isinstance(step, Pass) else {}
         for kind, asked, given in (
             ("samplers", declared.samplers, set(step.inputs)),
             ("uniforms", declared.uniforms, set(step.uniforms)),
-            ("uniform blocks", declared.blocks, set(step.blocks)),
+            ("uniform blocks", declared.blocks, set(blocks)),
         ):
             if asked != given:
                 raise PlanError(f"{where}: {kind} declared {sorted(asked)}, given {sorted(given)}")
@@ -337,8 +402,12 @@ class Plan:
                 rows.append((str(number), "(transfer)", step.source, step.target, "", ""))
                 continue
             reads = " ".join(f"{sampler}={slot}" for sampler, slot in step.inputs.items())
-            sign = " +=" if step.accumulate else ""
             uniforms = " ".join(f"{name}={value}" for name, value in {**step.defines, **step.uniforms}.items())
+            if isinstance(step, Dispatch):
+                groups = "{} x {} groups".format(*step.groups)
+                rows.append((str(number), step.shader, reads, " ".join(step.outputs), groups, uniforms))
+                continue
+            sign = " +=" if step.accumulate else ""
             uniforms += f" step={step.step}" if step.step else ""
             reads += "".join(f" {name}={b.slot}[{b.first}:{b.first + b.count}]" for name, b in step.blocks.items())
             draws = " ".join(step.outputs) + sign
@@ -349,6 +418,10 @@ class Plan:
         yield from (("operand", name, name) for name in self.operands)
         yield from (("result", name, slot) for name, slot in self.results.items())
         yield from (("temporary", name, name) for name in self.temporaries)
+
+
+def _version(code: int) -> str:
+    return f"{code // 100}.{code % 100 // 10}"
 
 
 def table(rows: list[tuple[str, ...]]) -> str:
@@ -404,6 +477,19 @@ class Draft:
             Pass(shader, inputs, targets, uniforms or {}, defines or {}, region, accumulate, blocks or {}, step)
         )
 
+    def dispatch(
+        self,
+        shader: str,
+        inputs: Mapping[str, str],
+        outputs: str | tuple[str, ...],
+        groups: tuple[int, int],
+        uniforms: Mapping[str, Uniform] | None = None,
+        defines: Mapping[str, shaders.Define] | None = None,
+    ) -> None:
+        """Add a compute shader."""
+        targets = (outputs,) if isinstance(outputs, str) else outputs
+        self.steps.append(Dispatch(shader, inputs, targets, groups, uniforms or {}, defines or {}))
+
     def transfer(self, source: str, target: str) -> None:
         """Add a copy of a texture into a buffer."""
         self.steps.append(Transfer(source, target))
@@ -453,15 +539,83 @@ class Variant:
     source : str
         Where the algorithm comes from.
     needs : tuple of str
-        What it needs beyond plain OpenGL 3.3; empty for most.
+        What it needs beyond plain OpenGL 3.3, for example ``"OpenGL 4.3"``; empty for most.
     parameters : mapping of str to tuple of int
-        Defines of its shaders that may be chosen, by name, with the values that make sense; the first is the default.
+        Defines of its shaders, or sizes of its passes, that may be chosen, by name, with the values that make sense;
+        the first is the default.
+    rule : str
+        What values must fulfil together, in words; empty if any go with any.
+    keeps_rule : callable
+        Whether values, by name, do.
     """
 
     summary: str
     source: str
     needs: tuple[str, ...] = ()
     parameters: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    rule: str = ""
+    keeps_rule: Callable[[Mapping[str, int]], bool] = lambda values: True
+
+    def lacks(self, limits: Limits) -> str:
+        """Say what a device lacks for this variant, '' if nothing.
+
+        Examples
+        --------
+        >>> Variant("", "", needs=("OpenGL 4.3",)).lacks(Limits(opengl=330))
+        'needs OpenGL 4.3, this device has 3.3'
+        """
+        for need in self.needs:
+            if int(need.removeprefix("OpenGL ").replace(".", "")) * 10 > limits.opengl:
+                return f"needs {need}, this device has {_version(limits.opengl)}"
+        return ""
+
+    def settle(self, name: str, parameters: Parameters) -> dict[str, int]:
+        """Give every parameter its value: the one asked for, or the default.
+
+        Parameters
+        ----------
+        name : str
+            Of the operation and the variant, for the messages.
+        parameters : tuple of (str, int)
+            What is asked for.
+
+        Raises
+        ------
+        OptionError
+            No such parameter, no such value, or values that do not go together.
+
+        Examples
+        --------
+        >>> Variant("", "", parameters={"UNROLL": (1, 2)}).settle("product", (("UNROLL", 2),))
+        {'UNROLL': 2}
+        """
+        values = {key: allowed[0] for key, allowed in self.parameters.items()}
+        for key, value in parameters:
+            if key not in values:
+                known = ", ".join(self.parameters) or "none"
+                raise OptionError(f"{name}: has no parameter {key!r}; its parameters are: {known}")
+            if value not in self.parameters[key]:
+                allowed = ", ".join(map(str, self.parameters[key]))
+                raise OptionError(f"{name}: {key} must be one of {allowed}, got {value!r}")
+            values[key] = value
+        if not self.keeps_rule(values):
+            got = ", ".join(f"{key} = {value}" for key, value in values.items())
+            raise OptionError(f"{name}: {self.rule}, got {got}")
+        return values
+
+
+def parameter_space(variant: Variant) -> Iterator[Parameters]:
+    """Yield every combination of a variant's parameters that goes together, the defaults first.
+
+    Examples
+    --------
+    >>> list(parameter_space(Variant("", "", parameters={"UNROLL": (1, 2)})))
+    [(('UNROLL', 1),), (('UNROLL', 2),)]
+    """
+    for values in product(*variant.parameters.values()):
+        chosen = tuple(zip(variant.parameters, values, strict=True))
+        if variant.keeps_rule(dict(chosen)):
+            yield chosen
 
 
 def matrix(shape: Shape) -> Storage:

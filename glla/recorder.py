@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from glla.device import Device, GPUClock, Texture, observe
 from glla.errors import OptionError, TraceError
-from glla.passes import Pass, Plan, Region, Storage, Transfer, Uniform, table
+from glla.passes import Plan, Region, Step, Storage, Transfer, Uniform, table
 from glla.shader import Define
 
 Array = NDArray[np.float32]
@@ -71,7 +71,7 @@ class TracedPass:
     values: Mapping[str, Array] | None = None
 
     @property
-    def step(self) -> Pass | Transfer:
+    def step(self) -> Step:
         """The pass, as the plan has it."""
         return self.plan.steps[self.number]
 

@@ -2,7 +2,8 @@
 
 No OpenGL here. A *shader* is named by its path below ``shaders/`` without the suffix: ``plu/eliminate`` is the
 fragment shader ``plu/eliminate.frag`` together with ``plu/eliminate.vert`` or, where there is none, with
-``fullscreen.vert``, which draws one triangle that covers the target.
+``fullscreen.vert``, which draws one triangle that covers the target. ``matmul/compute_tiled`` is a compute shader,
+``matmul/compute_tiled.comp``, the only kind that asks for more than GLSL 3.30.
 
 A file carries no ``#version``; it is written here. Parameters stand in a file as ``#ifndef NAME / #define NAME
 default``, and `resolve` puts the values asked for above them. The resolved text *is* the identity of a program: two
@@ -12,7 +13,7 @@ passes whose texts agree share one program, and nothing can drift from the sourc
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import takewhile
@@ -22,6 +23,7 @@ from glla.errors import ShaderError
 
 Define = int | float | str
 VERSION = "#version 330 core"
+COMPUTE_VERSION = "#version 430 core"
 
 _PACKAGED = Path(__file__).parent / "_shaders"
 _CHECKOUT = Path(__file__).parent.parent / "shaders"
@@ -32,6 +34,9 @@ _BLOCK = re.compile(r"^\s*layout\s*\(\s*std140\s*\)\s*uniform\s+(\w+)\s*\{", re.
 _OUTPUT = re.compile(r"^\s*layout\s*\(\s*location\s*=\s*(\d+)\s*\)\s*out\s+\w+\s+(\w+)\s*;", re.MULTILINE)
 _SENTENCE_END = re.compile(r"(?<![\s.])\.(?=\s+[A-Z]|$)")  # and no product, no ellipsis
 _COST = re.compile(r"^//.*?Cost per fragment: (.+)$", re.MULTILINE)
+_IMAGE = re.compile(
+    r"^\s*layout\s*\(\s*\w+\s*,\s*binding\s*=\s*(\d+)\s*\)\s*writeonly\s+uniform\s+image2D\s+(\w+)\s*;", re.MULTILINE
+)
 _CONDITIONAL = re.compile(r"^\s*#\s*(if|ifdef|ifndef|else|elif|endif|define)\b\s*(.*)$")
 
 
@@ -104,25 +109,41 @@ class Stage:
 
 @dataclass(frozen=True)
 class Shader:
-    """A vertex and a fragment stage, and what they declare.
+    """A vertex and a fragment stage, or a compute stage, and what they declare.
 
     Attributes
     ----------
+    stages : mapping of str to Stage
+        By their names, ``vertex``, ``fragment`` or ``compute``.
     samplers, uniforms : frozenset of str
         Names of the sampler uniforms, and of all others, that this set of defines leaves in the text.
     blocks : frozenset of str
         Names of the uniform blocks.
     outputs : tuple of str
-        Colour outputs in the order of their locations.
+        Colour outputs in the order of their locations, or images in the order of their bindings.
     """
 
     name: str
-    vertex: Stage
-    fragment: Stage
+    stages: Mapping[str, Stage]
     samplers: frozenset[str]
     uniforms: frozenset[str]
     blocks: frozenset[str]
     outputs: tuple[str, ...]
+
+    @property
+    def vertex(self) -> Stage:
+        """Vertex stage of a shader that draws."""
+        return self.stages["vertex"]
+
+    @property
+    def fragment(self) -> Stage:
+        """Fragment stage of a shader that draws."""
+        return self.stages["fragment"]
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What a program is known by: its whole text."""
+        return tuple(stage.text for stage in self.stages.values())
 
 
 def resolve(name: str, defines: Mapping[str, Define] | None = None) -> Shader:
@@ -149,28 +170,61 @@ def resolve(name: str, defines: Mapping[str, Define] | None = None) -> Shader:
     return _resolve(name, tuple(sorted((defines or {}).items())))
 
 
+_DERIVED: dict[str, Callable[[Stage], Stage]] = {}
+
+
+def derive(kind: str, rewrite: Callable[[Stage], Stage]) -> None:
+    """Let ``NAME@KIND`` be the shader NAME with its last stage rewritten: for tools that look into a shader.
+
+    Parameters
+    ----------
+    kind : str
+        Name of what is derived.
+    rewrite : callable
+        From the resolved fragment or compute stage to the one that takes its place.
+
+    Examples
+    --------
+    >>> derive("shouting", lambda stage: Stage(stage.text.upper(), stage.lines))
+    >>> "VOID MAIN" in resolve("packing/identity@shouting").fragment.text
+    True
+    """
+    _DERIVED[kind] = rewrite
+    _resolve.cache_clear()
+
+
 @lru_cache(maxsize=512)
 def _resolve(name: str, defines: tuple[tuple[str, Define], ...]) -> Shader:
-    vertex_file = f"{name}.vert" if (root() / f"{name}.vert").is_file() else "fullscreen.vert"
-    vertex = _stage(vertex_file, defines)
-    fragment = _stage(f"{name}.frag", defines)
-    declared: dict[str, str] = {}
-    for stage in (vertex, fragment):
-        declared.update({match[2]: match[1] for match in _UNIFORM.finditer(_active(stage.text))})
-    outputs = sorted((int(match[1]), match[2]) for match in _OUTPUT.finditer(_active(fragment.text)))
+    base, _, kind = name.partition("@")
+    stages = _stages(base, defines)
+    if kind:
+        if kind not in _DERIVED:
+            raise ShaderError(f"shader: {name} is derived in no known way; known are: {', '.join(_DERIVED) or 'none'}")
+        *_, last = stages
+        stages[last] = _DERIVED[kind](stages[last])
+    active = [_active(stage.text) for stage in stages.values()]
+    declared = {match[2]: match[1] for text in active for match in _UNIFORM.finditer(text)}
+    written = _IMAGE if "compute" in stages else _OUTPUT
+    outputs = sorted((int(match[1]), match[2]) for match in written.finditer(active[-1]))
     return Shader(
         name=name,
-        vertex=vertex,
-        fragment=fragment,
+        stages=stages,
         samplers=frozenset(n for n, kind in declared.items() if "sampler" in kind),
         uniforms=frozenset(n for n, kind in declared.items() if "sampler" not in kind),
-        blocks=frozenset(match[1] for stage in (vertex, fragment) for match in _BLOCK.finditer(_active(stage.text))),
+        blocks=frozenset(match[1] for text in active for match in _BLOCK.finditer(text)),
         outputs=tuple(n for _, n in outputs),
     )
 
 
-def _stage(file: str, defines: tuple[tuple[str, Define], ...]) -> Stage:
-    head = [VERSION, *(f"#define {key} {_literal(value)}" for key, value in defines)]
+def _stages(name: str, defines: tuple[tuple[str, Define], ...]) -> dict[str, Stage]:
+    if (root() / f"{name}.comp").is_file():
+        return {"compute": _stage(f"{name}.comp", defines, COMPUTE_VERSION)}
+    vertex_file = f"{name}.vert" if (root() / f"{name}.vert").is_file() else "fullscreen.vert"
+    return {"vertex": _stage(vertex_file, defines), "fragment": _stage(f"{name}.frag", defines)}
+
+
+def _stage(file: str, defines: tuple[tuple[str, Define], ...], version: str = VERSION) -> Stage:
+    head = [version, *(f"#define {key} {_literal(value)}" for key, value in defines)]
     lines = [(text, ("(generated)", number)) for number, text in enumerate(head, 1)]
     lines += _included(file, seen=set())
     return Stage("\n".join(text for text, _ in lines) + "\n", tuple(origin for _, origin in lines))

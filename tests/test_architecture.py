@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from glla.kernels.pivot import NORMS
-from glla.passes import Pass
+from glla.passes import COMPUTE, Limits, Transfer
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "glla"
@@ -42,8 +42,8 @@ SHIPPED = sorted(
     if path.is_file() and "__pycache__" not in path.parts
 )
 MODULES = sorted(PACKAGE.rglob("*.py"))
-SHADER_FILES = sorted(path for path in SHADERS.rglob("*") if path.suffix in {".frag", ".vert", ".glsl"})
-ENTRY_POINTS = [path for path in SHADER_FILES if path.suffix == ".frag"]
+SHADER_FILES = sorted(path for path in SHADERS.rglob("*") if path.suffix in {".frag", ".vert", ".comp", ".glsl"})
+ENTRY_POINTS = [path for path in SHADER_FILES if path.suffix in {".frag", ".comp"}]
 # kernels/_name.py is a helper, not an operation.
 OPERATIONS = sorted(path.stem for path in (PACKAGE / "kernels").glob("[!_]*.py"))
 
@@ -147,9 +147,9 @@ def plans_of(operation):
 
 @cache
 def reached_shaders():
-    """The entry points that some plan draws, as paths below shaders/."""
+    """The entry points that some plan draws or dispatches, as paths below shaders/ without their suffix."""
     plans = (plan for operation in OPERATIONS for plan in plans_of(operation))
-    return {f"{step.shader}.frag" for plan in plans for step in plan.steps if isinstance(step, Pass)}
+    return {step.shader for plan in plans for step in plan.steps if not isinstance(step, Transfer)}
 
 
 # ---- imports ---------------------------------------------------------------------------------
@@ -248,7 +248,7 @@ def test_shader_begins_with_its_header(path):
 
 @pytest.mark.parametrize("path", ENTRY_POINTS, ids=relative)
 def test_shader_is_reached_by_a_variant(path):
-    reached = path.relative_to(SHADERS).as_posix() in reached_shaders()
+    reached = path.relative_to(SHADERS).with_suffix("").as_posix() in reached_shaders()
     assert reached, "no variant draws it: add one, or delete the file"
 
 
@@ -258,7 +258,7 @@ def test_shader_is_reached_by_a_variant(path):
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_every_plan_keeps_the_rules(operation):
     for plan in plans_of(operation):
-        plan.check()
+        plan.check(Limits(opengl=COMPUTE))
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)

@@ -13,6 +13,7 @@ from benchmarks.cases import OPERATIONS, Case
 from glla import Device, testing
 from glla.kernels import matmul, plu, rref
 from glla.lab import ceilings
+from glla.passes import Limits, Variant
 
 pytest.importorskip("scipy")
 
@@ -172,6 +173,17 @@ def test_select(monkeypatch):
     assert set(hardware) == {*thesis, *blocked}
     assert [case.n for case in hardware] == sorted(case.n for case in hardware)
     assert all(case.variant == "inner_product" for case in cases.select(["matmul"], [64], software=True))
+
+
+def test_select_leaves_out_what_the_device_lacks(monkeypatch):
+    table = {"plain": Variant("", ""), "computing": Variant("", "", needs=("OpenGL 4.3",))}
+    monkeypatch.setattr(matmul, "VARIANTS", table)
+
+    def variants(*limits):
+        return [case.variant for case in cases.select(["matmul"], [64], False, *limits)]
+
+    assert variants(Limits(opengl=430)) == ["plain", "computing"]
+    assert variants() == variants(Limits(opengl=410)) == ["plain"]
 
 
 def test_every_line_names_an_operation():

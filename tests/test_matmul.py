@@ -27,6 +27,13 @@ SHAPE_PAIRS = [
 ]  # fmt: skip
 
 
+@pytest.fixture(autouse=True)
+def skips_what_the_device_lacks(request, device):
+    variant = request.node.callspec.params.get("variant") if hasattr(request.node, "callspec") else None
+    if variant and (lacks := VARIANTS[variant].lacks(device.limits)):
+        pytest.skip(f"{variant} {lacks}")
+
+
 def counting(shape, start=1):
     """Small integers, so that every product is exact."""
     return (np.arange(np.prod(shape, dtype=int)) % 11 - start).reshape(shape).astype(np.float32)

@@ -4,8 +4,23 @@ from dataclasses import replace
 
 import pytest
 
-from glla.errors import LimitError, PlanError
-from glla.passes import Block, Cost, Draft, Limits, Pass, PingPong, Plan, Region, Storage, Transfer, Variant
+from glla.errors import LimitError, OptionError, PlanError
+from glla.passes import (
+    COMPUTE,
+    Block,
+    Cost,
+    Dispatch,
+    Draft,
+    Limits,
+    Pass,
+    PingPong,
+    Plan,
+    Region,
+    Storage,
+    Transfer,
+    Variant,
+    parameter_space,
+)
 
 FILES = {
     "copy.frag": "uniform sampler2D A;\nlayout(location = 0) out vec4 result;\nvoid main() {}",
@@ -15,6 +30,8 @@ FILES = {
     "layout(location = 0) out vec4 result;\nvoid main() {}",
     "block.frag": "layout(std140) uniform Numbers {\n    vec4 numbers[4];\n};\n"
     "layout(location = 0) out vec4 result;\nvoid main() {}",
+    "twice.comp": "uniform sampler2D A;\nuniform int n;\n"
+    "layout(rgba32f, binding = 0) writeonly uniform image2D result;\nvoid main() {}",
 }
 SIZE = Storage(3, 4)
 
@@ -287,6 +304,39 @@ def test_a_uniform_block_larger_than_the_device_has():
     assert (caught.value.asked, caught.value.allowed) == (17, 16)
 
 
+TWICE = Dispatch("twice", {"A": "X"}, ("Y",), (2, 1), {"n": 2})
+
+
+def test_a_dispatch_that_keeps_the_rules_passes():
+    plan(TWICE).check(Limits(opengl=COMPUTE))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (replace(TWICE, groups=(0, 1)), "a dispatch has 1 to 65535 groups in either direction, got (0, 1)"),
+        (replace(TWICE, groups=(1, 65536)), "a dispatch has 1 to 65535 groups in either direction, got (1, 65536)"),
+        (replace(TWICE, inputs={"A": "Y"}), "reads Y (as A) while drawing to it"),
+        (replace(TWICE, inputs={"A": "Z"}), "reads Z (as A) before any pass has written it"),
+        (replace(TWICE, outputs=("X",)), "an operand is never written, got outputs ('X',)"),
+        (replace(TWICE, outputs=("Y", "Z")), "the shader writes ('result',), the pass takes ('Y', 'Z')"),
+        (replace(TWICE, uniforms={}), "uniforms declared ['n'], given []"),
+    ],
+)
+def test_a_dispatch_that_breaks_a_rule_is_named(wrong, message):
+    with pytest.raises(PlanError) as caught:
+        plan(wrong).check(Limits(opengl=COMPUTE))
+    assert str(caught.value) == f"test: pass 0 (twice): {message}"
+
+
+def test_a_dispatch_needs_compute_shaders():
+    with pytest.raises(LimitError) as caught:
+        plan(TWICE).check(Limits(opengl=420))
+    assert str(caught.value) == (
+        "test: pass 0 (twice): a compute shader needs OpenGL 4.3, this device has 4.2; choose another variant"
+    )
+
+
 # ---- cost and print ----------------------------------------------------------------------------------------------
 
 
@@ -299,6 +349,12 @@ def test_cost_counts_what_is_drawn():
 def test_cost_counts_what_is_transferred():
     made = transferring(FILL_W, TO_BUFFER, with_block())
     assert made.cost == Cost(passes=3, flops=0, texels=48 + 12, nbytes=16 * (48 + 48 + 12))
+
+
+def test_a_dispatch_counts_as_a_pass_over_the_whole_of_what_it_stores():
+    made = plan(TWICE)
+    assert made.cost == Cost(passes=1, flops=0, texels=12, nbytes=16 * 12)
+    assert str(made).splitlines()[-1] == "0     twice   A=X    Y      2 x 1 groups     n=2"
 
 
 def test_a_buffer_is_a_temporary_like_any_other():
@@ -433,3 +489,57 @@ def test_the_half_of_a_ping_pong_that_is_not_drawn_is_not_in_the_plan():
 
 def test_a_variant_needs_plain_opengl_by_default():
     assert Variant("summary", "source").needs == ()
+
+
+# ---- parameters --------------------------------------------------------------------------------------------------
+
+TILED = Variant(
+    "",
+    "",
+    parameters={"M": (2, 1), "N": (4, 8)},
+    rule="M * N must be below 16",
+    keeps_rule=lambda v: v["M"] * v["N"] < 16,
+)
+
+
+def test_parameters_not_asked_for_keep_their_defaults():
+    assert TILED.settle("op", ()) == {"M": 2, "N": 4}
+    assert TILED.settle("op", (("N", 8), ("M", 1))) == {"M": 1, "N": 8}
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ((("K", 1),), "op: has no parameter 'K'; its parameters are: M, N"),
+        ((("M", 3),), "op: M must be one of 2, 1, got 3"),
+        ((("M", "2"),), "op: M must be one of 2, 1, got '2'"),
+        ((("N", 8),), "op: M * N must be below 16, got M = 2, N = 8"),
+    ],
+)
+def test_wrong_parameters(parameters, message):
+    with pytest.raises(OptionError) as caught:
+        TILED.settle("op", parameters)
+    assert str(caught.value) == message
+
+
+def test_the_parameter_space_is_all_that_goes_together():
+    assert list(parameter_space(TILED)) == [
+        (("M", 2), ("N", 4)),
+        (("M", 1), ("N", 4)),
+        (("M", 1), ("N", 8)),
+    ]
+    assert list(parameter_space(Variant("", ""))) == [()]
+
+
+@pytest.mark.parametrize(
+    ("needs", "opengl", "lacks"),
+    [
+        ((), 330, ""),
+        (("OpenGL 4.3",), 430, ""),
+        (("OpenGL 4.3",), 460, ""),
+        (("OpenGL 4.3",), 410, "needs OpenGL 4.3, this device has 4.1"),
+        (("OpenGL 3.3", "OpenGL 4.5"), 430, "needs OpenGL 4.5, this device has 4.3"),
+    ],
+)
+def test_what_a_device_lacks_for_a_variant(needs, opengl, lacks):
+    assert Variant("", "", needs).lacks(Limits(opengl=opengl)) == lacks

@@ -8,7 +8,7 @@ import pytest
 import glla
 from glla.errors import GllaError, LimitError, OptionError, PlanError, ShapeError
 from glla.kernels import matmul, pivot, triangular
-from glla.passes import Limits, Plan
+from glla.passes import COMPUTE, Limits, Plan
 
 OPERATIONS = {"matmul": [(8, 6), (6, 4)], "rref": [(8, 6)], "plu": [(8, 6)], "triangular": [(6, 6), (6, 3)]}
 
@@ -32,11 +32,25 @@ def test_plu_of_eight():
 
 @pytest.mark.parametrize("variant", matmul.VARIANTS)
 def test_variants(variant):
-    plan = glla.plan("matmul", (4, 10), (10, 3), variant=variant)
+    limits = Limits(opengl=COMPUTE)
+    plan = glla.plan("matmul", (4, 10), (10, 3), limits=limits, variant=variant)
     assert f"matmul[{variant}]" in str(plan)
     # panel_broadcast: repack A, transfer it, repack B, one panel, put C together.
-    assert len(plan.steps) == {"inner_product": 1, "register_blocked": 2}.get(variant, 5)
+    other = {
+        "virtual_cube": 5,
+        "virtual_cube_ping_pong": 5,
+        "panel_broadcast": 5,
+        "register_blocked": 2,
+        "rank_one": 13,
+    }
+    repacking = {"single_component": 4, "packed_4x1": 4, "packed_1x4": 4}
+    assert len(plan.steps) == {**other, **repacking}.get(variant, 1)
     assert plan.flops == 2 * 4 * 10 * 3
+
+
+def test_parameters_of_a_variant():
+    steps = glla.plan("matmul", (8, 8), (8, 8), variant="register_blocked", parameters=(("PASSES", 2),)).steps
+    assert [step.shader for step in steps] == ["matmul/register_blocked", "matmul/interleave"] * 2
 
 
 def test_variants_of_plu():

@@ -10,7 +10,7 @@ from glla.errors import ShaderError
 from glla.shader import resolve
 
 ENTRY_POINTS = sorted(
-    path.relative_to(shader.root()).with_suffix("").as_posix() for path in shader.root().rglob("*.frag")
+    path.relative_to(shader.root()) for path in shader.root().rglob("*.*") if path.suffix in (".frag", ".comp")
 )
 MAIN = "layout(location = 0) out vec4 result;\nvoid main() { result = vec4(0.0); }\n"
 
@@ -218,16 +218,65 @@ def test_a_condition_of_another_kind_is_refused(shader_files, condition):
 # ---- the shaders of glla -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ENTRY_POINTS)
-def test_every_entry_point_resolves_with_its_defaults(name):
-    found = resolve(name)
+@pytest.mark.parametrize("path", ENTRY_POINTS, ids=str)
+def test_every_entry_point_resolves_with_its_defaults(path):
+    found = resolve(path.with_suffix("").as_posix())
+    *_, last = found.stages.values()
     assert found.outputs
-    assert "#include" not in found.fragment.text + found.vertex.text
-    assert found.fragment.lines[-1][0] == f"{name}.frag"
-    assert len(found.fragment.lines) == len(found.fragment.text.splitlines())
+    assert not any("#include" in stage.text for stage in found.stages.values())
+    assert last.lines[-1][0] == path.as_posix()
+    assert len(last.lines) == len(last.text.splitlines())
+
+
+def test_a_compute_shader_is_glsl_430(shader_files):
+    image = "layout(rgba32f, binding = {}) writeonly uniform image2D {};\n"
+    text = (
+        "uniform sampler2D A;\nuniform int n;\n"
+        + image.format(1, "second")
+        + image.format(0, "one")
+        + "void main() {}\n"
+    )
+    shader_files({"a.comp": text})
+    found = resolve("a", {"N": 2})
+    assert found.stages["compute"].text == f"#version 430 core\n#define N 2\n{text}"
+    assert list(found.stages) == ["compute"]
+    assert found.key == (found.stages["compute"].text,)
+    assert (found.samplers, found.uniforms, found.outputs) == ({"A"}, {"n"}, ("one", "second"))
 
 
 def test_a_block_comment_mark_in_a_line_comment_hides_nothing():
     text = "// see results/*/here\nuniform int count;\n/* uniform int hidden; */ // and */ here\n"
     assert "uniform int count;" in shader._active(text)
     assert "hidden" not in shader._active(text)
+
+
+# ---- derived shaders ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def kinds(monkeypatch):
+    monkeypatch.setattr(shader, "_DERIVED", {})
+
+
+def test_a_derived_shader_is_the_last_stage_rewritten(shader_files, kinds):
+    shader_files({"a.frag": MAIN, "a.vert": "uniform int n;\nvoid main() {}\n"})
+    shader.derive("longer", lambda stage: shader.Stage(f"{stage.text}uniform int m;\n", (*stage.lines, ("x", 1))))
+    plain, derived = resolve("a"), resolve("a@longer")
+    assert derived.vertex == plain.vertex
+    assert derived.fragment.text == plain.fragment.text + "uniform int m;\n"
+    assert (plain.uniforms, derived.uniforms) == ({"n"}, {"n", "m"})
+    assert derived.name == "a@longer"
+
+
+def test_what_derives_may_change(shader_files, kinds):
+    shader_files({"a.frag": MAIN})
+    for word in ("one", "two"):
+        shader.derive("kind", lambda stage, word=word: shader.Stage(f"// {word}\n", (("x", 1),)))
+        assert resolve("a@kind").fragment.text == f"// {word}\n"
+
+
+def test_a_shader_derived_in_no_known_way(shader_files, kinds):
+    shader_files({"a.frag": MAIN})
+    shader.derive("other", lambda stage: stage)
+    with pytest.raises(ShaderError, match=r"^shader: a@huh is derived in no known way; known are: other$"):
+        resolve("a@huh")

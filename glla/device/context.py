@@ -100,7 +100,8 @@ _EGL_PLATFORM_SURFACELESS_MESA = 0x31DD
 _EGL_DRM_RENDER_NODE_FILE_EXT = 0x3377
 _EGL_CUDA_DEVICE_NV = 0x323A
 _EGL_ANY_OPENGL_CONFIG = (0x3033, 0x0001, 0x3040, 0x0008, _EGL_NONE)  # SURFACE_TYPE PBUFFER, RENDERABLE_TYPE OPENGL
-_EGL_CORE_330 = (0x3098, 3, 0x30FB, 3, 0x30FD, 1, _EGL_NONE)  # MAJOR 3, MINOR 3, PROFILE core
+_VERSIONS = ((4, 3), (3, 3))
+"""What is asked for, the first that there is: 3.3 will do, but some drivers give no more than was asked for."""
 _EGL_ANY_VERSION = (_EGL_NONE,)
 
 _EGL_ERRORS = {
@@ -567,17 +568,21 @@ def _open_display(egl: _EGL, device: EGLDevice | None) -> int:
 
 
 def _create_egl_context(egl: _EGL, display: int) -> int:
-    """Create an OpenGL 3.3 core context, and where there is none, find out which version there is."""
+    """Create an OpenGL core context of 3.3 or newer, and where there is none, find out which version there is."""
     # Which API eglCreateContext makes contexts of is a setting of the thread, and not ours to keep.
     api = egl.ask("eglQueryAPI")
     egl.call("eglBindAPI", _EGL_OPENGL_API)
     try:
         config = _choose_config(egl, display)
-        try:
-            return int(egl.call("eglCreateContext", display, config, None, _integers(_EGL_CORE_330)))
-        except ContextError as error:
-            version = _find_egl_version(egl, display, config)
-            raise ContextError(f"OpenGL 3.3 core is needed, found {version} ({error}); {MEND_VERSION}") from None
+        reason = ""
+        for major, minor in _VERSIONS:
+            core = _integers((0x3098, major, 0x30FB, minor, 0x30FD, 1, _EGL_NONE))  # MAJOR, MINOR, PROFILE core
+            try:
+                return int(egl.call("eglCreateContext", display, config, None, core))
+            except ContextError as error:
+                reason = str(error)
+        version = _find_egl_version(egl, display, config)
+        raise ContextError(f"OpenGL 3.3 core is needed, found {version} ({reason}); {MEND_VERSION}")
     finally:
         if api:
             egl.call("eglBindAPI", api)
@@ -757,12 +762,17 @@ def _is_initialised(glfw: ModuleType, errors: list[tuple[int, str]]) -> bool:
 def _create_window(glfw: ModuleType, errors: list[tuple[int, str]]) -> Any:
     glfw.default_window_hints()
     glfw.window_hint(glfw.VISIBLE, False)
-    glfw.window_hint(glfw.CONTEXT_VERSION_MAJOR, 3)
-    glfw.window_hint(glfw.CONTEXT_VERSION_MINOR, 3)
     glfw.window_hint(glfw.OPENGL_PROFILE, glfw.OPENGL_CORE_PROFILE)
     glfw.window_hint(glfw.OPENGL_FORWARD_COMPAT, sys.platform == "darwin")  # macOS has no other core profile
+    window = None
     try:
-        window = glfw.create_window(16, 16, "glla", None, None)
+        for major, minor in _VERSIONS:
+            errors.clear()
+            glfw.window_hint(glfw.CONTEXT_VERSION_MAJOR, major)
+            glfw.window_hint(glfw.CONTEXT_VERSION_MINOR, minor)
+            window = glfw.create_window(16, 16, "glla", None, None)
+            if window:
+                break
     finally:
         glfw.default_window_hints()
     if not window:

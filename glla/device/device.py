@@ -1,4 +1,4 @@
-"""The device: one OpenGL 3.3 context, and the running of plans on it."""
+"""The device: one OpenGL context of 3.3 or newer, and the running of plans on it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from glla.errors import (
 )
 from glla.kernels import packing
 from glla.layout import Shape
-from glla.passes import Limits, Pass, Plan, Storage, Transfer
+from glla.passes import Dispatch, Limits, Pass, Plan, Storage, Transfer
 
 Array = NDArray[np.float32]
 
@@ -99,9 +99,19 @@ class _Draw:
     viewport: tuple[int, int, int, int]
 
 
+@dataclass(frozen=True)
+class _Computation:
+    """A dispatch made ready."""
+
+    step: Dispatch
+    program: moderngl.ComputeShader
+    samplers: tuple[tuple[int, str], ...]
+    uniforms: tuple[tuple[moderngl.Uniform, bytes], ...]
+
+
 GL_FRAMEBUFFER = 0x8D40
 
-Ready = list[_Draw | Transfer]
+Ready = list[_Draw | _Computation | Transfer]
 Call = Callable[[], Any]
 
 REMEMBERED = 2
@@ -109,7 +119,7 @@ REMEMBERED = 2
 
 
 class Device:
-    """An OpenGL 3.3 context that runs plans.
+    """An OpenGL context that runs plans: of version 3.3, or newer where compute shaders are to be had.
 
     A device belongs to the thread that made it; every call from another thread raises `ThreadError`. Use it as a
     context manager, or call `release`.
@@ -211,6 +221,7 @@ class Device:
             loop_trips=LLVMPIPE_LOOP_TRIPS,
             uniform_block=int(given["GL_MAX_UNIFORM_BLOCK_SIZE"]) // 16,
             software=software,
+            opengl=int(self._gl.version_code),
         )
         return DeviceInfo(
             renderer=renderer,
@@ -405,29 +416,32 @@ class Device:
                 ready.append(step)
                 continue
             program = self._programs.get(step.shader, step.defines)
-            region = plan.drawn(step)
             changed = []
             for uniform, value in self._uniforms(program, step):
                 data = pack_uniform(uniform, value)
                 if known.get(uniform) != data:
                     known[uniform] = data
                     changed.append((uniform, data))
+            live = tuple((unit, slot) for unit, (name, slot) in enumerate(step.inputs.items()) if name in program.live)
+            if isinstance(step, Dispatch):
+                assert isinstance(program.gl, moderngl.ComputeShader)
+                ready.append(_Computation(step, program.gl, live, tuple(changed)))
+                continue
+            region = plan.drawn(step)
             for binding, name in enumerate(sorted(step.blocks)):  # plans share programs, so not in each one's order
                 program.gl[name].binding = binding  # type: ignore[union-attr]
             ready.append(
                 _Draw(
                     step=step,
                     program=program.gl.glo,
-                    samplers=tuple(
-                        (unit, slot) for unit, (name, slot) in enumerate(step.inputs.items()) if name in program.live
-                    ),
+                    samplers=live,
                     uniforms=tuple(changed),
                     viewport=(region.x, region.y, region.width, region.height),
                 )
             )
         return ready
 
-    def _uniforms(self, program: Program, step: Pass) -> Iterator[tuple[moderngl.Uniform, Any]]:
+    def _uniforms(self, program: Program, step: Pass | Dispatch) -> Iterator[tuple[moderngl.Uniform, Any]]:
         """Uniforms of a pass, those that the compiler has kept: the unit of each sampler, and the pass's own values."""
         units = {name: unit for unit, name in enumerate(step.inputs)}
         for name, value in {**units, **step.uniforms}.items():
@@ -489,6 +503,16 @@ class Device:
             if isinstance(draw, Transfer):
                 calls.append(partial(textures[draw.source].gl.read_into, textures[draw.target].gl))
                 continue
+            for unit, slot in draw.samplers:
+                set_once(("unit", unit), slot, partial(textures[slot].gl.use, unit))
+            calls += [partial(uniform.write, data) for uniform, data in draw.uniforms]
+            where = f"{plan.operation}: pass {number} ({draw.step.shader})"
+            if isinstance(draw, _Computation):
+                calls += self._compute_calls(draw, textures)
+                state.pop("program", None)  # it has made its own program current
+                if self._debug:
+                    calls.append(partial(self._check_error, where))
+                continue
             step = draw.step
             target = self._pool.framebuffer(tuple(textures[slot] for slot in step.outputs))
             set_once("target", target.glo, partial(self._bind_framebuffer, GL_FRAMEBUFFER, target.glo))
@@ -497,18 +521,15 @@ class Device:
                 set_once("blend", True, partial(gl.enable_only, moderngl.BLEND), self._add_when_blending)
             else:
                 set_once("blend", False, partial(gl.enable_only, moderngl.NOTHING))
-            for unit, slot in draw.samplers:
-                set_once(("unit", unit), slot, partial(textures[slot].gl.use, unit))
             for binding, (_, block) in enumerate(sorted(step.blocks.items())):
                 bind = partial(
                     textures[block.slot].gl.bind_to_uniform_block, binding, 16 * block.first, 16 * block.count
                 )
                 set_once(("block", binding), block, bind)
-            calls += [partial(uniform.write, data) for uniform, data in draw.uniforms]
             set_once("program", draw.program, partial(self._use_program, draw.program))
             calls.append(partial(self._draw_arrays, moderngl.TRIANGLES, 3 * step.step, 3))
             if self._debug:
-                calls.append(partial(self._check_error, f"{plan.operation}: pass {number} ({step.shader})"))
+                calls.append(partial(self._check_error, where))
         return steps
 
     def gpu_clock(self) -> GPUClock | None:
@@ -518,6 +539,13 @@ class Device:
         with self.current():
             clock = GPUClock(self._loader.load_opengl_function)
         return clock if clock.bits else None
+
+    def _compute_calls(self, computation: _Computation, textures: Mapping[str, Texture]) -> list[Call]:
+        """Turn a dispatch into GL calls; whatever comes next sees what it stored."""
+        stored = [textures[slot].gl for slot in computation.step.outputs]
+        binds: list[Call] = [partial(gl.bind_to_image, unit, False, True) for unit, gl in enumerate(stored)]
+        run = partial(computation.program.run, *computation.step.groups, 1)
+        return [*binds, run, self._gl.memory_barrier]
 
     def _add_when_blending(self) -> None:
         self._gl.blend_func = (moderngl.ONE, moderngl.ONE)

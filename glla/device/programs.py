@@ -17,9 +17,9 @@ _LINE = re.compile(r"\b0[:(](\d+)\)?")
 
 
 class Program:
-    """A linked program."""
+    """A linked program, to draw with or to compute with."""
 
-    def __init__(self, gl: moderngl.Program) -> None:
+    def __init__(self, gl: moderngl.Program | moderngl.ComputeShader) -> None:
         self.gl = gl
         # A uniform that the compiler found without effect is not there; setting it would be a KeyError.
         self.live = frozenset(name for name in gl)
@@ -40,7 +40,7 @@ class Programs:
 
     def __init__(self, context: moderngl.Context) -> None:
         self.context = context
-        self._cache: dict[tuple[str, str], Program] = {}
+        self._cache: dict[tuple[str, ...], Program] = {}
         self._array: moderngl.VertexArray | None = None
 
     @property
@@ -60,13 +60,14 @@ class Programs:
             With file, line, the line's text, and what the driver says.
         """
         shader = shaders.resolve(name, defines)
-        key = (shader.vertex.text, shader.fragment.text)
-        if key not in self._cache:
-            self._cache[key] = self._compile(shader)
-        return self._cache[key]
+        if shader.key not in self._cache:
+            self._cache[shader.key] = self._compile(shader)
+        return self._cache[shader.key]
 
     def _compile(self, shader: shaders.Shader) -> Program:
         try:
+            if "compute" in shader.stages:
+                return Program(self.context.compute_shader(shader.stages["compute"].text))
             gl = self.context.program(vertex_shader=shader.vertex.text, fragment_shader=shader.fragment.text)
         except moderngl.Error as error:
             raise ShaderError(explain(shader, str(error))) from None
@@ -86,7 +87,8 @@ class Programs:
 
 def explain(shader: shaders.Shader, log: str) -> str:
     """Rewrite a driver's log: each line that names a line gets the file and line we know, and its source."""
-    stage = shader.vertex if "vertex_shader" in log else shader.fragment
+    *_, last = shader.stages.values()
+    stage = next((stage for name, stage in shader.stages.items() if f"{name}_shader" in log), last)
     source = stage.text.splitlines()
     rows = []
     for line in log.splitlines():

@@ -2,19 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from itertools import product
 
 from glla.errors import OptionError
-from glla.layout import packed, texels
-from glla.passes import Block, Draft, Limits, PingPong, Plan, Region, Storage, Uniform, Variant, matrix
+from glla.layout import Shape, packed, texels
+from glla.passes import (
+    Block,
+    Draft,
+    Limits,
+    Parameters,
+    PingPong,
+    Plan,
+    Region,
+    Storage,
+    Uniform,
+    Variant,
+    matrix,
+)
+from glla.shader import Define
 
 Sizes = tuple[int, int, int]
 """Rows of A, inner dimension, columns of B."""
 
+UNROLL = (1, 2, 4, 8)
+"""Trips of the inner loop that may be written out in one."""
+
+PASSES = (1, 2, 4, 8)
+"""Slices of the inner dimension, a pass for each."""
+
+BLOCK = (64, 16, 32, 128, 256, 512)
+"""Texels on a side of what a cache is to hold."""
+
+BLOCK_ROWS, BLOCK_COLUMNS = 4, 2
+"""Texels of C that one fragment of `register_blocked` computes by default."""
+
+GROUP = 16
+"""Rows of C that one fragment of `panel_broadcast` computes."""
+
+DEPTH = 96
+"""Inner indices of one pass by default: 16 x 96 multiply-adds are what the instruction cache holds."""
+
 VARIANTS = {
     "inner_product": Variant(
-        "one pass; a fragment sums over the whole inner dimension", "Brodtkorb 2007, section 4.1.1, listing 4.1"
+        "one pass; a fragment sums over the whole inner dimension",
+        "Brodtkorb 2007, section 4.1.1, listing 4.1",
+        parameters={"UNROLL": UNROLL},
     ),
     "virtual_cube": Variant(
         "one pass for two inner indices, summed by float blending", "Brodtkorb 2007, section 4.1.1, listing 4.2"
@@ -24,22 +59,58 @@ VARIANTS = {
         "Brodtkorb 2007, section 4.1.1, listing 4.2",
     ),
     "register_blocked": Variant(
-        "a fragment computes 4 x 2 texels of C into 8 render targets", "Jiang and Snir 2005 (several render targets)"
+        "a fragment computes 4 x 2 texels of C into 8 render targets",
+        "Jiang and Snir 2005 (several render targets)",
+        parameters={
+            "ROWS": (BLOCK_ROWS, 1, 2, 8),
+            "COLUMNS": (BLOCK_COLUMNS, 1, 4, 8),
+            "UNROLL": UNROLL[:3],
+            "PASSES": PASSES[:3],
+        },
+        rule="ROWS * COLUMNS must not exceed 8, a render target for each",
+        keeps_rule=lambda values: values["ROWS"] * values["COLUMNS"] <= 8,
     ),
     "panel_broadcast": Variant(
-        "16 rows of A in a uniform block at constant offsets, four inner indices of B in a texel", "glla"
+        "16 rows of A in a uniform block at constant offsets, four inner indices of B in a texel",
+        "glla",
+        parameters={"DEPTH": (DEPTH, 16, 32, 64, 128)},
+    ),
+    "rank_one": Variant(
+        "one element to a texel; one pass for one inner index, summed by blending", "Larsen and McAllister 2001"
+    ),
+    "single_component": Variant(
+        "one element to a texel; a fragment sums over the whole inner dimension",
+        "Moravanszky 2003 (before its packing)",
+        parameters={"UNROLL": UNROLL},
+    ),
+    "packed_4x1": Variant(
+        "four elements of a column to a texel; a trip is one texel of B and four of A",
+        "Moravanszky 2003; Fatahalian et al. 2004",
+        parameters={"PASSES": PASSES},
+    ),
+    "packed_1x4": Variant(
+        "four elements of a row to a texel; a trip is one texel of A and four of B",
+        "Moravanszky 2003, transposed",
+        parameters={"PASSES": PASSES},
+    ),
+    "multi_pass": Variant(
+        "passes over slices of the inner dimension that the texture cache holds",
+        "Hall, Carr and Hart 2003; Fatahalian et al. 2004",
+        parameters={"BLOCK": BLOCK, "UNROLL": UNROLL},
+    ),
+    "blocked_output": Variant(
+        "C block by block, a pass for each block of the inner dimension",
+        "Govindaraju, Larsen, Gray and Manocha 2006",
+        parameters={"BLOCK": BLOCK},
+    ),
+    "compute_tiled": Variant(
+        "a compute shader: tiles of A and B in memory that a work group shares",
+        "Volkov and Demmel 2008",
+        needs=("OpenGL 4.3",),
+        parameters={"WORK": (2, 1, 4), "TILE": (16, 8)},
     ),
 }
 
-
-BLOCK_ROWS, BLOCK_COLUMNS = 4, 2
-"""Texels of C that one fragment of `register_blocked` computes."""
-
-GROUP = 16
-"""Rows of C that one fragment of `panel_broadcast` computes."""
-
-DEPTH = 96
-"""Inner indices of one pass: 16 x 96 multiply-adds are what the instruction cache holds."""
 
 STRIP = 8
 """Height of a strip, so that no pass is a single texel high: a rasteriser shades 2 x 2 texels together, or 4 x 4."""
@@ -71,9 +142,38 @@ def choose(m: int, k: int, n: int, limits: Limits) -> str:
     return "register_blocked"
 
 
+@dataclass(frozen=True)
+class _Task:
+    """A product to plan: its sizes, the parameters of the variant by name, and the slot to add to, if any."""
+
+    draft: Draft
+    m: int
+    k: int
+    n: int
+    values: Mapping[str, int]
+    limits: Limits
+    start: str
+
+    def slice(self, inner: int) -> int:
+        """Trips of a pass: as PASSES says, or as few passes as the loop limit allows."""
+        return min(self.limits.loop_trips, -(-inner // self.values.get("PASSES", 1)))
+
+    @property
+    def unrolled(self) -> dict[str, Define]:
+        """The define that unrolls a loop, where one is wanted."""
+        factor = self.values.get("UNROLL", 1)
+        return {"UNROLL": factor} if factor > 1 else {}
+
+
 @lru_cache(maxsize=128)
 def plan(
-    m: int, k: int, n: int, variant: str = "inner_product", limits: Limits | None = None, onto: bool = False
+    m: int,
+    k: int,
+    n: int,
+    variant: str = "inner_product",
+    limits: Limits | None = None,
+    onto: bool = False,
+    parameters: Parameters = (),
 ) -> Plan:
     """Plan of the product of an m x k and a k x n matrix, k > 0.
 
@@ -87,97 +187,251 @@ def plan(
         The loop limit decides into how many passes a sum is split.
     onto : bool
         Add to a matrix given as operand ``C0``: an inner dimension too long for a texture comes in slabs.
+    parameters : tuple of (str, int)
+        Parameters of the variant, by name; the others keep their defaults.
 
     Returns
     -------
     Plan
-        Operands ``A`` and ``B`` (and ``C0``), result ``C``, all packed. 2 m k n flop.
+        Operands ``A`` and ``B`` (and ``C0``), result ``C``, all packed. 2 m k n flop. A variant with another layout
+        converts in passes of the plan.
+
+    Raises
+    ------
+    OptionError
+        No such variant, parameter or value; the message lists those there are.
+
+    Examples
+    --------
+    >>> made = plan(64, 64, 64, "register_blocked", parameters=(("ROWS", 2), ("PASSES", 4)))
+    >>> made.cost.passes
+    8
     """
-    builders: dict[str, Callable[[Draft, Sizes, str, Limits], str]] = {
+    builders: dict[str, Callable[[_Task], str]] = {
         "inner_product": _inner_product,
         "virtual_cube": _virtual_cube,
         "virtual_cube_ping_pong": _virtual_cube_ping_pong,
         "register_blocked": _register_blocked,
         "panel_broadcast": _panel_broadcast,
+        "rank_one": _rank_one,
+        "single_component": _single_component,
+        "packed_4x1": partial(_quads, across=0),
+        "packed_1x4": partial(_quads, across=1),
+        "multi_pass": _multi_pass,
+        "blocked_output": _blocked_output,
+        "compute_tiled": _compute_tiled,
     }
     if variant not in builders:
         raise OptionError(f"matmul: variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
-    draft = Draft(f"matmul[{variant}]")
+    name = f"matmul[{variant}]"
+    values = VARIANTS[variant].settle(name, parameters)
+    draft = Draft(name)
     draft.operand("A", matrix((m, k)))
     draft.operand("B", matrix((k, n)))
     start = draft.operand("C0", matrix((m, n))) if onto else ""
-    result = builders[variant](draft, (m, k, n), start, limits or Limits())
+    result = builders[variant](_Task(draft, m, k, n, values, limits or Limits(), start))
     return draft.plan({"C": result}, flops=2 * m * k * n)
 
 
-def _inner_product(draft: Draft, sizes: Sizes, start: str, limits: Limits) -> str:
-    """One pass, or as few as the loop limit allows; a later pass goes on from the sum of the one before."""
-    m, k, n = sizes
-    inner, most = texels(k), limits.loop_trips
-    sums = PingPong(draft, "C", matrix((m, n)), start)
+# -- 2x2 to a texel ---------------------------------------------------------------------------------------------------
+
+
+def _inner_product(task: _Task) -> str:
+    """One pass, or as few as the loop limit allows."""
+    return _in_slices(task, task.limits.loop_trips)
+
+
+def _multi_pass(task: _Task) -> str:
+    """A pass for each slice of the inner dimension."""
+    return _in_slices(task, min(task.values["BLOCK"], task.limits.loop_trips))
+
+
+def _in_slices(task: _Task, most: int) -> str:
+    """Passes over slices of the inner dimension; a later pass goes on from the sum of the one before."""
+    inner = texels(task.k)
+    sums = PingPong(task.draft, "C", matrix((task.m, task.n)), task.start)
     for first in range(0, inner, most):
-        inputs = {"A": "A", "B": "B"} | ({"C": sums.front} if sums.front else {})
-        uniforms: dict[str, Uniform] = {"first": first, "count": min(most, inner - first), "shape": (m, n)}
-        draft.draw("matmul/inner_product", inputs, sums.back, uniforms, {"CONTINUE": int(bool(sums.front))})
+        _slice_product(task, sums.front, sums.back, first, min(most, inner - first))
         sums.swap()
     return sums.front
 
 
-def _virtual_cube(draft: Draft, sizes: Sizes, start: str, limits: Limits) -> str:
+def _slice_product(task: _Task, before: str, target: str, first: int, count: int, region: Region | None = None) -> None:
+    """Add the product over a slice of the inner dimension to what was there before, if anything."""
+    inputs = {"A": "A", "B": "B"} | ({"C": before} if before else {})
+    uniforms: dict[str, Uniform] = {"first": first, "count": count, "shape": (task.m, task.n)}
+    defines = {"CONTINUE": int(bool(before)), **task.unrolled}
+    task.draft.draw("matmul/inner_product", inputs, target, uniforms, defines, region)
+
+
+def _blocked_output(task: _Task) -> str:
+    """Finish a block of C before the next begins: what it reads of A, B and itself is meant to stay in the cache."""
+    height, width, inner = texels(task.m), texels(task.n), texels(task.k)
+    side = task.values["BLOCK"]
+    most = min(side, task.limits.loop_trips)
+    pair = [task.draft.slot(f"C_{turn}", matrix((task.m, task.n))) for turn in ("ping", "pong")]
+    count = -(-inner // most)
+    for y, x in product(range(0, height, side), range(0, width, side)):
+        region = Region(x, y, min(side, width - x), min(side, height - y))
+        for number in range(count):
+            before = pair[1 - number % 2] if number else task.start
+            first = number * most
+            _slice_product(task, before, pair[number % 2], first, min(most, inner - first), region)
+    return pair[(count - 1) % 2]
+
+
+def _virtual_cube(task: _Task) -> str:
     """A pass per slice; the first replaces the target, the others are blended onto it."""
-    m, k, n = sizes
-    result = draft.slot("C", matrix((m, n)))
-    for number in range(texels(k)):
-        onto = start if number == 0 else ""
+    shape = (task.m, task.n)
+    result = task.draft.slot("C", matrix(shape))
+    for number in range(texels(task.k)):
+        onto = task.start if number == 0 else ""
         inputs = {"A": "A", "B": "B"} | ({"C": onto} if onto else {})
-        uniforms: dict[str, Uniform] = {"slice": number, "shape": (m, n)}
-        draft.draw("matmul/virtual_cube", inputs, result, uniforms, {"PING_PONG": int(bool(onto))}, None, number > 0)
+        uniforms: dict[str, Uniform] = {"slice": number, "shape": shape}
+        defines = {"PING_PONG": int(bool(onto))}
+        task.draft.draw("matmul/virtual_cube", inputs, result, uniforms, defines, None, number > 0)
     return result
 
 
-def _virtual_cube_ping_pong(draft: Draft, sizes: Sizes, start: str, limits: Limits) -> str:
+def _virtual_cube_ping_pong(task: _Task) -> str:
     """A pass per slice, each adding to what the one before drew."""
-    m, k, n = sizes
-    sums = PingPong(draft, "C", matrix((m, n)), start)
-    for number in range(texels(k)):
+    shape = (task.m, task.n)
+    sums = PingPong(task.draft, "C", matrix(shape), task.start)
+    for number in range(texels(task.k)):
         inputs = {"A": "A", "B": "B"} | ({"C": sums.front} if sums.front else {})
-        uniforms: dict[str, Uniform] = {"slice": number, "shape": (m, n)}
-        draft.draw("matmul/virtual_cube", inputs, sums.back, uniforms, {"PING_PONG": int(bool(sums.front))})
+        uniforms: dict[str, Uniform] = {"slice": number, "shape": shape}
+        task.draft.draw("matmul/virtual_cube", inputs, sums.back, uniforms, {"PING_PONG": int(bool(sums.front))})
         sums.swap()
     return sums.front
 
 
-def _register_blocked(draft: Draft, sizes: Sizes, start: str, limits: Limits) -> str:
-    """One pass to 8 targets, and one that puts them together; again for each slice that the loop limit asks for."""
-    m, k, n = sizes
-    defines = {"ROWS": BLOCK_ROWS, "COLUMNS": BLOCK_COLUMNS}
-    storage = Storage(-(-texels(m) // BLOCK_ROWS), -(-texels(n) // BLOCK_COLUMNS))
-    inner, most = texels(k), limits.loop_trips
-    targets = tuple(draft.slot(f"C_{i}", storage) for i in range(BLOCK_ROWS * BLOCK_COLUMNS))
-    sums = PingPong(draft, "C", matrix((m, n)), start)
+def _register_blocked(task: _Task) -> str:
+    """One pass to ROWS x COLUMNS targets, and one that puts them together; again for each slice."""
+    draft, shape = task.draft, (task.m, task.n)
+    rows, columns = task.values["ROWS"], task.values["COLUMNS"]
+    defines = {"ROWS": rows, "COLUMNS": columns}
+    storage = Storage(-(-texels(task.m) // rows), -(-texels(task.n) // columns))
+    inner = texels(task.k)
+    most = task.slice(inner)
+    targets = tuple(draft.slot(f"C_{i}", storage) for i in range(rows * columns))
+    sums = PingPong(draft, "C", matrix(shape), task.start)
     for first in range(0, inner, most):
         slice_: dict[str, Uniform] = {"first": first, "count": min(most, inner - first)}
-        draft.draw("matmul/register_blocked", {"A": "A", "B": "B"}, targets, slice_, defines)
+        draft.draw("matmul/register_blocked", {"A": "A", "B": "B"}, targets, slice_, {**defines, **task.unrolled})
         inputs = {f"C{i}": slot for i, slot in enumerate(targets)} | ({"start": sums.front} if sums.front else {})
         onto = {"ONTO": int(bool(sums.front))}
-        draft.draw("matmul/interleave", inputs, sums.back, {"shape": (m, n)}, {**defines, **onto})
+        draft.draw("matmul/interleave", inputs, sums.back, {"shape": shape}, {**defines, **onto})
         sums.swap()
     return sums.front
 
 
-def _panel_broadcast(draft: Draft, sizes: Sizes, start: str, limits: Limits) -> str:
+# -- one element to a texel -------------------------------------------------------------------------------------------
+
+
+def _single_component(task: _Task) -> str:
+    """Unpack A and B; one pass, or as few as the loop limit allows; pack C."""
+    inputs = {"A": _unpacked(task, "A", (task.m, task.k)), "B": _unpacked(task, "B", (task.k, task.n))}
+    start = _unpacked(task, task.start, (task.m, task.n)) if task.start else ""
+    sums = PingPong(task.draft, "elements_of_C", Storage(task.m, task.n, 1), start)
+    most = task.limits.loop_trips
+    for first in range(0, task.k, most):
+        slice_: dict[str, Uniform] = {"first": first, "count": min(most, task.k - first)}
+        known = {"C": sums.front} if sums.front else {}
+        defines = {"CONTINUE": int(bool(sums.front)), **task.unrolled}
+        task.draft.draw("matmul/single_component", inputs | known, sums.back, slice_, defines)
+        sums.swap()
+    return _repacked(task, sums.front)
+
+
+def _rank_one(task: _Task) -> str:
+    """Unpack A and B; a pass per inner index, blended onto the target; pack C."""
+    inputs = {"A": _unpacked(task, "A", (task.m, task.k)), "B": _unpacked(task, "B", (task.k, task.n))}
+    if task.start:
+        target = _unpacked(task, task.start, (task.m, task.n))
+    else:
+        target = task.draft.slot("elements_of_C", Storage(task.m, task.n, 1))
+    for number in range(task.k):
+        accumulate = bool(task.start) or number > 0
+        task.draft.draw("matmul/rank_one", inputs, target, {"slice": number}, None, None, accumulate)
+    return _repacked(task, target)
+
+
+def _unpacked(task: _Task, name: str, shape: Shape) -> str:
+    """A matrix with one element to a texel."""
+    elements = task.draft.slot(f"elements_of_{name}", Storage(*shape, 1))
+    task.draft.draw("packing/unpack", {"packed_matrix": name}, elements, {"corner": (0, 0)})
+    return elements
+
+
+def _repacked(task: _Task, elements: str) -> str:
+    """C out of its elements."""
+    result = task.draft.slot("C", matrix((task.m, task.n)))
+    uniforms: dict[str, Uniform] = {"corner": (0, 0), "shape": (task.m, task.n)}
+    task.draft.draw("packing/pack", {"raw": elements}, result, uniforms, {"TRANSPOSED": 0})
+    return result
+
+
+# -- four elements of a column, or of a row, to a texel ---------------------------------------------------------------
+
+
+def _quads(task: _Task, across: int) -> str:
+    """Repack A and B; one pass, or as many as PASSES says or the loop limit asks for; repack C."""
+    draft, trips = task.draft, -(-task.k // 4)
+    inputs = {
+        "A": _to_quads(task, "A", (task.m, task.k), across, whole_quads=not across),
+        "B": _to_quads(task, "B", (task.k, task.n), across, whole_quads=bool(across)),
+    }
+    shape = (task.m, task.n)
+    start = _to_quads(task, task.start, shape, across) if task.start else ""
+    sums = PingPong(draft, "quads_of_C", _quad_storage(shape, across), start)
+    most = task.slice(trips)
+    for first in range(0, trips, most):
+        slice_: dict[str, Uniform] = {"first": first, "count": min(most, trips - first)}
+        known = {"C": sums.front} if sums.front else {}
+        defines = {"ACROSS": across, "CONTINUE": int(bool(sums.front))}
+        draft.draw("matmul/quads", inputs | known, sums.back, slice_, defines)
+        sums.swap()
+    result = draft.slot("C", matrix(shape))
+    draft.draw("packing/from_quads", {"quads": sums.front}, result, {"shape": shape}, {"ACROSS": across})
+    return result
+
+
+def _quad_storage(shape: Shape, across: int) -> Storage:
+    """Texels of a matrix in the 4x1 layout, or the 1x4."""
+    rows, columns = shape
+    return Storage(rows, -(-columns // 4)) if across else Storage(-(-rows // 4), columns)
+
+
+def _to_quads(task: _Task, name: str, shape: Shape, across: int, whole_quads: bool = False) -> str:
+    """A matrix in the 4x1 layout, or the 1x4.
+
+    With `whole_quads` the side that is not packed is filled up with zeros to a multiple of four: it is the inner
+    dimension, of which a trip takes four.
+    """
+    rows, columns = shape
+    if whole_quads:
+        rows, columns = (-(-rows // 4) * 4, columns) if across else (rows, -(-columns // 4) * 4)
+    quads = task.draft.slot(f"quads_of_{name}", _quad_storage((rows, columns), across))
+    task.draft.draw("packing/to_quads", {"M": name}, quads, {"size": packed(shape)}, {"ACROSS": across})
+    return quads
+
+
+# -- panels of A in a uniform block -----------------------------------------------------------------------------------
+
+
+def _panel_broadcast(task: _Task) -> str:
     """Repack A and B; a pass for each panel of A, chunk by chunk of the inner dimension; repack C."""
-    m, k, n = sizes
-    groups, chunks, width = -(-m // GROUP), -(-k // DEPTH), -(-n // STRIP)
-    panels = draft.slot("panels", Storage(groups * chunks, 4 * DEPTH))
-    buffer = draft.slot("panel_buffer", Storage(groups * chunks, 4 * DEPTH, buffer=True))
-    strips = draft.slot("strips", Storage(STRIP * chunks * DEPTH // 4, width))
+    draft, m, k, n, depth = task.draft, task.m, task.k, task.n, task.values["DEPTH"]
+    groups, chunks, width = -(-m // GROUP), -(-k // depth), -(-n // STRIP)
+    panels = draft.slot("panels", Storage(groups * chunks, 4 * depth))
+    buffer = draft.slot("panel_buffer", Storage(groups * chunks, 4 * depth, buffer=True))
+    strips = draft.slot("strips", Storage(STRIP * chunks * depth // 4, width))
     draft.draw(
         "matmul/panels",
         {"A": "A"},
         panels,
         {"groups": groups, "first_group": 0, "size": packed((m, k))},
-        {"DEPTH": DEPTH},
+        {"DEPTH": depth},
     )
     draft.transfer(panels, buffer)
     draft.draw("matmul/strips", {"B": "B"}, strips, {"size": packed((k, n))})
@@ -191,14 +445,36 @@ def _panel_broadcast(draft: Draft, sizes: Sizes, start: str, limits: Limits) -> 
                 "matmul/panel_broadcast",
                 inputs,
                 target,
-                {"first": chunk * DEPTH // 4},
-                {"DEPTH": DEPTH, "CONTINUE": int(chunk > 0)},
+                {"first": chunk * depth // 4},
+                {"DEPTH": depth, "CONTINUE": int(chunk > 0)},
                 Region(0, STRIP * group, width, STRIP),
-                blocks={"Panel": Block(buffer, (chunk * groups + group) * 4 * DEPTH, 4 * DEPTH)},
+                blocks={"Panel": Block(buffer, (chunk * groups + group) * 4 * depth, 4 * depth)},
                 step=group,
             )
     last = pair[(chunks - 1) % 2]
     result = draft.slot("C", matrix((m, n)))
-    inputs = {f"C{t}": slot for t, slot in enumerate(last)} | ({"start": start} if start else {})
-    draft.draw("matmul/assemble", inputs, result, {"shape": (m, n)}, {"ONTO": int(bool(start))})
+    inputs = {f"C{t}": slot for t, slot in enumerate(last)} | ({"start": task.start} if task.start else {})
+    draft.draw("matmul/assemble", inputs, result, {"shape": (m, n)}, {"ONTO": int(bool(task.start))})
     return result
+
+
+# -- a compute shader -------------------------------------------------------------------------------------------------
+
+
+def _compute_tiled(task: _Task) -> str:
+    """One dispatch, or as few as the loop limit allows."""
+    shape, inner = (task.m, task.n), texels(task.k)
+    work, tile = task.values["WORK"], task.values["TILE"]
+    # Should a compiler unroll none of the loops over a tile, these are their trips.
+    trips = 1 + work + tile * (1 + 2 * work + work * work)
+    most = tile * max(1, task.limits.loop_trips // trips)
+    side = tile * work
+    groups = (-(-texels(task.n) // side), -(-texels(task.m) // side))
+    sums = PingPong(task.draft, "C", matrix(shape), task.start)
+    for first in range(0, inner, most):
+        inputs = {"A": "A", "B": "B"} | ({"C": sums.front} if sums.front else {})
+        uniforms: dict[str, Uniform] = {"first": first, "count": min(most, inner - first), "shape": shape}
+        defines = {"WORK": work, "TILE": tile, "CONTINUE": int(bool(sums.front))}
+        task.draft.dispatch("matmul/compute_tiled", inputs, sums.back, groups, uniforms, defines)
+        sums.swap()
+    return sums.front

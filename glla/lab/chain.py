@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from glla.passes import Block, Plan, Step, Storage, Transfer
+from glla.passes import Block, Dispatch, Plan, Step, Storage, Transfer
 
 
 class Chain:
@@ -71,9 +71,13 @@ class Chain:
 def _renamed(step: Step, names: Mapping[str, str]) -> Step:
     if isinstance(step, Transfer):
         return Transfer(names[step.source], names[step.target])
+    inputs = {sampler: names[slot] for sampler, slot in step.inputs.items()}
+    outputs = tuple(names[slot] for slot in step.outputs)
+    if isinstance(step, Dispatch):
+        return replace(step, inputs=inputs, outputs=outputs)
     return replace(
         step,
-        inputs={sampler: names[slot] for sampler, slot in step.inputs.items()},
-        outputs=tuple(names[slot] for slot in step.outputs),
+        inputs=inputs,
+        outputs=outputs,
         blocks={name: Block(names[block.slot], block.first, block.count) for name, block in step.blocks.items()},
     )

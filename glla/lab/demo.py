@@ -199,7 +199,8 @@ def _products(device: Device, made: Problem) -> list[Case]:
             lambda c: testing.judge_product(c, a, a),
             "NumPy", lambda: a @ a,
         )
-        for variant in matmul.VARIANTS
+        for variant, what in matmul.VARIANTS.items()
+        if not what.lacks(device.limits)
     ]  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from glla.layout import ELEMENT_BYTES
-from glla.passes import Pass, Plan
+from glla.passes import Plan, Transfer
 
 TEXEL_BYTES = 4 * ELEMENT_BYTES
 
@@ -59,7 +59,7 @@ def traffic(plan: Plan) -> int:
     """
     moved = plan.cost.nbytes
     for step in plan.steps:
-        if not isinstance(step, Pass):
+        if isinstance(step, Transfer):
             moved += plan.slots[step.source].nbytes
             continue
         region = plan.drawn(step)

@@ -1,10 +1,15 @@
 // C = A B: every block of C is the inner product of a row of blocks of A and a column of blocks of B.
 //
 // A fragment computes one 2x2 block of C; with `count` below the inner size, a slice of its sum, which later passes
-// go on from (CONTINUE).
+// go on from (CONTINUE). Slices that the texture cache holds make it the multi-pass product; slices of blocks of C, drawn
+// one after the other, the blocked one.
 // A   rows x inner, packed      B   inner x columns, packed      C   rows x columns, packed
-// Cost per fragment: 2 fetches and 16 flop per trip, `count` trips.
+// Cost per fragment: 2 fetches and 16 flop per trip, `count` trips; 1 fetch more with CONTINUE.
 // Brodtkorb, "A MATLAB Interface to the GPU" (2007), section 4.1.1, listing 4.1.
+// Multi-pass: Hall, Carr and Hart, "Cache and bandwidth aware matrix multiplication on the GPU" (2003); "NV Multi" of
+// Fatahalian, Sugerman and Hanrahan, "Understanding the efficiency of GPU algorithms for matrix-matrix multiplication"
+// (2004), whose "NV Single" is the product in one pass.
+// Blocked: Govindaraju, Larsen, Gray and Manocha, "A memory model for scientific algorithms on graphics processors" (2006).
 
 #ifndef CONTINUE
 #define CONTINUE 0  // start from the block of C that an earlier pass computed (0, 1)
@@ -12,6 +17,7 @@
 
 #include "lib/packed.glsl"
 #include "lib/block_product.glsl"
+#include "lib/unroll.glsl"
 
 uniform sampler2D A;
 uniform sampler2D B;
@@ -24,6 +30,13 @@ uniform ivec2 shape;  // rows and columns of C
 
 layout(location = 0) out vec4 result;
 
+#define STEP(u)                                           \
+    {                                                     \
+        vec4 a = texelFetch(A, at(ivec2(k + u, texel.y)), 0); \
+        vec4 b = texelFetch(B, at(ivec2(texel.x, k + u)), 0); \
+        sum = add_block_product(sum, a, b);               \
+    }
+
 void main() {
     ivec2 texel = own_texel();
 #if CONTINUE
@@ -31,10 +44,11 @@ void main() {
 #else
     vec4 sum = vec4(0.0);
 #endif
-    for (int k = first; k < first + count; ++k) {
-        vec4 a = texelFetch(A, at(ivec2(k, texel.y)), 0);
-        vec4 b = texelFetch(B, at(ivec2(texel.x, k)), 0);
-        sum = add_block_product(sum, a, b);
-    }
+    int k = first;
+    int end = first + count;
+#if UNROLL > 1
+    for (; k + UNROLL <= end; k += UNROLL) { UNROLLED(STEP) }
+#endif
+    for (; k < end; ++k) STEP(0)
     result = without_padding(sum, texel, shape);
 }

@@ -18,13 +18,19 @@
 #include "lib/packed.glsl"
 
 uniform sampler2D C0;
+#if ROWS * COLUMNS > 1
 uniform sampler2D C1;
+#endif
+#if ROWS * COLUMNS > 2
 uniform sampler2D C2;
 uniform sampler2D C3;
+#endif
+#if ROWS * COLUMNS > 4
 uniform sampler2D C4;
 uniform sampler2D C5;
 uniform sampler2D C6;
 uniform sampler2D C7;
+#endif
 #if ONTO
 uniform sampler2D start;
 #endif
@@ -36,16 +42,22 @@ void main() {
     ivec2 texel = ivec2(gl_FragCoord.xy);
     ivec2 at = texel / ivec2(COLUMNS, ROWS);
     int target = (texel.y - at.y * ROWS) * COLUMNS + texel.x - at.x * COLUMNS;
-    vec4 block;
     // GLSL 3.30 has no array of samplers with a computed index.
+    vec4 block;
     if (target == 0) block = texelFetch(C0, at, 0);
+#if ROWS * COLUMNS > 1
     else if (target == 1) block = texelFetch(C1, at, 0);
+#endif
+#if ROWS * COLUMNS > 2
     else if (target == 2) block = texelFetch(C2, at, 0);
     else if (target == 3) block = texelFetch(C3, at, 0);
+#endif
+#if ROWS * COLUMNS > 4
     else if (target == 4) block = texelFetch(C4, at, 0);
     else if (target == 5) block = texelFetch(C5, at, 0);
     else if (target == 6) block = texelFetch(C6, at, 0);
-    else block = texelFetch(C7, at, 0);
+    else if (target == 7) block = texelFetch(C7, at, 0);
+#endif
 #if ONTO
     block += texelFetch(start, texel, 0);
 #endif

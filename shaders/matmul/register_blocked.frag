@@ -5,19 +5,21 @@
 // together. The sums stay in registers.
 // A   rows x inner, packed      B   inner x columns, packed
 // Cost per fragment: per trip ROWS + COLUMNS fetches and 16 ROWS COLUMNS flop; `count` trips.
-// Jiang and Snir, "Automatic tuning matrix multiplication performance on graphics hardware" (2005): several targets.
+// Jiang and Snir, "Automatic tuning matrix multiplication performance on graphics hardware" (2005), whose
+// search goes over the targets, the packing, the unrolling and the passes.
 
 #ifndef ROWS
-#define ROWS 4  // texel rows of C in a fragment (1, 2, 4)
+#define ROWS 4  // texel rows of C in a fragment (1, 2, 4, 8)
 #endif
 #ifndef COLUMNS
-#define COLUMNS 2  // texel columns of C in a fragment (1, 2, 4)
+#define COLUMNS 2  // texel columns of C in a fragment (1, 2, 4, 8)
 #endif
 #if ROWS * COLUMNS > 8
 #error ROWS * COLUMNS must not exceed 8 render targets
 #endif
 
 #include "lib/block_product.glsl"
+#include "lib/unroll.glsl"
 
 uniform sampler2D A;
 uniform sampler2D B;
@@ -39,19 +41,28 @@ layout(location = 6) out vec4 C6;
 layout(location = 7) out vec4 C7;
 #endif
 
+#define STEP(u)                                                                                    \
+    {                                                                                              \
+        vec4 a[ROWS];                                                                              \
+        vec4 b[COLUMNS];                                                                           \
+        for (int i = 0; i < ROWS; ++i) a[i] = texelFetch(A, ivec2(k + u, texel.y + i), 0);         \
+        for (int j = 0; j < COLUMNS; ++j) b[j] = texelFetch(B, ivec2(texel.x + j, k + u), 0);      \
+        for (int i = 0; i < ROWS; ++i) {                                                           \
+            for (int j = 0; j < COLUMNS; ++j)                                                      \
+                sum[i * COLUMNS + j] = add_block_product(sum[i * COLUMNS + j], a[i], b[j]);        \
+        }                                                                                          \
+    }
+
 void main() {
     ivec2 texel = ivec2(gl_FragCoord.xy) * ivec2(COLUMNS, ROWS);
     vec4 sum[ROWS * COLUMNS];
     for (int i = 0; i < ROWS * COLUMNS; ++i) sum[i] = vec4(0.0);
-    for (int k = first; k < first + count; ++k) {
-        vec4 a[ROWS];
-        vec4 b[COLUMNS];
-        for (int i = 0; i < ROWS; ++i) a[i] = texelFetch(A, ivec2(k, texel.y + i), 0);
-        for (int j = 0; j < COLUMNS; ++j) b[j] = texelFetch(B, ivec2(texel.x + j, k), 0);
-        for (int i = 0; i < ROWS; ++i) {
-            for (int j = 0; j < COLUMNS; ++j) sum[i * COLUMNS + j] = add_block_product(sum[i * COLUMNS + j], a[i], b[j]);
-        }
-    }
+    int k = first;
+    int end = first + count;
+#if UNROLL > 1
+    for (; k + UNROLL <= end; k += UNROLL) { UNROLLED(STEP) }
+#endif
+    for (; k < end; ++k) STEP(0)
     C0 = sum[0];
 #if ROWS * COLUMNS > 1
     C1 = sum[1];

@@ -597,6 +597,12 @@ def test_older_driver_is_named_with_its_version():
     assert "EGL_BAD_MATCH (0x3009)" in text
 
 
+def test_an_older_version_is_asked_for_where_there_is_no_newer_one(egl, monkeypatch):
+    monkeypatch.setattr(context, "_VERSIONS", ((9, 9), (3, 3)))
+    ctx, _ = egl()
+    assert ctx.version_code >= 330
+
+
 def test_plain_330():
     script = """
         ctx, loader = context.open_context("egl", software=True)

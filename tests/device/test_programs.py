@@ -6,10 +6,12 @@ import glla
 from glla import shader
 from glla.device.programs import explain
 from glla.errors import ShaderError
-from glla.passes import Draft, Storage
+from glla.passes import COMPUTE, Draft, Storage
 
 ENTRY_POINTS = sorted(
-    path.relative_to(shader.root()).with_suffix("").as_posix() for path in shader.root().rglob("*.frag")
+    path.relative_to(shader.root()).with_suffix("").as_posix()
+    for path in shader.root().rglob("*.*")
+    if path.suffix in (".frag", ".comp")
 )
 OUT = "layout(location = 0) out vec4 result;\n"
 GOOD = OUT + "void main() { result = vec4(0.0); }\n"
@@ -37,11 +39,14 @@ def error_of(programs, name):
 
 @pytest.mark.parametrize("name", ENTRY_POINTS)
 def test_every_entry_point_compiles_with_its_defaults(kept, name):
+    found = shader.resolve(name)
+    if "compute" in found.stages and kept.limits.opengl < COMPUTE:
+        pytest.skip(f"a compute shader needs OpenGL 4.3, this device has {kept.info.version}")
     with kept.current():
         program = kept._programs.get(name, {})
-    found = shader.resolve(name)
+    images = set(found.outputs) if "compute" in found.stages else set()
     uniforms = {name for name in program.live if not name.startswith("gl_")}
-    assert uniforms <= found.samplers | found.uniforms | found.blocks
+    assert uniforms <= found.samplers | found.uniforms | found.blocks | images
 
 
 def test_a_text_is_compiled_once(programs, shader_files):
@@ -86,6 +91,13 @@ def test_an_error_directive(programs, shader_files):
     assert "a.frag:2: " in error_of(programs, "a")
     assert "N must be 1" in error_of(programs, "a")
     programs.get("a", {"N": 1})
+
+
+def test_an_error_in_a_compute_shader(programs, shader_files):
+    if programs.context.version_code < COMPUTE:
+        pytest.skip("this context has no compute shaders")
+    shader_files({"a.comp": "layout(local_size_x = 1) in;\nvoid main() {\n    int x = none;\n}\n"})
+    assert "a.comp:3: " in error_of(programs, "a")
 
 
 def test_glsl_of_a_later_version_is_refused(programs, shader_files):

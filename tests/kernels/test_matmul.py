@@ -1,11 +1,13 @@
 """C = A B: exact for integers, within its bound for floats, and NaN and inf where they belong."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from glla.errors import OptionError
+from glla.errors import LimitError, OptionError
 from glla.kernels.matmul import VARIANTS, choose, plan
-from glla.passes import Limits, Pass
+from glla.passes import COMPUTE, Limits, Pass, parameter_space
 from glla.testing import MATRICES, PRODUCT_SHAPES, assert_exact, assert_product, integers, normal
 
 pytestmark = pytest.mark.newer_gl
@@ -20,6 +22,15 @@ MULTIPLES = [
 SHAPES = list(dict.fromkeys([shape for shape in PRODUCT_SHAPES if 0 not in shape] + MULTIPLES + [(31, 193, 15)]))
 FEW_TRIPS = Limits(loop_trips=7)
 
+# Every value of every parameter, and every pair of ROWS and COLUMNS; what does not matter to these stays as it is.
+PLAIN = {"UNROLL": 1, "PASSES": 1}
+SETTINGS = [
+    (variant, parameters)
+    for variant in VARIANTS
+    for parameters in parameter_space(VARIANTS[variant])
+    if sum(PLAIN.get(name, value) != value for name, value in parameters) <= 1
+]
+
 every_variant = pytest.mark.parametrize("variant", VARIANTS)
 every_shape = pytest.mark.parametrize("shape", SHAPES, ids=str)
 
@@ -29,10 +40,11 @@ def operands(shape, rng, make=integers):
     return make(m, k, rng), make(k, n, rng)
 
 
-def product(run, a, b, variant, limits=None, onto=None):
+def product(run, a, b, variant, limits=None, onto=None, parameters=()):
     (m, k), n = a.shape, b.shape[1]
     start = {} if onto is None else {"C0": onto}
-    return run(plan(m, k, n, variant, limits, onto is not None), A=a, B=b, **start).matrix("C", (m, n))
+    made = plan(m, k, n, variant, limits, onto is not None, parameters)
+    return run(made, A=a, B=b, **start).matrix("C", (m, n))
 
 
 # ---- exact -------------------------------------------------------------------------------------------------------
@@ -65,6 +77,41 @@ def test_sum_split_over_passes_is_exact(run, rng, variant, inner, odd, onto):
     assert_exact(product(run, a, b, variant, FEW_TRIPS, c), a @ b + (c if onto else 0))
 
 
+def settings_and_shapes():
+    """Each setting with each of three shapes; what takes long to compile with one of them."""
+    for variant, parameters in SETTINGS:
+        long = dict(parameters).get("DEPTH", 0) > 96
+        for shape in [(19, 45, 11)] if long else [(1, 1, 1), (19, 45, 11), (66, 131, 34)]:
+            values = "-".join(f"{name}_{value}" for name, value in parameters)
+            marks = [pytest.mark.slow] if long else []
+            yield pytest.param(variant, parameters, shape, marks=marks, id=f"{variant}-{values}-{shape}")
+
+
+@pytest.mark.parametrize(("variant", "parameters", "shape"), list(settings_and_shapes()))
+def test_parameters_change_no_result(run, rng, variant, parameters, shape):
+    a, b = operands(shape, rng)
+    c = integers(a.shape[0], b.shape[1], rng)
+    assert_exact(product(run, a, b, variant, onto=c, parameters=parameters), a @ b + c)
+    if shape[1] < 100:  # in slices that end between two unrolled trips
+        assert_exact(product(run, a, b, variant, FEW_TRIPS, c, parameters), a @ b + c)
+
+
+@pytest.mark.parametrize("block", [1, 2, 3, 5])
+@pytest.mark.parametrize("variant", ["multi_pass", "blocked_output"])
+def test_blocks_of_any_size(run, rng, monkeypatch, variant, block):
+    """Blocks smaller than those that make sense, so that a small matrix has many, whole ones and others."""
+    monkeypatch.setitem(VARIANTS, variant, replace(VARIANTS[variant], parameters={"BLOCK": (block,)}))
+    plan.cache_clear()
+    try:
+        for shape in ((1, 1, 1), (5, 4, 6), (12, 12, 12), (9, 21, 13)):
+            a, b = operands(shape, rng)
+            c = integers(a.shape[0], b.shape[1], rng)
+            assert_exact(product(run, a, b, variant), a @ b)
+            assert_exact(product(run, a, b, variant, onto=c), a @ b + c)
+    finally:
+        plan.cache_clear()
+
+
 @pytest.mark.parametrize(("inner", "slices"), [(1, 1), (7, 1), (8, 2), (15, 3)])
 def test_register_blocked_takes_two_passes_for_a_slice(inner, slices):
     steps = plan(4, 2 * inner, 4, "register_blocked", FEW_TRIPS).steps
@@ -85,6 +132,34 @@ def test_inner_product_takes_as_few_passes_as_the_loop_limit_allows(inner, passe
     assert len(steps) == passes
     assert sum(step.uniforms["count"] for step in steps) == inner
     assert max(step.uniforms["count"] for step in steps) <= 7
+
+
+@pytest.mark.parametrize(
+    ("variant", "parameters", "passes"),
+    [
+        ("register_blocked", {"PASSES": 4}, 2 * 4),
+        ("packed_4x1", {}, 2 + 1 + 1),
+        ("packed_1x4", {"PASSES": 8}, 2 + 8 + 1),
+        ("multi_pass", {}, 2),
+        ("multi_pass", {"BLOCK": 32}, 4),
+        ("blocked_output", {"BLOCK": 32}, 3 * 4 * 2),
+        ("blocked_output", {}, 2 * 2 * 1),
+        ("rank_one", {}, 2 + 250 + 1),
+        ("single_component", {}, 2 + 1 + 1),
+        ("compute_tiled", {}, 1),
+    ],
+)
+def test_passes_are_as_many_as_the_parameters_say(variant, parameters, passes):
+    """A product of 190 x 250 by 250 x 120: of 95 x 125 by 125 x 60 texels."""
+    assert plan(190, 250, 120, variant, parameters=tuple(parameters.items())).cost.passes == passes
+
+
+def test_blocks_of_the_output_come_one_after_the_other():
+    steps = plan(100, 100, 100, "blocked_output", parameters=(("BLOCK", 32),)).steps
+    corners = [(step.region.y, step.region.x) for step in steps]
+    assert corners == [(0, 0)] * 2 + [(0, 32)] * 2 + [(32, 0)] * 2 + [(32, 32)] * 2
+    assert [step.uniforms["first"] for step in steps] == [0, 32] * 4
+    assert [(step.region.width, step.region.height) for step in steps[::2]] == [(32, 32), (18, 32), (32, 18), (18, 18)]
 
 
 @pytest.mark.parametrize("variant", ["virtual_cube", "virtual_cube_ping_pong"])
@@ -166,7 +241,7 @@ def test_overflow_is_infinity(run, variant):
 def test_plan_keeps_the_rules(variant, limits, onto):
     for shape in SHAPES:
         made = plan(*shape, variant, limits, onto)
-        made.check(limits)
+        made.check(replace(limits or Limits(), opengl=COMPUTE))
         assert made.cost.flops == 2 * shape[0] * shape[1] * shape[2]
 
 
@@ -181,9 +256,49 @@ def test_unknown_variant():
         plan(2, 2, 2, "strassen")
 
 
+@pytest.mark.parametrize(
+    ("variant", "parameters", "message"),
+    [
+        ("rank_one", {"UNROLL": 2}, "matmul[rank_one]: has no parameter 'UNROLL'; its parameters are: none"),
+        ("multi_pass", {"DEPTH": 2}, "matmul[multi_pass]: has no parameter 'DEPTH'; its parameters are: BLOCK, UNROLL"),
+        ("inner_product", {"UNROLL": 3}, "matmul[inner_product]: UNROLL must be one of 1, 2, 4, 8, got 3"),
+        (
+            "register_blocked",
+            {"ROWS": 8},
+            "matmul[register_blocked]: ROWS * COLUMNS must not exceed 8, a render target for each, "
+            "got ROWS = 8, COLUMNS = 2, UNROLL = 1, PASSES = 1",
+        ),
+    ],
+)
+def test_wrong_parameters(variant, parameters, message):
+    with pytest.raises(OptionError) as caught:
+        plan(2, 2, 2, variant, parameters=tuple(parameters.items()))
+    assert str(caught.value) == message
+
+
+@every_variant
+def test_the_defaults_come_first(variant):
+    defaults = next(parameter_space(VARIANTS[variant]))
+    assert str(plan(20, 20, 20, variant, parameters=defaults)) == str(plan(20, 20, 20, variant))
+
+
+def test_a_compute_shader_is_refused_where_there_is_none(device, rng):
+    message = (
+        r"^matmul\[compute_tiled\]: pass 0 \(matmul/compute_tiled\): a compute shader needs OpenGL 4\.3, "
+        r"this device has 3\.3; choose another variant$"
+    )
+    with pytest.raises(LimitError, match=message) as caught:
+        plan(4, 4, 4, "compute_tiled").check(Limits())
+    assert (caught.value.asked, caught.value.allowed) == (430, 330)
+    if device.limits.opengl == 330:
+        a = device.upload(integers(4, 4, rng))
+        with pytest.raises(LimitError, match=message):
+            device.run(plan(4, 4, 4, "compute_tiled"), A=a, B=a)
+
+
 @every_shape
 def test_choice_is_a_variant(shape):
-    assert choose(*shape, Limits()) in VARIANTS
+    assert not VARIANTS[choose(*shape, Limits())].needs
 
 
 @pytest.mark.parametrize("software", [False, True])

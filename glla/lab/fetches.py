@@ -1,0 +1,197 @@
+"""How many texels a plan fetches: counted, by shaders that count.
+
+A driver does not tell, and a formula typed in beside the shader would be believed until the shader changes. So each
+shader is rewritten into one that runs the same statements, with every ``texelFetch`` counted, and draws the count in
+place of its result. The plan then runs as it is, with such a pass before each of its own, which reads what that one is
+about to read: the count is right also where loops and branches depend on values.
+
+What is counted is what the fragments (or the invocations of a compute shader) ask for. The fetches of a vertex shader,
+three times a few in a pass, and reads of uniform blocks are not. Fetches outside of a texture can be counted alone:
+OpenGL 3.3 leaves their results undefined, and a driver that gives zeros hides a mistake.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from glla import shader as shaders
+from glla.device import Device, Texture
+from glla.passes import Dispatch, Pass, Plan, Step, Storage
+
+KIND, OUTSIDE = "fetches", "outside"
+"""A shader's name with ``@fetches`` behind it is the shader that counts; ``@outside`` counts fetches outside only."""
+
+BATCH = 64 << 20
+"""Bytes of counts that are kept on the device at a time."""
+
+_OUTPUT = re.compile(r"^\s*layout\s*\(\s*location\s*=\s*\d+\s*\)\s*out\s+(\w+\s+\w+\s*;)")
+_IMAGE = re.compile(r"^\s*layout\s*\([^)]*\)\s*writeonly\s+uniform\s+image2D\s+\w+\s*;.*$")
+_STORE = re.compile(r"\bimageStore\s*\(\s*\w+\s*,")
+
+_BEFORE = """\
+int fetch_count = 0;
+bool outside(sampler2D M, ivec2 at) {
+    return any(lessThan(at, ivec2(0))) || any(greaterThanEqual(at, textureSize(M, 0)));
+}
+vec4 counted_fetch(sampler2D M, ivec2 at, int level) {
+    if (COUNTED) ++fetch_count;
+    return texelFetch(M, at, level);
+}
+void not_stored(ivec2 at, vec4 value) {}
+"""
+_AFTER_FRAGMENT = """\
+layout(location = 0) out float fetches;
+void main() { counted_main(); fetches = float(fetch_count); }
+"""
+_AFTER_COMPUTE = """\
+layout(r32f, binding = 0) writeonly uniform image2D fetches;
+shared int group_fetches;
+void main() {
+    if (gl_LocalInvocationIndex == 0u) group_fetches = 0;
+    memoryBarrierShared();
+    barrier();
+    counted_main();
+    atomicAdd(group_fetches, fetch_count);
+    memoryBarrierShared();
+    barrier();
+    if (gl_LocalInvocationIndex == 0u) imageStore(fetches, ivec2(gl_WorkGroupID.xy), vec4(float(group_fetches)));
+}
+"""
+
+
+def count_instead(stage: shaders.Stage, condition: str = "true") -> shaders.Stage:
+    """Rewrite a fragment or compute stage into one whose result is how many texels it fetched.
+
+    Only those count whose texture M and place `at` fulfil the condition, GLSL. A fragment draws its own count, a work
+    group stores the sum of its invocations' (and needs 4 bytes more of shared memory for it).
+    """
+    compute = stage.text.startswith(shaders.COMPUTE_VERSION)
+    source = list(zip(stage.text.splitlines(), stage.lines, strict=True))
+    head = [line for line in source if line[1][0] == "(generated)"]
+    body = [(_counted(text), origin) for text, origin in source[len(head) :]]
+    lines = [
+        *head,
+        *_added(_BEFORE.replace("COUNTED", condition)),
+        *body,
+        *_added(_AFTER_COMPUTE if compute else _AFTER_FRAGMENT),
+    ]
+    return shaders.Stage("\n".join(text for text, _ in lines) + "\n", tuple(origin for _, origin in lines))
+
+
+def _counted(line: str) -> str:
+    line = _OUTPUT.sub(r"\1", line)  # what was an output is a variable now
+    line = _IMAGE.sub("", line)
+    line = _STORE.sub("not_stored(", line)
+    line = re.sub(r"\btexelFetch\b", "counted_fetch", line)
+    return re.sub(r"\bvoid main\b", "void counted_main", line)
+
+
+def _added(text: str) -> list[tuple[str, tuple[str, int]]]:
+    return [(line, ("(counting)", number)) for number, line in enumerate(text.splitlines(), 1)]
+
+
+shaders.derive(KIND, count_instead)
+shaders.derive(OUTSIDE, partial(count_instead, condition="outside(M, at)"))
+
+
+def count(device: Device, plan: Plan, operands: Mapping[str, Texture], kind: str = KIND) -> int:
+    """Count the texels that the fragments of a plan fetch for these operands. Synchronises.
+
+    Parameters
+    ----------
+    device : Device
+        Where it runs.
+    plan : Plan
+        Of any operation.
+    operands : mapping of str to Texture
+        As for `Device.run`.
+    kind : {"fetches", "outside"}
+        All of them, or those outside of their textures only.
+
+    Returns
+    -------
+    int
+        Exact.
+
+    Raises
+    ------
+    LimitError, PlanError, ShaderError
+        The plan cannot run here.
+
+    Notes
+    -----
+    Cost: the plan once or a few times, and its fetches once more. Memory: up to 64 MiB beside the plan's own.
+
+    Examples
+    --------
+    Two texels for each of the 4 x 4 x 4 products of blocks:
+
+    >>> import glla, numpy as np
+    >>> device = glla.default_device()
+    >>> a = device.upload(np.ones((8, 8), np.float32))
+    >>> count(device, glla.plan("matmul", (8, 8), (8, 8)), {"A": a, "B": a})
+    128
+    """
+    total = 0
+    for batch in _batches(plan):
+        results = device.run(counting_plan(plan, batch, kind), **operands)
+        for number in batch:
+            counts = device.read(results[_slot(number)])
+            total += int(counts[_counted_part(plan, number)].sum(dtype=np.float64))
+    return total
+
+
+def counting_plan(plan: Plan, numbers: list[int], kind: str = KIND) -> Plan:
+    """Put a counting step before some steps of a plan; the results are the counts."""
+    slots, steps, results = dict(plan.slots), list[Step](), dict[str, str]()
+    for number, step in enumerate(plan.steps):
+        if number in numbers and isinstance(step, Pass | Dispatch):
+            slot = _slot(number)
+            slots[slot], results[slot] = _storage(plan, step), slot
+            counting = replace(step, shader=f"{step.shader}@{kind}", outputs=(slot,))
+            steps.append(replace(counting, accumulate=False) if isinstance(counting, Pass) else counting)
+        steps.append(step)
+    return Plan(f"{plan.operation}, counting fetches", slots, plan.operands, results, tuple(steps))
+
+
+def _batches(plan: Plan) -> Iterator[list[int]]:
+    """Steps that fetch, in lots whose counts fit into `BATCH`."""
+    batch: list[int] = []
+    size = 0
+    for number, step in enumerate(plan.steps):
+        if not isinstance(step, Pass | Dispatch) or not step.inputs:
+            continue
+        nbytes = _storage(plan, step).nbytes
+        if batch and size + nbytes > BATCH:
+            yield batch
+            batch, size = [], 0
+        batch.append(number)
+        size += nbytes
+    if batch:
+        yield batch
+
+
+def _slot(number: int) -> str:
+    return f"fetches of step {number}"
+
+
+def _counted_part(plan: Plan, number: int) -> tuple[slice, slice]:
+    """Rows and columns of the counts that a step has drawn; the others are undefined."""
+    step = plan.steps[number]
+    if not isinstance(step, Pass):
+        return slice(None), slice(None)
+    region = plan.drawn(step)
+    return slice(region.y, region.y + region.height), slice(region.x, region.x + region.width)
+
+
+def _storage(plan: Plan, step: Pass | Dispatch) -> Storage:
+    """A number for each fragment, at its place, or for each work group."""
+    if isinstance(step, Dispatch):
+        return Storage(step.groups[1], step.groups[0], 1)
+    target = plan.slots[step.outputs[0]]
+    return Storage(target.height, target.width, 1)

@@ -1,0 +1,132 @@
+"""The collection: every variant is in it, with figures that are made; `glla variants`; the README's table."""
+
+import json
+from dataclasses import asdict, replace
+
+import pytest
+
+import glla
+from glla.cli import main
+from glla.errors import OptionError
+from glla.kernels import matmul, plu, rref
+from glla.lab import collection
+from glla.passes import parameter_space
+
+pytestmark = pytest.mark.newer_gl
+
+KERNELS = {"matmul": matmul, "plu": plu, "rref": rref}
+EVERY = [(operation, variant) for operation, kernel in KERNELS.items() for variant in kernel.VARIANTS]
+
+
+@pytest.fixture(scope="module")
+def small():
+    return collection.entries(glla.default_device(), n=10)
+
+
+def test_every_variant_is_there(small):
+    assert [(entry.operation, entry.variant) for entry in small] == EVERY
+
+
+def test_figures_are_those_of_the_plans(device, small):
+    for entry in small:
+        plan = collection.OPERATIONS[entry.operation].plan(10, entry.variant)
+        variant = KERNELS[entry.operation].VARIANTS[entry.variant]
+        assert (entry.passes, entry.flops) == (len(plan.steps), plan.flops)
+        assert (entry.summary, entry.source, entry.needs) == (variant.summary, variant.source, variant.needs)
+        assert entry.parameters == variant.parameters
+        assert (entry.fetches is None) == bool(variant.lacks(device.limits))
+        assert entry.fetches is None or entry.fetches > 0
+        assert plan.operation.startswith(f"{entry.operation}[{entry.variant}")
+
+
+def test_fetches_of_a_variant_fall_with_its_blocks(device):
+    """What the collection is for: 64 rows and columns, and ever fewer fetches for the same product."""
+    found = {entry.variant: entry.fetches for entry in collection.entries(device, ["matmul"], 64)}
+    order = ["single_component", "packed_4x1", "inner_product", "register_blocked", "panel_broadcast", "compute_tiled"]
+    counts = [found[variant] for variant in order if found[variant] is not None]
+    assert counts == sorted(counts, reverse=True) and len(set(counts)) == len(counts)
+
+
+def test_unknown_operation(device):
+    with pytest.raises(OptionError, match=r"^variants: operation must be one of matmul, plu, rref, got 'svd'$"):
+        collection.entries(device, ["svd"])
+
+
+def test_text(small):
+    lines = collection.text(small).splitlines()
+    assert lines[0] == "n = 10"
+    assert lines[1].split() == list(collection.HEAD)
+    assert len(lines) == 2 + 2 * len(EVERY) + 1
+    assert not any(line != line.rstrip() for line in lines)
+    assert (
+        "  matmul multi_pass: passes over slices of the inner dimension that the texture cache holds; BLOCK = 64,"
+        in (lines[2 + len(EVERY) + 1 + list(matmul.VARIANTS).index("multi_pass")])
+    )
+
+
+def test_what_cannot_be_counted_is_a_dash(small):
+    entry = replace(small[0], fetches=None, needs=("OpenGL 9.9",))
+    assert collection.cells(entry)[-3:] == ("-", str(entry.flops), "OpenGL 9.9")
+
+
+def test_the_command_prints_the_table(capsys):
+    assert main(["variants", "plu", "rref", "--size", "6"]) == 0
+    output = capsys.readouterr().out
+    assert output.startswith("n = 6\n")
+    assert "Brodtkorb 2007, section 4.1.3" in output and "rref " in output and "matmul " not in output
+
+
+def test_the_command_prints_json(device, capsys):
+    assert main(["variants", "matmul", "--size", "7", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    expected = [asdict(entry) for entry in collection.entries(device, ["matmul"], 7)]
+    assert told == json.loads(json.dumps(expected))
+
+
+def test_the_command_says_what_is_wrong(capsys):
+    assert main(["variants", "svd"]) == 1
+    assert capsys.readouterr().err == "glla: variants: operation must be one of matmul, plu, rref, got 'svd'\n"
+    with pytest.raises(SystemExit) as caught:
+        main(["variants", "--size", "0"])
+    assert caught.value.code == 2
+    assert "must be a whole number from 1, got 0" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("operation", "variant"), EVERY)
+def test_parameters_are_declared_with_values(operation, variant):
+    declared = KERNELS[operation].VARIANTS[variant]
+    assert all(values and len(set(values)) == len(values) for values in declared.parameters.values())
+    assert len(list(parameter_space(declared))) >= max([1, *map(len, declared.parameters.values())])
+
+
+def test_the_readme_shows_the_collection(device):
+    """Row by row; what this device cannot count is compared in all but that. Mend it: python -m benchmarks.readme."""
+    from benchmarks import readme
+
+    text = readme.README.read_text(encoding="utf-8")
+    _, rest = text.split(readme.VARIANTS_START)
+    shown = rest.split(readme.VARIANTS_END)[0].split("\n\n")[1].splitlines()
+    made = collection.markdown(collection.entries(device)).splitlines()
+    assert len(shown) == len(made)
+    for line, expected in zip(shown, made, strict=True):
+        cells = line.split(" | ")
+        if expected.split(" | ")[4:5] == ["-"]:
+            assert cells[4].isdigit()
+            cells[4] = "-"
+        assert " | ".join(cells) == expected
+
+
+def test_the_readme_is_written_where_all_can_be_counted(small, monkeypatch, tmp_path):
+    from benchmarks import readme
+
+    file = tmp_path / "README.md"
+    file.write_text(readme.README.read_text(encoding="utf-8"), encoding="utf-8")
+    monkeypatch.setattr(readme, "README", file)
+    monkeypatch.setattr(collection, "entries", lambda device: [replace(entry, fetches=7) for entry in small])
+    readme.main()
+    assert file.read_text(encoding="utf-8").count(" | 7 | ") == len(small)
+    before = file.read_bytes()
+    monkeypatch.setattr(collection, "entries", lambda device: [replace(small[0], fetches=None)])
+    with pytest.raises(SystemExit, match=r"^this device has not what inner_product needs"):
+        readme.main()
+    assert file.read_bytes() == before

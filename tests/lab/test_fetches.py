@@ -1,0 +1,186 @@
+"""Counted fetches: as many as the headers of the shaders say, whatever a fetch depends on."""
+
+import numpy as np
+import pytest
+
+import glla
+from glla.errors import ShaderError
+from glla.kernels import matmul
+from glla.lab import fetches
+from glla.passes import COMPUTE, Draft, Limits, Region, Storage, matrix, parameter_space
+from glla.shader import resolve
+
+pytestmark = pytest.mark.newer_gl
+
+OUT = "layout(location = 0) out vec4 result;\n"
+ANY = Limits(opengl=COMPUTE)
+
+
+def texels(n):
+    return -(-n // 2)
+
+
+def by_the_headers(variant, m, k, n):
+    """Fetches of a product, added up from what the headers of the shaders say; m and k are multiples of 4 for quads."""
+    rows, inner, columns = texels(m), texels(k), texels(n)
+    whole = rows * columns
+    if variant == "register_blocked":
+        return -(-rows // 4) * -(-columns // 2) * inner * (4 + 2) + whole
+    if variant == "virtual_cube_ping_pong":
+        return whole * (2 * inner + inner - 1)
+    if variant in ("rank_one", "single_component"):
+        return m * k + k * n + 2 * m * k * n + m * n
+    if variant == "packed_4x1":
+        return 2 * (m // 4 * k + k // 4 * n) + 5 * (m // 4 * n) * (k // 4) + 2 * whole
+    if variant == "packed_1x4":
+        return 2 * (m * k // 4 + k * n // 4) + 5 * (m * n // 4) * (k // 4) + 2 * whole
+    if variant == "compute_tiled":
+        return rows * inner * -(-columns // 32) + inner * columns * -(-rows // 32)
+    return whole * 2 * inner
+
+
+def operands(device, m, k, n):
+    """Matrices of ones."""
+    return {"A": device.upload(np.ones((m, k), np.float32)), "B": device.upload(np.ones((k, n), np.float32))}
+
+
+@pytest.mark.parametrize("shape", [(4, 4, 4), (12, 8, 20), (16, 36, 24), (68, 12, 140)], ids=str)
+@pytest.mark.parametrize("variant", sorted(set(matmul.VARIANTS) - {"panel_broadcast"}))
+def test_counts_are_those_of_the_headers(device, variant, shape):
+    if lacks := matmul.VARIANTS[variant].lacks(device.limits):
+        pytest.skip(f"{variant} {lacks}")
+    counted = fetches.count(device, matmul.plan(*shape, variant), operands(device, *shape))
+    assert counted == by_the_headers(variant, *shape)
+
+
+def test_count_of_a_product_with_uniform_blocks(device):
+    """Panels 16 x 96 x 1/4 x 2, strips 96 / 4 x 16 x 2, the product 16 x 96 / 4, what is put together 8 x 8 x 2."""
+    plan = matmul.plan(16, 96, 16, "panel_broadcast")
+    assert fetches.count(device, plan, operands(device, 16, 96, 16)) == 768 + 768 + 384 + 128
+
+
+@pytest.mark.parametrize(
+    ("variant", "parameters"), [("multi_pass", (("BLOCK", 16),)), ("register_blocked", (("UNROLL", 4), ("PASSES", 2)))]
+)
+def test_later_slices_read_the_sum_so_far(device, variant, parameters):
+    plan = matmul.plan(20, 70, 12, variant, parameters=parameters)
+    counted = fetches.count(device, plan, operands(device, 20, 70, 12))
+    whole, inner = 10 * 6, 35
+    expected = {
+        "multi_pass": 2 * whole * inner + 2 * whole,
+        "register_blocked": 3 * 3 * inner * 6 + whole + 2 * whole,
+    }
+    assert counted == expected[variant]
+
+
+def test_batches_add_up(device, monkeypatch):
+    plan = matmul.plan(9, 9, 9, "virtual_cube_ping_pong")
+    textures = operands(device, 9, 9, 9)
+    whole = fetches.count(device, plan, textures)
+    monkeypatch.setattr(fetches, "BATCH", 200)  # a pass has 100 bytes of counts
+    assert [len(batch) for batch in fetches._batches(plan)] == [2, 2, 1]
+    assert fetches.count(device, plan, textures) == whole == 25 * (2 * 5 + 4)
+
+
+def test_fetches_that_depend_on_values_are_counted(device, shader_files, rng):
+    shader_files(
+        {
+            "a.frag": f"""uniform sampler2D A;
+{OUT}void main() {{
+    ivec2 at = ivec2(gl_FragCoord.xy);
+    int trips = int(texelFetch(A, at, 0).r);
+    result = vec4(0.0);
+    for (int i = 0; i < trips; ++i) result += texelFetch(A, at, 0);
+}}
+"""
+        }
+    )
+    texels = rng.integers(0, 5, (6, 7, 4)).astype(np.float32)
+    draft = Draft("values")
+    draft.draw("a", {"A": draft.operand("A", Storage(6, 7))}, draft.slot("R", Storage(6, 7)))
+    operand = device.write_texels(texels)
+    assert fetches.count(device, draft.plan({"R": "R"}), {"A": operand}) == 42 + texels[:, :, 0].sum()
+
+
+def test_only_what_is_drawn_is_counted(device, shader_files):
+    """A region, a target that is added to, a pass that fetches nothing, and a function that fetches twice."""
+    twice = "vec4 twice(sampler2D M, ivec2 at) { return texelFetch(M, at, 0) + texelFetch(M, at.yx, 0); }\n"
+    shader_files(
+        {
+            "lib/twice.glsl": twice,
+            "a.frag": f'#include "lib/twice.glsl"\nuniform sampler2D A;\n{OUT}'
+            "void main() { result = twice(A, ivec2(gl_FragCoord.xy)); }",
+            "b.frag": f"{OUT}void main() {{ result = vec4(1.0); }}",
+        }
+    )
+    draft = Draft("regions")
+    draft.operand("A", Storage(5, 5))
+    draft.slot("R", Storage(5, 5))
+    draft.draw("b", {}, "R")
+    draft.draw("a", {"A": "A"}, "R", region=Region(1, 2, 3, 2))
+    draft.draw("a", {"A": "A"}, "R", region=Region(0, 4, 5, 1), accumulate=True)
+    operand = device.write_texels(np.ones((5, 5, 4), np.float32))
+    assert fetches.count(device, draft.plan({"R": "R"}), {"A": operand}) == 2 * (6 + 5)
+
+
+def test_the_plan_itself_runs_as_it_is():
+    """What counts stands before what it counts; every step is there, and nothing else is drawn."""
+    plan = glla.plan("plu", (70, 70), variant="blocked")
+    counting = fetches.counting_plan(plan, list(range(len(plan.steps))))
+    counting.check(ANY)
+    assert [step for step in counting.steps if step in plan.steps] == list(plan.steps)
+
+
+@pytest.mark.parametrize(
+    "name", ["matmul/interleave", "matmul/panel_broadcast", "matmul/compute_tiled", "plu/eliminate"]
+)
+def test_every_line_still_leads_back_to_its_file(name):
+    plain, counting = resolve(name), resolve(f"{name}@{fetches.KIND}")
+    *_, last = counting.stages.values()
+    *_, before = plain.stages.values()
+    assert counting.outputs == ("fetches",)
+    assert (counting.samplers, counting.uniforms, counting.blocks) == (plain.samplers, plain.uniforms, plain.blocks)
+    assert len(last.lines) == len(last.text.splitlines())
+    assert [origin for origin in last.lines if origin[0] != "(counting)"] == list(before.lines)
+
+
+# A fragment of register_blocked computes 8 x 4 elements, also where C ends within them: what it fetches there is for
+# results that are dropped. Tiles of 16 x 64 texels leave no shared memory to count in.
+INSIDE = [
+    (variant, parameters)
+    for variant in sorted(set(matmul.VARIANTS) - {"register_blocked"})
+    for parameters in parameter_space(matmul.VARIANTS[variant])
+    if dict(parameters).get("DEPTH", 16) == 16 and dict(parameters).get("UNROLL") not in (2, 8)
+    if dict(parameters) != {"WORK": 4, "TILE": 16}
+]
+
+
+@pytest.mark.parametrize(("variant", "parameters"), INSIDE, ids=str)
+def test_no_fetch_of_a_product_leaves_its_texture(device, variant, parameters):
+    if lacks := matmul.VARIANTS[variant].lacks(device.limits):
+        pytest.skip(f"{variant} {lacks}")
+    for shape in ((1, 1, 1), (5, 7, 3), (9, 43, 21)):
+        plan = matmul.plan(*shape, variant, onto=True, parameters=parameters)
+        start = device.upload(np.ones((shape[0], shape[2]), np.float32))
+        assert fetches.count(device, plan, operands(device, *shape) | {"C0": start}, fetches.OUTSIDE) == 0
+
+
+@pytest.mark.parametrize(
+    ("at", "outside"), [("at", 0), ("at + 1", 5 + 3 - 1), ("at - ivec2(2, 0)", 2 * 3), ("-at", 14)]
+)
+def test_fetches_outside_are_counted(device, shader_files, at, outside):
+    body = f"ivec2 at = ivec2(gl_FragCoord.xy);\n    result = texelFetch(A, {at}, 0);"
+    shader_files({"a.frag": f"uniform sampler2D A;\n{OUT}void main() {{\n    {body}\n}}"})
+    draft = Draft("outside")
+    draft.draw("a", {"A": draft.operand("A", Storage(3, 5))}, draft.slot("R", Storage(3, 5)))
+    operand = device.write_texels(np.ones((3, 5, 4), np.float32))
+    assert fetches.count(device, draft.plan({"R": "R"}), {"A": operand}, fetches.OUTSIDE) == outside
+
+
+def test_an_error_in_the_shader_is_told_with_its_line(device, shader_files):
+    shader_files({"a.frag": f"uniform sampler2D A;\n{OUT}void main() {{\n    result = texelFetch(A, none, 0);\n}}"})
+    draft = Draft("broken")
+    draft.draw("a", {"A": draft.operand("A", matrix((2, 2)))}, draft.slot("R", Storage(2, 2)))
+    operand = device.write_texels(np.ones((1, 1, 4), np.float32))
+    with pytest.raises(ShaderError, match=r"a\.frag:4: "):
+        fetches.count(device, draft.plan({"R": "R"}), {"A": operand})
