@@ -6,7 +6,7 @@ matrices are Matrix too. Nothing that is passed in is changed. Results are float
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,7 +46,7 @@ from glla.matrix import (
     refuse_nonfinite,
     upload,
 )
-from glla.passes import Limits, Plan
+from glla.passes import Limits, Plan, Variant
 from glla.refine import RefinedSolution, refined, scaling
 
 EPSILON = 2.0**-23
@@ -144,6 +144,11 @@ def _square(function: str, name: str, value: NDArray[Any] | Matrix) -> None:
         raise ShapeError(f"{function}: the last two dimensions of {name} must be square, got shape {value.shape}")
 
 
+def _known_variant(function: str, table: Mapping[str, Variant], variant: str | None) -> None:
+    if variant is not None and variant not in table:
+        raise OptionError(f"{function}: variant must be one of {', '.join(table)}, got {variant!r}")
+
+
 # -- product ------------------------------------------------------------------------------------------------------
 
 
@@ -191,8 +196,7 @@ def matmul(
     array([[17.],
            [39.]], dtype=float32)
     """
-    if variant is not None and variant not in matmul_kernel.VARIANTS:
-        raise OptionError(f"matmul: variant must be one of {', '.join(matmul_kernel.VARIANTS)}, got {variant!r}")
+    _known_variant("matmul", matmul_kernel.VARIANTS, variant)
     left = _operand("matmul", "A", a, check_finite)
     right = _operand("matmul", "B", b, check_finite)
     for name, operand in (("A", left), ("B", right)):
@@ -256,6 +260,7 @@ def rref(
     tol: float | None = None,
     pivoting: str = "harmonic",
     *,
+    variant: str | None = None,
     device: Device | None = None,
     check_finite: bool = True,
 ) -> RREF:
@@ -276,6 +281,9 @@ def rref(
         How a step chooses its two pivot rows; see `glla.kernels.pivot`. The first two take for granted that the
         leading columns are independent; where the device finds otherwise, or finds their pivots too small, the
         elimination is done again with ``partial``.
+    variant : str, optional
+        A key of ``glla.kernels.rref.VARIANTS``, ``rank2`` or ``blocked``; by default the shape decides. ``blocked`` is
+        for matrices whose leading columns are independent, and gives way to ``rank2`` with ``partial`` for others.
     device : Device, optional
         Where to compute.
     check_finite : bool
@@ -289,7 +297,7 @@ def rref(
     Raises
     ------
     ShapeError, DTypeError, NonFiniteError, OptionError
-        `a` is not two-dimensional, not real, not finite; unknown pivoting, negative tol.
+        `a` is not two-dimensional, not real, not finite; unknown pivoting or variant, negative tol.
 
     Notes
     -----
@@ -312,22 +320,24 @@ def rref(
     _two_dimensional("rref", "A", value)
     if pivoting not in pivot.NORMS:
         raise OptionError(f"rref: pivoting must be one of {', '.join(pivot.NORMS)}, got {pivoting!r}")
+    _known_variant("rref", rref_kernel.VARIANTS, variant)
     if tol is not None and not tol >= 0:
         raise OptionError(f"rref: tol must be at least 0, got {tol!r}")
     if 0 in value.shape:
         return RREF(value if isinstance(value, Matrix) else np.zeros(value.shape, dtype=np.float32), ())
     matrix = _on(_device("rref", device, value), value)
+    chosen = variant or rref_kernel.choose(matrix.shape, matrix.device.limits)
     tol = None if tol is None else min(float(tol), LARGEST)  # larger ones overflow on the way to the device
     if tol is None:
-        result, pivots = _rref_equilibrated(matrix, pivoting)
+        result, pivots = _rref_equilibrated(matrix, pivoting, chosen)
     else:
-        result, pivots = _rref(matrix, (tol, 0.0), pivoting, largest_magnitude(matrix), tol)
+        result, pivots = _rref(matrix, (tol, 0.0), pivoting, largest_magnitude(matrix), tol, chosen)
     if isinstance(value, Matrix):
         return RREF(result, pivots)
     return RREF(finite_result("rref", result.numpy(), check_finite), pivots)
 
 
-def _rref_equilibrated(a: Matrix, pivoting: str) -> tuple[Matrix, tuple[int, ...]]:
+def _rref_equilibrated(a: Matrix, pivoting: str, variant: str) -> tuple[Matrix, tuple[int, ...]]:
     """Echelon form of the equilibrated matrix, scaled back.
 
     Scaling the rows of A does not change R. Scaling its columns by 2^-f scales R's, and each row of R is then
@@ -340,7 +350,7 @@ def _rref_equilibrated(a: Matrix, pivoting: str) -> tuple[Matrix, tuple[int, ...
     attempts = []
     for sweeps in (0, SWEEPS):
         scaled, exponents = equilibrated(a, sweeps)
-        result, pivots = _rref(scaled, (0.0, EPSILON), pivoting, 2.0, SMALLEST_BLOCK_NORM)
+        result, pivots = _rref(scaled, (0.0, EPSILON), pivoting, 2.0, SMALLEST_BLOCK_NORM, variant)
         attempts.append((result, pivots, exponents))
         if pivots == tuple(range(min(a.shape))):
             break
@@ -357,13 +367,13 @@ def _rref_equilibrated(a: Matrix, pivoting: str) -> tuple[Matrix, tuple[int, ...
 
 
 def _rref(
-    a: Matrix, limits: tuple[float, float], pivoting: str, scale: float, smallest: float
+    a: Matrix, limits: tuple[float, float], pivoting: str, scale: float, smallest: float, variant: str
 ) -> tuple[Matrix, tuple[int, ...]]:
     """Eliminate; what takes independent leading columns for granted gives way where it met a doubtful pivot.
 
     `limits` are the absolute and relative tolerance of the general way, `smallest` is the least pivot of the others.
     """
-    if rref_kernel.choose(a.shape, a.device.limits) == "blocked":
+    if variant == "blocked":
         blocked = _rref_blocked(a, pivoting, scale, smallest)
         if blocked is not None:
             return blocked, tuple(range(min(a.shape)))
@@ -408,7 +418,14 @@ def _eliminated(
 # -- factorisation --------------------------------------------------------------------------------------------------
 
 
-def plu(a: Any, pivoting: str = "partial", *, device: Device | None = None, check_finite: bool = True) -> PLU:
+def plu(
+    a: Any,
+    pivoting: str = "partial",
+    *,
+    variant: str | None = None,
+    device: Device | None = None,
+    check_finite: bool = True,
+) -> PLU:
     """PLU factorisation A = P @ L @ U, as `scipy.linalg.lu`.
 
     Parameters
@@ -418,6 +435,10 @@ def plu(a: Any, pivoting: str = "partial", *, device: Device | None = None, chec
     pivoting : {"partial", "harmonic", "geometric"}
         ``partial`` is LAPACK's: multipliers of magnitude 1 at most. The block norms of the thesis need fewer passes;
         where they do badly (see `rref`) they give way to ``partial``.
+    variant : str, optional
+        A key of ``glla.kernels.plu.VARIANTS``, for comparisons; by default the fastest. The block norms are for
+        ``rank2`` and ``blocked``. ``row_operations_full`` is refused: it exchanges columns too, A = P L U Q, and there
+        is no Q here; see `glla.lab.pivoting.pluq`.
     device, check_finite
         As in `matmul`.
 
@@ -429,7 +450,7 @@ def plu(a: Any, pivoting: str = "partial", *, device: Device | None = None, chec
     Raises
     ------
     ShapeError, DTypeError, NonFiniteError, OptionError
-        `a` is not two-dimensional, not real, not finite; unknown pivoting.
+        `a` is not two-dimensional, not real, not finite; unknown pivoting or variant, or two that do not go together.
 
     Notes
     -----
@@ -447,14 +468,14 @@ def plu(a: Any, pivoting: str = "partial", *, device: Device | None = None, chec
     """
     value = _operand("plu", "A", a, check_finite)
     _two_dimensional("plu", "A", value)
-    _known_pivoting("plu", pivoting)
+    _known_pivoting("plu", pivoting, variant)
     m, n = value.shape
     k = min(m, n)
     if k == 0:
         empty = PLU(*(np.eye(*s, dtype=np.float32) for s in ((m, m), (m, 0), (0, n))))
         return empty if not isinstance(value, Matrix) else PLU(*(upload(part, value.device) for part in empty))
     matrix = _on(_device("plu", device, value), value)
-    factors = factorise(matrix, pivoting)
+    factors = factorise(matrix, pivoting, variant=variant)
     target = matrix.device
     P = np.zeros((m, m), dtype=np.float32)
     P[permutation_of(factors.pivots, m), np.arange(m)] = 1
@@ -467,13 +488,30 @@ def plu(a: Any, pivoting: str = "partial", *, device: Device | None = None, chec
     return PLU(P, *(finite_result("plu", part.numpy(), check_finite) for part in parts))
 
 
-def _known_pivoting(function: str, pivoting: str) -> None:
+def _known_pivoting(function: str, pivoting: str, variant: str | None) -> None:
     if pivoting not in pivot.NORMS:
         raise OptionError(f"{function}: pivoting must be one of {', '.join(pivot.NORMS)}, got {pivoting!r}")
+    _known_variant(function, plu_kernel.VARIANTS, variant)
+    possible = (pivoting,) if variant is None else plu_kernel.pivotings(variant)
+    if "complete" in possible:
+        raise OptionError(
+            f"{function}: variant must exchange rows only, got {variant!r}, whose A = P L U Q has a fourth factor; "
+            "use glla.lab.pivoting.pluq"
+        )
+    if pivoting not in possible:
+        raise OptionError(
+            f"{function}: pivoting must be {', '.join(possible)} with variant {variant}, got {pivoting!r}; "
+            "the block norms are for rank2 and blocked"
+        )
 
 
 def lu_factor(
-    a: Any, pivoting: str = "partial", *, device: Device | None = None, check_finite: bool = True
+    a: Any,
+    pivoting: str = "partial",
+    *,
+    variant: str | None = None,
+    device: Device | None = None,
+    check_finite: bool = True,
 ) -> tuple[Any, NDArray[np.int32]]:
     """Packed PLU factors and LAPACK's pivots, as `scipy.linalg.lu_factor`.
 
@@ -481,7 +519,7 @@ def lu_factor(
     ----------
     a : array_like or Matrix, shape (..., m, n)
         Real numbers; a stack is factored one matrix after the other.
-    pivoting, device, check_finite
+    pivoting, variant, device, check_finite
         As in `plu`.
 
     Returns
@@ -509,16 +547,16 @@ def lu_factor(
     value = _operand("lu_factor", "A", a, check_finite)
     if value.ndim < 2:
         raise ShapeError(f"lu_factor: A must be at least two-dimensional, got shape {value.shape}; reshape it")
-    _known_pivoting("lu_factor", pivoting)
+    _known_pivoting("lu_factor", pivoting, variant)
     if isinstance(value, Matrix) and value.size:
-        factors = factorise(_on(_device("lu_factor", device, value), value), pivoting)
+        factors = factorise(_on(_device("lu_factor", device, value), value), pivoting, variant=variant)
         return factors.lu, factors.pivots
     piv = np.zeros((*value.shape[:-2], min(value.shape[-2:])), dtype=np.int32)
     if isinstance(value, Matrix):
         return value, piv
     lu = np.empty(value.shape, dtype=np.float32)
     for index in np.ndindex(*value.shape[:-2]) if value.size else ():
-        factors = factorise(upload(value[index], device or default_device()), pivoting)
+        factors = factorise(upload(value[index], device or default_device()), pivoting, variant=variant)
         lu[index], piv[index] = factors.lu.numpy(), factors.pivots
     return finite_result("lu_factor", lu, check_finite), piv
 
