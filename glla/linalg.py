@@ -378,10 +378,10 @@ def _rref(
         if blocked is not None:
             return blocked, tuple(range(min(a.shape)))
     elif pivoting != "partial":
-        result, pivots, health = _eliminated(a, (smallest, 0.0), pivoting)
+        result, pivots, health = eliminated(a, (smallest, 0.0), pivoting)
         if len(pivots) == min(a.shape) and pivot.accepted(*health[:2], scale, min(a.shape)):
             return result, pivots
-    result, pivots, _ = _eliminated(a, limits, "partial")
+    result, pivots, _ = eliminated(a, limits, "partial")
     return result, pivots
 
 
@@ -398,10 +398,25 @@ def _rref_blocked(a: Matrix, pivoting: str, scale: float, smallest: float) -> Ma
     return Matrix(device, results["R"], a.shape)
 
 
-def _eliminated(
+def eliminated(
     a: Matrix, limits: tuple[float, float], pivoting: str
 ) -> tuple[Matrix, tuple[int, ...], tuple[float, float, float]]:
-    """Run one elimination; read its pivots and its health (smallest ratio, largest entry, smallest norm)."""
+    """Run one elimination of `rref`, with one pivoting and nothing to fall back on; synchronises.
+
+    Parameters
+    ----------
+    a : Matrix
+        Not empty.
+    limits : (float, float)
+        Absolute and relative tolerance, see ``lib/threshold.glsl``.
+    pivoting : str
+        A key of `glla.kernels.pivot.NORMS`.
+
+    Returns
+    -------
+    (Matrix, tuple of int, (float, float, float))
+        The result, its pivot columns, and its health: smallest ratio, largest entry met, smallest norm.
+    """
     device = a.device
     tolerance = device.write_texels(np.array([[limits]], dtype=np.float32))
     results = device.run(rref_kernel.plan(a.shape, pivoting), A=a.texture, tolerance=tolerance)
