@@ -482,7 +482,7 @@ def draw(records: Sequence[Record], title: str, path: Path) -> None:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(14, 9), layout="constrained")
-    figure.suptitle(title)
+    figure.suptitle(f"{title} (hollow: refused; left edge: zero; right edge: infinite)")
     axes: Any = figure.subplots(2, 2, sharey="row")
     for row, operation in zip(axes, STRATEGIES, strict=True):
         some = [record for record in records if record.operation == operation]
@@ -498,11 +498,11 @@ def _draw_figures(axes: Axes, records: Sequence[Record], name: str, title: str) 
     names = list(dict.fromkeys(record.matrix for record in records))
     records = [record for record in records if not math.isnan(getattr(record, name))]
     values = [getattr(record, name) for record in records]
-    edge = max(1.0, 10 * max((value for value in values if math.isfinite(value)), default=0.0))
+    edge = max(100.0, 10 * max((value for value in values if math.isfinite(value)), default=0.0))
     axes.set_xscale("log")
     for number, (pivoting, mark) in enumerate(MARKS.items()):
-        own = [record for record in records if record.pivoting == pivoting]
-        for record in own:
+        axes.plot([], [], mark, color=f"C{number}", label=pivoting)
+        for record in (record for record in records if record.pivoting == pivoting):
             value = getattr(record, name)
             place = names.index(record.matrix) + 0.16 * (number - 1.5)
             axes.plot(
@@ -511,9 +511,8 @@ def _draw_figures(axes: Axes, records: Sequence[Record], name: str, title: str) 
                 mark,
                 color=f"C{number}",
                 fillstyle="none" if record.refused else "full",
-                label=pivoting if record is own[0] else None,
             )
     axes.set_yticks(range(len(names)), names)
-    axes.invert_yaxis()
+    axes.set_ylim(len(names) - 0.5, -0.5)
     axes.grid(axis="x", alpha=0.3)
     axes.set_title(title)
