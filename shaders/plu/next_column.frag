@@ -8,8 +8,11 @@
 // needed; the rows above are finished.
 //
 // The thesis draws this column into the matrix's own texture, reads it back and looks for the pivot on the CPU while the
-// GPU reduces the rest. Here the column has a texture of its own, because GL forbids to draw to what is read, and the
-// search is a pass: nothing waits for the CPU. With START, before the first step, a column is only taken out.
+// GPU reduces the rest; finished rows of U and multipliers are read back too, and kept there. Here the column has a
+// texture of its own, because GL forbids to draw to what is read, the search is a pass, and L and U stay in the matrix,
+// their rows exchanged with the others (plu/rank1.frag): nothing waits for the CPU. What the thesis leaves open: a width
+// that four does not divide is padded with zeros, a column of zeros keeps its row and has multipliers of zero, and of
+// equal candidates the first is the pivot, as in LAPACK. START, before the first step, only takes out column 0.
 //
 // A fragment computes one row of the column.
 // A      rows x columns, four elements of a row in a texel      left   the extra column of the step before

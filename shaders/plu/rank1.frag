@@ -4,8 +4,8 @@
 //     below, right   A[i, j] - l[i] A[k, j]
 //     column k       l, where the zeros would be, so that L and U share one matrix
 //
-// With COMPLETE columns k and q have changed places too. The exchanges are gathers, so that no pass waits for another.
-// A finished row is drawn once more, one step after its own: then both textures hold it.
+// With COMPLETE columns k and q have changed places too. A fragment fetches its row where it stood before the exchange.
+// A finished row is drawn once more, one step after its own: then both textures of the ping-pong hold it.
 //
 // A fragment computes one texel of the new matrix.
 // A   rows x columns, see lib/vectors.glsl      l   plu/multipliers.frag, or the red of plu/next_column.frag
