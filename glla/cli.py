@@ -100,6 +100,17 @@ def _parser() -> argparse.ArgumentParser:
     variants.add_argument("--json", action="store_true", help="print JSON instead of a table")
     _add_device_options(variants)
     variants.set_defaults(command=_variants)
+
+    pivoting = commands.add_parser("pivoting", help="growth and error with the harmonic, geometric and partial pivots")
+    pivoting.add_argument("--size", type=_demo_size, default=64, metavar="N", help="order of the matrices (64)")
+    pivoting.add_argument(
+        "--data", type=Path, metavar="FOLDER", help="also real matrices, MatrixMarket files up to 512"
+    )
+    pivoting.add_argument("--seed", type=_natural, default=2007, help="seed of the random matrices (2007)")
+    pivoting.add_argument("--json", type=Path, metavar="JSON", help="write the records to a file")
+    pivoting.add_argument("--plot", type=Path, metavar="PNG", help="draw them")
+    _add_device_options(pivoting)
+    pivoting.set_defaults(command=_pivoting)
     return parser
 
 
@@ -275,6 +286,31 @@ def _variants(options: argparse.Namespace) -> int:
         found = collection.entries(device, options.operation or collection.OPERATIONS, options.size)
     print(json.dumps([asdict(entry) for entry in found], indent=2) if options.json else collection.text(found))
     return 0
+
+
+# -- pivoting ---------------------------------------------------------------------------------------------------------
+
+
+def _pivoting(options: argparse.Namespace) -> int:
+    from glla.lab import extra, pivoting
+
+    extra.require("pivoting", "rich", *(("matplotlib",) if options.plot else ()), *(("scipy",) if options.data else ()))
+    chosen = pivoting.matrices(options.size, options.seed)
+    if options.data:
+        chosen |= pivoting.real_matrices(options.data)
+    for path in filter(None, (options.json, options.plot)):
+        path.open("ab").close()  # whether it can be written, before the work is done
+    with _open(options) as device:
+        records = pivoting.pivoting_study(given=chosen, device=device)
+        title = f"glla {glla.__version__} on {device.info.renderer}: the choice of pivots"
+    pivoting.show(records, title)
+    if options.json:
+        plain = [_plain(asdict(record)) for record in records]
+        text = json.dumps({"title": title, "records": plain}, indent=2, allow_nan=False)
+        options.json.write_text(text + "\n", encoding="utf-8")
+    if options.plot:
+        pivoting.draw(records, title, options.plot)
+    return 0 if pivoting.sound(records) else 1
 
 
 # -- info -------------------------------------------------------------------------------------------------------------

@@ -184,7 +184,9 @@ def largest_magnitude(a: Matrix) -> float:
     return float(a.device.read(result)[0, 0, 0])
 
 
-def factorise(a: Matrix, pivoting: str = "partial", equilibrate_first: bool = False) -> Factors:
+def factorise(
+    a: Matrix, pivoting: str = "partial", equilibrate_first: bool = False, variant: str | None = None
+) -> Factors:
     """Factor a matrix on its device.
 
     Parameters
@@ -195,21 +197,24 @@ def factorise(a: Matrix, pivoting: str = "partial", equilibrate_first: bool = Fa
         The block norms are checked at the end, which synchronises, and give way to ``partial`` where they fail.
     equilibrate_first : bool
         Scale rows and columns by powers of two first.
+    variant : str, optional
+        A key of ``glla.kernels.plu.VARIANTS``, one that exchanges rows only; by default `glla.kernels.plu.choose`.
     """
     device = a.device
     scaled, exponents = equilibrated(a) if equilibrate_first else (a, {})
-    factors, health = _factors(scaled, pivoting, exponents)
+    factors, health = _factors(scaled, pivoting, exponents, variant)
     if pivoting == "partial":
         return factors
     ratio, largest, _ = np.split(device.read(health)[0, :, :3], 3, axis=1)
     if pivot.accepted(ratio.min(), largest.max(), largest_magnitude(scaled), min(a.shape)):
         return factors
-    return _factors(scaled, "partial", exponents)[0]
+    return _factors(scaled, "partial", exponents, variant)[0]
 
 
-def _factors(a: Matrix, pivoting: str, exponents: dict[str, Texture]) -> tuple[Factors, Texture]:
+def _factors(a: Matrix, pivoting: str, exponents: dict[str, Texture], variant: str | None) -> tuple[Factors, Texture]:
     hardware = not a.device.limits.software
-    plan = plu_kernel.plan(a.shape, pivoting, variant=plu_kernel.choose(a.shape, a.device.limits), unroll=hardware)
+    chosen = variant or plu_kernel.choose(a.shape, a.device.limits)
+    plan = plu_kernel.plan(a.shape, pivoting, variant=chosen, unroll=hardware)
     results = a.device.run(plan, A=a.texture)
     lu = Matrix(a.device, results["LU"], a.shape)
     scaled_by = (exponents.get("row_exponents"), exponents.get("column_exponents"))

@@ -6,7 +6,7 @@ matrices are Matrix too. Nothing that is passed in is changed. Results are float
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import prod
 from typing import Any, NamedTuple
 
@@ -50,7 +50,7 @@ from glla.matrix import (
     refuse_nonfinite,
     upload,
 )
-from glla.passes import Limits, Plan
+from glla.passes import Limits, Plan, Variant
 from glla.refine import RefinedSolution, refined, scaling
 
 EPSILON = 2.0**-23
@@ -148,6 +148,11 @@ def _square(function: str, name: str, value: NDArray[Any] | Matrix) -> None:
         raise ShapeError(f"{function}: the last two dimensions of {name} must be square, got shape {value.shape}")
 
 
+def _known_variant(function: str, table: Mapping[str, Variant], variant: str | None) -> None:
+    if variant is not None and variant not in table:
+        raise OptionError(f"{function}: variant must be one of {', '.join(table)}, got {variant!r}")
+
+
 # -- product ------------------------------------------------------------------------------------------------------
 
 
@@ -198,8 +203,7 @@ def matmul(
     array([[17.],
            [39.]], dtype=float32)
     """
-    if variant is not None and variant not in matmul_kernel.VARIANTS:
-        raise OptionError(f"matmul: variant must be one of {', '.join(matmul_kernel.VARIANTS)}, got {variant!r}")
+    _known_variant("matmul", matmul_kernel.VARIANTS, variant)
     left = _operand("matmul", "A", a, check_finite)
     right = _operand("matmul", "B", b, check_finite)
     for name, operand in (("A", left), ("B", right)):
@@ -274,6 +278,7 @@ def rref(
     tol: float | None = None,
     pivoting: str = "harmonic",
     *,
+    variant: str | None = None,
     device: Device | None = None,
     check_finite: bool = True,
 ) -> RREF:
@@ -294,6 +299,9 @@ def rref(
         How a step chooses its two pivot rows; see `glla.kernels.pivot`. The first two take for granted that the
         leading columns are independent; where the device finds otherwise, or finds their pivots too small, the
         elimination is done again with ``partial``.
+    variant : str, optional
+        A key of ``glla.kernels.rref.VARIANTS``, ``rank2`` or ``blocked``; by default the shape decides. ``blocked`` is
+        for matrices whose leading columns are independent, and gives way to ``rank2`` with ``partial`` for others.
     device : Device, optional
         Where to compute.
     check_finite : bool
@@ -307,7 +315,7 @@ def rref(
     Raises
     ------
     ShapeError, DTypeError, NonFiniteError, OptionError
-        `a` is not two-dimensional, not real, not finite; unknown pivoting, negative tol.
+        `a` is not two-dimensional, not real, not finite; unknown pivoting or variant, negative tol.
 
     Notes
     -----
@@ -330,22 +338,24 @@ def rref(
     _two_dimensional("rref", "A", value)
     if pivoting not in pivot.NORMS:
         raise OptionError(f"rref: pivoting must be one of {', '.join(pivot.NORMS)}, got {pivoting!r}")
+    _known_variant("rref", rref_kernel.VARIANTS, variant)
     if tol is not None and not tol >= 0:
         raise OptionError(f"rref: tol must be at least 0, got {tol!r}")
     if 0 in value.shape:
         return RREF(value if isinstance(value, Matrix) else np.zeros(value.shape, dtype=np.float32), ())
     matrix = _on(_device("rref", device, value), value)
+    chosen = variant or rref_kernel.choose(matrix.shape, matrix.device.limits)
     tol = None if tol is None else min(float(tol), LARGEST)  # larger ones overflow on the way to the device
     if tol is None:
-        result, pivots = _rref_equilibrated(matrix, pivoting)
+        result, pivots = _rref_equilibrated(matrix, pivoting, chosen)
     else:
-        result, pivots = _rref(matrix, (tol, 0.0), pivoting, largest_magnitude(matrix), tol)
+        result, pivots = _rref(matrix, (tol, 0.0), pivoting, largest_magnitude(matrix), tol, chosen)
     if isinstance(value, Matrix):
         return RREF(result, pivots)
     return RREF(finite_result("rref", result.numpy(), check_finite), pivots)
 
 
-def _rref_equilibrated(a: Matrix, pivoting: str) -> tuple[Matrix, tuple[int, ...]]:
+def _rref_equilibrated(a: Matrix, pivoting: str, variant: str) -> tuple[Matrix, tuple[int, ...]]:
     """Echelon form of the equilibrated matrix, scaled back.
 
     Scaling the rows of A does not change R. Scaling its columns by 2^-f scales R's, and each row of R is then
@@ -358,7 +368,7 @@ def _rref_equilibrated(a: Matrix, pivoting: str) -> tuple[Matrix, tuple[int, ...
     attempts = []
     for sweeps in (0, SWEEPS):
         scaled, exponents = equilibrated(a, sweeps)
-        result, pivots = _rref(scaled, (0.0, EPSILON), pivoting, 2.0, SMALLEST_BLOCK_NORM)
+        result, pivots = _rref(scaled, (0.0, EPSILON), pivoting, 2.0, SMALLEST_BLOCK_NORM, variant)
         attempts.append((result, pivots, exponents))
         if pivots == tuple(range(min(a.shape))):
             break
@@ -375,21 +385,21 @@ def _rref_equilibrated(a: Matrix, pivoting: str) -> tuple[Matrix, tuple[int, ...
 
 
 def _rref(
-    a: Matrix, limits: tuple[float, float], pivoting: str, scale: float, smallest: float
+    a: Matrix, limits: tuple[float, float], pivoting: str, scale: float, smallest: float, variant: str
 ) -> tuple[Matrix, tuple[int, ...]]:
     """Eliminate; what takes independent leading columns for granted gives way where it met a doubtful pivot.
 
     `limits` are the absolute and relative tolerance of the general way, `smallest` is the least pivot of the others.
     """
-    if rref_kernel.choose(a.shape, a.device.limits) == "blocked":
+    if variant == "blocked":
         blocked = _rref_blocked(a, pivoting, scale, smallest)
         if blocked is not None:
             return blocked, tuple(range(min(a.shape)))
     elif pivoting != "partial":
-        result, pivots, health = _eliminated(a, (smallest, 0.0), pivoting)
+        result, pivots, health = eliminated(a, (smallest, 0.0), pivoting)
         if len(pivots) == min(a.shape) and pivot.accepted(*health[:2], scale, min(a.shape)):
             return result, pivots
-    result, pivots, _ = _eliminated(a, limits, "partial")
+    result, pivots, _ = eliminated(a, limits, "partial")
     return result, pivots
 
 
@@ -406,10 +416,25 @@ def _rref_blocked(a: Matrix, pivoting: str, scale: float, smallest: float) -> Ma
     return Matrix(device, results["R"], a.shape)
 
 
-def _eliminated(
+def eliminated(
     a: Matrix, limits: tuple[float, float], pivoting: str
 ) -> tuple[Matrix, tuple[int, ...], tuple[float, float, float]]:
-    """Run one elimination; read its pivots and its health (smallest ratio, largest entry, smallest norm)."""
+    """Run one elimination of `rref`, with one pivoting and nothing to fall back on; synchronises.
+
+    Parameters
+    ----------
+    a : Matrix
+        Not empty.
+    limits : (float, float)
+        Absolute and relative tolerance, see ``lib/threshold.glsl``.
+    pivoting : str
+        A key of `glla.kernels.pivot.NORMS`.
+
+    Returns
+    -------
+    (Matrix, tuple of int, (float, float, float))
+        The result, its pivot columns, and its health: smallest ratio, largest entry met, smallest norm.
+    """
     device = a.device
     tolerance = device.write_texels(np.array([[limits]], dtype=np.float32))
     results = device.run(rref_kernel.plan(a.shape, pivoting), A=a.texture, tolerance=tolerance)
@@ -426,7 +451,14 @@ def _eliminated(
 # -- factorisation --------------------------------------------------------------------------------------------------
 
 
-def plu(a: Any, pivoting: str = "partial", *, device: Device | None = None, check_finite: bool = True) -> PLU:
+def plu(
+    a: Any,
+    pivoting: str = "partial",
+    *,
+    variant: str | None = None,
+    device: Device | None = None,
+    check_finite: bool = True,
+) -> PLU:
     """PLU factorisation A = P @ L @ U, as `scipy.linalg.lu`.
 
     Parameters
@@ -436,6 +468,10 @@ def plu(a: Any, pivoting: str = "partial", *, device: Device | None = None, chec
     pivoting : {"partial", "harmonic", "geometric"}
         ``partial`` is LAPACK's: multipliers of magnitude 1 at most. The block norms of the thesis need fewer passes;
         where they do badly (see `rref`) they give way to ``partial``.
+    variant : str, optional
+        A key of ``glla.kernels.plu.VARIANTS``, for comparisons; by default the fastest. The block norms are for
+        ``rank2`` and ``blocked``. ``row_operations_full`` is refused: it exchanges columns too, A = P L U Q, and there
+        is no Q here; see `glla.lab.pivoting.pluq`.
     device, check_finite
         As in `matmul`.
 
@@ -447,7 +483,7 @@ def plu(a: Any, pivoting: str = "partial", *, device: Device | None = None, chec
     Raises
     ------
     ShapeError, DTypeError, NonFiniteError, OptionError
-        `a` is not two-dimensional, not real, not finite; unknown pivoting.
+        `a` is not two-dimensional, not real, not finite; unknown pivoting or variant, or two that do not go together.
 
     Notes
     -----
@@ -465,14 +501,14 @@ def plu(a: Any, pivoting: str = "partial", *, device: Device | None = None, chec
     """
     value = _operand("plu", "A", a, check_finite)
     _two_dimensional("plu", "A", value)
-    _known_pivoting("plu", pivoting)
+    _known_pivoting("plu", pivoting, variant)
     m, n = value.shape
     k = min(m, n)
     if k == 0:
         empty = PLU(*(np.eye(*s, dtype=np.float32) for s in ((m, m), (m, 0), (0, n))))
         return empty if not isinstance(value, Matrix) else PLU(*(upload(part, value.device) for part in empty))
     matrix = _on(_device("plu", device, value), value)
-    factors = factorise(matrix, pivoting)
+    factors = factorise(matrix, pivoting, variant=variant)
     target = matrix.device
     P = np.zeros((m, m), dtype=np.float32)
     P[permutation_of(factors.pivots, m), np.arange(m)] = 1
@@ -485,13 +521,30 @@ def plu(a: Any, pivoting: str = "partial", *, device: Device | None = None, chec
     return PLU(P, *(finite_result("plu", part.numpy(), check_finite) for part in parts))
 
 
-def _known_pivoting(function: str, pivoting: str) -> None:
+def _known_pivoting(function: str, pivoting: str, variant: str | None) -> None:
     if pivoting not in pivot.NORMS:
         raise OptionError(f"{function}: pivoting must be one of {', '.join(pivot.NORMS)}, got {pivoting!r}")
+    _known_variant(function, plu_kernel.VARIANTS, variant)
+    possible = (pivoting,) if variant is None else plu_kernel.pivotings(variant)
+    if "complete" in possible:
+        raise OptionError(
+            f"{function}: variant must exchange rows only, got {variant!r}, whose A = P L U Q has a fourth factor; "
+            "use glla.lab.pivoting.pluq"
+        )
+    if pivoting not in possible:
+        raise OptionError(
+            f"{function}: pivoting must be {', '.join(possible)} with variant {variant}, got {pivoting!r}; "
+            "the block norms are for rank2 and blocked"
+        )
 
 
 def lu_factor(
-    a: Any, pivoting: str = "partial", *, device: Device | None = None, check_finite: bool = True
+    a: Any,
+    pivoting: str = "partial",
+    *,
+    variant: str | None = None,
+    device: Device | None = None,
+    check_finite: bool = True,
 ) -> tuple[Any, NDArray[np.int32]]:
     """Packed PLU factors and LAPACK's pivots, as `scipy.linalg.lu_factor`.
 
@@ -499,7 +552,7 @@ def lu_factor(
     ----------
     a : array_like or Matrix, shape (..., m, n)
         Real numbers; one plan serves a whole stack of small matrices, see `glla.stacks`.
-    pivoting, device, check_finite
+    pivoting, variant, device, check_finite
         As in `plu`.
 
     Returns
@@ -527,9 +580,9 @@ def lu_factor(
     value = _operand("lu_factor", "A", a, check_finite)
     if value.ndim < 2:
         raise ShapeError(f"lu_factor: A must be at least two-dimensional, got shape {value.shape}; reshape it")
-    _known_pivoting("lu_factor", pivoting)
+    _known_pivoting("lu_factor", pivoting, variant)
     if isinstance(value, Matrix) and value.size:
-        factors = factorise(_on(_device("lu_factor", device, value), value), pivoting)
+        factors = factorise(_on(_device("lu_factor", device, value), value), pivoting, variant=variant)
         return factors.lu, factors.pivots
     piv = np.zeros((*value.shape[:-2], min(value.shape[-2:])), dtype=np.int32)
     if isinstance(value, Matrix):
@@ -537,10 +590,10 @@ def lu_factor(
     lu = np.empty(value.shape, dtype=np.float32)
     if value.size:
         target, flat = device or default_device(), value.reshape(-1, *value.shape[-2:])
-        if pivoting == "partial" and stacks.factors(target, *flat.shape[1:]):
+        if pivoting == "partial" and variant is None and stacks.factors(target, *flat.shape[1:]):
             packed, exchanges = stacks.factor(target, flat)
         else:
-            each = [factorise(upload(matrix, target), pivoting) for matrix in flat]
+            each = [factorise(upload(matrix, target), pivoting, variant=variant) for matrix in flat]
             packed, exchanges = np.stack([f.lu.numpy() for f in each]), np.stack([f.pivots for f in each])
         lu, piv = packed.reshape(lu.shape), exchanges.reshape(piv.shape)
     return finite_result("lu_factor", lu, check_finite), piv

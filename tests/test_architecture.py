@@ -124,7 +124,7 @@ def values(operation, builder, parameter, module):
     if parameter.name == "variant":
         return list(module.VARIANTS)
     if parameter.name == "pivoting":
-        return list(NORMS)
+        return list(dict.fromkeys([parameter.default, *NORMS]))
     if parameter.annotation == "bool":
         return [False, True]
     if parameter.name in PARAMETERS:
@@ -141,8 +141,15 @@ def plans_of(operation):
     for name, function in builders(module):
         parameters = inspect.signature(function).parameters
         choices = [values(operation, name, parameter, module) for parameter in parameters.values()]
-        plans += [function(*chosen) for chosen in product(*choices)]
+        named = (dict(zip(parameters, chosen, strict=True)) for chosen in product(*choices))
+        plans += [function(**given) for given in named if goes_together(module, given)]
     return plans
+
+
+def goes_together(module, given):
+    """Whether a variant knows a pivoting strategy; an operation without `pivotings` says that each knows all."""
+    known = getattr(module, "pivotings", lambda variant: NORMS)
+    return given.get("pivoting") is None or "variant" not in given or given["pivoting"] in known(given["variant"])
 
 
 @cache

@@ -131,6 +131,7 @@ def test_help(capsys, arguments):
         (["info", "--backend", "vulkan"], "invalid choice: 'vulkan'"),
         (["demo", "--size", "0"], "must be at least 8, got 0"),
         (["demo", "--size", "many"], "must be a whole number from 0, got 'many'"),
+        (["pivoting", "--size", "4"], "must be at least 8, got 4"),
         (["demo", "--seed", "1.5"], "must be a whole number from 0, got '1.5'"),
     ],
 )

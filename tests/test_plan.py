@@ -7,7 +7,7 @@ import pytest
 
 import glla
 from glla.errors import GllaError, LimitError, OptionError, PlanError, ShapeError
-from glla.kernels import matmul, pivot, triangular
+from glla.kernels import matmul, pivot, plu, triangular
 from glla.passes import COMPUTE, Limits, Plan
 
 OPERATIONS = {"matmul": [(8, 6), (6, 4)], "rref": [(8, 6)], "plu": [(8, 6)], "triangular": [(6, 6), (6, 3)]}
@@ -146,7 +146,7 @@ def test_too_large_for_the_limits():
             ("plu", (2, 2)),
             {"variant": "recursive"},
             OptionError,
-            "plu: variant must be one of rank2, blocked, got 'recursive'",
+            f"plu: variant must be one of {', '.join(plu.VARIANTS)}, got 'recursive'",
         ),
         (("plu", (2, 2)), {"stop": 0}, OptionError, "plu: stop must be at least 1, got 0"),
         (

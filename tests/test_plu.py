@@ -7,19 +7,23 @@ import scipy.linalg
 import glla
 from glla import testing
 from glla.errors import DeviceMismatchError, DTypeError, NonFiniteError, OptionError, ShapeError, SingularMatrixError
+from glla.kernels import plu as kernel
 
 PIVOTINGS = ["partial", "harmonic", "geometric"]
+CHOICES = [(None, norm) for norm in PIVOTINGS] + [
+    (variant, norm) for variant in kernel.VARIANTS for norm in kernel.pivotings(variant) if norm != "complete"
+]
 
 MULTIPLIERS = 1 + 4 * testing.ROUNDOFF
 """Multipliers are at most 1 under partial pivoting, but for a division that is a few units off."""
 
 
-def assert_factors(a, pivoting="partial"):
+def assert_factors(a, pivoting="partial", variant=None):
     """Factor in both ways; the two must agree."""
-    P, L, U = glla.plu(a, pivoting)
+    P, L, U = glla.plu(a, pivoting, variant=variant)
     limit = MULTIPLIERS if pivoting == "partial" else None
     testing.assert_plu(a, P, L, U, multiplier_limit=limit)
-    lu, piv = glla.lu_factor(a, pivoting)
+    lu, piv = glla.lu_factor(a, pivoting, variant=variant)
     for packed, factor in zip(testing.unpack_lu(lu), (L, U), strict=True):
         testing.assert_exact(packed, factor)
     testing.assert_exact(testing.permutation_from_piv(piv, len(a)), P)
@@ -28,11 +32,11 @@ def assert_factors(a, pivoting="partial"):
     return P, L, U
 
 
-@pytest.mark.parametrize("pivoting", PIVOTINGS)
+@pytest.mark.parametrize(("variant", "pivoting"), CHOICES)
 @pytest.mark.parametrize(("m", "n"), testing.SHAPES)
-def test_every_shape(pivoting, m, n, rng):
+def test_every_shape(variant, pivoting, m, n, rng):
     for kind in ("normal", "singular", "integers"):
-        assert_factors(testing.MATRICES[kind](m, n, rng), pivoting)
+        assert_factors(testing.MATRICES[kind](m, n, rng), pivoting, variant)
 
 
 @pytest.mark.parametrize("pivoting", PIVOTINGS)
@@ -68,7 +72,7 @@ def test_of_equal_candidates_the_first_wins():
     np.testing.assert_array_equal(glla.lu_factor(a)[1], [0, 1])  # 1, -1, 1, and then 3, 3
 
 
-@pytest.mark.parametrize("pivoting", PIVOTINGS)
+@pytest.mark.parametrize(("variant", "pivoting"), CHOICES)
 @pytest.mark.parametrize(
     "a",
     [
@@ -83,8 +87,32 @@ def test_of_equal_candidates_the_first_wins():
     ],
     ids=str,
 )
-def test_special_matrices(pivoting, a):
-    assert_factors(np.array(a, dtype=np.float32), pivoting)
+def test_special_matrices(variant, pivoting, a):
+    assert_factors(np.array(a, dtype=np.float32), pivoting, variant)
+
+
+@pytest.mark.parametrize("variant", [None, *sorted({variant for variant, _ in CHOICES if variant})])
+def test_a_variant_runs_its_own_plan(device, variant, monkeypatch, rng):
+    a = glla.asarray(testing.normal(6, 6, rng))
+    run = []
+
+    def spy(plan, **operands):
+        run.append(plan.operation)
+        return type(device).run(device, plan, **operands)
+
+    monkeypatch.setattr(device, "run", spy)
+    glla.lu_factor(a, variant=variant)
+    glla.plu(a, variant=variant)
+    chosen = variant or kernel.choose((6, 6), device.limits)
+    assert [operation for operation in run if operation.startswith("plu[")] == 2 * [f"plu[{chosen}, partial]"]
+
+
+def test_stacks_go_by_the_variant(device, rng):
+    a = rng.standard_normal((3, 6, 6)).astype(np.float32)
+    before = device.stats().passes
+    lu, _ = glla.lu_factor(a, variant="row_vectors")
+    assert device.stats().passes - before == 3 * (len(kernel.plan((6, 6), variant="row_vectors").steps) + 2)
+    testing.assert_exact(lu[1], glla.lu_factor(a[1], variant="row_vectors")[0])
 
 
 @pytest.mark.parametrize(("m", "n"), [(0, 0), (0, 3), (3, 0)])
@@ -266,6 +294,32 @@ def test_lu_factor_takes_matrices(shape):
 def test_messages_of_the_factorisations(function, arguments, error, message):
     with pytest.raises(error) as caught:
         getattr(glla, function)(*arguments)
+    assert str(caught.value) == f"{function}: {message}"
+
+
+@pytest.mark.parametrize("function", ["plu", "lu_factor"])
+@pytest.mark.parametrize("shape", [(2, 2), (0, 2)])
+@pytest.mark.parametrize(
+    ("pivoting", "variant", "message"),
+    [
+        ("partial", "rook", f"variant must be one of {', '.join(kernel.VARIANTS)}, got 'rook'"),
+        (
+            "harmonic",
+            "row_vectors",
+            "pivoting must be partial with variant row_vectors, got 'harmonic'; "
+            "the block norms are for rank2 and blocked",
+        ),
+        (
+            "partial",
+            "row_operations_full",
+            "variant must exchange rows only, got 'row_operations_full', whose A = P L U Q has a fourth factor; "
+            "use glla.lab.pivoting.pluq",
+        ),
+    ],
+)
+def test_messages_of_variants(function, shape, pivoting, variant, message):
+    with pytest.raises(OptionError) as caught:
+        getattr(glla, function)(np.ones(shape), pivoting, variant=variant)
     assert str(caught.value) == f"{function}: {message}"
 
 

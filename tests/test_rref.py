@@ -9,6 +9,7 @@ import sympy
 import glla
 from glla import testing
 from glla.errors import DTypeError, NonFiniteError, OptionError, ShapeError
+from glla.kernels.rref import VARIANTS
 
 PIVOTINGS = ["harmonic", "geometric", "partial"]
 
@@ -17,9 +18,9 @@ def as_array(value):
     return np.array(value, dtype=np.float32)
 
 
-def check_exact(a, pivoting="harmonic"):
+def check_exact(a, pivoting="harmonic", variant=None):
     a = as_array(a)
-    result = glla.rref(a, pivoting=pivoting)
+    result = glla.rref(a, pivoting=pivoting, variant=variant)
     testing.assert_rref_exact(a, result.matrix, result.pivots)
 
 
@@ -38,6 +39,36 @@ def test_random_matrices_have_full_rank(pivoting, m, n, rng):
 def test_every_rank(pivoting, m, n, rng):
     for rank in range(min(m, n) + 1):
         check_exact(testing.singular(m, n, rng, rank), pivoting)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("pivoting", PIVOTINGS)
+def test_every_variant(variant, pivoting, rng):
+    for m, n in testing.SHAPES:
+        a = testing.normal(m, n, rng)
+        result = glla.rref(a, pivoting=pivoting, variant=variant)
+        testing.assert_rref(a, result.matrix, result.pivots)
+        assert result.pivots == tuple(range(min(m, n)))
+    for rank in range(6):  # blocked gives way
+        check_exact(testing.singular(5, 7, rng, rank), pivoting, variant)
+
+
+def test_a_variant_runs_its_own_plan(device, monkeypatch, rng):
+    a = testing.normal(6, 8, rng)
+    run = []
+    monkeypatch.setattr(
+        device, "run", lambda plan, **operands: run.append(plan) or type(device).run(device, plan, **operands)
+    )
+    for variant in VARIANTS:
+        glla.rref(a, variant=variant, tol=0.0)
+    assert [plan.operation for plan in run if plan.operation.startswith("rref")] == [
+        f"rref[{variant}, harmonic]" for variant in VARIANTS
+    ]
+
+
+def test_unknown_variant():
+    with pytest.raises(OptionError, match=r"^rref: variant must be one of rank2, blocked, got 'cube'$"):
+        glla.rref(np.eye(2), variant="cube")
 
 
 @pytest.mark.parametrize("pivoting", PIVOTINGS)

@@ -6,9 +6,10 @@ from functools import lru_cache
 
 from glla.errors import OptionError
 from glla.kernels._blocked import BlockedFactors
-from glla.kernels.pivot import FactorSearch
+from glla.kernels._column_by_column import SIDE, ColumnByColumn, Manner
+from glla.kernels.pivot import NORMS, FactorSearch, known
 from glla.layout import Shape, texels
-from glla.passes import Draft, Limits, PingPong, Plan, Region, Storage, Variant, matrix
+from glla.passes import Draft, Limits, Parameters, PingPong, Plan, Region, Storage, Variant, matrix
 
 VARIANTS = {
     "rank2": Variant(
@@ -19,7 +20,37 @@ VARIANTS = {
         "panels of 64 columns, a trailing update of rank 64 by the fast product, row exchanges fused into it",
         "LAPACK getrf",
     ),
+    "row_operations": Variant(
+        "one element in a texel; a pass each for search, normalisation, exchange and rank-1 elimination of a column",
+        "Galoppo, Govindaraju, Henson and Manocha 2005 (LU-GPU), partial pivoting",
+    ),
+    "row_operations_full": Variant(
+        "one element in a texel; the pivot is the largest of all that remains: A = P L U Q, Q in the result columns",
+        "Galoppo, Govindaraju, Henson and Manocha 2005 (LU-GPU), full pivoting",
+        parameters={"SIDE": (SIDE, 2, 4, 16)},
+    ),
+    "row_vectors": Variant(
+        "four elements of a row in a texel (4x1 packing), one column a step",
+        "Moravanszky 2003 (packing); LU-GPU 2005 (passes)",
+    ),
+    "column_vectors": Variant(
+        "four elements of a column in a texel (1x4 packing), one column a step",
+        "Moravanszky 2003 (packing); LU-GPU 2005 (passes)",
+    ),
+    "extra_column": Variant(
+        "row vectors, and an extra column at the left: multipliers, and the next column ahead of the others",
+        "Brodtkorb, Saetra and Fladby 2007, section A.3.2 (local algorithm); in Brodtkorb 2007, appendix A",
+    ),
 }
+
+MANNERS = {
+    "row_operations": Manner(),
+    "row_operations_full": Manner(complete=True),
+    "row_vectors": Manner(columns=4),
+    "column_vectors": Manner(rows=4),
+    "extra_column": Manner(columns=4, extra_column=True),
+}
+"""How the variants that take one column a step do it."""
 
 
 BLOCKED_FROM = 1000
@@ -56,14 +87,28 @@ def steps(shape: Shape) -> int:
     return texels(min(shape))
 
 
+def pivotings(variant: str) -> tuple[str, ...]:
+    """Pivoting strategies that a variant knows, its default first.
+
+    A block norm chooses two rows at once, so it is for variants that eliminate two columns at once.
+
+    >>> pivotings("rank2"), pivotings("row_vectors"), pivotings("row_operations_full")
+    (('partial', 'harmonic', 'geometric'), ('partial',), ('complete',))
+    """
+    if variant not in MANNERS:
+        return tuple(NORMS)
+    return ("complete",) if MANNERS[variant].complete else ("partial",)
+
+
 @lru_cache(maxsize=32)
 def plan(
     shape: Shape,
-    pivoting: str = "partial",
+    pivoting: str | None = None,
     stop: int | None = None,
     variant: str = "rank2",
     unroll: bool = False,
     fused: bool | None = None,
+    parameters: Parameters = (),
 ) -> Plan:
     """Plan of the factorisation of an m x n matrix, m, n > 0.
 
@@ -71,28 +116,40 @@ def plan(
     ----------
     shape : tuple of int
         Rows and columns.
-    pivoting : {"partial", "harmonic", "geometric"}
-        See `glla.kernels.pivot`.
+    pivoting : {"partial", "harmonic", "geometric", "complete"}, optional
+        See `glla.kernels.pivot`, and `pivotings` for what a variant knows; by default the first of those.
     stop : int, optional
-        End after so many steps (only ``rank2``), to look at a factorisation in progress.
+        End after so many steps, two columns each, to look at a factorisation in progress. Not ``blocked``.
     variant : str
         A key of `VARIANTS`.
     unroll : bool
         ``blocked`` on a GPU: write out the long loops, see ``plu/block_row.frag``.
     fused : bool, optional
         ``blocked`` on a GPU: do more in a pass, see ``plu/panel_step.frag``; by default as `unroll`.
+    parameters : tuple of (str, int)
+        Of the variant. ``SIDE`` of ``row_operations_full``: of the squares by which a search is reduced.
 
     Returns
     -------
     Plan
         Operand ``A`` (packed). Results: ``LU``, L below the diagonal and U on and above it; ``pivots`` and ``health``,
-        a texel for each step, see ``pivot/factor_records.frag``. About 2/3 n^3 flop; per step one elimination pass and
-        1 (block norms) or 2 (partial) search passes, of which `fused` saves one.
+        a texel for each step, see ``pivot/factor_records.frag``; from ``row_operations_full`` also ``columns``, the
+        exchanges of columns, recorded as those of rows. About 2/3 n^3 flop; per step of two columns ``rank2`` and
+        ``blocked`` take an elimination pass and 1 (block norms) or 2 (partial) search passes, of which `fused` saves
+        one; the variants that go column by column take 9 or 10, a complete search more.
     """
     if variant not in VARIANTS:
         raise OptionError(f"plu: variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
+    pivoting = _pivoting(variant, pivoting)
+    chosen = VARIANTS[variant].settle(f"plu[{variant}]", parameters)
     if stop is not None and stop < 1:
         raise OptionError(f"plu: stop must be at least 1, got {stop}")
+    if variant in MANNERS:
+        draft = Draft(f"plu[{variant}, {pivoting}]")
+        columns = min(shape) if stop is None else min(2 * stop, min(shape))
+        source = draft.operand("A", matrix(shape))
+        made = ColumnByColumn(draft, source, shape, MANNERS[variant], columns, chosen.get("SIDE", SIDE))
+        return draft.plan(made.results, flops(shape))
     if variant == "blocked":
         if stop is not None:
             raise OptionError("plu: variant blocked takes no stop, its columns are not done two by two; use rank2")
@@ -122,6 +179,21 @@ def plan(
     pivots, health = (draft.slot(name, Storage(1, count)) for name in ("pivots", "health"))
     search.records(count, (pivots, health))
     return draft.plan({"LU": front.front, "pivots": pivots, "health": health}, flops(shape))
+
+
+def _pivoting(variant: str, pivoting: str | None) -> str:
+    """Pivoting strategy of a plan: the one asked for, if the variant knows it."""
+    possible = pivotings(variant)
+    if pivoting is None:
+        return possible[0]
+    if pivoting not in possible:
+        if variant not in MANNERS:
+            known(pivoting)
+        raise OptionError(
+            f"plu: variant {variant} goes column by column, so its pivoting must be {possible[0]}, got {pivoting!r}; "
+            "block norms are for rank2 and blocked"
+        )
+    return pivoting
 
 
 def _from_row(y: int, storage: Storage) -> Region:

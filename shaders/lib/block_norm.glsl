@@ -9,7 +9,7 @@
 #define NORM 2  // 2 HARMONIC, 3 GEOMETRIC
 #endif
 
-#include "lib/candidate.glsl"
+#include "lib/offer.glsl"
 #include "lib/divide.glsl"
 
 void offer_block(vec2 one, vec2 two, int p, int q, int r, float smallest) {

@@ -1,8 +1,9 @@
-// The candidate of a fragment that searches rows for a pivot: (norm, p, q, w), see pivot/measure.frag.
+// A pivot candidate (norm, row, column, 0): how good it is, and where it stands. norm = -1: none.
 
-vec4 best = vec4(-1.0, -1.0, -1.0, 0.0);
+const vec4 NO_CANDIDATE = vec4(-1.0, -1.0, -1.0, 0.0);
 
-// Of equals the first stays.
-void offer(float norm, int p, int q) {
-    if (norm > best.x) best.xyz = vec3(norm, p, q);
+// The better one of two; of equals the one that comes first, row by row (in one column as LAPACK's isamax). A NaN loses.
+vec4 better(vec4 one, vec4 two) {
+    bool first = two.y < one.y || (two.y == one.y && two.z < one.z);
+    return two.x > one.x || (two.x == one.x && first) ? two : one;
 }

@@ -1,0 +1,518 @@
+"""`glla pivoting`: what the choice of pivots does to growth and error, on matrices where the choices differ.
+
+The thesis eliminates two columns at once, and chooses its pivot among 2x2 blocks by their harmonic norm. That takes
+fewer passes than partial pivoting; what it costs, this study shows. Each matrix is factored (`glla.plu`) and reduced
+(`glla.rref`, of [A | b], b the row sums: of a regular matrix alone the echelon form is the identity, whatever went
+wrong) with each norm *by itself*, and the device's own check says whether the library would let that stand or do it
+again with ``partial``.
+
+A figure to compare with is Wilkinson's: partial pivoting bounds the growth by 2^(n - 1), and his matrix attains it;
+complete pivoting (LU-GPU's, `pluq`) keeps it near 1, for a search of the whole rest of the matrix at each step.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+import glla
+from glla import Device, testing
+from glla.errors import ShapeError
+from glla.factors import Factors, equilibrated, largest_magnitude, permutation_of
+from glla.kernels import pivot
+from glla.kernels import plu as plu_kernel
+from glla.kernels import rref as rref_kernel
+from glla.lab.extra import require
+from glla.linalg import EPSILON, SMALLEST_BLOCK_NORM, eliminated
+from glla.matrix import Matrix, as_float32
+from glla.testing import Verdict
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from rich.console import Console
+    from rich.table import Table
+
+Array = NDArray[np.float32]
+
+COMPLETE = "complete"
+STRATEGIES = {"plu": ("harmonic", "geometric", "partial", COMPLETE), "rref": ("harmonic", "geometric", "partial")}
+"""Operation -> what is compared."""
+
+WILKINSON = 24
+"""Order of Wilkinson's matrix: its growth, 2^23, is what float32 can hold at most without losing all digits."""
+
+LARGEST_REAL = 512
+"""Real matrices with more rows or columns are left out."""
+
+TABLE_WIDTH = 112
+
+LEGEND = """\
+rref: of [A | b], b the sums of the rows of A, equilibrated
+growth: plu, max |U| / max |A|; rref, the largest entry met in the columns searched / max |A| (not kept with partial)
+pivot: the smallest norm of a pivot / the largest entry of its two columns (geometric: squared); below 1/128 is refused
+error: residual / bound, of the elimination with that norm alone; above 1 is wrong
+returned: residual / bound of what the library gives; where the norm was refused that is partial's
+"""
+
+
+# -- matrices ---------------------------------------------------------------------------------------------------------
+
+
+def near_singular_blocks(n: int, rng: np.random.Generator) -> Array:
+    """Make a well conditioned matrix whose 2x2 blocks are all nearly singular: what a block pivot has to choose from.
+
+    Rows 2i and 2i + 1 are b_i + c_i / 256 and b_i - c_i / 256, b_i and c_i random; a norm of any of the blocks is about
+    1/256 of its entries, and multipliers are as large. Two rows of different texels make good pivots.
+
+    Examples
+    --------
+    >>> a = near_singular_blocks(8, np.random.default_rng(0))
+    >>> blocks = a.reshape(4, 2, 4, 2).swapaxes(1, 2)
+    >>> bool(np.abs(np.linalg.det(blocks)).max() < 0.05)
+    True
+    """
+    half = (n + 1) // 2
+    middle, apart = rng.standard_normal((2, half, n)) * np.array([1.0, 2.0**-8])[:, None, None]
+    rows = np.stack([middle + apart, middle - apart], axis=1).reshape(2 * half, n)
+    return np.asarray(rows[:n], dtype=np.float32)
+
+
+def uneven_pairs(n: int, rng: np.random.Generator) -> Array:
+    """Make a matrix where the harmonic and the geometric norm disagree.
+
+    In the upper half the rows of a pair are scaled by 64 and 1/16, in the lower half by 1 and 1: the geometric mean of
+    the upper pairs is larger, the harmonic mean of the lower ones.
+
+    Examples
+    --------
+    >>> largest = np.abs(uneven_pairs(64, np.random.default_rng(0))).max(axis=1)
+    >>> bool(largest[0] > 500 * largest[1])
+    True
+    """
+    scales = np.ones(n)
+    scales[: n // 2 : 2], scales[1 : n // 2 : 2] = 64.0, 1.0 / 16.0
+    return np.asarray(scales[:, None] * rng.standard_normal((n, n)), dtype=np.float32)
+
+
+def matrices(size: int, seed: int = 2007) -> dict[str, Array]:
+    """Matrices on which the choices of a pivot differ, by name.
+
+    Parameters
+    ----------
+    size : int
+        Their order.
+    seed : int
+        Of the random ones.
+
+    Examples
+    --------
+    >>> sorted({a.shape for a in matrices(8).values()})
+    [(8, 8)]
+    """
+    rng = np.random.default_rng(seed)
+    return {
+        "uniform": testing.uniform(size, size, rng),
+        "normal": testing.normal(size, size, rng),
+        "spd": testing.spd(size, rng),
+        "graded": testing.graded(size, size, rng),
+        "uneven pairs": uneven_pairs(size, rng),
+        "near-singular blocks": near_singular_blocks(size, rng),
+        "rows e0 e2 e1 e3": testing.bad_pairs(size, size),
+        "Wilkinson": testing.wilkinson_growth(size, size, order=WILKINSON),
+    }
+
+
+def real_matrices(folder: Path) -> dict[str, Array]:
+    """Real matrices: the MatrixMarket files (``*.mtx``, ``*.mtx.gz``) of a folder, by name.
+
+    Parameters
+    ----------
+    folder : Path
+        Files that hold no real matrix of 2 to `LARGEST_REAL` rows and columns are passed over.
+
+    Raises
+    ------
+    OSError
+        The folder cannot be read.
+    MissingPackageError
+        SciPy is not installed.
+    """
+    require("pivoting", "scipy")
+    from scipy.io import mminfo, mmread
+
+    found = {}
+    for path in sorted(folder.iterdir()):
+        if not path.name.endswith((".mtx", ".mtx.gz")):
+            continue
+        rows, columns, _, _, field, _ = mminfo(path)
+        if not 2 <= min(rows, columns) <= max(rows, columns) <= LARGEST_REAL or field == "complex":
+            continue
+        read = mmread(path)
+        dense = np.asarray(read.toarray() if hasattr(read, "toarray") else read)
+        found[path.name.split(".")[0]] = as_float32("pivoting", path.name, dense, True)
+    return found
+
+
+# -- complete pivoting ------------------------------------------------------------------------------------------------
+
+
+class PLUQ(NamedTuple):
+    """What `pluq` returns: A = P @ L @ U @ Q.
+
+    Attributes
+    ----------
+    P : shape (m, m)
+        Permutation matrix.
+    L : shape (m, k)
+        Unit lower trapezoidal, k = min(m, n); no entry is above 1 in magnitude.
+    U : shape (k, n)
+        Upper trapezoidal; no entry of a row is above that on the diagonal.
+    Q : shape (n, n)
+        Permutation matrix.
+    """
+
+    P: Array
+    L: Array
+    U: Array
+    Q: Array
+
+
+def pluq(a: Any, *, device: Device | None = None) -> PLUQ:
+    """PLU factorisation with complete pivoting, A = P @ L @ U @ Q.
+
+    Parameters
+    ----------
+    a : array_like or Matrix, shape (m, n)
+        Real numbers; any shape and rank.
+    device : Device, optional
+        Where to compute.
+
+    Returns
+    -------
+    PLUQ
+        Arrays of float32. Synchronises.
+
+    Raises
+    ------
+    ShapeError, DTypeError, NonFiniteError
+        `a` is not two-dimensional, not real, not finite.
+
+    Notes
+    -----
+    Error: norm(P L U Q - A) / (max(m, n) norm(A) u) stays below 30, u = 2^-24. Of equal candidates the first one, row
+    by row, is the pivot. Cost: about 2/3 n^3 flop and n^3 / 3 comparisons; 6 to 9 passes for a column.
+    Source: Galoppo, Govindaraju, Henson and Manocha 2005 (LU-GPU), full pivoting.
+
+    Examples
+    --------
+    >>> P, L, U, Q = pluq([[1, 2], [3, 4]])
+    >>> U
+    array([[ 4. ,  3. ],
+           [ 0. , -0.5]], dtype=float32)
+    >>> P @ L @ U @ Q
+    array([[1., 2.],
+           [3., 4.]], dtype=float32)
+    """
+    value = a.numpy() if isinstance(a, Matrix) else as_float32("pluq", "A", a, True)
+    if value.ndim != 2:
+        raise ShapeError(f"pluq: A must be two-dimensional, got shape {value.shape}; reshape it")
+    m, n = value.shape
+    if 0 in value.shape:
+        return PLUQ(*(np.eye(*shape, dtype=np.float32) for shape in ((m, m), (m, 0), (0, n), (n, n))))
+    matrix = a if isinstance(a, Matrix) else glla.asarray(value, device)
+    results = matrix.device.run(plu_kernel.plan(matrix.shape, variant="row_operations_full"), A=matrix.texture)
+    lu = Matrix(matrix.device, results["LU"], matrix.shape)
+    rows, columns = (Factors(lu, results[name]).pivots for name in ("pivots", "columns"))
+    P, Q = np.zeros((m, m), dtype=np.float32), np.zeros((n, n), dtype=np.float32)
+    P[permutation_of(rows, m), np.arange(m)] = 1
+    Q[np.arange(n), permutation_of(columns, n)] = 1
+    return PLUQ(P, *testing.unpack_lu(lu.numpy()), Q)
+
+
+# -- the study --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Record:
+    """What one choice of pivots made of one matrix.
+
+    Attributes
+    ----------
+    matrix : str
+        Its name.
+    rows, columns : int
+        Its shape; what ``rref`` reduces has a column more.
+    operation : {"plu", "rref"}
+        What was done.
+    pivoting : str
+        How pivots were chosen.
+    growth : float
+        Largest entry over that of the matrix: of U, or of the columns that an echelon form searched (equilibrated; NaN
+        with ``partial``, whose search keeps other figures).
+    pivot : float
+        Smallest pivot norm over the largest entry of its two columns; NaN where it is not judged by one.
+    error : float
+        Residual over bound of this elimination by itself; above 1 is wrong.
+    refused : bool
+        The device found the pivots or the growth too bad, and the library does it again with ``partial``.
+    returned : float
+        Residual over bound of what the library returns.
+    passes : int
+        Render passes of this elimination.
+    """
+
+    matrix: str
+    rows: int
+    columns: int
+    operation: str
+    pivoting: str
+    growth: float
+    pivot: float
+    error: float
+    refused: bool
+    returned: float
+    passes: int
+
+
+def pivoting_study(
+    size: int = 64,
+    given: Mapping[str, Any] | None = None,
+    *,
+    seed: int = 2007,
+    device: Device | None = None,
+) -> list[Record]:
+    """Compare the choices of pivots for growth and error.
+
+    Parameters
+    ----------
+    size : int
+        Order of the matrices.
+    given : mapping of str to array_like, optional
+        Matrices instead of `matrices`.
+    seed : int
+        Of the random ones.
+    device : Device, optional
+        Where to compute.
+
+    Returns
+    -------
+    list of Record
+        For each matrix, operation and strategy of `STRATEGIES`. ``pandas.DataFrame(records)`` is a table of them.
+
+    Raises
+    ------
+    ShapeError, DTypeError, NonFiniteError
+        A given matrix is not two-dimensional, empty, not real, not finite.
+
+    Examples
+    --------
+    >>> records = pivoting_study(given={"rows e0 e2 e1 e3": np.eye(4)[[0, 2, 1, 3]]})
+    >>> [(r.operation, r.pivoting) for r in records if r.refused]
+    [('plu', 'harmonic'), ('plu', 'geometric'), ('rref', 'harmonic'), ('rref', 'geometric')]
+    >>> max(r.returned for r in records)
+    0.0
+    """
+    target = device or glla.default_device()
+    records: list[Record] = []
+    for name, value in (matrices(size, seed) if given is None else given).items():
+        a = as_float32("pivoting_study", name, value, True)
+        if a.ndim != 2 or 0 in a.shape:
+            raise ShapeError(f"pivoting_study: {name} must be two-dimensional and not empty, got shape {a.shape}")
+        matrix = glla.asarray(a, target)
+        records += [_plu(name, a, matrix, pivoting) for pivoting in STRATEGIES["plu"]]
+        records += [_rref(name, a, target, pivoting) for pivoting in STRATEGIES["rref"]]
+    return records
+
+
+def _plu(name: str, a: Array, matrix: Matrix, pivoting: str) -> Record:
+    """Factor with one norm, then as the library does."""
+    if pivoting == COMPLETE:
+        return _pluq(name, a, matrix)
+    plan = plu_kernel.plan(a.shape, pivoting)
+    device = matrix.device
+    results = device.run(plan, A=matrix.texture)
+    factors = Factors(Matrix(device, results["LU"], a.shape), results["pivots"])
+    lower, upper = testing.unpack_lu(factors.lu.numpy())
+    verdict = testing.judge_plu(a, testing.permutation_from_piv(factors.pivots, len(a)), lower, upper)
+    ratio, largest = device.read(results["health"])[0, :, :2].T
+    scale = largest_magnitude(matrix)
+    judged = pivoting != "partial"
+    refused = judged and not pivot.accepted(ratio.min(), largest.max(), scale, min(a.shape))
+    returned = testing.judge_plu(a, *glla.plu(a, pivoting, variant="rank2", device=device, check_finite=False))
+    smallest = float(ratio.min()) if judged else math.nan
+    growth = _over(np.abs(upper).max(), scale)
+    return _record(name, a, "plu", pivoting, growth, smallest, verdict, refused, returned, len(plan.steps))
+
+
+def _pluq(name: str, a: Array, matrix: Matrix) -> Record:
+    P, L, U, Q = pluq(matrix)
+    verdict = testing.judge_plu(a @ Q.T, P, L, U)
+    passes = len(plu_kernel.plan(a.shape, variant="row_operations_full").steps)
+    growth = _over(np.abs(U).max(), np.abs(a).max())
+    return _record(name, a, "plu", COMPLETE, growth, math.nan, verdict, False, verdict, passes)
+
+
+def _rref(name: str, a: Array, device: Device, pivoting: str) -> Record:
+    """Reduce the equilibrated [A | b] with one norm, then [A | b] as the library does."""
+    augmented = np.column_stack([a, a.sum(axis=1, dtype=np.float64).astype(np.float32)])
+    scaled, _ = equilibrated(glla.asarray(augmented, device))
+    judged = pivoting != "partial"
+    limits = (SMALLEST_BLOCK_NORM, 0.0) if judged else (0.0, EPSILON)
+    result, pivots, (ratio, largest, _) = eliminated(scaled, limits, pivoting)
+    verdict = testing.judge_rref(scaled.numpy(), result.numpy(), pivots)
+    order = min(augmented.shape)
+    refused = judged and not (len(pivots) == order and pivot.accepted(ratio, largest, 2.0, order))
+    R, found = glla.rref(augmented, pivoting=pivoting, variant="rank2", device=device, check_finite=False)
+    returned = testing.judge_rref(augmented, R, found)
+    growth, smallest = (_over(largest, largest_magnitude(scaled)), ratio) if judged else (math.nan, math.nan)
+    passes = len(rref_kernel.plan(augmented.shape, pivoting).steps)
+    return _record(name, a, "rref", pivoting, growth, smallest, verdict, refused, returned, passes)
+
+
+def _record(
+    name: str,
+    a: Array,
+    operation: str,
+    pivoting: str,
+    growth: float,
+    smallest: float,
+    verdict: Verdict,
+    refused: bool,
+    returned: Verdict,
+    passes: int,
+) -> Record:
+    rows, columns = a.shape
+    figures = (growth, smallest, verdict.ratio, bool(refused), returned.ratio, passes)
+    return Record(name, rows, columns, operation, pivoting, *figures)
+
+
+def _over(largest: Any, scale: Any) -> float:
+    """Growth; that of a matrix of zeros is 1.
+
+    >>> _over(3.0, 2.0), _over(0.0, 0.0)
+    (1.5, 1.0)
+    """
+    return float(largest) / float(scale) if scale else 1.0
+
+
+def sound(records: Iterable[Record]) -> bool:
+    """Whether everything that the library returned is within its bound."""
+    return all(record.returned <= 1 for record in records)
+
+
+# -- what is shown ----------------------------------------------------------------------------------------------------
+
+
+def show(records: Sequence[Record], title: str, console: Console | None = None) -> None:
+    """Print the records as a table."""
+    require("pivoting", "rich")
+    from rich.console import Console
+
+    console = console or Console(highlight=False)
+    if not console.is_terminal:
+        console.width = max(console.width, TABLE_WIDTH)
+    console.print(title, markup=False)
+    console.print(_table(records))
+    console.print(LEGEND, markup=False, soft_wrap=True)
+    refused = sum(record.refused for record in records)
+    wrong = sum(not record.error <= 1 for record in records)
+    console.print(f"{refused} of {len(records)} eliminations were refused; {wrong} were wrong", markup=False)
+    bad = sum(not record.returned <= 1 for record in records)
+    console.print(f"{bad} results FAILED" if bad else "every result that was returned is within its bound")
+
+
+def _table(records: Sequence[Record]) -> Table:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    for name in ("matrix", "shape", "operation", "pivoting"):
+        table.add_column(name, no_wrap=True)
+    for name in ("passes", "growth", "pivot", "error", "refused", "returned"):
+        table.add_column(name, justify="right", no_wrap=True)
+    before = ""
+    for record in records:
+        named = record.matrix != before
+        before = record.matrix
+        cells = (
+            record.matrix if named else "",
+            f"{record.rows} x {record.columns}" if named else "",
+            record.operation,
+            record.pivoting,
+            str(record.passes),
+            *(_brief(figure) for figure in (record.growth, record.pivot, record.error)),
+            "yes" if record.refused else "-",
+            _brief(record.returned),
+        )
+        table.add_row(*(Text(cell) for cell in cells), style="bold" if record.refused else "")
+    return table
+
+
+def _brief(figure: float) -> str:
+    """Write three digits.
+
+    >>> _brief(1.5), _brief(float("nan")), _brief(2.0**23)
+    ('1.5', '-', '8.39e+06')
+    """
+    return "-" if math.isnan(figure) else f"{figure:.3g}"
+
+
+MARKS = {"harmonic": "o", "geometric": "s", "partial": "^", COMPLETE: "D"}
+SMALLEST_DRAWN = 1e-6
+
+
+def draw(records: Sequence[Record], title: str, path: Path) -> None:
+    """Write a picture: growth and error, by matrix, operation and pivoting. Hollow marks were refused.
+
+    Raises
+    ------
+    MissingPackageError
+        Matplotlib is not installed.
+    OSError
+        The file cannot be written.
+    """
+    require("pivoting", "matplotlib")
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(14, 9), layout="constrained")
+    figure.suptitle(f"{title} (hollow: refused; left edge: zero; right edge: infinite)")
+    axes: Any = figure.subplots(2, 2, sharey="row")
+    for row, operation in zip(axes, STRATEGIES, strict=True):
+        some = [record for record in records if record.operation == operation]
+        _draw_figures(row[0], some, "growth", f"{operation}: growth")
+        _draw_figures(row[1], some, "error", f"{operation}: residual / bound")
+        row[1].axvline(1.0, color="black", linewidth=0.8)
+    axes[0, 0].legend(loc="upper right")
+    figure.savefig(path, format="png", dpi=110)
+
+
+def _draw_figures(axes: Axes, records: Sequence[Record], name: str, title: str) -> None:
+    """Draw one figure of the records, a line for each matrix; what is infinite stands at the right edge."""
+    names = list(dict.fromkeys(record.matrix for record in records))
+    records = [record for record in records if not math.isnan(getattr(record, name))]
+    values = [getattr(record, name) for record in records]
+    edge = max(100.0, 10 * max((value for value in values if math.isfinite(value)), default=0.0))
+    axes.set_xscale("log")
+    for number, (pivoting, mark) in enumerate(MARKS.items()):
+        axes.plot([], [], mark, color=f"C{number}", label=pivoting)
+        for record in (record for record in records if record.pivoting == pivoting):
+            value = getattr(record, name)
+            place = names.index(record.matrix) + 0.16 * (number - 1.5)
+            axes.plot(
+                min(max(value, SMALLEST_DRAWN), edge),
+                place,
+                mark,
+                color=f"C{number}",
+                fillstyle="none" if record.refused else "full",
+            )
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.grid(axis="x", alpha=0.3)
+    axes.set_title(title)

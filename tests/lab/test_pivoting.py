@@ -1,0 +1,220 @@
+"""`glla pivoting` and complete pivoting: the norms differ where they should, and what is wrong is refused."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+import glla
+from glla import testing
+from glla.cli import main
+from glla.errors import NonFiniteError, ShapeError
+from glla.lab import pivoting
+from glla.lab.pivoting import STRATEGIES, pivoting_study, pluq
+
+pytest.importorskip("matplotlib")
+pytest.importorskip("rich")
+pytest.importorskip("scipy")
+
+SIZE = 24
+MULTIPLIERS = 1 + 8 * testing.ROUNDOFF
+
+
+@pytest.fixture(scope="module")
+def records():
+    return pivoting_study(SIZE)
+
+
+def find(records, matrix, operation, strategy):
+    (record,) = (r for r in records if (r.matrix, r.operation, r.pivoting) == (matrix, operation, strategy))
+    return record
+
+
+# -- complete pivoting ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("m", "n"), testing.SHAPES)
+def test_pluq_of_every_shape(m, n, rng):
+    for kind in ("normal", "singular", "permutation"):
+        a = testing.MATRICES[kind](m, n, rng)
+        P, L, U, Q = pluq(a)
+        assert [part.shape for part in (P, L, U, Q)] == [(m, m), (m, min(m, n)), (min(m, n), n), (n, n)]
+        testing.assert_exact(Q @ Q.T, np.eye(n))
+        testing.assert_plu(a @ Q.T, P, L, U, multiplier_limit=MULTIPLIERS)
+        assert (np.abs(U) <= np.abs(np.diagonal(U))[:, None]).all()
+
+
+def test_pluq_of_a_matrix_of_a_device(rng):
+    a = testing.normal(5, 7, rng)
+    A = glla.asarray(a)
+    for part, expected in zip(pluq(A), pluq(a), strict=True):
+        testing.assert_exact(part, expected)
+    testing.assert_exact(A.numpy(), a)
+
+
+def test_pluq_messages():
+    with pytest.raises(ShapeError, match=r"^pluq: A must be two-dimensional, got shape \(3,\); reshape it$"):
+        pluq([1, 2, 3])
+    with pytest.raises(NonFiniteError, match=r"^pluq: A must not hold NaN or infinity, got nan at \(0, 0\)"):
+        pluq([[np.nan]])
+
+
+# -- the study --------------------------------------------------------------------------------------------------------
+
+
+def test_every_matrix_by_every_strategy(records):
+    expected = [
+        (name, operation, strategy)
+        for name in pivoting.matrices(SIZE)
+        for operation, strategies in STRATEGIES.items()
+        for strategy in strategies
+    ]
+    assert [(r.matrix, r.operation, r.pivoting) for r in records] == expected
+    assert all((r.rows, r.columns) == (SIZE, SIZE) for r in records)
+
+
+def test_what_is_returned_is_within_its_bound(records):
+    assert pivoting.sound(records)
+    for operation in STRATEGIES:
+        assert max(r.returned for r in records if r.operation == operation) > 0
+
+
+def test_what_is_wrong_is_refused(records):
+    """The check on the device lets nothing through that its bound would not."""
+    assert all(r.refused for r in records if not r.error <= 1)
+    assert any(r.refused and not r.error <= 1 for r in records)
+
+
+def test_only_block_norms_are_refused(records):
+    assert {r.pivoting for r in records if r.refused} == {"harmonic", "geometric"}
+    for r in records:
+        assert math.isnan(r.pivot) == (r.pivoting in ("partial", "complete"))
+        assert math.isnan(r.growth) == (r.operation == "rref" and r.pivoting == "partial")
+
+
+@pytest.mark.parametrize("operation", STRATEGIES)
+@pytest.mark.parametrize("norm", ["harmonic", "geometric"])
+def test_bad_pairs_are_refused_and_good_ones_are_not(records, operation, norm):
+    for name, refused in (("rows e0 e2 e1 e3", True), ("near-singular blocks", True), ("spd", False)):
+        assert find(records, name, operation, norm).refused == refused, name
+
+
+def test_near_singular_blocks_cost_accuracy(records):
+    """Multipliers of about 256; with partial pivoting they are at most 1."""
+    block, partial = (find(records, "near-singular blocks", "plu", norm) for norm in ("harmonic", "partial"))
+    assert block.growth > 1.5 * partial.growth
+    assert block.error > 3 * partial.error
+
+
+def test_the_block_norms_disagree_on_uneven_pairs(device):
+    a = pivoting.uneven_pairs(SIZE, np.random.default_rng(1))
+    first = {}
+    for norm in ("harmonic", "geometric"):
+        plan = glla.plan("plu", a.shape, pivoting=norm)
+        first[norm] = int(device.read(device.run(plan, A=device.upload(a))["pivots"])[0, 0, 0])
+    assert first["geometric"] < SIZE // 2 <= first["harmonic"]
+
+
+def test_wilkinsons_matrix_grows_but_with_complete_pivoting(records):
+    assert find(records, "Wilkinson", "plu", "partial").growth == 2.0 ** (SIZE - 1)
+    assert find(records, "Wilkinson", "plu", "complete").growth == 2
+    assert find(records, "Wilkinson", "plu", "harmonic").refused
+
+
+def test_block_norms_take_fewer_passes(records):
+    for operation in STRATEGIES:
+        passes = {r.pivoting: r.passes for r in records if r.operation == operation and r.matrix == "normal"}
+        assert passes["harmonic"] == passes["geometric"] < passes["partial"]
+
+
+def test_growth_is_that_of_the_factors(rng):
+    a = testing.normal(9, 9, rng)
+    record = find(pivoting_study(given={"a": a}), "a", "plu", "partial")
+    assert record.growth == pytest.approx(np.abs(glla.plu(a).U).max() / np.abs(a).max(), rel=1e-6)
+
+
+def test_given_matrices_of_any_shape():
+    given = {"tall": np.eye(5, 2), "wide": [[1, 2, 3]], "zeros": np.zeros((3, 3))}
+    records = pivoting_study(given=given)
+    assert [(r.matrix, r.rows, r.columns) for r in records[::7]] == [("tall", 5, 2), ("wide", 1, 3), ("zeros", 3, 3)]
+    assert pivoting.sound(records)
+
+
+def test_study_messages():
+    message = r"^pivoting_study: a must be two-dimensional and not empty, got shape \(0, 3\)$"
+    with pytest.raises(ShapeError, match=message):
+        pivoting_study(given={"a": np.zeros((0, 3))})
+
+
+def test_a_wrong_result_is_not_sound(records, monkeypatch):
+    monkeypatch.setattr(testing, "residual_plu", lambda *factors: 31.0)
+    assert not pivoting.sound(pivoting_study(given={"a": np.eye(4)}))
+
+
+@pytest.mark.data
+def test_real_matrices(data):
+    found = pivoting.real_matrices(data)
+    assert {name: a.shape for name, a in found.items()} == {
+        "can_144": (144, 144), "gre_115": (115, 115), "mhdb416": (416, 416), "west0156": (156, 156),
+    }  # fmt: skip
+    records = pivoting_study(given={"gre_115": found["gre_115"]})
+    assert pivoting.sound(records)
+
+
+# -- the command ------------------------------------------------------------------------------------------------------
+
+
+def test_command(tmp_path, capsys):
+    made, picture = tmp_path / "records.json", tmp_path / "picture.png"
+    assert main(["pivoting", "--size", "8", "--json", str(made), "--plot", str(picture)]) == 0
+    output, errors = capsys.readouterr()
+    assert errors == ""
+    for word in (*pivoting.matrices(8), "harmonic", "geometric", "partial", "complete", "refused", "growth"):
+        assert word in output
+    assert glla.default_device().info.renderer in output
+    assert "every result that was returned is within its bound" in output
+    told = json.loads(made.read_text(encoding="utf-8"))
+    assert len(told["records"]) == 7 * len(pivoting.matrices(8))
+    first = told["records"][0]
+    assert (first["matrix"], first["operation"], first["pivoting"], first["refused"]) == (
+        "uniform", "plu", "harmonic", first["refused"],
+    )  # fmt: skip
+    assert first["error"] <= 1
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_command_with_real_matrices(tmp_path, capsys):
+    (tmp_path / "three.mtx").write_text("%%MatrixMarket matrix coordinate real general\n3 3 3\n1 1 2\n2 3 4\n3 2 -1\n")
+    (tmp_path / "vector.mtx").write_text("%%MatrixMarket matrix array real general\n3 1\n1\n2\n3\n")
+    (tmp_path / "README").write_text("not a matrix")
+    assert main(["pivoting", "--size", "8", "--data", str(tmp_path)]) == 0
+    output = capsys.readouterr().out
+    assert "three" in output and "3 x 3" in output and "vector" not in output
+
+
+def test_command_fails_where_a_result_is_wrong(capsys, monkeypatch):
+    monkeypatch.setattr(testing, "residual_plu", lambda *factors: 31.0)
+    assert main(["pivoting", "--size", "8"]) == 1
+    assert "results FAILED" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("option", ["--json", "--plot"])
+def test_a_path_that_cannot_be_written(tmp_path, capsys, monkeypatch, option):
+    monkeypatch.setattr(pivoting, "pivoting_study", lambda **options: pytest.fail("the work was done first"))
+    path = tmp_path / "no folder" / "file"
+    assert main(["pivoting", option, str(path)]) == 1
+    assert capsys.readouterr().err == f"glla: {path}: No such file or directory\n"
+
+
+def test_a_folder_that_is_not_there(tmp_path, capsys):
+    assert main(["pivoting", "--data", str(tmp_path / "none")]) == 1
+    assert capsys.readouterr().err == f"glla: {tmp_path / 'none'}: No such file or directory\n"
+
+
+def test_missing_packages(capsys, monkeypatch):
+    from glla.lab import extra
+
+    monkeypatch.setattr(extra, "find_spec", lambda package: None)
+    assert main(["pivoting", "--plot", "x.png"]) == 1
+    assert capsys.readouterr().err == "glla: pivoting: needs rich, matplotlib; pip install 'glla[lab]'\n"
