@@ -12,7 +12,7 @@ from glla.resident.value import Array, Resident, from_array
 
 Axis = Literal[0, 1] | None
 
-LINES = {None: "the matrix", 0: "a column", 1: "a row"}
+LINES = {None: "a matrix", 0: "a column", 1: "a row"}
 
 
 def as_axis(function: str, axis: Any) -> Axis:
@@ -100,8 +100,8 @@ def matrix_norm(a: Resident, order: Any) -> np.float32:
             "others need singular values: use numpy.linalg.norm(A.numpy(), ord)"
         )
     if 0 in a.shape:
-        if a.shape[1 - sums[order]] == 0:
-            raise ShapeError(f"norm: this norm of an empty matrix is not defined, got shape {a.shape}")
+        if order < 0 and a.shape[1 - sums[order]] == 0:
+            raise ShapeError(f"norm: the smallest sum of no lines is not defined, got ord {order} and shape {a.shape}")
         return np.float32(0)
     lines = fold("sum_magnitudes", a, 1 if sums[order] else 0)
     result: np.float32 = fold("max" if order > 0 else "min", lines).numpy()[0, 0]
