@@ -28,7 +28,7 @@ def astype(x: Matrix, dtype: Any, /, *, copy: Any = True, device: Device | None 
 
 def finfo(type: Any, /) -> Any:
     """Limits of float32, as `numpy.finfo`."""
-    dtype = np.dtype(getattr(type, "dtype", type))
+    dtype = type.dtype if isinstance(type, Matrix) else np.dtype(type)
     check_dtype("finfo", dtype)
     return np.finfo(dtype)
 
