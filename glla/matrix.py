@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.device import Device, Texture, default_device
-from glla.dispatch import overrides
+from glla.dispatch import delegating, overrides
 from glla.errors import (
     DeviceMismatchError,
     DTypeError,
@@ -832,6 +832,7 @@ def _factor(name: str, other: Any) -> Array | Matrix:
 # -- making them ----------------------------------------------------------------------------------------------------
 
 
+@delegating
 def asarray(value: Any, device: Device | None = None, *, check_finite: bool = True) -> Matrix:
     """Put a 2-D array onto a device.
 
