@@ -195,11 +195,10 @@ class Matrix:
     float32's range becomes infinite, and 0 / 0 is NaN. ``numpy(check_finite=True)`` and the functions of glla that
     give arrays raise NonFiniteError then. Numbers and arrays that go in must be finite; `asarray` can let others in.
 
-    *Errors.* ``+ - *`` round once: u = 2^-24 relative. ``/`` and sqrt are the device's: up to 2.5 ulp are granted to
-    it, `glla.character` measures them. exp and log stay within 3 u. Powers with whole exponents up to 256 are products:
-    abs(b) u, and exact where the products are; others 6 u + 4 u abs(b log a). Sums:
-    abs(S - S^) <= d u sum(abs(a)), d = 34 for up to 32 x 32 elements and 32 more for every factor of 16 in the longer
-    side. Denormals may count as zero.
+    *Errors.* ``+ - *`` round once: u = 2^-24 relative. ``/`` and sqrt are the driver's, for which GLSL 3.30 promises
+    nothing; ``glla info`` shows what was measured. exp and log stay within 4 u where the compiler keeps the order of
+    operations. Powers with whole exponents up to 256 are products: abs(b) u, and exact where the products are; others
+    6 u + 4 u abs(b log(a)). Sums: see `sum`. Denormals may count as zero.
 
     Examples
     --------
@@ -679,6 +678,7 @@ class Matrix:
         return result if result is NotImplemented else self._take_over(name, result)
 
     def _take_over(self, name: str, result: Any) -> Matrix:
+        _ = self.value  # raises if it was released
         if result.shape != self.shape or not isinstance(result, Matrix):
             raise ShapeError(f"{name}: the result has shape {result.shape} and does not fit in place of {self.shape}")
         if result.device is not self.device:

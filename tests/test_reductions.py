@@ -10,7 +10,7 @@ from glla.kernels.reduce import depth
 
 AXES = [None, 0, 1, -1, -2, (0, 1), (1,)]
 every_axis = pytest.mark.parametrize("axis", AXES, ids=str)
-SHAPES = [(1, 1), (1, 4), (5, 1), (2, 2), (3, 2), (16, 17), (33, 31), (2, 67), (131, 3)]
+SHAPES = [(1, 1), (1, 4), (5, 2), (33, 31), (131, 3)]
 every_shape = pytest.mark.parametrize("shape", SHAPES, ids=str)
 
 

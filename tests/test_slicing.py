@@ -10,7 +10,7 @@ from glla import testing
 from glla.errors import DTypeError, IndexingError, NonFiniteError, ShapeError
 
 some = settings(
-    max_examples=150, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=200, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 ENDS = st.none() | st.integers(-9, 9)
 SLICES = st.builds(slice, ENDS, ENDS, st.none() | st.integers(-4, 4).filter(bool))
@@ -103,6 +103,16 @@ def test_a_column_takes_a_vector_a_column_and_a_matrix(rng):
         expected = a.copy()
         expected[:, 1] = np.arange(4)
         testing.assert_exact(A.numpy(), expected)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("index", [np.s_[1:4, 2:7], np.s_[::2, ::-1], np.s_[3:, :4], np.s_[2:3, 1:]], ids=str)
+def test_a_block_takes_a_transpose(index, turned, rng):
+    a = testing.integers(6, 7, rng)
+    A, b = matrix(a, turned), testing.integers(*a[index].shape, rng)
+    A[index] = glla.asarray(b.T).T
+    a[index] = b
+    testing.assert_exact(A.numpy(), a)
 
 
 def test_in_place_on_a_block(rng):

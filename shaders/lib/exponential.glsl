@@ -8,7 +8,7 @@
 const float LN2_HIGH = 0.693359375;      // 355 / 512
 const float LN2_LOW = -2.12194440e-4;
 
-// e^a = 2^k e^r, |r| <= ln 2 / 2; the Taylor polynomial of e^r leaves 5e-9. Error: 3 units roundoff.
+// e^a = 2^k e^r, |r| <= ln 2 / 2; the Taylor polynomial of e^r leaves 5e-9. Error: 4 units roundoff.
 float exp_of(float a) {
     if (is_nan(a)) return a;
     if (a > 89.0) return INFINITY;
@@ -25,7 +25,7 @@ float exp_of(float a) {
 }
 
 // log a = e ln 2 + log(1 + f), 1 + f in [sqrt(1/2), sqrt(2)]. With s = f / (2 + f), log(1 + f) = 2 atanh(s)
-// = 2s + s R = f - s (f - R): the division's error is multiplied by f. Error: 3 units roundoff.
+// = 2s + s R = f - s (f - R): the division's error is multiplied by f. Error: 4 units roundoff.
 float log_of(float a) {
     if (is_nan(a)) return a;
     int e = exponent_of(a);

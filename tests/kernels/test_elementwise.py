@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 from glla.kernels.elementwise import BINARY, TRUTHS, UNARY, WHOLE, binary, unary
-from glla.testing import ROUNDOFF, SHAPES, SMALLEST_NORMAL, assert_exact, normal
+from glla.testing import ROUNDOFF, SMALLEST_NORMAL, assert_exact, normal
 
-WHOLE_SHAPES = [shape for shape in SHAPES if 0 not in shape]
+WHOLE_SHAPES = [(1, 1), (2, 3), (3, 2), (17, 16), (37, 1)]
 LIES = list(product((0, 1), (0, 1), (0, 1)))
 SPECIAL = np.array([0.0, -0.0, 1, -1, 0.5, -2.5, 3, 1e30, -1e30, 1e-30, np.inf, -np.inf, np.nan], dtype=np.float32)
 
-# Functions that round may be off by so many units roundoff; GLSL grants 2.5 ulp to a division and a square root.
+# Functions that round may be off by so many units roundoff; GLSL 3.30 promises nothing for division and square root, 5 is what
+# newer versions grant (2.5 ulp).
 ROUNDED = {"sqrt": 5, "exp": 4, "log": 4, "divide": 5, "power": 257}
 
 
@@ -77,7 +78,7 @@ def test_binary_on_every_shape(run, rng, name, shape):
 
 
 @pytest.mark.parametrize("lies", LIES, ids=str)
-@pytest.mark.parametrize("shape", [(1, 1), (1, 4), (5, 1), (4, 6), (5, 3), (3, 8)], ids=str)
+@pytest.mark.parametrize("shape", [(1, 4), (5, 1), (4, 6), (5, 3)], ids=str)
 def test_every_way_to_lie(run, rng, shape, lies):
     a, b = normal(*shape, rng), normal(*shape, rng)
     copied = run(unary(shape, "positive", lies), A=stored(a, lies)).matrix("result", shape)

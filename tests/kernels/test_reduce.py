@@ -66,6 +66,7 @@ MODELS = {
     "min_magnitude": lambda a, **options: np.min(np.abs(a), **options),
 }
 every_axis = pytest.mark.parametrize("axis", [None, 0, 1])
+SMALLER = [(1, 1), (1, 4), (3, 2), (17, 16)]
 LARGER = [(33, 2), (2, 33), (513, 3), (3, 1031), (65, 70)]
 
 
@@ -79,7 +80,7 @@ def test_every_fold_has_a_model():
 
 @every_axis
 @pytest.mark.parametrize("operation", MODELS)
-@pytest.mark.parametrize("shape", [*WHOLE, *LARGER], ids=str)
+@pytest.mark.parametrize("shape", [*SMALLER, *LARGER], ids=str)
 def test_folds_are_exact_for_integers(run, rng, operation, shape, axis):
     a = integers(*shape, rng)
     assert_exact(folded(run, a, operation, axis), MODELS[operation](a.astype(np.float64), axis=axis, keepdims=True))
