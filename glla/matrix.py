@@ -130,6 +130,9 @@ def _first_bad(array: NDArray[Any], shown: NDArray[Any] | None = None) -> str:
     return f"{(array if shown is None else shown)[position]!s} at {position}"
 
 
+CPU = (1, 0)
+"""DLPack's name for the host."""
+
 UFUNCS: dict[np.ufunc, str] = {getattr(np, name): name for name in (*UNARY, *BINARY, "matmul")}
 """NumPy's universal functions that run on the device."""
 
@@ -350,7 +353,7 @@ class Matrix:
 
     def __dlpack_device__(self) -> tuple[int, int]:
         """Say where the export lies: on the CPU, (1, 0)."""
-        return 1, 0
+        return CPU
 
     def tolist(self) -> list[list[float]]:
         """Read it back as a list of rows. Synchronises."""
@@ -415,9 +418,14 @@ class Matrix:
         """The same as `T`, by the array API's name."""
         return self.T
 
-    def transpose(self) -> Matrix:
-        """Give `T`."""
-        return self.T
+    def transpose(self, *axes: Any) -> Matrix:
+        """Give `T`, or a copy for the axes (0, 1), as `numpy.ndarray.transpose`."""
+        order = axes[0] if len(axes) == 1 else axes or None
+        turns = {None: True, (1, 0): True, (0, 1): False}
+        chosen = None if order is None else tuple(axis % 2 for axis in order)
+        if chosen not in turns:
+            raise OptionError(f"transpose: axes must be (1, 0) or (0, 1), got {order!r}")
+        return self.T if turns[chosen] else self.copy()
 
     def __getitem__(self, index: Any) -> Any:
         """Take a block: slices, with steps of either sign, and integers.
@@ -549,7 +557,8 @@ class Matrix:
         """
         if reductions.as_axis("norm", axis) is not None:
             return self.vector_norm(ord, axis, keepdims=keepdims)
-        result = reductions.matrix_norm(self.value, ord)
+        turned = axis is not None and axis[0] % 2 == 1  # (1, 0): columns are its rows
+        result = reductions.matrix_norm(self.value.transpose if turned else self.value, ord)
         return upload(np.full((1, 1), result), self.device) if keepdims else result
 
     def vector_norm(self, ord: Any = None, axis: Any = None, *, keepdims: bool = False) -> Any:
@@ -894,7 +903,7 @@ def from_dlpack(value: Any, device: Device | None = None, *, check_finite: bool 
     UnsupportedError
         It does not speak DLPack.
     DeviceMismatchError
-        It lies on a device that the host cannot read.
+        It lies on a device that is not the CPU.
     ShapeError, DTypeError, NonFiniteError
         As `asarray`.
 
@@ -914,8 +923,12 @@ def from_dlpack(value: Any, device: Device | None = None, *, check_finite: bool 
     except GllaError:
         raise
     except (BufferError, RuntimeError) as error:
-        raise DeviceMismatchError(
-            f"from_dlpack: value must lie on the CPU, as real numbers; NumPy says: {error}; copy it to the CPU first"
+        if value.__dlpack_device__()[0] != CPU[0]:
+            raise DeviceMismatchError(
+                f"from_dlpack: value must lie on the CPU; NumPy says: {error}; copy it to the CPU first"
+            ) from None
+        raise DTypeError(
+            f"from_dlpack: value must hold what NumPy can; NumPy says: {error}; convert it to float32 first"
         ) from None
     return asarray(array, device, check_finite=check_finite)
 

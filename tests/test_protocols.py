@@ -230,6 +230,9 @@ def test_transpose_by_axes(rng):
     testing.assert_exact(np.transpose(A, (0, 1)).numpy(), a)
     with pytest.raises(OptionError, match=r"^transpose: axes must be \(1, 0\) or \(0, 1\), got \(0, 0\)$"):
         np.transpose(A, (0, 0))
+    testing.assert_exact(A.transpose(1, 0).numpy(), np.ascontiguousarray(a.T))
+    testing.assert_exact(A.transpose(None).numpy(), np.ascontiguousarray(a.T))
+    testing.assert_exact(A.transpose((0, 1)).numpy(), a)
 
 
 class Foreign:
@@ -317,20 +320,24 @@ def test_dlpack_refuses(options, message):
 
 
 class Elsewhere:
-    """A tensor on a CUDA device."""
+    """A tensor on a CUDA device, or one of a dtype that NumPy has not."""
+
+    def __init__(self, device):
+        self.device = device
 
     def __dlpack__(self, **options):
-        raise BufferError("not on the CPU")
+        raise BufferError("not for you")
 
     def __dlpack_device__(self):
-        return 2, 0
+        return self.device, 0
 
 
 @pytest.mark.parametrize(
     ("value", "error", "message"),
     [
         ([[1, 2]], UnsupportedError, "from_dlpack: value must have __dlpack__, got list; use asarray for arrays"),
-        (Elsewhere(), DeviceMismatchError, "from_dlpack: value must lie on the CPU, as real numbers; NumPy says: "),
+        (Elsewhere(2), DeviceMismatchError, "from_dlpack: value must lie on the CPU; NumPy says: "),
+        (Elsewhere(1), DTypeError, "from_dlpack: value must hold what NumPy can; NumPy says: not for you; convert it"),
         (np.ones(3), ShapeError, "asarray: a matrix has two dimensions, got shape (3,); reshape it"),
         (np.ones((1, 1), complex), DTypeError, "asarray: value must be real numbers"),
     ],

@@ -150,6 +150,14 @@ def test_wrong_axis(axis):
             use(axis)
 
 
+@pytest.mark.parametrize("axis", [(0, 1), (1, 0), (-1, 0), (-2, -1)])
+@pytest.mark.parametrize("order", [None, "fro", 1, -1, np.inf, -np.inf])
+def test_the_order_of_two_axes(order, axis, rng):
+    a = testing.integers(5, 3, rng)
+    for A in both(a):
+        np.testing.assert_allclose(A.norm(order, axis), np.linalg.norm(a, order, axis), rtol=1e-6)
+
+
 def test_norms_that_need_more():
     A = glla.asarray(np.eye(2))
     with pytest.raises(OptionError) as caught:
