@@ -15,6 +15,7 @@ demo: $(DRIVER) ## show what glla does on this machine
 
 test: $(DRIVER) ## run everything that must pass: style, types, all tests
 	@sh .ci/setup xvfb
+	@sh .ci/setup browser
 	@sh .ci/test
 
 bench: $(DRIVER) ## verify, then time everything here; figures go to benchmarks/results

@@ -2,6 +2,7 @@
 
 from glla import array_api, errors
 from glla.device import Device, default_device, list_egl_devices
+from glla.explanation import explain
 from glla.linalg import (
     PLU,
     RREF,
@@ -19,6 +20,7 @@ from glla.linalg import (
     solve,
 )
 from glla.matrix import Matrix, asarray, from_dlpack
+from glla.tracing import trace
 
 __version__ = "0.1.0"
 
@@ -35,6 +37,7 @@ __all__ = [
     "default_device",
     "det",
     "errors",
+    "explain",
     "from_dlpack",
     "inv",
     "list_egl_devices",
@@ -46,4 +49,5 @@ __all__ = [
     "rref",
     "slogdet",
     "solve",
+    "trace",
 ]

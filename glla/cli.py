@@ -7,6 +7,7 @@ import json
 import math
 import os
 import platform
+import shlex
 import sys
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
@@ -41,6 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         Exit status: 0 when all is well, 1 when something failed, 2 for wrong usage, 130 when interrupted.
     """
     options = _parser().parse_args(arguments)
+    options.line = shlex.join(["glla", *(sys.argv[1:] if arguments is None else arguments)])
     try:
         status: int = options.command(options)
         sys.stdout.flush()
@@ -82,12 +84,48 @@ def _parser() -> argparse.ArgumentParser:
     _add_device_options(demo)
     demo.set_defaults(command=_demo)
 
+    _add_compare(commands)
+
     ceilings = commands.add_parser("ceilings", help="how fast the device can be at most: arithmetic, memory, draws")
     ceilings.add_argument("--json", action="store_true", help="print JSON instead of a table")
     ceilings.add_argument("--quick", action="store_true", help="less work and fewer repeats")
     _add_device_options(ceilings)
     ceilings.set_defaults(command=_ceilings)
+    _add_trace_commands(commands)
     return parser
+
+
+def _add_compare(commands: Any) -> None:
+    from glla.lab import sizes
+    from glla.lab.operations import OPERATIONS
+
+    compare = commands.add_parser(
+        "compare",
+        help="every variant of an operation side by side: verified, timed, drawn",
+        description="Verify each variant of an operation against its error bound, then time it.",
+        epilog=f"SIZES are {sizes.GRAMMAR}. The exit status is 1 if a result was wrong or a variant failed.",
+    )
+    compare.add_argument("operation", choices=tuple(OPERATIONS), metavar="operation", help=", ".join(OPERATIONS))
+    compare.add_argument(
+        "--variants", type=_names, metavar="NAMES",
+        help="some of its variants, separated by commas (each in its usual pivoting); all: with every pivot norm",
+    )  # fmt: skip
+    compare.add_argument("--sizes", type=_sizes, metavar="SIZES", help="orders of the matrices, see below")
+    compare.add_argument(
+        "--baseline", choices=("auto", "numpy", "scipy", "none"), default="auto", help="who does it on the CPU (auto)"
+    )
+    compare.add_argument("--repeats", type=_positive, default=7, metavar="N", help="repeats of a measurement (7)")
+    compare.add_argument("--seed", type=_natural, default=2007, help="seed of the random matrices (2007)")
+    compare.add_argument("--quick", action="store_true", help="measure the ceilings with less work")
+    for name, what in (
+        ("json", "everything, for programs"),
+        ("csv", "a row for each variant and size"),
+        ("plot", "the plots: png, svg or pdf"),
+        ("html", "a report in one file, to be mailed"),
+    ):
+        compare.add_argument(f"--{name}", type=Path, metavar="FILE", help=what)
+    _add_device_options(compare)
+    compare.set_defaults(command=_compare)
 
 
 def _add_device_options(parser: argparse.ArgumentParser) -> None:
@@ -103,6 +141,25 @@ def _natural(text: str) -> int:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"must be a whole number from 0, got {text!r}")
     return int(text)
+
+
+def _positive(text: str) -> int:
+    if _natural(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 1, got {text!r}")
+    return int(text)
+
+
+def _names(text: str) -> str | list[str]:
+    return text if text == "all" else text.split(",")
+
+
+def _sizes(text: str) -> tuple[int, ...]:
+    from glla.lab.sizes import parse
+
+    try:
+        return parse(text)
+    except GllaError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def _demo_size(text: str) -> int:
@@ -127,6 +184,29 @@ def _demo(options: argparse.Namespace) -> int:
         return 0 if demo.run(device, options.size, options.output, options.seed) else 1
 
 
+# -- compare ----------------------------------------------------------------------------------------------------------
+
+
+def _compare(options: argparse.Namespace) -> int:
+    from glla.lab import command, comparison
+
+    files = command.Files(options.json, options.csv, options.plot, options.html)
+    files.check()
+    bench = comparison.Bench(
+        options.operation,
+        options.variants,
+        options.sizes,
+        baseline=options.baseline,
+        repeats=options.repeats,
+        seed=options.seed,
+        quick=options.quick,
+        command=options.line,
+    )
+    with _open(options) as device:
+        bench.device = device
+        return command.run(bench, files)
+
+
 # -- ceilings ---------------------------------------------------------------------------------------------------------
 
 
@@ -136,6 +216,50 @@ def _ceilings(options: argparse.Namespace) -> int:
     with _open(options) as device:
         report = {"glla": glla.__version__, **ceilings.report(device, options.quick)}
     print(json.dumps(_plain(report), indent=2, allow_nan=False) if options.json else ceilings.table(report))
+    return 0
+
+
+# -- trace, explain ---------------------------------------------------------------------------------------------------
+
+
+def _add_trace_commands(commands: Any) -> None:
+    trace = commands.add_parser("trace", help="every render pass of an operation: a film, a page, a time line, a table")
+    _add_operation_options(trace, "a plan's, or a function's: solve, inv, det")
+    trace.add_argument("--out", type=Path, metavar="FILE", help="FILE.gif, FILE.html or FILE.json (a table is printed)")
+    trace.add_argument("--seed", type=_natural, default=2007, help="seed of the random matrices (2007)")
+    _add_device_options(trace)
+    trace.set_defaults(command=_trace)
+
+    explain = commands.add_parser("explain", help="the render passes of an operation in words; needs no GPU")
+    _add_operation_options(explain, "matmul, rref, plu, triangular")
+    explain.set_defaults(command=_explain)
+
+
+def _add_operation_options(parser: argparse.ArgumentParser, which: str) -> None:
+    parser.add_argument("operation", metavar="OP", help=which)
+    parser.add_argument("--size", type=_positive, default=16, metavar="N", help="order of the matrices (16)")
+    parser.add_argument("--variant", metavar="V", help="of the operation (the one for small matrices)")
+
+
+def _positive(text: str) -> int:
+    if _natural(text) == 0:
+        raise argparse.ArgumentTypeError("must be at least 1, got 0")
+    return int(text)
+
+
+def _trace(options: argparse.Namespace) -> int:
+    from glla.lab import trace
+
+    trace.check(options.operation, options.out)
+    with _open(options) as device:
+        trace.run(device, options.operation, options.size, options.out, options.variant, options.seed)
+    return 0
+
+
+def _explain(options: argparse.Namespace) -> int:
+    from glla.lab import trace
+
+    print(glla.explain(trace.plan(options.operation, options.size, options.variant)))
     return 0
 
 

@@ -58,6 +58,10 @@ class PlanError(GllaError, ValueError):
     """A plan breaks a rule of `glla.passes.Plan.check`: a mistake of ours, found before GL sees it."""
 
 
+class TraceError(GllaError, RuntimeError):
+    """A trace begins while another one runs in its thread, or cannot be shown as was asked."""
+
+
 class DeviceError(GllaError, RuntimeError):
     """The GPU, its driver, or the way to it, failed."""
 

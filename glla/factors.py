@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,12 +89,12 @@ class Factors:
         )
         return rows, columns
 
-    def check_regular(self, function: str) -> None:
+    def check_regular(self, function: str, member: str = "") -> None:
         """Raise if a pivot is zero, or nothing but rounding error. Synchronises.
 
         A pivot that is small beside its column is compared with its own rounding error. Both change alike when rows
         or columns of A are scaled: a graded matrix passes, the last pivot of [[1, 1], [1, 1]] does not, whatever the
-        driver's division made of it.
+        driver's division made of it. `member` says, for the message, which matrix of a stack this is.
 
         Raises
         ------
@@ -112,8 +113,8 @@ class Factors:
         if bad.any():
             i = suspects[np.argmax(bad)]
             raise SingularMatrixError(
-                f"{function}: Singular matrix: pivot {i} of {len(u)} is {u[i]:.3g}, which may all be rounding error "
-                f"(up to {error[np.argmax(bad)]:.3g}); remove dependent rows or columns, or find them with rref"
+                f"{function}: Singular matrix{member}: pivot {i} of {len(u)} is {u[i]:.3g}, which may all be rounding "
+                f"error (up to {error[np.argmax(bad)]:.3g}); remove dependent rows or columns, or find them with rref"
             )
 
     def _rounding_errors(self, places: NDArray[np.intp]) -> NDArray[np.float64]:
@@ -157,7 +158,9 @@ class Factors:
         return self._scaled(b, self.column_exponents, -1)
 
     def _substituted(self, b: Matrix, upper: bool, unit: bool, transposed: bool = False) -> Matrix:
-        plan = triangular.plan(b.shape[0], b.shape[1], upper, unit, transposed)
+        limits = self.device.limits
+        variant = triangular.choose(*b.shape, limits)
+        plan = triangular.plan(*b.shape, upper, unit, transposed, variant, unroll=not limits.software)
         return self._run(plan, "X", b.shape, T=self.lu.texture, B=b.texture)
 
     def _permuted(self, b: Matrix, inverse: bool) -> Matrix:
@@ -223,17 +226,48 @@ def equilibrated(a: Matrix, sweeps: int = 0) -> tuple[Matrix, dict[str, Texture]
 
 
 def permutation_of(pivots: NDArray[np.integer], rows: int) -> NDArray[np.intp]:
-    """Order of the rows that LAPACK's exchanges lead to: (L U)[i] is row order[i] of A.
+    """Order of the rows that LAPACK's exchanges lead to: (L U)[i] is row order[i] of A; of a stack, in each matrix.
 
     Examples
     --------
     >>> permutation_of(np.array([1, 1]), 2)
     array([1, 0])
     """
-    order = np.arange(rows)
-    for i, j in enumerate(pivots):
-        order[[i, j]] = order[[j, i]]
-    return order
+    swaps = pivots.reshape(-1, pivots.shape[-1])
+    order = np.tile(np.arange(rows), (len(swaps), 1))
+    every = np.arange(len(swaps))
+    for i, j in enumerate(swaps.T):
+        order[every, j], order[:, i] = order[:, i].copy(), order[every, j]
+    return order.reshape(*pivots.shape[:-1], rows)
+
+
+def sign_and_log(
+    diagonal: NDArray[np.floating], pivots: NDArray[np.integer], exponents: Any
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Sign and logarithm of det(A), from U's diagonal, LAPACK's exchanges, and the sum of what A was scaled by.
+
+    All may be stacks.
+
+    Examples
+    --------
+    >>> sign, logarithm = sign_and_log(np.array([2.0, 1.0]), np.array([1, 1]), 3)
+    >>> float(sign), round(float(np.exp(logarithm)), 3)
+    (-1.0, 16.0)
+    """
+    u = diagonal.astype(np.float64)
+    exchanges = np.count_nonzero(pivots != np.arange(u.shape[-1]), axis=-1)
+    with np.errstate(divide="ignore"):
+        logarithm = np.sum(np.log(np.abs(u)), axis=-1) + np.log(2.0) * exponents
+    return np.prod(np.sign(u), axis=-1) * (-1.0) ** exchanges, logarithm
+
+
+def member_of_stack(index: tuple[int, ...]) -> str:
+    """Words for a message: which matrix of a stack is meant; none if there is no stack.
+
+    >>> member_of_stack((2, 1)), member_of_stack(())
+    (' at index (2, 1) of the stack', '')
+    """
+    return f" at index ({', '.join(map(str, index))}) of the stack" if index else ""
 
 
 def from_pivots(lu: Matrix, pivots: NDArray[np.integer]) -> Factors:

@@ -7,11 +7,13 @@ matrices are Matrix too. Nothing that is passed in is changed. Results are float
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from glla import stacks
 from glla.device import Device, default_device
 from glla.dispatch import delegating
 from glla.errors import (
@@ -26,7 +28,9 @@ from glla.factors import (
     factorise,
     from_pivots,
     largest_magnitude,
+    member_of_stack,
     permutation_of,
+    sign_and_log,
 )
 from glla.kernels import equilibrate as equilibrate_kernel
 from glla.kernels import matmul as matmul_kernel
@@ -158,9 +162,10 @@ def matmul(
     ----------
     a, b : array_like or Matrix, shapes (..., m, k) and (..., k, n)
         Real numbers. A 1-D `a` counts as a row, a 1-D `b` as a column, and that dimension is dropped from the result.
-        Leading dimensions broadcast.
+        Leading dimensions broadcast; one plan serves a whole stack of small matrices, see `glla.stacks`.
     variant : str, optional
-        A key of ``glla.kernels.matmul.VARIANTS``: ``inner_product``, ``virtual_cube`` or ``virtual_cube_ping_pong``.
+        A key of ``glla.kernels.matmul.VARIANTS``, for example ``inner_product``, ``virtual_cube`` or
+        ``virtual_cube_ping_pong``. The products of a stack are then made one by one.
     device : Device, optional
         By default the device of a Matrix among the operands, or the default device.
     check_finite : bool
@@ -222,15 +227,26 @@ def _matmul_arrays(a: Array, b: Array, variant: str | None, device: Device | Non
     result = np.zeros((*stack, left.shape[-2], right.shape[-1]), dtype=np.float32)
     if result.size and left.shape[-1]:
         target = device or default_device()
-        lefts = np.broadcast_to(left, (*stack, *left.shape[-2:]))
-        rights = np.broadcast_to(right, (*stack, *right.shape[-2:]))
-        for index in np.ndindex(*stack):
-            result[index] = _product_in_blocks(lefts[index], rights[index], variant, target)
+        if right.size == right.shape[-2] * right.shape[-1]:  # one B for all: the rows of all A are those of one matrix
+            tall = left.reshape(1, -1, left.shape[-1]), right.reshape(1, *right.shape[-2:])
+            result[...] = _products(*tall, variant, target).reshape(result.shape)
+        else:
+            count = prod(stack)
+            lefts = np.broadcast_to(left, (*stack, *left.shape[-2:])).reshape(count, *left.shape[-2:])
+            rights = np.broadcast_to(right, (*stack, *right.shape[-2:])).reshape(count, *right.shape[-2:])
+            result[...] = _products(lefts, rights, variant, target).reshape(result.shape)
     if a.ndim == 1:
         result = result[..., 0, :]
     if b.ndim == 1:
         result = result[..., 0]
     return result[()]
+
+
+def _products(a: Array, b: Array, variant: str | None, device: Device) -> Array:
+    """Multiply two stacks of as many matrices: by one plan, or, if a variant is asked for or they are large, singly."""
+    if variant is None and stacks.multiplies(device, a.shape[1], a.shape[2], b.shape[2]):
+        return stacks.matmul(device, a, b)
+    return np.stack([_product_in_blocks(left, right, variant, device) for left, right in zip(a, b, strict=True)])
 
 
 def _product_in_blocks(a: Array, b: Array, variant: str | None, device: Device) -> Array:
@@ -485,7 +501,7 @@ def lu_factor(
     Parameters
     ----------
     a : array_like or Matrix, shape (..., m, n)
-        Real numbers; a stack is factored one matrix after the other.
+        Real numbers; one plan serves a whole stack of small matrices, see `glla.stacks`.
     pivoting, device, check_finite
         As in `plu`.
 
@@ -522,9 +538,14 @@ def lu_factor(
     if isinstance(value, Matrix):
         return value.copy(), piv
     lu = np.empty(value.shape, dtype=np.float32)
-    for index in np.ndindex(*value.shape[:-2]) if value.size else ():
-        factors = factorise(upload(value[index], device or default_device()), pivoting)
-        lu[index], piv[index] = factors.lu.numpy(), factors.pivots
+    if value.size:
+        target, flat = device or default_device(), value.reshape(-1, *value.shape[-2:])
+        if pivoting == "partial" and stacks.factors(target, *flat.shape[1:]):
+            packed, exchanges = stacks.factor(target, flat)
+        else:
+            each = [factorise(upload(matrix, target), pivoting) for matrix in flat]
+            packed, exchanges = np.stack([f.lu.numpy() for f in each]), np.stack([f.pivots for f in each])
+        lu, piv = packed.reshape(lu.shape), exchanges.reshape(piv.shape)
     return finite_result("lu_factor", lu, check_finite), piv
 
 
@@ -566,7 +587,9 @@ def lu_solve(
 
     Notes
     -----
-    Cost: 2 n^2 k flop, n passes. Source: Brodtkorb 2007, equation 4.34.
+    Cost: 2 n^2 k flop. Passes: n / 4 for a whole stack of small systems (see `glla.stacks`); otherwise for each system
+    about n / 16 on a GPU, n^2 / 1024 with many right-hand sides there, n / 4 in software, see
+    `glla.kernels.triangular`. Sources: Brodtkorb 2007, equation 4.34; LAPACK getrs.
 
     Examples
     --------
@@ -599,23 +622,40 @@ def lu_solve(
         x = _lu_solve(_on(target, factors), exchanges, _on(target, _column(rhs)), trans)
         return x if rhs.ndim == 2 else finite_result("lu_solve", x.numpy()[:, 0], check_finite)
 
-    def one(left: Array, right: Array, swaps: NDArray[np.integer]) -> Array:
+    def every(lefts: Array, rights: Array, stack: tuple[int, ...], swaps: NDArray[np.integer]) -> Array:
         target = device or default_device()
-        return _lu_solve(upload(left, target), swaps, upload(right, target), trans).numpy()
+        _refuse_zeros(np.diagonal(lefts, axis1=1, axis2=2).reshape(*stack, n))
+        if stacks.solves(target, *rights.shape[1:]):
+            return _substituted(target, lefts, rights, permutation_of(swaps, n), trans)
+        systems = zip(lefts, rights, swaps, strict=True)
+        return np.stack([_lu_solve(upload(a, target), p, upload(b, target), trans).numpy() for a, b, p in systems])
 
-    result = _stacked_solve("lu_solve", factors, rhs, one, np.dtype(np.float32), exchanges)
+    result = _stacked_solve("lu_solve", factors, rhs, every, np.dtype(np.float32), exchanges)
     return finite_result("lu_solve", result, check_finite)
+
+
+def _substituted(device: Device, lu: Array, b: Array, order: NDArray[np.intp], trans: int) -> Array:
+    """Solve with a stack of factors. Rows are put in order as they are uploaded, or come back."""
+    if trans:
+        return np.take_along_axis(stacks.substitute(device, lu, b, True), np.argsort(order)[:, :, np.newaxis], axis=1)
+    return stacks.substitute(device, lu, np.take_along_axis(b, order[:, :, np.newaxis], axis=1))
 
 
 def _lu_solve(lu: Matrix, piv: NDArray[np.integer], b: Matrix, trans: int) -> Matrix:
     factors = from_pivots(lu, piv)
-    u = factors.diagonal[0]
-    if (u == 0).any():
-        raise SingularMatrixError(
-            f"lu_solve: Singular matrix: U is zero at place {int(np.argmax(u == 0))} of its diagonal; "
-            "the system has no unique solution"
-        )
+    _refuse_zeros(factors.diagonal[0])
     return factors.solve(b, transposed=trans != 0)
+
+
+def _refuse_zeros(diagonal: Array) -> None:
+    """Raise if U has a zero on its diagonal, in any matrix of a stack."""
+    if (diagonal != 0).all():
+        return
+    *member, place = (int(i) for i in np.argwhere(diagonal == 0)[0])
+    raise SingularMatrixError(
+        f"lu_solve: Singular matrix{member_of_stack(tuple(member))}: U is zero at place {place} of its diagonal; "
+        "the system has no unique solution"
+    )
 
 
 # -- systems --------------------------------------------------------------------------------------------------------
@@ -665,7 +705,9 @@ def solve(
     Notes
     -----
     Error: norm(b - A x) / ((norm(A) norm(x) + norm(b)) n u) stays below 30, u = 2^-24; with `refine` the componentwise
-    backward error in float64 is below 1e-14. Cost: 2/3 n^3 + 2 n^2 k flop, about 2.5 n passes.
+    backward error in float64 is below 1e-14. Cost: 2/3 n^3 + 2 n^2 k flop. Passes: up to order 256 about 5/8 n for one
+    system and 9/8 n for a whole stack, see `glla.stacks`; else about 1.5 n for the factors (more where they are made in
+    blocks), and those of `lu_solve`.
     Sources: Brodtkorb 2007, section 4.1.3; LAPACK gesvx (equilibration); Higham 2002, chapter 12 (refinement).
 
     Examples
@@ -687,11 +729,16 @@ def solve(
         x = _solve("solve", _on(target, matrix), _on(target, _column(rhs)), equilibrate)
         return x if rhs.ndim == 2 else finite_result("solve", x.numpy()[:, 0], check_finite)
 
-    def one(left: Array, right: Array) -> Array:
+    def every(lefts: Array, rights: Array, stack: tuple[int, ...]) -> Array:
         target = device or default_device()
-        return _solve("solve", upload(left, target), upload(right, target), equilibrate).numpy()
+        if stacks.solves(target, *rights.shape[1:]):
+            return stacks.solve(target, "solve", lefts, rights, equilibrate, stack)
+        systems = zip(np.ndindex(stack), lefts, rights, strict=True)
+        return np.stack(
+            [_solve("solve", upload(a, target), upload(b, target), equilibrate, i).numpy() for i, a, b in systems]
+        )
 
-    result = _stacked_solve("solve", matrix, rhs, one, np.dtype(np.float32))
+    result = _stacked_solve("solve", matrix, rhs, every, np.dtype(np.float32))
     return finite_result("solve", result, check_finite)
 
 
@@ -705,11 +752,14 @@ def _stacked_solve(
     function: str,
     a: NDArray[Any],
     b: NDArray[Any],
-    one: Callable[..., Any],
+    every: Callable[..., Any],
     dtype: np.dtype[Any],
     *vectors: NDArray[Any],
 ) -> Any:
-    """Solve a stack of systems, one after the other: one(A, b, the vectors that go with A)."""
+    """Solve a stack of systems: every(all A, all b, the stack's shape, the vectors that go with A).
+
+    If there is one A for all of them, they are one system with many right-hand sides.
+    """
     if b.ndim == 0:
         raise ShapeError(f"{function}: b must have at least one dimension, got a scalar")
     _matching(function, a, b)
@@ -720,20 +770,26 @@ def _stacked_solve(
         raise ShapeError(f"{function}: leading dimensions must broadcast, got A {a.shape} and b {b.shape}") from None
     result = np.empty((*stack, *rhs.shape[-2:]), dtype=dtype)
     if result.size:
-        lefts = np.broadcast_to(a, (*stack, *a.shape[-2:]))
-        rights = np.broadcast_to(rhs, (*stack, *rhs.shape[-2:]))
-        beside = [np.broadcast_to(vector, (*stack, vector.shape[-1])) for vector in vectors]
-        for index in np.ndindex(*stack):
-            result[index] = one(lefts[index], rights[index], *(vector[index] for vector in beside))
+        (n, columns), count = rhs.shape[-2:], prod(stack)
+        rights = np.broadcast_to(rhs, result.shape)
+        if a.size == n * n:
+            wide = np.moveaxis(rights, -2, 0)  # n x stack x columns
+            x = every(a.reshape(1, n, n), wide.reshape(1, n, -1), (), *(vector.reshape(1, n) for vector in vectors))
+            result[...] = np.moveaxis(x.reshape(wide.shape), 0, -2)
+        else:
+            lefts = np.broadcast_to(a, (*stack, n, n)).reshape(count, n, n)
+            beside = [np.broadcast_to(vector, (*stack, n)).reshape(count, n) for vector in vectors]
+            x = every(lefts, rights.reshape(count, n, columns), stack, *beside)
+            result[...] = x.reshape(result.shape)
     return result[..., 0] if b.ndim == 1 else result
 
 
-def _solve(function: str, a: Matrix, b: Matrix, equilibrate: bool) -> Matrix:
+def _solve(function: str, a: Matrix, b: Matrix, equilibrate: bool, index: tuple[int, ...] = ()) -> Matrix:
     if 0 in b.shape:
         return b.copy()
     factors = factorise(a, equilibrate_first=equilibrate)
     x = factors.solve(b)  # queued before the check below waits for the GPU
-    factors.check_regular(function)
+    factors.check_regular(function, member_of_stack(index))
     return x
 
 
@@ -743,16 +799,19 @@ def _solve_refined(a: Any, b: Any, equilibrate: bool, device: Device | None, che
     target = _device("solve", device, a, b)
     outcomes: list[RefinedSolution] = []
 
-    def one(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
+    def one(left: NDArray[np.float64], right: NDArray[np.float64], index: tuple[int, ...] = ()) -> NDArray[np.float64]:
         rows, columns = scaling(left) if equilibrate else (0, 0)
         scaled = as_float32("solve", "A", np.ldexp(left, -rows - columns), check_finite)
         factors = factorise(upload(scaled, target))
-        factors.check_regular("solve")
+        factors.check_regular("solve", member_of_stack(index))
         outcomes.append(refined("solve", factors, left, right, rows, columns))
         return outcomes[-1]
 
+    def every(lefts: NDArray[np.float64], rights: NDArray[np.float64], stack: tuple[int, ...]) -> NDArray[np.float64]:
+        return np.stack([one(*system) for system in zip(lefts, rights, np.ndindex(stack), strict=True)])
+
     result: RefinedSolution
-    result = _stacked_solve("solve", matrix, rhs, one, np.dtype(np.float64)).view(RefinedSolution)
+    result = _stacked_solve("solve", matrix, rhs, every, np.dtype(np.float64)).view(RefinedSolution)
     result.iterations = max((outcome.iterations for outcome in outcomes), default=0)
     result.backward_error = max((outcome.backward_error for outcome in outcomes), default=0.0)
     return result
@@ -794,8 +853,8 @@ def inv(a: Any, *, device: Device | None = None, check_finite: bool = True) -> A
 
     Notes
     -----
-    Solves A X = I, equilibrated. Error: norm(A X - I) / (n norm(A) norm(X) u) stays below 30. Cost: 8/3 n^3 flop,
-    about 2.5 n passes.
+    Solves A X = I, equilibrated. Error: norm(A X - I) / (n norm(A) norm(X) u) stays below 30. Cost: as `solve` with n
+    right-hand sides, 8/3 n^3 flop.
 
     Examples
     --------
@@ -809,14 +868,20 @@ def inv(a: Any, *, device: Device | None = None, check_finite: bool = True) -> A
     target = _device("inv", device, value)
     if isinstance(value, Matrix):
         return value.copy() if 0 in value.shape else _inverse(value)
-    result = np.empty(value.shape, dtype=np.float32)
-    for index in np.ndindex(*value.shape[:-2]) if result.size else ():
-        result[index] = _inverse(upload(value[index], target)).numpy()
-    return finite_result("inv", result, check_finite)
+    if value.size == 0:
+        return np.empty(value.shape, dtype=np.float32)
+    stack, n = value.shape[:-2], value.shape[-1]
+    flat = value.reshape(-1, n, n)
+    if stacks.solves(target, n, n):
+        inverses = stacks.solve(target, "inv", flat, None, stack=stack)
+    else:
+        each = zip(np.ndindex(stack), flat, strict=True)
+        inverses = np.stack([_inverse(upload(matrix, target), index).numpy() for index, matrix in each])
+    return finite_result("inv", inverses.reshape(value.shape), check_finite)
 
 
-def _inverse(a: Matrix) -> Matrix:
-    return _solve("inv", a, identity(a.shape, a.device), equilibrate=True)
+def _inverse(a: Matrix, index: tuple[int, ...] = ()) -> Matrix:
+    return _solve("inv", a, identity(a.shape, a.device), True, index)
 
 
 # -- determinants ---------------------------------------------------------------------------------------------------
@@ -880,7 +945,8 @@ def det(a: Any, *, device: Device | None = None, check_finite: bool = True) -> A
 
     Notes
     -----
-    The product of U's diagonal, multiplied in float64. Cost: 2/3 n^3 flop, about 1.5 n passes.
+    The product of U's diagonal, multiplied in float64. Cost: 2/3 n^3 flop; n + 5 passes for a
+    whole stack of matrices up to order 256, else about 1.5 n for each.
 
     Examples
     --------
@@ -903,20 +969,21 @@ def _sign_and_log(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     value = _operand(function, "A", a, check_finite)
     _square(function, "A", value)
-    stack = value.shape[:-2]
-    sign, logarithm = np.ones(stack), np.zeros(stack)
-    if value.shape[-1] == 0:
-        return sign, logarithm
+    stack, n = value.shape[:-2], value.shape[-1]
+    if value.size == 0:
+        return np.ones(stack), np.zeros(stack)
     target = _device(function, device, value)
-    for index in np.ndindex(*stack):
-        matrix = value if isinstance(value, Matrix) else upload(value[index], target)
-        factors = factorise(matrix, equilibrate_first=True)
-        u = factors.diagonal[0].astype(np.float64)
-        exchanges = np.count_nonzero(factors.pivots != np.arange(len(u)))
-        sign[index] = np.prod(np.sign(u)) * (-1) ** exchanges
-        with np.errstate(divide="ignore"):
-            logarithm[index] = np.sum(np.log(np.abs(u))) + np.log(2.0) * sum(map(np.sum, factors.exponents))
-    return sign, logarithm
+    if not isinstance(value, Matrix) and stacks.factors(target, n, n):
+        sign, logarithm = stacks.determinant(target, value.reshape(-1, n, n))
+    else:
+        matrices = [value] if isinstance(value, Matrix) else (upload(a, target) for a in value.reshape(-1, n, n))
+        sign, logarithm = np.transpose([_sign_and_log_of_one(matrix) for matrix in matrices])
+    return sign.reshape(stack), logarithm.reshape(stack)
+
+
+def _sign_and_log_of_one(a: Matrix) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    factors = factorise(a, equilibrate_first=True)
+    return sign_and_log(factors.diagonal[0], factors.pivots, sum(map(np.sum, factors.exponents)))
 
 
 # -- plans ----------------------------------------------------------------------------------------------------------

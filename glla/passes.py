@@ -58,12 +58,15 @@ class Storage:
     """What a texture must look like: texels high, texels wide, float32 channels per texel (1, 2 or 4).
 
     With `buffer` it is a linear buffer that holds the rows of such a texture one after the other, for uniform blocks.
+    `shape`, rows and columns of the matrix that lies in it packed, is for those who look at it, and no part of what
+    the texture must be.
     """
 
     height: int
     width: int
     channels: int = 4
     buffer: bool = False
+    shape: Shape | None = field(default=None, compare=False, repr=False)
 
     @property
     def nbytes(self) -> int:
@@ -340,7 +343,7 @@ class Plan:
             reads += "".join(f" {name}={b.slot}[{b.first}:{b.first + b.count}]" for name, b in step.blocks.items())
             draws = " ".join(step.outputs) + sign
             rows.append((str(number), step.shader, reads, draws, str(self.drawn(step)), uniforms))
-        return head + _table(rows)
+        return head + table(rows)
 
     def _roles(self) -> Iterable[tuple[str, str, str]]:
         yield from (("operand", name, name) for name in self.operands)
@@ -348,7 +351,8 @@ class Plan:
         yield from (("temporary", name, name) for name in self.temporaries)
 
 
-def _table(rows: list[tuple[str, ...]]) -> str:
+def table(rows: list[tuple[str, ...]]) -> str:
+    """Lay out rows of cells in columns, the first row being the head."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
@@ -466,4 +470,4 @@ def matrix(shape: Shape) -> Storage:
     >>> matrix((3, 5))
     Storage(height=2, width=3, channels=4, buffer=False)
     """
-    return Storage(max(1, (shape[0] + 1) // 2), max(1, (shape[1] + 1) // 2))
+    return Storage(max(1, (shape[0] + 1) // 2), max(1, (shape[1] + 1) // 2), shape=shape)

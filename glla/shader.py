@@ -15,6 +15,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import takewhile
 from pathlib import Path
 
 from glla.errors import ShaderError
@@ -29,12 +30,53 @@ _INCLUDE = re.compile(r'^\s*#include\s+"([^"]+)"\s*$')
 _UNIFORM = re.compile(r"^\s*uniform\s+(\w+)\s+(\w+)\s*;", re.MULTILINE)
 _BLOCK = re.compile(r"^\s*layout\s*\(\s*std140\s*\)\s*uniform\s+(\w+)\s*\{", re.MULTILINE)
 _OUTPUT = re.compile(r"^\s*layout\s*\(\s*location\s*=\s*(\d+)\s*\)\s*out\s+\w+\s+(\w+)\s*;", re.MULTILINE)
+_SENTENCE_END = re.compile(r"(?<![\s.])\.(?=\s+[A-Z]|$)")  # and no product, no ellipsis
+_COST = re.compile(r"^//.*?Cost per fragment: (.+)$", re.MULTILINE)
 _CONDITIONAL = re.compile(r"^\s*#\s*(if|ifdef|ifndef|else|elif|endif|define)\b\s*(.*)$")
 
 
 def root() -> Path:
     """Folder that holds the shaders: inside the package when installed, beside it in a checkout."""
     return _PACKAGED if _PACKAGED.is_dir() else _CHECKOUT
+
+
+def source(name: str) -> str:
+    """Read the fragment shader of a name, as its file has it.
+
+    Raises
+    ------
+    ShaderError
+        There is no such file.
+    """
+    path = root() / f"{name}.frag"
+    if not path.is_file():
+        raise ShaderError(f"shader: no file {name}.frag; shaders are looked for below {root().name}/")
+    return path.read_text(encoding="utf-8")
+
+
+def summary(name: str) -> str:
+    """What a shader does: the first sentence of its header.
+
+    Examples
+    --------
+    >>> summary("matmul/virtual_cube")
+    'C += A[:, slice] B[slice, :]: one layer of the virtual cube of processors'
+    """
+    paragraph = takewhile(re.compile(r"//\s*\S").match, source(name).splitlines())
+    lines = [line.removeprefix("//").strip() for line in paragraph]
+    return _SENTENCE_END.split(" ".join(lines), maxsplit=1)[0].rstrip(":")
+
+
+def cost(name: str) -> str:
+    """What one fragment of a shader costs, in the words of its header; empty if it does not say.
+
+    Examples
+    --------
+    >>> cost("matmul/virtual_cube")
+    '2 fetches (3 with PING_PONG) and 16 flop'
+    """
+    found = _COST.search(source(name))
+    return found[1].rstrip(".") if found else ""
 
 
 @dataclass(frozen=True)

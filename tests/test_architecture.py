@@ -20,17 +20,19 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "glla"
 SHADERS = ROOT / "shaders"
 
-# Imports point down only. `glla` is the package itself (its public names, from __init__.py).
+# Imports point down only. `glla` is the package itself (its public names, from __init__.py). `tracing` adds to the
+# recorder the saving, which the lab does.
 ORDER = [
     "errors", "layout", "shader", "passes", "kernels", "device", "character", "dispatch", "resident", "matrix",
-    "factors", "refine", "linalg", "protocols", "array_api", "coprocessor", "testing", "glla", "lab", "cli", "__main__",
+    "factors", "stacks", "refine", "linalg", "protocols", "array_api", "coprocessor", "explanation", "recorder",
+    "testing", "glla", "lab", "tracing", "cli", "__main__",
 ]  # fmt: skip
 
 # testing.py judges the library, so it must not be built from what it judges.
 TESTING_MAY_IMPORT = {"errors", "numpy"}
 
 GL_PACKAGES = {"moderngl", "glfw", "glcontext"}
-LAB_PACKAGES = {"scipy", "matplotlib", "rich", "pywt"}
+LAB_PACKAGES = {"scipy", "matplotlib", "rich", "pywt", "jinja2", "pygments", "pandas"}
 
 # Paths of the machines that this was written on.
 FORBIDDEN = [f"/{folder}/".encode() for folder in ("work", "root")]
@@ -92,6 +94,7 @@ PARAMETERS = {
     "m": [5], "k": [6], "n": [5], "rows": [5], "columns": [4], "steps": [2], "layers": [3],
     "texture_size": [4],
     "sweeps": [0, 2],
+    "count": [1, 3],
     "tile": [(0, 0, 2, 2)],
     "trips": [(1, 2)],
     "which": ["L", "U"],
@@ -105,6 +108,11 @@ PARAMETERS_OF = {
     ("blocks", "assign"): {"count": [(1, 3)], "lies": LIES},
     ("blocks", "gather"): {"source": [(5, 7)]},
     ("reduce", "fold"): {"operation": [*reduce.FOLDS], "axis": [None, 0, 1]},
+    ("triangular", "plan"): {"n": [5, 70]},  # one block and two
+    **{
+        ("stack", builder): {"texture_size": [64]}
+        for builder in ("matmul", "factor", "determinant", "solve", "substitute")
+    },
 }
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import glla
 from glla.errors import GllaError, LimitError, OptionError, PlanError, ShapeError
-from glla.kernels import matmul, pivot
+from glla.kernels import matmul, pivot, triangular
 from glla.passes import Limits, Plan
 
 OPERATIONS = {"matmul": [(8, 6), (6, 4)], "rref": [(8, 6)], "plu": [(8, 6)], "triangular": [(6, 6), (6, 3)]}
@@ -43,6 +43,14 @@ def test_variants_of_plu():
     assert "plu/update" not in str(glla.plan("plu", (70, 70)))
     text = str(glla.plan("plu", (70, 70), variant="blocked"))
     assert text.startswith("plu[blocked, partial]: ") and "plu/update" in text and "(transfer)" in text
+
+
+@pytest.mark.parametrize("variant", triangular.VARIANTS)
+def test_variants_of_triangular(variant):
+    plan = glla.plan("triangular", (40, 40), (40, 3), variant=variant)
+    assert str(plan).startswith(f"triangular[{variant}, lower]: ")
+    # Two rows a pass; 16 rows in two passes; one block: into strips, panels, transfer, solved, put back.
+    assert len(plan.steps) == {"rank2": 20, "blocked": 5, "panel_broadcast": 5}[variant]
 
 
 @pytest.mark.parametrize("operation", ["rref", "plu"])

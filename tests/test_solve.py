@@ -14,6 +14,7 @@ from glla.errors import (
     ShapeError,
     SingularMatrixError,
 )
+from glla.kernels import triangular
 
 ORDERS = [1, 2, 3, 4, 7, 16, 17, 40]
 
@@ -217,9 +218,13 @@ def test_rank_deficient_and_graded(spread, rng):
 
 def test_one_singular_matrix_in_a_stack():
     stack = np.stack([np.eye(2), np.ones((2, 2)), np.eye(2)])
-    with pytest.raises(SingularMatrixError, match=r"^inv: Singular matrix: pivot 1 of 2 is "):
+    with pytest.raises(
+        SingularMatrixError, match=r"^inv: Singular matrix at index \(1\) of the stack: pivot 1 of 2 is "
+    ):
         glla.inv(stack)
-    with pytest.raises(SingularMatrixError, match=r"^solve: Singular matrix: pivot 1 of 2 is "):
+    with pytest.raises(
+        SingularMatrixError, match=r"^solve: Singular matrix at index \(1\) of the stack: pivot 1 of 2 is "
+    ):
         glla.solve(stack, np.ones(2))
 
 
@@ -565,3 +570,35 @@ def test_what_is_computed_from_a_refined_solution_is_none():
     same += 1
     assert same is x
     np.testing.assert_allclose(np.asarray(x), [1.0, 2.0], rtol=0, atol=1e-15)
+
+
+# Substitution ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def as_on_a_gpu(monkeypatch):
+    """Let the factors choose the substitution that a GPU would take for many right-hand sides."""
+    monkeypatch.setattr(triangular, "choose", lambda n, columns, limits: "panel_broadcast")
+
+
+@pytest.mark.usefixtures("as_on_a_gpu")
+@pytest.mark.parametrize("kind", ["uniform", "spd", "graded", "permutation"])
+@pytest.mark.parametrize("n", [1, 15, 64, 71])
+def test_solution_and_inverse_by_panels(kind, n, rng):
+    a = testing.MATRICES[kind](n, n, rng)
+    b = rhs_for(a, 9, rng)
+    testing.assert_solve(a, glla.solve(a, b), b)
+    testing.assert_inverse(a, glla.inv(a))
+
+
+def test_passes_of_a_substitution(device, rng):
+    """One right-hand side takes 16 rows in two passes (64 on a GPU), not in eight."""
+    a, b = testing.conditioned(160, 160, rng), testing.normal(160, 1, rng)
+    factors = glla.lu_factor(glla.asarray(a, device=device), device=device)
+    right = glla.asarray(b, device=device)
+    glla.lu_solve(factors, right)
+    before = device.stats().passes
+    x = glla.lu_solve(factors, right)
+    blocks = 10 if device.limits.software else 3
+    assert device.stats().passes - before <= 2 * (2 * blocks - 1) + 4
+    testing.assert_solve(a, x.numpy(), b)

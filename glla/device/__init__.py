@@ -2,6 +2,18 @@
 
 from glla.device.context import EGLDevice, list_egl_devices
 from glla.device.device import Device, DeviceInfo, Stats, default_device
+from glla.device.observe import GPUClock, Observer, observe
 from glla.device.textures import Texture
 
-__all__ = ["Device", "DeviceInfo", "EGLDevice", "Stats", "Texture", "default_device", "list_egl_devices"]
+__all__ = [
+    "Device",
+    "DeviceInfo",
+    "EGLDevice",
+    "GPUClock",
+    "Observer",
+    "Stats",
+    "Texture",
+    "default_device",
+    "list_egl_devices",
+    "observe",
+]

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.device import context as contexts
+from glla.device.observe import GPUClock, watching
 from glla.device.programs import Program, Programs, pack_uniform
 from glla.device.textures import Pool, Texture, handle
 from glla.errors import (
@@ -301,6 +302,16 @@ class Device:
         with self.current():
             self._pool.free()
 
+    def forget(self) -> None:
+        """Forget every compiled program and prepared plan: the next run of each is a cold start again.
+
+        What the driver keeps, in memory or on the disk, it keeps.
+        """
+        with self.current():
+            self._ready.clear()
+            self._calls.clear()
+            self._programs.release()
+
     def release(self) -> None:
         """Release the context and all that lives in it; a second call does nothing."""
         if self._closed:
@@ -365,8 +376,13 @@ class Device:
                 draws = self._ready[plan] = self._prepare(plan)
             textures = self._bind(plan, operands)
             try:
-                for call in self._bound_calls(plan, draws, textures):
-                    call()
+                observer = watching.observer
+                if observer is None:
+                    for call in self._bound_calls(plan, draws, textures):
+                        call()
+                else:
+                    steps = [partial(_call_all, calls) for calls in self._bind_calls(plan, draws, textures)]
+                    observer.watch(self, plan, textures, steps)
                 self._check_error(plan.operation)
             except BaseException:
                 for slot in plan.slots:
@@ -447,17 +463,18 @@ class Device:
         kept = self._calls.setdefault(plan, {})
         calls = kept.pop(names, None)
         if calls is None:
-            calls = self._bind_calls(plan, ready, textures)
+            calls = [call for step in self._bind_calls(plan, ready, textures) for call in step]
             if len(kept) >= REMEMBERED:
                 del kept[next(iter(kept))]
         kept[names] = calls
         return calls
 
-    def _bind_calls(self, plan: Plan, ready: Ready, textures: Mapping[str, Texture]) -> list[Call]:
-        """Turn passes into GL calls. What stays as it was from pass to pass is not set again."""
+    def _bind_calls(self, plan: Plan, ready: Ready, textures: Mapping[str, Texture]) -> list[list[Call]]:
+        """Turn each step into GL calls. What stays as it was from pass to pass is not set again."""
         gl = self._gl
         # No pass has vertex attributes, so one vertex array serves all.
         calls: list[Call] = [partial(self._bind_vertex_array, self._programs.vertex_array)]
+        steps = [calls]
         state: dict[Any, Any] = {}  # what the calls so far have set
 
         def set_once(key: Any, value: Any, *todo: Call) -> None:
@@ -466,6 +483,9 @@ class Device:
                 calls.extend(todo)
 
         for number, draw in enumerate(ready):
+            if number:
+                calls = []
+                steps.append(calls)
             if isinstance(draw, Transfer):
                 calls.append(partial(textures[draw.source].gl.read_into, textures[draw.target].gl))
                 continue
@@ -489,7 +509,15 @@ class Device:
             calls.append(partial(self._draw_arrays, moderngl.TRIANGLES, 3 * step.step, 3))
             if self._debug:
                 calls.append(partial(self._check_error, f"{plan.operation}: pass {number} ({step.shader})"))
-        return calls
+        return steps
+
+    def gpu_clock(self) -> GPUClock | None:
+        """Give the GPU's clock, or None where it tells nothing: a software rasteriser's times the last tile only."""
+        if self.info.software:
+            return None
+        with self.current():
+            clock = GPUClock(self._loader.load_opengl_function)
+        return clock if clock.bits else None
 
     def _add_when_blending(self) -> None:
         self._gl.blend_func = (moderngl.ONE, moderngl.ONE)
@@ -612,6 +640,11 @@ class Device:
         handle(texture)
         if texture._pool is not self._pool:
             raise DeviceMismatchError("device: the matrix lives on another device; copy it over")
+
+
+def _call_all(calls: list[Call]) -> None:
+    for call in calls:
+        call()
 
 
 _local = threading.local()

@@ -6,12 +6,17 @@ updates are where the arithmetic is, and run as `glla.kernels.matmul`'s ``panel_
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from glla.kernels.pivot import FactorSearch
 from glla.layout import Shape, packed, texels
 from glla.passes import Block, Draft, Region, Storage, Uniform, matrix
 
 PANEL = 64
 """Columns of a panel: 64 x 64 elements fill the smallest uniform block that OpenGL grants."""
+
+BESIDE = 2
+"""Columns of texels beside a panel, for what its steps leave to each other, see ``plu/panel_step.frag``."""
 
 GROUP = 16
 """Rows of the matrix that one fragment of a trailing update computes."""
@@ -23,6 +28,11 @@ class BlockedFactors:
     The matrix is worked on in the strip layout (``lib/strips.glsl``); a panel is taken out of it, packed, and factored
     by the steps of the ``rank2`` variant. Finished rows of U go straight to their place. Finished columns of L still
     miss the exchanges of later panels; they get them all at once, in the end.
+
+    A panel's steps wait for each other, so on a GPU what counts is how many passes they are and how little each of them
+    does. There (`fused`) a step also searches the next pivots, and draws nothing that is finished; the columns of L get
+    the exchanges of the panel's later steps at its end. A software rasteriser would take both branches of those shaders
+    for most fragments.
 
     Parameters
     ----------
@@ -36,6 +46,8 @@ class BlockedFactors:
         See `glla.kernels.pivot`.
     unroll : bool
         Write out the long loops: for a GPU, see ``plu/block_row.frag``.
+    fused : bool
+        Do more in a pass of a panel: for a GPU.
 
     Attributes
     ----------
@@ -45,20 +57,22 @@ class BlockedFactors:
         Slots of the pivots and their health, see ``pivot/factor_records.frag``.
     """
 
-    def __init__(self, draft: Draft, source: str, shape: Shape, pivoting: str, unroll: bool = False) -> None:
+    def __init__(self, draft: Draft, source: str, shape: Shape, pivoting: str, unroll: bool, fused: bool) -> None:
         m, n = shape
         self.shape = shape
         self.panels = -(-min(shape) // PANEL)
         self.draft = draft
         self.unroll = unroll
+        self.fused = fused
         self.groups, self.width = -(-m // GROUP), -(-n // 8)
         strip = Storage(8 * self.groups, self.width)
         pair = [tuple(draft.slot(f"S{t}_{side}", strip) for t in range(4)) for side in ("ping", "pong")]
         self.strips, self.spare = pair
-        panel_storage = matrix((m, PANEL))
+        panel_storage = matrix((m, PANEL + 2 * BESIDE))
         self.panel_start = draft.slot("panel", panel_storage)
+        self.panel_settled = draft.slot("panel_settled", panel_storage)
         self.panel_pair = [draft.slot(f"panel_{side}", panel_storage) for side in ("ping", "pong")]
-        self.search = FactorSearch(draft, (m, min(PANEL, n)), pivoting)
+        self.search = FactorSearch(draft, (m, min(PANEL, n)), pivoting, wide=fused)
         record = Storage(1, texels(min(shape)))
         self.records = (draft.slot("pivots", record), draft.slot("health", record))
         self.rows = draft.slot("rows", Storage(8 * self.groups, self.panels))
@@ -87,23 +101,8 @@ class BlockedFactors:
         uniforms: dict[str, Uniform] = {"left": top, "shape": (m, columns)}
         self.draft.draw("plu/from_strips", self._samplers, self.panel_start, uniforms, {}, inside)
         search = self.search.on((m, columns), top)
-        front, count = self.panel_start, texels(min(columns, m - top))
-        for k in range(count):
-            back = self.panel_pair[k % 2]
-            search.step(k, front, top)
-            y = top // 2 + max(k - 1, 0)
-            self.draft.draw(
-                "plu/eliminate",
-                {"A": front, **search.inputs},
-                back,
-                search.uniforms(top),
-                search.defines,
-                Region(0, y, width, height - y),
-                step=k,
-            )
-            front = back
-        self.factored = front
-        search.records(count, self.records, top // 2, top)
+        count = texels(min(columns, m - top))
+        (self._fused_steps if self.fused else self._steps)(search, count, top, inside)
         self.draft.draw(
             "permutation/trace",
             {"pivots": self.records[0]},
@@ -113,7 +112,36 @@ class BlockedFactors:
             Region(panel, 0, 1, 8 * self.groups),
         )
         place = Region(top // 2, top // 2, width, height - top // 2)
-        self.draft.draw("plu/copy_panel", {"P": front}, self.raw, {"left": top // 2}, {}, place)
+        self.draft.draw("plu/copy_panel", {"P": self.factored}, self.raw, {"left": top // 2}, {}, place)
+
+    def _steps(self, search: FactorSearch, count: int, top: int, inside: Region) -> None:
+        """Factor the panel as the ``rank2`` variant does."""
+        front = self.panel_start
+        for k in range(count):
+            back = self.panel_pair[k % 2]
+            search.step(k, front, top)
+            # A row is final one step after its own, when both textures hold it.
+            y = top // 2 + max(k - 1, 0)
+            rows = replace(inside, y=y, height=inside.y + inside.height - y)
+            inputs, uniforms = {"A": front, **search.inputs}, search.uniforms(top)
+            self.draft.draw("plu/eliminate", inputs, back, uniforms, search.defines, rows, step=k)
+            front = back
+        self.factored = front
+        search.records(count, self.records, top // 2, top)
+
+    def _fused_steps(self, search: FactorSearch, count: int, top: int, inside: Region) -> None:
+        """Factor the panel in fewer passes that draw less, and put it together in the end."""
+        front = self.panel_start
+        beside = replace(inside, width=inside.width + BESIDE)
+        for k in range(count):
+            back = self.panel_pair[k % 2]
+            search.panel_step(k, front, back, Region(k, inside.y + k, beside.width - k, inside.height - k), top)
+            front = back
+        turns = {"P0": self.panel_pair[0], "P1": self.panel_pair[min(1, count - 1)]}
+        uniforms: dict[str, Uniform] = {"top": top, "steps": count, "shape": search.shape}
+        self.factored = self.panel_settled
+        self.draft.draw("plu/settle_panel", turns, self.factored, uniforms, {}, beside)
+        search.panel_records(count, self.factored, self.records, top)
 
     def _update(self, panel: int) -> None:
         """Make the block row of U, and subtract its product with the panel from what remains."""

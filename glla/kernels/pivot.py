@@ -19,6 +19,7 @@ as the column pair has pivots (`EchelonSearch`), so each of its steps needs the 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
 from math import isqrt, sqrt
@@ -77,13 +78,22 @@ TOLERANCE = Storage(1, 1, 2)
 """The tolerance: an absolute figure and a relative one, in unit roundoffs."""
 
 
-def searched_by(height: int) -> int:
+WIDE = 3
+"""On a GPU it takes a fragment longer to search a texel than to read a candidate, and it has room for more fragments:
+with 1, 2, 3, 4 times the square root of them, an NVIDIA H200 factors a matrix of order 4096 in about 135, 120, 118,
+119 ms (blocked, ``partial``). A software rasteriser only has more to do."""
+
+WIDE_AT_ONCE = 16
+"""Candidates fetched at once then, see ``lib/best_candidate.glsl``; with 8 and 24 it took 3 ms longer."""
+
+
+def searched_by(height: int, wide: bool = False) -> int:
     """Texels that one fragment searches, of a column of so many: about the square root, so that two levels balance.
 
-    >>> searched_by(10), searched_by(2048)
-    (10, 46)
+    >>> searched_by(10), searched_by(2048), searched_by(2048, wide=True)
+    (10, 45, 15)
     """
-    return height if height <= 16 else isqrt(height - 1) + 1
+    return height if height <= 16 else -(-height // ((WIDE if wide else 1) * (isqrt(height - 1) + 1)))
 
 
 def _measure(
@@ -94,8 +104,10 @@ def _measure(
     target: str,
     uniforms: dict[str, Uniform],
     region: Region,
+    more: Mapping[str, int] | None = None,
 ) -> str:
-    draft.draw("pivot/measure", inputs, target, uniforms, {"NORM": norm, "FIXED": int(fixed)}, region)
+    defines = {"NORM": norm, "FIXED": int(fixed), **(more or {})}
+    draft.draw("pivot/measure", inputs, target, uniforms, defines, region)
     return target
 
 
@@ -112,16 +124,20 @@ class FactorSearch:
         A key of `NORMS`.
     name : str
         Prefix of the slots.
+    wide : bool
+        Search with more fragments, each of fewer rows: for a GPU.
     """
 
-    def __init__(self, draft: Draft, shape: Shape, pivoting: str, name: str = "") -> None:
+    def __init__(self, draft: Draft, shape: Shape, pivoting: str, name: str = "", wide: bool = False) -> None:
         known(pivoting)
         self.draft = draft
         self.shape = shape
         self.pivoting = pivoting
         self.height = texels(shape[0])
-        self.chunk = searched_by(self.height)
-        storage = Storage(-(-self.height // self.chunk), texels(shape[1]))
+        self.wide = wide
+        self.chunk = searched_by(self.height, wide)
+        most = max(-(-height // searched_by(height, wide)) for height in range(1, self.height + 1))
+        storage = Storage(most, texels(shape[1]))
         self.candidates = draft.slot(f"{name}candidates", storage)
         self.firsts = draft.slot(f"{name}firsts", storage) if pivoting == "partial" else ""
 
@@ -129,26 +145,47 @@ class FactorSearch:
         """The same search, with the same slots, for a panel that starts at row `top`."""
         other = copy(self)
         other.shape = shape
-        other.chunk = searched_by(self.height - top // 2)
+        other.chunk = searched_by(self.height - top // 2, self.wide)
         return other
 
     def step(self, k: int, matrix: str, top: int = 0) -> None:
         """Search column pair k of the slot `matrix` for rows top + 2k and the next."""
-        count = -(-(self.height - top // 2 - k) // self.chunk)
-        uniforms = self.uniforms(top)
-        region = Region(k, 0, 1, count)
+        norm = NORMS[self.pivoting]
+        target = self.firsts if self.pivoting == "partial" else self.candidates
+        _measure(self.draft, norm, True, {"A": matrix}, target, self.uniforms(top), self._region(k, top))
         if self.pivoting == "partial":
-            _measure(self.draft, 0, True, {"A": matrix}, self.firsts, uniforms, region)
-            inputs = {"A": matrix, "firsts": self.firsts}
-            _measure(self.draft, 1, True, inputs, self.candidates, uniforms, region)
-        else:
-            _measure(self.draft, NORMS[self.pivoting], True, {"A": matrix}, self.candidates, uniforms, region)
+            self.second(k, matrix, top, self.firsts)
+
+    def second(self, k: int, matrix: str, top: int, firsts: str) -> None:
+        """Search column 2k + 1 (``partial``). The slot `firsts` may be the panel itself, see `panel_step`."""
+        inputs = {"A": matrix, "firsts": firsts}
+        where = self._region(k, top)
+        more = ({"BESIDE": 1} if firsts == matrix else {}) | self._at_once
+        _measure(self.draft, 1, True, inputs, self.candidates, self.uniforms(top), where, more)
+
+    def panel_step(self, k: int, matrix: str, target: str, region: Region, top: int) -> None:
+        """Factor column pair k of a panel, from the slot `matrix` to `target`, and search the next one in passing.
+
+        The first step of a panel has its candidates from a search by itself. Later ones find them beside the panel,
+        in two columns of texels that its slots have for that, see ``plu/panel_step.frag``.
+        """
+        partial = self.pivoting == "partial"
+        if k == 0:
+            self.step(0, matrix, top)
+        elif partial:
+            self.second(k, matrix, top, matrix)
+        beside = k > 0 and not partial
+        inputs = {"A": matrix, "candidates": matrix if beside else self.candidates}
+        defines = {**self.defines, "NORM": NORMS[self.pivoting], "BESIDE": int(beside)}
+        self.draft.draw("plu/panel_step", inputs, target, self.uniforms(top), defines, region, step=k)
+
+    def _region(self, k: int, top: int) -> Region:
+        return Region(k, 0, 1, -(-(self.height - top // 2 - k) // self.chunk))
 
     @property
     def inputs(self) -> dict[str, str]:
-        """Samplers of ``lib/factor_pivots.glsl``, for a pass that needs the winners."""
-        # The order gives them the texture units that they have in the search, so that they stay bound.
-        return ({"firsts": self.firsts} if self.firsts else {}) | {"candidates": self.candidates}
+        """Sampler of ``lib/factor_pivots.glsl``, for a pass that needs the winners."""
+        return {"candidates": self.candidates}
 
     def uniforms(self, top: int = 0) -> dict[str, Uniform]:
         """Uniforms of ``lib/factor_pivots.glsl``."""
@@ -157,17 +194,37 @@ class FactorSearch:
     @property
     def defines(self) -> dict[str, int]:
         """Defines of ``lib/factor_pivots.glsl``."""
-        return {"PAIR": int(self.pivoting != "partial")}
+        return {"PAIR": int(self.pivoting != "partial")} | self._at_once
 
-    def records(self, steps: int, targets: tuple[str, str], first_step: int = 0, top: int = 0) -> None:
-        """Gather the records of all steps into the slots (pivots, health), from texel `first_step` on."""
+    @property
+    def _at_once(self) -> dict[str, int]:
+        return {"AT_ONCE": WIDE_AT_ONCE} if self.wide else {}
+
+    def records(self, steps: int, targets: tuple[str, str], first: int = 0, top: int = 0) -> None:
+        """Gather the records of all steps into the slots (pivots, health), from texel `first` on."""
+        self._records(steps, targets, first, self.inputs, self.uniforms(top), self.defines)
+
+    def panel_records(self, steps: int, panel: str, targets: tuple[str, str], top: int) -> None:
+        """Gather the records that a panel keeps beside it, from texel top / 2 of the slots on."""
+        column = texels(self.shape[1]) + 1
+        self._records(steps, targets, top // 2, {"panel": panel}, {"column": column, "top": top}, {"KEPT": 1})
+
+    def _records(
+        self,
+        steps: int,
+        targets: tuple[str, str],
+        first: int,
+        inputs: dict[str, str],
+        uniforms: dict[str, Uniform],
+        defines: dict[str, int],
+    ) -> None:
         self.draft.draw(
             "pivot/factor_records",
-            self.inputs,
+            inputs,
             targets,
-            {**self.uniforms(top), "first_step": first_step},
-            {**self.defines, "GEOMETRIC": int(self.pivoting == "geometric")},
-            Region(first_step, 0, steps, 1),
+            {**uniforms, "first_step": first},
+            {**defines, "GEOMETRIC": int(self.pivoting == "geometric")},
+            Region(first, 0, steps, 1),
         )
 
 

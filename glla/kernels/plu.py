@@ -63,6 +63,7 @@ def plan(
     stop: int | None = None,
     variant: str = "rank2",
     unroll: bool = False,
+    fused: bool | None = None,
 ) -> Plan:
     """Plan of the factorisation of an m x n matrix, m, n > 0.
 
@@ -78,13 +79,15 @@ def plan(
         A key of `VARIANTS`.
     unroll : bool
         ``blocked`` on a GPU: write out the long loops, see ``plu/block_row.frag``.
+    fused : bool, optional
+        ``blocked`` on a GPU: do more in a pass, see ``plu/panel_step.frag``; by default as `unroll`.
 
     Returns
     -------
     Plan
         Operand ``A`` (packed). Results: ``LU``, L below the diagonal and U on and above it; ``pivots`` and ``health``,
         a texel for each step, see ``pivot/factor_records.frag``. About 2/3 n^3 flop; per step one elimination pass and
-        1 (block norms) or 2 (partial) search passes.
+        1 (block norms) or 2 (partial) search passes, of which `fused` saves one.
     """
     if variant not in VARIANTS:
         raise OptionError(f"plu: variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
@@ -94,7 +97,9 @@ def plan(
         if stop is not None:
             raise OptionError("plu: variant blocked takes no stop, its columns are not done two by two; use rank2")
         draft = Draft(f"plu[blocked, {pivoting}]")
-        factors = BlockedFactors(draft, draft.operand("A", matrix(shape)), shape, pivoting, unroll)
+        factors = BlockedFactors(
+            draft, draft.operand("A", matrix(shape)), shape, pivoting, unroll, unroll if fused is None else fused
+        )
         pivots, health = factors.records
         return draft.plan({"LU": factors.result, "pivots": pivots, "health": health}, flops(shape))
     count = steps(shape) if stop is None else min(stop, steps(shape))

@@ -5,10 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 
 from glla.errors import OptionError
-from glla.kernels import plu
+from glla.kernels import plu, triangular
 from glla.kernels._blocked import BlockedFactors
 from glla.kernels.pivot import EchelonSearch
-from glla.kernels.triangular import substitute
 from glla.layout import Shape, texels
 from glla.passes import Draft, Limits, PingPong, Plan, Region, Storage, Variant, matrix
 
@@ -100,7 +99,7 @@ def _blocked(shape: Shape, pivoting: str, unroll: bool) -> Plan:
     """
     m, n = shape
     draft = Draft(f"rref[blocked, {pivoting}]")
-    factors = BlockedFactors(draft, draft.operand("A", matrix(shape)), shape, pivoting, unroll)
+    factors = BlockedFactors(draft, draft.operand("A", matrix(shape)), shape, pivoting, unroll, fused=unroll)
     diagonal = draft.slot("diagonal", Storage(texels(min(shape)), 1))
     draft.draw("plu/diagonal", {"LU": factors.result}, diagonal)
     result = draft.slot("R", matrix(shape))
@@ -108,7 +107,9 @@ def _blocked(shape: Shape, pivoting: str, unroll: bool) -> Plan:
         behind = (m, n - m)
         tail = draft.slot("tail", matrix(behind))
         draft.draw("rref/tail", {"LU": factors.result}, tail, {"left": m, "shape": behind})
-        solution = substitute(draft, factors.result, tail, behind, upper=True)
+        variant = triangular.choose(*behind, Limits(software=not unroll))
+        upper = triangular.Triangle(upper=True)
+        solution = triangular.substitute(draft, factors.result, tail, behind, upper, variant, unroll)
         draft.draw("rref/assemble", {"X": solution}, result, {"left": m, "shape": shape}, {"TAIL": 1})
     else:
         draft.draw("rref/assemble", {}, result, {"shape": shape}, {"TAIL": 0})

@@ -160,6 +160,13 @@ def measure(device: Device, quick: bool = False) -> dict[str, Ceiling]:
     return {**bench.fragments(), **bench.colours(), **bench.transfers(), **bench.draws()}
 
 
+def of_fragments(device: Device, quick: bool = False) -> dict[str, Ceiling]:
+    """Measure only what fragments do: arithmetic, fetches, colour writes. What a roofline needs; takes less long."""
+    bench = _Bench(device, EFFORTS[device.info.software, quick])
+    bench.warm_up()
+    return {**bench.fragments(), **bench.colours()}
+
+
 class _Bench:
     """The measurements."""
 

@@ -21,7 +21,7 @@ import glla
 from glla import Device, testing
 from glla.kernels import matmul
 from glla.lab import photograph, picture
-from glla.lab.extra import require
+from glla.lab.extra import check_writable, require
 from glla.testing import Verdict
 
 if TYPE_CHECKING:
@@ -106,10 +106,7 @@ def check(output: Path) -> None:
         Which, and what mends it.
     """
     require("demo", "matplotlib", "pywt", "rich", "scipy")
-    existed = output.exists()
-    output.open("ab").close()
-    if not existed:
-        output.unlink()
+    check_writable(output)
 
 
 def run(device: Device, size: int, output: Path, seed: int) -> bool:

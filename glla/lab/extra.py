@@ -3,8 +3,23 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
+from pathlib import Path
 
 from glla.errors import GllaError
+
+
+def check_writable(path: Path) -> None:
+    """Raise unless a file can be written: before the work, not after it.
+
+    Raises
+    ------
+    OSError
+        Says why not.
+    """
+    existed = path.exists()
+    path.open("ab").close()
+    if not existed:
+        path.unlink()
 
 
 class MissingPackageError(GllaError, ImportError):

@@ -1,4 +1,4 @@
-// dot = value
+// dot = value: one number for every texel
 //
 // As little as a fragment can do: what remains is the price of the draw.
 //

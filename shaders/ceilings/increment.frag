@@ -1,4 +1,4 @@
-// result = before + 1
+// result = before + 1: every texel counted up by one
 //
 // A pass that needs the one before: the price of a ping-pong draw.
 //

@@ -7,6 +7,7 @@
 // Cost per fragment: 2 fetches per trip, ceil(m/2) trips.
 // LAPACK geequb; Fulkerson and Wolfe (1962) (geometric mean).
 
+#include "lib/stack.glsl"
 #include "lib/exponent.glsl"
 #include "lib/line_exponent.glsl"
 
@@ -17,12 +18,12 @@ uniform int height;  // texels in a column of A
 layout(location = 0) out vec4 exponents;
 
 void main() {
-    int x = int(gl_FragCoord.y);
+    int x = own_texel().y;
     Line left = NO_LINE;
     Line right = NO_LINE;
     for (int y = 0; y < height; ++y) {
-        vec4 block = texelFetch(A, ivec2(x, y), 0);
-        vec2 e = texelFetch(row_exponents, ivec2(0, y), 0).rg;
+        vec4 block = texelFetch(A, at(ivec2(x, y)), 0);
+        vec2 e = texelFetch(row_exponents, at(ivec2(0, y)), 0).rg;
         take(left, block.r, e.x);
         take(left, block.b, e.y);
         take(right, block.g, e.x);

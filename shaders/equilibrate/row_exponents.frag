@@ -10,6 +10,7 @@
 #define COLUMNS 0  // columns are scaled already (0, 1)
 #endif
 
+#include "lib/stack.glsl"
 #include "lib/exponent.glsl"
 #include "lib/line_exponent.glsl"
 
@@ -22,14 +23,14 @@ uniform int width;  // texels in a row of A
 layout(location = 0) out vec4 exponents;
 
 void main() {
-    int y = int(gl_FragCoord.y);
+    int y = own_texel().y;
     Line upper = NO_LINE;
     Line lower = NO_LINE;
     for (int x = 0; x < width; ++x) {
-        vec4 block = texelFetch(A, ivec2(x, y), 0);
+        vec4 block = texelFetch(A, at(ivec2(x, y)), 0);
         vec2 f = vec2(0.0);
 #if COLUMNS
-        f = texelFetch(column_exponents, ivec2(0, x), 0).rg;
+        f = texelFetch(column_exponents, at(ivec2(0, x)), 0).rg;
 #endif
         take(upper, block.r, f.x);
         take(upper, block.g, f.y);

@@ -29,15 +29,15 @@ uniform ivec2 shape;  // rows and columns of A
 layout(location = 0) out vec4 result;
 
 void main() {
-    ivec2 texel = ivec2(gl_FragCoord.xy);
-    vec4 block = texelFetch(A, texel, 0);
+    ivec2 texel = own_texel();
+    vec4 block = texelFetch(A, at(texel), 0);
     ivec2 e = ivec2(0);
     ivec2 f = ivec2(0);
 #if ROWS
-    e = ivec2(texelFetch(row_exponents, ivec2(0, texel.y), 0).rg);
+    e = ivec2(texelFetch(row_exponents, at(ivec2(0, texel.y)), 0).rg);
 #endif
 #if COLUMNS
-    f = ivec2(texelFetch(column_exponents, ivec2(0, texel.x), 0).rg);
+    f = ivec2(texelFetch(column_exponents, at(ivec2(0, texel.x)), 0).rg);
 #endif
     e *= signs.x;
     f *= signs.y;

@@ -5,12 +5,14 @@
 //
 // `element pair` means the two elements of one row that share a texel: (M[i, 2x], M[i, 2x+1]).
 
+#include "lib/stack.glsl"
+
 vec2 half_of(vec4 texel, int i) {
     return (i & 1) == 0 ? texel.rg : texel.ba;
 }
 
 vec2 row_pair(sampler2D M, int i, int x) {
-    return half_of(texelFetch(M, ivec2(x, i >> 1), 0), i);
+    return half_of(texelFetch(M, at(ivec2(x, i >> 1)), 0), i);
 }
 
 // Zero whatever lies outside the matrix. Chosen, not multiplied: 0 * NaN is NaN.

@@ -12,14 +12,16 @@ ivec2 strip_texel(int group, int j) {
     return ivec2(j >> 3, 8 * group + (j & 7));
 }
 
-vec4 four_rows(int quad, int j) {  // rows 4 quad to 4 quad + 3 of column j
-    ivec2 at = strip_texel(quad >> 2, j);
-    int which = quad & 3;
+vec4 strip_quad(int which, ivec2 at) {  // rows 4 which to 4 which + 3 of the 16 that stand at a texel
     // GLSL 3.30 has no array of samplers with a computed index.
     if (which == 0) return texelFetch(S0, at, 0);
     if (which == 1) return texelFetch(S1, at, 0);
     if (which == 2) return texelFetch(S2, at, 0);
     return texelFetch(S3, at, 0);
+}
+
+vec4 four_rows(int quad, int j) {  // rows 4 quad to 4 quad + 3 of column j
+    return strip_quad(quad & 3, strip_texel(quad >> 2, j));
 }
 
 vec2 two_rows(int y, int j) {  // rows 2y, 2y+1 of column j

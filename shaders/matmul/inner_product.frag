@@ -32,22 +32,22 @@ uniform ivec2 shape;  // rows and columns of C
 layout(location = 0) out vec4 result;
 
 void main() {
-    ivec2 texel = ivec2(gl_FragCoord.xy);
+    ivec2 texel = own_texel();
 #if CONTINUE
-    vec4 sum = texelFetch(C, texel, 0);
+    vec4 sum = texelFetch(C, at(texel), 0);
 #else
     vec4 sum = vec4(0.0);
 #endif
     for (int k = first; k < first + count; ++k) {
 #if TRANSPOSE_A
-        vec4 a = texelFetch(A, ivec2(texel.y, k), 0).rbga;
+        vec4 a = texelFetch(A, at(ivec2(texel.y, k)), 0).rbga;
 #else
-        vec4 a = texelFetch(A, ivec2(k, texel.y), 0);
+        vec4 a = texelFetch(A, at(ivec2(k, texel.y)), 0);
 #endif
 #if TRANSPOSE_B
-        vec4 b = texelFetch(B, ivec2(k, texel.x), 0).rbga;
+        vec4 b = texelFetch(B, at(ivec2(k, texel.x)), 0).rbga;
 #else
-        vec4 b = texelFetch(B, ivec2(texel.x, k), 0);
+        vec4 b = texelFetch(B, at(ivec2(texel.x, k)), 0);
 #endif
         sum = add_block_product(sum, a, b);
     }

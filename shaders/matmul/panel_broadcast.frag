@@ -17,6 +17,9 @@
 #ifndef CONTINUE
 #define CONTINUE 0  // start from the sums of an earlier pass (0, 1)
 #endif
+#ifndef SUBTRACT
+#define SUBTRACT 0  // C -= A B (0, 1)
+#endif
 #if DEPTH % 16 != 0
 #error DEPTH must be a multiple of 16
 #endif
@@ -42,11 +45,17 @@ layout(location = 1) out vec4 rows4;
 layout(location = 2) out vec4 rows8;
 layout(location = 3) out vec4 rows12;
 
-#define RANK_ONE(k, b)            \
-    rows0 += panel[4 * (k)] * b;      \
-    rows4 += panel[4 * (k) + 1] * b;  \
-    rows8 += panel[4 * (k) + 2] * b;  \
-    rows12 += panel[4 * (k) + 3] * b;
+#if SUBTRACT
+#define ADD -=
+#else
+#define ADD +=
+#endif
+
+#define RANK_ONE(k, b)                 \
+    rows0 ADD panel[4 * (k)] * b;      \
+    rows4 ADD panel[4 * (k) + 1] * b;  \
+    rows8 ADD panel[4 * (k) + 2] * b;  \
+    rows12 ADD panel[4 * (k) + 3] * b;
 
 #define STEP(s)                                             \
     {                                                       \

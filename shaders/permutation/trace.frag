@@ -1,4 +1,4 @@
-// Where does row i of the factored matrix come from? The row exchanges of all steps, undone one by one.
+// Where row i of the factored matrix comes from: the row exchanges of all steps, undone one by one.
 //
 // A fragment computes the answer for two rows: (source of row 2y, source of row 2y+1, 0, 0).
 // With INVERSE, where row i of the original went.

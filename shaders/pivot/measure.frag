@@ -5,10 +5,8 @@
 //
 // PARTIAL_FIRST    norm = |a[i, 2k]|, row p = i alone.
 // PARTIAL_SECOND   norm = |a[i, 2k+1] - a[i, 2k] / a[p, 2k] * a[p, 2k+1]|, with p known: the next column as it will be.
-// HARMONIC, GEOMETRIC   both rows at once. Each texel is tried with its rows in either order: eliminating below the
-//     first leaves the diagonal (d1, d2) = (a, d - b c / a) of the 2x2 block, and the norm is d1 d2 / (d1 + d2), half
-//     their harmonic mean, or sqrt(d1 d2), their geometric one. A block that has a single row or column left is
-//     measured by d1.
+//                  With FIXED the candidate also names p, so that whoever reads it need not look for p again.
+// HARMONIC, GEOMETRIC   both rows at once, see lib/block_norm.glsl
 //
 // w is the largest entry seen (block norms, or FIXED), or the sum of magnitudes in the rows already reduced (partial
 // pivoting of an echelon form): see lib/threshold.glsl.
@@ -30,8 +28,12 @@
 #error NORM must be 0, 1, 2 or 3
 #endif
 
+#ifndef BESIDE
+#define BESIDE 0  // firsts is a panel, and the candidates stand beside it (1), see plu/panel_step.frag
+#endif
+
 #include "lib/packed.glsl"
-#include "lib/divide.glsl"
+#include "lib/block_norm.glsl"
 #include "lib/threshold.glsl"
 #include "lib/best_candidate.glsl"
 
@@ -53,13 +55,9 @@ uniform sampler2D tolerance;
 uniform int chunk;    // texels that one fragment searches
 uniform ivec2 shape;  // rows and columns of A
 
+const int ROWS_AT_ONCE = 8;  // fetches under way at once, see lib/best_candidate.glsl
+
 layout(location = 0) out vec4 candidate;
-
-vec4 best = vec4(-1.0, -1.0, -1.0, 0.0);
-
-void offer(float norm, int p, int q) {
-    if (norm > best.x) best.xyz = vec3(norm, p, q);
-}
 
 int rank_before() {
 #if FIXED
@@ -78,15 +76,19 @@ vec2 limits() {
 }
 
 #if NORM == 1
-// Candidates of PARTIAL_FIRST: as many as fragments have searched, in the column of texels of this step.
+// Candidates of PARTIAL_FIRST: as many as fragments have searched.
 vec4 first_winner() {
     int height = (shape.x + 1) >> 1;
+    ivec2 first = ivec2(0);
+#if BESIDE
+    first = ivec2((shape.y + 1) >> 1, (top >> 1) + k);
+#elif FIXED
+    first = ivec2(k, 0);
+#endif
 #if FIXED
     height -= (top >> 1) + k;
-    return best_candidate(firsts, k, (height + chunk - 1) / chunk);
-#else
-    return best_candidate(firsts, 0, (height + chunk - 1) / chunk);
 #endif
+    return best_candidate(firsts, first, (height + chunk - 1) / chunk);
 }
 #endif
 
@@ -149,34 +151,8 @@ void prepare() {
 int r;           // pivots so far
 float smallest;  // a pivot up to this is none
 
-void offer_block(vec2 one, vec2 two, int p, int q) {
-    float d1 = abs(one.x);
-    float d2 = abs(two.y - multiplier(two.x, one.x) * one.y);
-    float low = min(d1, d2);
-    float high = max(d1, d2);
-#if NORM == 2
-    float norm = low > smallest ? low / (1.0 + low / high) : 0.0;  // d1 d2 / (d1 + d2), without overflow
-#else
-    if (abs(two.x) > abs(one.x)) return;  // d1 d2 is the same in either order: take the one that multiplies less
-    float norm = low > smallest ? sqrt(low) * sqrt(high) : 0.0;
-#endif
-    offer(norm, p, q == r ? p : q);
-}
-
 void look_at_texel(int y, vec4 block) {
-    int i = 2 * y;
-    if (i < r - 1) return;
-    bool lower = i + 1 < shape.x;
-    if (2 * k + 1 >= shape.y) {  // a single column is left
-        offer(abs(block.r), i, -1);
-        if (lower) offer(abs(block.b), i + 1, -1);
-    } else if (lower) {
-        offer_block(block.rg, block.ba, i, i + 1);
-        offer_block(block.ba, block.rg, i + 1, i);
-    } else if (i == r) {
-        offer(abs(block.r), i, -1);  // the last row of an odd number of rows
-    }
-    best.w = max(best.w, max(max(abs(block.r), abs(block.g)), max(abs(block.b), abs(block.a))));
+    look_at_block(y, block, r, shape.x, 2 * k + 1 >= shape.y, smallest);
 }
 
 void prepare() {
@@ -197,12 +173,15 @@ void main() {
 #endif
     int end = min(start + chunk, (shape.x + 1) >> 1);
     prepare();
-    for (int y = start; y < end; y += AT_ONCE) {
-        vec4 some[AT_ONCE];
-        for (int i = 0; i < AT_ONCE; ++i) some[i] = texelFetch(A, ivec2(k, min(y + i, end - 1)), 0);
-        for (int i = 0; i < AT_ONCE; ++i) {
+    for (int y = start; y < end; y += ROWS_AT_ONCE) {
+        vec4 some[ROWS_AT_ONCE];
+        for (int i = 0; i < ROWS_AT_ONCE; ++i) some[i] = texelFetch(A, ivec2(k, min(y + i, end - 1)), 0);
+        for (int i = 0; i < ROWS_AT_ONCE; ++i) {
             if (y + i < end) look_at_texel(y + i, some[i]);
         }
     }
+#if NORM == 1 && FIXED
+    best.y = float(found ? p : r);
+#endif
     candidate = best;
 }

@@ -36,7 +36,7 @@ layout(location = 0) out vec4 pivots;
 layout(location = 1) out vec4 health;
 
 void main() {
-    vec4 best = best_candidate(candidates, 0, count);
+    vec4 best = best_candidate(candidates, ivec2(0), count);
     vec2 limit = texelFetch(tolerance, ivec2(0), 0).rg;
     float r = previous < 0 ? 0.0 : texelFetch(record, ivec2(previous, 0), 0).a;
 #if PAIR
@@ -44,7 +44,7 @@ void main() {
     float p = accepted ? best.y : -1.0;
     float q = accepted ? best.z : -1.0;
 #else
-    vec4 leader = best_candidate(firsts, 0, count);
+    vec4 leader = best_candidate(firsts, ivec2(0), count);
     float p = leader.x > threshold(limit, leader.w, r) ? leader.y : -1.0;
     float s = p < 0.0 ? r : r + 1.0;
     float q = best.x > threshold(limit, best.w, s) ? best.z : -1.0;

@@ -4,8 +4,15 @@
 // A   rows x columns, packed
 // Cost per fragment: 8 fetches.
 
+#ifndef REVERSED
+#define REVERSED 0  // the last row comes first (0, 1)
+#endif
+
 uniform sampler2D A;
 uniform ivec2 size;  // height and width of A in texels
+#if REVERSED
+uniform int last;    // row of texels that comes first
+#endif
 
 layout(location = 0) out vec4 rows0;
 layout(location = 1) out vec4 rows4;
@@ -13,9 +20,16 @@ layout(location = 2) out vec4 rows8;
 layout(location = 3) out vec4 rows12;
 
 vec2 column_pair(int y, int j) {  // rows 2y, 2y+1 of column j
+#if REVERSED
+    y = last - y;
+#endif
     if (y >= size.x || (j >> 1) >= size.y) return vec2(0.0);
     vec4 block = texelFetch(A, ivec2(j >> 1, y), 0);
-    return (j & 1) == 0 ? block.rb : block.ga;
+    vec2 pair = (j & 1) == 0 ? block.rb : block.ga;
+#if REVERSED
+    pair = pair.yx;
+#endif
+    return pair;
 }
 
 void main() {

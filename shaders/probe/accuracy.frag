@@ -1,4 +1,4 @@
-// (a / b, a / b as glla divides, sqrt |a|, 0)
+// (a / b, a / b as glla divides, sqrt |a|, 0): quotients and roots, to see how far they are off
 //
 // GLSL 3.30 promises no accuracy for a quotient or a root; the host compares with float64.
 //

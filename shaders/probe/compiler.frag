@@ -1,4 +1,4 @@
-// (a b + c, (a + d) - a, ((a + d) 1) - a, 0)
+// (a b + c, (a + d) - a, ((a + d) 1) - a, 0): which expressions the compiler changes
 //
 // What the compiler makes of an expression. With c = -(a b rounded), the first is 0 where the product is rounded
 // before the sum, and the rounding error where the two are contracted into one operation. With d far below a, the

@@ -92,6 +92,16 @@ def test_programs_are_kept(fresh):
         assert fresh.stats().programs == 1
 
 
+def test_forgotten_programs_are_compiled_again(fresh):
+    eye = fresh.upload(np.eye(3, dtype=np.float32))
+    fresh.forget()
+    assert fresh.stats().programs == 0
+    np.testing.assert_array_equal(fresh.download(eye, (3, 3)), np.eye(3))
+    assert fresh.stats().programs == 1
+    fresh.upload(np.eye(3, dtype=np.float32)).release()  # the same plan as before, made ready anew
+    assert fresh.stats().programs == 2
+
+
 def test_a_plan_is_made_ready_once(fresh, monkeypatch):
     prepared = []
     prepare = fresh._prepare

@@ -6,6 +6,7 @@ import scipy.linalg
 
 from glla.errors import OptionError
 from glla.kernels import permutation
+from glla.kernels._blocked import PANEL
 from glla.kernels.pivot import NORMS, accepted
 from glla.kernels.plu import VARIANTS, choose, diagonal, factor, flops, plan, steps
 from glla.passes import Limits, Pass
@@ -290,6 +291,51 @@ def test_variants_agree_to_the_last_bit(device, factorise, rng, shape, pivoting)
     assert_exact(one.matrix("LU", shape), two.matrix("LU", shape))
     for name in ("pivots", "healths"):
         np.testing.assert_array_equal(one[name], two[name])
+
+
+def zeros_and_ties(m, n, rng):
+    """Columns without a pivot, and many equal candidates."""
+    a = integers(m, n, rng, limit=1)
+    a[:, rng.integers(n, size=1 + n // 4)] = 0
+    return a
+
+
+@every_pivoting
+@pytest.mark.parametrize("shape", [*SOME_PANELS, (1, 1), (5, 4), (4, 7), (257, 70)], ids=str)
+@pytest.mark.parametrize("make", [normal, zeros_and_ties])
+def test_fused_steps_give_what_single_passes_give(device, factorise, rng, make, shape, pivoting):
+    """Pivots too: the fragments that search reduce their rows as the others do."""
+    if "llvmpipe" not in device.info.renderer:
+        pytest.skip("another driver may contract one of them")
+    a = make(*shape, rng)
+    one, two = (factorise(plan(shape, pivoting, variant="blocked", fused=fused), a) for fused in (False, True))
+    assert_exact(one.matrix("LU", shape), two.matrix("LU", shape))
+    for name in ("pivots", "healths"):
+        np.testing.assert_array_equal(one[name], two[name])
+
+
+@every_pivoting
+@pytest.mark.parametrize("make", [normal, zeros_and_ties])
+def test_fused_steps_factor(factorise, rng, make, pivoting):
+    for shape in FEW_PANELS:
+        a = make(*shape, rng)
+        results = factorise(plan(shape, pivoting, variant="blocked", fused=True), a)
+        p, lower, upper, _ = factors(results, shape)
+        if pivoting == "partial" or healthy(results, a):
+            assert_plu(a, p, lower, upper)
+
+
+@every_pivoting
+def test_fused_steps_save_a_search_each(pivoting):
+    for shape in SOME_PANELS:
+        counts = {}
+        for fused in (False, True):
+            made = plan(shape, pivoting, variant="blocked", fused=fused)
+            shaders = [step.shader for step in made.steps if isinstance(step, Pass)]
+            counts[fused] = [shaders.count(name) for name in ("plu/eliminate", "plu/panel_step", "pivot/measure")]
+        count, panels, searches = steps(shape), -(-min(shape) // PANEL), 2 if pivoting == "partial" else 1
+        assert counts[False] == [count, 0, searches * count]
+        assert counts[True] == [0, count, searches * count - count + panels]
 
 
 # ---- LAPACK ------------------------------------------------------------------------------------------------------

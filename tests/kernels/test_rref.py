@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from glla.errors import OptionError
+from glla.kernels import triangular
 from glla.kernels.pivot import NORMS, accepted
 from glla.kernels.rref import VARIANTS, flops, plan, steps
 from glla.passes import Pass
@@ -197,7 +198,7 @@ def test_plan_keeps_the_rules(pivoting, variant):
         if variant == "rank2":
             assert shaders.count("rref/eliminate") == steps(shape, pivoting)
         else:
-            assert shaders.count("triangular/substitute") == (shape[0] + 1) // 2 * (shape[0] < shape[1])
+            assert shaders.count("triangular/solve_block") == -(-shape[0] // 16) * (shape[0] < shape[1])
 
 
 @pytest.mark.parametrize(
@@ -236,6 +237,14 @@ def test_blocked_is_within_its_bound_where_it_stands(run, rng, shape, pivoting):
     assert stands or pivoting != "partial" or min(shape) > 60  # a random matrix rarely has so small a pivot
     if stands:
         assert_rref(a, r, tuple(range(min(shape))))
+
+
+@pytest.mark.parametrize("columns", [triangular.BROADCAST_FROM - 1, triangular.BROADCAST_FROM])
+def test_blocked_substitutes_as_a_gpu_does_when_it_runs_on_one(columns):
+    made = plan((70, 70 + columns), "partial", "blocked", unroll=True)
+    made.check()
+    shaders = {step.shader for step in made.steps if isinstance(step, Pass)}
+    assert ("triangular/panels" in shaders) == (columns == triangular.BROADCAST_FROM)
 
 
 @pytest.mark.parametrize(("m", "n"), [(66, 70), (70, 66), (3, 5)])

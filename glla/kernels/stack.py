@@ -1,0 +1,420 @@
+"""Stacks of small matrices: each pass works on all of them, so their number does not change the number of passes.
+
+    raw --> pack --> [A | B], interleaved --> passes of one matrix, over all --> unpack --> raw
+
+A stack comes in one upload, operands one after the other as NumPy has them, and leaves in one read-back, results and
+figures together. In between lies the interleaved layout (see ``lib/stack.glsl``): texel (x, y) of all matrices stands
+together, so a rectangle of texels of every matrix is a rectangle to draw, and a single matrix is a stack of one.
+
+Right-hand sides stand beside their matrix, texel column by texel column, and go through the elimination with it: that
+is the row exchanges and the forward substitution. Pivots are searched by one fragment for each matrix.
+
+The passes are those of the single matrix (``plu/eliminate``, ``equilibrate/*``, ``matmul/inner_product``, with the
+define ``STACK``), but for the search, the substitution by blocks, and the way in and out.
+
+Sources: Kim et al., "Designing vector-friendly compact BLAS and LAPACK kernels" (2017), for the layout; Brodtkorb
+2007, section 4.1.3, for the elimination.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from math import isqrt
+
+from glla.kernels.plu import flops as plu_flops
+from glla.layout import Shape, packed, texels
+from glla.passes import Draft, PingPong, Plan, Region, Storage, Uniform
+
+MOST_TEXELS = 2**22
+"""Texels of a stack that go through at once, 64 MiB in each texture: larger stacks would gain nothing."""
+
+STEPS = 4
+"""Texel rows that a pass of a substitution solves."""
+
+
+def _across(count: int, height: int, width: int, texture_size: int) -> int:
+    """Cells across for so many matrices, each so many texels high and wide: about square, if it can be.
+
+    If there is no room at all, `Plan.check` says so.
+    """
+    most, down = max(texture_size // width, 1), max(texture_size // height, 1)
+    return max(min(isqrt(count - 1) + 1, most), -(-count // down))
+
+
+def capacity(tile: Shape, elements: int, texture_size: int) -> int:
+    """Most matrices that a stack may have.
+
+    Parameters
+    ----------
+    tile : tuple of int
+        Height and width, in texels, of one matrix with what stands beside it.
+    elements : int
+        Most elements that are uploaded, or read back, for one matrix.
+    texture_size : int
+        Largest side of a texture.
+
+    Returns
+    -------
+    int
+        0 if not even one fits.
+
+    Examples
+    --------
+    >>> capacity((4, 4), 64, 16), capacity((4, 20), 64, 16)
+    (4, 0)
+    """
+    cells = (texture_size // tile[0]) * (texture_size // tile[1])
+    fits = min(cells, texture_size**2 // elements)
+    return min(fits, max(1, MOST_TEXELS // (tile[0] * tile[1])))
+
+
+def raw(elements: int, texture_size: int) -> Storage:
+    """Storage of so many elements, one after the other, row by row: about square.
+
+    >>> raw(10, 16)
+    Storage(height=3, width=4, channels=1, buffer=False)
+    """
+    width = min(isqrt(elements - 1) + 1, texture_size)
+    return Storage(-(-elements // width), width, 1)
+
+
+@dataclass(frozen=True)
+class Stack:
+    """How the matrices of a stack share textures.
+
+    Attributes
+    ----------
+    count : int
+        Matrices.
+    across, down : int
+        Cells of the grid.
+    texture_size : int
+        Largest side of a texture.
+    """
+
+    count: int
+    across: int
+    down: int
+    texture_size: int
+
+    @staticmethod
+    def of(count: int, tile: Shape, texture_size: int) -> Stack:
+        """Lay out `count` matrices, whose widest texture has `tile` texels for each."""
+        across = _across(count, *tile, texture_size)
+        return Stack(count, across, -(-count // across), texture_size)
+
+    @property
+    def grid(self) -> dict[str, Uniform]:
+        """Uniform of ``lib/stack.glsl``."""
+        return {"grid": (self.across, self.down)}
+
+    def storage(self, height: int, width: int) -> Storage:
+        """Texture with so many texels for each matrix."""
+        return Storage(height * self.down, width * self.across)
+
+    def region(self, x: int, y: int, width: int, height: int) -> Region:
+        """Rectangle of texels, of every matrix."""
+        return Region(x * self.across, y * self.down, width * self.across, height * self.down)
+
+    def raw(self, length: int) -> Storage:
+        """Raw texture with a record of so many elements for each matrix."""
+        return raw(self.count * length, self.texture_size)
+
+
+class _Passes:
+    """Adds passes over a stack to a draft."""
+
+    def __init__(self, operation: str, stack: Stack, elements: int) -> None:
+        self.stack = stack
+        self.draft = Draft(operation)
+        self.raw = self.draft.operand("raw", stack.raw(elements))
+        self.exponents: dict[str, str] = {}
+
+    def matrices(self, name: str, shape: Shape) -> str:
+        """Add a slot for a matrix of this shape in each cell."""
+        return self.draft.slot(name, self.stack.storage(*packed(shape)))
+
+    def column(self, name: str, height: int) -> str:
+        """Add a slot for a column of texels in each cell."""
+        return self.draft.slot(name, self.stack.storage(height, 1))
+
+    def pack(
+        self, target: str, shape: Shape, start: int = 0, left: int = 0, identity: bool = False, scaled: bool = False
+    ) -> None:
+        """Bring in an operand, which begins at element `start`, as the columns from texel `left` on."""
+        inputs = {} if identity else {"raw": self.raw}
+        uniforms: dict[str, Uniform] = {"left": left, "count": self.stack.count, "shape": shape}
+        if not identity:
+            uniforms["start"] = start
+        if scaled:
+            inputs["row_exponents"] = self.exponents["row_exponents"]
+        height, width = packed(shape)
+        self.draft.draw(
+            "stack/pack",
+            inputs,
+            target,
+            {**uniforms, **self.stack.grid},
+            {"IDENTITY": int(identity), "SCALED": int(scaled)},
+            self.stack.region(left, 0, width, height),
+        )
+
+    def pack_equilibrated(self, target: str, n: int) -> None:
+        """Bring in square matrices, with rows and columns scaled by powers of two."""
+        grid, size = self.stack.grid, texels(n)
+        start = self.matrices("A", (n, n))
+        self.pack(start, (n, n))
+        rows, columns = self.column("row_exponents", size), self.column("column_exponents", size)
+        self.exponents = {"row_exponents": rows, "column_exponents": columns}
+        self.draft.draw(
+            "equilibrate/row_exponents", {"A": start}, rows, {"width": size, **grid}, {"COLUMNS": 0, "STACK": 1}
+        )
+        self.draft.draw(
+            "equilibrate/column_exponents",
+            {"A": start, "row_exponents": rows},
+            columns,
+            {"height": size, **grid},
+            {"STACK": 1},
+        )
+        self.draft.draw(
+            "equilibrate/scale",
+            {"A": start, **self.exponents},
+            target,
+            {"signs": (-1, -1), "shape": (n, n), **grid},
+            {"ROWS": 1, "COLUMNS": 1, "STACK": 1},
+            self.stack.region(0, 0, size, size),
+        )
+
+    def factor_alone(self, start: str, shape: Shape, steps: int) -> str:
+        """Eliminate `steps` column pairs of a single matrix, whose pivots the vertex stage searches."""
+        height, width = packed(shape)
+        factors = PingPong(self.draft, "LU", self.stack.storage(height, width), start)
+        for k in range(steps):
+            y = max(k - 1, 0)
+            self.draft.draw(
+                "plu/eliminate",
+                {"A": factors.front},
+                factors.back,
+                {"top": 0, "shape": shape},
+                {"SEARCH": 1},
+                Region(0, y, width, height - y),
+                step=k,
+            )
+            factors.swap()
+        return factors.front
+
+    def factor(self, start: str, shape: Shape, steps: int) -> tuple[str, str]:
+        """Eliminate `steps` column pairs; give the slots of the factors and of the pivots."""
+        height, width = packed(shape)
+        pivots, blocks = self.column("pivots", steps), self.column("blocks", steps)
+        factors = PingPong(self.draft, "LU", self.stack.storage(height, width), start)
+        for k in range(steps):
+            self.draft.draw(
+                "stack/search",
+                {"A": factors.front},
+                (pivots, blocks),
+                {"rows": shape[0], **self.stack.grid},
+                {},
+                self.stack.region(0, k, 1, 1),
+            )
+            y = max(k - 1, 0)  # a row is final one step after its own, when both textures hold it
+            self.draft.draw(
+                "plu/eliminate",
+                {"A": factors.front, "pivots": pivots, "blocks": blocks},
+                factors.back,
+                {"top": 0, "shape": shape, **self.stack.grid},
+                {"STACK": 1},
+                self.stack.region(0, y, width, height - y),
+                step=k,
+            )
+            factors.swap()
+        return factors.front, pivots
+
+    def substitute(
+        self,
+        triangle: str,
+        start: str,
+        shape: Shape,
+        upper: bool,
+        unit: bool = False,
+        transposed: bool = False,
+        left: int = 0,
+    ) -> str:
+        """Solve with a triangle for right-hand sides that begin in texel column `left`; give the solution's slot."""
+        height, width = packed(shape)
+        name = f"X_{'upper' if upper else 'lower'}"
+        rows = PingPong(self.draft, name, self.stack.storage(height, width), start)
+        for done in range(0, height, STEPS):
+            # What the pass before has solved is copied, so that both textures hold it.
+            kept = max(done - STEPS, 0)
+            self.draft.draw(
+                "stack/substitute",
+                {"T": triangle, "B": rows.front},
+                rows.back,
+                {
+                    "left": 0 if done else left,
+                    "t": height - 1 - done if upper else done,
+                    "steps": min(STEPS, height - done),
+                    "shape": shape,
+                    **self.stack.grid,
+                },
+                {"UPPER": int(upper), "UNIT": int(unit), "TRANSPOSED": int(transposed), "STEPS": STEPS},
+                self.stack.region(0, 0 if upper else kept, width, height - kept),
+            )
+            rows.swap()
+        return rows.front
+
+    def unpack(self, matrix: str, shape: Shape, order: int = 0, factors: str = "", pivots: str = "") -> str:
+        """Lay out the records that are read back.
+
+        They hold `matrix`, if there is one (what belongs to it is scaled back: a solution), and figures of `factors`,
+        with the pivots if they are given, and then with the exponents if there are some.
+        """
+        exponents, scaled = bool(pivots and self.exponents), bool(matrix and self.exponents)
+        length = shape[0] * shape[1] + (2 * bool(factors) + bool(pivots) + exponents) * order
+        slots = {"M": matrix, "LU": factors, "pivots": pivots}
+        if exponents:
+            slots |= self.exponents
+        elif scaled:
+            slots["column_exponents"] = self.exponents["column_exponents"]
+        inputs = {sampler: slot for sampler, slot in slots.items() if slot}
+        uniforms: dict[str, Uniform] = {"record": (*shape, length), "count": self.stack.count, **self.stack.grid}
+        if factors:
+            uniforms["order"] = order
+        storage = self.stack.raw(length)
+        result = self.draft.slot("records", storage)
+        self.draft.draw(
+            "stack/unpack",
+            inputs,
+            result,
+            {**uniforms, "width": storage.width},
+            {
+                "MATRIX": int(bool(matrix)),
+                "FIGURES": int(bool(factors)),
+                "PIVOTS": int(bool(pivots)),
+                "EXPONENTS": int(exponents),
+                "SCALED": int(scaled),
+            },
+        )
+        return result
+
+
+@lru_cache(maxsize=64)
+def matmul(count: int, m: int, k: int, n: int, texture_size: int = 16384) -> Plan:
+    """Plan of the products of `count` pairs of matrices, m x k and k x n, all sides > 0.
+
+    Returns
+    -------
+    Plan
+        Operand ``raw``: all A, then all B. Result ``records``: all products. 4 passes.
+    """
+    stack = Stack.of(count, (max(texels(m), texels(k)), max(texels(k), texels(n))), texture_size)
+    passes = _Passes("stack[matmul]", stack, (m + n) * k)
+    a, b, c = passes.matrices("A", (m, k)), passes.matrices("B", (k, n)), passes.matrices("C", (m, n))
+    passes.pack(a, (m, k))
+    passes.pack(b, (k, n), start=count * m * k)
+    uniforms: dict[str, Uniform] = {"first": 0, "count": texels(k), "shape": (m, n), **stack.grid}
+    passes.draft.draw("matmul/inner_product", {"A": a, "B": b}, c, uniforms, {"CONTINUE": 0, "STACK": 1})
+    return passes.draft.plan({"records": passes.unpack(c, (m, n))}, flops=2 * count * m * k * n)
+
+
+@lru_cache(maxsize=64)
+def factor(count: int, shape: Shape, texture_size: int = 16384) -> Plan:
+    """Plan of the factorisation of `count` m x n matrices with partial pivoting, m, n > 0.
+
+    Returns
+    -------
+    Plan
+        Operand ``raw``: the matrices. Result ``records``: for each matrix LU, L below the diagonal and U on and above
+        it, U's diagonal, the largest entries of U's columns, and LAPACK's pivots: m n + 3 min(m, n) elements. Passes:
+        2 ceil(min(m, n) / 2) + 2.
+    """
+    order = min(shape)
+    stack = Stack.of(count, packed(shape), texture_size)
+    passes = _Passes("stack[factor]", stack, shape[0] * shape[1])
+    start = passes.matrices("A", shape)
+    passes.pack(start, shape)
+    factors, pivots = passes.factor(start, shape, texels(order))
+    result = passes.unpack(factors, shape, order, factors, pivots)
+    return passes.draft.plan({"records": result}, count * plu_flops(shape))
+
+
+@lru_cache(maxsize=64)
+def determinant(count: int, n: int, texture_size: int = 16384) -> Plan:
+    """Plan of what the determinants of `count` n x n matrices are made of, n > 0.
+
+    Returns
+    -------
+    Plan
+        Operand ``raw``: the matrices. Result ``records``: for each matrix, equilibrated, U's diagonal, the largest
+        entries of U's columns, LAPACK's pivots, and the sums of exponents e_i + f_i that row i and column i were
+        scaled by: 4 n elements. Passes: 2 ceil(n / 2) + 5.
+    """
+    stack = Stack.of(count, (texels(n), texels(n)), texture_size)
+    passes = _Passes("stack[determinant]", stack, n * n)
+    start = passes.matrices("scaled", (n, n))
+    passes.pack_equilibrated(start, n)
+    factors, pivots = passes.factor(start, (n, n), texels(n))
+    return passes.draft.plan({"records": passes.unpack("", (0, 0), n, factors, pivots)}, count * plu_flops((n, n)))
+
+
+@lru_cache(maxsize=64)
+def solve(
+    count: int, n: int, columns: int, inverse: bool = False, equilibrate: bool = True, texture_size: int = 16384
+) -> Plan:
+    """Plan of the solution of `count` systems A X = B, A being n x n and B n x columns, both > 0.
+
+    Parameters
+    ----------
+    count, n, columns : int
+        Systems, their order, and the right-hand sides of each.
+    inverse : bool
+        B is the identity (columns = n), and not uploaded.
+    equilibrate : bool
+        Scale rows and columns by powers of two first.
+    texture_size : int
+        Largest side of a texture.
+
+    Returns
+    -------
+    Plan
+        Operand ``raw``: all A, then all B. Result ``records``: for each system X, U's diagonal, and the largest entries
+        of U's columns: n (columns + 2) elements. Passes: 2 ceil(n / 2) + ceil(n / 8) + 3, and 3 more to equilibrate;
+        for a single system ceil(n / 2) less, as the vertex stage of the elimination has time to search its pivots.
+    """
+    size, width = texels(n), texels(n) + texels(columns)
+    stack = Stack.of(count, (size, width), texture_size)
+    passes = _Passes("stack[inverse]" if inverse else "stack[solve]", stack, n * (n if inverse else n + columns))
+    start = passes.matrices("augmented", (n, 2 * width))
+    if equilibrate:
+        passes.pack_equilibrated(start, n)
+    else:
+        passes.pack(start, (n, n))
+    passes.pack(start, (n, columns), count * n * n, size, inverse, equilibrate)
+    if count == 1:
+        factors = passes.factor_alone(start, (n, 2 * width), size)
+    else:
+        factors, _ = passes.factor(start, (n, 2 * width), size)
+    x = passes.substitute(factors, factors, (n, columns), upper=True, left=size)
+    result = passes.unpack(x, (n, columns), n, factors)
+    return passes.draft.plan({"records": result}, count * (plu_flops((n, n)) + 2 * n * n * columns))
+
+
+@lru_cache(maxsize=64)
+def substitute(count: int, n: int, columns: int, transposed: bool = False, texture_size: int = 16384) -> Plan:
+    """Plan of the solution of `count` systems L U X = B, or with the transpose of L U, all sides > 0.
+
+    Returns
+    -------
+    Plan
+        Operand ``raw``: all packed factors LU, then all B. Result ``records``: all X. Passes: 2 ceil(n / 8) + 3.
+    """
+    size, width = texels(n), texels(columns)
+    stack = Stack.of(count, (size, max(size, width)), texture_size)
+    passes = _Passes("stack[substitute]", stack, n * (n + columns))
+    lu, start = passes.matrices("LU", (n, n)), passes.matrices("B", (n, columns))
+    passes.pack(lu, (n, n))
+    passes.pack(start, (n, columns), count * n * n)
+    first = passes.substitute(lu, start, (n, columns), False, not transposed, transposed)
+    x = passes.substitute(lu, first, (n, columns), True, transposed, transposed)
+    return passes.draft.plan({"records": passes.unpack(x, (n, columns))}, 2 * count * n * n * columns)

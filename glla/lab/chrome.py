@@ -1,0 +1,99 @@
+"""A trace in the Chrome trace event format, for Perfetto and ``about:tracing``.
+
+Each device is a process; it has a thread for the CPU, where a run of a plan encloses its passes, and one for the GPU's
+own times where they are known. Times are in microseconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Any
+
+import glla
+from glla.recorder import Recorder, TracedPass
+
+CPU, GPU = 1, 2
+THREADS = {CPU: "CPU", GPU: "GPU"}
+
+
+def document(trace: Recorder) -> dict[str, Any]:
+    """Write a trace as the object that such a file holds.
+
+    Parameters
+    ----------
+    trace : Recorder
+        What was recorded.
+
+    Returns
+    -------
+    dict
+        ``traceEvents``, and what `timing` they stand for in ``metadata``.
+    """
+    processes = {one.renderer: 0 for one in trace.passes}
+    processes = {renderer: number for number, renderer in enumerate(processes, 1)}
+    return {
+        "traceEvents": [*_names(trace, processes), *_events(trace, processes)],
+        "displayTimeUnit": "ms",
+        "metadata": {
+            "glla": glla.__version__,
+            "renderers": list(processes),
+            "timing": trace.timing,
+            "passes": len(trace.passes),
+            "dropped": trace.dropped,
+        },
+    }
+
+
+def _names(trace: Recorder, processes: dict[str, int]) -> Iterator[dict[str, Any]]:
+    """Name processes and threads."""
+    gpu = any(one.gpu is not None for one in trace.passes)
+    for renderer, process in processes.items():
+        yield _named("process_name", process, 0, renderer)
+        for thread, name in THREADS.items():
+            if thread == CPU or gpu:
+                yield _named("thread_name", process, thread, name)
+
+
+def _named(kind: str, process: int, thread: int, name: str) -> dict[str, Any]:
+    return {"name": kind, "ph": "M", "ts": 0, "pid": process, "tid": thread, "args": {"name": name}}
+
+
+def _events(trace: Recorder, processes: dict[str, int]) -> Iterator[dict[str, Any]]:
+    for _, group in groupby(trace.passes, key=lambda one: one.run):
+        passes = list(group)
+        first, last = passes[0], passes[-1]
+        process = processes[first.renderer]
+        end = last.start + last.wall
+        yield _event("plan", first.operation, process, CPU, first.start, end - first.start, {"passes": len(passes)})
+        for one in passes:
+            yield _event("pass", one.shader, process, CPU, one.start, one.wall, _arguments(one))
+            if one.gpu is not None and one.gpu_start is not None:
+                yield _event("pass", one.shader, process, GPU, one.gpu_start, one.gpu, _arguments(one))
+
+
+def _event(
+    category: str, name: str, process: int, thread: int, start: float, seconds: float, arguments: dict[str, Any]
+) -> dict[str, Any]:
+    return {
+        "name": name,
+        "cat": category,
+        "ph": "X",
+        "ts": 1e6 * start,
+        "dur": 1e6 * seconds,
+        "pid": process,
+        "tid": thread,
+        "args": arguments,
+    }
+
+
+def _arguments(one: TracedPass) -> dict[str, Any]:
+    return {
+        "operation": one.operation,
+        "pass": one.number,
+        "reads": one.inputs,
+        "draws": list(one.outputs),
+        "region": str(one.region),
+        "uniforms": {name: str(value) for name, value in one.uniforms.items()},
+        "defines": {name: str(value) for name, value in one.defines.items()},
+    }

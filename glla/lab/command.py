@@ -1,0 +1,95 @@
+"""`glla compare`: checks what was asked for, measures, shows, and writes the files, also when it is interrupted."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from glla.lab import export, show
+from glla.lab.comparison import Bench, Comparison, Record
+from glla.lab.extra import require
+
+INTERRUPTED = 130
+
+
+@dataclass(frozen=True)
+class Files:
+    """Where to write what; None for not at all."""
+
+    json: Path | None = None
+    csv: Path | None = None
+    plot: Path | None = None
+    html: Path | None = None
+
+    def check(self) -> None:
+        """Raise now what would fail after the measurements: a file that cannot be written, a package that is missing.
+
+        Raises
+        ------
+        OSError, OptionError, MissingPackageError
+            What, and how to mend it.
+        """
+        require("compare", "rich")
+        if self.plot is not None:
+            from glla.lab import plots
+
+            plots.check_suffix(self.plot)
+        if self.plot is not None or self.html is not None:
+            require("compare", "matplotlib")
+        if self.html is not None:
+            require("compare", "jinja2", "pygments")
+        export.check_writable(self.json, self.csv, self.plot, self.html)
+
+    def write(self, comparison: Comparison) -> list[Path]:
+        """Write them; give those that were written."""
+        if self.json is not None:
+            export.save_json(comparison, self.json)
+        if self.csv is not None:
+            export.save_csv(comparison, self.csv)
+        if self.plot is not None:
+            from glla.lab import plots
+
+            plots.save(comparison, self.plot)
+        if self.html is not None:
+            from glla.lab import report
+
+            report.save(comparison, self.html)
+        return [path for path in (self.json, self.csv, self.plot, self.html) if path is not None]
+
+
+def run(bench: Bench, files: Files) -> int:
+    """Measure, show and write.
+
+    Parameters
+    ----------
+    bench : Bench
+        What to measure.
+    files : Files
+        What to write; `Files.check` was called.
+
+    Returns
+    -------
+    int
+        Exit status: 1 if a result was wrong or a variant failed, 130 when interrupted, else 0.
+    """
+    status = 0
+    try:
+        show.watch(bench)
+        show.conclude(bench.result)
+    except KeyboardInterrupt:
+        status = INTERRUPTED
+    result = bench.result
+    written = files.write(result) if result.ceilings else []
+    if written:
+        print(f"written: {', '.join(map(str, written))}")
+    if status:
+        print(f"glla: interrupted after {len(result)} of {bench.total} measurements", file=sys.stderr)
+        return status
+    return verdict(result.records)
+
+
+def verdict(records: Sequence[Record]) -> int:
+    """Exit status for records: 1 if one is wrong or failed."""
+    return int(any(record.status in ("wrong", "failed") for record in records))

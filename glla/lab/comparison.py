@@ -1,0 +1,670 @@
+"""Every way to do an operation, side by side on one device: verified, then timed.
+
+`compare` is the whole experiment in a call. `Bench` is the same in steps, for those who want each record as it comes
+and what there is when they stop early.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from datetime import UTC, datetime
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+import glla
+from glla import Device
+from glla.errors import GllaError, LimitError, OptionError
+from glla.lab import ceilings, operations, roofline
+from glla.lab.extra import require
+from glla.lab.fits import Fit, crossover, fit, speedup
+from glla.lab.operations import Arrays, Contender, Job, Operation
+from glla.passes import Parameters, Pass, Plan
+from glla.shader import Stage, resolve
+from glla.testing import Verdict
+
+Chosen = str | Contender | tuple[str | Contender, Mapping[str, int]]
+"""A variant: its name, a contender, or either with values for some of its parameters."""
+
+PACKAGES = ("numpy", "scipy", "moderngl", "glfw")
+ENVIRONMENT = ("GLLA_DEBUG", "LP_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MESA_GL_VERSION_OVERRIDE")
+"""What changes the figures."""
+
+SIZES = {True: (64, 128, 256, 512), False: (256, 512, 1024, 2048, 4096)}
+"""Sizes by default: of a software rasteriser, of a GPU."""
+
+REPEATS = 7
+FEWEST = 3
+ENOUGH = 2.0
+"""More than `FEWEST` repeats only as long as all together take less than so many seconds."""
+
+WARM = {True: 0.0, False: 0.3}
+"""Seconds of work before a measurement: the clock of an idle GPU falls. A software rasteriser has the CPU's."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """One variant at one size. What was not measured is None.
+
+    Attributes
+    ----------
+    operation, variant : str
+        Which; with parameters the variant reads ``name[NAME=value]``.
+    parameters : tuple of (str, int)
+        Those that were set.
+    size : int
+        Order n of the matrices.
+    status : {"ok", "wrong", "skipped", "failed"}
+        ``wrong``: the result is off by more than its bound, and is not timed. ``skipped``: the device lacks what the
+        variant needs. ``failed``: an exception.
+    reason : str
+        Why it is not ok.
+    seconds, fastest, slowest : float
+        Of the repeats, operands and results on the device: the median, and the extremes.
+    repeats : int
+        How many.
+    end_to_end_seconds : float
+        From NumPy to NumPy, median.
+    cold_seconds : float
+        The first run, operands on the device: building the plan, compiling, running.
+    flops : int
+        Additions and multiplications of the operation, the same for all variants.
+    gflops : float
+        10^9 of them a second.
+    bytes_written, bytes_moved : int
+        By all passes; `bytes_moved` adds what they must at least read, see `glla.lab.roofline.traffic`.
+    gbytes_per_second : float
+        10^9 bytes written a second.
+    passes, draws : int
+        Steps of the plan, and draws among them.
+    fraction_of_arithmetic : float
+        `gflops` over the fragment multiply-add ceiling measured in this run.
+    fraction_of_bandwidth : float
+        `gbytes_per_second` over the colour-write ceiling measured in this run.
+    error, bound, error_over_bound : float
+        What the judge found; up to 1 the result is right. Infinite for a result with a NaN, or of a wrong form.
+    mean_error : float
+        Mean absolute error of an entry against float64, as in the thesis's figures 4.4, 4.9 and 4.12.
+    baseline : str
+        Who does the same on the CPU.
+    baseline_seconds, ratio_to_baseline : float
+        Its median, and how many times faster than it the variant is, GPU-resident.
+    ratio_to_thesis : float
+        How many times faster the variant is than the thesis's own.
+    """
+
+    operation: str
+    variant: str
+    size: int
+    status: str = "ok"
+    reason: str = ""
+    parameters: Parameters = ()
+    seconds: float | None = None
+    fastest: float | None = None
+    slowest: float | None = None
+    repeats: int = 0
+    end_to_end_seconds: float | None = None
+    cold_seconds: float | None = None
+    flops: int | None = None
+    gflops: float | None = None
+    bytes_written: int | None = None
+    bytes_moved: int | None = None
+    gbytes_per_second: float | None = None
+    passes: int | None = None
+    draws: int | None = None
+    fraction_of_arithmetic: float | None = None
+    fraction_of_bandwidth: float | None = None
+    error: float | None = None
+    bound: float | None = None
+    error_over_bound: float | None = None
+    mean_error: float | None = None
+    baseline: str = ""
+    baseline_seconds: float | None = None
+    ratio_to_baseline: float | None = None
+    ratio_to_thesis: float | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether the result was right, and timed."""
+        return self.status == "ok"
+
+    @property
+    def intensity(self) -> float | None:
+        """Arithmetic intensity, flop per byte moved."""
+        return self.flops / self.bytes_moved if self.flops is not None and self.bytes_moved else None
+
+    def as_dict(self) -> dict[str, Any]:
+        """As plain data, the parameters as text."""
+        return asdict(self) | {"parameters": written(self.parameters)}
+
+
+def written(parameters: Parameters) -> str:
+    """Write parameters as text.
+
+    >>> written((("ROWS", 4), ("COLUMNS", 2)))
+    'ROWS=4 COLUMNS=2'
+    """
+    return " ".join(f"{name}={value}" for name, value in parameters)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What the fitted lines say of a variant.
+
+    Attributes
+    ----------
+    variant : str
+        Or the baseline's label.
+    fit : Fit or None
+        a + b n^3; None with fewer than two sizes.
+    speedup : float or None
+        b_baseline / b_variant, equation 4.7 of the thesis.
+    crossover : float or None
+        Size from which on its line is below the baseline's: 0 for everywhere, None for never.
+    """
+
+    variant: str
+    fit: Fit | None
+    speedup: float | None = None
+    crossover: float | None = None
+
+
+@dataclass(frozen=True)
+class Source:
+    """The text of a shader of a variant.
+
+    Attributes
+    ----------
+    variant, shader : str
+        Whose, and its file. A shader that draws with the common vertex stage has only its fragment stage here.
+    parts : tuple of (str, int, str)
+        In the compiler's order, lines that stand together in a file: the file, the first line's number, and the text.
+        What is included stands where it is included.
+    """
+
+    variant: str
+    shader: str
+    parts: tuple[tuple[str, int, str], ...]
+
+    @property
+    def text(self) -> str:
+        """All of it, as the compiler gets it."""
+        return "\n".join(text for _, _, text in self.parts)
+
+
+@dataclass
+class Comparison:
+    """The outcome of a comparison.
+
+    Attributes
+    ----------
+    operation, formula, shape : str
+        What was done, to what.
+    records : list of Record
+        One for each variant and size, in the order of measurement. ``pandas.DataFrame(comparison.records)`` is a table.
+    ceilings : dict
+        Of the device, measured in the same run: name to ``value``, ``unit``, ``what``, ``spread``.
+    environment : dict
+        Device, versions, date, command, and what else changes the figures.
+    variants : dict of str to dict
+        What each variant is: ``summary``, ``source``, ``needs``.
+    sources : list of Source
+        The shaders of each variant.
+    complete : bool
+        Whether all that was asked for is there.
+    """
+
+    operation: str
+    formula: str = ""
+    shape: str = ""
+    thesis: str = ""
+    error: str = ""
+    records: list[Record] = field(default_factory=list)
+    ceilings: dict[str, dict[str, Any]] = field(default_factory=dict)
+    environment: dict[str, Any] = field(default_factory=dict)
+    variants: dict[str, dict[str, Any]] = field(default_factory=dict)
+    sources: list[Source] = field(default_factory=list)
+    complete: bool = False
+
+    def __iter__(self) -> Iterator[Record]:
+        return iter(self.records)
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    @property
+    def names(self) -> list[str]:
+        """The variants that there are records of."""
+        return list(dict.fromkeys(record.variant for record in self.records))
+
+    @property
+    def baseline(self) -> str:
+        """The baseline's label, '' for none."""
+        return next((record.baseline for record in self.records if record.baseline), "")
+
+    def of(self, variant: str) -> list[Record]:
+        """Records of a variant that are ok, the smallest size first."""
+        return sorted((r for r in self.records if r.variant == variant and r.ok), key=lambda record: record.size)
+
+    def baseline_times(self) -> list[tuple[int, float]]:
+        """Size and seconds of the baseline, the smallest size first."""
+        return sorted({r.size: r.baseline_seconds for r in self.records if r.baseline_seconds is not None}.items())
+
+    def summaries(self) -> list[Summary]:
+        """Fit a + b n^3 to each variant, GPU-resident, and to the baseline, which comes last."""
+        times = self.baseline_times()
+        base = fit([size for size, _ in times], [seconds for _, seconds in times])
+        found = []
+        for name in self.names:
+            records = self.of(name)
+            ours = fit([record.size for record in records], [record.seconds or 0.0 for record in records])
+            both = ours is not None and base is not None
+            found.append(
+                Summary(name, ours, speedup(ours, base), crossover(ours, base))  # type: ignore[arg-type]
+                if both
+                else Summary(name, ours)
+            )
+        return [*found, Summary(self.baseline, base)] if self.baseline else found
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Give the records as plain data."""
+        return [record.as_dict() for record in self.records]
+
+
+def compare(
+    operation: str,
+    variants: Sequence[Chosen] | str | None = None,
+    sizes: Sequence[int] | None = None,
+    *,
+    baseline: str | None = "auto",
+    repeats: int = REPEATS,
+    seed: int = 2007,
+    device: Device | None = None,
+    quick: bool = False,
+    progress: Callable[[Record], object] | None = None,
+) -> Comparison:
+    """Verify each variant of an operation, then time it, beside the CPU and the device's own ceilings.
+
+    Each variant at each size is run cold, verified against its error bound (`glla.testing`), warmed up, and timed on
+    random data: the median of some repeats, GPU-resident and end to end. A variant that fails, or that the device
+    cannot run, is a record that says so, and does not end the comparison. Synchronises.
+
+    Parameters
+    ----------
+    operation : str
+        One of `glla.lab.operations.OPERATIONS`: ``"matmul"``, ``"rref"``, ``"plu"``, ...
+    variants : sequence, or "all", optional
+        Names, contenders, or pairs of either with a mapping of parameters. By default every variant in its usual
+        pivoting; ``"all"`` adds the other pivot norms.
+    sizes : sequence of int, optional
+        Orders of the matrices.
+    baseline : {"auto", "numpy", "scipy", "none"}
+        Who does the same on the CPU, with all its cores; ``auto`` takes the first that the operation has.
+    repeats : int
+        Repeats at most; fewer where they take long.
+    seed : int
+        Of the random matrices.
+    device : Device, optional
+        By default the default device of this thread. It forgets its compiled programs, for the cold start.
+    quick : bool
+        Measure the ceilings with less work.
+    progress : callable, optional
+        Called with each record as it comes.
+
+    Returns
+    -------
+    Comparison
+        With `records`; one line makes a data frame of them, ``pandas.DataFrame(result.records)``.
+
+    Raises
+    ------
+    OptionError
+        Unknown operation, variant, parameter or baseline; no size, or one below 1.
+    MissingPackageError
+        The baseline is not installed.
+
+    Examples
+    --------
+    >>> result = compare("matmul", ["inner_product"], [8, 16], baseline="none", quick=True)
+    >>> [(record.variant, record.size, record.status) for record in result.records]
+    [('inner_product', 8, 'ok'), ('inner_product', 16, 'ok')]
+    """
+    bench = Bench(operation, variants, sizes, baseline=baseline, repeats=repeats, seed=seed, device=device, quick=quick)
+    for record in bench.run():
+        if progress is not None:
+            progress(record)
+    return bench.result
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A contender, and values for its parameters."""
+
+    contender: Contender
+    parameters: Parameters = ()
+
+    @property
+    def label(self) -> str:
+        """Its name, with the parameters that were set."""
+        return f"{self.contender.name}[{written(self.parameters)}]" if self.parameters else self.contender.name
+
+
+class Bench:
+    """A comparison in steps: the options are checked at once, `run` measures, `result` grows.
+
+    The parameters are those of `compare`; `command` is told in the result's environment.
+    """
+
+    def __init__(
+        self,
+        operation: str,
+        variants: Sequence[Chosen] | str | None = None,
+        sizes: Sequence[int] | None = None,
+        *,
+        baseline: str | None = "auto",
+        repeats: int = REPEATS,
+        seed: int = 2007,
+        device: Device | None = None,
+        quick: bool = False,
+        command: str = "",
+    ) -> None:
+        self.operation = operations.find(operation)
+        self.entries = _entries(self.operation, variants)
+        self.baseline = _baseline(self.operation, baseline)
+        self.repeats, self.seed, self.quick = _at_least_one("repeats", repeats), seed, quick
+        self._sizes = None if sizes is None else tuple(_at_least_one("sizes", size) for size in sizes)
+        if self._sizes == ():
+            raise OptionError("compare: sizes must hold at least one size, got none")
+        self._device = device
+        self._command = command
+        self.result = Comparison(
+            operation,
+            self.operation.formula,
+            self.operation.shape,
+            self.operation.thesis,
+            self.operation.error,
+            variants={entry.label: _about(entry.contender) for entry in self.entries},
+        )
+
+    @property
+    def device(self) -> Device:
+        """Where it runs; made at the first need."""
+        if self._device is None:
+            self._device = glla.default_device()
+        return self._device
+
+    @device.setter
+    def device(self, device: Device) -> None:
+        self._device = device
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Orders of the matrices."""
+        return SIZES[self.device.info.software] if self._sizes is None else tuple(sorted(set(self._sizes)))
+
+    @property
+    def total(self) -> int:
+        """Records that there will be."""
+        return len(self.entries) * len(self.sizes)
+
+    def run(self) -> Iterator[Record]:
+        """Measure; give each record as it comes, which `result` has then, too."""
+        device, result = self.device, self.result
+        result.environment = environment(device, self.seed, self._command)
+        result.ceilings = {name: one.as_dict() for name, one in ceilings.of_fragments(device, self.quick).items()}
+        for size in self.sizes:
+            arrays = self.operation.inputs(size, self.seed)
+            base = self._baseline_seconds(arrays)
+            thesis: float | None = None
+            for entry in self.entries:
+                record = self._measure(entry, size, arrays, base, thesis)
+                if entry.label == self.operation.thesis:
+                    thesis = record.seconds
+                result.records.append(record)
+                yield record
+        result.complete = True
+
+    def _baseline_seconds(self, arrays: Arrays) -> float | None:
+        if self.baseline is None:
+            return None
+        work = partial(self.baseline.run, *arrays)
+        work()
+        return median(_times(work, self.repeats))
+
+    def _measure(self, entry: Entry, size: int, arrays: Arrays, base: float | None, thesis: float | None) -> Record:
+        """Verify and time an entry; whatever goes wrong is told in the record."""
+        told: dict[str, Any] = {
+            "operation": self.operation.name,
+            "variant": entry.label,
+            "parameters": entry.parameters,
+            "size": size,
+            "flops": self.operation.flops(size),
+            "baseline": self.baseline.label if self.baseline else "",
+            "baseline_seconds": base,
+        }
+        lacking = operations.unmet(entry.contender.needs, self.device)
+        if lacking:
+            return Record(**told, status="skipped", reason=lacking)
+        try:
+            self._fill(told, entry, arrays, thesis)
+        except LimitError as error:
+            told |= {"status": "skipped", "reason": str(error)}
+        except GllaError as error:
+            told |= {"status": "failed", "reason": str(error)}
+        except Exception as error:  # a variant that cannot run is no reason to lose the others
+            told |= {"status": "failed", "reason": f"{type(error).__name__}: {error}"}
+        return Record(**told)
+
+    def _fill(self, told: dict[str, Any], entry: Entry, arrays: Arrays, thesis: float | None) -> None:
+        device, operation = self.device, self.operation
+        device.forget()  # so that the first run is one
+        job = operations.prepare(device, operation, entry.contender, arrays, entry.parameters)
+        told |= _cost(job.plan)
+        self._keep_sources(entry, job.plan)
+        seconds, results = _clock(job.run, device)
+        found = job.fetch(results)
+        del results
+        verdict, again = operation.judge(arrays, found), job.end_to_end()
+        if not _same(found, again):
+            second = operation.judge(arrays, again)
+            verdict = max((verdict, second), key=lambda one: (not one.ok, one.ratio))
+        told |= _judged(verdict)
+        if verdict.ok:
+            told |= {"mean_error": operation.deviation(arrays, found), "cold_seconds": job.building + seconds}
+            told |= self._timed(job, told, thesis)
+
+    def _timed(self, job: Job, told: Mapping[str, Any], thesis: float | None) -> dict[str, Any]:
+        device = self.device
+        end = time.perf_counter() + WARM[device.info.software]
+        while time.perf_counter() < end:
+            _clock(job.run, device)
+        times = _times(job.run, self.repeats, device)
+        seconds, base = median(times), told["baseline_seconds"]
+        gflops, written_per_second = told["flops"] / seconds / 1e9, told["bytes_written"] / seconds / 1e9
+        roof = roofline.Roof.of(self.result.ceilings)
+        return {
+            "seconds": seconds,
+            "fastest": min(times),
+            "slowest": max(times),
+            "repeats": len(times),
+            "end_to_end_seconds": median(_times(job.end_to_end, self.repeats, device)),
+            "gflops": gflops,
+            "gbytes_per_second": written_per_second,
+            "fraction_of_arithmetic": gflops / roof.arithmetic,
+            "fraction_of_bandwidth": written_per_second / roof.write,
+            "ratio_to_baseline": base / seconds if base else None,
+            "ratio_to_thesis": _over(thesis, seconds, told["variant"] == self.operation.thesis),
+        }
+
+    def _keep_sources(self, entry: Entry, plan: Plan) -> None:
+        if any(source.variant == entry.label for source in self.result.sources):
+            return
+        for name, defines in operations.shaders(plan):
+            shader = resolve(name, defines)
+            own_vertex = any(file == f"{name}.vert" for file, _ in shader.vertex.lines)
+            stages = {"frag": shader.fragment} | ({"vert": shader.vertex} if own_vertex else {})
+            self.result.sources += [
+                Source(entry.label, f"{name}.{suffix}", _parts(stage)) for suffix, stage in stages.items()
+            ]
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two results agree bit for bit: then one judgement, which takes its time, serves both."""
+    if isinstance(one, tuple):
+        return all(map(_same, one, other))
+    return bool(np.array_equal(one, other))
+
+
+def _parts(stage: Stage) -> tuple[tuple[str, int, str], ...]:
+    """Cut a resolved stage where the file changes, or its lines do not follow each other."""
+    parts: list[tuple[str, int, list[str]]] = []
+    for (file, number), text in zip(stage.lines, stage.text.split("\n"), strict=False):
+        if parts and parts[-1][0] == file and parts[-1][1] + len(parts[-1][2]) == number:
+            parts[-1][2].append(text)
+        else:
+            parts.append((file, number, [text]))
+    return tuple((file, first, "\n".join(lines)) for file, first, lines in parts)
+
+
+def _over(thesis: float | None, seconds: float, is_thesis: bool) -> float | None:
+    if is_thesis:
+        return 1.0
+    return None if thesis is None else thesis / seconds
+
+
+def _cost(plan: Plan) -> dict[str, Any]:
+    return {
+        "bytes_written": plan.cost.nbytes,
+        "bytes_moved": roofline.traffic(plan),
+        "passes": plan.cost.passes,
+        "draws": sum(isinstance(step, Pass) for step in plan.steps),
+    }
+
+
+def _judged(verdict: Verdict) -> dict[str, Any]:
+    told: dict[str, Any] = {
+        "error": float(verdict.error),
+        "bound": float(verdict.bound),
+        "error_over_bound": verdict.ratio,
+    }
+    return told if verdict.ok else told | {"status": "wrong", "reason": str(verdict)}
+
+
+def _clock(work: Callable[[], Any], device: Device | None) -> tuple[float, Any]:
+    """Run once: seconds until the device has finished, and the result."""
+    if device is not None:
+        device.finish()
+    start = time.perf_counter()
+    result = work()
+    if device is not None:
+        device.finish()
+    return time.perf_counter() - start, result
+
+
+def _times(work: Callable[[], Any], repeats: int, device: Device | None = None) -> list[float]:
+    """Time some work that has run before."""
+    times: list[float] = []
+    while len(times) < repeats and (len(times) < FEWEST or sum(times) < ENOUGH):
+        times.append(_clock(work, device)[0])
+    return times
+
+
+# -- options --------------------------------------------------------------------------------------------------------
+
+
+def _at_least_one(name: str, value: int) -> int:
+    if value < 1:
+        raise OptionError(f"compare: {name} must be at least 1, got {value}")
+    return value
+
+
+def _entries(operation: Operation, chosen: Sequence[Chosen] | str | None) -> list[Entry]:
+    """Find what was asked for, the thesis's own first: the others are compared with it."""
+    known = operations.contenders(operation.name)
+    if chosen is None:
+        entries = [Entry(contender) for contender in known.values() if not contender.special]
+    elif chosen == "all":
+        entries = [Entry(contender) for contender in known.values()]
+    else:
+        entries = [_entry(operation, known, one) for one in ([chosen] if isinstance(chosen, str) else chosen)]
+    unique = {entry.label: entry for entry in entries}
+    if not unique:
+        raise OptionError("compare: variants must name at least one variant, got none")
+    return sorted(unique.values(), key=lambda entry: entry.label != operation.thesis)
+
+
+def _entry(operation: Operation, known: Mapping[str, Contender], one: Chosen) -> Entry:
+    which, values = one if isinstance(one, tuple) else (one, {})
+    if isinstance(which, str):
+        if which not in known:
+            names = ", ".join(known)
+            raise OptionError(f"compare: variants of {operation.name} are {names} (or all), got {which!r}")
+        which = known[which]
+    unknown = [name for name in values if name not in which.parameters]
+    if unknown:
+        names = ", ".join(which.parameters) or "none"
+        raise OptionError(f"compare: parameters of {which.name} are {names}, got {unknown[0]!r}")
+    return Entry(which, tuple(values.items()))
+
+
+def _baseline(operation: Operation, name: str | None) -> operations.Baseline | None:
+    if name in (None, "none"):
+        return None
+    if name == "auto":
+        name = next(iter(operation.baselines))
+    if name not in operation.baselines:
+        names = ", ".join((*operation.baselines, "none"))
+        raise OptionError(f"compare: baseline of {operation.name} must be one of {names}, got {name!r}")
+    require(f"compare: baseline {name}", name)
+    return operation.baselines[name]
+
+
+def _about(contender: Contender) -> dict[str, Any]:
+    return {
+        "summary": contender.summary,
+        "source": contender.source,
+        "needs": list(contender.needs),
+        "text": contender.text,
+    }
+
+
+# -- where and when -------------------------------------------------------------------------------------------------
+
+
+def environment(device: Device, seed: int, command: str = "") -> dict[str, Any]:
+    """Tell on what, with what and when: all that a reader needs to repeat it."""
+    info = device.info
+    return {
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "command": command,
+        "seed": seed,
+        "renderer": info.renderer,
+        "vendor": info.vendor,
+        "driver": info.version,
+        "glsl": info.glsl,
+        "backend": info.backend,
+        "software": info.software,
+        "cores": ceilings.cores(),
+        "system": platform.platform(),
+        "versions": {"glla": glla.__version__, "Python": platform.python_version()}
+        | {name: _version(name) for name in PACKAGES},
+        "variables": {name: os.environ[name] for name in ENVIRONMENT if name in os.environ},
+    }
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:  # not installed, or put in place by hand
+        return "unknown"
+
+
+FIELDS = tuple(one.name for one in fields(Record))
+"""Columns of a table of records."""

@@ -1,0 +1,95 @@
+"""A comparison as files: JSON, which `load` reads back, and CSV, a row for each record."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+from glla.errors import OptionError
+from glla.lab.comparison import FIELDS, Comparison, Record, Source
+
+FORMAT = 1
+"""Of the JSON; raised when a reader of the older one would go wrong."""
+
+NUMBERS = {one.name for one in fields(Record) if "float" in str(one.type)}
+
+
+def check_writable(*paths: Path | None) -> None:
+    """Raise now if a file could not be written later. Leaves no trace.
+
+    Raises
+    ------
+    OSError
+        Which, and why.
+    """
+    for path in paths:
+        if path is None:
+            continue
+        existed = path.exists()
+        path.open("ab").close()
+        if not existed:
+            path.unlink()
+
+
+def as_dict(comparison: Comparison) -> dict[str, Any]:
+    """Give a comparison as plain data, with the fitted lines."""
+    told = asdict(comparison)
+    summaries = [asdict(summary) for summary in comparison.summaries()]
+    return {"format": FORMAT, **told, "records": comparison.to_dicts(), "summaries": summaries}
+
+
+def save_json(comparison: Comparison, path: Path) -> None:
+    """Write a comparison as JSON."""
+    text = json.dumps(_plain(as_dict(comparison)), indent=1, allow_nan=False, ensure_ascii=False)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+def load(path: Path) -> Comparison:
+    """Read a comparison that `save_json` wrote.
+
+    Raises
+    ------
+    OptionError
+        It is no such file.
+    """
+    try:
+        told = json.loads(path.read_text(encoding="utf-8"))
+        if told.pop("format") != FORMAT:
+            raise ValueError("another format")
+        told.pop("summaries")
+        told["records"] = [_record(record) for record in told["records"]]
+        told["sources"] = [
+            Source(one["variant"], one["shader"], tuple((file, first, text) for file, first, text in one["parts"]))
+            for one in told["sources"]
+        ]
+        return Comparison(**told)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise OptionError(f"load: a JSON file of `glla compare` is wanted, got {path} ({error})") from None
+
+
+def save_csv(comparison: Comparison, path: Path) -> None:
+    """Write the records as CSV, a column for each field; what was not measured is empty."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, FIELDS)
+        writer.writeheader()
+        writer.writerows(comparison.to_dicts())
+
+
+def _record(told: dict[str, Any]) -> Record:
+    pairs = (pair.partition("=") for pair in told["parameters"].split())
+    parameters = tuple((name, int(value)) for name, _, value in pairs)
+    numbers = {name: float(told[name]) for name in NUMBERS if isinstance(told[name], str)}  # "inf"
+    return Record(**{**told, **numbers, "parameters": parameters})
+
+
+def _plain(value: Any) -> Any:
+    """Replace what JSON has no number for, infinity and NaN, by its name."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value

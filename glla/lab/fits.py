@@ -1,0 +1,101 @@
+"""Run times as the thesis fits them: t(n) = a + b n^3, by least squares (Brodtkorb 2007, section 4.1, equation 4.7).
+
+The constant a stands for what does not depend on the size, such as compiling and issuing passes; b decides for large
+matrices, so the thesis calls b_CPU / b_GPU the speed-up. As there, every measurement weighs the same in seconds: the
+large sizes decide, and a may well come out negative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A run time a + b n^3.
+
+    Attributes
+    ----------
+    a, b : float
+        Seconds, and seconds per n^3.
+    smallest, largest : int
+        The sizes that it was fitted to.
+
+    Examples
+    --------
+    >>> Fit(0.5, 2.0, 1, 10)(10)
+    2000.5
+    """
+
+    a: float
+    b: float
+    smallest: int
+    largest: int
+
+    def __call__(self, n: float) -> float:
+        """Seconds at size n."""
+        return self.a + self.b * n**3
+
+    def __str__(self) -> str:
+        """Write it as the thesis does."""
+        return f"{self.a:.3g} {'-' if self.b < 0 else '+'} {abs(self.b):.3g} n^3"
+
+
+def fit(sizes: Sequence[int], seconds: Sequence[float]) -> Fit | None:
+    """Fit a + b n^3 by least squares.
+
+    Parameters
+    ----------
+    sizes, seconds : sequences of the same length
+        The measurements.
+
+    Returns
+    -------
+    Fit or None
+        None for fewer than two different sizes.
+
+    Examples
+    --------
+    >>> f = fit([10, 20, 30], [1.001, 1.008, 1.027])
+    >>> round(f.a, 9), round(f.b, 12)
+    (1.0, 1e-06)
+    """
+    if len(set(sizes)) < 2:
+        return None
+    cubes = np.asarray(sizes, dtype=np.float64) ** 3
+    scale = cubes.max()  # columns of like size: n^3 alone would leave the constant to rounding errors
+    columns = np.column_stack([np.ones_like(cubes), cubes / scale])
+    a, b = np.linalg.lstsq(columns, np.asarray(seconds, dtype=np.float64), rcond=None)[0]
+    return Fit(float(a), float(b / scale), min(sizes), max(sizes))
+
+
+def speedup(ours: Fit, base: Fit) -> float | None:
+    """Speed-up for large matrices, b_base / b_ours (equation 4.7); None where a b is not positive.
+
+    Examples
+    --------
+    >>> speedup(Fit(0, 1.0, 1, 2), Fit(0, 4.0, 1, 2))
+    4.0
+    """
+    return base.b / ours.b if ours.b > 0 and base.b > 0 else None
+
+
+def crossover(ours: Fit, base: Fit) -> float | None:
+    """Size from which on the fitted line of ours is below that of the base; 0 if everywhere, None if never.
+
+    None, too, where a b is not positive: such a line says nothing of larger sizes.
+
+    Examples
+    --------
+    >>> crossover(Fit(8.0, 1.0, 1, 2), Fit(0.0, 2.0, 1, 2))
+    2.0
+    >>> crossover(Fit(8.0, 2.0, 1, 2), Fit(0.0, 1.0, 1, 2)) is None
+    True
+    """
+    if not 0 < ours.b < base.b:
+        return None
+    cube = (ours.a - base.a) / (base.b - ours.b)
+    return float(np.cbrt(cube)) if cube > 0 else 0.0

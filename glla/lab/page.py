@@ -1,0 +1,95 @@
+"""A trace as a page in one file: pictures to step through, the shader of each pass, and what it does."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from html import escape
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import glla
+from glla import shader as shaders
+from glla.lab import frames
+from glla.passes import Transfer
+from glla.recorder import Recorder, TracedPass
+
+TEMPLATE = Path(__file__).with_name("page.html")
+STYLE = "friendly"
+
+
+def document(trace: Recorder) -> str:
+    """Write the page; it asks for nothing from anywhere.
+
+    Parameters
+    ----------
+    trace : Recorder
+        With values.
+    """
+    from jinja2 import Environment, StrictUndefined
+
+    pictures = ["data:image/png;base64," + b64encode(png).decode() for png in frames.pictures(trace)]
+    passes = [_described(one) for one in trace.passes]
+    names = sorted({one.shader for one in trace.passes if not isinstance(one.step, Transfer)})
+    template = Environment(autoescape=True, undefined=StrictUndefined).from_string(TEMPLATE.read_text(encoding="utf-8"))
+    return template.render(
+        title=", ".join(dict.fromkeys(one.operation for one in trace.passes)),
+        renderer=", ".join(dict.fromkeys(one.renderer for one in trace.passes)),
+        version=glla.__version__,
+        timing=trace.timing,
+        dropped=trace.dropped,
+        passes=passes,
+        data=_in_script({"passes": passes, "pictures": pictures}),
+        sources=[(name, highlighted(shaders.source(name))) for name in names],
+        style=_style(),
+    )
+
+
+def _described(one: TracedPass) -> dict[str, Any]:
+    return {
+        "title": frames.title(one),
+        "words": frames.words(one) + ".",
+        "shader": one.shader,
+        "rows": [
+            ["reads", ", ".join(map(_named, one.inputs.items())) or "nothing"],
+            ["draws", f"{', '.join(one.outputs)}, texels {one.region}"],
+            ["uniforms", ", ".join(f"{name} = {value}" for name, value in frames.settings(one).items()) or "none"],
+            ["defines", ", ".join(f"{name} = {value}" for name, value in one.defines.items()) or "none"],
+            ["time", _time(one)],
+        ],
+    }
+
+
+def _named(given: tuple[str, str]) -> str:
+    name, slot = given
+    return slot if name == slot else f"{name} = {slot}"
+
+
+def _time(one: TracedPass) -> str:
+    gpu = "" if one.gpu is None else f"{1e6 * one.gpu:.1f} µs on the GPU, "
+    return f"{gpu}{1e6 * one.wall:.1f} µs on the wall"
+
+
+def _in_script(data: Any) -> str:
+    """JSON that may stand in a script element: no tag can end in it."""
+    return json.dumps(data).replace("<", "\\u003c")
+
+
+def highlighted(source: str) -> str:
+    """GLSL as HTML, coloured where Pygments is there."""
+    if find_spec("pygments") is None:
+        return f"<pre>{escape(source)}</pre>"
+    from pygments import highlight
+    from pygments.formatters import HtmlFormatter
+    from pygments.lexers import GLShaderLexer
+
+    return str(highlight(source, GLShaderLexer(), HtmlFormatter(style=STYLE)))
+
+
+def _style() -> str:
+    if find_spec("pygments") is None:
+        return ""
+    from pygments.formatters import HtmlFormatter
+
+    return str(HtmlFormatter(style=STYLE).get_style_defs(".highlight"))

@@ -1,0 +1,263 @@
+"""The plots of a comparison: run times with the fitted lines, errors, and the roofline, as figures of matplotlib."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from glla.errors import OptionError
+from glla.lab.comparison import Comparison, Record
+from glla.lab.extra import require
+from glla.lab.roofline import Roof
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SUFFIXES = (".png", ".svg", ".pdf")
+
+COLOURS = (
+    "#2f7fc1", "#e08214", "#2b9c6a", "#d1495b", "#8e6bbf", "#a3704c", "#d65fa9", "#7a8794", "#9a9a1f", "#1fa3b5",
+)  # fmt: skip
+"""Each is told from white and from near black."""
+
+MARKERS = "osD^vPX*<>"
+INK = "#13579a"
+"""Stands for the colour of text until `svg` replaces it, so that a plot follows the page's light or dark."""
+
+DARK = "#222222"
+
+
+def check_suffix(path: Path) -> None:
+    """Raise unless a picture can have that name.
+
+    Raises
+    ------
+    OptionError
+        Which endings there are.
+    """
+    if path.suffix.lower() not in SUFFIXES:
+        raise OptionError(f"compare: a plot ends in one of {', '.join(SUFFIXES)}, got {str(path)!r}")
+
+
+def save(comparison: Comparison, path: Path) -> None:
+    """Write all plots into one picture: PNG, SVG or PDF, by its name."""
+    check_suffix(path)
+    require("compare", "matplotlib")
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(15, 11), layout="constrained")
+    place = comparison.environment
+    title = f"{comparison.operation}: {comparison.formula}   on {place.get('renderer', '?')}"
+    figure.suptitle(_text(title), fontsize=15)
+    axes: Any = figure.subplots(2, 2)
+    for ax, draw in zip(axes.flat, (times, roofline, errors, bounds), strict=True):
+        draw(ax, comparison, DARK)
+    figure.savefig(path, dpi=120)
+
+
+def svg(comparison: Comparison, which: str) -> str:
+    """Draw one plot as an SVG element for a page: transparent, text and axes in the page's own colour.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        What to draw.
+    which : {"times", "errors", "bounds", "roofline"}
+        Which plot.
+    """
+    require("compare", "matplotlib")
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.6, 5.2), layout="constrained", facecolor="none")
+    ax = figure.subplots()
+    ax.set_facecolor("none")
+    {"times": times, "errors": errors, "bounds": bounds, "roofline": roofline}[which](ax, comparison, INK)
+    file = io.StringIO()
+    with matplotlib.rc_context({"svg.fonttype": "path", "svg.hashsalt": which}):
+        figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None, "Type": None, "Format": None})
+    return _element(file.getvalue(), which)
+
+
+def _element(text: str, which: str) -> str:
+    """Cut the element out of the document; give its names to it alone, since a page has one space of names."""
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = re.sub(r'\bid="', f'id="{which}-', text)
+    text = re.sub(r'(href="#|url\(#)', rf"\g<1>{which}-", text)
+    return text.replace(INK, "currentColor").strip()
+
+
+# -- the plots --------------------------------------------------------------------------------------------------------
+
+
+def times(ax: Axes, comparison: Comparison, ink: str) -> None:
+    """Draw run times against n, both axes logarithmic, as the thesis's figures 4.3, 4.8 and 4.11: marks are measured.
+
+    Lines are the fits a + b n^3, drawn where they are positive.
+    """
+    for style, name, records in _series(comparison):
+        sizes, seconds = [r.size for r in records], [r.seconds or 0.0 for r in records]
+        _fitted(ax, comparison, name, style["color"], "-")
+        ax.plot(sizes, seconds, linestyle="none", label=_text(name), **style)
+    base = comparison.baseline_times()
+    if base:
+        _fitted(ax, comparison, comparison.baseline, ink, "--")
+        ax.plot(
+            *zip(*base, strict=True),
+            "x",
+            color=ink,
+            markersize=8,
+            markeredgewidth=2,
+            label=_text(f"{comparison.baseline} (CPU)"),
+        )
+    _axes(ax, ink, "Time, operands on the device; lines: fitted a + b n³", "n", "seconds")
+    _sizes(ax, comparison)
+    _legend(ax, ink)
+
+
+def errors(ax: Axes, comparison: Comparison, ink: str) -> None:
+    """Draw the mean absolute error, as the thesis's figures 4.4, 4.9 and 4.12, and the power of n that it follows."""
+    for style, name, records in _series(comparison):
+        points = [(r.size, r.mean_error) for r in records if r.mean_error]
+        if not points:
+            continue
+        sizes, values = zip(*points, strict=True)
+        power = _power(sizes, values)
+        label = _text(name if power is None else f"{name}: n^{power:.1f}")
+        ax.plot(sizes, values, linestyle=":", label=label, **style)
+    _axes(ax, ink, f"Mean absolute error of an entry, {comparison.error}", "n", comparison.error)
+    _sizes(ax, comparison)
+    _legend(ax, ink)
+
+
+def bounds(ax: Axes, comparison: Comparison, ink: str) -> None:
+    """Draw the error as a part of its bound; a result above the line at 1 is wrong."""
+    for style, name, _ in _series(comparison):
+        points = [
+            (r.size, r.error_over_bound)
+            for r in sorted(comparison.records, key=lambda record: record.size)
+            if r.variant == name and r.error_over_bound and np.isfinite(r.error_over_bound)
+        ]
+        if points:
+            sizes, values = zip(*points, strict=True)
+            ax.plot(sizes, values, linestyle=":", label=_text(name), **style)
+    ax.axhline(1.0, color="#d1495b", linewidth=2)
+    ax.annotate(
+        "bound", (0.01, 1.0), xycoords=("axes fraction", "data"), xytext=(0, -12), textcoords="offset points", color=ink
+    )
+    _axes(ax, ink, "Error over its bound; above 1 a result is wrong", "n", "error / bound")
+    _sizes(ax, comparison)
+    _legend(ax, ink)
+
+
+def roofline(ax: Axes, comparison: Comparison, ink: str) -> None:
+    """Draw GFLOP/s against flop per byte moved, below the roofs that were measured in the same run."""
+    points = [(r.intensity, r.gflops) for r in comparison.records if r.ok and r.intensity and r.gflops]
+    roof = Roof.of(comparison.ceilings)
+    ridge = roof.arithmetic / roof.write
+    intensities = [x for x, _ in points] or [ridge]
+    low, high = min(*intensities, ridge / 4) / 1.6, max(*intensities, ridge * 4) * 1.6
+    x = np.geomspace(low, high, 200)
+    for bandwidth, dashes, name in (
+        (roof.write, "-", f"colour write {roof.write:.3g} GB/s"),
+        (roof.fetch, "--", f"cached fetch {roof.fetch:.3g} GB/s"),
+    ):
+        ax.plot(x, np.minimum(bandwidth * x, roof.arithmetic), dashes, color=ink, linewidth=1.6, label=name)
+    ax.annotate(
+        f"fragment multiply-add {roof.arithmetic:.4g} GFLOP/s",
+        (high, roof.arithmetic), xytext=(-4, 5), textcoords="offset points", ha="right", color=ink, fontsize=9,
+    )  # fmt: skip
+    for style, name, records in _series(comparison):
+        ours = [(r.intensity, r.gflops) for r in records if r.intensity and r.gflops]
+        ax.plot(*zip(*ours, strict=True), linestyle=":", **{**style, "markersize": 4})
+        ax.plot(*ours[-1], linestyle="none", label=_text(name), **{**style, "markersize": 10})  # the largest n
+    _axes(ax, ink, "Roofline: every variant, roofs measured in the same run", "flop per byte moved", "GFLOP/s")
+    ax.set_xlim(low, high)
+    ax.set_ylim(top=2.5 * roof.arithmetic)
+    _legend(ax, ink)
+
+
+# -- their parts ------------------------------------------------------------------------------------------------------
+
+
+def colour(comparison: Comparison, name: str) -> str:
+    """Colour of a variant in every plot."""
+    return COLOURS[comparison.names.index(name) % len(COLOURS)]
+
+
+def _series(comparison: Comparison) -> list[tuple[dict[str, Any], str, list[Record]]]:
+    """Style, name and records of each variant that was ever right; the styles stay with the variants."""
+    return [
+        (
+            {
+                "color": colour(comparison, name),
+                "marker": MARKERS[i % len(MARKERS)],
+                "markersize": 7,
+                "markerfacecolor": "none",  # so that marks that fall together are all seen
+                "markeredgewidth": 1.8,
+            },
+            name,
+            comparison.of(name),
+        )
+        for i, name in enumerate(comparison.names)
+        if comparison.of(name)
+    ]
+
+
+def _text(name: str) -> str:
+    """Write a name as it is: to matplotlib dollars enclose formulas, and a leading underscore hides a label."""
+    return (" " if name.startswith("_") else "") + name.replace("$", r"\$")
+
+
+def _fitted(ax: Axes, comparison: Comparison, name: str, colour: str, dashes: str) -> None:
+    line = next((summary.fit for summary in comparison.summaries() if summary.variant == name), None)
+    if line is None:
+        return
+    x = np.geomspace(line.smallest, line.largest, 200)
+    y = line.a + line.b * x**3
+    ax.plot(x[y > 0], y[y > 0], dashes, color=colour, linewidth=1.6, alpha=0.85)
+
+
+def _power(sizes: Sequence[float], values: Sequence[float]) -> float | None:
+    """Exponent p of the law c n^p that fits best, on logarithmic axes; None with fewer than three sizes."""
+    if len(sizes) < 3:
+        return None
+    return float(np.polyfit(np.log(sizes), np.log(values), 1)[0])
+
+
+def _axes(ax: Axes, ink: str, title: str, x: str, y: str) -> None:
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.set_title(title, color=ink, fontsize=11)
+    ax.set_xlabel(x, color=ink)
+    ax.set_ylabel(y, color=ink)
+    ax.tick_params(which="both", colors=ink)
+    ax.grid(True, which="major", color=ink, alpha=0.15)
+    for spine in ax.spines.values():
+        spine.set_color(ink)
+        spine.set_alpha(0.5)
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+
+
+def _sizes(ax: Axes, comparison: Comparison) -> None:
+    """Write the sizes themselves below the axis, as many as fit."""
+    from matplotlib.ticker import FixedLocator, NullLocator, ScalarFormatter
+
+    sizes = sorted({record.size for record in comparison.records})
+    every = max(1, -(-len(sizes) // 8))
+    ax.xaxis.set_major_locator(FixedLocator([float(size) for size in sizes[::-every][::-1]]))
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.xaxis.set_major_formatter(ScalarFormatter())
+
+
+def _legend(ax: Axes, ink: str) -> None:
+    if ax.get_legend_handles_labels()[0]:
+        ax.legend(fontsize=8.5, frameon=False, labelcolor=ink)

@@ -1,0 +1,223 @@
+"""A comparison on a terminal: a live table while it grows, plain lines where nobody watches, and what it came to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from glla.lab.comparison import Bench, Comparison, Record, Summary
+from glla.lab.extra import require
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+WIDE = 132
+"""Columns that the full table wants."""
+
+LEGEND = """\
+ms: median, operands and result on the device; to end: from NumPy to NumPy; cold: first run, with plan and compilation
+of fma, of write: of the fragment multiply-add and colour-write ceilings of this run; GB/s: written by all passes
+error: over its bound, wrong above 1; x cpu, x thesis: times faster than the baseline, the thesis's variant"""
+
+
+def milliseconds(seconds: float | None) -> str:
+    """Write seconds as milliseconds, three digits.
+
+    >>> milliseconds(0.0123456), milliseconds(1.5), milliseconds(None)
+    ('12.3', '1500', '-')
+    """
+    return "-" if seconds is None else figure(1e3 * seconds)
+
+
+def figure(value: float | None) -> str:
+    """Write three digits, or all before the point.
+
+    >>> figure(1234.5), figure(0.001234), figure(None)
+    ('1234', '0.00123', '-')
+    """
+    if value is None:
+        return "-"
+    return f"{value:.0f}" if 1000 <= abs(value) < 1e7 else f"{value:.3g}"
+
+
+def share(value: float | None) -> str:
+    """Write a fraction in per cent.
+
+    >>> share(0.1234)
+    '12.3%'
+    """
+    return "-" if value is None else f"{100 * value:.3g}%"
+
+
+def whole(value: int | None) -> str:
+    """Write a count."""
+    return "-" if value is None else str(value)
+
+
+Column = tuple[str, Callable[[Record], str], bool]
+COLUMNS: tuple[Column, ...] = (  # heading, cell, in the narrow table too
+    ("variant", lambda r: r.variant, True),
+    ("n", lambda r: str(r.size), True),
+    ("ms", lambda r: milliseconds(r.seconds), True),
+    ("to end", lambda r: milliseconds(r.end_to_end_seconds), False),
+    ("cold", lambda r: milliseconds(r.cold_seconds), False),
+    ("GFLOP/s", lambda r: figure(r.gflops), True),
+    ("of fma", lambda r: share(r.fraction_of_arithmetic), True),
+    ("GB/s", lambda r: figure(r.gbytes_per_second), False),
+    ("of write", lambda r: share(r.fraction_of_bandwidth), False),
+    ("passes", lambda r: whole(r.passes), False),
+    ("draws", lambda r: whole(r.draws), False),
+    ("error", lambda r: r.status.upper() if not r.ok else figure(r.error_over_bound), True),
+    ("x cpu", lambda r: figure(r.ratio_to_baseline), True),
+    ("x thesis", lambda r: figure(r.ratio_to_thesis), True),
+)
+
+
+def watch(bench: Bench, console: Console | None = None) -> None:
+    """Run a comparison and show it as it grows.
+
+    Parameters
+    ----------
+    bench : Bench
+        What to run; its `result` holds what there is, even when this is interrupted.
+    console : rich.console.Console, optional
+        By default standard output.
+    """
+    require("compare", "rich")
+    from rich.console import Console
+
+    console = console or _console(Console)
+    result = bench.result
+    head = f"{result.operation}: {result.formula}; {result.shape}"
+    console.print(f"{head}\n{_place(bench)}", markup=False, soft_wrap=True)
+    (_live if console.is_terminal else _lines)(bench, console)
+
+
+def _console(kind: type[Console]) -> Console:
+    console = kind(highlight=False)
+    if not console.is_terminal:
+        console.width = max(console.width, WIDE)
+    return console
+
+
+def _place(bench: Bench) -> str:
+    info = bench.device.info
+    peer = bench.baseline.label if bench.baseline else "no baseline"
+    return f"{info.renderer}, OpenGL {info.version}, {info.backend}; beside {peer}"
+
+
+def _lines(bench: Bench, console: Console) -> None:
+    """Print a line for each record as it comes, in columns."""
+    widths = [max(len(heading), 8) for heading, _, _ in COLUMNS]
+    widths[0] = max(len("variant"), *(len(entry.label) for entry in bench.entries))
+
+    def line(cells: Iterable[str]) -> str:
+        first, *rest = cells
+        return "  ".join([first.ljust(widths[0]), *(c.rjust(w) for c, w in zip(rest, widths[1:], strict=True))])
+
+    console.print(line(heading for heading, _, _ in COLUMNS), markup=False, soft_wrap=True)
+    for record in bench.run():
+        console.print(line(cell(record) for _, cell, _ in COLUMNS), markup=False, soft_wrap=True)
+
+
+def _live(bench: Bench, console: Console) -> None:
+    """Redraw the end of the table with each record; print all of it when nothing more comes."""
+    from rich.console import Group
+    from rich.live import Live
+    from rich.text import Text
+
+    def frame() -> Any:
+        records = bench.result.records
+        rows = max(4, console.height - 6)
+        done = f"{len(records)} of {bench.total} measured" if records else "measuring the ceilings of the device"
+        return Group(table(records[-rows:], console.width), Text(f"{done}; Ctrl-C ends it and keeps what is there"))
+
+    try:
+        with Live(frame(), console=console, transient=True, auto_refresh=False) as live:
+            for _ in bench.run():
+                live.update(frame(), refresh=True)
+    finally:
+        console.print(table(bench.result.records, console.width))
+
+
+def table(records: Iterable[Record], width: int = WIDE) -> Table:
+    """Lay records out as a table of rich's; a narrow one where the full one does not fit."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    shown = [column for column in COLUMNS if column[2] or width >= WIDE]
+    made = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    for heading, _, _ in shown:
+        made.add_column(heading, justify="left" if heading == "variant" else "right", no_wrap=heading != "variant")
+    size = None
+    for record in records:
+        if size not in (None, record.size):
+            made.add_section()
+        size = record.size
+        style = "" if record.ok else "yellow" if record.status == "skipped" else "bold red"
+        made.add_row(*(Text(cell(record), style=style) for _, cell, _ in shown))
+    return made
+
+
+def conclude(comparison: Comparison, console: Console | None = None) -> None:
+    """Print what the columns mean, why a record is not ok, and what the fitted lines say."""
+    require("compare", "rich")
+    from rich.console import Console
+
+    console = console or _console(Console)
+    for text in [LEGEND, "", *reasons(comparison), *fits(comparison)]:
+        console.print(text, markup=False, soft_wrap=True)
+
+
+def reasons(comparison: Comparison) -> list[str]:
+    """Say why records are not ok; one line for all sizes of a variant that have the same reason."""
+    sizes: dict[tuple[str, str, str], list[int]] = {}
+    for record in comparison.records:
+        if not record.ok:
+            sizes.setdefault((record.status, record.variant, record.reason), []).append(record.size)
+    return [
+        f"{status}: {variant}, n = {', '.join(map(str, found))}: {reason}"
+        for (status, variant, reason), found in sizes.items()
+    ]
+
+
+def fits(comparison: Comparison) -> list[str]:
+    """Write the fitted lines, the speed-ups and the crossover sizes, a line each."""
+    found = [summary for summary in comparison.summaries() if summary.fit is not None]
+    if not found:
+        return []
+    width = max(len(summary.variant) for summary in found)
+    lines = [
+        f"  {one.variant:{width}}  {one.fit!s:28}  {speedup_text(one)}{crossing(one, comparison.baseline)}".rstrip()
+        for one in found
+    ]
+    head = "seconds as a + b n^3, by least squares"
+    beside = "; speed-up b_CPU / b_GPU, as the thesis's equation 4.7" if comparison.baseline else ""
+    return [head + beside, *lines]
+
+
+def speedup_text(summary: Summary) -> str:
+    """Write the speed-up, '' without one."""
+    return "" if summary.speedup is None else f"speed-up {figure(summary.speedup)}, "
+
+
+def crossing(summary: Summary, baseline: str) -> str:
+    """Say from which size on a variant is faster than the baseline, by the fitted lines.
+
+    >>> from glla.lab.fits import Fit
+    >>> crossing(Summary("ours", Fit(0.5, 1e-9, 64, 512), 2.0, 800.4), "NumPy")
+    'faster than NumPy from n = 800 on (beyond what was measured)'
+    """
+    if summary.fit is None or summary.variant == baseline or not baseline:
+        return ""
+    if summary.speedup is None:
+        return "nothing to be said: a fitted time does not grow with n"
+    if summary.crossover is None:
+        return f"line never below that of {baseline}"
+    if summary.crossover == 0:
+        return f"line everywhere below that of {baseline}"
+    measured = summary.fit.smallest <= summary.crossover <= summary.fit.largest
+    beyond = "" if measured else " (beyond what was measured)"
+    return f"faster than {baseline} from n = {summary.crossover:.0f} on{beyond}"

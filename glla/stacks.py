@@ -1,0 +1,210 @@
+"""Stacks of small matrices: one upload, one plan, one read-back for all of them (see `glla.kernels.stack`).
+
+What goes this way: matrices up to `LARGEST` rows and columns (in products: `LARGEST_PRODUCT`), and a single one of
+them too, because it needs fewer passes and a single read-back here. Larger matrices go one by one over the kernels for
+single matrices, and so does one whose own elements are more than a texture holds. A stack that is more than a texture
+or the memory can hold goes in several pieces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.device import Device
+from glla.errors import OutOfMemoryError
+from glla.factors import SUSPECT, factorise, member_of_stack, sign_and_log
+from glla.kernels import stack as kernel
+from glla.layout import texels
+from glla.matrix import Array, upload
+from glla.passes import Plan
+
+LARGEST = 256
+"""Rows and columns up to which matrices are factored as a stack, and right-hand sides up to which they go with them.
+Beyond, a fragment by itself takes too long to search a column, and blocked factors are near."""
+
+WIDEST_IN_SOFTWARE = 272
+"""Columns and right-hand sides together up to which a software rasteriser does better this way: passes cost it little,
+and the elimination computes the multipliers anew for every right-hand side. On llvmpipe a single system of n = 256
+still takes less than half as long as by separate passes, four of n = 200 as long; an inverse 2/3 at n = 64, as long at
+n = 128, and three times as long at n = 256."""
+
+LARGEST_PRODUCT = 64
+"""Rows and columns up to which matrices are multiplied as a stack; larger ones gain more from a faster product. On
+llvmpipe 16 products at once take 1/6 of the time of one by one at n = 16, 4/5 at 64, and no less at 128."""
+
+Float64 = NDArray[np.float64]
+
+
+def _pieces(device: Device, tile: tuple[int, int], *elements: int) -> int:
+    """Most matrices that may go at once."""
+    return kernel.capacity(tile, max(elements), device.limits.texture_size)
+
+
+def multiplies(device: Device, m: int, k: int, n: int) -> int:
+    """How many products m x k x n one plan may serve; 0: they go one by one.
+
+    Examples
+    --------
+    >>> import glla
+    >>> device = glla.default_device()
+    >>> multiplies(device, 2, 3, 4) > 100, multiplies(device, 2, 3, 1000)
+    (True, 0)
+    """
+    tile = max(texels(m), texels(k)), max(texels(k), texels(n))
+    return 0 if max(m, k, n) > LARGEST_PRODUCT else _pieces(device, tile, (m + n) * k, m * n)
+
+
+def factors(device: Device, m: int, n: int) -> int:
+    """How many factorisations m x n one plan may serve; 0: they go one by one."""
+    return 0 if max(m, n) > LARGEST else _pieces(device, (texels(m), texels(n)), m * n + 3 * min(m, n), 4 * n)
+
+
+def solves(device: Device, n: int, columns: int) -> int:
+    """How many systems of order n, with so many right-hand sides, one plan may serve; 0: they go one by one."""
+    if max(n, columns) > LARGEST or (device.limits.software and n + columns > WIDEST_IN_SOFTWARE):
+        return 0
+    return _pieces(device, (texels(n), texels(n) + texels(columns)), n * (n + columns), n * (columns + 2))
+
+
+def matmul(device: Device, a: Array, b: Array) -> Array:
+    """Multiply two stacks, shapes (count, m, k) and (count, k, n), of which `multiplies` approves. Synchronises."""
+    (m, k), n = a.shape[1:], b.shape[2]
+    records = _run(
+        device,
+        lambda count: kernel.matmul(count, m, k, n, device.limits.texture_size),
+        multiplies(device, m, k, n),
+        m * n,
+        (a, b),
+    )
+    return records.reshape(-1, m, n)
+
+
+def factor(device: Device, a: Array) -> tuple[Array, NDArray[np.int32]]:
+    """Factor a stack of shape (count, m, n), of which `factors` approves. Synchronises.
+
+    Returns
+    -------
+    lu : ndarray of float32, shape (count, m, n)
+    piv : ndarray of int32, shape (count, min(m, n))
+    """
+    m, n = a.shape[1:]
+    records = _run(
+        device,
+        lambda count: kernel.factor(count, (m, n), device.limits.texture_size),
+        factors(device, m, n),
+        m * n + 3 * min(m, n),
+        (a,),
+    )
+    return records[:, : m * n].reshape(a.shape), records[:, m * n + 2 * min(m, n) :].astype(np.int32)
+
+
+def determinant(device: Device, a: Array) -> tuple[Float64, Float64]:
+    """Signs and logarithms of the determinants of a stack, of which `factors` approves. Synchronises."""
+    n = a.shape[1]
+    records = _run(
+        device,
+        lambda count: kernel.determinant(count, n, device.limits.texture_size),
+        factors(device, n, n),
+        4 * n,
+        (a,),
+    ).reshape(-1, 4, n)
+    return sign_and_log(records[:, 0], records[:, 2].astype(np.int32), np.sum(records[:, 3], axis=1))
+
+
+def solve(
+    device: Device,
+    function: str,
+    a: Array,
+    b: Array | None,
+    equilibrate: bool = True,
+    stack: tuple[int, ...] = (),
+) -> Array:
+    """Solve a stack of systems, of which `solves` approves. Synchronises.
+
+    Parameters
+    ----------
+    device : Device
+        Where.
+    function : str
+        For the message.
+    a : ndarray of float32, shape (count, n, n)
+        Matrices.
+    b : ndarray of float32, shape (count, n, k), or None
+        Right-hand sides; None for the identity.
+    equilibrate : bool
+        Scale rows and columns by powers of two first.
+    stack : tuple of int
+        Shape of the stack, for the message.
+
+    Raises
+    ------
+    SingularMatrixError
+        Names the first matrix and the first pivot of it that is zero, or nothing but rounding error.
+    """
+    n = a.shape[1]
+    columns = n if b is None else b.shape[2]
+    records = _run(
+        device,
+        lambda count: kernel.solve(count, n, columns, b is None, equilibrate, device.limits.texture_size),
+        solves(device, n, columns),
+        n * (columns + 2),
+        (a,) if b is None else (a, b),
+    )
+    u, largest = records[:, n * columns : -n], records[:, -n:]
+    suspect = (np.abs(u) <= SUSPECT * largest) & np.isfinite(u)
+    for index in np.flatnonzero(suspect.any(axis=1)):  # they are few, and what to make of them takes work
+        member = member_of_stack(tuple(int(i) for i in np.unravel_index(index, stack)))
+        factorise(upload(a[index], device), equilibrate_first=equilibrate).check_regular(function, member)
+    return records[:, : n * columns].reshape(-1, n, columns)
+
+
+def substitute(device: Device, lu: Array, b: Array, transposed: bool = False) -> Array:
+    """Solve L U X = B for a stack of packed factors, or with the transpose, if `solves` approves. Synchronises."""
+    n, columns = b.shape[1:]
+    records = _run(
+        device,
+        lambda count: kernel.substitute(count, n, columns, transposed, device.limits.texture_size),
+        solves(device, n, columns),
+        n * columns,
+        (lu, b),
+    )
+    return records.reshape(b.shape)
+
+
+def _run(device: Device, plan: Callable[[int], Plan], most: int, length: int, operands: Sequence[Array]) -> Array:
+    """Run a stack through the plan for so many matrices, in as many pieces as needed; give a record for each matrix."""
+    count, first = len(operands[0]), 0
+    records = np.empty((count, length), dtype=np.float32)
+    while first < count:
+        open_pieces = -(-(count - first) // most)
+        end = first - (first - count) // open_pieces  # pieces of one size share a plan
+        try:
+            records[first:end] = _piece(device, plan(end - first), length, [part[first:end] for part in operands])
+            first = end
+        except OutOfMemoryError:
+            if end - first == 1:
+                raise
+            most = (end - first) // 2
+    return records
+
+
+def _piece(device: Device, plan: Plan, length: int, operands: Sequence[Array]) -> Array:
+    """Lay the operands out one after the other, run the plan, read the records."""
+    storage = plan.slots["raw"]
+    elements = np.empty(storage.height * storage.width, dtype=np.float32)
+    start = 0
+    for operand in operands:
+        elements[start : start + operand.size].reshape(operand.shape)[...] = operand
+        start += operand.size
+    elements[start:] = 0
+    uploaded = device.write(elements.reshape(storage.height, storage.width))
+    try:
+        result = device.run(plan, raw=uploaded)["records"]
+    finally:
+        uploaded.release()
+    records = device.read(result).reshape(-1)[: len(operands[0]) * length]
+    result.release()
+    return records.reshape(-1, length)

@@ -1,0 +1,116 @@
+// raw = for each matrix of a stack, one after the other: its elements in NumPy's C order, then lines of figures.
+//
+// A fragment computes one element of a record:
+//
+//     M[0,0] M[0,1] ... M[rows-1, columns-1]     with MATRIX; with SCALED row i is multiplied by 2^-f_i
+//     u_00 u_11 ...                              with FIGURES: the diagonal of U
+//     s_0 s_1 ...                                s_j = max |u_ij|: a pivot that is small beside it may be an error
+//     p_0 p_1 ...                                with PIVOTS: as LAPACK's, row i was exchanged with row p_i
+//     e_0 + f_0, ...                             with EXPONENTS: what rows and columns were scaled by, 2^-(e + f)
+//
+// so one read-back has all that the host wants to know.
+// M, LU               stacks of packed matrices
+// pivots              for each matrix a column of texels (p_2y, p_2y+1, 0, 0)
+// row_exponents, column_exponents   for each matrix a column of texels (e_2y, e_2y+1, 0, 0)
+// raw                 one element per texel, row by row
+// Cost per fragment: 1 or 2 fetches; of s_j, j + 1.
+
+#ifndef MATRIX
+#define MATRIX 1  // records hold the elements of M (0, 1)
+#endif
+#ifndef FIGURES
+#define FIGURES 0  // records hold figures of the factors (0, 1)
+#endif
+#ifndef PIVOTS
+#define PIVOTS 0  // ... the pivots among them (0, 1)
+#endif
+#ifndef EXPONENTS
+#define EXPONENTS 0  // ... and what rows and columns were scaled by, which takes PIVOTS (0, 1)
+#endif
+#if EXPONENTS && PIVOTS == 0
+#error EXPONENTS come after PIVOTS
+#endif
+#ifndef SCALED
+#define SCALED 0  // undo the scaling of columns, in a solution (0, 1)
+#endif
+#define STACK 1
+
+#include "lib/packed.glsl"
+#include "lib/exponent.glsl"
+
+#if MATRIX
+uniform sampler2D M;
+#endif
+#if FIGURES
+uniform sampler2D LU;
+uniform int order;     // figures in a line
+#endif
+#if PIVOTS
+uniform sampler2D pivots;
+#endif
+#if EXPONENTS
+uniform sampler2D row_exponents;
+#endif
+#if EXPONENTS || SCALED
+uniform sampler2D column_exponents;
+#endif
+uniform ivec3 record;  // rows and columns of M, length of the record
+uniform int count;     // matrices
+uniform int width;     // texels in a row of raw
+
+layout(location = 0) out float element;
+
+int b;  // the matrix
+
+float entry(sampler2D A, int i, int j) {
+    vec2 pair = half_of(texelFetch(A, at(ivec2(j >> 1, i >> 1), b), 0), i);
+    return (j & 1) == 0 ? pair.x : pair.y;
+}
+
+float of_column(sampler2D A, int i) {  // a column of texels, two figures each
+    vec2 pair = texelFetch(A, at(ivec2(0, i >> 1), b), 0).rg;
+    return (i & 1) == 0 ? pair.x : pair.y;
+}
+
+#if FIGURES
+float figure(int line, int i) {
+    if (line == 0) return entry(LU, i, i);
+    if (line == 1) {
+        float largest = 0.0;
+        for (int row = 0; row <= i; ++row) largest = max(largest, abs(entry(LU, row, i)));
+        return largest;
+    }
+#if PIVOTS
+    if (line == 2) return of_column(pivots, i);
+#endif
+#if EXPONENTS
+    if (line == 3) return of_column(row_exponents, i) + of_column(column_exponents, i);
+#endif
+    return 0.0;
+}
+#endif
+
+#if MATRIX
+float of_matrix(int i, int j) {
+#if SCALED
+    return scaled(entry(M, i, j), -int(of_column(column_exponents, i)));
+#else
+    return entry(M, i, j);
+#endif
+}
+#endif
+
+void main() {
+    int place = int(gl_FragCoord.y) * width + int(gl_FragCoord.x);
+    b = place / record.z;
+    place %= record.z;
+    element = 0.0;
+    if (b >= count) return;
+#if MATRIX
+    if (place < record.x * record.y) element = of_matrix(place / record.y, place % record.y);
+#endif
+#if FIGURES
+    place -= record.x * record.y;
+    if (place >= 0) element = figure(place / order, place % order);
+#endif
+}

@@ -1,0 +1,106 @@
+"""What the tests of comparisons share: one that was measured, broken contenders, and a browser."""
+
+import os
+import shutil
+import subprocess
+from dataclasses import replace
+
+import pytest
+
+from glla.errors import LimitError, PlanError
+from glla.kernels import matmul
+from glla.lab import ceilings, comparison, operations
+from glla.lab.operations import Contender
+from glla.passes import Pass, Plan
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+
+
+@pytest.fixture(scope="session")
+def roofs(device):
+    """The ceilings of the device, measured once for all tests."""
+    return ceilings.of_fragments(device, quick=True)
+
+
+@pytest.fixture
+def quick(monkeypatch, roofs):
+    """Let comparisons take the ceilings as measured, and not wait."""
+    monkeypatch.setattr(ceilings, "of_fragments", lambda device, quick=False: roofs)
+
+
+@pytest.fixture(scope="session")
+def measured(roofs):
+    """A comparison of two products at three sizes; tests must not change it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ceilings, "of_fragments", lambda device, quick=False: roofs)
+        return comparison.compare("matmul", ["inner_product", "register_blocked"], [8, 17, 32], repeats=3)
+
+
+def short_sum(n, limits, parameters):
+    """Plan of a product that leaves out the last inner indices."""
+    plan = matmul.plan(n, n, n, "inner_product", limits)
+    (step,) = plan.steps
+    assert isinstance(step, Pass)
+    fewer = replace(step, uniforms={**step.uniforms, "count": step.uniforms["count"] - 1})
+    return Plan(plan.operation, plan.slots, plan.operands, plan.results, (fewer,), plan.flops)
+
+
+def broken(n, limits, parameters):
+    raise RuntimeError("out of luck")
+
+
+def too_large(n, limits, parameters):
+    raise LimitError(f"matmul[too_large]: 16 at most, got {n}", n, 16)
+
+
+def bad_plan(n, limits, parameters):
+    raise PlanError("matmul[bad_plan]: no plan")
+
+
+CONTENDERS = {
+    "short_sum": Contender("short_sum", short_sum, "leaves out a term", "a test"),
+    "broken": Contender("broken", broken, "<b>raises</b>", "a test"),
+    "too_large": Contender("too_large", too_large),
+    "bad_plan": Contender("bad_plan", bad_plan),
+    "newest": Contender("newest", short_sum, needs=("OpenGL 9.9",)),
+    "extended": Contender("extended", short_sum, needs=("GL_ARB_compute_shader",)),
+}
+
+
+@pytest.fixture
+def add():
+    """A function that lets contenders of matmul take part, by their names above or as they are."""
+    added = []
+
+    def add(*names):
+        for name in names:
+            contender = CONTENDERS.get(name, name)
+            operations.add("matmul", contender)
+            added.append(contender.name)
+
+    yield add
+    for name in added:
+        operations.remove("matmul", name)
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory):
+    """A function that opens a page in a headless browser: (page, options) -> what it printed, what it complained of."""
+    found = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if found is None:
+        message = "Chromium is not installed (apt install chromium)"
+        pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)
+    profile = tmp_path_factory.mktemp("profile")
+
+    def look(page, *options):
+        command = [
+            found, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+            "--disable-background-networking", "--disable-component-update", "--disable-sync",
+            "--disable-dev-shm-usage", "--host-resolver-rules=MAP * ~NOTFOUND", "--enable-logging=stderr",
+            f"--user-data-dir={profile}", "--window-size=1400,3000", *options, page.as_uri(),
+        ]  # fmt: skip
+        done = subprocess.run(command, capture_output=True, text=True, timeout=110)
+        assert done.returncode == 0, done.stderr
+        return done.stdout, done.stderr
+
+    return look

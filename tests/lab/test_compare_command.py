@@ -1,0 +1,245 @@
+"""`glla compare`, the whole command line at small sizes."""
+
+import io
+import json
+
+import pytest
+
+import glla
+from glla.cli import main
+from glla.lab import command, comparison, export, extra, operations, show
+from glla.lab.comparison import Bench, Comparison, Record, Summary
+from glla.lab.fits import Fit
+
+pytest.importorskip("matplotlib")
+pytest.importorskip("rich")
+pytest.importorskip("scipy")
+
+
+def run(*arguments):
+    return main(["compare", *map(str, arguments)])
+
+
+def refuse(*arguments, **options):
+    raise AssertionError("it must not come to this")
+
+
+def test_the_whole_command(tmp_path, capsys):
+    """With the ceilings measured, too: nothing is left out but size and time."""
+    files = {name: tmp_path / f"c.{name}" for name in ("json", "csv", "html", "png")}
+    options = ("--json", files["json"], "--csv", files["csv"], "--html", files["html"], "--plot", files["png"])
+    asked = ("matmul", "--sizes", "8:32:log3", "--repeats", "2", "--variants", "register_blocked,inner_product")
+    assert run(*asked, "--quick", *options) == 0
+    output, errors = capsys.readouterr()
+    assert errors == ""
+    assert output.startswith("matmul: C = A B; ")
+    assert glla.default_device().info.renderer in output
+    assert sum(line.startswith("register_blocked ") for line in output.splitlines()) == 3
+    assert "speed-up" in output
+    assert f"written: {files['json']}, {files['csv']}, {files['png']}, {files['html']}" in output
+    result = export.load(files["json"])
+    assert result.complete
+    assert [(r.size, r.variant) for r in result][:2] == [(8, "inner_product"), (8, "register_blocked")]
+    assert result.environment["command"].startswith("glla compare matmul --sizes 8:32:log3 --repeats 2 --variants")
+    assert result.environment["command"] in files["html"].read_text(encoding="utf-8")
+    assert files["csv"].read_text().count("\n") == 7
+    assert files["png"].read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("operation", [name for name in operations.OPERATIONS if name != "matmul"])
+def test_every_operation(quick, capsys, operation):
+    assert run(operation, "--sizes", "5,9", "--repeats", "1") == 0
+    output = capsys.readouterr().out
+    assert "rank2 " in output
+    assert "FAILED" not in output
+
+
+def test_no_baseline(quick, capsys):
+    assert run("matmul", "--sizes", "4,8", "--variants", "inner_product", "--baseline", "none") == 0
+    output = capsys.readouterr().out
+    assert "beside no baseline" in output
+    assert "seconds as a + b n^3" in output
+    assert "speed-up" not in output
+
+
+def test_a_wrong_variant_fails_the_command(quick, add, capsys, tmp_path):
+    add("short_sum")
+    path = tmp_path / "c.html"
+    assert (
+        run("matmul", "--sizes", "8,16", "--variants", "short_sum,inner_product", "--repeats", "1", "--html", path) == 1
+    )
+    output = capsys.readouterr().out
+    assert "wrong: short_sum, n = 8: product: error " in output
+    assert sum("WRONG" in line for line in output.splitlines()) == 2
+    assert "2 of 4 results are wrong" in path.read_text(encoding="utf-8")
+
+
+def test_a_failing_variant_fails_the_command_a_skipped_one_does_not(quick, add, capsys):
+    add("broken", "newest")
+    assert run("matmul", "--sizes", "8,16", "--variants", "newest", "--baseline", "none") == 0
+    assert "skipped: newest, n = 8, 16: needs OpenGL 9.9" in capsys.readouterr().out
+    assert run("matmul", "--sizes", "8", "--variants", "broken", "--baseline", "none") == 1
+    assert "failed: broken, n = 8: RuntimeError: out of luck" in capsys.readouterr().out
+
+
+def test_an_unknown_variant(capsys):
+    assert run("plu", "--variants", "rank2,fast") == 1
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert output.err.startswith("glla: compare: variants of plu are rank2, blocked, rank2:harmonic")
+    assert output.err.endswith("(or all), got 'fast'\n")
+    assert output.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["svd"], "invalid choice: 'svd' (choose from"),
+        (["matmul", "--sizes", "64:"], "64:2048:log8 is 8 sizes from 64 to 2048"),
+        (["matmul", "--sizes", "0"], "1 to 1000 sizes, from 1 on, got '0'"),
+        (["matmul", "--repeats", "0"], "must be a whole number from 1, got '0'"),
+        (["matmul", "--baseline", "lapack"], "invalid choice: 'lapack'"),
+        (["matmul", "--seed", "-1"], "must be a whole number from 0, got '-1'"),
+    ],
+)
+def test_wrong_usage(capsys, arguments, told):
+    with pytest.raises(SystemExit) as stop:
+        run(*arguments)
+    assert stop.value.code == 2
+    assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--json", "--csv", "--plot", "--html"])
+def test_an_unwritable_file_is_found_before_anything_is_measured(tmp_path, capsys, monkeypatch, option):
+    monkeypatch.setattr(comparison, "Bench", refuse)
+    path = tmp_path / "nowhere" / "file.png"
+    assert run("matmul", option, path) == 1
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert output.err == f"glla: {path}: No such file or directory\n"
+
+
+def test_a_plot_of_another_format(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(comparison, "Bench", refuse)
+    assert run("matmul", "--plot", tmp_path / "plot.gif") == 1
+    assert capsys.readouterr().err.startswith("glla: compare: a plot ends in one of .png, .svg, .pdf, got ")
+
+
+def test_packages_that_are_missing(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(extra, "find_spec", lambda name: None if name in ("jinja2", "pygments") else object())
+    assert run("matmul", "--html", tmp_path / "c.html") == 1
+    assert capsys.readouterr().err == "glla: compare: needs jinja2, pygments; pip install 'glla[lab]'\n"
+
+
+def test_ctrl_c_leaves_what_was_measured(quick, tmp_path, capsys, monkeypatch):
+    measure = Bench._measure
+    calls = []
+
+    def interrupted(self, *arguments):
+        calls.append(arguments)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return measure(self, *arguments)
+
+    monkeypatch.setattr(Bench, "_measure", interrupted)
+    json_file, html_file = tmp_path / "c.json", tmp_path / "c.html"
+    asked = ("matmul", "--sizes", "4,8", "--variants", "inner_product,virtual_cube", "--repeats", "1")
+    assert run(*asked, "--json", json_file, "--html", html_file) == 130
+    output = capsys.readouterr()
+    assert output.err == "glla: interrupted after 2 of 4 measurements\n"
+    told = json.loads(json_file.read_text(encoding="utf-8"))
+    assert told["complete"] is False
+    assert [record["size"] for record in told["records"]] == [4, 4]
+    assert "Interrupted" in html_file.read_text(encoding="utf-8")
+
+
+def test_ctrl_c_before_the_first_measurement(tmp_path, capsys, monkeypatch):
+    def interrupted(self):
+        raise KeyboardInterrupt
+        yield
+
+    monkeypatch.setattr(Bench, "run", interrupted)
+    path = tmp_path / "c.json"
+    assert run("matmul", "--sizes", "4", "--json", path) == 130
+    assert capsys.readouterr().err == "glla: interrupted after 0 of 5 measurements\n"
+    assert not path.exists()
+
+
+def test_help_tells_the_grammar_of_sizes(capsys):
+    with pytest.raises(SystemExit):
+        run("--help")
+    assert "64:2048:log8 is 8 sizes from 64 to 2048" in " ".join(capsys.readouterr().out.split())
+
+
+# ---- what is shown ---------------------------------------------------------------------------
+
+
+def terminal(width=160, height=40):
+    from rich.console import Console
+
+    return Console(file=io.StringIO(), force_terminal=True, width=width, height=height, highlight=False)
+
+
+@pytest.mark.parametrize(("width", "seen"), [(160, True), (90, False)])
+def test_a_live_table_on_a_terminal(quick, width, seen):
+    console = terminal(width)
+    bench = Bench("matmul", ["inner_product", "register_blocked"], [4, 8], baseline="none", repeats=1)
+    show.watch(bench, console)
+    text = console.file.getvalue()
+    assert "measuring the ceilings of the device" in text
+    assert "3 of 4 measured; Ctrl-C ends it and keeps what is there" in text
+    last = text[text.rindex("GFLOP/s") :]  # the table that stays
+    assert last.count("inner_product") == last.count("register_blocked") == 2
+    assert ("draws" in text) is seen
+    assert max(map(len, last.splitlines()[1:])) <= width + 20  # with the codes of the terminal
+
+
+def test_a_live_table_that_is_interrupted_stays(quick, monkeypatch):
+    measure = Bench._measure
+
+    def interrupted(self, entry, size, *rest):
+        if size == 8:
+            raise KeyboardInterrupt
+        return measure(self, entry, size, *rest)
+
+    monkeypatch.setattr(Bench, "_measure", interrupted)
+    console = terminal()
+    with pytest.raises(KeyboardInterrupt):
+        show.watch(Bench("matmul", ["virtual_cube"], [4, 8], baseline="none", repeats=1), console)
+    assert "virtual_cube" in console.file.getvalue().splitlines()[-2]
+
+
+def test_reasons_are_told_once():
+    records = [Record("matmul", "a", n, "skipped", "needs x") for n in (4, 8)]
+    records += [Record("matmul", "a", 16, "failed", "y"), Record("matmul", "b", 4)]
+    assert show.reasons(Comparison("matmul", records=records)) == [
+        "skipped: a, n = 4, 8: needs x",
+        "failed: a, n = 16: y",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("crossover", "text"),
+    [
+        (None, "line never below that of CPU"),
+        (0.0, "line everywhere below that of CPU"),
+        (100.0, "faster than CPU from n = 100 on"),
+        (513.4, "faster than CPU from n = 513 on (beyond what was measured)"),
+    ],
+)
+def test_crossings_in_words(crossover, text):
+    summary = Summary("ours", Fit(0.0, 1.0, 64, 512), 2.0, crossover)
+    assert show.crossing(summary, "CPU") == text
+    assert show.crossing(summary, "") == ""
+    assert show.crossing(Summary("ours", None), "CPU") == ""
+    flat = Summary("ours", Fit(1.0, -1.0, 64, 512))
+    assert show.crossing(flat, "CPU") == "nothing to be said: a fitted time does not grow with n"
+
+
+def test_exit_status():
+    def records(*states):
+        return [Record("matmul", "a", 4, state) for state in states]
+
+    assert command.verdict(records("ok", "skipped")) == 0
+    assert command.verdict(records("ok", "wrong")) == 1
+    assert command.verdict(records("failed", "ok")) == 1

@@ -1,0 +1,305 @@
+"""Comparisons as records: what is measured, and what becomes of what goes wrong."""
+
+import math
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+import glla.lab
+from glla.errors import OptionError
+from glla.kernels import matmul
+from glla.lab import comparison, extra, operations
+from glla.lab.comparison import Bench, Comparison, Record, Source
+from glla.lab.fits import Fit
+from glla.passes import Plan
+from glla.shader import Stage
+
+
+def test_importing_the_laboratory_is_light():
+    code = "import sys, glla.lab; assert not {'glla.lab.comparison', 'scipy', 'rich', 'matplotlib'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_public_names():
+    assert glla.lab.compare is comparison.compare
+    assert {"compare", "Comparison", "Record"} <= set(dir(glla.lab))
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        glla.lab.nothing  # noqa: B018
+
+
+def test_records(measured, roofs):
+    assert [(r.variant, r.size) for r in measured] == [
+        (variant, size) for size in (8, 17, 32) for variant in ("inner_product", "register_blocked")
+    ]
+    assert len(measured) == 6
+    assert measured.complete
+    assert measured.names == ["inner_product", "register_blocked"]
+    for record in measured:
+        assert (record.operation, record.status, record.reason) == ("matmul", "ok", "")
+        assert record.fastest <= record.seconds <= record.slowest
+        assert record.repeats == 3
+        assert record.cold_seconds > 0
+        assert record.end_to_end_seconds > 0
+        assert record.flops == 2 * record.size**3
+        assert record.gflops == pytest.approx(record.flops / record.seconds / 1e9)
+        cost = matmul.plan(record.size, record.size, record.size, record.variant).cost
+        assert (record.passes, record.draws, record.bytes_written) == (cost.passes, cost.passes, cost.nbytes)
+        assert record.gbytes_per_second == pytest.approx(cost.nbytes / record.seconds / 1e9)
+        assert record.fraction_of_arithmetic == pytest.approx(record.gflops / roofs["fragment_fma"].value)
+        assert record.fraction_of_bandwidth > 0
+        assert record.intensity == record.flops / record.bytes_moved
+        assert 0 < record.error_over_bound < 1
+        assert record.error_over_bound == pytest.approx(record.error / record.bound)
+        assert 0 < record.mean_error < record.size * 1e-3
+        assert record.baseline == "numpy.matmul"
+        assert record.ratio_to_baseline == pytest.approx(record.baseline_seconds / record.seconds)
+    for size in (8, 17, 32):
+        thesis, other = (record for record in measured if record.size == size)
+        assert thesis.ratio_to_thesis == 1.0
+        assert other.ratio_to_thesis == pytest.approx(thesis.seconds / other.seconds)
+        assert thesis.baseline_seconds == other.baseline_seconds
+
+
+def test_where_and_when(measured, device):
+    place = measured.environment
+    assert place["renderer"] == device.info.renderer
+    assert place["seed"] == 2007
+    assert place["versions"]["glla"] == glla.__version__
+    assert place["date"].endswith("+00:00")
+    assert place["cores"] >= 1
+    assert {"fragment_fma", "write_1", "fetch_rgba32f"} <= set(measured.ceilings)
+
+
+def test_a_data_frame_in_one_line(measured):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(measured.records)
+    assert list(frame.columns) == list(comparison.FIELDS)
+    assert frame.groupby("variant")["seconds"].count().to_dict() == {"inner_product": 3, "register_blocked": 3}
+    assert (frame["status"] == "ok").all()
+
+
+def test_dicts_are_plain(measured):
+    (first, *_) = measured.to_dicts()
+    assert first["variant"] == "inner_product"
+    assert first["parameters"] == ""
+    assert all(isinstance(value, str | int | float | None) for value in first.values())
+
+
+def test_sources_are_what_the_compiler_got(measured):
+    shaders = [(source.variant, source.shader) for source in measured.sources]
+    assert shaders == [
+        ("inner_product", "matmul/inner_product.frag"),
+        ("register_blocked", "matmul/register_blocked.frag"),
+        ("register_blocked", "matmul/interleave.frag"),
+    ]
+    source = measured.sources[0]
+    assert source.text.startswith("#version 330 core\n#define CONTINUE 0\n// C = A B")
+    assert "lib/packed.glsl" in {file for file, _, _ in source.parts}
+    own = [(first, text.split("\n")) for file, first, text in source.parts if file == source.shader]
+    path = glla.shader.root() / source.shader
+    lines = path.read_text(encoding="utf-8").splitlines()
+    for first, texts in own:
+        assert texts[: len(lines) - first + 1] == lines[first - 1 : first - 1 + len(texts)]
+
+
+def test_a_source_is_cut_where_lines_do_not_follow_each_other():
+    """An include that was there before leaves a gap in the file that includes it again."""
+    lines = (("a", 1), ("a", 2), ("b", 1), ("a", 4), ("a", 5), ("a", 7))
+    parts = comparison._parts(Stage("p\nq\nr\ns\nt\nu\n", lines))
+    assert parts == (("a", 1, "p\nq"), ("b", 1, "r"), ("a", 4, "s\nt"), ("a", 7, "u"))
+
+
+def test_a_vertex_stage_of_its_own_is_a_source(quick):
+    found = comparison.compare("plu", ["rank2"], [4], baseline="none").sources
+    assert "plu/eliminate.vert" in {source.shader for source in found}
+
+
+# ---- what goes wrong -------------------------------------------------------------------------
+
+
+def outcome(*names, size=16, **options):
+    return comparison.compare("matmul", [*names], [size], baseline="none", repeats=1, **options)
+
+
+def test_a_wrong_result_is_told_and_not_timed(quick, add):
+    add("short_sum")
+    right, wrong = outcome("inner_product", "short_sum")
+    assert right.ok
+    assert wrong.status == "wrong"
+    assert wrong.error_over_bound > 1
+    assert wrong.reason.startswith("product: error ")
+    assert "FAILED (C[" in wrong.reason
+    assert wrong.seconds is wrong.gflops is wrong.cold_seconds is wrong.ratio_to_thesis is None
+    assert wrong.passes == 1
+
+
+def test_a_result_with_a_nan_is_wrong(quick, monkeypatch):
+    operation = operations.OPERATIONS["matmul"]
+
+    def poisoned(device, results, n):
+        array = operation.fetch(device, results, n)
+        array[3, 4] = math.nan
+        return array
+
+    monkeypatch.setitem(operations.OPERATIONS, "matmul", replace(operation, fetch=poisoned))
+    (record,) = outcome("inner_product")
+    assert (record.status, record.error_over_bound) == ("wrong", math.inf)
+    assert "C[3, 4] is nan" in record.reason
+
+
+def test_a_second_run_that_differs_is_judged_too(quick, monkeypatch):
+    """What is drawn end to end is another run; here only that one is wrong."""
+    operation = operations.OPERATIONS["matmul"]
+    fetched = []
+
+    def worse_each_time(device, results, n):
+        array = operation.fetch(device, results, n)
+        array[0, 0] += 100 * len(fetched)
+        fetched.append(array)
+        return array
+
+    monkeypatch.setitem(operations.OPERATIONS, "matmul", replace(operation, fetch=worse_each_time))
+    (record,) = outcome("inner_product")
+    assert len(fetched) == 2
+    assert record.status == "wrong"
+    assert "C[0, 0]" in record.reason
+
+
+def test_what_fails_does_not_end_the_comparison(quick, add):
+    add("broken", "bad_plan", "too_large", "newest", "extended")
+    result = outcome("broken", "bad_plan", "too_large", "newest", "extended", "inner_product")
+    told = {record.variant: (record.status, record.reason) for record in result}
+    assert next(iter(told)) == "inner_product"  # the thesis's own comes first
+    assert told["inner_product"] == ("ok", "")
+    assert told["broken"] == ("failed", "RuntimeError: out of luck")
+    assert told["bad_plan"] == ("failed", "matmul[bad_plan]: no plan")
+    assert told["too_large"] == ("skipped", "matmul[too_large]: 16 at most, got 16")
+    assert told["newest"][0] == "skipped"
+    assert told["newest"][1].startswith("needs OpenGL 9.9, the device has OpenGL ")
+    assert told["extended"] == ("skipped", "needs GL_ARB_compute_shader, which cannot be counted on")
+    assert result.complete
+
+
+def test_a_shader_that_does_not_compile_fails_with_its_line(quick, add):
+    plan = matmul.plan(4, 4, 4)
+    (step,) = plan.steps
+    wrong = replace(step, defines={**step.defines, "texelFetch": "nonsense"})
+
+    def build(n, limits, parameters):
+        return Plan(plan.operation, plan.slots, plan.operands, plan.results, (wrong,), plan.flops)
+
+    add(operations.Contender("typo", build))
+    (record,) = outcome("typo", size=4)
+    assert record.status == "failed"
+    assert record.reason.startswith("shader matmul/inner_product does not compile:")
+    assert "lib/packed.glsl:13: " in record.reason
+    assert record.seconds is None
+
+
+# ---- what is asked for -----------------------------------------------------------------------
+
+
+def labels(chosen, operation="matmul"):
+    return [entry.label for entry in Bench(operation, chosen, [4], baseline="none").entries]
+
+
+def test_variants_asked_for():
+    assert labels(None) == list(matmul.VARIANTS)
+    assert labels("virtual_cube") == ["virtual_cube"]
+    assert labels(["register_blocked", "inner_product", "register_blocked"]) == ["inner_product", "register_blocked"]
+    assert labels(None, "plu") == ["rank2", "blocked"]
+    assert labels("all", "plu") == [
+        "rank2", "blocked", "rank2:harmonic", "rank2:geometric", "blocked:harmonic", "blocked:geometric",
+    ]  # fmt: skip
+
+
+def test_parameters_make_an_entry_of_their_own(quick):
+    seen = []
+
+    def build(n, limits, parameters):
+        seen.append(parameters)
+        return matmul.plan(n, n, n)
+
+    contender = operations.Contender("mine", build, parameters={"UNROLL": (1, 2)})
+    result = outcome(contender, (contender, {"UNROLL": 2}), size=4)
+    assert [record.variant for record in result] == ["mine", "mine[UNROLL=2]"]
+    assert [record.parameters for record in result] == [(), (("UNROLL", 2),)]
+    assert result.to_dicts()[1]["parameters"] == "UNROLL=2"
+    assert set(seen) == {(), (("UNROLL", 2),)}
+    with pytest.raises(OptionError, match="parameters of mine are UNROLL, got 'TILE'"):
+        outcome((contender, {"TILE": 2}))
+    with pytest.raises(OptionError, match="parameters of virtual_cube are none, got 'TILE'"):
+        outcome(("virtual_cube", {"TILE": 2}))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        (("svd",), {}, "operation must be one of matmul, rref, plu, triangular, solve, inv, got 'svd'"),
+        (("plu", ["fast"]), {}, r"variants of plu are rank2, blocked.*\(or all\), got 'fast'"),
+        (("plu", []), {}, "variants must name at least one variant, got none"),
+        (("plu", None, []), {}, "sizes must hold at least one size, got none"),
+        (("plu", None, [4, 0]), {}, "sizes must be at least 1, got 0"),
+        (("plu",), {"repeats": 0}, "repeats must be at least 1, got 0"),
+        (("plu",), {"baseline": "numpy"}, "baseline of plu must be one of scipy, none, got 'numpy'"),
+    ],
+)
+def test_wrong_options(arguments, options, message):
+    with pytest.raises(OptionError, match=f"^compare: {message}$"):
+        comparison.compare(*arguments, **options)
+
+
+def test_a_baseline_that_is_not_installed(monkeypatch):
+    monkeypatch.setattr(extra, "find_spec", lambda name: None)
+    with pytest.raises(extra.MissingPackageError, match=r"baseline scipy: needs scipy; pip install 'glla\[lab\]'"):
+        Bench("plu")
+
+
+def test_sizes_by_default_suit_the_device(device):
+    assert Bench("matmul").sizes == comparison.SIZES[device.info.software]
+    assert Bench("matmul", None, [9, 3, 9]).sizes == (3, 9)
+
+
+def test_progress_sees_each_record(quick):
+    seen = []
+    result = outcome("inner_product", progress=seen.append, size=4)
+    assert seen == result.records
+
+
+def test_every_first_run_is_cold(quick, device):
+    """The programs of an earlier run are forgotten before: those that are there now are the last variant's."""
+    outcome("register_blocked", "virtual_cube", size=4)
+    assert device.stats().programs == 3  # pack, virtual cube, unpack
+
+
+# ---- what the lines say ----------------------------------------------------------------------
+
+
+def synthetic():
+    def record(variant, size, seconds):
+        base = 1e-9 * size**3
+        return Record("matmul", variant, size, seconds=seconds, baseline="CPU", baseline_seconds=base)
+
+    fast = [record("fast", n, 1e-3 + 0.5e-9 * n**3) for n in (100, 200, 300)]
+    slow = [record("slow", n, 2e-9 * n**3) for n in (100, 200, 300)]
+    lost = [Record("matmul", "lost", 100, status="wrong", baseline="CPU", baseline_seconds=1e-3)]
+    return Comparison("matmul", records=fast + slow + lost)
+
+
+def test_summaries():
+    fast, slow, lost, base = synthetic().summaries()
+    assert fast.fit == Fit(pytest.approx(1e-3), pytest.approx(0.5e-9), 100, 300)
+    assert fast.speedup == pytest.approx(2.0)
+    assert fast.crossover == pytest.approx((1e-3 / 0.5e-9) ** (1 / 3))
+    assert slow.speedup == pytest.approx(0.5)
+    assert slow.crossover is None
+    assert (lost.fit, lost.speedup, lost.crossover) == (None, None, None)
+    assert base.variant == "CPU"
+    assert base.fit.b == pytest.approx(1e-9)
+
+
+def test_a_source_is_the_text_of_its_parts():
+    source = Source("v", "a.frag", (("a.frag", 1, "x\ny"), ("lib.glsl", 1, "z"), ("a.frag", 4, "w")))
+    assert source.text == "x\ny\nz\nw"

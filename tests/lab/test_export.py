@@ -1,0 +1,74 @@
+"""A comparison as JSON and CSV."""
+
+import csv
+import json
+from dataclasses import replace
+
+import pytest
+
+from glla.errors import OptionError
+from glla.lab import comparison, export
+from glla.lab.comparison import Comparison, Record
+
+
+def test_json_comes_back_as_it_was(measured, tmp_path):
+    path = tmp_path / "c.json"
+    export.save_json(measured, path)
+    assert export.load(path) == measured
+    told = json.loads(path.read_text(encoding="utf-8"))
+    assert told["format"] == export.FORMAT
+    assert [one["variant"] for one in told["summaries"]] == ["inner_product", "register_blocked", "numpy.matmul"]
+    assert told["summaries"][0]["fit"]["b"] == measured.summaries()[0].fit.b
+
+
+def test_json_holds_infinities_and_parameters(tmp_path):
+    record = Record("matmul", "x[A=2 B=3]", 4, "wrong", "r", (("A", 2), ("B", 3)), error=float("inf"), bound=1.0)
+    path = tmp_path / "c.json"
+    export.save_json(Comparison("matmul", records=[record]), path)
+    assert "Infinity" not in path.read_text(encoding="utf-8")
+    assert export.load(path).records == [record]
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": 999}', '{"format": 1, "summaries": []}'])
+def test_what_is_no_comparison(tmp_path, text):
+    path = tmp_path / "c.json"
+    path.write_text(text)
+    with pytest.raises(OptionError, match=r"load: a JSON file of `glla compare` is wanted, got .*c\.json"):
+        export.load(path)
+
+
+def test_csv_has_a_row_for_each_record(measured, tmp_path):
+    path = tmp_path / "c.csv"
+    export.save_csv(measured, path)
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0]) == list(comparison.FIELDS)
+    for row, record in zip(rows, measured, strict=True):
+        for name, value in record.as_dict().items():
+            assert row[name] == ("" if value is None else str(value))
+
+
+def test_csv_as_a_data_frame(measured, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    path = tmp_path / "c.csv"
+    export.save_csv(measured, path)
+    frame = pandas.read_csv(path)
+    assert frame["seconds"].tolist() == [record.seconds for record in measured]
+
+
+def test_csv_quotes(tmp_path):
+    path = tmp_path / "c.csv"
+    reason = 'line, "one"\nline two'
+    export.save_csv(Comparison("x", records=[replace(Record("x", "v", 1), status="failed", reason=reason)]), path)
+    with path.open(newline="", encoding="utf-8") as file:
+        assert next(csv.DictReader(file))["reason"] == reason
+
+
+def test_check_writable(tmp_path):
+    old, new = tmp_path / "old", tmp_path / "new"
+    old.write_text("kept")
+    export.check_writable(None, old, new)
+    assert old.read_text() == "kept"
+    assert not new.exists()
+    with pytest.raises(FileNotFoundError):
+        export.check_writable(new, tmp_path / "nowhere" / "file")

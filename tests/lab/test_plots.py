@@ -1,0 +1,128 @@
+"""The plots: drawn whatever there is, in every format."""
+
+import math
+import struct
+from xml.etree import ElementTree
+
+import pytest
+
+from glla.errors import OptionError
+from glla.lab import plots
+from glla.lab.comparison import Comparison, Record
+
+pytest.importorskip("matplotlib")
+
+NAMES = ("times", "errors", "bounds", "roofline")
+ROOFS = {name: {"value": 10.0} for name in ("fragment_fma", "write_1", "fetch_rgba32f")}
+
+
+@pytest.mark.parametrize(("suffix", "start"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
+def test_pictures(measured, tmp_path, suffix, start):
+    path = tmp_path / f"plots.{suffix}"
+    plots.save(measured, path)
+    content = path.read_bytes()
+    assert content.startswith(start)
+    if suffix == "png":
+        width, height = struct.unpack(">II", content[16:24])
+        assert width > 1500
+        assert height > 1000
+
+
+def test_an_ending_that_is_no_picture(tmp_path):
+    with pytest.raises(OptionError, match=r"^compare: a plot ends in one of .png, .svg, .pdf, got 'plot.gif'$"):
+        plots.check_suffix(tmp_path.__class__("plot.gif"))
+
+
+@pytest.mark.parametrize("which", NAMES)
+def test_an_element_for_a_page(measured, which):
+    text = plots.svg(measured, which)
+    root = ElementTree.fromstring(text)
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    assert "currentColor" in text
+    assert plots.INK not in text
+    assert "<!--" not in text
+    names = [element.get("id") for element in root.iter() if element.get("id")]
+    assert len(names) == len(set(names))
+    assert all(name.startswith(f"{which}-") for name in names)
+    for element in root.iter():
+        link = element.get("{http://www.w3.org/1999/xlink}href")
+        assert link is None or link[1:] in names
+
+
+def drawn(which, comparison):
+    """What a plot draws: title, and for each line its label and points."""
+    from matplotlib.figure import Figure
+
+    ax = Figure().subplots()
+    getattr(plots, which)(ax, comparison, "black")
+    ax.figure.canvas.draw()
+    return ax, {line.get_label(): list(zip(*line.get_data(), strict=True)) for line in ax.get_lines()}
+
+
+def test_times_are_marks_and_fits_are_lines(measured):
+    _, lines = drawn("times", measured)
+    for variant in measured.names:
+        assert lines[variant] == [(record.size, record.seconds) for record in measured.of(variant)]
+    assert lines["numpy.matmul (CPU)"] == measured.baseline_times()
+
+
+def test_a_fit_is_drawn_where_it_is_positive():
+    """The thesis's line of the CPU has a negative constant."""
+    records = [Record("matmul", "a", n, seconds=-1.74e-2 + 7.93e-10 * n**3) for n in (300, 600, 1200)]
+    early = Record("matmul", "a", 100, seconds=1e-3)
+    ax, _ = drawn("times", Comparison("matmul", records=[early, *records]))
+    (fitted,) = (line for line in ax.get_lines() if line.get_label().startswith("_"))
+    assert min(fitted.get_ydata()) > 0
+    assert min(fitted.get_xdata()) > 200
+    assert max(fitted.get_xdata()) == pytest.approx(1200)
+
+
+def test_errors_and_bounds(measured):
+    _, lines = drawn("errors", measured)
+    (label,) = (label for label in lines if label.startswith("inner_product"))
+    assert lines[label] == [(record.size, record.mean_error) for record in measured.of("inner_product")]
+    _, lines = drawn("bounds", measured)
+    assert lines["register_blocked"] == [(r.size, r.error_over_bound) for r in measured.of("register_blocked")]
+
+
+def test_power_of_an_error():
+    assert plots._power((10, 100, 1000), (2.0, 200.0, 20000.0)) == pytest.approx(2.0)
+    assert plots._power((10, 100), (2.0, 200.0)) is None
+
+
+def test_roofline_lies_below_its_roofs(measured):
+    _, lines = drawn("roofline", measured)
+    last = measured.of("inner_product")[-1]
+    assert lines["inner_product"] == [(last.intensity, last.gflops)]
+    (write,) = (points for label, points in lines.items() if label.startswith("colour write"))
+    assert max(y for _, y in write) == pytest.approx(measured.ceilings["fragment_fma"]["value"])
+
+
+RECORDS = {
+    "nothing": [],
+    "all wrong": [Record("matmul", "a", 8, "wrong", error_over_bound=math.inf)],
+    "one size": [Record("matmul", "a", 8, seconds=1.0, gflops=1.0, flops=1, bytes_moved=1, mean_error=0.0)],
+    "odd names": [
+        Record("matmul", name, 8, seconds=1.0, gflops=1.0, flops=1, bytes_moved=1, mean_error=0.1, error_over_bound=0.1)
+        for name in (r"$\frac{$", "_hidden", "a$b$", "<b>&amp;</b>")
+    ],
+}
+
+
+@pytest.mark.parametrize("records", RECORDS.values(), ids=RECORDS)
+@pytest.mark.parametrize("which", NAMES)
+def test_whatever_there_is_can_be_drawn(which, records):
+    ElementTree.fromstring(plots.svg(Comparison("matmul", records=records, ceilings=ROOFS), which))
+
+
+def test_names_are_shown_as_they_are():
+    ax, _ = drawn("times", Comparison("matmul", records=RECORDS["odd names"], ceilings=ROOFS))
+    shown = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert [name.strip().replace(r"\$", "$") for name in shown] == [record.variant for record in RECORDS["odd names"]]
+
+
+def test_styles_stay_with_the_variants():
+    records = [Record("matmul", name, 8) for name in map(str, range(12))]
+    comparison = Comparison("matmul", records=records)
+    assert plots.colour(comparison, "1") == plots.COLOURS[1]
+    assert plots.colour(comparison, "11") == plots.COLOURS[1]

@@ -1,0 +1,39 @@
+"""What a plan moves, and the roofs above it."""
+
+from glla.kernels import matmul, plu
+from glla.lab.roofline import Roof, traffic
+
+BYTES = 4 * 64 * 64  # of a 64 x 64 matrix
+
+
+def test_a_product_in_one_pass_moves_its_three_matrices():
+    assert traffic(matmul.plan(64, 64, 64, "inner_product")) == 3 * BYTES
+
+
+def test_blending_reads_its_target():
+    plan = matmul.plan(64, 64, 64, "virtual_cube")
+    first, others = 3 * BYTES, 31 * 4 * BYTES
+    assert traffic(plan) == first + others
+
+
+def test_what_several_targets_take_is_read_whole():
+    """8 targets of 1/8 of the texels each, which need all of A and B; then all of the 8 are put together."""
+    assert traffic(matmul.plan(64, 64, 64, "register_blocked")) == (2 + 1) * BYTES + (1 + 1) * BYTES
+
+
+def test_transfers_and_blocks_count():
+    plan = matmul.plan(64, 64, 64, "panel_broadcast")
+    buffer = plan.slots["panel_buffer"].nbytes
+    assert traffic(plan) >= plan.cost.nbytes + 2 * buffer
+
+
+def test_an_elimination_reads_what_it_draws():
+    plan = plu.plan((64, 64))
+    assert plan.cost.nbytes < traffic(plan) < 3 * plan.cost.nbytes
+
+
+def test_roofs_out_of_ceilings():
+    told = {name: {"value": value} for name, value in [
+        ("fragment_fma", 100.0), ("write_1", 5.0), ("write_8", 7.0), ("fetch_rgba32f", 2.0), ("blend", 99.0),
+    ]}  # fmt: skip
+    assert Roof.of(told) == Roof(arithmetic=100.0, write=7.0, fetch=32.0)

@@ -1,0 +1,413 @@
+"""`glla trace` and `glla explain`: films, pages, time lines and tables, looked at as their readers would."""
+
+import importlib.util
+import json
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from html import unescape
+from html.parser import HTMLParser
+from io import BytesIO
+
+import numpy as np
+import pytest
+
+import glla
+from glla.cli import main
+from glla.errors import OptionError, TraceError
+from glla.lab import chrome, extra, frames, page
+from glla.lab import trace as lab
+from glla.passes import Draft, Region, Storage, matrix
+from glla.recorder import TracedPass
+
+Image = pytest.importorskip("PIL.Image")
+pytest.importorskip("jinja2")
+pytest.importorskip("matplotlib")
+
+SIZE = "4"
+CHROMIUM = [
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync", "--virtual-time-budget=10000",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def traced():
+    """PLU of a small matrix, with values."""
+    a = np.arange(16.0).reshape(4, 4) % 7
+    device = glla.default_device()
+    texture = device.upload(a.astype(np.float32))
+    with glla.trace(values=True) as t:
+        device.run(glla.plan("plu", (4, 4)), A=texture)
+    return t
+
+
+@pytest.fixture
+def browse(tmp_path):
+    """Give a function that loads a page in headless Chromium, and returns what became of it."""
+    command = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if command is None:
+        message = "Chromium is not installed (apt install chromium)"
+        pytest.fail(message) if os.environ.get("CI") == "true" else pytest.skip(message)
+
+    def load(page, fragment=""):
+        arguments = [*CHROMIUM, f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom", f"{page.as_uri()}{fragment}"]
+        result = subprocess.run([command, *arguments], capture_output=True, text=True, timeout=60)
+        assert result.returncode == 0, result.stderr
+        return result.stdout
+
+    return load
+
+
+def shown(dom, tag):
+    """Text of the element with an id."""
+    return re.search(rf'id="{tag}"[^>]*>([^<]*)<', dom)[1]
+
+
+# ---- the command, format by format -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("operation", lab.OPERATIONS)
+def test_a_table_by_default(capsys, operation):
+    assert main(["trace", operation, "--size", SIZE]) == 0
+    output, errors = capsys.readouterr()
+    assert errors == ""
+    lines = output.splitlines()
+    assert lines[0].startswith("operation")
+    if operation in lab.PLANS:
+        assert len(lines) == 1 + len(lab.plan(operation, int(SIZE)).steps)
+    else:
+        assert "plu/eliminate" in output
+        assert "packing/unpack" in output or operation == "det"
+
+
+def test_gif(tmp_path, capsys):
+    path = tmp_path / "trace.gif"
+    assert main(["trace", "plu", "--size", SIZE, "--out", str(path)]) == 0
+    count = len(glla.plan("plu", (4, 4)).steps)
+    renderer = glla.default_device().info.renderer
+    assert capsys.readouterr().out == f"{path}: {count} passes of plu, size 4, on {renderer}\n"
+    with Image.open(path) as image:
+        assert image.n_frames == count
+        assert image.size == tuple(round(inches * frames.DPI) for inches in frames.SIZE)
+        durations = []
+        for number in range(count):
+            image.seek(number)
+            durations.append(image.info["duration"])
+    assert durations == [lab.FRAME] * (count - 1) + [lab.LAST_FRAME]
+
+
+def test_json_is_a_chrome_trace(tmp_path):
+    path = tmp_path / "trace.json"
+    assert main(["trace", "solve", "--size", SIZE, "--out", str(path)]) == 0
+    document = json.loads(path.read_text())
+    check_chrome(document)
+    metadata = document["metadata"]
+    passes = [event for event in document["traceEvents"] if event.get("cat") == "pass" and event["tid"] == chrome.CPU]
+    assert len(passes) == metadata["passes"] > 10
+    assert metadata["dropped"] == 0
+    assert metadata["renderers"] == [glla.default_device().info.renderer]
+    assert "wall time" in metadata["timing"]
+    eliminate = next(event for event in passes if event["name"] == "plu/eliminate")
+    assert eliminate["args"]["operation"] == "plu[rank2, partial]"
+    assert eliminate["args"]["reads"]["A"] == "A"
+    assert eliminate["args"]["region"] == "x 0:2 y 0:2"
+
+
+def check_chrome(document):
+    """The rules of the trace event format, for complete events and metadata."""
+    assert set(document) == {"traceEvents", "displayTimeUnit", "metadata"}
+    named = set()
+    for event in document["traceEvents"]:
+        assert {"name", "ph", "ts", "pid", "tid", "args"} <= set(event)
+        assert isinstance(event["pid"], int)
+        assert isinstance(event["tid"], int)
+        if event["ph"] == "M":
+            assert event["name"] in {"process_name", "thread_name"}
+            named.add((event["pid"], event["tid"]))
+        else:
+            assert event["ph"] == "X"
+            assert event["ts"] >= 0
+            assert event["dur"] >= 0
+            assert (event["pid"], event["tid"]) in named
+    plans = [event for event in document["traceEvents"] if event.get("cat") == "plan"]
+    passes = [event for event in document["traceEvents"] if event.get("cat") == "pass"]
+    for event in (event for event in passes if event["tid"] == chrome.CPU):
+        slack = 1e-3
+        assert any(
+            plan["ts"] - slack <= event["ts"] and event["ts"] + event["dur"] <= plan["ts"] + plan["dur"] + slack
+            for plan in plans
+        )
+
+
+def test_json_has_the_gpus_times_on_a_thread_of_their_own(traced):
+    one = traced.passes[0]
+    made = glla.trace()
+    made.passes = [TracedPass(one.plan, 0, 0, "a GPU", 0.5, 0.001, gpu_start=0.75, gpu=0.002)]
+    document = chrome.document(made)
+    check_chrome(document)
+    event = document["traceEvents"][-1]
+    assert (event["tid"], event["ts"], event["dur"]) == (chrome.GPU, 750000.0, 2000.0)
+    assert "GPU time" in document["metadata"]["timing"]
+
+
+def test_html_asks_for_nothing(tmp_path, traced):
+    class Links(HTMLParser):
+        found = ()
+
+        def handle_starttag(self, tag, attributes):
+            self.found += tuple(value for name, value in attributes if name in ("src", "href", "srcset", "action"))
+
+    text = page.document(traced)
+    parser = Links()
+    parser.feed(text)
+    assert parser.found == ("data:,",)
+    assert "@import" not in text
+    assert "url(" not in text
+    data = json.loads(re.search(r'id="data">(.*?)</script>', text)[1])
+    assert len(data["pictures"]) == len(data["passes"]) == len(traced)
+    assert all(picture.startswith("data:image/png;base64,") for picture in data["pictures"])
+
+
+@pytest.mark.browser
+def test_html_in_a_browser(tmp_path, browse):
+    path = tmp_path / "trace.html"
+    assert main(["trace", "plu", "--size", SIZE, "--out", str(path)]) == 0
+    dom = browse(path)
+    assert shown(dom, "title") == "plu[rank2, partial]   pass 1 of 7:  pivot/measure"
+    assert shown(dom, "count") == "1 / 7"
+    assert shown(dom, "file") == "shaders/pivot/measure.frag"
+    assert re.search(r'<img id="picture"[^>]* src="data:image/png;base64,', dom)
+    dom = browse(path, "#3")
+    assert shown(dom, "title") == "plu[rank2, partial]   pass 3 of 7:  plu/eliminate"
+    assert shown(dom, "words") == "One step of the Doolittle factorisation, two columns and two rows of it."
+    assert len(re.findall(r'class="source on"', dom)) == 1
+    assert re.search(r'class="source on" data-shader="plu/eliminate"', dom)
+    assert "<td>A, firsts, candidates</td>" in dom
+
+
+STEPS = [
+    ("at('next').click(); at('next').click()", "3 / 7"),
+    ("at('previous').click()", "2 / 7"),
+    ("press('ArrowRight')", "3 / 7"),
+    ("press('ArrowLeft'); press('ArrowLeft'); press('ArrowLeft')", "1 / 7"),
+    ("press('End'); press('ArrowRight')", "7 / 7"),
+    ("press('ArrowLeft')", "6 / 7"),
+    ("press('Home')", "1 / 7"),
+    ("at('slider').value = 5; at('slider').dispatchEvent(new Event('input'))", "5 / 7"),
+    ("press(' ')", "5 / 7"),
+]
+
+
+@pytest.mark.browser
+def test_html_can_be_stepped_through(tmp_path, traced, browse):
+    """By buttons, keys and slider; the last step begins to play, and virtual time runs to the end of the film."""
+    path = tmp_path / "trace.html"
+    traced.save(path)
+    script = "".join(f"{step}; log.push([at('count').textContent, at('play').textContent]);\n" for step, _ in STEPS)
+    press = "const press = (key) => document.dispatchEvent(new KeyboardEvent('keydown', { key }));"
+    log = f"const log = []; {press}\n{script}at('words').dataset.log = JSON.stringify(log);"
+    path.write_text(path.read_text().replace("</body>", f"<script>{log}</script></body>"))
+    dom = browse(path)
+    seen = json.loads(unescape(re.search(r'data-log="([^"]*)"', dom)[1]))
+    assert [count for count, _ in seen] == [count for _, count in STEPS]
+    assert [play for _, play in seen] == ["play"] * (len(STEPS) - 1) + ["pause"]
+    assert (shown(dom, "count"), shown(dom, "title")) == ("7 / 7", frames.title(traced.passes[6]))
+    assert re.search(r'<button id="play"[^>]*>play<', dom)
+
+
+def test_html_without_pygments(traced, monkeypatch):
+    monkeypatch.setattr(page, "find_spec", lambda name: None)
+    monkeypatch.setattr(frames, "pictures", lambda trace: [b""] * len(trace))
+    text = page.document(traced)
+    assert "texelFetch" in text
+    assert "&lt;" in page.highlighted("a < b")
+
+
+def test_html_cannot_be_broken_out_of():
+    assert "<" not in page._in_script({"x": "</script>"})
+    assert json.loads(page._in_script({"x": "</script>"})) == {"x": "</script>"}
+
+
+@pytest.mark.parametrize("variant", ["virtual_cube", "panel_broadcast", "register_blocked"])
+def test_variants(tmp_path, variant):
+    path = tmp_path / "trace.GIF"
+    assert main(["trace", "matmul", "--size", "5", "--variant", variant, "--out", str(path), "--seed", "3"]) == 0
+    with Image.open(path) as image:
+        assert image.n_frames == len(lab.plan("matmul", 5, variant).steps)
+
+
+def test_seeds_make_the_matrices(device, monkeypatch):
+    taken = []
+    monkeypatch.setitem(lab.FUNCTIONS, "inv", lambda a, b, device: taken.append(a))
+    for seed in (1, 1, 2):
+        lab.run(device, "inv", 3, seed=seed)
+    first, _, again, _, other, _ = taken  # each is run twice
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, other)
+
+
+# ---- the pictures ----------------------------------------------------------------------------
+
+
+def test_a_picture_shows_where_it_is_drawn(traced):
+    """The outline is where the region is; it is in no other picture there."""
+    pictures = [np.asarray(Image.open(BytesIO(png)).convert("RGB")) for png in frames.pictures(traced)]
+    colour = np.array([int(frames.DRAWN[i : i + 2], 16) for i in (1, 3, 5)])
+    half = pictures[0].shape[1] * frames.LEFT[1]
+    for one, picture in zip(traced.passes, pictures, strict=True):
+        _, columns = np.nonzero((picture == colour).all(axis=2))
+        assert columns.size > 100, one.shader
+        assert columns.min() > half - 10  # what is read is on the left
+
+
+def panel(storage, array, region):
+    return frames._Panel("X", storage, np.asarray(array, dtype=np.float32), region)
+
+
+@pytest.mark.parametrize(
+    ("storage", "array", "region", "outline"),
+    [
+        (matrix((5, 5)), np.zeros((5, 5)), Region(1, 0, 2, 2), (1.5, -0.5, 3, 4)),  # columns 2 to 4, rows 0 to 3
+        (Storage(4, 4, 1), np.zeros((4, 4)), Region(1, 2, 3, 1), (0.5, 1.5, 3, 1)),
+        (Storage(1, 5), np.zeros((1, 5, 4)), Region(2, 0, 1, 1), (-0.5, 1.5, 4, 1)),  # turned: a texel to a line
+        (Storage(3, 2), np.zeros((3, 2, 4)), Region(1, 0, 1, 2), (3.5, -0.5, 4, 2)),
+    ],
+)
+def test_outlines(storage, array, region, outline):
+    assert panel(storage, array, region).outline == outline
+
+
+def test_the_scale_leaves_records_out(traced):
+    """Row numbers and norms are no entries of a matrix."""
+    records = {"candidates": np.full((1, 2, 4), 1000, dtype=np.float32)}
+    one = replace(traced.passes[1], values=records)
+    assert one.outputs == tuple(records)
+    most = max(np.max(np.abs(array)) for array in one.reads.values() if array.shape == (4, 4))
+    assert 0 < frames._scale([one]).vmax <= most
+    assert frames._scale([one]).vmin == -frames._scale([one]).vmax
+
+
+def test_words_of_a_transfer():
+    plan = glla.plan("matmul", (20, 6), (6, 20), variant="panel_broadcast")
+    assert frames.words(TracedPass(plan, 0, 1, "", 0.0, 0.0)).startswith("A texture, copied")
+
+
+def test_a_texture_nothing_was_drawn_to_can_be_shown(device):
+    draft = Draft("one texel of many")
+    source = draft.operand("A", Storage(2, 2, 1))
+    draft.draw("ceilings/increment", {"before": source}, draft.slot("X", Storage(2, 2, 1)), region=Region(0, 0, 1, 1))
+    with glla.trace(values=True) as t:
+        device.run(draft.plan({"X": "X"}), A=device.write_texels(np.full((2, 2, 1), np.inf, np.float32)))
+    assert len(list(frames.pictures(t))) == 1
+
+
+# ---- what goes wrong -------------------------------------------------------------------------
+
+
+def refuse(*arguments, **options):
+    raise AssertionError("the work has begun")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["lu"], "trace: operation must be one of matmul, rref, plu, triangular, solve, inv, det, got 'lu'"),
+        (["plu", "--out", "film.mp4"], "trace: a file must end in .gif, .html, .json, got 'film.mp4'"),
+        (["plu", "--out", "film"], "trace: a file must end in .gif, .html, .json, got 'film'"),
+        (["plu", "--out", "/no/such/folder/film.gif"], "/no/such/folder/film.gif: No such file or directory"),
+        (["plu", "--out", "/no/such/folder/film.json"], "/no/such/folder/film.json: No such file or directory"),
+    ],
+)
+def test_said_before_the_work(capsys, monkeypatch, arguments, message):
+    monkeypatch.setattr(lab, "run", refuse)
+    assert main(["trace", *arguments]) == 1
+    assert capsys.readouterr() == ("", f"glla: {message}\n")
+
+
+def test_a_missing_package_is_said_before_the_work(capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr(lab, "run", refuse)
+    find = importlib.util.find_spec
+    monkeypatch.setattr(extra, "find_spec", lambda name: None if name == "matplotlib" else find(name))
+    assert main(["trace", "plu", "--out", str(tmp_path / "film.gif")]) == 1
+    assert capsys.readouterr().err == "glla: trace: needs matplotlib; pip install 'glla[lab]'\n"
+    assert not (tmp_path / "film.gif").exists()
+
+
+def test_checking_leaves_files_alone(tmp_path):
+    path = tmp_path / "film.gif"
+    lab.check("plu", path)
+    assert not path.exists()
+    path.write_bytes(b"mine")
+    lab.check("plu", path)
+    assert path.read_bytes() == b"mine"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["plu", "--variant", "x"], "plu: variant must be one of rank2, blocked, got 'x'"),
+        (["solve", "--variant", "x"], "trace: solve has no variants, got 'x'; leave it out"),
+    ],
+)
+def test_variants_that_are_none(capsys, arguments, message):
+    assert main(["trace", *arguments]) == 1
+    assert capsys.readouterr() == ("", f"glla: {message}\n")
+
+
+@pytest.mark.parametrize("arguments", [["trace", "plu"], ["explain", "plu"]])
+def test_wrong_size(capsys, arguments):
+    with pytest.raises(SystemExit) as stop:
+        main([*arguments, "--size", "0"])
+    assert stop.value.code == 2
+    assert "must be at least 1, got 0" in capsys.readouterr().err
+
+
+def test_pictures_need_values_and_passes(tmp_path, traced, monkeypatch):
+    with glla.trace() as t:
+        glla.matmul([[1]], [[1]])
+    with pytest.raises(TraceError, match=r"^trace: has no values to draw; make it with glla\.trace\(values=True\), or"):
+        t.save(tmp_path / "t.gif")
+    t.save(str(tmp_path / "t.json"))
+    with glla.trace(values=True) as empty:
+        pass
+    with pytest.raises(TraceError, match=r"^trace: has no passes to draw; run something in its with block$"):
+        empty.save(tmp_path / "t.html")
+    monkeypatch.setattr(frames, "MOST", 6)
+    with pytest.raises(TraceError, match=r"^trace: at most 6 passes can be drawn, got 7; take a smaller matrix, or"):
+        traced.save(tmp_path / "t.gif")
+    with pytest.raises(OptionError, match=r"^trace: a file must end in \.gif, \.html, \.json, got 't\.png'$"):
+        traced.save(tmp_path / "t.png")
+    assert [path.name for path in tmp_path.iterdir()] == ["t.json"]
+
+
+# ---- explain ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("operation", lab.PLANS)
+def test_explain(capsys, operation):
+    assert main(["explain", operation, "--size", "9"]) == 0
+    output = capsys.readouterr().out
+    assert output == f"{glla.explain(lab.plan(operation, 9))}\n"
+    assert "In all " in output
+
+
+def test_explain_a_variant(capsys):
+    assert main(["explain", "matmul", "--size", "9", "--variant", "virtual_cube"]) == 0
+    assert "one layer of the virtual cube of processors" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["inv"], "plan: operation must be one of matmul, rref, plu, triangular, got 'inv'; "
+                  "trace it to see the plans that it is put together from"),
+        (["matmul", "--variant", "x"], "matmul: variant must be one of " + ", ".join(glla.kernels.matmul.VARIANTS)
+                                       + ", got 'x'"),
+    ],
+)  # fmt: skip
+def test_explain_refuses(capsys, arguments, message):
+    assert main(["explain", *arguments]) == 1
+    assert capsys.readouterr() == ("", f"glla: {message}\n")

@@ -1,0 +1,288 @@
+"""Stacks of small matrices through the public functions: one plan for all, and each as good as by itself."""
+
+import numpy as np
+import pytest
+import scipy.linalg
+
+import glla
+from glla import stacks, testing
+from glla.errors import NonFiniteError, OutOfMemoryError, SingularMatrixError
+
+
+def stack_of(make, shape, *arguments):
+    each = [make(*arguments) for _ in range(int(np.prod(shape)))]
+    return np.stack(each).reshape(*shape, *each[0].shape)
+
+
+@pytest.fixture
+def work(device):
+    """Count the plans and passes that a call takes."""
+
+    def work(call, device=device):
+        before = device.stats()
+        call()
+        after = device.stats()
+        return after.plans - before.plans, after.passes - before.passes
+
+    return work
+
+
+CALLS = {
+    "matmul": lambda a, **given: glla.matmul(a, a, **given),
+    "solve": lambda a, **given: glla.solve(a, a[..., :2], **given),
+    "inv": glla.inv,
+    "det": glla.det,
+    "slogdet": glla.slogdet,
+    "lu_factor": lambda a, **given: glla.lu_factor(a, **given),
+    "lu_solve": lambda a, **given: glla.lu_solve((a, np.broadcast_to(np.arange(7), a.shape[:-1])), a, **given),
+}
+every_call = pytest.mark.parametrize("name", CALLS)
+
+
+def parts(result):
+    """The arrays of a result."""
+    return result if isinstance(result, tuple) else (result,)
+
+
+# Work --------------------------------------------------------------------------------------------------------------
+
+
+@every_call
+def test_passes_do_not_depend_on_how_many_there_are(name, work, rng):
+    a = stack_of(testing.conditioned, (60,), 7, 7, rng)
+    plans, passes = work(lambda: CALLS[name](a[:2]))
+    assert plans == 1
+    assert work(lambda: CALLS[name](a[:5])) == work(lambda: CALLS[name](a)) == (1, passes)
+
+
+@pytest.mark.parametrize("n", [8, 64])
+def test_a_single_system_is_one_plan(n, work, rng):
+    a = testing.conditioned(n, n, rng)
+    assert work(lambda: glla.solve(a, np.ones(n))) == (1, n // 2 + n // 8 + 6)
+
+
+def test_one_matrix_for_all_is_factored_once(work, rng):
+    a, b = testing.conditioned(9, 9, rng), testing.normal(9, 60, rng)
+    stack = b.T.reshape(4, 5, 9, 3)
+    assert work(lambda: glla.solve(a, stack)) == work(lambda: glla.solve(a, b))
+    x = glla.solve(a[np.newaxis], stack)
+    assert x.shape == stack.shape
+    for index in np.ndindex(4, 5):
+        testing.assert_solve(a, x[index], stack[index])
+    testing.assert_exact(glla.lu_solve(glla.lu_factor(a), stack)[3, 2], glla.lu_solve(glla.lu_factor(a), stack[3, 2]))
+
+
+def test_one_right_factor_for_all_is_one_product(work, rng):
+    a, b = testing.integers(6 * 5, 300, rng).reshape(2, 3, 5, 300), testing.integers(300, 4, rng)
+    assert work(lambda: glla.matmul(a, b)) == work(lambda: glla.matmul(a.reshape(30, 300), b))
+    testing.assert_exact(glla.matmul(a, b), a @ b)
+    testing.assert_exact(glla.matmul(a, b[:, 0]), a @ b[:, 0])
+
+
+def test_large_matrices_go_one_by_one(work, rng):
+    n = stacks.LARGEST + 1
+    a = stack_of(testing.conditioned, (2,), n, n, rng)
+    result = {}
+    assert work(lambda: result.update(x=glla.solve(a, np.ones(n))))[0] > 2
+    for i in range(2):
+        testing.assert_solve(a[i], result["x"][i, :, np.newaxis], np.ones((n, 1)))
+
+
+def test_a_variant_that_is_asked_for_is_taken(work, rng):
+    a = testing.integers(6, 6, rng).reshape(1, 6, 6).repeat(3, axis=0)
+    assert work(lambda: glla.matmul(a, a, variant="virtual_cube"))[0] > 3
+    testing.assert_exact(glla.matmul(a, a, variant="virtual_cube"), a @ a)
+
+
+# Values ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 16, 31])
+def test_each_is_as_good_as_by_itself(n, rng):
+    a = stack_of(testing.conditioned, (2, 3), n, n, rng)
+    b = stack_of(testing.normal, (2, 3), n, 3, rng)
+    x, inverse, (lu, piv) = glla.solve(a, b), glla.inv(a), glla.lu_factor(a)
+    again, turned = glla.lu_solve((lu, piv), b), glla.lu_solve((lu, piv), b, trans=1)
+    sign, logarithm = glla.slogdet(a)
+    for i in np.ndindex(2, 3):
+        testing.assert_solve(a[i], x[i], b[i])
+        testing.assert_solve(a[i], again[i], b[i])
+        testing.assert_solve(a[i].T, turned[i], b[i])
+        testing.assert_inverse(a[i], inverse[i])
+        np.testing.assert_array_equal(piv[i], scipy.linalg.lu_factor(a[i])[1])
+        testing.assert_plu(a[i], testing.permutation_from_piv(piv[i], n), *testing.unpack_lu(lu[i]))
+        assert (sign[i], logarithm[i]) == glla.slogdet(a[i])
+
+
+def test_factors_mix_with_scipys(rng):
+    a, b = stack_of(testing.conditioned, (4,), 6, 6, rng), stack_of(testing.normal, (4,), 6, 2, rng)
+    each = [scipy.linalg.lu_factor(matrix) for matrix in a]
+    theirs = np.stack([lu for lu, _ in each]), np.stack([piv for _, piv in each])
+    lu, piv = glla.lu_factor(a)
+    for i in range(4):
+        testing.assert_solve(a[i], glla.lu_solve(theirs, b)[i], b[i])
+        testing.assert_solve(a[i], scipy.linalg.lu_solve((lu[i], piv[i]), b[i]), b[i])
+
+
+def test_members_of_very_different_size(rng):
+    a, b = stack_of(testing.conditioned, (4,), 5, 5, rng), stack_of(testing.normal, (4,), 5, 1, rng)
+    a *= np.array([1e-30, 1, 1e30, 1e-20], dtype=np.float32)[:, None, None]
+    x, inverse, logarithm = glla.solve(a, b), glla.inv(a), glla.slogdet(a).logabsdet
+    for i in range(4):
+        testing.assert_solve(a[i], x[i], b[i])
+        testing.assert_inverse(a[i], inverse[i])
+        assert abs(logarithm[i] - np.linalg.slogdet(a[i].astype(np.float64)).logabsdet) < 1e-3
+
+
+@every_call
+def test_operands_stay_as_they_are(name, rng):
+    a = stack_of(testing.conditioned, (3,), 7, 7, rng)
+    before = a.copy()
+    CALLS[name](a)
+    assert a.tobytes() == before.tobytes()
+
+
+@pytest.mark.parametrize("order", ["F", "reversed", "float64", "middle"])
+def test_stacks_of_any_strides(order, rng):
+    a = stack_of(testing.conditioned, (3,), 5, 5, rng)
+    same = {
+        "F": np.asfortranarray(a),
+        "reversed": a[::-1].copy()[::-1],
+        "float64": a.astype(np.float64),
+        "middle": np.stack([a, a], axis=-1)[..., 1],
+    }[order]
+    testing.assert_exact(glla.inv(same), glla.inv(a))
+    testing.assert_exact(glla.matmul(same, same), glla.matmul(a, a))
+    testing.assert_exact(glla.solve(same, same[0]), glla.solve(a, a[0]))
+
+
+# Shapes ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [(0, 3, 3), (2, 0, 3, 3), (4, 0, 0), (0, 0, 0)])
+def test_stacks_of_nothing(shape, work):
+    a = np.zeros(shape)
+    assert glla.inv(a).shape == shape
+    assert glla.solve(a, a).shape == shape
+    assert glla.matmul(a, a).shape == shape
+    testing.assert_exact(glla.det(a), np.linalg.det(a).astype(np.float32))
+    lu, piv = glla.lu_factor(a)
+    assert (lu.shape, piv.shape) == (shape, shape[:-1])
+    assert glla.lu_solve((lu, piv), a).shape == shape
+    assert work(lambda: (glla.inv(a), glla.det(a), glla.solve(a, a))) == (0, 0)
+
+
+def test_no_right_hand_sides(rng):
+    a = stack_of(testing.conditioned, (3,), 4, 4, rng)
+    assert glla.solve(a, np.zeros((3, 4, 0))).shape == (3, 4, 0)
+    assert glla.solve(a, np.zeros((0, 1, 4, 2))).shape == (0, 3, 4, 2)
+
+
+@pytest.mark.parametrize(
+    ("a_shape", "b_shape"),
+    [
+        ((3, 1, 2, 4), (5, 4, 2)),
+        ((1, 3, 4), (2, 1, 4, 5)),
+        ((2, 3, 4), (4,)),
+        ((4,), (3, 4, 2)),
+        ((3, 4), (1, 1, 4, 1)),
+        ((2, 2, 3), (1, 3, 2)),
+        ((6, 1, 1), (6, 1, 1)),
+    ],
+)
+def test_products_broadcast_as_numpys(a_shape, b_shape, rng):
+    a, b = rng.integers(-9, 10, a_shape), rng.integers(-9, 10, b_shape)
+    testing.assert_exact(glla.matmul(a, b), (a @ b).astype(np.float32))
+
+
+# Members that are special ------------------------------------------------------------------------------------------
+
+
+def test_a_singular_member_is_named(rng):
+    a = stack_of(testing.conditioned, (3, 2), 4, 4, rng)
+    a[2, 1] = testing.singular(4, 4, rng, 2)
+    message = r" Singular matrix at index \(2, 1\) of the stack: pivot \d of 4 is .*; remove dependent rows or columns"
+    with pytest.raises(SingularMatrixError, match="^solve:" + message):
+        glla.solve(a, np.ones(4))
+    with pytest.raises(SingularMatrixError, match="^inv:" + message):
+        glla.inv(a)
+    with pytest.raises(SingularMatrixError, match="^solve:" + message):
+        glla.solve(a, np.ones(4), refine=True)
+    with pytest.raises(SingularMatrixError) as caught:
+        glla.lu_solve((np.stack([np.eye(2), np.diag([1, 0])]), [[0, 1], [0, 1]]), np.ones(2))
+    assert str(caught.value) == (
+        "lu_solve: Singular matrix at index (1) of the stack: U is zero at place 1 of its diagonal; "
+        "the system has no unique solution"
+    )
+
+
+def test_of_a_single_matrix_no_index_is_named(rng):
+    for a in (np.ones((2, 2)), np.ones((1, 2, 2))):
+        with pytest.raises(SingularMatrixError, match=r"^solve: Singular matrix: pivot 1 of 2"):
+            glla.solve(a, np.ones((3, 2, 1)))
+
+
+def test_large_singular_members_are_named(rng):
+    a = np.stack([np.eye(3), np.ones((3, 3))])
+    with glla.Device(max_texture_size=2) as small:
+        with pytest.raises(
+            SingularMatrixError, match=r"^inv: Singular matrix at index \(1\) of the stack: pivot 1 of 3"
+        ):
+            glla.inv(a, device=small)
+        with pytest.raises(SingularMatrixError, match=r"^solve: Singular matrix at index \(1\) of the stack: pivot"):
+            glla.solve(a, np.ones(3), device=small)
+
+
+def test_small_pivots_that_are_none_of_rounding_pass(rng):
+    a = stack_of(testing.graded, (3,), 8, 8, rng)
+    b = np.ones((8, 1))
+    for i, x in enumerate(glla.solve(a, b, equilibrate=False)):
+        testing.assert_solve(a[i], x, b)
+
+
+def test_determinants_of_singular_members(rng):
+    a = stack_of(testing.conditioned, (4,), 3, 3, rng)
+    a[1], a[2] = 0, np.ones((3, 3))
+    sign, logarithm = glla.slogdet(a)
+    testing.assert_exact(sign[1:3], [0, 0])
+    testing.assert_exact(logarithm[1:3], [-np.inf, -np.inf])
+    testing.assert_exact(glla.det(a)[1:3], [0, 0])
+    assert np.isfinite(logarithm[[0, 3]]).all()
+
+
+def test_nan_stays_within_its_member(rng):
+    a = stack_of(testing.conditioned, (5,), 4, 4, rng)
+    spoilt = a.copy()
+    spoilt[3, 2, 1] = np.nan
+    for call in (glla.inv, glla.det, lambda a, **given: glla.solve(a, np.ones(4), **given)):
+        result = call(spoilt, check_finite=False)
+        assert np.isnan(result[3]).any()
+        testing.assert_exact(np.delete(result, 3, axis=0), np.delete(call(a), 3, axis=0))
+        with pytest.raises(NonFiniteError, match=r"got nan at \(3, 2, 1\)"):
+            call(spoilt)
+
+
+# Pieces ------------------------------------------------------------------------------------------------------------
+
+
+@every_call
+@pytest.mark.parametrize("side", [8, 12, 15])
+def test_pieces_are_as_the_whole(name, side, work, rng):
+    a = stack_of(testing.conditioned, (3, 4), 7, 7, rng)
+    whole = CALLS[name](a)
+    with glla.Device(max_texture_size=side) as small:
+        assert work(lambda: CALLS[name](a, device=small), small)[0] > 1
+        # Pieces of one matrix search their pivots elsewhere, which compilers may round in another way.
+        for part, expected in zip(parts(CALLS[name](a, device=small)), parts(whole), strict=True):
+            np.testing.assert_allclose(part, expected, rtol=1e-4, atol=1e-5)
+
+
+@every_call
+def test_memory_that_does_not_suffice_for_all(name, rng):
+    a = stack_of(testing.conditioned, (64,), 7, 7, rng)
+    whole = CALLS[name](a)
+    with glla.Device(max_bytes=40_000) as small:
+        for part, expected in zip(parts(CALLS[name](a, device=small)), parts(whole), strict=True):
+            testing.assert_exact(part, expected, dtype=expected.dtype)
+    with glla.Device(max_bytes=600) as tiny, pytest.raises(OutOfMemoryError):
+        CALLS[name](a, device=tiny)
