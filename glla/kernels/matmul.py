@@ -197,8 +197,8 @@ def plan(
     parameters : tuple of (str, int)
         Parameters of the variant, by name; the others keep their defaults.
     transpose_a, transpose_b : bool
-        The operand's texture holds the transpose. The variants of ``matmul/inner_product`` read it as it is; the others have it written out
-        first, in a pass of its own, and call the operand ``A_transposed`` or ``B_transposed``.
+        The operand's texture holds the transpose. The variants of ``matmul/inner_product`` read it as it is; the others
+        have it written out first, in a pass of its own, and call the operand ``A_transposed`` or ``B_transposed``.
 
     Returns
     -------
