@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.device import Device, default_device
+from glla.dispatch import delegating
 from glla.errors import (
     DeviceMismatchError,
     NonFiniteError,
@@ -147,6 +148,7 @@ def _square(function: str, name: str, value: NDArray[Any] | Matrix) -> None:
 # -- product ------------------------------------------------------------------------------------------------------
 
 
+@delegating
 def matmul(
     a: Any, b: Any, *, variant: str | None = None, device: Device | None = None, check_finite: bool = True
 ) -> Any:
@@ -251,6 +253,7 @@ def _product_in_blocks(a: Array, b: Array, variant: str | None, device: Device) 
 # -- reduced row echelon form ---------------------------------------------------------------------------------------
 
 
+@delegating
 def rref(
     a: Any,
     tol: float | None = None,
@@ -408,6 +411,7 @@ def _eliminated(
 # -- factorisation --------------------------------------------------------------------------------------------------
 
 
+@delegating
 def plu(a: Any, pivoting: str = "partial", *, device: Device | None = None, check_finite: bool = True) -> PLU:
     """PLU factorisation A = P @ L @ U, as `scipy.linalg.lu`.
 
@@ -472,6 +476,7 @@ def _known_pivoting(function: str, pivoting: str) -> None:
         raise OptionError(f"{function}: pivoting must be one of {', '.join(pivot.NORMS)}, got {pivoting!r}")
 
 
+@delegating
 def lu_factor(
     a: Any, pivoting: str = "partial", *, device: Device | None = None, check_finite: bool = True
 ) -> tuple[Any, NDArray[np.int32]]:
@@ -523,6 +528,7 @@ def lu_factor(
     return finite_result("lu_factor", lu, check_finite), piv
 
 
+@delegating
 def lu_solve(
     lu_and_piv: tuple[Any, Any],
     b: Any,
@@ -615,6 +621,7 @@ def _lu_solve(lu: Matrix, piv: NDArray[np.integer], b: Matrix, trans: int) -> Ma
 # -- systems --------------------------------------------------------------------------------------------------------
 
 
+@delegating
 def solve(
     a: Any,
     b: Any,
@@ -762,6 +769,7 @@ def _as_float64(function: str, name: str, value: Any, check_finite: bool) -> NDA
         return array.astype(np.float64)
 
 
+@delegating
 def inv(a: Any, *, device: Device | None = None, check_finite: bool = True) -> Any:
     """Inverse with the semantics of `numpy.linalg.inv`.
 
@@ -814,6 +822,7 @@ def _inverse(a: Matrix) -> Matrix:
 # -- determinants ---------------------------------------------------------------------------------------------------
 
 
+@delegating
 def slogdet(a: Any, *, device: Device | None = None, check_finite: bool = True) -> SlogdetResult:
     """Sign and logarithm of the determinant, as `numpy.linalg.slogdet`.
 
@@ -846,6 +855,7 @@ def slogdet(a: Any, *, device: Device | None = None, check_finite: bool = True) 
     return SlogdetResult(sign.astype(np.float32)[()], logarithm.astype(np.float32)[()])
 
 
+@delegating
 def det(a: Any, *, device: Device | None = None, check_finite: bool = True) -> Any:
     """Determinant, as `numpy.linalg.det`.
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.device import Device, Texture, default_device
+from glla.dispatch import overrides
 from glla.errors import DeviceMismatchError, DTypeError, NonFiniteError, ReleasedError, ShapeError
 from glla.kernels import matmul as matmul_kernel
 from glla.kernels import packing
@@ -203,6 +204,8 @@ class Matrix:
         self.release()
 
     def __matmul__(self, other: Any) -> Any:
+        if overrides(other):
+            return NotImplemented
         array = _beside("B", other)
         if isinstance(array, Matrix) or array.ndim == 2:
             return product("matmul", self, array if isinstance(array, Matrix) else upload(array, self.device))
