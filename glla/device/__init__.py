@@ -1,7 +1,17 @@
 """The device layer: contexts, textures, programs, and the running of plans. Only here is OpenGL spoken."""
 
 from glla.device.context import EGLDevice, list_egl_devices
-from glla.device.device import Device, DeviceInfo, Stats, default_device
+from glla.device.device import Device, DeviceInfo, Fence, Stats, default_device, set_default_device
 from glla.device.textures import Texture
 
-__all__ = ["Device", "DeviceInfo", "EGLDevice", "Stats", "Texture", "default_device", "list_egl_devices"]
+__all__ = [
+    "Device",
+    "DeviceInfo",
+    "EGLDevice",
+    "Fence",
+    "Stats",
+    "Texture",
+    "default_device",
+    "list_egl_devices",
+    "set_default_device",
+]
