@@ -19,18 +19,22 @@ from glla.linalg import (
     solve,
 )
 from glla.matrix import Matrix, asarray
+from glla.queue import Coprocessor, Pending, coprocessor
 
 __version__ = "0.1.0"
 
 __all__ = [
     "PLU",
     "RREF",
+    "Coprocessor",
     "Device",
     "Matrix",
+    "Pending",
     "RefinedSolution",
     "SlogdetResult",
     "__version__",
     "asarray",
+    "coprocessor",
     "default_device",
     "det",
     "errors",

@@ -150,10 +150,11 @@ class Device:
     debug : bool
         Check GL's error flag after each pass instead of each plan, and fill each texture with NaN before it is used.
         ``GLLA_DEBUG=1`` does the same. Slow.
-    release_gil : bool
+    release_gil : bool, optional
         Let Python's other threads run while a draw is issued. Transfers and waits always do, but a draw is so short a
         call that taking the interpreter lock back may cost far more than it: as much as ``sys.getswitchinterval()``
-        where the other thread is busy in pure Python. A software rasteriser draws inside the call, though.
+        where the other thread is busy in pure Python. A software rasteriser draws inside the call, though: None
+        releases it for those.
 
     Raises
     ------
@@ -170,6 +171,8 @@ class Device:
            [4., 3.]], dtype=float32)
     """
 
+    _closed = True  # until the context is there
+
     def __init__(
         self,
         backend: str = "auto",
@@ -179,9 +182,8 @@ class Device:
         max_bytes: int | None = None,
         max_texture_size: int | None = None,
         debug: bool = False,
-        release_gil: bool = False,
+        release_gil: bool | None = False,
     ) -> None:
-        self._closed = True  # until the context is there
         self._thread = threading.get_ident()
         self._debug = debug or os.environ.get("GLLA_DEBUG", "") not in ("", "0")
         self._gl, self._loader = contexts.open_context(backend, index, software)
@@ -192,6 +194,7 @@ class Device:
             self._loader.release()
             raise
         self.limits = self.info.limits
+        release_gil = self.info.software if release_gil is None else release_gil
         self._pool = Pool(self._gl, self.limits, max_bytes, poison=self._debug)
         self._programs = Programs(self._gl)
         # moderngl's Framebuffer.use sets draw buffers, masks and scissor each time. They belong to the framebuffer, or
