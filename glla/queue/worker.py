@@ -17,7 +17,7 @@ from glla.queue.pending import Pending, failed, failure_of_operand, noted, value
 
 
 class Worker:
-    """The calls that wait, the thread that works, and how the two end. See the rules at the top of this file.
+    """The calls that wait, the thread that works, and how the two end. See the rules at `glla.queue`.
 
     It holds no reference to the `Coprocessor`, so that one that is dropped can be collected while the worker waits.
 
@@ -121,8 +121,8 @@ class Worker:
             `waits`, and the worker would wait for itself.
         """
         self.check_process()
-        if self.is_this_thread():
-            self._fetch_here(pending, waits)
+        if waits:
+            self._check_wait(pending)
         with self._lock:
             if pending._host is None:
                 pending._host = Future()
@@ -130,16 +130,14 @@ class Worker:
                     self._settle(pending)
                 elif pending.done():
                     self._reads.append(pending)
+        if self.is_this_thread() and pending.done():
+            self._read(pending)
         self.wake()
         return pending._host
 
-    def _fetch_here(self, pending: Pending, waits: bool) -> None:
-        """In the worker's thread: read at once what is there."""
-        if pending.done():
-            if pending._host is None:
-                pending._host = Future()
-            self._read(pending)
-        elif waits:
+    def _check_wait(self, pending: Pending) -> None:
+        """Raise where the worker would wait for itself."""
+        if self.is_this_thread() and not pending.done():
             raise ThreadError(
                 f"result: {pending.label} is awaited in the coprocessor's own thread, which would wait for itself; "
                 "pass it to the next call as it is, or use add_done_callback"
@@ -148,8 +146,7 @@ class Worker:
     def value(self, pending: Pending) -> Any:
         """Wait for a value that may live on the device."""
         self.check_process()
-        if self.is_this_thread() and not pending.done():
-            self._fetch_here(pending, waits=True)
+        self._check_wait(pending)
         return Future.result(pending)
 
     def close(self, cancel: bool) -> None:
@@ -184,6 +181,7 @@ class Worker:
         return len(self._waiting)
 
     def is_this_thread(self) -> bool:
+        """Whether it is the worker that asks."""
         return threading.current_thread() is self.thread
 
     def check_process(self) -> None:
@@ -195,6 +193,7 @@ class Worker:
             )
 
     def check_open(self, function: str) -> None:
+        """Raise if it takes no calls any more, and say why."""
         if self._ended and self.cause is not None:
             raise self.death(f"{function}:")
         if self.closed:
