@@ -1,6 +1,6 @@
 """glla: linear algebra on the GPU through nothing but OpenGL 3.3 fragment shaders."""
 
-from glla import errors
+from glla import array_api, errors
 from glla.device import Device, default_device, list_egl_devices
 from glla.linalg import (
     PLU,
@@ -18,7 +18,7 @@ from glla.linalg import (
     slogdet,
     solve,
 )
-from glla.matrix import Matrix, asarray
+from glla.matrix import Matrix, asarray, from_dlpack
 from glla.queue import Coprocessor, Pending, coprocessor
 
 __version__ = "0.1.0"
@@ -33,11 +33,13 @@ __all__ = [
     "RefinedSolution",
     "SlogdetResult",
     "__version__",
+    "array_api",
     "asarray",
     "coprocessor",
     "default_device",
     "det",
     "errors",
+    "from_dlpack",
     "inv",
     "list_egl_devices",
     "lu_factor",

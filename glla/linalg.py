@@ -318,7 +318,7 @@ def rref(
     if tol is not None and not tol >= 0:
         raise OptionError(f"rref: tol must be at least 0, got {tol!r}")
     if 0 in value.shape:
-        return RREF(value if isinstance(value, Matrix) else np.zeros(value.shape, dtype=np.float32), ())
+        return RREF(value.copy() if isinstance(value, Matrix) else np.zeros(value.shape, dtype=np.float32), ())
     matrix = _on(_device("rref", device, value), value)
     tol = None if tol is None else min(float(tol), LARGEST)  # larger ones overflow on the way to the device
     if tol is None:
@@ -520,7 +520,7 @@ def lu_factor(
         return factors.lu, factors.pivots
     piv = np.zeros((*value.shape[:-2], min(value.shape[-2:])), dtype=np.int32)
     if isinstance(value, Matrix):
-        return value, piv
+        return value.copy(), piv
     lu = np.empty(value.shape, dtype=np.float32)
     for index in np.ndindex(*value.shape[:-2]) if value.size else ():
         factors = factorise(upload(value[index], device or default_device()), pivoting)
@@ -730,7 +730,7 @@ def _stacked_solve(
 
 def _solve(function: str, a: Matrix, b: Matrix, equilibrate: bool) -> Matrix:
     if 0 in b.shape:
-        return b
+        return b.copy()
     factors = factorise(a, equilibrate_first=equilibrate)
     x = factors.solve(b)  # queued before the check below waits for the GPU
     factors.check_regular(function)
@@ -808,7 +808,7 @@ def inv(a: Any, *, device: Device | None = None, check_finite: bool = True) -> A
     _square("inv", "A", value)
     target = _device("inv", device, value)
     if isinstance(value, Matrix):
-        return value if 0 in value.shape else _inverse(value)
+        return value.copy() if 0 in value.shape else _inverse(value)
     result = np.empty(value.shape, dtype=np.float32)
     for index in np.ndindex(*value.shape[:-2]) if result.size else ():
         result[index] = _inverse(upload(value[index], target)).numpy()

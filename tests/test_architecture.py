@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from glla.kernels import elementwise, reduce
 from glla.kernels.pivot import NORMS
 from glla.passes import Pass
 
@@ -95,8 +96,16 @@ PARAMETERS = {
     "trips": [(1, 2)],
     "which": ["L", "U"],
 }  # fmt: skip
+LIES = [(1, 1, 0), (0, 1, 1)]
 # Where a name means something else.
-PARAMETERS_OF = {("equilibrate", "scale"): {"rows": [-1, 0, 1], "columns": [-1, 0, 1]}}
+PARAMETERS_OF = {
+    ("equilibrate", "scale"): {"rows": [-1, 0, 1], "columns": [-1, 0, 1]},
+    ("elementwise", "unary"): {"operation": [*elementwise.UNARY], "lies": LIES},
+    ("elementwise", "binary"): {"operation": [*elementwise.BINARY], "left": LIES, "right": LIES},
+    ("blocks", "assign"): {"count": [(1, 3)], "lies": LIES},
+    ("blocks", "gather"): {"source": [(5, 7)]},
+    ("reduce", "fold"): {"operation": [*reduce.FOLDS], "axis": [None, 0, 1]},
+}
 
 
 def builders(module):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from glla.errors import OptionError
-from glla.layout import packed, texels
+from glla.layout import Shape, packed, texels
 from glla.passes import Block, Draft, Limits, PingPong, Plan, Region, Storage, Uniform, Variant, matrix
 
 Sizes = tuple[int, int, int]
@@ -73,7 +73,14 @@ def choose(m: int, k: int, n: int, limits: Limits) -> str:
 
 @lru_cache(maxsize=128)
 def plan(
-    m: int, k: int, n: int, variant: str = "inner_product", limits: Limits | None = None, onto: bool = False
+    m: int,
+    k: int,
+    n: int,
+    variant: str = "inner_product",
+    limits: Limits | None = None,
+    onto: bool = False,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
 ) -> Plan:
     """Plan of the product of an m x k and a k x n matrix, k > 0.
 
@@ -87,6 +94,9 @@ def plan(
         The loop limit decides into how many passes a sum is split.
     onto : bool
         Add to a matrix given as operand ``C0``: an inner dimension too long for a texture comes in slabs.
+    transpose_a, transpose_b : bool
+        The operand's texture holds the transpose. ``inner_product`` reads it as it is; the others have it written out
+        first, in a pass of its own, and call the operand ``A_transposed`` or ``B_transposed``.
 
     Returns
     -------
@@ -94,7 +104,7 @@ def plan(
         Operands ``A`` and ``B`` (and ``C0``), result ``C``, all packed. 2 m k n flop.
     """
     builders: dict[str, Callable[[Draft, Sizes, str, Limits], str]] = {
-        "inner_product": _inner_product,
+        "inner_product": partial(_inner_product, transposed=(transpose_a, transpose_b)),
         "virtual_cube": _virtual_cube,
         "virtual_cube_ping_pong": _virtual_cube_ping_pong,
         "register_blocked": _register_blocked,
@@ -103,14 +113,29 @@ def plan(
     if variant not in builders:
         raise OptionError(f"matmul: variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
     draft = Draft(f"matmul[{variant}]")
-    draft.operand("A", matrix((m, k)))
-    draft.operand("B", matrix((k, n)))
+    for name, shape, transposed in (("A", (m, k), transpose_a), ("B", (k, n), transpose_b)):
+        _operand(draft, name, shape, transposed, in_place=variant == "inner_product")
     start = draft.operand("C0", matrix((m, n))) if onto else ""
     result = builders[variant](draft, (m, k, n), start, limits or Limits())
     return draft.plan({"C": result}, flops=2 * m * k * n)
 
 
-def _inner_product(draft: Draft, sizes: Sizes, start: str, limits: Limits) -> str:
+def _operand(draft: Draft, name: str, shape: Shape, transposed: bool, in_place: bool) -> None:
+    """Add an operand; a transposed one that is not read in place is written out by the first pass."""
+    if not transposed:
+        draft.operand(name, matrix(shape))
+    elif in_place:
+        draft.operand(name, matrix(shape[::-1]))
+    else:
+        source = draft.operand(f"{name}_transposed", matrix(shape[::-1]))
+        uniforms: dict[str, Uniform] = {"lies": (1, 1, 1), "shape": shape}
+        written = draft.slot(name, matrix(shape))
+        draft.draw("elementwise/unary", {"A": source}, written, uniforms, {"OPERATION": "positive_of"})
+
+
+def _inner_product(
+    draft: Draft, sizes: Sizes, start: str, limits: Limits, transposed: tuple[bool, bool] = (False, False)
+) -> str:
     """One pass, or as few as the loop limit allows; a later pass goes on from the sum of the one before."""
     m, k, n = sizes
     inner, most = texels(k), limits.loop_trips
@@ -118,7 +143,9 @@ def _inner_product(draft: Draft, sizes: Sizes, start: str, limits: Limits) -> st
     for first in range(0, inner, most):
         inputs = {"A": "A", "B": "B"} | ({"C": sums.front} if sums.front else {})
         uniforms: dict[str, Uniform] = {"first": first, "count": min(most, inner - first), "shape": (m, n)}
-        draft.draw("matmul/inner_product", inputs, sums.back, uniforms, {"CONTINUE": int(bool(sums.front))})
+        defines = {"CONTINUE": int(bool(sums.front))}
+        defines |= {name: 1 for name, turn in zip(("TRANSPOSE_A", "TRANSPOSE_B"), transposed, strict=True) if turn}
+        draft.draw("matmul/inner_product", inputs, sums.back, uniforms, defines)
         sums.swap()
     return sums.front
 
