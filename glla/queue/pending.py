@@ -87,7 +87,7 @@ def snapshot(argument: Any) -> Any:
 def _call_site() -> str:
     """Where the user's code is that enqueues: the first frame outside this package."""
     frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "glla":
         frame = frame.f_back
     return f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
 
