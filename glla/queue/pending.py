@@ -206,9 +206,11 @@ class Pending(Future[Any]):
 
     def cancel(self) -> bool:
         """Take the call out of the queue; False if it has begun. What needs its result fails."""
+        was_waiting = self._worker.take_out(self)  # first: callbacks may want the room
         if not super().cancel():
             return False
-        self._worker.forget(self)
+        if was_waiting:
+            self._worker.forget(self)
         return True
 
     def __await__(self) -> Generator[Any, None, Any]:

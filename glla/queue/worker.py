@@ -101,16 +101,20 @@ class Worker:
             self._entering.remove(ticket)
             self._lock.notify_all()
 
-    def forget(self, pending: Pending) -> None:
-        """Take out a call that was cancelled, unless the worker has it already."""
+    def take_out(self, pending: Pending) -> bool:
+        """Take a call out of the queue; False if the worker has it already."""
         with self._lock:
-            mine = pending in self._waiting
-            self._waiting.pop(pending, None)
+            if pending not in self._waiting:
+                return False
+            del self._waiting[pending]
             self._lock.notify_all()
-        if mine:
-            pending._call = None
-            pending.set_running_or_notify_cancel()  # tells those who wait for it
-            self._settle(pending)
+            return True
+
+    def forget(self, pending: Pending) -> None:
+        """Tell those who wait for a call that was cancelled and taken out."""
+        pending._call = None
+        pending.set_running_or_notify_cancel()
+        self._settle(pending)
 
     def fetch(self, pending: Pending, waits: bool = True) -> Future[Any]:
         """Ask for a result to be read back; the future of what is read.
@@ -289,6 +293,7 @@ class Worker:
                     self._unread[pending._number] = pending
             if asked:
                 self._read(pending)
+        del pending  # an exception keeps the frames above its own, this one too
         if failure is not None:
             self.engine.check(failure)
 
@@ -305,6 +310,7 @@ class Worker:
             result = self.engine.read(value_of(pending), pending._name, pending._check_finite)
         except BaseException as error:
             host.set_exception(noted(error, f"raised when {pending.label} was read back"))
+            del pending  # as in `_run`
             self.engine.check(error)
         else:
             host.set_result(result)

@@ -172,6 +172,7 @@ def test_reads_go_ahead_of_calls_that_wait(host, gate):
     first = gpu.submit(int, 5)
     gate.wait_for(1)
     rest = [gpu.submit(int, 6) for _ in range(10)]
+    first.prefetch()
     gate.allow()
     assert first.result(PATIENCE) == 5  # though all others wait still
     assert not any(p.done() for p in rest)
@@ -452,6 +453,16 @@ def test_what_waits_can_be_cancelled(host, gate):
     assert str(caught.value) == f"{needs.label} needs {second.label}, which was cancelled"
     assert first.result(PATIENCE) == 1
     assert "cancelled" in repr(second)
+
+
+def test_a_callback_of_what_is_cancelled_finds_its_room_free(host, gate):
+    gpu = host(capacity=1)
+    _, waiting = fill(gpu, gate)
+    added = []
+    waiting.add_done_callback(lambda p: added.append(gpu.submit(int, 8)))
+    assert waiting.cancel()
+    gate.open()
+    assert added[0].result(PATIENCE) == 8
 
 
 def test_cancelling_between_queue_and_start(host, gate):
