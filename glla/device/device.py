@@ -123,6 +123,9 @@ FOR_EVER = 2**63  # nanoseconds
 Ready = list[_Draw | Transfer]
 Call = Callable[[], Any]
 
+LARGE = 64 * 64
+"""Texels whose drawing may take a software rasteriser longer than Python needs to change threads."""
+
 REMEMBERED = 2
 """Sets of textures for which a plan's calls are kept: a result that replaces the one before takes turns with it."""
 
@@ -154,7 +157,8 @@ class Device:
         Let Python's other threads run while a draw is issued. Transfers and waits always do, but a draw is so short a
         call that taking the interpreter lock back may cost far more than it: as much as ``sys.getswitchinterval()``
         where the other thread is busy in pure Python. A software rasteriser draws inside the call, though: None
-        releases it for those.
+        releases it for those. It is released for draws of `LARGE` regions, and for the draw behind one, which may have
+        to wait for it.
 
     Raises
     ------
@@ -194,7 +198,7 @@ class Device:
             self._loader.release()
             raise
         self.limits = self.info.limits
-        release_gil = self.info.software if release_gil is None else release_gil
+        self._release_gil = self.info.software if release_gil is None else release_gil
         self._pool = Pool(self._gl, self.limits, max_bytes, poison=self._debug)
         self._programs = Programs(self._gl)
         # moderngl's Framebuffer.use sets draw buffers, masks and scissor each time. They belong to the framebuffer, or
@@ -203,8 +207,9 @@ class Device:
         self._set_viewport = self._function("glViewport", 4)
         self._use_program = self._function("glUseProgram", 1)
         self._bind_vertex_array = self._function("glBindVertexArray", 1)
-        self._draw_arrays = self._function("glDrawArrays", 3, may_block=release_gil)
-        self._get_error = self._function("glGetError", 0, returns=ctypes.c_uint, may_block=release_gil)
+        self._draw_arrays = self._function("glDrawArrays", 3)
+        self._draw_arrays_slowly = self._function("glDrawArrays", 3, may_block=self._release_gil)
+        self._get_error = self._function("glGetError", 0, returns=ctypes.c_uint, may_block=self._release_gil)
         # moderngl would hold the interpreter lock during these, and other threads with it.
         self._bind_buffer = self._function("glBindBuffer", 2)
         self._finish = self._function("glFinish", 0, may_block=True)
@@ -524,6 +529,7 @@ class Device:
                 state[key] = value
                 calls.extend(todo)
 
+        large = False  # whether the draw before was
         for number, draw in enumerate(ready):
             if isinstance(draw, Transfer):
                 calls.append(partial(self._read_into_buffer, textures[draw.source], textures[draw.target].gl.glo))
@@ -545,7 +551,9 @@ class Device:
                 set_once(("block", binding), block, bind)
             calls += [partial(uniform.write, data) for uniform, data in draw.uniforms]
             set_once("program", draw.program, partial(self._use_program, draw.program))
-            calls.append(partial(self._draw_arrays, moderngl.TRIANGLES, 3 * step.step, 3))
+            before, large = large, draw.viewport[2] * draw.viewport[3] >= LARGE
+            draw_arrays = self._draw_arrays_slowly if large or before else self._draw_arrays
+            calls.append(partial(draw_arrays, moderngl.TRIANGLES, 3 * step.step, 3))
             if self._debug:
                 calls.append(partial(self._check_error, f"{plan.operation}: pass {number} ({step.shader})"))
         return calls

@@ -274,6 +274,7 @@ def coprocessor(
     max_texture_size: int | None = None,
     debug: bool = False,
     release_gil: bool | None = None,
+    switch_interval: float | None = 1e-4,
 ) -> Coprocessor:
     """Start a device with a thread and a queue of its own: calls return at once, the CPU goes on.
 
@@ -286,6 +287,10 @@ def coprocessor(
         Calls that may wait in the queue; whoever adds another one waits until there is room. Read-backs do not count.
     timeout : float, optional
         Seconds that a call waits for room before it raises TimeoutError; by default as long as it takes.
+    switch_interval : float, optional
+        Seconds after which a thread of Python that waits for its turn asks for it (`sys.setswitchinterval`), while the
+        coprocessor is open. Python's own 5 ms would keep either side waiting for the other far longer than its work
+        takes. None leaves the setting, which is the process's, alone.
     copy : bool
         Copy arrays when they are passed in, so that they may be changed at once. Without, they must stay as they are
         until the call is done.
@@ -301,7 +306,7 @@ def coprocessor(
     ContextError, LimitError
         The device cannot be made.
     OptionError
-        A capacity below 1, a negative timeout.
+        A capacity below 1, a negative timeout, a switch interval that is none.
 
     Notes
     -----
@@ -321,6 +326,10 @@ def coprocessor(
     >>> x.result()
     array([0., 1.], dtype=float32)
     """
+    if switch_interval is not None and not 0 < switch_interval < float("inf"):
+        raise OptionError(
+            f"coprocessor: switch_interval must be None or a number of seconds above 0, got {switch_interval!r}"
+        )
     options = {
         "backend": backend,
         "index": index,
@@ -329,5 +338,6 @@ def coprocessor(
         "max_texture_size": max_texture_size,
         "debug": debug,
         "release_gil": release_gil,
+        "switch_interval": switch_interval,
     }
     return Coprocessor(partial(DeviceEngine, options), capacity, timeout, copy)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+import threading
 from collections import deque
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from glla.device import Device, Fence, set_default_device
 from glla.errors import DeviceError, GllaError, ReleasedError
@@ -38,11 +40,14 @@ class DeviceEngine:
     Parameters
     ----------
     options : mapping
-        Of `Device`.
+        Of `Device`, and the switch interval, see `glla.coprocessor`.
     """
 
     def __init__(self, options: Mapping[str, Any]) -> None:
+        options = dict(options)
+        switch_interval = options.pop("switch_interval", None)
         self.device = Device(**options)
+        self._quick_switches = _QuickSwitches(switch_interval)
         set_default_device(self.device)
         self.info = self.device.info
         self._fences: deque[Fence] = deque()
@@ -95,5 +100,36 @@ class DeviceEngine:
 
     def close(self) -> None:
         """Release the device."""
+        self._quick_switches.end()
         self._fences.clear()
         self.device.release()
+
+
+class _QuickSwitches:
+    """Has Python change threads more often, from now until `end`.
+
+    A thread that wants the interpreter lock asks for it after `sys.getswitchinterval` only: 5 ms, in which a GPU draws
+    a thousand small passes. The setting is the process's: the shortest that an open coprocessor wants counts, and with
+    the last one the interval from before comes back.
+    """
+
+    _lock = threading.Lock()
+    _wanted: ClassVar[list[float]] = []
+    _before = 0.0
+
+    def __init__(self, interval: float | None) -> None:
+        self.interval = interval
+        if interval is not None:
+            with self._lock:
+                if not self._wanted:
+                    _QuickSwitches._before = sys.getswitchinterval()
+                self._wanted.append(interval)
+                sys.setswitchinterval(min(self._before, *self._wanted))
+
+    def end(self) -> None:
+        """Want it no more."""
+        if self.interval is not None:
+            with self._lock:
+                self._wanted.remove(self.interval)
+                sys.setswitchinterval(min([self._before, *self._wanted]))
+            self.interval = None

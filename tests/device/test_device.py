@@ -699,10 +699,27 @@ PYTHON_API = 4  # ctypes' FUNCFLAG_PYTHONAPI: the interpreter lock is kept
 def test_what_may_block_lets_other_threads_run(release_gil):
     with glla.Device(release_gil=release_gil) as device:
         assert not any(getattr(device, name)._flags_ & PYTHON_API for name in RELEASES_GIL)
-        assert bool(device._draw_arrays._flags_ & PYTHON_API) is not release_gil
+        assert device._draw_arrays._flags_ & PYTHON_API
+        assert bool(device._draw_arrays_slowly._flags_ & PYTHON_API) is not release_gil
         assert bool(device._get_error._flags_ & PYTHON_API) is not release_gil
         a, b = integers(9, 7, np.random.default_rng(1)), integers(7, 5, np.random.default_rng(2))
         assert_exact(glla.matmul(a, b, device=device), a @ b)
+
+
+def test_large_draws_let_other_threads_run(fresh, monkeypatch):
+    """And the one behind a large one, which may have to wait for it."""
+    slow = []
+    draw = fresh._draw_arrays
+    monkeypatch.setattr(fresh, "_draw_arrays_slowly", lambda *arguments: (slow.append(True), draw(*arguments)))
+    monkeypatch.setattr(fresh, "_draw_arrays", lambda *arguments: (slow.append(False), draw(*arguments)))
+    draft = Draft("sizes")
+    last = None
+    for place, rows in enumerate((63, 64, 63, 63)):  # texels, by 64
+        target = draft.slot(f"T{place}", Storage(rows, 64))
+        draft.draw("packing/identity", {}, target, uniforms={"shape": (2 * rows, 128)})
+        last = target
+    fresh.run(draft.plan({"R": last}))
+    assert slow == [False, True, True, False]
 
 
 def test_a_fence_is_passed(fresh):

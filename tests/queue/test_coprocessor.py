@@ -287,6 +287,22 @@ def test_the_interpreter_ends_with_a_coprocessor_open():
     assert output == ["1.0", "over"]
 
 
+def test_threads_change_more_often_while_a_coprocessor_is_open():
+    output = run_python("""
+        import sys, glla
+        def show():
+            print(round(1e6 * sys.getswitchinterval()))
+        with glla.coprocessor():
+            show()
+            with glla.coprocessor(switch_interval=5e-5), glla.coprocessor(switch_interval=None):
+                show()
+            with glla.coprocessor(switch_interval=1.0):
+                show()
+        show()
+    """)
+    assert output == ["100", "50", "100", "5000"]
+
+
 def test_the_interpreter_ends_with_a_dead_worker():
     output = run_python("""
         import glla

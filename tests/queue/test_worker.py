@@ -422,6 +422,12 @@ def test_a_capacity_that_is_none(capacity):
         glla_coprocessor(capacity=capacity)
 
 
+@pytest.mark.parametrize("interval", [0, -1, float("nan"), float("inf")])
+def test_a_switch_interval_that_is_none(interval):
+    with pytest.raises(OptionError, match="coprocessor: switch_interval must be None or a number of seconds above 0"):
+        glla_coprocessor(switch_interval=interval)
+
+
 @pytest.mark.parametrize("timeout", [-1, float("nan")])
 def test_a_timeout_that_is_none(timeout):
     with pytest.raises(OptionError, match="coprocessor: timeout must be None or a number of seconds from 0, got"):
