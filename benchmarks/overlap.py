@@ -276,7 +276,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--work", choices=list(SIZES[True]), nargs="+", help="on the queue (all)")
     parser.add_argument("--release-gil", choices=("auto", "yes", "no"), default="auto", help="during draws (auto)")
     parser.add_argument("--glthread", action="store_true", help="have Mesa issue GL calls in a thread of its own")
-    parser.add_argument("--switch-interval", type=float, metavar="S", default=1e-4, help="0: Python's (0.0001)")
+    parser.add_argument("--switch-interval", type=float, metavar="S", default=5e-5, help="0: Python's (5e-5)")
     parser.add_argument("--output", type=Path, default=report.RESULTS, metavar="DIR", help="(benchmarks/results)")
     parser.add_argument("--commit", metavar="NAME", help="what is measured, where there is no git to tell")
     parser.add_argument("--backend", choices=("auto", "egl"), default="auto")

@@ -230,7 +230,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     path = report.save(told, options.output, "soak")
     print(
         f"{left.plans} plans ({left.passes} passes), {counts['judged']} results judged, "
-        f"{counts['cancelled']} cancelled, {counts['timed out']} timed out; {len(problems)} problems, {left.textures} textures left; growth "
+        f"{counts['cancelled']} cancelled, {counts['timed out']} timed out; "
+        f"{len(problems)} problems, {left.textures} textures left; growth "
         f"{grown['resident_bytes'] / 2**20:.1f} MiB, device {grown['device_bytes'] / 2**20:.1f} MiB; {path}"
     )
     for problem in problems[:10]:

@@ -123,7 +123,7 @@ FOR_EVER = 2**63  # nanoseconds
 Ready = list[_Draw | Transfer]
 Call = Callable[[], Any]
 
-LARGE = 64 * 64
+LARGE = 32 * 32
 """Texels whose drawing may take a software rasteriser longer than Python needs to change threads."""
 
 REMEMBERED = 2

@@ -714,9 +714,9 @@ def test_large_draws_let_other_threads_run(fresh, monkeypatch):
     monkeypatch.setattr(fresh, "_draw_arrays", lambda *arguments: (slow.append(False), draw(*arguments)))
     draft = Draft("sizes")
     last = None
-    for place, rows in enumerate((63, 64, 63, 63)):  # texels, by 64
-        target = draft.slot(f"T{place}", Storage(rows, 64))
-        draft.draw("packing/identity", {}, target, uniforms={"shape": (2 * rows, 128)})
+    for place, rows in enumerate((31, 32, 31, 31)):  # texels, by 32
+        target = draft.slot(f"T{place}", Storage(rows, 32))
+        draft.draw("packing/identity", {}, target, uniforms={"shape": (2 * rows, 64)})
         last = target
     fresh.run(draft.plan({"R": last}))
     assert slow == [False, True, True, False]

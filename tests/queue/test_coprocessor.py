@@ -294,13 +294,13 @@ def test_threads_change_more_often_while_a_coprocessor_is_open():
             print(round(1e6 * sys.getswitchinterval()))
         with glla.coprocessor():
             show()
-            with glla.coprocessor(switch_interval=5e-5), glla.coprocessor(switch_interval=None):
+            with glla.coprocessor(switch_interval=2e-5), glla.coprocessor(switch_interval=None):
                 show()
             with glla.coprocessor(switch_interval=1.0):
                 show()
         show()
     """)
-    assert output == ["100", "50", "100", "5000"]
+    assert output == ["50", "20", "50", "5000"]
 
 
 def test_the_interpreter_ends_with_a_dead_worker():
