@@ -171,8 +171,10 @@ def test_reads_go_ahead_of_calls_that_wait(host, gate):
     gpu = host()
     first = gpu.submit(int, 5)
     gate.wait_for(1)
-    rest = [gpu.submit(int, 6) for _ in range(10)]
-    first.prefetch()
+    _second, *rest = [gpu.submit(int, 6) for _ in range(10)]
+    gate.allow()
+    gate.wait_for(2)
+    first.prefetch()  # while the second one runs
     gate.allow()
     assert first.result(PATIENCE) == 5  # though all others wait still
     assert not any(p.done() for p in rest)
@@ -629,6 +631,9 @@ def test_a_dead_worker_is_reported(host, gate):
     late = in_thread(gpu.submit, int, 4)
     gate.wait_for(2)
     wait_until(lambda: waiting[0]._host is not None)
+    gate.allow()
+    gate.wait_for(3)
+    done.prefetch()  # while the one runs that ends it all
     gate.open()
     assert isinstance(killer.exception(PATIENCE), Lost)
     for future in (value, waiting[1]):
@@ -667,7 +672,7 @@ def test_an_accident_in_the_worker_is_reported(host, gate):
     """What no operation raises: here, a callback ends the thread."""
     gpu = host()
     p = gpu.submit(int, 1)
-    p.add_done_callback(lambda p: fail(SystemExit("enough")))
+    p.prefetch().add_done_callback(lambda p: fail(SystemExit("enough")))
     waiting = p + 1
     gate.open()
     with pytest.raises(
