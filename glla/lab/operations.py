@@ -445,8 +445,7 @@ def _triangulars() -> list[Contender]:
     table = triangular.VARIANTS
 
     def build(name: str, n: int, limits: Limits, parameters: Parameters) -> Plan:
-        options = {"variant": name} if len(table) > 1 else {}
-        return fresh(triangular.plan, n, n, **options, **_given(parameters))
+        return fresh(triangular.plan, n, n, variant=name, unroll=not limits.software, **_given(parameters))
 
     return [_contender(name, variant, partial(build, name)) for name, variant in table.items()]
 
