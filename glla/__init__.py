@@ -1,6 +1,6 @@
 """glla: linear algebra on the GPU through nothing but OpenGL 3.3 fragment shaders."""
 
-from glla import errors
+from glla import array_api, errors
 from glla.device import Device, default_device, list_egl_devices
 from glla.explanation import explain
 from glla.linalg import (
@@ -19,7 +19,7 @@ from glla.linalg import (
     slogdet,
     solve,
 )
-from glla.matrix import Matrix, asarray
+from glla.matrix import Matrix, asarray, from_dlpack
 from glla.tracing import trace
 
 __version__ = "0.1.0"
@@ -32,11 +32,13 @@ __all__ = [
     "RefinedSolution",
     "SlogdetResult",
     "__version__",
+    "array_api",
     "asarray",
     "default_device",
     "det",
     "errors",
     "explain",
+    "from_dlpack",
     "inv",
     "list_egl_devices",
     "lu_factor",

@@ -26,6 +26,14 @@ class DTypeError(GllaError, TypeError):
     """An operand holds values that float32 textures cannot stand for (complex, object, text)."""
 
 
+class UnsupportedError(GllaError, TypeError):
+    """A function of NumPy, or an option of it, that does not run on the device; the message names the way out."""
+
+
+class IndexingError(GllaError, IndexError):
+    """An index is out of range, or of a kind that a matrix on a device cannot take."""
+
+
 class OptionError(GllaError, ValueError):
     """An option has a value that is none of those it can take; the message lists them."""
 

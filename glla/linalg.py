@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from glla import stacks
 from glla.device import Device, default_device
+from glla.dispatch import delegating
 from glla.errors import (
     DeviceMismatchError,
     NonFiniteError,
@@ -156,6 +157,7 @@ def _known_variant(function: str, table: Mapping[str, Variant], variant: str | N
 # -- product ------------------------------------------------------------------------------------------------------
 
 
+@delegating
 def matmul(
     a: Any, b: Any, *, variant: str | None = None, device: Device | None = None, check_finite: bool = True
 ) -> Any:
@@ -273,6 +275,7 @@ def _product_in_blocks(a: Array, b: Array, variant: str | None, device: Device) 
 # -- reduced row echelon form ---------------------------------------------------------------------------------------
 
 
+@delegating
 def rref(
     a: Any,
     tol: float | None = None,
@@ -342,7 +345,7 @@ def rref(
     if tol is not None and not tol >= 0:
         raise OptionError(f"rref: tol must be at least 0, got {tol!r}")
     if 0 in value.shape:
-        return RREF(value if isinstance(value, Matrix) else np.zeros(value.shape, dtype=np.float32), ())
+        return RREF(value.copy() if isinstance(value, Matrix) else np.zeros(value.shape, dtype=np.float32), ())
     matrix = _on(_device("rref", device, value), value)
     chosen = variant or rref_kernel.choose(matrix.shape, matrix.device.limits)
     tol = None if tol is None else min(float(tol), LARGEST)  # larger ones overflow on the way to the device
@@ -451,6 +454,7 @@ def eliminated(
 # -- factorisation --------------------------------------------------------------------------------------------------
 
 
+@delegating
 def plu(
     a: Any,
     pivoting: str = "partial",
@@ -538,6 +542,7 @@ def _known_pivoting(function: str, pivoting: str, variant: str | None) -> None:
         )
 
 
+@delegating
 def lu_factor(
     a: Any,
     pivoting: str = "partial",
@@ -586,7 +591,7 @@ def lu_factor(
         return factors.lu, factors.pivots
     piv = np.zeros((*value.shape[:-2], min(value.shape[-2:])), dtype=np.int32)
     if isinstance(value, Matrix):
-        return value, piv
+        return value.copy(), piv
     lu = np.empty(value.shape, dtype=np.float32)
     if value.size:
         target, flat = device or default_device(), value.reshape(-1, *value.shape[-2:])
@@ -599,6 +604,7 @@ def lu_factor(
     return finite_result("lu_factor", lu, check_finite), piv
 
 
+@delegating
 def lu_solve(
     lu_and_piv: tuple[Any, Any],
     b: Any,
@@ -710,6 +716,7 @@ def _refuse_zeros(diagonal: Array) -> None:
 # -- systems --------------------------------------------------------------------------------------------------------
 
 
+@delegating
 def solve(
     a: Any,
     b: Any,
@@ -834,7 +841,7 @@ def _stacked_solve(
 
 def _solve(function: str, a: Matrix, b: Matrix, equilibrate: bool, index: tuple[int, ...] = ()) -> Matrix:
     if 0 in b.shape:
-        return b
+        return b.copy()
     factors = factorise(a, equilibrate_first=equilibrate)
     x = factors.solve(b)  # queued before the check below waits for the GPU
     factors.check_regular(function, member_of_stack(index))
@@ -876,6 +883,7 @@ def _as_float64(function: str, name: str, value: Any, check_finite: bool) -> NDA
         return array.astype(np.float64)
 
 
+@delegating
 def inv(a: Any, *, device: Device | None = None, check_finite: bool = True) -> Any:
     """Inverse with the semantics of `numpy.linalg.inv`.
 
@@ -914,7 +922,7 @@ def inv(a: Any, *, device: Device | None = None, check_finite: bool = True) -> A
     _square("inv", "A", value)
     target = _device("inv", device, value)
     if isinstance(value, Matrix):
-        return value if 0 in value.shape else _inverse(value)
+        return value.copy() if 0 in value.shape else _inverse(value)
     if value.size == 0:
         return np.empty(value.shape, dtype=np.float32)
     stack, n = value.shape[:-2], value.shape[-1]
@@ -934,6 +942,7 @@ def _inverse(a: Matrix, index: tuple[int, ...] = ()) -> Matrix:
 # -- determinants ---------------------------------------------------------------------------------------------------
 
 
+@delegating
 def slogdet(a: Any, *, device: Device | None = None, check_finite: bool = True) -> SlogdetResult:
     """Sign and logarithm of the determinant, as `numpy.linalg.slogdet`.
 
@@ -966,6 +975,7 @@ def slogdet(a: Any, *, device: Device | None = None, check_finite: bool = True) 
     return SlogdetResult(sign.astype(np.float32)[()], logarithm.astype(np.float32)[()])
 
 
+@delegating
 def det(a: Any, *, device: Device | None = None, check_finite: bool = True) -> Any:
     """Determinant, as `numpy.linalg.det`.
 

@@ -46,7 +46,7 @@ def root() -> Path:
 
 
 def source(name: str) -> str:
-    """Read the fragment shader of a name, as its file has it.
+    """Read the fragment or compute shader of a name, as its file has it.
 
     Raises
     ------
@@ -54,6 +54,8 @@ def source(name: str) -> str:
         There is no such file.
     """
     path = root() / f"{name}.frag"
+    if not path.is_file():
+        path = path.with_suffix(".comp")
     if not path.is_file():
         raise ShaderError(f"shader: no file {name}.frag; shaders are looked for below {root().name}/")
     return path.read_text(encoding="utf-8")

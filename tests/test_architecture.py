@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from glla.kernels import elementwise, reduce
 from glla.kernels.pivot import NORMS
 from glla.passes import COMPUTE, Limits, Transfer
 
@@ -22,8 +23,9 @@ SHADERS = ROOT / "shaders"
 # Imports point down only. `glla` is the package itself (its public names, from __init__.py). `tracing` adds to the
 # recorder the saving, which the lab does.
 ORDER = [
-    "errors", "layout", "shader", "passes", "kernels", "device", "character", "matrix", "factors", "stacks", "refine",
-    "linalg", "coprocessor", "explanation", "recorder", "testing", "glla", "lab", "tracing", "cli", "__main__",
+    "errors", "layout", "shader", "passes", "kernels", "device", "character", "dispatch", "resident", "matrix",
+    "factors", "stacks", "refine", "linalg", "protocols", "array_api", "coprocessor", "explanation", "recorder",
+    "testing", "glla", "lab", "tracing", "cli", "__main__",
 ]  # fmt: skip
 
 # testing.py judges the library, so it must not be built from what it judges.
@@ -97,9 +99,15 @@ PARAMETERS = {
     "trips": [(1, 2)],
     "which": ["L", "U"],
 }  # fmt: skip
+LIES = [(1, 1, 0), (0, 1, 1)]
 # Where a name means something else.
 PARAMETERS_OF = {
     ("equilibrate", "scale"): {"rows": [-1, 0, 1], "columns": [-1, 0, 1]},
+    ("elementwise", "unary"): {"operation": [*elementwise.UNARY], "lies": LIES},
+    ("elementwise", "binary"): {"operation": [*elementwise.BINARY], "left": LIES, "right": LIES},
+    ("blocks", "assign"): {"count": [(1, 3)], "lies": LIES},
+    ("blocks", "gather"): {"source": [(5, 7)]},
+    ("reduce", "fold"): {"operation": [*reduce.FOLDS], "axis": [None, 0, 1]},
     ("triangular", "plan"): {"n": [5, 70]},  # one block and two
     **{
         ("stack", builder): {"texture_size": [64]}

@@ -1,13 +1,29 @@
 """Matrix: what lives on a device, how it goes there and comes back, and when it is gone."""
 
+import copy
 import gc
+import pickle
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 import glla
 from glla import testing
-from glla.errors import DeviceMismatchError, DTypeError, NonFiniteError, ReleasedError, ShapeError
+from glla.errors import (
+    DeviceMismatchError,
+    DTypeError,
+    NonFiniteError,
+    OptionError,
+    ReleasedError,
+    ShapeError,
+    ThreadError,
+    UnsupportedError,
+)
+from glla.kernels.matmul import VARIANTS
 
 
 @pytest.mark.parametrize(("m", "n"), [*testing.SHAPES, (0, 1), (1, 0)])
@@ -75,6 +91,117 @@ def test_asarray_of_a_matrix_is_the_matrix(device):
     assert glla.asarray(A) is A
     assert glla.asarray(A, device) is A
     assert A.device is device
+    assert device.matrix(A) is A
+    testing.assert_exact(device.matrix([[1, 2]]).numpy(), [[1, 2]])
+    assert np.isnan(device.matrix([[np.nan]], check_finite=False).item())
+
+
+def test_numbers_and_lists():
+    A = glla.asarray([[1, 2], [3, 4]])
+    assert A.tolist() == [[1.0, 2.0], [3.0, 4.0]]
+    assert A.item(1, 0) == 3.0
+    assert type(glla.asarray([[7]]).item()) is float
+    with pytest.raises(OptionError) as caught:
+        A.item()
+    assert str(caught.value) == "item: needs a row and a column unless there is one element, got () of (2, 2)"
+
+
+def test_astype():
+    A = glla.asarray([[1, 2]])
+    assert A.astype(np.float32, copy=False) is A
+    B = A.astype("f4")
+    B += 1
+    testing.assert_exact(A.numpy(), [[1, 2]])
+    with pytest.raises(UnsupportedError) as caught:
+        A.astype(int)
+    assert str(caught.value) == "astype: a Matrix is float32, got int64; use A.numpy().astype('int64')"
+
+
+# Transposes --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("m", "n"), testing.SHAPES)
+def test_transpose(m, n, rng, device):
+    a = testing.normal(m, n, rng)
+    A = glla.asarray(a)
+    passes = device.stats().passes
+    B = A.T
+    assert device.stats().passes == passes
+    assert B.shape == A.transpose().shape == A.mT.shape == (n, m)
+    testing.assert_exact(B.numpy(), np.ascontiguousarray(a.T))
+    testing.assert_exact(B.T.numpy(), a)
+    testing.assert_exact(A.numpy(), a)
+
+
+@pytest.mark.parametrize("variant", [None, *(name for name, one in VARIANTS.items() if not one.needs)])
+@pytest.mark.parametrize(("m", "k", "n"), [(1, 1, 1), (3, 5, 2), (17, 16, 15), (15, 33, 31)])
+def test_product_of_transposes(m, k, n, variant, rng):
+    a, b = testing.integers(m, k, rng), testing.integers(k, n, rng)
+    A, B = glla.asarray(a.T).T, glla.asarray(b.T).T
+    for left, right in ((A, B), (A, b), (a, B)):
+        testing.assert_exact(glla.matmul(left, right, variant=variant).numpy(), a @ b)
+    testing.assert_exact(A.numpy(), a)
+
+
+def test_small_products_read_transposes_as_they_are(device, rng):
+    a = testing.integers(5, 4, rng)
+    A = glla.asarray(a)
+    passes = device.stats().passes
+    C = A @ A.T
+    assert device.stats().passes == passes + 1
+    testing.assert_exact(C.numpy(), a @ a.T)
+
+
+def test_every_function_takes_a_transpose(rng):
+    a = np.float32([[5, 1, -2], [1, 6, 0], [0, 1, 7]])
+    A, b = glla.asarray(a).T, testing.integers(3, 2, rng)
+    B = glla.asarray(b.T).T
+    testing.assert_exact(glla.solve(A, B).numpy(), glla.solve(a.T, b))
+    testing.assert_exact(glla.inv(A).numpy(), glla.inv(a.T))
+    testing.assert_exact(glla.rref(A).matrix.numpy(), glla.rref(a.T).matrix)
+    testing.assert_exact(glla.plu(A).U.numpy(), glla.plu(a.T).U)
+    assert glla.det(A) == glla.det(a.T)
+
+
+# Copies ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [glla.Matrix.copy, copy.copy, copy.deepcopy, lambda A: pickle.loads(pickle.dumps(A))])
+@pytest.mark.parametrize("shape", [(3, 4), (0, 2)])
+def test_copies_are_independent(make, shape, rng):
+    a = testing.normal(*shape, rng)
+    A = glla.asarray(a)
+    B = make(A)
+    assert B is not A
+    B += 1
+    testing.assert_exact(A.numpy(), a)
+    testing.assert_exact(B.numpy(), a + 1)
+    C = make(A)
+    A.release()
+    testing.assert_exact(C.numpy(), a)
+
+
+def test_a_pickle_keeps_infinities():
+    A = glla.asarray([[np.inf, np.nan]], check_finite=False)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(A)).numpy(), A.numpy())
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda E: glla.inv(E),
+        lambda E: glla.solve(E, glla.asarray(np.zeros((0, 0)))),
+        lambda E: glla.solve(E, E),
+        lambda E: glla.rref(E).matrix,
+        lambda E: glla.lu_factor(E)[0],
+        lambda E: E + 0,
+        lambda E: E[:],
+    ],
+)
+def test_empty_results_are_not_their_operands(call):
+    E = glla.asarray(np.zeros((0, 0)))
+    call(E).release()
+    assert E.numpy().shape == (0, 0)
 
 
 # Lifetime ----------------------------------------------------------------------------------------------------------
@@ -86,6 +213,21 @@ def test_asarray_of_a_matrix_is_the_matrix(device):
         lambda A: A.numpy(),
         lambda A: np.asarray(A),
         lambda A: A @ A,
+        lambda A: A + 1,
+        lambda A: A == 1,
+        lambda A: -A,
+        lambda A: A.T,
+        lambda A: A.copy(),
+        lambda A: A.sum(),
+        lambda A: A.norm(),
+        lambda A: A.trace(),
+        lambda A: A[0],
+        lambda A: A[:1],
+        lambda A: A.__setitem__(0, 1),
+        lambda A: A.__iadd__(1),
+        lambda A: pickle.dumps(A),
+        lambda A: np.from_dlpack(A),
+        lambda A: np.exp(A),
         lambda A: A @ np.eye(2),
         lambda A: glla.matmul(A, A),
         lambda A: glla.rref(A),
@@ -140,6 +282,86 @@ def test_results_outlive_their_operands(rng):
     other = glla.asarray(np.full((3, 3), 7))  # may well take the texture that A had
     testing.assert_exact(C.numpy(), a @ a)
     testing.assert_exact(other.numpy(), np.full((3, 3), 7))
+
+
+def test_what_is_shared_stays_until_the_last_goes(device, rng):
+    gc.collect()
+    before, a = device.stats().textures, testing.normal(3, 4, rng)
+    A = glla.asarray(a)
+    B, C = A.T, A.copy()
+    assert device.stats().textures == before + 1
+    A.release()
+    testing.assert_exact(B.numpy(), np.ascontiguousarray(a.T))
+    testing.assert_exact(C.numpy(), a)
+    del B, C
+    assert device.stats().textures == before
+
+
+def test_in_place_gives_the_old_texture_back(device):
+    gc.collect()
+    before = device.stats().textures
+    A = glla.asarray(np.eye(4))
+    for _ in range(5):
+        A += 1
+        A[0] = 0
+    assert device.stats().textures == before + 1
+
+
+def test_references_may_be_dropped_in_any_thread(device):
+    gc.collect()
+    before = device.stats().textures
+    matrices = [glla.asarray(np.eye(3)) for _ in range(40)]
+    assert device.stats().textures == before + 40
+
+    def drop(count):
+        for number in range(count):
+            A = matrices.pop()
+            if number % 2:
+                A.release()
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(drop, [10] * 4))
+    assert device.stats().textures == before
+
+
+def test_other_threads_are_told_that_the_matrix_is_not_theirs():
+    A, errors = glla.asarray(np.eye(2)), []
+
+    def use():
+        for call in (lambda: A + 1, lambda: A.numpy(), lambda: A[0], lambda: A.sum()):
+            try:
+                call()
+            except ThreadError as error:
+                errors.append(str(error))
+
+    thread = threading.Thread(target=use)
+    thread.start()
+    thread.join()
+    assert len(errors) == 4
+    assert all(error.startswith("device: belongs to the thread that made it") for error in errors)
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        "",
+        "sys.exit(0)",
+        "keep.append(keep)",
+        "import atexit; atexit.register(lambda: A.release())",
+        "import threading; threading.Thread(target=lambda: (keep.clear(), globals().clear())).start()",
+        "glla.default_device().release(); del A, keep",
+    ],
+)
+def test_the_interpreter_ends_quietly(ending):
+    script = (
+        "import sys, glla\n"
+        "A = glla.asarray([[1, 2], [3, 4]])\n"
+        "keep = [A.T, A[:1], A @ A, A.copy()]\n"
+        "glla.kept = keep[1]\n"
+        f"{ending}\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 # The operator ------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from types import TracebackType
-from typing import Any
+from typing import Any, ClassVar
 
 import moderngl
 import numpy as np
@@ -561,6 +561,32 @@ class Device:
         raise DeviceError(f"{where}: the driver reports {flag}{hint}")
 
     # -- transfer -----------------------------------------------------------------------------------------------
+
+    make_matrix: ClassVar[Callable[..., Any]]
+    """What `matrix` calls; `glla.matrix` puts its `asarray` here."""
+
+    def matrix(self, value: Any, *, check_finite: bool = True) -> Any:
+        """Put a 2-D array onto this device, as `glla.asarray` does.
+
+        Parameters
+        ----------
+        value : array_like, shape (m, n)
+            Real numbers; a `glla.Matrix` of this device is returned as it is.
+        check_finite : bool
+            Refuse NaN and infinity.
+
+        Returns
+        -------
+        glla.Matrix
+            Does not synchronise.
+
+        Examples
+        --------
+        >>> import glla
+        >>> glla.default_device().matrix([[1, 2], [3, 4]]).shape
+        (2, 2)
+        """
+        return Device.make_matrix(value, self, check_finite=check_finite)
 
     def upload(self, array: NDArray[Any]) -> Texture:
         """Pack a 2-D float32 array into a texture.

@@ -142,6 +142,10 @@ def choose(m: int, k: int, n: int, limits: Limits) -> str:
     return "register_blocked"
 
 
+IN_PLACE = ("inner_product", "multi_pass", "blocked_output")
+"""Variants that read a transposed operand as it lies."""
+
+
 @dataclass(frozen=True)
 class _Task:
     """A product to plan: its sizes, the parameters of the variant by name, and the slot to add to, if any."""
@@ -153,6 +157,7 @@ class _Task:
     values: Mapping[str, int]
     limits: Limits
     start: str
+    turned: Mapping[str, Define]  # which operands ``matmul/inner_product`` finds transposed
 
     def slice(self, inner: int) -> int:
         """Trips of a pass: as PASSES says, or as few passes as the loop limit allows."""
@@ -174,6 +179,8 @@ def plan(
     limits: Limits | None = None,
     onto: bool = False,
     parameters: Parameters = (),
+    transpose_a: bool = False,
+    transpose_b: bool = False,
 ) -> Plan:
     """Plan of the product of an m x k and a k x n matrix, k > 0.
 
@@ -189,6 +196,9 @@ def plan(
         Add to a matrix given as operand ``C0``: an inner dimension too long for a texture comes in slabs.
     parameters : tuple of (str, int)
         Parameters of the variant, by name; the others keep their defaults.
+    transpose_a, transpose_b : bool
+        The operand's texture holds the transpose. The variants of ``matmul/inner_product`` read it as it is; the others
+        have it written out first, in a pass of its own, and call the operand ``A_transposed`` or ``B_transposed``.
 
     Returns
     -------
@@ -226,11 +236,27 @@ def plan(
     name = f"matmul[{variant}]"
     values = VARIANTS[variant].settle(name, parameters)
     draft = Draft(name)
-    draft.operand("A", matrix((m, k)))
-    draft.operand("B", matrix((k, n)))
+    in_place = variant in IN_PLACE
+    _operand(draft, "A", (m, k), transpose_a, in_place)
+    _operand(draft, "B", (k, n), transpose_b, in_place)
+    turned: dict[str, Define] = {"TRANSPOSE_A": 1} if transpose_a and in_place else {}
+    turned |= {"TRANSPOSE_B": 1} if transpose_b and in_place else {}
     start = draft.operand("C0", matrix((m, n))) if onto else ""
-    result = builders[variant](_Task(draft, m, k, n, values, limits or Limits(), start))
+    result = builders[variant](_Task(draft, m, k, n, values, limits or Limits(), start, turned))
     return draft.plan({"C": result}, flops=2 * m * k * n)
+
+
+def _operand(draft: Draft, name: str, shape: Shape, transposed: bool, in_place: bool) -> None:
+    """Add an operand; a transposed one that is not read in place is written out by the first pass."""
+    if not transposed:
+        draft.operand(name, matrix(shape))
+    elif in_place:
+        draft.operand(name, matrix(shape[::-1]))
+    else:
+        source = draft.operand(f"{name}_transposed", matrix(shape[::-1]))
+        uniforms: dict[str, Uniform] = {"lies": (1, 1, 1), "shape": shape}
+        written = draft.slot(name, matrix(shape))
+        draft.draw("elementwise/unary", {"A": source}, written, uniforms, {"OPERATION": "positive_of"})
 
 
 # -- 2x2 to a texel ---------------------------------------------------------------------------------------------------
@@ -260,7 +286,7 @@ def _slice_product(task: _Task, before: str, target: str, first: int, count: int
     """Add the product over a slice of the inner dimension to what was there before, if anything."""
     inputs = {"A": "A", "B": "B"} | ({"C": before} if before else {})
     uniforms: dict[str, Uniform] = {"first": first, "count": count, "shape": (task.m, task.n)}
-    defines = {"CONTINUE": int(bool(before)), **task.unrolled}
+    defines = {"CONTINUE": int(bool(before)), **task.unrolled, **task.turned}
     task.draft.draw("matmul/inner_product", inputs, target, uniforms, defines, region)
 
 

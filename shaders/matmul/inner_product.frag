@@ -4,6 +4,7 @@
 // go on from (CONTINUE). Slices that the texture cache holds make it the multi-pass product; slices of blocks of C, drawn
 // one after the other, the blocked one.
 // A   rows x inner, packed      B   inner x columns, packed      C   rows x columns, packed
+// With TRANSPOSE_A (TRANSPOSE_B) the texture holds the transpose, and a block is turned as it is fetched.
 // Cost per fragment: 2 fetches and 16 flop per trip, `count` trips; 1 fetch more with CONTINUE.
 // Brodtkorb, "A MATLAB Interface to the GPU" (2007), section 4.1.1, listing 4.1.
 // Multi-pass: Hall, Carr and Hart, "Cache and bandwidth aware matrix multiplication on the GPU" (2003); "NV Multi" of
@@ -13,6 +14,12 @@
 
 #ifndef CONTINUE
 #define CONTINUE 0  // start from the block of C that an earlier pass computed (0, 1)
+#endif
+#ifndef TRANSPOSE_A
+#define TRANSPOSE_A 0  // A holds the transpose, inner x rows (0, 1)
+#endif
+#ifndef TRANSPOSE_B
+#define TRANSPOSE_B 0  // B holds the transpose, columns x inner (0, 1)
 #endif
 
 #include "lib/packed.glsl"
@@ -30,11 +37,22 @@ uniform ivec2 shape;  // rows and columns of C
 
 layout(location = 0) out vec4 result;
 
-#define STEP(u)                                           \
-    {                                                     \
-        vec4 a = texelFetch(A, at(ivec2(k + u, texel.y)), 0); \
-        vec4 b = texelFetch(B, at(ivec2(texel.x, k + u)), 0); \
-        sum = add_block_product(sum, a, b);               \
+#if TRANSPOSE_A
+#define A_BLOCK(k) texelFetch(A, at(ivec2(texel.y, k)), 0).rbga
+#else
+#define A_BLOCK(k) texelFetch(A, at(ivec2(k, texel.y)), 0)
+#endif
+#if TRANSPOSE_B
+#define B_BLOCK(k) texelFetch(B, at(ivec2(k, texel.x)), 0).rbga
+#else
+#define B_BLOCK(k) texelFetch(B, at(ivec2(texel.x, k)), 0)
+#endif
+
+#define STEP(u)                             \
+    {                                       \
+        vec4 a = A_BLOCK(k + u);            \
+        vec4 b = B_BLOCK(k + u);            \
+        sum = add_block_product(sum, a, b); \
     }
 
 void main() {

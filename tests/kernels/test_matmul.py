@@ -68,6 +68,20 @@ def test_adds_to_what_is_there(run, rng, variant, shape):
 
 
 @every_variant
+@pytest.mark.parametrize("turned", [(True, False), (False, True), (True, True)])
+@pytest.mark.parametrize("shape", [(1, 1, 1), (3, 5, 2), (17, 16, 15), (15, 33, 31), (33, 97, 9)], ids=str)
+def test_transposed_operands(run, rng, variant, turned, shape):
+    a, b = operands(shape, rng)
+    c = integers(a.shape[0], b.shape[1], rng)
+    made = plan(*shape, variant, None, True, transpose_a=turned[0], transpose_b=turned[1])
+    stored = [array.T if turn else array for array, turn in zip((a, b), turned, strict=True)]
+    results = run(made, **dict(zip(made.operands, [*stored, c], strict=True)))
+    assert_exact(results.matrix("C", c.shape), a @ b + c)
+    if variant == "inner_product":
+        assert made.cost.passes == 1
+
+
+@every_variant
 @pytest.mark.parametrize("inner", [1, 6, 7, 8, 13, 14, 15, 21, 22])
 @pytest.mark.parametrize("odd", [0, 1])
 @pytest.mark.parametrize("onto", [False, True])

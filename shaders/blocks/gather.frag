@@ -1,0 +1,32 @@
+// A block of A, result[i, j] = A[origin + i down + j right].
+//
+// With the steps `down` and `right` it has every so many rows and columns, forwards or backwards, or is the transpose,
+// or one of A's diagonals as a column.
+//
+// A fragment computes one 2x2 block. The four elements may come from four texels, wherever an offset is odd.
+// A   packed      result   rows x columns, packed
+// Cost per fragment: 4 fetches.
+
+#include "lib/packed.glsl"
+
+uniform sampler2D A;
+uniform ivec2 origin;  // row and column of A that the first element comes from
+uniform ivec2 down;    // what the next row adds to them
+uniform ivec2 right;   // what the next column adds to them
+uniform ivec2 shape;   // rows and columns of the result
+
+layout(location = 0) out vec4 result;
+
+float element(int i, int j) {
+    if (i >= shape.x || j >= shape.y) return 0.0;
+    ivec2 at = origin + i * down + j * right;
+    vec2 pair = row_pair(A, at.x, at.y >> 1);
+    return (at.y & 1) == 0 ? pair.x : pair.y;
+}
+
+void main() {
+    ivec2 texel = ivec2(gl_FragCoord.xy);
+    int i = 2 * texel.y;
+    int j = 2 * texel.x;
+    result = vec4(element(i, j), element(i, j + 1), element(i + 1, j), element(i + 1, j + 1));
+}

@@ -1,0 +1,30 @@
+// What IEEE 754 says and GLSL 3.30 leaves open: NaN, infinity, division by zero. Decided on the bits, because a compiler
+// may take for granted that a number is one.
+
+#define INFINITY intBitsToFloat(0x7f800000)
+#define NOT_A_NUMBER intBitsToFloat(0x7fc00000)
+
+bool is_nan(float a) {
+    return (floatBitsToInt(a) & 0x7fffffff) > 0x7f800000;
+}
+
+bool is_infinite(float a) {
+    return (floatBitsToInt(a) & 0x7fffffff) == 0x7f800000;
+}
+
+bool is_negative(float a) {  // -0.0 is, and so is a NaN with that sign
+    return floatBitsToInt(a) < 0;
+}
+
+float with_sign(float magnitude, bool negative) {
+    return negative ? -magnitude : magnitude;
+}
+
+// NaN if either is, as NumPy has it; GLSL's max and min may drop it.
+float maximum_of(float a, float b) {
+    return is_nan(a) ? a : (is_nan(b) ? b : max(a, b));
+}
+
+float minimum_of(float a, float b) {
+    return is_nan(a) ? a : (is_nan(b) ? b : min(a, b));
+}

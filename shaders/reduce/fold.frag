@@ -1,0 +1,120 @@
+// A (+) B (+) C ...: one step of a reduction by +, max or min, over rows, over columns, or over both.
+//
+// A fragment reduces `chunk` texels, lines first and then the lines, so that no rounding error passes through more than
+// chunk.x + chunk.y additions; passes follow each other until one texel is left (in each direction that is reduced).
+// The four channels stay apart until the last pass (LAST) brings them together.
+// A       FIRST: rows x columns, packed; else what the pass before has drawn, padding already neutral
+// S       SCALED: the largest magnitudes of the lines that are reduced, packed; lies over A as lib/operand.glsl has it.
+//         What is squared is scaled by a power of two first, so that no square overflows, or vanishes beside the largest
+// result  LAST: packed; (total, 0, 0, 0) if all is reduced
+// Cost per fragment: chunk.x chunk.y fetches (SCALED: twice that).
+// Brodtkorb, "A MATLAB Interface to the GPU" (2007), section 2.2.4 (reduction by rendering to ever smaller targets);
+// Higham, "Accuracy and Stability of Numerical Algorithms" (2002), section 4.2 (error bound of sums in any order);
+// Blue, "A portable Fortran program to find the Euclidean norm of a vector" (1978) (scaling).
+
+#ifndef COMBINE
+#define COMBINE sum_of  // sum_of, maximum_of, minimum_of
+#endif
+#ifndef NEUTRAL
+#define NEUTRAL 0  // what the combination starts with: 0, -1 for minus infinity, 1 for infinity
+#endif
+#ifndef ENTRY
+#define ENTRY itself  // what is taken from an element of A in the first pass: itself, absolute, squared
+#endif
+#ifndef FIRST
+#define FIRST 1  // A is the matrix (0, 1)
+#endif
+#ifndef SCALED
+#define SCALED 0  // elements are scaled by the largest of their line, S (0, 1)
+#endif
+#ifndef LAST
+#define LAST 0  // bring the channels together: 0 no, 1 all, 2 rows, 3 columns
+#endif
+
+#include "lib/packed.glsl"
+#include "lib/operand.glsl"
+#include "lib/ieee.glsl"
+#include "lib/exponent.glsl"
+
+uniform sampler2D A;
+uniform ivec2 chunk;  // texels across and down that one fragment reduces
+uniform ivec2 size;   // height and width of A in texels
+#if FIRST
+uniform ivec2 shape;  // rows and columns of A
+#endif
+#if SCALED
+uniform sampler2D S;
+uniform ivec3 lies;   // how S lies over A
+#endif
+
+#if LAST
+uniform ivec2 result_shape;
+#endif
+
+layout(location = 0) out vec4 result;
+
+#if NEUTRAL == 0
+#define START 0.0
+#elif NEUTRAL == 1
+#define START INFINITY
+#else
+#define START (-INFINITY)
+#endif
+
+float sum_of(float a, float b) { return a + b; }
+float itself(float a) { return a; }
+float absolute(float a) { return abs(a); }
+float squared(float a) { return a * a; }
+
+vec4 both(vec4 a, vec4 b) {
+    return vec4(COMBINE(a.r, b.r), COMBINE(a.g, b.g), COMBINE(a.b, b.b), COMBINE(a.a, b.a));
+}
+
+#if SCALED
+int line_exponent(float largest) {  // 0 where there is nothing to scale, or nothing that scaling would help
+    int e = exponent_of(largest);
+    return e == NO_EXPONENT ? 0 : e;
+}
+#endif
+
+vec4 entries(ivec2 at) {
+    vec4 block = texelFetch(A, at, 0);
+#if SCALED
+    vec4 largest = block_over(S, at, lies);
+    block.r = scaled(block.r, -line_exponent(largest.r));
+    block.g = scaled(block.g, -line_exponent(largest.g));
+    block.b = scaled(block.b, -line_exponent(largest.b));
+    block.a = scaled(block.a, -line_exponent(largest.a));
+#endif
+#if FIRST
+    block = vec4(ENTRY(block.r), ENTRY(block.g), ENTRY(block.b), ENTRY(block.a));
+    bool last_row = 2 * at.y + 1 >= shape.x;
+    bool last_column = 2 * at.x + 1 >= shape.y;
+    if (last_column) block.ga = vec2(START);
+    if (last_row) block.ba = vec2(START);
+#endif
+    return block;
+}
+
+void main() {
+    ivec2 texel = ivec2(gl_FragCoord.xy);
+    ivec2 start = texel * chunk;
+    ivec2 end = min(start + chunk, size.yx);
+    vec4 total = vec4(START);
+    for (int y = start.y; y < end.y; ++y) {
+        vec4 line = vec4(START);
+        for (int x = start.x; x < end.x; ++x) line = both(line, entries(ivec2(x, y)));
+        total = both(total, line);
+    }
+#if LAST == 1
+    total = vec4(COMBINE(COMBINE(total.r, total.g), COMBINE(total.b, total.a)), 0.0, 0.0, 0.0);
+#elif LAST == 2
+    total = vec4(COMBINE(total.r, total.b), COMBINE(total.g, total.a), 0.0, 0.0);
+#elif LAST == 3
+    total = vec4(COMBINE(total.r, total.g), 0.0, COMBINE(total.b, total.a), 0.0);
+#endif
+#if LAST
+    total = without_padding(total, texel, result_shape);
+#endif
+    result = total;
+}

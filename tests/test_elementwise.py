@@ -1,0 +1,263 @@
+"""Operators that go element by element: NumPy's broadcasting and its results, on the device."""
+
+import operator
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import glla
+from glla import testing
+from glla.errors import DeviceMismatchError, DTypeError, NonFiniteError, ShapeError
+
+OPERATORS = [operator.add, operator.sub, operator.mul]  # exact for small integers
+INPLACE = [operator.iadd, operator.isub, operator.imul, operator.itruediv, operator.ipow, operator.imatmul]
+COMPARISONS = [operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge]
+every_operator = pytest.mark.parametrize("apply", OPERATORS)
+
+some = settings(
+    max_examples=150, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+SIDES = st.integers(0, 7)
+
+
+def on_device(a):
+    return glla.asarray(a)
+
+
+@st.composite
+def broadcastable(draw):
+    """Two integer matrices of shapes that broadcast."""
+    m, n = draw(SIDES), draw(SIDES)
+    shapes = [(draw(st.sampled_from([m, 1])), draw(st.sampled_from([n, 1]))) for _ in range(2)]
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    return [testing.integers(*shape, rng) for shape in shapes]
+
+
+@some
+@given(broadcastable(), st.sampled_from(OPERATORS + COMPARISONS), st.booleans(), st.booleans())
+def test_broadcasting_is_numpys(operands, apply, turn_a, turn_b):
+    a, b = operands
+    A = glla.asarray(a.T).T if turn_a else glla.asarray(a)
+    B = glla.asarray(b.T).T if turn_b else glla.asarray(b)
+    expected = apply(a, b)
+    for result in (apply(A, B), apply(A, b), apply(a, B)):
+        if apply in COMPARISONS:
+            testing.assert_exact(result, expected, dtype=bool)
+        else:
+            assert isinstance(result, glla.Matrix)
+            testing.assert_exact(result.numpy(), expected)
+    testing.assert_exact(A.numpy(), a)
+    testing.assert_exact(B.numpy(), b)
+
+
+@every_operator
+@pytest.mark.parametrize("number", [3, -2.0, True, np.float32(5), np.float64(0.5), np.int64(4), np.array(2)])
+def test_numbers_from_either_side(apply, number, rng):
+    a = testing.integers(3, 5, rng)
+    A = glla.asarray(a)
+    testing.assert_exact(apply(A, number).numpy(), apply(a, np.float32(number)))
+    testing.assert_exact(apply(number, A).numpy(), apply(np.float32(number), a))
+
+
+@every_operator
+def test_vectors_and_lists_are_rows(apply, rng):
+    a, row = testing.integers(3, 5, rng), [1, -2, 3, 0, 4]
+    A = glla.asarray(a)
+    for vector in (row, np.array(row), np.array(row, ">i2")):
+        testing.assert_exact(apply(A, vector).numpy(), apply(a, np.float32(row)))
+        testing.assert_exact(apply(vector, A).numpy(), apply(np.float32(row), a))
+    column = [[1], [2], [3]]
+    testing.assert_exact(apply(A, column).numpy(), apply(a, np.float32(column)))
+
+
+def test_division(rng):
+    a, b = testing.normal(17, 13, rng), testing.normal(17, 13, rng)
+    quotient = (glla.asarray(a) / b).numpy()
+    wide = a.astype(np.float64) / b
+    assert (np.abs(quotient - wide) <= 5 * testing.ROUNDOFF * np.abs(wide)).all()
+    testing.assert_exact((12 / glla.asarray([[1, 2], [3, 4]])).numpy(), [[12, 6], [4, 3]])
+    special = (glla.asarray([[1, -1, 0]]) / 0).numpy()
+    np.testing.assert_array_equal(special, [[np.inf, -np.inf, np.nan]])
+
+
+def test_powers():
+    a = np.arange(-3, 4, dtype=np.float32)[np.newaxis]
+    A = glla.asarray(a)
+    for exponent in range(6):
+        testing.assert_exact((A**exponent).numpy(), a**exponent)
+    testing.assert_exact((2**A).numpy(), 2.0**a)
+    testing.assert_exact((glla.asarray([[2, -2, 4]]) ** -2).numpy(), [[0.25, 0.25, 0.0625]])
+    np.testing.assert_array_equal((A**0.5).numpy()[0, :3], [np.nan] * 3)
+    roots = (glla.asarray([[2.0, 9.0]]) ** 0.5).numpy()
+    assert (np.abs(roots - np.sqrt([[2.0, 9.0]])) <= 12 * testing.ROUNDOFF * roots).all()
+
+
+def test_unary(rng):
+    a = testing.normal(5, 3, rng)
+    A = glla.asarray(a)
+    testing.assert_exact((-A).numpy(), -a)
+    testing.assert_exact((+A).numpy(), a)
+    testing.assert_exact(abs(A).numpy(), np.abs(a))
+    testing.assert_exact((-A.T).numpy(), np.ascontiguousarray(-a.T))
+
+
+def test_overflow_is_infinite_until_somebody_asks():
+    A = glla.asarray([[3e38, 1]]) * 2
+    np.testing.assert_array_equal(A.numpy(), np.array([[np.inf, 2]], np.float32))
+    with pytest.raises(NonFiniteError, match=r"^numpy: the result does not fit float32"):
+        A.numpy(check_finite=True)
+
+
+# Comparisons -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("apply", COMPARISONS)
+def test_comparisons_give_arrays_of_bool(apply, rng):
+    a, b = testing.integers(5, 3, rng, limit=1), testing.integers(5, 3, rng, limit=1)
+    A = glla.asarray(a)
+    for other, expected in ((glla.asarray(b), b), (b, b), (0, 0), (b[0], b[0]), (np.inf, np.inf), (np.nan, np.nan)):
+        testing.assert_exact(apply(A, other), apply(a, expected), dtype=bool)
+    testing.assert_exact(apply(b, A), apply(b, a), dtype=bool)
+    testing.assert_exact(apply(1, A), apply(1, a), dtype=bool)
+
+
+def test_nan_is_not_equal_to_itself():
+    A = glla.asarray([[np.nan, np.inf]], check_finite=False)
+    testing.assert_exact(A == A, [[False, True]], dtype=bool)
+    testing.assert_exact(A != A, [[True, False]], dtype=bool)
+
+
+@pytest.mark.parametrize("other", [None, "text", object(), [[1j]]])
+def test_what_is_no_number_is_not_equal(other):
+    matrix = glla.asarray([[1, 2]])
+    assert (matrix == other) is False
+    assert (matrix != other) is True
+    with pytest.raises(DTypeError, match=r"^less: B must be real numbers"):
+        matrix < other  # noqa: B015
+
+
+def test_no_hash():
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(glla.asarray([[1]]))
+
+
+def test_truth():
+    assert glla.asarray([[2]])
+    assert not glla.asarray([[0]])
+    for shape in ((1, 2), (0, 1)):
+        with pytest.raises(ValueError) as caught:
+            bool(glla.asarray(np.ones(shape)))
+        assert str(caught.value) == (
+            "Matrix: the truth of more or less than one element is ambiguous; use (A != 0).any()"
+        )
+
+
+def test_contains():
+    A = glla.asarray([[1, 2], [3, 4]])
+    assert 3 in A
+    assert 5 not in A
+    assert "text" not in A
+
+
+# In place ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("apply", INPLACE)
+def test_in_place_changes_this_matrix_only(apply, rng):
+    a, b = testing.integers(4, 4, rng), rng.integers(1, 2, (4, 4)).astype(np.float32)
+    A, B = glla.asarray(a), glla.asarray(b)
+    name, copied, turned, block = A, A.copy(), A.T, A[1:3]
+    expected = {operator.imatmul: operator.matmul}.get(apply, apply)(a.copy(), b)
+    A = apply(A, B)
+    assert A is name
+    testing.assert_exact(A.numpy(), expected)
+    for kept, value in ((copied, a), (turned, a.T), (block, a[1:3]), (B, b)):
+        testing.assert_exact(kept.numpy(), np.ascontiguousarray(value))
+
+
+def test_in_place_beside_itself(rng):
+    a = testing.integers(3, 3, rng)
+    A = glla.asarray(a)
+    A += A
+    A *= A.T
+    testing.assert_exact(A.numpy(), 2 * a * (2 * a).T)
+    A -= 1
+    testing.assert_exact(A.numpy(), 2 * a * (2 * a).T - 1)
+
+
+def test_in_place_keeps_the_shape(rng):
+    A = glla.asarray(np.ones((1, 3)))
+    with pytest.raises(ShapeError) as caught:
+        A += np.ones((2, 3))
+    assert str(caught.value) == "add: the result has shape (2, 3) and does not fit in place of (1, 3)"
+    with pytest.raises(ShapeError, match=r"^matmul: the result has shape \(1,\) and does not fit in place of \(1, 3\)"):
+        A @= np.ones(3)
+    testing.assert_exact(A.numpy(), np.ones((1, 3)))
+
+
+# Refused -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("other", "error", "message"),
+    [
+        (np.ones((3, 2)), ShapeError, "add: shapes must be equal, or 1 where they differ, got A (2, 2) and B (3, 2)"),
+        (np.ones(3), ShapeError, "add: shapes must be equal, or 1 where they differ, got A (2, 2) and B (1, 3)"),
+        (
+            np.ones((1, 2, 2)),
+            ShapeError,
+            "add: B must have two dimensions at most, got shape (1, 2, 2); reshape it",
+        ),
+        ("text", DTypeError, "add: B must be real numbers (bool, integer or float), got dtype <U4; convert it first"),
+        (
+            1j,
+            DTypeError,
+            "add: B must be real numbers (bool, integer or float), got dtype complex128; "
+            "pass its real and imaginary parts by themselves",
+        ),
+        (
+            np.inf,
+            NonFiniteError,
+            "add: B must not hold NaN or infinity, got inf at (); "
+            "clean it, or pass check_finite=False to let it through",
+        ),
+        (10**60, NonFiniteError, "add: B must fit float32 (largest 3.403e+38), got 1e+60 at (); scale it"),
+    ],
+)
+def test_messages(other, error, message):
+    with pytest.raises(error) as caught:
+        glla.asarray(np.eye(2)) + other
+    assert str(caught.value) == message
+
+
+def check_two_devices(A, B):
+    for use in (
+        lambda: A + B,
+        lambda: A == B,
+        lambda: A.__setitem__(slice(None), B),
+        lambda: A.__iadd__(B),
+        lambda: np.add(A, A, out=B),
+    ):
+        with pytest.raises(DeviceMismatchError):
+            use()
+    testing.assert_exact(B.to_device(A.device).numpy(), np.eye(2))
+    assert B.to_device(B.device) is B
+
+
+def test_two_devices():
+    with glla.Device() as other:
+        check_two_devices(glla.asarray(np.eye(2)), other.matrix(np.eye(2)))
+
+
+def test_one_pass_and_no_synchronising(device, rng, monkeypatch):
+    A, B = glla.asarray(testing.normal(9, 7, rng)), glla.asarray(testing.normal(7, 9, rng))
+    monkeypatch.setattr(glla.Device, "read", lambda *_: pytest.fail("read back"))
+    before = device.stats().passes
+    C = A + B.T
+    D = C * C
+    E = D[1:, 1:]
+    assert device.stats().passes == before + 3
+    assert E.shape == (8, 6)
+    E.sum(keepdims=True)

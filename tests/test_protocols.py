@@ -1,0 +1,349 @@
+"""NumPy's functions on a Matrix: what runs on the device, what is refused, and DLPack."""
+
+import numpy as np
+import pytest
+
+import glla
+from glla import testing
+from glla.errors import (
+    DeviceMismatchError,
+    DTypeError,
+    GllaError,
+    OptionError,
+    ReleasedError,
+    ShapeError,
+    SingularMatrixError,
+    UnsupportedError,
+)
+from glla.matrix import FUNCTIONS, UFUNCS
+
+
+def host(value):
+    """What a function gives, on the host."""
+    return value.numpy() if isinstance(value, glla.Matrix) else value
+
+
+# Universal functions -----------------------------------------------------------------------------------------------
+
+SPECIAL = {"exp": 4, "log": 4, "sqrt": 5, "divide": 5, "power": 20}  # units roundoff that they may be off by
+
+
+@pytest.mark.parametrize("ufunc", UFUNCS, ids=lambda ufunc: ufunc.__name__)
+def test_universal_functions_run_on_the_device(ufunc, rng):
+    a, b = np.abs(testing.normal(4, 4, rng)) + 1, testing.integers(4, 4, rng, limit=3) + np.float32(0.5)
+    operands = (a, b)[: ufunc.nin]
+    with np.errstate(all="ignore"):
+        expected = ufunc(*(operand.astype(np.float64) for operand in operands))
+    variants = [tuple(map(glla.asarray, operands))]
+    variants += [(glla.asarray(a), b), (a, glla.asarray(b))] if ufunc.nin == 2 else []
+    for operands in variants:
+        result = ufunc(*operands)
+        assert isinstance(result, np.ndarray if expected.dtype == bool else glla.Matrix)
+        if expected.dtype == bool:
+            testing.assert_exact(result, expected, dtype=bool)
+        else:
+            error = np.abs(result.numpy() - expected)
+            scale = a.astype(np.float64) @ np.abs(b) if ufunc is np.matmul else np.abs(expected)
+            assert (error <= SPECIAL.get(ufunc.__name__, 4) * testing.ROUNDOFF * scale).all()
+
+
+def test_arrays_give_way_to_matrices(rng):
+    a, b = testing.integers(3, 3, rng), testing.integers(3, 3, rng)
+    for result, expected in (
+        (a + glla.asarray(b), a + b),
+        (a @ glla.asarray(b), a @ b),
+        (np.float32(2) * glla.asarray(b), 2 * b),
+    ):
+        assert isinstance(result, glla.Matrix)
+        testing.assert_exact(result.numpy(), expected)
+
+
+def test_out_is_a_matrix(rng):
+    a, b = testing.integers(3, 3, rng), testing.integers(3, 3, rng)
+    A, C = glla.asarray(a), glla.asarray(np.zeros((3, 3)))
+    assert np.add(A, b, out=C) is C
+    testing.assert_exact(C.numpy(), a + b)
+    assert np.matmul(A, C, out=C) is C
+    testing.assert_exact(C.numpy(), a @ (a + b))
+    assert np.negative(C, out=(C,)) is C
+    testing.assert_exact(C.numpy(), -(a @ (a + b)))
+    testing.assert_exact(A.numpy(), a)
+    with pytest.raises(ShapeError, match=r"^add: the result has shape \(3, 3\) and does not fit in place of \(1, 3\)"):
+        np.add(A, A, out=glla.asarray(np.zeros((1, 3))))
+    C.release()
+    with pytest.raises(ReleasedError):
+        np.add(A, A, out=C)
+
+
+def test_reduce_of_universal_functions(rng):
+    a = testing.integers(3, 5, rng)
+    A = glla.asarray(a)
+    testing.assert_exact(np.add.reduce(A), a.sum(axis=0))
+    testing.assert_exact(np.maximum.reduce(A, axis=1), a.max(axis=1))
+    testing.assert_exact(np.minimum.reduce(A, axis=1, keepdims=True).numpy(), a.min(axis=1, keepdims=True))
+    assert np.add.reduce(A, axis=None) == a.sum()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda A: np.sin(A), "numpy.sin: does not run on the device; use A.numpy()"),
+        (lambda A: np.logical_and(A, A), "numpy.logical_and: does not run on the device; use A.numpy()"),
+        (lambda A: np.add.accumulate(A), "numpy.add.accumulate: does not run on the device; use A.numpy()"),
+        (lambda A: np.multiply.reduce(A), "numpy.multiply.reduce: does not run on the device; use A.numpy()"),
+        (lambda A: np.add.outer(A, A), "numpy.add.outer: does not run on the device; use A.numpy()"),
+        (lambda A: A % 2, None),
+        (lambda A: np.add(A, 1, dtype=np.float64), "numpy.add: takes no dtype on a Matrix; use A.numpy()"),
+        (lambda A: np.add(A, 1, where=False), "numpy.add: takes no where on a Matrix; use A.numpy()"),
+        (
+            lambda A: np.add(A, 1, out=np.zeros((2, 2))),
+            "numpy.add: out must be a Matrix where an operand is one; use A.numpy() for an array",
+        ),
+        (lambda A: np.less(A, 1, out=A), "numpy.less: out must hold bool, which a Matrix cannot; use A.numpy()"),
+        (lambda A: np.linalg.eig(A), "numpy.linalg.eig: does not run on the device; use A.numpy()"),
+        (lambda A: np.concatenate([A, A]), "numpy.concatenate: does not run on the device; use A.numpy()"),
+        (lambda A: np.sort(A), "numpy.sort: does not run on the device; use A.numpy()"),
+        (lambda A: np.median(A), "numpy.median: does not run on the device; use A.numpy()"),
+        (
+            lambda A: np.sum(A, dtype=np.float64),
+            "numpy.sum: takes (a: 'Matrix', axis: 'Any' = None, *, keepdims: 'bool' = False) -> 'Any' on a Matrix, "
+            "got an unexpected keyword argument 'dtype'; use A.numpy()",
+        ),
+    ],
+)
+def test_what_does_not_run_on_the_device_says_so(call, message):
+    # Released by hand: NumPy keeps a reference for ever where `accumulate` or `reduce` of an override raises.
+    with glla.asarray(np.eye(2)) as A, pytest.raises(TypeError) as caught:
+        call(A)
+    if message:
+        assert str(caught.value) == message
+        assert isinstance(caught.value, UnsupportedError)
+
+
+def test_an_array_is_not_changed_by_a_matrix():
+    a = np.ones((2, 2), np.float32)
+    with pytest.raises(UnsupportedError, match="out must be a Matrix"):
+        a += glla.asarray(a)
+    testing.assert_exact(a, np.ones((2, 2)))
+
+
+# Other functions ---------------------------------------------------------------------------------------------------
+
+CALLS = {
+    np.linalg.solve: lambda a, A: (np.linalg.solve(a, a @ a), np.linalg.solve(A, a @ a)),
+    np.linalg.inv: lambda a, A: (np.linalg.inv(a), np.linalg.inv(A)),
+    np.linalg.det: lambda a, A: (np.linalg.det(a), np.linalg.det(A)),
+    np.linalg.slogdet: lambda a, A: (np.linalg.slogdet(a).logabsdet, np.linalg.slogdet(A).logabsdet),
+    np.linalg.matrix_power: lambda a, A: (np.linalg.matrix_power(a, 3), np.linalg.matrix_power(A, 3)),
+    np.linalg.matmul: lambda a, A: (a @ a, np.linalg.matmul(A, A)),
+    np.linalg.norm: lambda a, A: (np.linalg.norm(a, 1, axis=0), np.linalg.norm(A, 1, axis=0)),
+    np.linalg.matrix_norm: lambda a, A: (np.linalg.matrix_norm(a, ord=1), np.linalg.matrix_norm(A, ord=1)),
+    np.linalg.vector_norm: lambda a, A: (np.linalg.vector_norm(a, ord=1), np.linalg.vector_norm(A, ord=1)),
+    np.linalg.trace: lambda a, A: (np.linalg.trace(a, offset=1), np.linalg.trace(A, offset=1)),
+    np.linalg.diagonal: lambda a, A: (np.linalg.diagonal(a, offset=1), np.linalg.diagonal(A, offset=1)),
+    np.linalg.matrix_transpose: lambda a, A: (a.T, np.linalg.matrix_transpose(A)),
+    np.matrix_transpose: lambda a, A: (a.T, np.matrix_transpose(A)),
+    np.transpose: lambda a, A: (a.T, np.transpose(A)),
+    np.dot: lambda a, A: (a @ a, np.dot(A, a)),
+    np.inner: lambda a, A: (np.inner(a, a + 1), np.inner(A, A + 1)),
+    np.sum: lambda a, A: (np.sum(a, 0), np.sum(A, 0)),
+    np.max: lambda a, A: (np.max(a), np.max(A)),
+    np.min: lambda a, A: (np.min(a, axis=1, keepdims=True), np.min(A, axis=1, keepdims=True)),
+    np.amax: lambda a, A: (np.amax(a), np.amax(A)),
+    np.amin: lambda a, A: (np.amin(a), np.amin(A)),
+    np.mean: lambda a, A: (np.mean(a, axis=1), np.mean(A, axis=1)),
+    np.trace: lambda a, A: (np.trace(a), np.trace(A)),
+    np.diagonal: lambda a, A: (np.diagonal(a, 1), np.diagonal(A, 1)),
+    np.copy: lambda a, A: (a, np.copy(A)),
+    np.clip: lambda a, A: (np.clip(a, -1, [1, 2, 3, 4]), np.clip(A, -1, [1, 2, 3, 4])),
+    np.zeros_like: lambda a, A: (np.zeros_like(a), np.zeros_like(A)),
+    np.ones_like: lambda a, A: (np.ones_like(a), np.ones_like(A)),
+    np.full_like: lambda a, A: (np.full_like(a, 7), np.full_like(A, 7)),
+    np.shape: lambda a, A: (np.shape(a), np.shape(A)),
+    np.ndim: lambda a, A: (np.ndim(a), np.ndim(A)),
+    np.size: lambda a, A: ((np.size(a), np.size(a, 1)), (np.size(A), np.size(A, 1))),
+    np.array_equal: lambda a, A: (
+        (True, True, False, False),
+        (np.array_equal(A, A), np.array_equal(a, A), np.array_equal(A, A + 1), np.array_equal(A, A[1:])),
+    ),
+    np.allclose: lambda a, A: (
+        (True, True, False, True),
+        (np.allclose(A, A), np.allclose(a, A), np.allclose(A, A + 1), np.allclose(A, A + 1, atol=2)),
+    ),
+}
+
+
+def test_every_function_is_called():
+    assert FUNCTIONS.keys() == CALLS.keys()
+
+
+@pytest.mark.parametrize("function", CALLS, ids=lambda function: function.__name__)
+def test_functions_run_on_the_device(function, rng, monkeypatch):
+    a = np.float32([[5, 1, -2, 0], [1, 6, 0, 2], [0, 1, 7, -3], [2, 2, 0, 8]])
+    A = glla.asarray(a)
+    monkeypatch.setattr(glla.Matrix, "__array__", lambda *_: pytest.fail("copied to the host"))
+    expected, result = CALLS[function](a, A)
+    assert isinstance(result, glla.Matrix) == (np.ndim(expected) == 2)
+    np.testing.assert_allclose(host(result), expected, rtol=1e-5, atol=1e-5)
+    testing.assert_exact(A.numpy(), a)
+
+
+def test_arrays_beside_matrices(rng):
+    a, b = testing.identity(3, 3) * 2, testing.integers(3, 2, rng)
+    A, B = glla.asarray(a), glla.asarray(b)
+    for result in (np.linalg.solve(A, b), np.linalg.solve(a, B), np.linalg.solve(A, B)):
+        assert isinstance(result, glla.Matrix)
+        testing.assert_exact(result.numpy(), b / 2)
+    testing.assert_exact(np.linalg.solve(A, b[:, 0]), b[:, 0] / 2)
+    testing.assert_exact(np.dot(2, A).numpy(), 2 * a)
+
+
+def test_errors_are_numpys():
+    with pytest.raises(np.linalg.LinAlgError) as caught:
+        np.linalg.inv(glla.asarray(np.ones((2, 2))))
+    assert isinstance(caught.value, SingularMatrixError)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 5, 8, -1, -2, -3])
+def test_matrix_power(n):
+    a = np.float32([[2, 1, 0], [0, 1, 1], [0, 0, 0.5]])
+    A = glla.asarray(a)
+    result = np.linalg.matrix_power(A, n)
+    np.testing.assert_allclose(result.numpy(), np.linalg.matrix_power(a.astype(np.float64), n), rtol=1e-5, atol=1e-5)
+    result += 1
+    testing.assert_exact(A.numpy(), a)
+
+
+def test_matrix_power_refuses():
+    with pytest.raises(ShapeError, match=r"^matrix_power: A must be square, got shape \(2, 3\)$"):
+        np.linalg.matrix_power(glla.asarray(np.ones((2, 3))), 2)
+    with pytest.raises(OptionError, match=r"^matrix_power: n must be an integer, got 0.5$"):
+        np.linalg.matrix_power(glla.asarray(np.eye(2)), 0.5)
+    assert np.linalg.matrix_power(glla.asarray(np.zeros((0, 0))), -2).shape == (0, 0)
+
+
+def test_transpose_by_axes(rng):
+    a = testing.normal(3, 5, rng)
+    A = glla.asarray(a)
+    for axes in ((1, 0), (-1, 0), [1, -2]):
+        testing.assert_exact(np.transpose(A, axes).numpy(), np.ascontiguousarray(a.T))
+    testing.assert_exact(np.transpose(A, (0, 1)).numpy(), a)
+    with pytest.raises(OptionError, match=r"^transpose: axes must be \(1, 0\) or \(0, 1\), got \(0, 0\)$"):
+        np.transpose(A, (0, 0))
+    testing.assert_exact(A.transpose(1, 0).numpy(), np.ascontiguousarray(a.T))
+    testing.assert_exact(A.transpose(None).numpy(), np.ascontiguousarray(a.T))
+    testing.assert_exact(A.transpose((0, 1)).numpy(), a)
+
+
+class Foreign:
+    """An array of another library, which takes part in NumPy's protocols."""
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **options):
+        return NotImplemented
+
+    def __array_function__(self, function, types, args, kwargs):
+        return "foreign"
+
+
+def test_other_libraries_have_their_say():
+    assert np.dot(glla.asarray(np.eye(2)), Foreign()) == "foreign"
+
+
+class Pending:
+    """A result that is not computed yet, which takes calls over."""
+
+    @staticmethod
+    def __glla_function__(name, function, args, kwargs):
+        return name
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **options):
+        return f"{ufunc.__name__} later"
+
+    def __radd__(self, other):
+        return "added later"
+
+
+def test_pending_results_have_their_say():
+    A = glla.asarray(np.eye(2))
+    assert A + Pending() == "added later"
+    assert np.add(A, Pending()) == "add later"
+    assert np.arctan2(A, Pending()) == "arctan2 later"
+    assert glla.solve(A, Pending()) == "solve"
+    for name in ("sub", "mul", "truediv", "pow", "matmul", "eq", "ne", "lt", "le", "gt", "ge", "iadd", "imatmul"):
+        assert getattr(A, f"__{name}__")(Pending()) is NotImplemented
+    for name in ("radd", "rsub", "rmul", "rtruediv", "rpow", "rmatmul"):
+        assert getattr(A, f"__{name}__")(Pending()) is NotImplemented
+
+
+# DLPack ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 5), (0, 3)], ids=str)
+def test_dlpack_to_the_host(shape, rng):
+    a = testing.normal(*shape, rng)
+    A = glla.asarray(a)
+    assert A.__dlpack_device__() == (1, 0)
+    result = np.from_dlpack(A)
+    testing.assert_exact(result, a)
+    testing.assert_exact(np.from_dlpack(A.T, device="cpu"), np.ascontiguousarray(a.T))
+    assert np.from_dlpack(A, copy=True).base is not None or a.size == 0
+    result = np.array(result)
+    result[:] = 0
+    testing.assert_exact(A.numpy(), a)
+
+
+@pytest.mark.parametrize(
+    "make", [lambda a: a, np.asfortranarray, lambda a: a.astype(np.float64), lambda a: a[::-1, ::2]]
+)
+def test_dlpack_from_the_host(make, rng):
+    a = make(testing.normal(5, 7, rng))
+    A = glla.from_dlpack(a)
+    testing.assert_exact(A.numpy(), np.ascontiguousarray(a.astype(np.float32)))
+    kept = A.numpy()
+    a[:] = 0
+    testing.assert_exact(A.numpy(), kept)
+    assert glla.from_dlpack(A) is A
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"copy": False}, "Matrix: DLPack gets a copy on the host; use copy=None or copy=True"),
+        ({"stream": 1}, "Matrix: DLPack gets a copy on the host, which has no stream, got stream 1"),
+        ({"dl_device": (2, 0)}, "Matrix: DLPack gets a copy on the CPU, device (1, 0), got (2, 0)"),
+    ],
+)
+def test_dlpack_refuses(options, message):
+    with pytest.raises(BufferError) as caught:
+        glla.asarray(np.eye(2)).__dlpack__(**options)
+    assert str(caught.value) == message
+
+
+class Elsewhere:
+    """A tensor on a CUDA device, or one of a dtype that NumPy has not."""
+
+    def __init__(self, device):
+        self.device = device
+
+    def __dlpack__(self, **options):
+        raise BufferError("not for you")
+
+    def __dlpack_device__(self):
+        return self.device, 0
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "message"),
+    [
+        ([[1, 2]], UnsupportedError, "from_dlpack: value must have __dlpack__, got list; use asarray for arrays"),
+        (Elsewhere(2), DeviceMismatchError, "from_dlpack: value must lie on the CPU; NumPy says: "),
+        (Elsewhere(1), DTypeError, "from_dlpack: value must hold what NumPy can; NumPy says: not for you; convert it"),
+        (np.ones(3), ShapeError, "asarray: a matrix has two dimensions, got shape (3,); reshape it"),
+        (np.ones((1, 1), complex), DTypeError, "asarray: value must be real numbers"),
+    ],
+)
+def test_from_dlpack_refuses(value, error, message):
+    with pytest.raises(error) as caught:
+        glla.from_dlpack(value)
+    assert str(caught.value).startswith(message)
+    assert isinstance(caught.value, GllaError)

@@ -1,0 +1,171 @@
+"""Sums, extremes, norms and traces: NumPy's results within stated bounds."""
+
+import numpy as np
+import pytest
+
+import glla
+from glla import testing
+from glla.errors import OptionError, ShapeError
+from glla.kernels.reduce import depth
+
+AXES = [None, 0, 1, -1, -2, (0, 1), (1,)]
+every_axis = pytest.mark.parametrize("axis", AXES, ids=str)
+SHAPES = [(1, 1), (1, 4), (5, 2), (33, 31), (131, 3)]
+every_shape = pytest.mark.parametrize("shape", SHAPES, ids=str)
+
+
+def both(a):
+    """A matrix and the transpose of its transpose: in the texture as it is, and the other way round."""
+    return glla.asarray(a), glla.asarray(a.T).T
+
+
+@every_axis
+@every_shape
+@pytest.mark.parametrize("name", ["sum", "max", "min"])
+def test_exact_for_integers(name, shape, axis, rng):
+    a = testing.integers(*shape, rng) + 20
+    for A in both(a):
+        result, expected = getattr(A, name)(axis), getattr(np, name)(a, axis=axis)
+        assert result.dtype == np.float32
+        np.testing.assert_array_equal(result, expected)
+        assert np.shape(result) == np.shape(expected)
+        kept = getattr(A, name)(axis, keepdims=True)
+        assert isinstance(kept, glla.Matrix)
+        testing.assert_exact(kept.numpy(), getattr(np, name)(a, axis=axis, keepdims=True))
+
+
+def test_numbers_are_numpys():
+    A = glla.asarray([[1, 2], [3, 4]])
+    for value in (A.sum(), A.max(), A.min(), A.mean(), A.norm(), A.trace(), A[0, 1]):
+        assert type(value) is np.float32
+
+
+@every_axis
+@pytest.mark.parametrize("name", ["normal", "graded", "uniform"])
+def test_sum_and_mean_keep_their_bound(name, axis, rng):
+    a = testing.MATRICES[name](65, 37, rng)
+    wide, over = a.astype(np.float64), {(0, 1): None, (1,): 1, -1: 1, -2: 0}.get(axis, axis)
+    bound = (depth(a.shape, over) + 2) * testing.ROUNDOFF
+    for A in both(a):
+        assert (np.abs(A.sum(axis) - wide.sum(axis)) <= bound * np.abs(wide).sum(axis)).all()
+        assert (np.abs(A.mean(axis) - wide.mean(axis)) <= bound * np.abs(wide).mean(axis)).all()
+        assert (np.abs(A.mean(axis, keepdims=True).numpy().reshape(-1) - wide.mean(axis).reshape(-1)) <= 1e-3).all()
+
+
+@pytest.mark.parametrize("order", [None, "fro", 1, -1, np.inf, -np.inf])
+@every_shape
+def test_matrix_norms(order, shape, rng):
+    a = testing.normal(*shape, rng)
+    expected = np.linalg.norm(a.astype(np.float64), order)
+    for A in both(a):
+        assert abs(A.norm(order) - expected) <= (depth(shape) + 3) * testing.ROUNDOFF * expected
+        kept = A.norm(order, keepdims=True)
+        assert isinstance(kept, glla.Matrix) and kept.shape == (1, 1)
+
+
+@pytest.mark.parametrize("order", [None, 2, 1, np.inf, -np.inf])
+@pytest.mark.parametrize("axis", [None, 0, 1, -1])
+@every_shape
+def test_vector_norms(order, axis, shape, rng):
+    a = testing.normal(*shape, rng)
+    vectors = a.astype(np.float64).reshape(-1) if axis is None else a.astype(np.float64)
+    expected = np.linalg.norm(vectors, order, None if axis is None else axis)
+    for A in both(a):
+        result = A.vector_norm(order, axis)
+        assert np.shape(result) == np.shape(expected)
+        assert (np.abs(result - expected) <= (depth(shape) + 3) * testing.ROUNDOFF * expected).all()
+        if axis is not None:
+            np.testing.assert_array_equal(A.norm(order, axis), result)
+            assert A.norm(order, axis, keepdims=True).shape == ((1, shape[1]) if axis == 0 else (shape[0], 1))
+
+
+@pytest.mark.parametrize("scale", [1e-37, 1e-20, 1.0, 1e20, 1e37])
+def test_norms_do_not_overflow(scale):
+    a = np.array([[3, 0, 0], [0, 4, 0]], dtype=np.float32) * np.float32(scale)
+    A = glla.asarray(a)
+    expected = np.linalg.norm(a.astype(np.float64))
+    assert abs(A.norm() - expected) <= 4 * testing.ROUNDOFF * expected
+    np.testing.assert_array_equal(A.norm(axis=0), np.abs(a).max(axis=0))
+    assert np.isposinf(glla.asarray(np.full((9, 9), 3e38)).norm())
+
+
+def test_norm_of_nan_and_infinity():
+    assert np.isnan(glla.asarray([[np.nan, np.inf]], check_finite=False).norm())
+    A = glla.asarray([[1, -np.inf], [1, 2]], check_finite=False)
+    assert np.isposinf(A.norm())
+    np.testing.assert_array_equal(A.norm(axis=1), np.float32([np.inf, np.sqrt(np.float32(5))]))
+    assert glla.asarray(np.zeros((3, 3))).norm() == 0
+
+
+@pytest.mark.parametrize("offset", [0, 1, -1, 3, -4, 9, -9])
+@pytest.mark.parametrize("shape", [(1, 1), (5, 5), (4, 7), (7, 4), (40, 40)], ids=str)
+def test_trace_and_diagonal(shape, offset, rng):
+    a = testing.integers(*shape, rng)
+    for A in both(a):
+        assert A.trace(offset) == np.trace(a, offset)
+        testing.assert_exact(A.diagonal(offset), np.diagonal(a, offset))
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0)], ids=str)
+def test_empty(shape):
+    a = np.zeros(shape, np.float32)
+    A = glla.asarray(a)
+    for axis in (None, 0, 1):
+        np.testing.assert_array_equal(A.sum(axis), a.sum(axis))
+        assert A.sum(axis, keepdims=True).shape == a.sum(axis, keepdims=True).shape
+        np.testing.assert_array_equal(A.vector_norm(2, axis), np.linalg.vector_norm(a, axis=axis))
+        for name in ("max", "min"):
+            if a.sum(axis).size == 0:
+                assert getattr(A, name)(axis).shape == a.sum(axis).shape
+                continue
+            with pytest.raises(ShapeError, match=rf"^{name}: .* without elements has no extremes, got shape"):
+                getattr(A, name)(axis)
+    assert A.norm() == A.trace() == 0
+    with pytest.raises(ShapeError) as caught:
+        A.mean()
+    assert str(caught.value) == f"mean: a matrix without elements has no mean, got shape {shape}"
+
+
+def test_norms_of_empty_matrices_are_numpys():
+    for shape in ((0, 0), (0, 3), (3, 0)):
+        a = np.zeros(shape, np.float32)
+        for order in (1, -1, np.inf, -np.inf):
+            try:
+                expected = np.linalg.norm(a, order)
+            except ValueError:
+                with pytest.raises(ShapeError, match=r"^norm: the smallest sum of no lines is not defined, got"):
+                    glla.asarray(a).norm(order)
+            else:
+                assert glla.asarray(a).norm(order) == expected
+
+
+@pytest.mark.parametrize("axis", [2, -3, "rows", 1.0, (0, 0), True])
+def test_wrong_axis(axis):
+    A = glla.asarray(np.eye(2))
+    with pytest.raises(OptionError) as caught:
+        A.sum(axis)
+    assert str(caught.value).startswith("sum: axis must be None, 0 or 1 (or counted from the end, -2 or -1), got ")
+    for use in (A.max, A.min, A.mean, lambda axis: A.norm(axis=axis)):
+        with pytest.raises(OptionError, match="axis must be None, 0 or 1"):
+            use(axis)
+
+
+@pytest.mark.parametrize("axis", [(0, 1), (1, 0), (-1, 0), (-2, -1)])
+@pytest.mark.parametrize("order", [None, "fro", 1, -1, np.inf, -np.inf])
+def test_the_order_of_two_axes(order, axis, rng):
+    a = testing.integers(5, 3, rng)
+    for A in both(a):
+        np.testing.assert_allclose(A.norm(order, axis), np.linalg.norm(a, order, axis), rtol=1e-6)
+
+
+def test_norms_that_need_more():
+    A = glla.asarray(np.eye(2))
+    with pytest.raises(OptionError) as caught:
+        A.norm(2)
+    assert str(caught.value) == (
+        "norm: ord must be None, 'fro', 1, -1, inf or -inf, got 2; "
+        "others need singular values: use numpy.linalg.norm(A.numpy(), ord)"
+    )
+    with pytest.raises(OptionError) as caught:
+        A.norm(3, axis=0)
+    assert str(caught.value) == "norm: ord of a vector must be None, 1, 2, inf or -inf, got 3; use A.numpy()"
