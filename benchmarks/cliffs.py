@@ -32,8 +32,8 @@ from glla.device.observe import observe
 from glla.kernels import matmul, plu, rref, triangular
 from glla.passes import Plan, table
 
-NEIGHBOURS = 1.15
-"""Largest ratio of a dimension between two neighbours."""
+NEIGHBOURS = 15
+"""Per cent by which a dimension of two neighbours may differ."""
 
 CLIFF = 0.5
 """Least ratio of flop per second between two neighbours."""
@@ -213,7 +213,7 @@ def neighbours(a: Shape, b: Shape) -> bool:
     >>> neighbours((100, 7), (115, 8)), neighbours((100, 6), (100, 7))
     (True, False)
     """
-    return all(max(x, y) <= NEIGHBOURS * min(x, y) for x, y in zip(a, b, strict=True))
+    return all(100 * max(x, y) <= (100 + NEIGHBOURS) * min(x, y) for x, y in zip(a, b, strict=True))
 
 
 def cliffs(samples: Sequence[Sample]) -> list[tuple[Sample, Sample]]:

@@ -95,12 +95,12 @@ def products(run: Run) -> Picture:
         (*curves, Series(f"numpy.matmul, {run['cores']} cores", peer, peer=True)),
         ("fragment multiply-add ceiling", ceiling),
     )
-    largest = max(n for curve in curves for n, _ in curve.points)
-    best, rate = max(((c.name, dict(c.points).get(largest, 0.0)) for c in curves), key=lambda pair: pair[1])
+    best = _best(run, "matmul")
+    n, rate = best["n"], best["gflops"]
     alt = (
-        f"GFLOP/s of each variant of the matrix product against n on {run['renderer']}: at n = {largest} the fastest, "
-        f"{best}, reaches {rate:.4g}, {rate / ceiling:.0%} of the fragment ceiling, and numpy.matmul "
-        f"{dict(peer)[largest]:.4g} on {run['cores']} cores"
+        f"GFLOP/s of each variant of the matrix product against n on {run['renderer']}: at n = {n} the fastest, "
+        f"{best['variant']}, reaches {rate:.4g}, {rate / ceiling:.0%} of the fragment ceiling, and numpy.matmul "
+        f"{dict(peer)[n]:.4g} on {run['cores']} cores"
     )
     return Picture("products", alt, (panel,))
 
@@ -154,10 +154,14 @@ def _curve(run: Run, operation: str, value: Callable[[dict[str, Any]], float], v
 
 def _ratio(run: Run, operation: str) -> str:
     """How much faster than the peer the fastest variant is, at the largest size."""
+    best = _best(run, operation)
+    return f"{operation} at n = {best['n']} {best['ratio_to_peer']:.3g} times as fast as {best['peer']['name']}"
+
+
+def _best(run: Run, operation: str) -> dict[str, Any]:
+    """Give the fastest case of the largest size."""
     cases = [case for case in run["cases"] if case["operation"] == operation and case["ok"]]
-    largest = max(case["n"] for case in cases)
-    best = max((case for case in cases if case["n"] == largest), key=lambda case: case["ratio_to_peer"])
-    return f"{operation} at n = {largest} {best['ratio_to_peer']:.3g} times as fast as {best['peer']['name']}"
+    return max(cases, key=lambda case: (case["n"], case["gflops"]))
 
 
 # -- how it is drawn --------------------------------------------------------------------------------------------------
