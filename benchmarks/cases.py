@@ -56,6 +56,10 @@ CASES = (
     Line("matmul", "virtual_cube", largest=1024, largest_software=256),  # 16 GFLOP/s on an H200: blend-bound
     Line("matmul", "virtual_cube_ping_pong", largest=1024, largest_software=256),
     Line("matmul", "rank_one", largest=1024, largest_software=256),
+    *(  # of historical interest, and up to ten times slower than what there is above
+        Line("matmul", name, largest=1024, largest_software=512)
+        for name in ("single_component", "packed_4x1", "packed_1x4", "multi_pass", "blocked_output")
+    ),
     Line("plu", "*"),
     Line("plu", "rank2", largest_software=512),
     *(Line("plu", name, largest=1024, largest_software=256) for name in plu.MANNERS),  # 9 passes for two columns
