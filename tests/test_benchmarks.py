@@ -366,9 +366,17 @@ def test_what_a_plot_shows():
     assert panel.series[0].points == ((64, 0.64), (256, 2.56))
     assert panel.series[1].points == ((64, pytest.approx(0.262144)), (256, pytest.approx(16.777216)))
     assert picture.alt == (
-        "GFLOP/s of each variant of the matrix product against n on It: at n = 256 the fastest, v, reaches 2.56, "
-        "51% of the fragment ceiling, and numpy.matmul 16.78 on 2 cores"
+        "GFLOP/s of each variant of the matrix product against n on It: at n = 256 the fastest of OpenGL 3.3, v, "
+        "reaches 2.56, 51% of the fragment ceiling, and numpy.matmul 16.78 on 2 cores"
     )
+
+
+def test_a_compute_shader_is_not_held_against_the_fragment_ceiling(monkeypatch):
+    monkeypatch.setattr(matmul, "VARIANTS", {"computing": Variant("", "", needs=("OpenGL 4.3",))})
+    told = made_up()
+    faster = {**told["cases"][0], "operation": "matmul", "variant": "computing", "n": 256, "gflops": 1000.0}
+    told["cases"].append(faster)
+    assert "the fastest of OpenGL 3.3, v, reaches 2.56" in plots.products(told).alt
 
 
 def test_wrong_results_are_not_plotted():
