@@ -54,9 +54,9 @@ THRESHOLDS = {
     "matmul": (
         2 * matmul.BLOCK_ROWS * matmul.BLOCK_COLUMNS, matmul.SMALL, matmul.SMALL_IN_SOFTWARE, matmul.LARGE,
     ),
-    "plu": (plu.BLOCKED_FROM, plu.BLOCKED_FROM_IN_SOFTWARE),
-    "rref": (plu.BLOCKED_FROM, plu.BLOCKED_FROM_IN_SOFTWARE),
-    "solve": (plu.BLOCKED_FROM, plu.BLOCKED_FROM_IN_SOFTWARE, *triangular.BLOCKS),
+    "plu": (plu.BLOCKED_FROM,),
+    "rref": (rref.BLOCKED_FROM,),
+    "solve": (plu.BLOCKED_FROM, *triangular.BLOCKS),
 }  # fmt: skip
 """Where another variant begins, or another block: what `choose` of each kernel compares with."""
 

@@ -137,8 +137,9 @@ Call = Callable[[], Any]
 LARGE = 32 * 32
 """Texels whose drawing may take a software rasteriser longer than Python needs to change threads."""
 
-REMEMBERED = 2
-"""Sets of textures for which a plan's calls are kept: a result that replaces the one before takes turns with it."""
+REMEMBERED = 4
+"""Sets of textures for which a plan's calls are kept: a result that replaces the one before takes turns with it, and in
+a chain of plans these turns go round in more than two."""
 
 
 class Device:
