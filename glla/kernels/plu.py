@@ -62,8 +62,12 @@ def choose(shape: Shape, limits: Limits | None = None) -> str:
     """Pick the variant: `blocked` for large matrices, whose arithmetic outweighs its many passes.
 
     On an NVIDIA H200 it takes 14 ms against 10.8 of `rank2` at n = 512, 30.7 against 32.7 at 1024, 138 against 1302 at
-    4096; on llvmpipe 52 against 47 at n = 256, 123 against 158 at 512. See ``benchmarks/results``.
+    4096; on llvmpipe 52 against 47 at n = 256, 123 against 158 at 512. See ``benchmarks/results``. What was tuned on
+    the device comes first.
     """
+    tuned = None if limits is None else limits.tuning("plu", *shape)
+    if tuned is not None:
+        return tuned.variant
     software = limits is not None and limits.software
     return "blocked" if min(shape) >= (BLOCKED_FROM_IN_SOFTWARE if software else BLOCKED_FROM) else "rank2"
 

@@ -24,8 +24,9 @@ VARIANTS = {
 
 
 def choose(shape: Shape, limits: Limits | None = None) -> str:
-    """Pick the variant to try first: as `glla.kernels.plu.choose`, whose arithmetic it is."""
-    return plu.choose(shape, limits)
+    """Pick the variant to try first: what was tuned on the device, or as `glla.kernels.plu`, whose arithmetic it is."""
+    tuned = None if limits is None else limits.tuning("rref", *shape)
+    return plu.choose(shape, limits) if tuned is None else tuned.variant
 
 
 def flops(shape: Shape) -> int:
