@@ -110,14 +110,16 @@ def adopt(name: str, text: str, vertex: str = "") -> str:
 
 
 def source(name: str) -> str:
-    """Read the fragment shader of a name, as its file has it.
+    """Read the fragment or compute shader of a name, as its file has it.
 
     Raises
     ------
     ShaderError
         There is no such file.
     """
-    return _ADOPTED[name].text if name in _ADOPTED else _read(f"{name}.frag")
+    if name in _ADOPTED:
+        return _ADOPTED[name].text
+    return _read(f"{name}.comp" if (root() / f"{name}.comp").is_file() else f"{name}.frag")
 
 
 def summary(name: str) -> str:

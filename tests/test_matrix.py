@@ -133,7 +133,7 @@ def test_transpose(m, n, rng, device):
     testing.assert_exact(A.numpy(), a)
 
 
-@pytest.mark.parametrize("variant", [None, *VARIANTS])
+@pytest.mark.parametrize("variant", [None, *(name for name, one in VARIANTS.items() if not one.needs)])
 @pytest.mark.parametrize(("m", "k", "n"), [(1, 1, 1), (3, 5, 2), (17, 16, 15), (15, 33, 31)])
 def test_product_of_transposes(m, k, n, variant, rng):
     a, b = testing.integers(m, k, rng), testing.integers(k, n, rng)

@@ -41,11 +41,11 @@ BROADCAST_BLOCK = 64
 GROUP = 16
 """Rows that one fragment of an update of `panel_broadcast` computes."""
 
-BROADCAST_FROM = 768
-"""Right-hand sides from which a GPU is expected to be faster with `panel_broadcast`: reckoned, not measured. At n =
-4096 it has 8321 passes, 50 ms to issue however few columns there are (6 us each, as the product's at n = 1024);
-`blocked` has 127, and takes 0.07 ms a column if it reaches the 240 GFLOP/s of the inner product, which fetches as
-much."""
+BROADCAST_FROM = 256
+"""Right-hand sides from which a GPU is faster with `panel_broadcast`, whose many passes take their time however few
+columns there are. On an NVIDIA H200, `blocked` against it: 3.0 and 4.4 ms at n = 1024 with 64 columns, 2.6 and 2.4 with
+256, 8.2 and 3.4 with 1024; at n = 4096, 7 and 20 ms with 64, 24 and 20 with 256, 351 and 71 with 4096 (`rank2`: 16 ms
+with one column, where `blocked` takes 2.6)."""
 
 
 def choose(n: int, columns: int, limits: Limits | None = None) -> str:

@@ -12,11 +12,13 @@ operation      operands of the plan                     results of the plan
 =============  =======================================  ==========================================================
 ``matmul``     ``A``, ``B`` (n x n, packed)             ``C`` (n x n, packed)
 ``rref``       ``A`` (n x n+1), maybe ``tolerance``     ``R`` (n x n+1, packed)
-``plu``        ``A`` (n x n, packed)                    ``LU`` (n x n, packed), ``pivots`` (1 x ceil(n/2) records)
+``plu``        ``A`` (n x n, packed)                    ``LU`` (n x n, packed), ``pivots``: 1 x ceil(n/2) records
 ``triangular`` ``T`` (lower, n x n), ``B`` (n x n)      ``X`` (n x n, packed)
 ``solve``      ``A`` (n x n), ``B`` (n x 1)             ``X`` (n x 1, packed)
 ``inv``        ``A`` (n x n)                            ``X`` (n x n, packed)
 =============  =======================================  ==========================================================
+
+Complete pivoting of ``plu`` also gives ``columns``, records like ``pivots``.
 
 How it is used, by `glla.lab.compare` (``glla/lab/comparison.py``) and by whatever else measures variants::
 
@@ -424,26 +426,35 @@ def _eliminations(kernel: ModuleType, wider: int, default: str, norms: tuple[str
     return found
 
 
-def _factors(device: Device, results: Textures, n: int) -> tuple[Array, NDArray[np.int32]]:
-    """Read LAPACK's (lu, piv)."""
-    factors = Factors(Matrix(device, results["LU"], (n, n)), results["pivots"])
-    return factors.lu.numpy(), factors.pivots
+Exchanges = NDArray[np.int32]
+Packed = tuple[Array, Exchanges, Exchanges]
+"""L and U, and LAPACK's exchanges of rows and of columns."""
 
 
-def _judge_plu(arrays: Arrays, result: tuple[Array, NDArray[np.int32]]) -> Verdict:
-    packed, pivots = result
+def _factors(device: Device, results: Textures, n: int) -> Packed:
+    """Read the factors and the exchanges; only complete pivoting exchanges columns."""
+    lu = Matrix(device, results["LU"], (n, n))
+    columns = Factors(lu, results["columns"]).pivots if "columns" in results else np.arange(n, dtype=np.int32)
+    return lu.numpy(), Factors(lu, results["pivots"]).pivots, columns
+
+
+def _judge_plu(arrays: Arrays, result: Packed) -> Verdict:
+    packed, *exchanges = result
     n = len(packed)
-    if not all(0 <= row < n for row in pivots.tolist()):
-        return Verdict("plu", float("inf"), testing.RESIDUAL_LIMIT, detail="a pivot is no row of the matrix")
+    for what, places in zip(("row", "column"), exchanges, strict=True):
+        if not all(0 <= place < n for place in places.tolist()):
+            return Verdict("plu", float("inf"), testing.RESIDUAL_LIMIT, detail=f"a pivot is no {what} of the matrix")
+    rows, columns = (permutation_of(places, n) for places in exchanges)
     p = np.zeros((n, n), dtype=np.float32)
-    p[permutation_of(pivots, n), np.arange(n)] = 1
-    return testing.judge_plu(arrays[0], p, *testing.unpack_lu(packed))
+    p[rows, np.arange(n)] = 1
+    return testing.judge_plu(arrays[0][:, columns], p, *testing.unpack_lu(packed))
 
 
-def _plu_deviation(arrays: Arrays, result: tuple[Array, NDArray[np.int32]]) -> float:
-    packed, pivots = result
+def _plu_deviation(arrays: Arrays, result: Packed) -> float:
+    packed, *exchanges = result
+    rows, columns = (permutation_of(places, len(packed)) for places in exchanges)
     lower, upper = (factor.astype(np.float64) for factor in testing.unpack_lu(packed))
-    return _mean(lower @ upper - arrays[0][permutation_of(pivots, len(packed))])
+    return _mean(lower @ upper - arrays[0][np.ix_(rows, columns)])
 
 
 def _plu_ratios(arrays: Arrays, result: tuple[Array, NDArray[np.int32]]) -> NDArray[np.float64]:
@@ -499,8 +510,7 @@ def _triangulars() -> list[Contender]:
     table = triangular.VARIANTS
 
     def build(name: str, n: int, limits: Limits, parameters: Parameters) -> Plan:
-        options = {"variant": name} if len(table) > 1 else {}
-        return fresh(triangular.plan, n, n, **options, **_given(parameters))
+        return fresh(triangular.plan, n, n, variant=name, unroll=not limits.software, **_given(parameters))
 
     return [_contender(name, variant, partial(build, name)) for name, variant in table.items()]
 
@@ -530,8 +540,10 @@ def _solver(variant: str, inverse: bool, n: int, limits: Limits, parameters: Par
     order = chain.add(permutation.trace(n, plu.steps(shape)), pivots=factors["pivots"])["rows"]
     b = chain.add(equilibrate.scale(sides, rows=-1), A=b, row_exponents=rows)["scaled"]
     b = chain.add(permutation.gather(sides), A=b, rows=order)["B"]
-    b = chain.add(triangular.plan(*sides, upper=False, unit=True), T=factors["LU"], B=b)["X"]
-    b = chain.add(triangular.plan(*sides, upper=True, unit=False), T=factors["LU"], B=b)["X"]
+    way = "rank2" if variant == "rank2" else triangular.choose(*sides, limits)
+    for upper in (False, True):
+        substitution = triangular.plan(*sides, upper=upper, unit=not upper, variant=way, unroll=unroll)
+        b = chain.add(substitution, T=factors["LU"], B=b)["X"]
     x = chain.add(equilibrate.scale(sides, rows=-1), A=b, row_exponents=columns)["scaled"]
     return chain.plan({"X": x})
 

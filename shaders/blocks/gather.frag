@@ -1,5 +1,7 @@
-// result[i, j] = A[origin + i down + j right]: a block of A, every so many rows and columns, forwards or backwards; its
-// transpose; or one of its diagonals, as a column.
+// A block of A, result[i, j] = A[origin + i down + j right].
+//
+// With the steps `down` and `right` it has every so many rows and columns, forwards or backwards, or is the transpose,
+// or one of A's diagonals as a column.
 //
 // A fragment computes one 2x2 block. The four elements may come from four texels, wherever an offset is odd.
 // A   packed      result   rows x columns, packed

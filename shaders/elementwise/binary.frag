@@ -1,4 +1,4 @@
-// result[i, j] = f(A[i, j], B[i, j]).
+// A function of two matrices, element by element: result[i, j] = f(A[i, j], B[i, j]).
 //
 // A fragment computes one 2x2 block. f is one of the functions below (OPERATION); a comparison gives 1 or 0.
 // A, B   packed, lie over the result as lib/operand.glsl has it: a row, a column or a single element stands for all

@@ -1,4 +1,4 @@
-// result[i, j] = f(A[i, j]).
+// A function of a matrix, element by element: result[i, j] = f(A[i, j]).
 //
 // A fragment computes one 2x2 block. f is one of the functions below (OPERATION); `positive` copies, and so spreads a
 // row, a column or a single element over the result, or writes a transpose out.

@@ -1,5 +1,7 @@
-// quads[y, j] = (M[4y, j], M[4y+1, j], M[4y+2, j], M[4y+3, j]): from the 2x2 layout to 4x1, or with ACROSS to 1x4,
-// quads[i, x] = (M[i, 4x], M[i, 4x+1], M[i, 4x+2], M[i, 4x+3]).
+// From the 2x2 layout to four elements of a column in a texel (4x1), or with ACROSS of a row (1x4).
+//
+//     quads[y, j] = (M[4y, j], M[4y+1, j], M[4y+2, j], M[4y+3, j])
+//     quads[i, x] = (M[i, 4x], M[i, 4x+1], M[i, 4x+2], M[i, 4x+3])
 //
 // A fragment computes one texel of either. Beyond the matrix it is zero.
 // M   packed

@@ -32,6 +32,9 @@ def check(name, got, *operands):
     with np.errstate(all="ignore"):
         wide = getattr(np, name)(*(operand.astype(np.float64) for operand in operands))
         expected = wide.astype(np.float32)
+    if name in ("maximum", "minimum"):  # which of two zeros wins is open, for NumPy too
+        np.testing.assert_array_equal(got, expected)
+        return
     if name not in ROUNDED:
         assert_exact_or_nan(got, expected)
         return

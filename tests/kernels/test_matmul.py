@@ -73,7 +73,7 @@ def test_adds_to_what_is_there(run, rng, variant, shape):
 def test_transposed_operands(run, rng, variant, turned, shape):
     a, b = operands(shape, rng)
     c = integers(a.shape[0], b.shape[1], rng)
-    made = plan(*shape, variant, None, True, *turned)
+    made = plan(*shape, variant, None, True, transpose_a=turned[0], transpose_b=turned[1])
     stored = [array.T if turn else array for array, turn in zip((a, b), turned, strict=True)]
     results = run(made, **dict(zip(made.operands, [*stored, c], strict=True)))
     assert_exact(results.matrix("C", c.shape), a @ b + c)

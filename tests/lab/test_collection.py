@@ -89,7 +89,7 @@ def test_the_command_says_what_is_wrong(capsys):
     with pytest.raises(SystemExit) as caught:
         main(["variants", "--size", "0"])
     assert caught.value.code == 2
-    assert "must be a whole number from 1, got 0" in capsys.readouterr().err
+    assert "must be a whole number from 1, got '0'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("operation", "variant"), EVERY)

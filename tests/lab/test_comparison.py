@@ -9,7 +9,7 @@ import pytest
 
 import glla.lab
 from glla.errors import OptionError
-from glla.kernels import matmul
+from glla.kernels import matmul, plu
 from glla.lab import comparison, extra, operations
 from glla.lab.comparison import Bench, Comparison, Record, Source
 from glla.lab.fits import Fit
@@ -194,7 +194,7 @@ def test_a_shader_that_does_not_compile_fails_with_its_line(quick, add):
     (record,) = outcome("typo", size=4)
     assert record.status == "failed"
     assert record.reason.startswith("shader matmul/inner_product does not compile:")
-    assert "lib/packed.glsl:13: " in record.reason
+    assert "lib/packed.glsl:15: " in record.reason
     assert record.seconds is None
 
 
@@ -209,9 +209,9 @@ def test_variants_asked_for():
     assert labels(None) == list(matmul.VARIANTS)
     assert labels("virtual_cube") == ["virtual_cube"]
     assert labels(["register_blocked", "inner_product", "register_blocked"]) == ["inner_product", "register_blocked"]
-    assert labels(None, "plu") == ["rank2", "blocked"]
+    assert labels(None, "plu") == list(plu.VARIANTS)
     assert labels("all", "plu") == [
-        "rank2", "blocked", "rank2:harmonic", "rank2:geometric", "blocked:harmonic", "blocked:geometric",
+        *plu.VARIANTS, "rank2:harmonic", "rank2:geometric", "blocked:harmonic", "blocked:geometric",
     ]  # fmt: skip
 
 
