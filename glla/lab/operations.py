@@ -457,14 +457,15 @@ def _plu_deviation(arrays: Arrays, result: Packed) -> float:
     return _mean(lower @ upper - arrays[0][np.ix_(rows, columns)])
 
 
-def _plu_ratios(arrays: Arrays, result: tuple[Array, NDArray[np.int32]]) -> NDArray[np.float64]:
-    """Elementwise |L U - P A| over n u |L||U|: Higham 2002, theorem 9.3."""
-    packed, pivots = result
+def _plu_ratios(arrays: Arrays, result: Packed) -> NDArray[np.float64]:
+    """Elementwise |L U - P A Q| over (n + 4) u |L||U|: Higham 2002, theorem 9.3."""
+    packed, *exchanges = result
     n = len(packed)
-    if not all(0 <= row < n for row in pivots.tolist()):
+    if not all(0 <= place < n for places in exchanges for place in places.tolist()):
         return np.full((n, n), np.inf)
+    rows, columns = (permutation_of(places, n) for places in exchanges)
     lower, upper = (factor.astype(np.float64) for factor in testing.unpack_lu(packed))
-    error = np.abs(lower @ upper - arrays[0][permutation_of(pivots, n)])
+    error = np.abs(lower @ upper - arrays[0][np.ix_(rows, columns)])
     return _quotients(error, (n + 4) * testing.ROUNDOFF * (np.abs(lower) @ np.abs(upper)))
 
 
