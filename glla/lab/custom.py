@@ -19,8 +19,8 @@ What holds for all of them:
 - ``#include "lib/..."`` takes in what glla's own shaders share, such as ``lib/packed.glsl`` and
   ``lib/block_product.glsl``.
 - Declare the samplers and uniforms that you need, one in a statement; the names and types are those of the interface.
-- A parameter to be swept (``--param UNROLL=1,2,4``) stands in the file with its default, its meaning, and in parentheses
-  the values that make sense; `#error` says which do not go together:
+- A parameter to be swept (``--param UNROLL=1,2,4``) stands in the file with its default, its meaning, and in
+  parentheses the values that make sense; `#error` says which do not go together:
 
       #ifndef UNROLL
       #define UNROLL 1  // trips of the loop in one (1, 2, 4)
@@ -33,11 +33,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
+from glla import Device
 from glla import shader as shaders
 from glla.errors import OptionError, ShaderError
 from glla.kernels import matmul, plu, rref, triangular
@@ -160,9 +164,8 @@ INTERFACES = {
         Interface(
             operation="triangular",
             stands_for="triangular/substitute",
-            computes="a step of T X = B, T lower triangular: a fragment computes a texel of the right-hand sides, texel "
-            "row t solved with the block (t, t) of T, and the rows below less their multiples of it; rows above as they "
-            "were",
+            computes="a step of T X = B, T lower triangular: a fragment computes a texel of the right-hand sides; "
+            "texel row t is solved with the block (t, t) of T, the rows below lose their multiples of it",
             samplers={
                 "T": "n x n, packed, lower triangular",
                 "B": "n x columns, packed: rows solved so far, and what is left",
@@ -175,8 +178,8 @@ INTERFACES = {
         Interface(
             operation="plu",
             stands_for="plu/eliminate",
-            computes="a step of A = P L U, two columns of it: a fragment computes a texel of the new matrix; rows are "
-            "exchanged, multipliers stay below the diagonal (lib/doolittle.glsl does all of it, and declares A, top and "
+            computes="a step of A = P L U, two columns of it: a fragment computes a texel of the new matrix; rows "
+            "are exchanged, multipliers stay below the diagonal (lib/doolittle.glsl does it, and declares A, top and "
             "the inputs)",
             samplers={"A": "n x n, packed: the matrix before the step"},
             uniforms={"shape": ("ivec2", "rows and columns of A"), "top": ("int", "0: first row of the panel")},
@@ -191,8 +194,8 @@ INTERFACES = {
         Interface(
             operation="rref",
             stands_for="rref/eliminate",
-            computes="a step of the reduced row echelon form, two columns of it: a fragment computes a texel of the new "
-            "matrix; rows are exchanged, the pivot rows normalised, all others reduced",
+            computes="a step of the reduced row echelon form, two columns of it: a fragment computes a texel of the "
+            "new matrix; rows are exchanged, the pivot rows normalised, all others reduced",
             samplers={"A": "n x n+1, packed: the matrix before the step"},
             uniforms={"k": ("int", "texel column of the step"), "shape": ("ivec2", "rows and columns of A")},
             varyings={
@@ -320,6 +323,39 @@ def contender(
     )
 
 
+def contenders(operation: str, files: Sequence[Path]) -> list[Contender]:
+    """Make contenders of files, each with a name of its own: its path, where another has its name already."""
+    if files and operation not in INTERFACES:
+        raise OptionError(f"compare: --shader is for {', '.join(INTERFACES)}, got {operation}")
+    taken = set(operations.contenders(operation))
+    found = []
+    for file in files:
+        plain = file.name.removesuffix(SUFFIX)
+        name = str(file) if plain in taken else plain
+        taken.add(name)
+        found.append(contender(operation, file, name))
+    return found
+
+
+def compile_all(device: Device, found: Sequence[Contender]) -> None:
+    """Compile the shaders of contenders now, before anything is measured.
+
+    Raises
+    ------
+    ShaderError
+        One does not compile: its file, the line, and what the driver says.
+    """
+    for one in found:
+        plan = one.build(5, device.limits, ())
+        operands = {name: device.write_texels(_ones(plan, name)) for name in plan.operands}
+        device.run(plan, **operands)
+
+
+def _ones(plan: Plan, name: str) -> NDArray[np.float32]:
+    storage = plan.slots[name]
+    return np.ones((storage.height, storage.width, storage.channels), dtype=np.float32)
+
+
 def _read(source: str | os.PathLike[str], name: str | None) -> tuple[str, str]:
     """Text of a shader, and what its file is called."""
     if isinstance(source, str) and "\n" in source:
@@ -396,6 +432,8 @@ def _check(shader: shaders.Shader, interface: Interface, step: Pass, several: bo
     for number, line in enumerate(_uncommented(stage.text).splitlines(), 1):
         at = f"{stage.where(number)}: "
         found = _DECLARED.match(line)
+        if re.match(r"\s*#\s*include\b", line):
+            raise ShaderError(f'{at}what is included stands in quotes, `#include "lib/packed.glsl"`{_shown(line)}')
         if re.match(r"\s*(layout\b[^;]*)?uniform\b", line) and found is None and _is_own(stage, number, shader.name):
             raise ShaderError(
                 f"{at}a uniform is declared in a statement of its own, `uniform int first;`{_shown(line)}"
