@@ -108,7 +108,7 @@ class Limits:
         known = [one for one in self.tuned if one.operation == operation]
         if not known or not 0 < max(sides) <= min(MOST_UNEQUAL * min(sides), self.texture_size):
             return None
-        size = math.prod(sides) ** (1 / len(sides))
+        size = round(math.prod(sides) ** (1 / len(sides)), 3)
         nearest = min(known, key=lambda one: abs(math.log(one.size / size)))
         inside = min(one.size for one in known) / BEYOND <= size <= BEYOND * max(one.size for one in known)
         return nearest if inside else None

@@ -48,14 +48,16 @@ def root() -> Path:
 
 
 def file(name: str) -> str:
-    """File of the fragment stage of a shader: below ``shaders/``, or as it was adopted.
+    """File of the fragment stage of a shader, or of its compute stage: below ``shaders/``, or as it was adopted.
 
     Examples
     --------
     >>> file("plu/eliminate")
     'plu/eliminate.frag'
     """
-    return name if name in _ADOPTED else f"{name}.frag"
+    if name in _ADOPTED:
+        return name
+    return f"{name}.comp" if (root() / f"{name}.comp").is_file() else f"{name}.frag"
 
 
 @dataclass(frozen=True)
@@ -101,9 +103,7 @@ def adopt(name: str, text: str, vertex: str = "") -> str:
     ('result',)
     """
     if "." not in name.rpartition("/")[2]:
-        raise ShaderError(
-            f"shader: the name of a shader of your own has a suffix, got {name!r}; rename it to {name}.frag"
-        )
+        raise ShaderError(f"shader: a shader of your own has a suffix in its name, got {name!r}; call it {name}.frag")
     _ADOPTED[name] = _Adopted(text, vertex)
     _resolve.cache_clear()
     return name
@@ -117,9 +117,7 @@ def source(name: str) -> str:
     ShaderError
         There is no such file.
     """
-    if name in _ADOPTED:
-        return _ADOPTED[name].text
-    return _read(f"{name}.comp" if (root() / f"{name}.comp").is_file() else f"{name}.frag")
+    return _ADOPTED[name].text if name in _ADOPTED else _read(file(name))
 
 
 def summary(name: str) -> str:

@@ -559,9 +559,11 @@ class Bench:
             return
         for name, defines in operations.shaders(plan):
             shader = resolve(name, defines)
-            own = next(file for file, _ in shader.vertex.lines if not file.startswith("("))
-            stages = {shaders.file(name): shader.fragment} | ({} if own == COMMON_VERTEX else {own: shader.vertex})
-            self.result.sources += [Source(entry.label, file, _parts(stage)) for file, stage in stages.items()]
+            *others, last = shader.stages.values()
+            stages = {shaders.file(name): last} | {_file(stage): stage for stage in others}
+            self.result.sources += [
+                Source(entry.label, file, _parts(stage)) for file, stage in stages.items() if file != COMMON_VERTEX
+            ]
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -569,6 +571,11 @@ def _same(one: Any, other: Any) -> bool:
     if isinstance(one, tuple):
         return all(map(_same, one, other))
     return bool(np.array_equal(one, other))
+
+
+def _file(stage: Stage) -> str:
+    """File of a stage of glla's."""
+    return next(file for file, _ in stage.lines if not file.startswith("("))
 
 
 def _parts(stage: Stage) -> tuple[tuple[str, int, str], ...]:

@@ -446,6 +446,9 @@ def _check(shader: shaders.Shader, interface: Interface, step: Pass, several: bo
             raise ShaderError(
                 f"{at}{name} is not given to a shader of {interface.operation}, but {names}; {see}{_shown(line)}"
             )
+        if name not in step.uniforms and name not in step.inputs:
+            rule = f"{name} is given only where CONTINUE is 1: put it between #if CONTINUE and #endif"
+            raise ShaderError(f"{at}{rule}{_shown(line)}")
         if given.get(name, kind) != kind:
             raise ShaderError(f"{at}{name} is given as {given[name]}, not as {kind}; {see}{_shown(line)}")
     needed = [*interface.needed, *(("first", "count") if several and "first" in given else ())]

@@ -73,9 +73,8 @@ def find(variant: str, size: int, matrix: str, ratios: NDArray[np.float64]) -> M
     wrong = ~(ratios <= 1.0)
     places = np.argwhere(wrong)
     if not len(places):
-        return Mistake(
-            variant, size, matrix, ratios, f"{variant}, n = {size}: each element of {matrix} is within bounds"
-        )
+        told = f"{variant}, n = {size}: each element of {matrix} is within its bound"
+        return Mistake(variant, size, matrix, ratios, told)
     row, column = np.unravel_index(np.argmax(np.where(np.isnan(ratios), np.inf, ratios)), ratios.shape)
     worst = f"{ratios[row, column]:.3g} times its bound" if np.isfinite(ratios[row, column]) else "beyond any bound"
     name = matrix if matrix.isalpha() else f"({matrix})"

@@ -9,6 +9,7 @@ Jiang and Snir, "Automatic tuning matrix multiplication performance on graphics 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -27,6 +28,9 @@ from glla.lab.show import milliseconds
 from glla.passes import Limits, Parameters
 
 REPEATS = 5
+CLEARLY = 0.97
+"""What takes less than so many times as long as the best takes its place; less is chance."""
+
 HOPELESS = 2.0
 """What takes so many times as long as the best, once, is not measured again."""
 
@@ -164,7 +168,7 @@ def _tuned(device: Device, name: str, size: int, seed: int) -> Outcome | None:
             job = operations.prepare(device, operation, contender, arrays, parameters)
             seconds = _seconds(device, job, None if best is None else best[0])
             tried += 1
-            if best is None or seconds < best[0]:
+            if best is None or seconds < CLEARLY * best[0]:
                 trouble = _wrong(operation, arrays, job)
                 if trouble:
                     troubles.append(f"{name} {label}, n = {size}: {trouble}")
@@ -221,7 +225,7 @@ def destination(renderer: str, out: Path | None = None) -> Path:
     """
     file = out or tuning.path(renderer)
     if file is None:
-        how = f"{tuning.VARIABLE}=off" if tuning.folder() is None else "no home"
+        how = "GLLA_TUNING=off" if os.environ.get(tuning.VARIABLE) == tuning.OFF else "no home"
         raise OptionError(f"tune: there is no folder for the outcome ({how}); unset it, or name a file with --out")
     return file
 
