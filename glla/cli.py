@@ -7,6 +7,7 @@ import json
 import math
 import os
 import platform
+import re
 import shlex
 import sys
 from collections.abc import Sequence
@@ -115,7 +116,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_compare(commands: Any) -> None:
-    from glla.lab import sizes
+    from glla.device import tuning
+    from glla.lab import custom, sizes
     from glla.lab.operations import OPERATIONS
 
     compare = commands.add_parser(
@@ -143,8 +145,43 @@ def _add_compare(commands: Any) -> None:
         ("html", "a report in one file, to be mailed"),
     ):
         compare.add_argument(f"--{name}", type=Path, metavar="FILE", help=what)
+    compare.add_argument(
+        "--param", type=_parameter, action="append", default=[], metavar="NAME=V1,V2",
+        help="run the variants that have this parameter with each value; may be given again",
+    )  # fmt: skip
+    own = compare.add_argument_group("a shader of your own", f"for {', '.join(custom.INTERFACES)}")
+    own.add_argument(
+        "--shader", type=Path, action="append", default=[], metavar="FILE",
+        help="let this fragment shader take part; may be given again",
+    )  # fmt: skip
+    own.add_argument("--interface", action="store_true", help="print what such a shader is given and must give")
+    own.add_argument(
+        "--pictures", type=Path, default=Path(), metavar="FOLDER", help="where to draw wrong results (this folder)"
+    )
     _add_device_options(compare)
     compare.set_defaults(command=_compare)
+
+    gallery = commands.add_parser("gallery", help="shaders to start your own from: list them, or print one")
+    gallery.add_argument("name", nargs="?", metavar="NAME", help="which one (all are listed)")
+    gallery.set_defaults(command=_gallery)
+
+    tune = commands.add_parser(
+        "tune",
+        help="find the fastest variants and parameters on this device, for all later calls",
+        description="Time every variant with every combination of its parameters, verify the fastest, and store it "
+        "where glla looks for it, by renderer. GLLA_TUNING names another folder than the user's; GLLA_TUNING=off "
+        "makes glla look for nothing.",
+        epilog=f"SIZES are {sizes.GRAMMAR}. The exit status is 1 if a result was wrong or a variant failed.",
+    )
+    tune.add_argument("operation", nargs="*", metavar="OPERATION", help=f"{', '.join(tuning.TABLES)} (all)")
+    tune.add_argument("--sizes", type=_sizes, metavar="SIZES", help="orders of the matrices, see below")
+    tune.add_argument("--seed", type=_natural, default=2007, help="seed of the random matrices (2007)")
+    tune.add_argument("--out", type=Path, metavar="FILE", help="store it in this file instead")
+    what = tune.add_mutually_exclusive_group()
+    what.add_argument("--show", action="store_true", help="print what is stored, and where")
+    what.add_argument("--forget", action="store_true", help="remove it")
+    _add_device_options(tune)
+    tune.set_defaults(command=_tune)
 
 
 def _add_device_options(parser: argparse.ArgumentParser) -> None:
@@ -170,6 +207,13 @@ def _positive(text: str) -> int:
 
 def _names(text: str) -> str | list[str]:
     return text if text == "all" else text.split(",")
+
+
+def _parameter(text: str) -> tuple[str, tuple[int, ...]]:
+    matched = re.fullmatch(r"(\w+)=(-?\d+(?:,-?\d+)*)", text)
+    if matched is None:
+        raise argparse.ArgumentTypeError(f"must be NAME=V1,V2,... with whole numbers, got {text!r}")
+    return matched[1], tuple(map(int, matched[2].split(",")))
 
 
 def _sizes(text: str) -> tuple[int, ...]:
@@ -207,10 +251,14 @@ def _demo(options: argparse.Namespace) -> int:
 
 
 def _compare(options: argparse.Namespace) -> int:
-    from glla.lab import command, comparison
+    from glla.lab import command, comparison, custom
 
-    files = command.Files(options.json, options.csv, options.plot, options.html)
+    if options.interface:
+        print(custom.explanation(options.operation))
+        return 0
+    files = command.Files(options.json, options.csv, options.plot, options.html, options.pictures)
     files.check()
+    own = custom.contenders(options.operation, options.shader)
     bench = comparison.Bench(
         options.operation,
         options.variants,
@@ -219,11 +267,72 @@ def _compare(options: argparse.Namespace) -> int:
         repeats=options.repeats,
         seed=options.seed,
         quick=options.quick,
+        sweep=dict(options.param),
+        also=own,
         command=options.line,
     )
     with _open(options) as device:
         bench.device = device
+        custom.compile_all(device, own)
         return command.run(bench, files)
+
+
+# -- gallery, tune ----------------------------------------------------------------------------------------------------
+
+
+def _gallery(options: argparse.Namespace) -> int:
+    from glla import shader
+    from glla.lab import custom
+
+    if options.name is not None:
+        print(custom.gallery(options.name).read_text(encoding="utf-8"), end="")
+        return 0
+    for path in custom.exhibits():
+        text = path.read_text(encoding="utf-8")
+        print(f"{path.stem:17} {custom.operation_of(path):11} {shader.summary(shader.adopt(str(path), text))}")
+    return 0
+
+
+def _tune(options: argparse.Namespace) -> int:
+    from glla.device import tuning as files
+    from glla.lab import tuning
+
+    for name in options.operation:
+        files.variants(name)  # raises, before a device is made
+    with _open(options) as device:
+        renderer = device.info.renderer
+        file = tuning.destination(renderer, options.out)
+        if options.forget:
+            print(f"removed: {file}" if file.exists() else f"nothing is stored in {file}")
+            file.unlink(missing_ok=True)
+            return 0
+        if options.show:
+            print(f"{file}:" if file.exists() else f"nothing is stored in {file}")
+            for entry in files.read(file, renderer) if file.exists() else []:
+                print(tuning.line(entry))
+            return 0
+        file.parent.mkdir(parents=True, exist_ok=True)
+        _check_writable(file)
+        print(f"{renderer}, OpenGL {device.info.version}")
+        found = tuning.tune(
+            options.operation or None,
+            options.sizes,
+            device=device,
+            seed=options.seed,
+            progress=lambda outcome: print(tuning.line(outcome.entry), flush=True),
+        )
+        tuning.store(file, renderer, found)
+    troubles = [trouble for outcome in found for trouble in outcome.troubles]
+    for trouble in troubles:
+        print(f"glla: not stored: {trouble}", file=sys.stderr)
+    print(f"written: {file}")
+    return 1 if troubles else 0
+
+
+def _check_writable(file: Path) -> None:
+    from glla.lab.extra import check_writable
+
+    check_writable(file)
 
 
 # -- ceilings ---------------------------------------------------------------------------------------------------------

@@ -54,6 +54,10 @@ class ThreadError(GllaError, RuntimeError):
     """A device is used from a thread, or a forked process, that does not own its context."""
 
 
+class TuningWarning(UserWarning):
+    """A file that `glla tune` wrote is ignored; the message says which, and why."""
+
+
 class PlanError(GllaError, ValueError):
     """A plan breaks a rule of `glla.passes.Plan.check`: a mistake of ours, found before GL sees it."""
 

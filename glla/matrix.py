@@ -967,9 +967,9 @@ def product(function: str, a: Matrix, b: Matrix, variant: str | None = None, ont
         zeros = np.zeros((m, n), dtype=np.float32)
         return upload(zeros, device) if onto is None else onto
     limits, left, right = device.limits, a.value, b.value
-    variant = variant or matmul_kernel.choose(m, k, n, limits)
+    variant, parameters = (variant, ()) if variant else matmul_kernel.choice(m, k, n, limits)
     turned = {"transpose_a": left.transposed, "transpose_b": right.transposed}
-    plan = matmul_kernel.plan(m, k, n, variant, limits, onto is not None, **turned)
+    plan = matmul_kernel.plan(m, k, n, variant, limits, onto is not None, parameters, **turned)
     textures = [left.texture, right.texture, *(() if onto is None else (onto.texture,))]
     operands = dict(zip(plan.operands, textures, strict=True))
     return Matrix(device, device.run(plan, **operands)["C"], (m, n))

@@ -11,10 +11,11 @@ that the shader declares.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from glla import shader as shaders
 from glla.errors import LimitError, OptionError, PlanError
@@ -33,6 +34,22 @@ Uniform = int | float | tuple[int, ...] | tuple[float, ...]
 
 Parameters = tuple[tuple[str, int], ...]
 """Values of a variant's parameters, as pairs (name, value): part of a plan's key, so hashable."""
+
+
+class Tuned(NamedTuple):
+    """What `glla tune` found the fastest on a device: of an operation, for matrices of an order."""
+
+    operation: str
+    size: int
+    variant: str
+    parameters: Parameters = ()
+
+
+MOST_UNEQUAL = 4
+"""Sides of an operation may differ by this factor for what was tuned with equal ones to hold."""
+
+BEYOND = 2
+"""What was tuned holds for sizes up to so many times the largest that was tuned, or the smallest over it."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +71,8 @@ class Limits:
         A software rasteriser: no limit, but what is fast there is not what is fast on a GPU.
     opengl : int
         Version of OpenGL, 330 for 3.3. Only a plan with a `Dispatch` needs more than that.
+    tuned : tuple of Tuned
+        No limit either: what `glla tune` measured on this device, if it did.
     """
 
     texture_size: int = 16384
@@ -62,6 +81,37 @@ class Limits:
     uniform_block: int = 1024
     software: bool = False
     opengl: int = 330
+    tuned: tuple[Tuned, ...] = ()
+
+    def tuning(self, operation: str, *sides: int) -> Tuned | None:
+        """Find what was tuned for an operation: at the nearest size, by their ratio.
+
+        Parameters
+        ----------
+        operation : str
+            For example ``"matmul"``.
+        *sides : int
+            Its sizes; the size is their geometric mean.
+
+        Returns
+        -------
+        Tuned or None
+            None where measurements do not speak: nothing was tuned, the size is more than twice the largest that was,
+            less than half of the smallest, one side is more than four times another, or larger than a texture is.
+
+        Examples
+        --------
+        >>> tuned = Limits(tuned=(Tuned("matmul", 64, "inner_product"), Tuned("matmul", 512, "register_blocked")))
+        >>> tuned.tuning("matmul", 200, 200, 200).size, tuned.tuning("matmul", 4096, 4096, 4096)
+        (512, None)
+        """
+        known = [one for one in self.tuned if one.operation == operation]
+        if not known or not 0 < max(sides) <= min(MOST_UNEQUAL * min(sides), self.texture_size):
+            return None
+        size = round(math.prod(sides) ** (1 / len(sides)), 3)
+        nearest = min(known, key=lambda one: abs(math.log(one.size / size)))
+        inside = min(one.size for one in known) / BEYOND <= size <= BEYOND * max(one.size for one in known)
+        return nearest if inside else None
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
 No OpenGL here. A *shader* is named by its path below ``shaders/`` without the suffix: ``plu/eliminate`` is the
 fragment shader ``plu/eliminate.frag`` together with ``plu/eliminate.vert`` or, where there is none, with
 ``fullscreen.vert``, which draws one triangle that covers the target. ``matmul/compute_tiled`` is a compute shader,
-``matmul/compute_tiled.comp``, the only kind that asks for more than GLSL 3.30.
+``matmul/compute_tiled.comp``, the only kind that asks for more than GLSL 3.30. A fragment shader from elsewhere, a
+user's own, is known by the name that `adopt` was given.
 
 A file carries no ``#version``; it is written here. Parameters stand in a file as ``#ifndef NAME / #define NAME
 default``, and `resolve` puts the values asked for above them. The resolved text *is* the identity of a program: two
@@ -28,7 +29,7 @@ COMPUTE_VERSION = "#version 430 core"
 _PACKAGED = Path(__file__).parent / "_shaders"
 _CHECKOUT = Path(__file__).parent.parent / "shaders"
 
-_INCLUDE = re.compile(r'^\s*#include\s+"([^"]+)"\s*$')
+_INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"\s*(?://.*)?$')
 _UNIFORM = re.compile(r"^\s*uniform\s+(\w+)\s+(\w+)\s*;", re.MULTILINE)
 _BLOCK = re.compile(r"^\s*layout\s*\(\s*std140\s*\)\s*uniform\s+(\w+)\s*\{", re.MULTILINE)
 _OUTPUT = re.compile(r"^\s*layout\s*\(\s*location\s*=\s*(\d+)\s*\)\s*out\s+\w+\s+(\w+)\s*;", re.MULTILINE)
@@ -37,12 +38,75 @@ _COST = re.compile(r"^//.*?Cost per fragment: (.+)$", re.MULTILINE)
 _IMAGE = re.compile(
     r"^\s*layout\s*\(\s*\w+\s*,\s*binding\s*=\s*(\d+)\s*\)\s*writeonly\s+uniform\s+image2D\s+(\w+)\s*;", re.MULTILINE
 )
+_ERROR = re.compile(r"^\s*#\s*error\b\s*(.*?)\s*$", re.MULTILINE)
 _CONDITIONAL = re.compile(r"^\s*#\s*(if|ifdef|ifndef|else|elif|endif|define)\b\s*(.*)$")
 
 
 def root() -> Path:
     """Folder that holds the shaders: inside the package when installed, beside it in a checkout."""
     return _PACKAGED if _PACKAGED.is_dir() else _CHECKOUT
+
+
+def file(name: str) -> str:
+    """File of the fragment stage of a shader, or of its compute stage: below ``shaders/``, or as it was adopted.
+
+    Examples
+    --------
+    >>> file("plu/eliminate")
+    'plu/eliminate.frag'
+    """
+    if name in _ADOPTED:
+        return name
+    return f"{name}.comp" if (root() / f"{name}.comp").is_file() else f"{name}.frag"
+
+
+@dataclass(frozen=True)
+class _Adopted:
+    """The text of a shader that is not below ``shaders/``, and the shader whose vertex stage it draws with."""
+
+    text: str
+    vertex: str
+
+
+_ADOPTED: dict[str, _Adopted] = {}
+
+
+def adopt(name: str, text: str, vertex: str = "") -> str:
+    r"""Take in a fragment shader that is not below ``shaders/``: from now on a pass may draw with it.
+
+    It may include what glla's own shaders may. One of the same name that was adopted before is replaced; programs are
+    known by their text, so none is mistaken for another.
+
+    Parameters
+    ----------
+    name : str
+        What it is called, in messages too: the path of its file, for example. It has a suffix, glla's own have none.
+    text : str
+        GLSL, without ``#version``.
+    vertex : str
+        Name of a shader of glla's, whose vertex stage it takes over; by default one triangle that covers the target.
+
+    Returns
+    -------
+    str
+        The name.
+
+    Raises
+    ------
+    ShaderError
+        The name has no suffix.
+
+    Examples
+    --------
+    >>> name = adopt("ones.frag", "layout(location = 0) out vec4 result;\nvoid main() { result = vec4(1.0); }")
+    >>> resolve(name).outputs
+    ('result',)
+    """
+    if "." not in name.rpartition("/")[2]:
+        raise ShaderError(f"shader: a shader of your own has a suffix in its name, got {name!r}; call it {name}.frag")
+    _ADOPTED[name] = _Adopted(text, vertex)
+    _resolve.cache_clear()
+    return name
 
 
 def source(name: str) -> str:
@@ -53,12 +117,7 @@ def source(name: str) -> str:
     ShaderError
         There is no such file.
     """
-    path = root() / f"{name}.frag"
-    if not path.is_file():
-        path = path.with_suffix(".comp")
-    if not path.is_file():
-        raise ShaderError(f"shader: no file {name}.frag; shaders are looked for below {root().name}/")
-    return path.read_text(encoding="utf-8")
+    return _ADOPTED[name].text if name in _ADOPTED else _read(file(name))
 
 
 def summary(name: str) -> str:
@@ -123,6 +182,8 @@ class Shader:
         Names of the uniform blocks.
     outputs : tuple of str
         Colour outputs in the order of their locations, or images in the order of their bindings.
+    refusals : tuple of str
+        What ``#error`` says against this set of defines.
     """
 
     name: str
@@ -131,6 +192,7 @@ class Shader:
     uniforms: frozenset[str]
     blocks: frozenset[str]
     outputs: tuple[str, ...]
+    refusals: tuple[str, ...] = ()
 
     @property
     def vertex(self) -> Stage:
@@ -197,7 +259,7 @@ def derive(kind: str, rewrite: Callable[[Stage], Stage]) -> None:
 
 @lru_cache(maxsize=512)
 def _resolve(name: str, defines: tuple[tuple[str, Define], ...]) -> Shader:
-    base, _, kind = name.partition("@")
+    base, kind = _derivation(name)
     stages = _stages(base, defines)
     if kind:
         if kind not in _DERIVED:
@@ -215,20 +277,39 @@ def _resolve(name: str, defines: tuple[tuple[str, Define], ...]) -> Shader:
         uniforms=frozenset(n for n, kind in declared.items() if "sampler" not in kind),
         blocks=frozenset(match[1] for text in active for match in _BLOCK.finditer(text)),
         outputs=tuple(n for _, n in outputs),
+        refusals=tuple(dict.fromkeys(match[1] for text in active for match in _ERROR.finditer(text))),
     )
+
+
+def _derivation(name: str) -> tuple[str, str]:
+    """Cut NAME@KIND in two. The path of an adopted shader may have an @ of its own."""
+    base, _, kind = (name, "", "") if name in _ADOPTED or "@" not in name else name.rpartition("@")
+    return base, kind
 
 
 def _stages(name: str, defines: tuple[tuple[str, Define], ...]) -> dict[str, Stage]:
     if (root() / f"{name}.comp").is_file():
         return {"compute": _stage(f"{name}.comp", defines, COMPUTE_VERSION)}
-    vertex_file = f"{name}.vert" if (root() / f"{name}.vert").is_file() else "fullscreen.vert"
-    return {"vertex": _stage(vertex_file, defines), "fragment": _stage(f"{name}.frag", defines)}
+    own = f"{_ADOPTED[name].vertex if name in _ADOPTED else name}.vert"
+    vertex_file = own if (root() / own).is_file() else "fullscreen.vert"
+    own_text = _ADOPTED[name].text if name in _ADOPTED else None
+    return {"vertex": _stage(vertex_file, defines), "fragment": _stage(file(name), defines, text=own_text)}
 
 
-def _stage(file: str, defines: tuple[tuple[str, Define], ...], version: str = VERSION) -> Stage:
+def _read(file: str, asked_by: str = "") -> str:
+    path = root() / file
+    if not path.is_file():
+        raise ShaderError(f"shader: no file {file}{asked_by}; shaders are looked for below {root().name}/")
+    return path.read_text(encoding="utf-8")
+
+
+def _stage(
+    file: str, defines: tuple[tuple[str, Define], ...], version: str = VERSION, text: str | None = None
+) -> Stage:
+    """Resolve the stage in a file, or one of the given text that is called so."""
     head = [version, *(f"#define {key} {_literal(value)}" for key, value in defines)]
     lines = [(text, ("(generated)", number)) for number, text in enumerate(head, 1)]
-    lines += _included(file, seen=set())
+    lines += _included(file, seen=set()) if text is None else _with_includes(file, text, seen=set())
     return Stage("\n".join(text for text, _ in lines) + "\n", tuple(origin for _, origin in lines))
 
 
@@ -237,11 +318,13 @@ def _included(file: str, seen: set[str], asked_by: str = "") -> list[tuple[str, 
     if file in seen:
         return []
     seen.add(file)
-    path = root() / file
-    if not path.is_file():
-        raise ShaderError(f"shader: no file {file}{asked_by}; shaders are looked for below {root().name}/")
+    return _with_includes(file, _read(file, asked_by), seen)
+
+
+def _with_includes(file: str, whole: str, seen: set[str]) -> list[tuple[str, tuple[str, int]]]:
+    """Lines of a text with its includes in their places."""
     lines: list[tuple[str, tuple[str, int]]] = []
-    for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for number, text in enumerate(whole.splitlines(), 1):
         include = _INCLUDE.match(text)
         if include:
             lines += _included(include[1], seen, f", which {file}:{number} includes")

@@ -790,6 +790,28 @@ def assert_exact(actual: Array, expected: ArrayLike, *, dtype: DTypeLike = np.fl
 # Products ----------------------------------------------------------------------------------------------------------
 
 
+def product_ratios(c: Array, a: Array, b: Array) -> Float64:
+    """Error over bound of every element of a product, as `judge_product` has them.
+
+    Examples
+    --------
+    >>> product_ratios(np.array([[1.5]]), np.ones((1, 1)), np.ones((1, 1))) > 1
+    array([[ True]])
+    """
+    error, bound, _ = _product_error(c, a, b)
+    return _quotients(error, bound)
+
+
+def _product_error(c: Array, a: Array, b: Array) -> tuple[Float64, Float64, Float64]:
+    """Error of every element, its bound, and what it seldom passes."""
+    k = np.shape(a)[-1]
+    magnitude = np.abs(_wide(a)) @ np.abs(_wide(b))
+    slack = 2 * k * SMALLEST_NORMAL
+    usual = np.asarray(4 * math.sqrt(k) * ROUNDOFF * magnitude + slack)
+    bound = np.asarray(max(k, 4 * math.sqrt(k)) * ROUNDOFF * magnitude + slack)
+    return np.asarray(np.abs(_wide(c) - product(a, b))), bound, usual
+
+
 def judge_product(c: Array, a: Array, b: Array, *, dtype: DTypeLike = np.float32) -> Verdict:
     """Judge a product elementwise, against the float64 one; the verdict is that of the worst entry.
 
@@ -815,15 +837,11 @@ def judge_product(c: Array, a: Array, b: Array, *, dtype: DTypeLike = np.float32
     >>> judge_product(a @ a.T, a, a.T).error
     0.0
     """
-    expected, magnitude = product(a, b), np.abs(_wide(a)) @ np.abs(_wide(b))
+    expected = product(a, b)
     flaw = _flaw("C", c, expected.shape, dtype)
     if flaw:
         return _failed("product", 0.0, flaw)
-    k = np.shape(a)[-1]
-    slack = 2 * k * SMALLEST_NORMAL
-    usual = np.asarray(4 * math.sqrt(k) * ROUNDOFF * magnitude + slack)
-    bound = np.asarray(max(k, 4 * math.sqrt(k)) * ROUNDOFF * magnitude + slack)
-    error = np.asarray(np.abs(_wide(c) - expected))
+    error, bound, usual = _product_error(c, a, b)
     if not error.size:
         return Verdict("product", 0.0, 0.0)
     worst = _argmax(_quotients(error, bound))

@@ -13,6 +13,8 @@ import pytest
 # Before glla makes its default device: check GL's error flag after every pass, and fill every texture with NaN before
 # it is lent, so that a pass that reads what none has written cannot go unnoticed.
 os.environ.setdefault("GLLA_DEBUG", "1")
+# What somebody tuned on this machine must not decide which variants the tests run.
+os.environ["GLLA_TUNING"] = "off"
 
 import glla
 from glla import shader as shaders

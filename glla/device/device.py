@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.device import context as contexts
+from glla.device import tuning
 from glla.device.observe import GPUClock, watching
 from glla.device.programs import Program, Programs, pack_uniform
 from glla.device.textures import Pool, Texture, handle
@@ -280,6 +281,7 @@ class Device:
             uniform_block=int(given["GL_MAX_UNIFORM_BLOCK_SIZE"]) // 16,
             software=software,
             opengl=int(self._gl.version_code),
+            tuned=tuning.load(renderer),
         )
         return DeviceInfo(
             renderer=renderer,

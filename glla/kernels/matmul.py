@@ -130,16 +130,30 @@ def choose(m: int, k: int, n: int, limits: Limits) -> str:
     `register_blocked` takes 1.7 times as long as `inner_product` at n = 64, and is 1.3 to 2.5 times as fast from 128
     to 512.
     Where C has few rows or columns, most of what a fragment of either computes would lie outside it.
-    See ``benchmarks/results``.
+    See ``benchmarks/results``. What was tuned on the device comes first, see `choice`.
     """
+    return choice(m, k, n, limits)[0]
+
+
+@lru_cache(maxsize=256)
+def choice(m: int, k: int, n: int, limits: Limits) -> tuple[str, Parameters]:
+    """Pick the variant and its parameters: those that were tuned on the device, or `choose`'s and the defaults."""
+    tuned = limits.tuning("matmul", m, k, n)
+    if tuned is not None:
+        depth = dict(tuned.parameters).get("DEPTH", DEPTH)
+        if tuned.variant != "panel_broadcast" or _panels_fit(m, k, depth, limits):
+            return tuned.variant, tuned.parameters
     small = SMALL_IN_SOFTWARE if limits.software else SMALL
     if min(m, n) < 2 * BLOCK_ROWS * BLOCK_COLUMNS or m * k * n <= small**3:
-        return "inner_product"
-    groups, chunks = -(-m // GROUP), -(-k // DEPTH)
-    fits = max(groups * chunks, STRIP * chunks * DEPTH // 4) <= limits.texture_size
-    if not limits.software and fits and m * k * n >= LARGE**3:
-        return "panel_broadcast"
-    return "register_blocked"
+        return "inner_product", ()
+    if not limits.software and _panels_fit(m, k, DEPTH, limits) and m * k * n >= LARGE**3:
+        return "panel_broadcast", ()
+    return "register_blocked", ()
+
+
+def _panels_fit(m: int, k: int, depth: int, limits: Limits) -> bool:
+    groups, chunks = -(-m // GROUP), -(-k // depth)
+    return max(groups * chunks, STRIP * chunks * depth // 4) <= limits.texture_size
 
 
 IN_PLACE = ("inner_product", "multi_pass", "blocked_output")

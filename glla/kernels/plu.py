@@ -62,8 +62,11 @@ def choose(shape: Shape, limits: Limits | None = None) -> str:
 
     On an NVIDIA H200 it takes 2.8 to 4.8 ms against 3.4 of `rank2` at n = 256, 4.1 against 5.2 at 384, 5.6 against 8.1
     at 512, 13 against 32 at 1024, 119 against 1300 at 4096; on llvmpipe 52 against 47 at n = 256, 123 against 158 at
-    512. See ``benchmarks/results``.
+    512. See ``benchmarks/results``. What was tuned on the device comes first.
     """
+    tuned = None if limits is None else limits.tuning("plu", *shape)
+    if tuned is not None:
+        return tuned.variant
     return "blocked" if min(shape) >= BLOCKED_FROM else "rank2"
 
 

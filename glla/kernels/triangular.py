@@ -55,7 +55,11 @@ def choose(n: int, columns: int, limits: Limits | None = None) -> str:
     columns decides. A software rasteriser gains nothing by uniform blocks: llvmpipe takes twice as long by
     `panel_broadcast` at n = 512 with as many right-hand sides. `rank2` writes all open rows n / 2 times: there it takes
     2.5 times as long as `blocked`, 3 times with a single right-hand side, and it is slower from n = 8 on.
+    What was tuned on the device comes first; it holds for about as many right-hand sides as rows.
     """
+    tuned = None if limits is None else limits.tuning("triangular", n, columns)
+    if tuned is not None:
+        return tuned.variant
     hardware = limits is None or not limits.software
     return "panel_broadcast" if hardware and columns >= BROADCAST_FROM else "blocked"
 

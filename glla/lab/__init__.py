@@ -1,7 +1,8 @@
 """The laboratory: demonstrations and comparisons. Needs the extra ``glla[lab]``.
 
-`compare` puts every variant of an operation side by side on this device. Names are loaded at their first use, so that
-importing the laboratory costs nothing.
+`compare` puts every variant of an operation side by side on this device, `register` lets a shader of your own take
+part, `tune` finds the fastest variants and parameters. Names are loaded at their first use, so that importing the
+laboratory costs nothing.
 """
 
 from __future__ import annotations
@@ -11,8 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from glla.lab.comparison import Comparison, Record, compare
+    from glla.lab.custom import register
+    from glla.lab.tuning import tune
 
-_LAZY = {"compare": "glla.lab.comparison", "Comparison": "glla.lab.comparison", "Record": "glla.lab.comparison"}
+_LAZY = {
+    "compare": "glla.lab.comparison",
+    "Comparison": "glla.lab.comparison",
+    "Record": "glla.lab.comparison",
+    "register": "glla.lab.custom",
+    "tune": "glla.lab.tuning",
+}
 """Public name -> module that has it."""
 
 
@@ -26,4 +35,4 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *_LAZY})
 
 
-__all__ = ["Comparison", "Record", "compare"]
+__all__ = ["Comparison", "Record", "compare", "register", "tune"]

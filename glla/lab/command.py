@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
-from glla.lab import export, show
+from glla.lab import export, mistakes, show
 from glla.lab.comparison import Bench, Comparison, Record
 from glla.lab.extra import require
 
@@ -22,6 +23,7 @@ class Files:
     csv: Path | None = None
     plot: Path | None = None
     html: Path | None = None
+    pictures: Path = Path()  # a folder, for pictures of wrong results
 
     def check(self) -> None:
         """Raise now what would fail after the measurements: a file that cannot be written, a package that is missing.
@@ -56,7 +58,17 @@ class Files:
             from glla.lab import report
 
             report.save(comparison, self.html)
-        return [path for path in (self.json, self.csv, self.plot, self.html) if path is not None]
+        pictures = self._draw(comparison)
+        return [*(path for path in (self.json, self.csv, self.plot, self.html) if path is not None), *pictures]
+
+    def _draw(self, comparison: Comparison) -> list[Path]:
+        """Draw where results are wrong; without matplotlib it is only said."""
+        for mistake in comparison.mistakes:
+            print(f"where it is wrong: {mistake.told}")
+        if not comparison.mistakes or find_spec("matplotlib") is None:
+            return []
+        self.pictures.mkdir(parents=True, exist_ok=True)
+        return [mistakes.save(mistake, self.pictures) for mistake in comparison.mistakes]
 
 
 def run(bench: Bench, files: Files) -> int:

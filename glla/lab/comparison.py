@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
+from itertools import product
 from statistics import median
 from typing import Any
 
@@ -21,10 +22,12 @@ import numpy as np
 
 import glla
 from glla import Device
+from glla import shader as shaders
 from glla.errors import GllaError, LimitError, OptionError
-from glla.lab import ceilings, operations, roofline
+from glla.lab import ceilings, mistakes, operations, roofline
 from glla.lab.extra import require
 from glla.lab.fits import Fit, crossover, fit, speedup
+from glla.lab.mistakes import Mistake
 from glla.lab.operations import Arrays, Contender, Job, Operation
 from glla.passes import Parameters, Pass, Plan
 from glla.shader import Stage, resolve
@@ -33,6 +36,7 @@ from glla.testing import Verdict
 Chosen = str | Contender | tuple[str | Contender, Mapping[str, int]]
 """A variant: its name, a contender, or either with values for some of its parameters."""
 
+COMMON_VERTEX = "fullscreen.vert"
 PACKAGES = ("numpy", "scipy", "moderngl", "glfw")
 ENVIRONMENT = ("GLLA_DEBUG", "LP_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MESA_GL_VERSION_OVERRIDE")
 """What changes the figures."""
@@ -217,6 +221,8 @@ class Comparison:
         What each variant is: ``summary``, ``source``, ``needs``.
     sources : list of Source
         The shaders of each variant.
+    mistakes : list of Mistake
+        Where results are wrong: of each variant that has a wrong one, the smallest. See `glla.lab.mistakes`.
     complete : bool
         Whether all that was asked for is there.
     """
@@ -231,6 +237,7 @@ class Comparison:
     environment: dict[str, Any] = field(default_factory=dict)
     variants: dict[str, dict[str, Any]] = field(default_factory=dict)
     sources: list[Source] = field(default_factory=list)
+    mistakes: list[Mistake] = field(default_factory=list)
     complete: bool = False
 
     def __iter__(self) -> Iterator[Record]:
@@ -273,6 +280,17 @@ class Comparison:
             )
         return [*found, Summary(self.baseline, base)] if self.baseline else found
 
+    def best(self) -> list[Record]:
+        """Give the fastest right record of each variant and size, where values of its parameters were swept."""
+        found: dict[tuple[int, str], Record] = {}
+        for record in self.records:
+            name = record.variant.partition("[")[0]
+            if record.ok and record.parameters and record.seconds is not None:
+                other = found.get((record.size, name))
+                if other is None or record.seconds < (other.seconds or 0.0):
+                    found[record.size, name] = record
+        return [found[key] for key in sorted(found, key=lambda key: (key[0], found[key].seconds or 0.0))]
+
     def to_dicts(self) -> list[dict[str, Any]]:
         """Give the records as plain data."""
         return [record.as_dict() for record in self.records]
@@ -288,6 +306,7 @@ def compare(
     seed: int = 2007,
     device: Device | None = None,
     quick: bool = False,
+    sweep: Mapping[str, Sequence[int]] | None = None,
     progress: Callable[[Record], object] | None = None,
 ) -> Comparison:
     """Verify each variant of an operation, then time it, beside the CPU and the device's own ceilings.
@@ -315,6 +334,9 @@ def compare(
         By default the default device of this thread. It forgets its compiled programs, for the cold start.
     quick : bool
         Measure the ceilings with less work.
+    sweep : mapping of str to sequence of int, optional
+        Values for parameters: every variant that has such a parameter runs with each of them, and with each combination
+        of several. `Comparison.best` says which was the fastest.
     progress : callable, optional
         Called with each record as it comes.
 
@@ -336,7 +358,17 @@ def compare(
     >>> [(record.variant, record.size, record.status) for record in result.records]
     [('inner_product', 8, 'ok'), ('inner_product', 16, 'ok')]
     """
-    bench = Bench(operation, variants, sizes, baseline=baseline, repeats=repeats, seed=seed, device=device, quick=quick)
+    bench = Bench(
+        operation,
+        variants,
+        sizes,
+        baseline=baseline,
+        repeats=repeats,
+        seed=seed,
+        device=device,
+        quick=quick,
+        sweep=sweep,
+    )
     for record in bench.run():
         if progress is not None:
             progress(record)
@@ -355,11 +387,17 @@ class Entry:
         """Its name, with the parameters that were set."""
         return f"{self.contender.name}[{written(self.parameters)}]" if self.parameters else self.contender.name
 
+    @property
+    def plain(self) -> bool:
+        """Whether each parameter has its default."""
+        return all(self.contender.parameters[name][0] == value for name, value in self.parameters)
+
 
 class Bench:
     """A comparison in steps: the options are checked at once, `run` measures, `result` grows.
 
-    The parameters are those of `compare`; `command` is told in the result's environment.
+    The parameters are those of `compare`; `also` are contenders beside those that `variants` names, and `command` is
+    told in the result's environment.
     """
 
     def __init__(
@@ -373,10 +411,12 @@ class Bench:
         seed: int = 2007,
         device: Device | None = None,
         quick: bool = False,
+        sweep: Mapping[str, Sequence[int]] | None = None,
+        also: Sequence[Contender] = (),
         command: str = "",
     ) -> None:
         self.operation = operations.find(operation)
-        self.entries = _entries(self.operation, variants)
+        self.entries = _swept(_entries(self.operation, variants, also), sweep or {})
         self.baseline = _baseline(self.operation, baseline)
         self.repeats, self.seed, self.quick = _at_least_one("repeats", repeats), seed, quick
         self._sizes = None if sizes is None else tuple(_at_least_one("sizes", size) for size in sizes)
@@ -425,7 +465,7 @@ class Bench:
             thesis: float | None = None
             for entry in self.entries:
                 record = self._measure(entry, size, arrays, base, thesis)
-                if entry.label == self.operation.thesis:
+                if entry.contender.name == self.operation.thesis and entry.plain:
                     thesis = record.seconds
                 result.records.append(record)
                 yield record
@@ -450,8 +490,9 @@ class Bench:
             "baseline_seconds": base,
         }
         lacking = operations.unmet(entry.contender.needs, self.device)
-        if lacking:
-            return Record(**told, status="skipped", reason=lacking)
+        refused = lacking or entry.contender.refuses(entry.parameters)
+        if refused:
+            return Record(**told, status="skipped", reason=refused)
         try:
             self._fill(told, entry, arrays, thesis)
         except LimitError as error:
@@ -473,14 +514,24 @@ class Bench:
         del results
         verdict, again = operation.judge(arrays, found), job.end_to_end()
         if not _same(found, again):
-            second = operation.judge(arrays, again)
-            verdict = max((verdict, second), key=lambda one: (not one.ok, one.ratio))
+            both = [(verdict, found), (operation.judge(arrays, again), again)]
+            verdict, found = max(both, key=lambda one: (not one[0].ok, one[0].ratio))
         told |= _judged(verdict)
+        if not verdict.ok:
+            self._keep_mistake(entry, arrays, found)
         if verdict.ok:
             told |= {"mean_error": operation.deviation(arrays, found), "cold_seconds": job.building + seconds}
-            told |= self._timed(job, told, thesis)
+            is_thesis = entry.contender.name == operation.thesis and entry.plain
+            told |= self._timed(job, told, thesis, is_thesis)
 
-    def _timed(self, job: Job, told: Mapping[str, Any], thesis: float | None) -> dict[str, Any]:
+    def _keep_mistake(self, entry: Entry, arrays: Arrays, found: Any) -> None:
+        """Remember where a result is wrong: of each variant the first, which is the smallest."""
+        operation, known = self.operation, {one.variant for one in self.result.mistakes}
+        if operation.ratios is not None and entry.label not in known:
+            ratios = operation.ratios(arrays, found)
+            self.result.mistakes.append(mistakes.find(entry.label, len(arrays[0]), operation.result, ratios))
+
+    def _timed(self, job: Job, told: Mapping[str, Any], thesis: float | None, is_thesis: bool) -> dict[str, Any]:
         device = self.device
         end = time.perf_counter() + WARM[device.info.software]
         while time.perf_counter() < end:
@@ -500,7 +551,7 @@ class Bench:
             "fraction_of_arithmetic": gflops / roof.arithmetic,
             "fraction_of_bandwidth": written_per_second / roof.write,
             "ratio_to_baseline": base / seconds if base else None,
-            "ratio_to_thesis": _over(thesis, seconds, told["variant"] == self.operation.thesis),
+            "ratio_to_thesis": _over(thesis, seconds, is_thesis),
         }
 
     def _keep_sources(self, entry: Entry, plan: Plan) -> None:
@@ -508,10 +559,10 @@ class Bench:
             return
         for name, defines in operations.shaders(plan):
             shader = resolve(name, defines)
-            own_vertex = any(file == f"{name}.vert" for file, _ in shader.vertex.lines)
-            stages = {"frag": shader.fragment} | ({"vert": shader.vertex} if own_vertex else {})
+            *others, last = shader.stages.values()
+            stages = {shaders.file(name): last} | {_file(stage): stage for stage in others}
             self.result.sources += [
-                Source(entry.label, f"{name}.{suffix}", _parts(stage)) for suffix, stage in stages.items()
+                Source(entry.label, file, _parts(stage)) for file, stage in stages.items() if file != COMMON_VERTEX
             ]
 
 
@@ -520,6 +571,11 @@ def _same(one: Any, other: Any) -> bool:
     if isinstance(one, tuple):
         return all(map(_same, one, other))
     return bool(np.array_equal(one, other))
+
+
+def _file(stage: Stage) -> str:
+    """File of a stage of glla's."""
+    return next(file for file, _ in stage.lines if not file.startswith("("))
 
 
 def _parts(stage: Stage) -> tuple[tuple[str, int, str], ...]:
@@ -585,7 +641,9 @@ def _at_least_one(name: str, value: int) -> int:
     return value
 
 
-def _entries(operation: Operation, chosen: Sequence[Chosen] | str | None) -> list[Entry]:
+def _entries(
+    operation: Operation, chosen: Sequence[Chosen] | str | None, also: Sequence[Contender] = ()
+) -> list[Entry]:
     """Find what was asked for, the thesis's own first: the others are compared with it."""
     known = operations.contenders(operation.name)
     if chosen is None:
@@ -594,10 +652,30 @@ def _entries(operation: Operation, chosen: Sequence[Chosen] | str | None) -> lis
         entries = [Entry(contender) for contender in known.values()]
     else:
         entries = [_entry(operation, known, one) for one in ([chosen] if isinstance(chosen, str) else chosen)]
-    unique = {entry.label: entry for entry in entries}
+    unique = {entry.label: entry for entry in (*entries, *map(Entry, also))}
     if not unique:
         raise OptionError("compare: variants must name at least one variant, got none")
     return sorted(unique.values(), key=lambda entry: entry.label != operation.thesis)
+
+
+def _swept(entries: list[Entry], sweep: Mapping[str, Sequence[int]]) -> list[Entry]:
+    """Let an entry run with each combination of the values of those parameters that it has."""
+    for name, values in sweep.items():
+        known = [entry.contender.parameters[name] for entry in entries if name in entry.contender.parameters]
+        if not known:
+            there = ", ".join(sorted({name for entry in entries for name in entry.contender.parameters})) or "none"
+            raise OptionError(f"compare: parameters of these variants are {there}, got {name!r}")
+        allowed = sorted({value for values in known for value in values})
+        wrong = [value for value in values if value not in allowed]
+        if wrong or not values:
+            got = wrong[0] if wrong else "none"
+            raise OptionError(f"compare: {name} must be one of {', '.join(map(str, allowed))}, got {got}")
+    return [
+        Entry(entry.contender, tuple((dict(entry.parameters) | dict(zip(names, values, strict=True))).items()))
+        for entry in entries
+        for names in [[name for name in sweep if name in entry.contender.parameters]]
+        for values in product(*(dict.fromkeys(sweep[name]) for name in names))
+    ]
 
 
 def _entry(operation: Operation, known: Mapping[str, Contender], one: Chosen) -> Entry:

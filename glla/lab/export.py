@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from glla.errors import OptionError
+from glla.lab import mistakes
 from glla.lab.comparison import FIELDS, Comparison, Record, Source
 
 FORMAT = 1
@@ -39,7 +40,8 @@ def as_dict(comparison: Comparison) -> dict[str, Any]:
     """Give a comparison as plain data, with the fitted lines."""
     told = asdict(comparison)
     summaries = [asdict(summary) for summary in comparison.summaries()]
-    return {"format": FORMAT, **told, "records": comparison.to_dicts(), "summaries": summaries}
+    told |= {"records": comparison.to_dicts(), "mistakes": [mistakes.plain(one) for one in told["mistakes"]]}
+    return {"format": FORMAT, **told, "summaries": summaries}
 
 
 def save_json(comparison: Comparison, path: Path) -> None:
@@ -66,6 +68,7 @@ def load(path: Path) -> Comparison:
             Source(one["variant"], one["shader"], tuple((file, first, text) for file, first, text in one["parts"]))
             for one in told["sources"]
         ]
+        told["mistakes"] = [mistakes.Mistake(**one) for one in told.get("mistakes", [])]
         return Comparison(**told)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise OptionError(f"load: a JSON file of `glla compare` is wanted, got {path} ({error})") from None

@@ -85,6 +85,8 @@ class Contender:
         Run only when asked for, by its name or by ``all``.
     text : str
         The source of a shader that is not below ``shaders/``, for reports; empty for glla's own, which `shaders` names.
+    refusal : callable
+        Values of all parameters by name -> why they do not go together, '' if they do.
     """
 
     name: str
@@ -95,6 +97,14 @@ class Contender:
     parameters: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     special: bool = False
     text: str = ""
+    refusal: Callable[[Mapping[str, int]], str] = lambda values: ""
+
+    def refuses(self, parameters: Parameters) -> str:
+        """Say why values of parameters cannot be had, '' if they can; the others have their defaults."""
+        for name, value in parameters:
+            if value not in self.parameters[name]:
+                return f"{name} must be one of {', '.join(map(str, self.parameters[name]))}, got {value}"
+        return self.refusal({name: values[0] for name, values in self.parameters.items()} | dict(parameters))
 
 
 @dataclass(frozen=True)
@@ -135,6 +145,10 @@ class Operation:
         By package; the first is the default.
     listed : callable
         () -> contenders that glla itself has.
+    result : str
+        Name of the matrix that `ratios` speaks of.
+    ratios : callable, optional
+        (input arrays, what `fetch` gave) -> error over bound of each of its elements, for a picture of what is wrong.
     """
 
     name: str
@@ -150,6 +164,8 @@ class Operation:
     flops: Callable[[int], int]
     baselines: Mapping[str, Baseline]
     listed: Callable[[], list[Contender]]
+    result: str = "X"
+    ratios: Callable[[Arrays, Any], NDArray[np.float64]] | None = None
 
     def inputs(self, n: int, seed: int = 2007) -> Arrays:
         """Make the input of order n, float32; the same for the same n and seed."""
@@ -319,7 +335,18 @@ def _given(parameters: Parameters) -> dict[str, Parameters]:
 
 
 def _contender(name: str, variant: Variant, build: Builder) -> Contender:
-    return Contender(name, build, variant.summary, variant.source, variant.needs, variant.parameters)
+    refusal = partial(_broken_rule, variant)
+    return Contender(name, build, variant.summary, variant.source, variant.needs, variant.parameters, refusal=refusal)
+
+
+def _broken_rule(variant: Variant, values: Mapping[str, int]) -> str:
+    return "" if variant.keeps_rule(values) else variant.rule
+
+
+def _quotients(error: NDArray[np.float64], bound: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Error over bound, elementwise; no error is none over any bound."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(error == 0.0, 0.0, error / bound)
 
 
 def _mean(difference: NDArray[Any]) -> float:
@@ -430,6 +457,27 @@ def _plu_deviation(arrays: Arrays, result: Packed) -> float:
     return _mean(lower @ upper - arrays[0][np.ix_(rows, columns)])
 
 
+def _plu_ratios(arrays: Arrays, result: Packed) -> NDArray[np.float64]:
+    """Elementwise |L U - P A Q| over (n + 4) u |L||U|: Higham 2002, theorem 9.3."""
+    packed, *exchanges = result
+    n = len(packed)
+    if not all(0 <= place < n for places in exchanges for place in places.tolist()):
+        return np.full((n, n), np.inf)
+    rows, columns = (permutation_of(places, n) for places in exchanges)
+    lower, upper = (factor.astype(np.float64) for factor in testing.unpack_lu(packed))
+    error = np.abs(lower @ upper - arrays[0][np.ix_(rows, columns)])
+    return _quotients(error, (n + 4) * testing.ROUNDOFF * (np.abs(lower) @ np.abs(upper)))
+
+
+def _rref_ratios(arrays: Arrays, result: Array) -> NDArray[np.float64]:
+    """Elementwise |R - [I | 1]|: of I none is allowed; of x what an error of the judge's size in A and b may become."""
+    a = arrays[0].astype(np.float64)
+    n = len(a)
+    allowed = testing.RESIDUAL_LIMIT * n * testing.ROUNDOFF * (np.abs(np.linalg.inv(a[:, :n])) @ np.abs(a).sum(axis=1))
+    bound = np.column_stack([np.zeros((n, n)), allowed])
+    return _quotients(np.abs(result - np.column_stack([np.eye(n), np.ones(n)])), bound)
+
+
 def _judge_rref(arrays: Arrays, result: Array) -> Verdict:
     """Judge as `testing.judge_rref` does, whose check of the form takes minutes at n = 4096: here it is [I | x]."""
     (a,) = arrays
@@ -450,6 +498,13 @@ def _system(n: int, rng: np.random.Generator) -> Arrays:
     """Make A uniform in [0, 10) and b the sums of its rows, as a column."""
     (augmented,) = _augmented(n, rng)
     return augmented[:, :n].copy(), augmented[:, n:].copy()
+
+
+def _triangular_ratios(arrays: Arrays, x: Array) -> NDArray[np.float64]:
+    """Elementwise |T X - B| over (n + 4) u |T||X|: Higham 2002, theorem 8.5."""
+    t, b = (array.astype(np.float64) for array in arrays)
+    size = np.abs(t) @ np.abs(x.astype(np.float64))
+    return _quotients(np.abs(t @ x - b), (len(t) + 4) * testing.ROUNDOFF * size)
 
 
 def _triangulars() -> list[Contender]:
@@ -523,6 +578,8 @@ OPERATIONS: dict[str, Operation] = {
             flops=lambda n: 2 * n**3,
             baselines={"numpy": Baseline("numpy.matmul", np.matmul), "scipy": Baseline("BLAS sgemm", _sgemm)},
             listed=_matmuls,
+            result="C",
+            ratios=lambda arrays, c: testing.product_ratios(c, *arrays),
         ),
         Operation(
             name="rref",
@@ -538,6 +595,8 @@ OPERATIONS: dict[str, Operation] = {
             flops=lambda n: rref.flops((n, n + 1)),
             baselines={"scipy": Baseline("LAPACK getrf of A", _lapack("lu_factor", columns=-1))},
             listed=lambda: _eliminations(rref, 1, "harmonic", ("harmonic", "geometric", "partial")),
+            result="R",
+            ratios=_rref_ratios,
         ),
         Operation(
             name="plu",
@@ -553,6 +612,8 @@ OPERATIONS: dict[str, Operation] = {
             flops=lambda n: plu.flops((n, n)),
             baselines={"scipy": Baseline("LAPACK getrf", _lapack("lu_factor"))},
             listed=lambda: _eliminations(plu, 0, "partial", ("partial", "harmonic", "geometric")),
+            result="L U",
+            ratios=_plu_ratios,
         ),
         Operation(
             name="triangular",
@@ -568,6 +629,8 @@ OPERATIONS: dict[str, Operation] = {
             flops=lambda n: n**3,
             baselines={"scipy": Baseline("LAPACK trtrs", _lapack("solve_triangular", lower=True))},
             listed=_triangulars,
+            result="T X",
+            ratios=_triangular_ratios,
         ),
         Operation(
             name="solve",

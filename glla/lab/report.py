@@ -6,12 +6,14 @@ Jinja2; plots are SVG elements, whose text is drawn as outlines; shaders are hig
 
 from __future__ import annotations
 
+from base64 import b64encode
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from glla.lab import plots, show
+from glla.lab import mistakes, plots, show
 from glla.lab.comparison import Comparison, Record, Source
 from glla.lab.extra import require
+from glla.lab.mistakes import Mistake
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -79,8 +81,16 @@ def render(comparison: Comparison) -> str:
         ],
         sizes=sorted({record.size for record in comparison.records}),
         listings=listings(comparison),
+        mistakes=[(one.told, picture(one)) for one in comparison.mistakes],
         styles=Markup(styles()),
     )
+
+
+def picture(mistake: Mistake) -> str:
+    """Draw where a result is wrong, as the address of an image; '' where the elements are not known any more."""
+    if mistake.ratios is None:
+        return ""
+    return "data:image/png;base64," + b64encode(mistakes.png(mistake)).decode()
 
 
 def best(comparison: Comparison) -> Record | None:

@@ -167,7 +167,7 @@ def conclude(comparison: Comparison, console: Console | None = None) -> None:
     from rich.console import Console
 
     console = console or _console(Console)
-    for text in [LEGEND, "", *reasons(comparison), *fits(comparison)]:
+    for text in [LEGEND, "", *reasons(comparison), *best(comparison), *fits(comparison)]:
         console.print(text, markup=False, soft_wrap=True)
 
 
@@ -181,6 +181,20 @@ def reasons(comparison: Comparison) -> list[str]:
         f"{status}: {variant}, n = {', '.join(map(str, found))}: {reason}"
         for (status, variant, reason), found in sizes.items()
     ]
+
+
+def best(comparison: Comparison) -> list[str]:
+    """Write the fastest values of the parameters that were swept, a line for each size and variant."""
+    found = comparison.best()
+    if not found:
+        return []
+    width = max(len(record.variant) for record in found)
+    lines = [
+        f"  n = {record.size:<6d} {record.variant:{width}}  {milliseconds(record.seconds):>8} ms  "
+        f"{figure(record.gflops):>8} GFLOP/s"
+        for record in found
+    ]
+    return ["the fastest values of the parameters, by size", *lines]
 
 
 def fits(comparison: Comparison) -> list[str]:

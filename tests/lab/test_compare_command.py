@@ -63,7 +63,8 @@ def test_no_baseline(quick, capsys):
     assert "speed-up" not in output
 
 
-def test_a_wrong_variant_fails_the_command(quick, add, capsys, tmp_path):
+def test_a_wrong_variant_fails_the_command(quick, add, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # where its picture goes
     add("short_sum")
     path = tmp_path / "c.html"
     assert (

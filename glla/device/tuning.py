@@ -1,0 +1,176 @@
+"""What `glla tune` found the fastest here: a file for each renderer, which a device reads when it is made.
+
+The file is JSON. It lies in the user's folder for configuration (``$XDG_CONFIG_HOME/glla/tuned``, by default
+``~/.config/glla/tuned``; ``~/Library/Application Support`` on a Mac, ``%APPDATA%`` on Windows), or in the folder that
+the environment variable ``GLLA_TUNING`` names; ``GLLA_TUNING=off`` reads none. A file that cannot be read, that is of
+another renderer, or that was measured with other shaders than these, is ignored with a `TuningWarning`. It only ever
+picks among the variants that `choose` may pick, so it changes how fast results come, not whether they are right.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import sys
+import warnings
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from glla import shader as shaders
+from glla.errors import GllaError, OptionError, TuningWarning
+from glla.kernels import matmul, plu, rref, triangular
+from glla.kernels.pivot import NORMS
+from glla.passes import Tuned, Variant
+
+FORMAT = 1
+VARIABLE, OFF = "GLLA_TUNING", "off"
+TABLES: Mapping[str, Mapping[str, Variant]] = {
+    "matmul": matmul.VARIANTS,
+    "plu": plu.VARIANTS,
+    "rref": rref.VARIANTS,
+    "triangular": triangular.VARIANTS,
+}
+"""Operations whose variant is chosen, and their variants."""
+
+GLSL = (".frag", ".vert", ".comp", ".glsl")
+MEND = "run `glla tune` again, or `glla tune --forget`"
+
+
+def variants(operation: str) -> dict[str, Variant]:
+    """List the variants that may be chosen: on plain OpenGL 3.3, and with every pivot norm.
+
+    Raises
+    ------
+    OptionError
+        No such operation; the message lists those there are.
+
+    Examples
+    --------
+    >>> list(variants("plu"))
+    ['rank2', 'blocked']
+    """
+    if operation not in TABLES:
+        raise OptionError(f"tune: operation must be one of {', '.join(TABLES)}, got {operation!r}")
+    return {
+        name: variant
+        for name, variant in TABLES[operation].items()
+        if not variant.needs and (operation != "plu" or plu.pivotings(name) == tuple(NORMS))
+    }
+
+
+def folder() -> Path | None:
+    """Folder of the files; None for tuning that is off, or a user without a home."""
+    chosen = os.environ.get(VARIABLE, "")
+    if chosen:
+        return None if chosen == OFF else Path(chosen)
+    try:
+        return _configuration() / "glla" / "tuned"
+    except RuntimeError:  # no home
+        return None
+
+
+def _configuration() -> Path:
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Application Support"
+    variable, below = ("APPDATA", "AppData/Roaming") if sys.platform == "win32" else ("XDG_CONFIG_HOME", ".config")
+    given = os.environ.get(variable, "")
+    return Path(given) if given else Path.home() / below
+
+
+def path(renderer: str) -> Path | None:
+    """File of a renderer, None where there is no folder."""
+    where = folder()
+    return None if where is None else where / (re.sub(r"[^A-Za-z0-9.]+", "_", renderer).strip("_") + ".json")
+
+
+def load(renderer: str) -> tuple[Tuned, ...]:
+    """Read what was tuned on a renderer; nothing, and a warning, if its file cannot be used."""
+    file = path(renderer)
+    try:
+        if file is None or not file.exists():
+            return ()
+        return tuple(tuned(entry) for entry in read(file, renderer))
+    except (OSError, GllaError) as error:
+        warnings.warn(f"ignored: {error}", TuningWarning, stacklevel=2)
+        return ()
+
+
+def read(file: Path, renderer: str) -> list[dict[str, Any]]:
+    """Read the entries of a file: operation, size, variant, parameters, and for readers the seconds.
+
+    Raises
+    ------
+    OptionError
+        It is not to be used: which file, why, and what mends it.
+    OSError
+        It cannot be read.
+    """
+    try:
+        told = json.loads(file.read_text(encoding="utf-8"))
+        if told["format"] != FORMAT:
+            raise ValueError(f"its format is {told['format']!r}, not {FORMAT}")
+        if told["renderer"] != renderer:
+            raise ValueError(f"it is of {told['renderer']}, this is {renderer}")
+        if told["shaders"] != fingerprint():
+            raise ValueError(f"it was measured with other shaders, those of glla {told['glla']}")
+        entries: list[dict[str, Any]] = told["tuned"]
+        for entry in entries:
+            tuned(entry)
+        return entries
+    except (ValueError, LookupError, TypeError, AttributeError, OptionError) as error:
+        reason = f"no {error}" if isinstance(error, KeyError) else str(error)
+        raise OptionError(f"tuning: {file}: {reason}; {MEND}") from None
+
+
+def tuned(entry: Mapping[str, Any]) -> Tuned:
+    """Make sure that an entry names a variant that may be chosen, and give it as the limits hold it.
+
+    Raises
+    ------
+    OptionError
+        It does not.
+    """
+    operation, size, name, given = (entry[key] for key in ("operation", "size", "variant", "parameters"))
+    known = variants(operation)
+    if name not in known:
+        raise OptionError(f"variant of {operation} must be one of {', '.join(known)}, got {name!r}")
+    if type(size) is not int or size < 1:
+        raise OptionError(f"size must be a whole number from 1, got {size!r}")
+    parameters = tuple(given.items())
+    if any(type(value) is not int for _, value in parameters):
+        raise OptionError(f"values of parameters must be whole numbers, got {given}")
+    known[name].settle(f"{operation}[{name}]", parameters)
+    return Tuned(operation, size, name, parameters)
+
+
+def write(file: Path, renderer: str, version: str, entries: Iterable[Mapping[str, Any]]) -> None:
+    """Write a file, all or nothing.
+
+    Raises
+    ------
+    OSError
+        It cannot be written.
+    """
+    told = {
+        "format": FORMAT,
+        "glla": version,
+        "shaders": fingerprint(),
+        "renderer": renderer,
+        "tuned": [dict(entry) for entry in entries],
+    }
+    file.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = file.with_name(f"{file.name}.{os.getpid()}")
+    unfinished.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    unfinished.replace(file)
+
+
+def fingerprint() -> str:
+    """Digest of all shaders: what was measured with others says nothing of these."""
+    digest = hashlib.sha256()
+    for file in sorted(shaders.root().rglob("*.*")):
+        if file.suffix in GLSL:
+            digest.update(f"{file.relative_to(shaders.root()).as_posix()}\n".encode() + file.read_bytes())
+    return digest.hexdigest()[:16]

@@ -1,0 +1,512 @@
+"""A shader of your own, beside those of glla.
+
+``glla compare OPERATION --shader my.frag``, or `register` in Python, lets a fragment shader of yours do an operation,
+or a step of one, and puts it beside glla's variants: its result is verified, drawn where it is wrong, and timed where
+it is right. The shader takes the place of one of glla's in a plan that stays as it is, so it must keep to that one's
+interface: `INTERFACES`, which ``glla compare OPERATION --interface`` prints.
+
+What holds for all of them:
+
+- The file is GLSL 3.30 core without ``#version``, which glla writes. It writes one ``layout(location = 0) out vec4``.
+- A matrix is packed: texel (x, y) holds rows 2y, 2y+1 and columns 2x, 2x+1, as ``vec4(r, g, b, a)``:
+
+      r g      M[2y,   2x]  M[2y,   2x+1]
+      b a      M[2y+1, 2x]  M[2y+1, 2x+1]
+
+  Where the matrix ends within a texel, the rest of it is padding. It is zero in what you read, and must be zero in what
+  you write.
+- A fragment computes the texel ``ivec2(gl_FragCoord.xy)``, and reads others with ``texelFetch(A, ivec2(x, y), 0)``.
+- ``#include "lib/..."`` takes in what glla's own shaders share, such as ``lib/packed.glsl`` and
+  ``lib/block_product.glsl``.
+- Declare the samplers and uniforms that you need, one in a statement; the names and types are those of the interface.
+- A parameter to be swept (``--param UNROLL=1,2,4``) stands in the file with its default, its meaning, and in
+  parentheses the values that make sense; `#error` says which do not go together:
+
+      #ifndef UNROLL
+      #define UNROLL 1  // trips of the loop in one (1, 2, 4)
+      #endif
+
+`gallery` lists shaders to start from; ``glla gallery naive_product > my.frag`` copies one.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla import Device
+from glla import shader as shaders
+from glla.errors import OptionError, ShaderError
+from glla.kernels import matmul, plu, rref, triangular
+from glla.lab import operations
+from glla.lab.operations import Contender
+from glla.layout import texels
+from glla.passes import Limits, Parameters, Pass, Plan, Step
+
+GALLERY = Path(__file__).with_name("gallery")
+SUFFIX = ".frag"
+
+_PARAMETER = re.compile(
+    r"^[ \t]*#[ \t]*ifndef[ \t]+(\w+)[ \t]*\n[ \t]*#[ \t]*define[ \t]+\1[ \t]+(-?\d+)[ \t]*(?://(.*))?$", re.MULTILINE
+)
+_VALUES = re.compile(r"\(([-\d,\s]+)\)\s*$")
+_DECLARED = re.compile(r"^\s*uniform\s+(\w+)\s+(\w+)\s*;")
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Interface:
+    """What a shader is given, and what it must give, to take the place of one of glla's.
+
+    Attributes
+    ----------
+    operation : str
+        Which operation of `glla.lab.operations.OPERATIONS`.
+    stands_for : str
+        The shader of glla whose place it takes.
+    computes : str
+        What its fragments must compute, in words.
+    samplers : mapping of str to str
+        Textures, with what they hold.
+    uniforms : mapping of str to tuple of str
+        Uniforms, with their types and what they hold.
+    varyings : mapping of str to tuple of str
+        Inputs from the vertex stage, which stays glla's, likewise.
+    defines : mapping of str to str
+        What glla defines, and a parameter that it heeds.
+    plan : callable
+        (n, limits, values of parameters) -> the plan with glla's own shader.
+    needed : tuple of str
+        Samplers and uniforms without which no shader can be right.
+    """
+
+    operation: str
+    stands_for: str
+    computes: str
+    samplers: Mapping[str, str]
+    uniforms: Mapping[str, tuple[str, str]]
+    plan: Callable[[int, Limits, Mapping[str, int]], Plan]
+    needed: tuple[str, ...]
+    varyings: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    defines: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def given(self) -> dict[str, str]:
+        """Type of each sampler and uniform, by name."""
+        return dict.fromkeys(self.samplers, "sampler2D") | {name: kind for name, (kind, _) in self.uniforms.items()}
+
+    def __str__(self) -> str:
+        """Write it as text, to be read beside the docstring of this module."""
+        rows = [(f"uniform sampler2D {name};", what) for name, what in self.samplers.items()]
+        rows += [(f"uniform {kind} {name};", what) for name, (kind, what) in self.uniforms.items()]
+        rows += [(f"flat in {kind} {name};", what) for name, (kind, what) in self.varyings.items()]
+        rows += [(f"#define {name}", what) for name, what in self.defines.items()]
+        rows.append(("layout(location = 0) out vec4 result;", "the texel"))
+        width = max(len(row[0]) for row in rows)
+        listed = "\n".join(f"  {declaration:{width}}  {what}" for declaration, what in rows)
+        return f"{self.operation}: {self.computes}\nIt takes the place of {self.stands_for}{SUFFIX}.\n\n{listed}"
+
+
+# -- the interfaces ---------------------------------------------------------------------------------------------------
+
+
+def _product(n: int, limits: Limits, values: Mapping[str, int]) -> Plan:
+    """Plan of the inner product, in as many passes as PASSES says."""
+    trips = -(-texels(n) // max(1, values.get("PASSES", 1)))
+    fewer = replace(limits, loop_trips=min(limits.loop_trips, trips))
+    return operations.fresh(matmul.plan, n, n, n, "inner_product", fewer)
+
+
+def _factorisation(n: int, limits: Limits, values: Mapping[str, int]) -> Plan:
+    return operations.fresh(plu.plan, (n, n), variant="rank2", unroll=not limits.software)
+
+
+def _echelon_form(n: int, limits: Limits, values: Mapping[str, int]) -> Plan:
+    return operations.fresh(rref.plan, (n, n + 1), variant="rank2", unroll=not limits.software)
+
+
+def _substitution(n: int, limits: Limits, values: Mapping[str, int]) -> Plan:
+    return operations.fresh(triangular.plan, n, n, variant="rank2")
+
+
+INTERFACES = {
+    interface.operation: interface
+    for interface in (
+        Interface(
+            operation="matmul",
+            stands_for="matmul/inner_product",
+            computes="a fragment computes a texel, a 2x2 block, of C = A B: the sum over texels `first` to "
+            "`first + count - 1` of the inner dimension",
+            samplers={
+                "A": "rows x inner, packed",
+                "B": "inner x columns, packed",
+                "C": "with CONTINUE only: the sums so far, packed",
+            },
+            uniforms={
+                "first": ("int", "first texel of the inner dimension to sum"),
+                "count": ("int", "texels of the inner dimension to sum"),
+                "shape": ("ivec2", "rows and columns of C"),
+            },
+            defines={
+                "CONTINUE": "0 in the first pass, 1 in those that go on from its sums",
+                "PASSES": "a parameter, if you declare it: into how many passes the sum is split (1)",
+            },
+            needed=("A", "B"),
+            plan=_product,
+        ),
+        Interface(
+            operation="triangular",
+            stands_for="triangular/substitute",
+            computes="a step of T X = B, T lower triangular: a fragment computes a texel of the right-hand sides; "
+            "texel row t is solved with the block (t, t) of T, the rows below lose their multiples of it",
+            samplers={
+                "T": "n x n, packed, lower triangular",
+                "B": "n x columns, packed: rows solved so far, and what is left",
+            },
+            uniforms={"t": ("int", "texel row to solve"), "shape": ("ivec2", "rows and columns of B")},
+            defines={"UPPER, UNIT, TRANSPOSED": "0, as lib/triangle.glsl has them; it declares T, too"},
+            needed=("T", "B", "t"),
+            plan=_substitution,
+        ),
+        Interface(
+            operation="plu",
+            stands_for="plu/eliminate",
+            computes="a step of A = P L U, two columns of it: a fragment computes a texel of the new matrix; rows "
+            "are exchanged, multipliers stay below the diagonal (lib/doolittle.glsl does it, and declares A, top and "
+            "the inputs)",
+            samplers={"A": "n x n, packed: the matrix before the step"},
+            uniforms={"shape": ("ivec2", "rows and columns of A"), "top": ("int", "0: first row of the panel")},
+            varyings={
+                "k": ("int", "texel column of the step"),
+                "exchange": ("ivec2", "rows p and q that come to rows 2k and 2k+1"),
+                "block": ("vec4", "a, b, l, d': the pivot block, reduced: l = c / a, d' = d - l b"),
+            },
+            needed=("A",),
+            plan=_factorisation,
+        ),
+        Interface(
+            operation="rref",
+            stands_for="rref/eliminate",
+            computes="a step of the reduced row echelon form, two columns of it: a fragment computes a texel of the "
+            "new matrix; rows are exchanged, the pivot rows normalised, all others reduced",
+            samplers={"A": "n x n+1, packed: the matrix before the step"},
+            uniforms={"k": ("int", "texel column of the step"), "shape": ("ivec2", "rows and columns of A")},
+            varyings={
+                "rows": ("ivec4", "r, p, s, q: row p comes to row r, then row q to row s"),
+                "found": ("ivec2", "has column 2k a pivot (0, 1), has column 2k+1 one"),
+                "block": ("vec4", "a, b, l, d': the pivot block, reduced: l = c / a, d' = d - l b"),
+            },
+            needed=("A", "k"),
+            plan=_echelon_form,
+        ),
+    )
+}
+"""By operation. The other operations, and everything else of a plan, stay glla's."""
+
+RESERVED = {"CONTINUE", "UPPER", "UNIT", "TRANSPOSED", "STACK", "SEARCH", "TRANSPOSE_A", "TRANSPOSE_B"}
+"""What glla defines itself: no parameters, even where a file gives them a default."""
+
+
+def find(operation: str) -> Interface:
+    """Find the interface of an operation.
+
+    Raises
+    ------
+    OptionError
+        It has none; the message lists those that have.
+
+    Examples
+    --------
+    >>> print(str(find("triangular")).splitlines()[1])
+    It takes the place of triangular/substitute.frag.
+    """
+    if operation not in INTERFACES:
+        raise OptionError(f"compare: a shader of your own can do {', '.join(INTERFACES)}, got {operation!r}")
+    return INTERFACES[operation]
+
+
+def explanation(operation: str) -> str:
+    """Tell all that one must know to write a shader for an operation."""
+    return f"{find(operation)}\n\n{(__doc__ or '').partition('What holds for all of them:')[2].strip()}"
+
+
+# -- taking part ------------------------------------------------------------------------------------------------------
+
+
+def register(
+    operation: str,
+    source: str | os.PathLike[str],
+    name: str | None = None,
+    *,
+    summary: str = "",
+    author: str = "",
+) -> Contender:
+    r"""Let a fragment shader of your own take part in comparisons of an operation, from now on.
+
+    Parameters
+    ----------
+    operation : str
+        One of `INTERFACES`: ``"matmul"``, ``"triangular"``, ``"plu"``, ``"rref"``.
+    source : path or str
+        The file, or the text itself (a str with a line end).
+    name : str, optional
+        Of the variant; by default that of the file. One of the same name that was registered before is replaced.
+    summary, author : str
+        What is particular to it, and whose it is, for reports; by default the first sentence of its header, and its
+        file.
+
+    Returns
+    -------
+    Contender
+        With the parameters that the file declares. `glla.lab.operations.remove` takes it out again.
+
+    Raises
+    ------
+    OptionError
+        The operation has no interface, or the name is one of glla's.
+    ShaderError
+        The shader does not keep to the interface: the file, the line and what to do. That it compiles is found out
+        where it runs.
+    OSError
+        The file cannot be read.
+
+    Examples
+    --------
+    >>> import glla.lab
+    >>> mine = register("matmul", gallery("naive_product"), "mine")
+    >>> result = glla.lab.compare("matmul", ["mine"], [17], baseline="none", quick=True)
+    >>> [(record.variant, record.status) for record in result.records]
+    [('mine', 'ok')]
+    >>> operations.remove("matmul", "mine")
+    """
+    made = contender(operation, source, name, summary=summary, author=author)
+    operations.add(operation, made)
+    return made
+
+
+def contender(
+    operation: str,
+    source: str | os.PathLike[str],
+    name: str | None = None,
+    *,
+    summary: str = "",
+    author: str = "",
+) -> Contender:
+    """Make a contender of a shader, as `register` does, without adding it to the table."""
+    interface = find(operation)
+    text, file = _read(source, name)
+    made = name or Path(file).name.removesuffix(SUFFIX)
+    if made in {own.name for own in operations.find(operation).listed()}:
+        raise OptionError(f"{operation}: {made!r} is a variant of glla's; choose another name")
+    for number, line in enumerate(text.splitlines(), 1):
+        if re.match(r"\s*#\s*version\b", line):
+            raise ShaderError(f"{file}:{number}: glla writes {shaders.VERSION} itself; remove the line\n      {line}")
+    shader = shaders.adopt(file, text, interface.stands_for)
+    parameters = _parameters(text)
+    build = partial(_build, interface, shader, parameters)
+    build(5, Limits(), ())  # does it keep to the interface?
+    return Contender(
+        made,
+        build,
+        summary or shaders.summary(shader) or "a shader of your own",
+        author or file,
+        parameters=parameters,
+        text=text,
+        refusal=partial(_refusal, shader),
+    )
+
+
+def contenders(operation: str, files: Sequence[Path]) -> list[Contender]:
+    """Make contenders of files, each with a name of its own: its path, where another has its name already."""
+    if files and operation not in INTERFACES:
+        raise OptionError(f"compare: --shader is for {', '.join(INTERFACES)}, got {operation}")
+    taken = set(operations.contenders(operation))
+    found = []
+    for file in files:
+        plain = file.name.removesuffix(SUFFIX)
+        name = str(file) if plain in taken else plain
+        taken.add(name)
+        found.append(contender(operation, file, name))
+    return found
+
+
+def compile_all(device: Device, found: Sequence[Contender]) -> None:
+    """Compile the shaders of contenders now, before anything is measured.
+
+    Raises
+    ------
+    ShaderError
+        One does not compile: its file, the line, and what the driver says.
+    """
+    for one in found:
+        plan = one.build(5, device.limits, ())
+        operands = {name: device.write_texels(_ones(plan, name)) for name in plan.operands}
+        device.run(plan, **operands)
+
+
+def _ones(plan: Plan, name: str) -> NDArray[np.float32]:
+    storage = plan.slots[name]
+    return np.ones((storage.height, storage.width, storage.channels), dtype=np.float32)
+
+
+def _read(source: str | os.PathLike[str], name: str | None) -> tuple[str, str]:
+    """Text of a shader, and what its file is called."""
+    if isinstance(source, str) and "\n" in source:
+        if not name:
+            raise OptionError("register: a shader given as text needs a name, got none")
+        return source.replace("\r\n", "\n"), f"{name}{SUFFIX}"
+    path = Path(source)
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise ShaderError(f"{path}: a shader is UTF-8 text, this file is not") from None
+    return text, str(path) if path.suffix else f"{path}{SUFFIX}"
+
+
+def _parameters(text: str) -> dict[str, tuple[int, ...]]:
+    """Parameters that a text declares, with their values, the default first."""
+    found = {}
+    for match in _PARAMETER.finditer(text):
+        if match[1] in RESERVED:
+            continue
+        listed = _VALUES.search(match[3] or "")
+        values = re.findall(r"-?\d+", listed[1]) if listed else []
+        found[match[1]] = tuple(dict.fromkeys(map(int, [match[2], *values])))
+    return found
+
+
+def _refusal(shader: str, values: Mapping[str, int]) -> str:
+    """What the shader's own ``#error`` says to values of its parameters."""
+    return "; ".join(shaders.resolve(shader, values).refusals)
+
+
+def _build(
+    interface: Interface,
+    shader: str,
+    parameters: Mapping[str, tuple[int, ...]],
+    n: int,
+    limits: Limits,
+    chosen: Parameters,
+) -> Plan:
+    """Plan of the operation, with the shader in the place of glla's."""
+    values = {name: known[0] for name, known in parameters.items()} | dict(chosen)
+    plan = interface.plan(n, limits, values)
+    several = sum(isinstance(step, Pass) and step.shader == interface.stands_for for step in plan.steps) > 1
+    steps = tuple(_exchanged(step, interface, shader, values, several) for step in plan.steps)
+    return Plan(f"{interface.operation}[{shader}]", plan.slots, plan.operands, plan.results, steps, plan.flops)
+
+
+def _exchanged(step: Step, interface: Interface, shader: str, values: Mapping[str, int], several: bool) -> Step:
+    """Let a pass of glla's shader draw with the user's, which gets what it declares of all that is given."""
+    if not isinstance(step, Pass) or step.shader != interface.stands_for:
+        return step
+    defines = {**step.defines, **values}
+    declared = shaders.resolve(shader, defines)
+    _check(declared, interface, step, several)
+    return replace(
+        step,
+        shader=shader,
+        defines=defines,
+        inputs={name: slot for name, slot in step.inputs.items() if name in declared.samplers},
+        uniforms={name: value for name, value in step.uniforms.items() if name in declared.uniforms},
+    )
+
+
+# -- keeping to an interface ------------------------------------------------------------------------------------------
+
+
+def _check(shader: shaders.Shader, interface: Interface, step: Pass, several: bool) -> None:
+    """Say where a shader departs from its interface."""
+    stage, given = shader.fragment, interface.given
+    see = f"see `glla compare {interface.operation} --interface`"
+    names = ", ".join(f"{kind} {name}" for name, kind in given.items())
+    active = shader.samplers | shader.uniforms
+    own = {}  # what its fragment stage declares; the vertex stage is glla's
+    for number, line in enumerate(_uncommented(stage.text).splitlines(), 1):
+        at = f"{stage.where(number)}: "
+        found = _DECLARED.match(line)
+        if re.match(r"\s*#\s*include\b", line):
+            raise ShaderError(f'{at}what is included stands in quotes, `#include "lib/packed.glsl"`{_shown(line)}')
+        if re.match(r"\s*(layout\b[^;]*)?uniform\b", line) and found is None and _is_own(stage, number, shader.name):
+            raise ShaderError(
+                f"{at}a uniform is declared in a statement of its own, `uniform int first;`{_shown(line)}"
+            )
+        if found is None or found[2] not in active:
+            continue
+        kind, name = found[1], found[2]
+        own[name] = kind
+        if name not in given and name not in step.uniforms and name not in step.inputs:
+            raise ShaderError(
+                f"{at}{name} is not given to a shader of {interface.operation}, but {names}; {see}{_shown(line)}"
+            )
+        if name not in step.uniforms and name not in step.inputs:
+            rule = f"{name} is given only where CONTINUE is 1: put it between #if CONTINUE and #endif"
+            raise ShaderError(f"{at}{rule}{_shown(line)}")
+        if given.get(name, kind) != kind:
+            raise ShaderError(f"{at}{name} is given as {given[name]}, not as {kind}; {see}{_shown(line)}")
+    needed = [*interface.needed, *(("first", "count") if several and "first" in given else ())]
+    needed += [name for name in step.inputs if name == "C"]
+    missing = [f"{given[name]} {name}" for name in needed if name not in own]
+    if missing:
+        more = " where CONTINUE is 1" if missing == ["sampler2D C"] else ""
+        raise ShaderError(f"{shader.name}: must declare `uniform {missing[0]};`{more}; {see}")
+    if len(shader.outputs) != 1:
+        got = ", ".join(shader.outputs) or "none"
+        raise ShaderError(f"{shader.name}: must declare one output, `layout(location = 0) out vec4 result;`, got {got}")
+
+
+def _is_own(stage: shaders.Stage, line: int, name: str) -> bool:
+    return stage.lines[line - 1][0] == name
+
+
+def _uncommented(text: str) -> str:
+    """Text without its comments; every line keeps its place."""
+    return _COMMENT.sub(lambda match: "\n" * match[0].count("\n"), text)
+
+
+def _shown(line: str) -> str:
+    return f"\n      {line.strip()}"
+
+
+# -- where to start from ----------------------------------------------------------------------------------------------
+
+
+def gallery(name: str | None = None) -> Path:
+    """Folder of the shaders to start from, or the file of one.
+
+    Raises
+    ------
+    OptionError
+        No such shader; the message lists those there are.
+
+    Examples
+    --------
+    >>> gallery("naive_product").name
+    'naive_product.frag'
+    """
+    if name is None:
+        return GALLERY
+    path = GALLERY / f"{name.removesuffix(SUFFIX)}{SUFFIX}"
+    if path not in exhibits():
+        known = ", ".join(one.stem for one in exhibits())
+        raise OptionError(f"gallery: the shader must be one of {known}, got {name!r}")
+    return path
+
+
+def exhibits() -> list[Path]:
+    """Files of the gallery, in the order in which to read them."""
+    order = ("naive_product", "unrolled_product", "split_product", "substitution")
+    return [GALLERY / f"{name}{SUFFIX}" for name in order]
+
+
+def operation_of(exhibit: Path) -> str:
+    """Which operation a shader of the gallery does: its header says so."""
+    found = re.search(r"glla compare (\w+)", exhibit.read_text(encoding="utf-8"))
+    return found[1] if found else ""

@@ -1,0 +1,257 @@
+"""The fastest variant and its parameters, found by trying: `glla tune`.
+
+For each size every variant that may be chosen runs with every combination of its parameters. What beats the best so far
+is verified against its error bound before it takes its place; a wrong result is told, and never stored. The outcome
+lies in a file (`glla.device.tuning`), which each device of that renderer reads when it is made, and `choose` follows.
+
+Jiang and Snir, "Automatic tuning matrix multiplication performance on graphics hardware" (2005), for all variants.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import glla
+from glla import Device
+from glla.device import tuning
+from glla.errors import GllaError, LimitError, OptionError
+from glla.kernels import matmul, plu, rref, triangular
+from glla.lab import comparison, operations
+from glla.lab.operations import Arrays, Contender
+from glla.lab.show import milliseconds
+from glla.passes import Limits, Parameters
+
+REPEATS = 5
+CLEARLY = 0.97
+"""What takes less than so many times as long as the best takes its place; less is chance."""
+
+HOPELESS = 2.0
+"""What takes so many times as long as the best, once, is not measured again."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What was found for an operation at a size.
+
+    Attributes
+    ----------
+    operation : str
+        Which.
+    size : int
+        Order of the matrices.
+    variant, parameters, seconds
+        The fastest, operands and results on the device.
+    untuned : str
+        What `choose` picks without tuning.
+    untuned_seconds : float
+        What that takes.
+    tried : int
+        Combinations that ran.
+    troubles : tuple of str
+        Those that were wrong or failed, and why.
+    """
+
+    operation: str
+    size: int
+    variant: str
+    parameters: Parameters
+    seconds: float
+    untuned: str
+    untuned_seconds: float
+    tried: int
+    troubles: tuple[str, ...] = ()
+
+    @property
+    def entry(self) -> dict[str, Any]:
+        """As a file holds it."""
+        return {
+            "operation": self.operation,
+            "size": self.size,
+            "variant": self.variant,
+            "parameters": dict(self.parameters),
+            "seconds": self.seconds,
+            "untuned": self.untuned,
+            "untuned_seconds": self.untuned_seconds,
+        }
+
+
+def tune(
+    names: Iterable[str] | None = None,
+    sizes: Sequence[int] | None = None,
+    *,
+    device: Device | None = None,
+    seed: int = 2007,
+    progress: Callable[[Outcome], object] | None = None,
+) -> list[Outcome]:
+    """Find the fastest variant and parameters of operations on a device. Synchronises.
+
+    Parameters
+    ----------
+    names : iterable of str, optional
+        Some of ``"matmul"``, ``"plu"``, ``"rref"``, ``"triangular"``; by default all.
+    sizes : sequence of int, optional
+        Orders of the matrices; by default those of `glla.lab.compare`.
+    device : Device, optional
+        By default the default device of this thread.
+    seed : int
+        Of the random matrices.
+    progress : callable, optional
+        Called with each outcome as it comes.
+
+    Returns
+    -------
+    list of Outcome
+        One for each operation and size; `store` puts them where devices look for them.
+
+    Raises
+    ------
+    OptionError
+        Unknown operation, or a size below 1.
+
+    Examples
+    --------
+    >>> (found,) = tune(["triangular"], [8])
+    >>> found.size, found.variant in ("rank2", "blocked", "panel_broadcast"), found.seconds > 0
+    (8, True, True)
+    """
+    device = device or glla.default_device()
+    chosen = list(dict.fromkeys(tuning.TABLES if names is None else names))
+    for name in chosen:
+        tuning.variants(name)  # raises, before any work
+    orders = comparison.SIZES[device.info.software] if sizes is None else sizes
+    if not orders or min(orders) < 1:
+        raise OptionError(f"tune: sizes must be 1 or more, at least one of them, got {tuple(orders)}")
+    found = []
+    for name, size in product(chosen, sorted(set(orders))):
+        outcome = _tuned(device, name, size, seed)
+        if outcome is not None:
+            found.append(outcome)
+            if progress is not None:
+                progress(outcome)
+    return found
+
+
+def untuned(operation: str, n: int, limits: Limits) -> str:
+    """Say which variant `choose` picks for matrices of order n without tuning.
+
+    Examples
+    --------
+    >>> untuned("plu", 5000, Limits())
+    'blocked'
+    """
+    plain = replace(limits, tuned=())
+    choices: Mapping[str, Callable[[], str]] = {
+        "matmul": lambda: matmul.choose(n, n, n, plain),
+        "plu": lambda: plu.choose((n, n), plain),
+        "rref": lambda: rref.choose((n, n + 1), plain),
+        "triangular": lambda: triangular.choose(n, n, plain),
+    }
+    return choices[operation]()
+
+
+def _tuned(device: Device, name: str, size: int, seed: int) -> Outcome | None:
+    """Try all that there is; None if nothing gives a right result."""
+    operation = operations.find(name)
+    arrays = operation.inputs(size, seed)
+    default = untuned(name, size, device.limits)
+    best: tuple[float, str, Parameters] | None = None
+    default_seconds, tried, troubles = float("nan"), 0, []
+    for contender, parameters in _candidates(name, default):
+        label = comparison.Entry(contender, parameters).label
+        try:
+            job = operations.prepare(device, operation, contender, arrays, parameters)
+            seconds = _seconds(device, job, None if best is None else best[0])
+            tried += 1
+            if best is None or seconds < CLEARLY * best[0]:
+                trouble = _wrong(operation, arrays, job)
+                if trouble:
+                    troubles.append(f"{name} {label}, n = {size}: {trouble}")
+                    continue
+                best = (seconds, contender.name, parameters)
+            if contender.name == default and default_seconds != default_seconds:  # its first combination: the defaults
+                default_seconds = seconds
+        except LimitError:
+            continue  # too large for this device
+        except GllaError as error:
+            troubles.append(f"{name} {label}, n = {size}: {error}")
+    if best is None:
+        raise OptionError(f"tune: no variant of {name} gives a right result at n = {size}: {'; '.join(troubles)}")
+    seconds, variant, chosen = best
+    return Outcome(name, size, variant, chosen, seconds, default, default_seconds, tried, tuple(troubles))
+
+
+def _candidates(name: str, default: str) -> Iterator[tuple[Contender, Parameters]]:
+    """Each variant that may be chosen, the untuned choice first, with each combination of its parameters."""
+    known = operations.contenders(name)
+    allowed = sorted(tuning.variants(name), key=lambda variant: variant != default)
+    for contender in (known[variant] for variant in allowed):
+        for values in product(*contender.parameters.values()):
+            parameters = tuple(zip(contender.parameters, values, strict=True))
+            if not contender.refuses(parameters):
+                yield contender, parameters
+
+
+def _seconds(device: Device, job: operations.Job, best: float | None) -> float:
+    """Time a job, after a run to warm up; once only where there is no hope."""
+    job.run()
+    first, _ = comparison._clock(job.run, device)
+    if best is not None and first > HOPELESS * best:
+        return first
+    return median([first, *comparison._times(job.run, REPEATS - 1, device)])
+
+
+def _wrong(operation: operations.Operation, arrays: Arrays, job: operations.Job) -> str:
+    """Say what is wrong with a result, '' if nothing."""
+    verdict = operation.judge(arrays, job.fetch(job.run()))
+    return "" if verdict.ok else str(verdict)
+
+
+# -- files ------------------------------------------------------------------------------------------------------------
+
+
+def destination(renderer: str, out: Path | None = None) -> Path:
+    """File to store the outcome in.
+
+    Raises
+    ------
+    OptionError
+        Tuning is off, or the user has no folder for configuration.
+    """
+    file = out or tuning.path(renderer)
+    if file is None:
+        how = "GLLA_TUNING=off" if os.environ.get(tuning.VARIABLE) == tuning.OFF else "no home"
+        raise OptionError(f"tune: there is no folder for the outcome ({how}); unset it, or name a file with --out")
+    return file
+
+
+def store(file: Path, renderer: str, found: Iterable[Outcome]) -> None:
+    """Write outcomes to a file, in the place of what it holds of the same operations."""
+    outcomes = list(found)
+    redone = {one.operation for one in outcomes}
+    try:
+        kept = [entry for entry in tuning.read(file, renderer) if entry["operation"] not in redone]
+    except (OSError, OptionError):  # none there, or none that is any use
+        kept = []
+    tuning.write(file, renderer, glla.__version__, [*kept, *(one.entry for one in outcomes)])
+
+
+def line(entry: Mapping[str, Any]) -> str:
+    """Write an entry as a line.
+
+    >>> line({"operation": "matmul", "size": 64, "variant": "inner_product", "parameters": {"UNROLL": 4},
+    ...       "seconds": 0.001, "untuned": "inner_product", "untuned_seconds": 0.002})
+    'matmul      n = 64     inner_product[UNROLL=4]: 1 ms, 2 times as fast as inner_product untuned'
+    """
+    parameters = comparison.written(tuple(entry["parameters"].items()))
+    label = f"{entry['variant']}[{parameters}]" if parameters else entry["variant"]
+    head = f"{entry['operation']:10}  n = {entry['size']:<6} {label}: {milliseconds(entry['seconds'])} ms"
+    gain = entry["untuned_seconds"] / entry["seconds"]
+    if gain == 1.0:
+        return f"{head}, as untuned"
+    return f"{head}, {gain:.3g} times as fast as {entry['untuned']} untuned" if gain == gain else head

@@ -1,0 +1,520 @@
+"""A shader of one's own: what the interface asks for, what goes wrong, the gallery, and the whole command line."""
+
+import base64
+import io
+import re
+
+import numpy as np
+import pytest
+
+import glla.lab
+from glla import shader
+from glla.cli import main
+from glla.errors import LimitError, OptionError, ShaderError
+from glla.lab import custom, fetches, mistakes, operations
+from glla.lab.comparison import compare
+from glla.passes import Limits
+
+pytest.importorskip("matplotlib")
+pytest.importorskip("rich")
+
+HEAD = """\
+// Mine.
+
+uniform sampler2D A;
+uniform sampler2D B;
+uniform int first;
+uniform int count;
+
+layout(location = 0) out vec4 result;
+
+void main() {
+    ivec2 texel = ivec2(gl_FragCoord.xy);
+    vec4 sum = vec4(0.0);
+    for (int k = first; k < first + count; ++k) {
+        vec4 a = texelFetch(A, ivec2(k, texel.y), 0);
+        vec4 b = texelFetch(B, ivec2(texel.x, k), 0);
+        sum += a.rrbb * b.rgrg;
+        sum += a.ggaa * b.baba;
+    }
+    result = sum;
+"""
+PRODUCT = HEAD + "}\n"
+WRONG = HEAD + "    if (texel == ivec2(2, 1)) result.b += 1.0;  // C[3, 4]\n}\n"
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch):
+    """A function that writes a shader into the folder that the test runs in."""
+    monkeypatch.chdir(tmp_path)
+
+    def write(text, name="mine.frag"):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        return name
+
+    return write
+
+
+def run(*arguments):
+    return main(["compare", *map(str, arguments)])
+
+
+def verdicts(device, contender, operation, sizes=(1, 2, 3, 8, 19), **parameters):
+    found = operations.find(operation)
+    for n in sizes:
+        arrays = found.inputs(n)
+        job = operations.prepare(device, found, contender, arrays, tuple(parameters.items()))
+        job.plan.check(device.limits)
+        yield found.judge(arrays, job.fetch(job.run()))
+
+
+# ---- the interface ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("operation", custom.INTERFACES)
+def test_glla_s_own_shader_keeps_to_the_interface(device, operation):
+    """A copy of the shader whose place is taken is right, with glla's vertex stage and includes."""
+    stands_for = custom.find(operation).stands_for
+    text = shader.source(stands_for)
+    contender = custom.contender(operation, text, "copy")
+    assert contender.text == text
+    assert all(verdict.ok for verdict in verdicts(device, contender, operation))
+    names = [name for name, _ in operations.shaders(contender.build(9, Limits(), ()))]
+    assert "copy.frag" in names
+    assert stands_for not in names
+
+
+@pytest.mark.parametrize("operation", custom.INTERFACES)
+def test_the_interface_names_what_glla_s_own_shader_declares(operation):
+    interface = custom.find(operation)
+    declared = shader.resolve(interface.stands_for, {"CONTINUE": 1} if operation == "matmul" else {})
+    fragment = custom._uncommented(declared.fragment.text)
+    names = set(re.findall(r"^uniform \w+ (\w+);", fragment, re.MULTILINE)) & (declared.samplers | declared.uniforms)
+    assert names == set(interface.given)
+    told = custom.explanation(operation)
+    assert all(name in told for name in (*interface.given, *interface.varyings, "without ``#version``"))
+    varying = dict(re.findall(r"^flat in \w+ (\w+);()", fragment, re.MULTILINE))
+    assert set(varying) == set(interface.varyings)
+
+
+def test_the_interface_on_the_command_line(capsys):
+    assert run("matmul", "--interface") == 0
+    output = capsys.readouterr().out
+    assert "uniform sampler2D A;                   rows x inner, packed" in output
+    assert "M[2y+1, 2x]  M[2y+1, 2x+1]" in output
+
+
+def test_a_shader_needs_not_declare_all_that_is_given(device):
+    contender = custom.contender("matmul", PRODUCT, "mine")
+    assert contender.summary == "Mine"
+    assert all(verdict.ok for verdict in verdicts(device, contender, "matmul"))
+    whole = PRODUCT.replace("first + count", "textureSize(A, 0).x").replace("= first", "= 0")
+    whole = whole.replace("uniform int first;\nuniform int count;\n", "")
+    assert all(verdict.ok for verdict in verdicts(device, custom.contender("matmul", whole, "whole"), "matmul"))
+
+
+SEE = "see `glla compare matmul --interface`"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        (
+            "uniform int count;",
+            "uniform int count;\nuniform float alpha;",
+            "mine.frag:7: alpha is not given to a shader of matmul, but sampler2D A, sampler2D B, sampler2D C, "
+            f"int first, int count, ivec2 shape; {SEE}\n      uniform float alpha;",
+        ),
+        (
+            "int first;",
+            "uint first;",
+            f"mine.frag:5: first is given as int, not as uint; {SEE}\n      uniform uint first;",
+        ),
+        ("uniform sampler2D B;", "", f"mine.frag: must declare `uniform sampler2D B;`; {SEE}"),
+        (
+            "uniform int first;",
+            "uniform int first, last;",
+            "mine.frag:5: a uniform is declared in a statement of its own, `uniform int first;`\n"
+            "      uniform int first, last;",
+        ),
+        (
+            "// Mine.",
+            "uniform sampler2D C;",
+            "mine.frag:1: C is given only where CONTINUE is 1: put it between #if CONTINUE and #endif\n"
+            "      uniform sampler2D C;",
+        ),
+        (
+            "layout(location = 0) ",
+            "",
+            "mine.frag: must declare one output, `layout(location = 0) out vec4 result;`, got none",
+        ),
+        (
+            "// Mine.",
+            "#version 330 core",
+            "mine.frag:1: glla writes #version 330 core itself; remove the line\n      #version 330 core",
+        ),
+        (
+            "// Mine.",
+            "#include <packed>",
+            'mine.frag:1: what is included stands in quotes, `#include "lib/packed.glsl"`\n      #include <packed>',
+        ),
+        (
+            "// Mine.",
+            '#include "lib/nothing.glsl"',
+            "shader: no file lib/nothing.glsl, which mine.frag:1 includes; shaders are looked for below shaders/",
+        ),
+        (
+            "// Mine.",
+            "#ifndef PASSES\n#define PASSES 3  // passes (3, 4)\n#endif",
+            f"mine.frag: must declare `uniform sampler2D C;` where CONTINUE is 1; {SEE}",
+        ),
+    ],
+    ids=["extra", "type", "missing", "two", "continue", "output", "version", "include", "no file", "passes"],
+)  # fmt: skip
+def test_a_departure_from_the_interface_is_explained(before, after, told):
+    assert before in PRODUCT
+    with pytest.raises(ShaderError) as caught:
+        custom.contender("matmul", PRODUCT.replace(before, after, 1), "mine").build(20, Limits(), ())
+    assert str(caught.value) == told
+
+
+def test_what_is_commented_out_is_not_declared():
+    text = "/*\nuniform float a, b;\n*/\n// uniform float alpha;\n#if 0\nuniform float beta;\n#endif\n" + PRODUCT
+    assert custom.contender("matmul", text, "mine").text == text
+
+
+def test_names(write):
+    with pytest.raises(OptionError, match="matmul: 'rank_one' is a variant of glla's; choose another name"):
+        custom.contender("matmul", PRODUCT, "rank_one")
+    with pytest.raises(OptionError, match="register: a shader given as text needs a name, got none"):
+        custom.contender("matmul", PRODUCT)
+    with pytest.raises(OptionError, match="can do matmul, triangular, plu, rref, got 'inv'"):
+        custom.contender("inv", PRODUCT, "mine")
+    with pytest.raises(ShaderError, match=r"has a suffix in its name, got 'mine'; call it mine\.frag"):
+        shader.adopt("mine", PRODUCT)
+
+
+def test_a_file_does_not_stand_in_for_one_of_glla_s(device, write, tmp_path):
+    """Its path may be that of a file below shaders/; glla's own stays glla's."""
+    (tmp_path / "matmul").mkdir()
+    (tmp_path / "lib").mkdir()
+    for name in ("matmul/inner_product.frag", "lib/packed.glsl"):
+        own = custom.contender("matmul", write(WRONG, name), "mine")
+        assert not all(verdict.ok for verdict in verdicts(device, own, "matmul", [8]))
+    glla_s = operations.contenders("matmul")["inner_product"]
+    assert all(verdict.ok for verdict in verdicts(device, glla_s, "matmul"))
+    assert "Mine" not in shader.resolve("matmul/inner_product").fragment.text
+
+
+def test_a_changed_file_is_another_shader(device, write):
+    assert all(v.ok for v in verdicts(device, custom.contender("matmul", write(PRODUCT)), "matmul", [8]))
+    assert not all(v.ok for v in verdicts(device, custom.contender("matmul", write(WRONG)), "matmul", [8]))
+
+
+def test_register(quick, device):
+    try:
+        made = glla.lab.register("matmul", PRODUCT, "mine", summary="a sum", author="me")
+        found = compare("matmul", ["mine", "inner_product"], [8], baseline="none", repeats=1)
+        assert [(record.variant, record.status) for record in found] == [("inner_product", "ok"), ("mine", "ok")]
+        assert found.variants["mine"] == {"summary": "a sum", "source": "me", "needs": [], "text": PRODUCT}
+        (source,) = (one for one in found.sources if one.variant == "mine")
+        assert source.shader == "mine.frag"
+        assert source.text.endswith("// Mine." + PRODUCT.partition("// Mine.")[2].rstrip("\n"))
+        assert made.name in operations.contenders("matmul")
+    finally:
+        operations.remove("matmul", "mine")
+
+
+def test_fetches_of_a_shader_of_one_s_own_are_counted(device):
+    plan = custom.contender("matmul", PRODUCT, "at@mine").build(8, device.limits, ())
+    a = device.upload(np.ones((8, 8), np.float32))
+    assert fetches.count(device, plan, {"A": a, "B": a}) == 2 * 4 * 4 * 4
+
+
+# ---- parameters ------------------------------------------------------------------------------
+
+
+def test_parameters_are_read_from_the_file():
+    text = """\
+#ifndef UNROLL
+#define UNROLL 4  // trips in one (1, 2, 4)
+#endif
+# ifndef PLAIN
+# define PLAIN -3
+#endif
+#ifndef WORDS
+#define WORDS 7  // of 2 (or 3) kinds
+#endif
+#ifndef CONTINUE
+#define CONTINUE 0  // glla's (0, 1)
+#endif
+#define OTHER 3  // no parameter (1, 2)
+"""
+    assert custom._parameters(text) == {"UNROLL": (4, 1, 2), "PLAIN": (-3,), "WORDS": (7,)}
+
+
+def test_passes_split_the_sum(device):
+    contender = custom.contender("matmul", custom.gallery("split_product"))
+    assert contender.parameters == {"LANES": (4, 1, 2, 8), "PASSES": (1, 2, 4, 8)}
+    assert [contender.build(64, Limits(), (("PASSES", count),)).cost.passes for count in (1, 4)] == [1, 4]
+    assert contender.refuses((("LANES", 8),)) == ""
+    told = "LANES * PASSES must not exceed 16: parts so short are not worth their while"
+    assert contender.refuses((("LANES", 8), ("PASSES", 4))) == told
+    assert contender.refuses((("LANES", 3),)) == "LANES must be one of 4, 1, 2, 8, got 3"
+
+
+# ---- the gallery -----------------------------------------------------------------------------
+
+EXHIBITS = custom.exhibits()
+
+
+@pytest.mark.parametrize("path", EXHIBITS, ids=lambda path: path.stem)
+def test_the_gallery_is_right(device, path):
+    operation = custom.operation_of(path)
+    contender = custom.contender(operation, path)
+    spaces = [{}] + [{name: value} for name, values in contender.parameters.items() for value in values[1:]]
+    for parameters in spaces:
+        if contender.refuses(tuple(parameters.items())):
+            continue
+        for verdict in verdicts(device, contender, operation, (1, 2, 19, 33), **parameters):
+            assert verdict.ok, str(verdict)
+
+
+def test_the_gallery_is_complete():
+    assert set(custom.gallery().iterdir()) == set(EXHIBITS)
+    for path in EXHIBITS:
+        text = path.read_text(encoding="utf-8")
+        assert text.startswith("// ")
+        assert (
+            f"glla gallery {path.stem} > my.frag && glla compare {custom.operation_of(path)} --shader my.frag" in text
+        )
+
+
+def test_the_gallery_on_the_command_line(capsys):
+    assert main(["gallery"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[:2] for line in lines] == [[p.stem, custom.operation_of(p)] for p in EXHIBITS]
+    assert main(["gallery", "naive_product"]) == 0
+    assert capsys.readouterr().out == custom.gallery("naive_product").read_text(encoding="utf-8")
+    assert main(["gallery", "mine"]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("glla: gallery: the shader must be one of naive_product, unrolled_product")
+
+
+# ---- the command line ------------------------------------------------------------------------
+
+
+def test_a_shader_joins_the_comparison(quick, write, capsys):
+    write(PRODUCT)
+    assert run("matmul", "--shader", "mine.frag", "--sizes", "8", "--repeats", "1", "--baseline", "none") == 0
+    lines = capsys.readouterr().out.splitlines()
+    (mine,) = (line for line in lines if line.startswith("mine "))
+    assert "WRONG" not in mine and "FAILED" not in mine
+    assert any(line.startswith("register_blocked ") for line in lines)
+
+
+def test_two_files_of_one_name(quick, write, capsys, tmp_path):
+    (tmp_path / "other").mkdir()
+    shaders = [write(PRODUCT), write(PRODUCT, "other/mine.frag"), write(PRODUCT, "rank_one.frag")]
+    options = [option for name in shaders for option in ("--shader", name)]
+    asked = ("matmul", *options, "--variants", "inner_product", "--sizes", "4", "--repeats", "1")
+    assert run(*asked, "--baseline", "none") == 0
+    names = {line.split(" ")[0] for line in capsys.readouterr().out.splitlines()}
+    assert {"inner_product", "mine", "other/mine.frag", "rank_one.frag"} <= names
+
+
+def test_a_shader_that_does_not_compile(write, capsys):
+    write(PRODUCT.replace("sum += a.ggaa", "summ += a.ggaa"))
+    assert run("matmul", "--shader", "mine.frag", "--sizes", "8") == 1
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert output.err.startswith("glla: shader mine.frag does not compile:\n  mine.frag:17: ")
+    assert "\n      summ += a.ggaa * b.baba;" in output.err
+
+
+def test_a_shader_that_does_not_compile_with_a_parameter(quick, write, capsys):
+    """Only then it is found out: the others are measured."""
+    parameter = "#ifndef N\n#define N 1  // (1, 2)\n#endif\n#if N == 2\nnonsense\n#endif\n"
+    write(parameter + PRODUCT)
+    asked = ("matmul", "--shader", "mine.frag", "--param", "N=1,2", "--variants", "inner_product", "--sizes", "4")
+    assert run(*asked, "--repeats", "1", "--baseline", "none") == 1
+    output = capsys.readouterr().out
+    assert "failed: mine[N=2], n = 4: shader mine.frag does not compile:\n  mine.frag:" in output
+    assert sum("FAILED" in line for line in output.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("operation", "name", "told"),
+    [
+        ("matmul", "nowhere.frag", "glla: nowhere.frag: No such file or directory\n"),
+        ("matmul", "binary.frag", "glla: binary.frag: a shader is UTF-8 text, this file is not\n"),
+        ("solve", "nowhere.frag", "glla: compare: --shader is for matmul, triangular, plu, rref, got solve\n"),
+    ],
+)
+def test_a_file_that_cannot_be_read(write, tmp_path, capsys, operation, name, told):
+    (tmp_path / "binary.frag").write_bytes(b"\xff\xfe\x00")
+    assert run(operation, "--shader", name) == 1
+    assert capsys.readouterr() == ("", told)
+
+
+def test_an_unknown_uniform_ends_it_before_anything_is_measured(write, capsys):
+    write(PRODUCT.replace("uniform int count;", "uniform int counts;").replace("first + count", "first + counts"))
+    assert run("matmul", "--shader", "mine.frag") == 1
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert output.err.startswith("glla: mine.frag:6: counts is not given to a shader of matmul, but sampler2D A, ")
+
+
+def test_help_lists_the_operations(capsys):
+    with pytest.raises(SystemExit):
+        run("--help")
+    assert "for matmul, triangular, plu, rref" in " ".join(capsys.readouterr().out.split())
+
+
+# ---- what is wrong, as a picture -------------------------------------------------------------
+
+
+def test_a_wrong_shader_is_drawn(quick, write, capsys, tmp_path):
+    pytest.importorskip("jinja2")
+    write(WRONG)
+    asked = ("matmul", "--shader", "mine.frag", "--variants", "inner_product", "--sizes", "9,17", "--repeats", "1")
+    assert run(*asked, "--baseline", "none", "--pictures", "found", "--html", "c.html", "--json", "c.json") == 1
+    output = capsys.readouterr().out
+    assert "where it is wrong: mine, n = 9: 1 of 81 elements of C are wrong; the worst is C[3, 4], " in output
+    assert output.rstrip().endswith("written: c.json, c.html, found/wrong-mine-9.png")
+    html = (tmp_path / "c.html").read_text(encoding="utf-8")
+    (embedded,) = re.findall(r'<img src="data:image/png;base64,([^"]+)" alt="mine, n = 9: 1 of 81', html)
+    assert base64.b64decode(embedded).startswith(b"\x89PNG")
+    loaded = glla.lab.export.load(tmp_path / "c.json")
+    assert [(one.variant, one.size, one.ratios) for one in loaded.mistakes] == [("mine", 9, None)]
+    assert "Where results are wrong" in glla.lab.report.render(loaded)
+
+
+def test_the_picture_marks_the_place(tmp_path):
+    from matplotlib.image import imread
+
+    ratios = np.full((9, 12), 0.5)
+    ratios[3, 4], ratios[7, 10] = 50.0, np.nan
+    found = mistakes.find("mine[N=2]", 9, "C", ratios)
+    path = mistakes.save(found, tmp_path)
+    assert path.name == "wrong-mine-N=2-9.png"
+    figure = mistakes.figure(found)
+    figure.savefig(io.BytesIO(), dpi=100)  # which lays it out
+    image = imread(path)[::-1, :, :3]  # rows upward, as in a figure
+    assert image.shape[:2] == (760, 840)
+
+    def colour(row, column):
+        x, y = figure.axes[0].transData.transform((column, row))
+        return image[int(y), int(x)]
+
+    right = colour(0, 0)
+    for row, column in np.ndindex(9, 12):
+        same = np.abs(colour(row, column) - right).max() < 0.01
+        assert same == (ratios[row, column] == 0.5), (row, column)
+    assert np.abs(colour(3, 4) - colour(7, 10)).max() > 0.3
+
+
+def test_one_wrong_element_is_seen_in_a_large_matrix():
+    ratios = np.zeros((1001, 900))
+    ratios[1000, 899] = 7.0
+    cells, side = mistakes.pooled(ratios)
+    assert side == 3
+    assert cells.shape == (334, 300)
+    assert np.argwhere(cells > 1).tolist() == [[333, 299]]
+    assert mistakes.pooled(np.array([[np.nan, 1.0]]))[0][0, 0] == np.inf
+
+
+def test_mistakes_in_words():
+    ratios = np.zeros((4, 4))
+    assert mistakes.find("a", 4, "C", ratios).told == "a, n = 4: each element of C is within its bound"
+    ratios[:, 1] = np.inf
+    assert mistakes.find("a", 4, "L U", ratios).told == (
+        "a, n = 4: 4 of 16 elements of L U are wrong; the worst is (L U)[0, 1], beyond any bound; "
+        "all lie in channels g and a"
+    )
+
+
+@pytest.mark.parametrize(
+    ("operation", "place", "row", "column"),
+    [("matmul", (3, 4), 3, 4), ("triangular", (7, 2), 7, 2), ("plu", (7, 7), 7, 7), ("rref", (3, 8), 3, 8)],
+)
+def test_ratios_show_the_wrong_element(device, operation, place, row, column):
+    """A wrong entry in the last row of a factor, or of a solution, spoils nothing else."""
+    found = operations.find(operation)
+    arrays = found.inputs(8)
+    contender = operations.contenders(operation)[found.thesis]
+    result = operations.prepare(device, found, contender, arrays).end_to_end()
+    ratios = found.ratios(arrays, result)
+    assert ratios.max() <= 1.0
+    matrix = result[0] if isinstance(result, tuple) else result
+    matrix[place] *= 1.01
+    assert np.argwhere(~(found.ratios(arrays, result) <= 1.0)).tolist() == [[row, column]]
+    matrix[place] = np.nan
+    assert not found.ratios(arrays, result)[row, column] <= 1.0
+
+
+def test_ratios_of_pivots_that_are_no_rows(device):
+    found = operations.find("plu")
+    arrays = found.inputs(4)
+    packed, rows, columns = operations.prepare(
+        device, found, operations.contenders("plu")["rank2"], arrays
+    ).end_to_end()
+    rows[0] = 4
+    assert np.isinf(found.ratios(arrays, (packed, rows, columns))).all()
+
+
+# ---- sweeps ----------------------------------------------------------------------------------
+
+
+def test_a_sweep_and_its_best(quick, capsys):
+    sweep = ("--param", "UNROLL=1,8", "--param", "ROWS=4,8")
+    asked = ("matmul", "--variants", "inner_product,register_blocked,rank_one", "--sizes", "8,16", "--repeats", "1")
+    assert run(*asked, "--baseline", "none", *sweep) == 0
+    output = capsys.readouterr().out
+    labels = [line.split("  ")[0] for line in output.splitlines()]
+    for label, count in (
+        ("inner_product[UNROLL=1]", 2), ("inner_product[UNROLL=8]", 2), ("rank_one", 2),
+        ("register_blocked[UNROLL=1 ROWS=4]", 2), ("register_blocked[UNROLL=8 ROWS=4]", 2),
+    ):  # fmt: skip
+        assert labels.count(label) == count, label
+    assert "skipped: register_blocked[UNROLL=8 ROWS=4], n = 8, 16: UNROLL must be one of 1, 2, 4, got 8" in output
+    rule = "ROWS * COLUMNS must not exceed 8, a render target for each"
+    assert f"skipped: register_blocked[UNROLL=1 ROWS=8], n = 8, 16: {rule}" in output
+    best = output.partition("the fastest values of the parameters, by size\n")[2].splitlines()[:4]
+    assert [line.split()[2] for line in best] == ["8", "8", "16", "16"]
+    assert {line.split()[3].partition("[")[0] for line in best} == {"inner_product", "register_blocked"}
+
+
+def test_the_best_is_the_fastest(quick):
+    found = compare("matmul", ["inner_product"], [8], baseline="none", repeats=1, sweep={"UNROLL": (1, 2, 4)})
+    (best,) = found.best()
+    assert best.seconds == min(record.seconds for record in found)
+    by_default = next(record for record in found if record.parameters == (("UNROLL", 1),))
+    assert by_default.ratio_to_thesis == 1.0
+    assert "The fastest values of the parameters" in glla.lab.report.render(found)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "told"),
+    [
+        ("SIDE=2", "compare: parameters of these variants are COLUMNS, PASSES, ROWS, UNROLL, got 'SIDE'"),
+        ("UNROLL=1,3", "compare: UNROLL must be one of 1, 2, 4, 8, got 3"),
+    ],
+)
+def test_an_unknown_parameter_or_value(capsys, parameter, told):
+    assert run("matmul", "--variants", "inner_product,register_blocked", "--param", parameter) == 1
+    assert capsys.readouterr() == ("", f"glla: {told}\n")
+
+
+@pytest.mark.parametrize("parameter", ["UNROLL", "UNROLL=", "=1", "UNROLL=a", "UNROLL=1,"])
+def test_a_parameter_that_cannot_be_read(capsys, parameter):
+    with pytest.raises(SystemExit):
+        run("matmul", "--param", parameter)
+    assert f"must be NAME=V1,V2,... with whole numbers, got {parameter!r}" in capsys.readouterr().err
+
+
+def test_a_limit_is_no_mistake(device):
+    """What a shader of one's own cannot do for want of texture size is a limit, as for glla's own."""
+    contender = custom.contender("matmul", PRODUCT, "mine")
+    with pytest.raises(LimitError):
+        contender.build(64, Limits(texture_size=16), ()).check(Limits(texture_size=16))

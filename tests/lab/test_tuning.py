@@ -1,0 +1,201 @@
+"""`glla tune`: the fastest right combination, stored, shown, forgotten."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+import glla
+from glla import testing
+from glla.cli import main
+from glla.device import tuning as files
+from glla.errors import OptionError, PlanError
+from glla.lab import operations, tuning
+from glla.lab.tuning import Outcome, tune
+
+pytest.importorskip("rich")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("GLLA_TUNING", str(tmp_path / "tuned"))
+    return tmp_path / "tuned"
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Let time go by the wish of a test: (seconds for a variant's name and parameters)."""
+    wanted = {}
+
+    def seconds(device, job, best):
+        job.run()
+        return next((wanted[key] for key in wanted if key in job.plan.operation), 1.0)
+
+    monkeypatch.setattr(tuning, "_seconds", seconds)
+    return wanted
+
+
+def test_the_fastest_is_found(clock, device):
+    clock |= {"rank_one": 0.5, "multi_pass": 0.25}
+    seen = []
+    found = tune(["matmul"], [9, 5, 9], progress=seen.append)
+    assert seen == found
+    assert [(one.size, one.variant, one.seconds) for one in found] == [(5, "multi_pass", 0.25), (9, "multi_pass", 0.25)]
+    first = found[0]
+    assert first.parameters == (("BLOCK", 64), ("UNROLL", 1))  # of equals the first
+    assert (first.untuned, first.untuned_seconds, first.troubles) == ("inner_product", 1.0, ())
+    assert first.tried == sum(1 for _ in tuning._candidates("matmul", "inner_product"))
+    assert "multi_pass[BLOCK=64 UNROLL=1]: 250 ms, 4 times as fast as inner_product untuned" in tuning.line(first.entry)
+
+
+def test_what_is_hardly_faster_is_chance(clock):
+    clock |= {"rank2": 0.98}
+    (found,) = tune(["triangular"], [4])
+    assert found.variant == found.untuned == "blocked"
+    assert tuning.line(found.entry).endswith("blocked: 1000 ms, as untuned")
+
+
+def test_candidates_keep_the_rules():
+    found = list(tuning._candidates("matmul", "register_blocked"))
+    assert found[0][0].name == "register_blocked"
+    assert found[0][1] == (("ROWS", 4), ("COLUMNS", 2), ("UNROLL", 1), ("PASSES", 1))
+    assert {contender.name for contender, _ in found} == set(files.variants("matmul"))
+    assert all(dict(p).get("ROWS", 1) * dict(p).get("COLUMNS", 1) <= 8 for _, p in found)
+    assert {contender.name for contender, _ in tuning._candidates("plu", "rank2")} == {"rank2", "blocked"}
+
+
+def test_a_wrong_result_is_never_stored(clock, monkeypatch, folder, capsys):
+    """However fast it is."""
+    clock |= {"blocked": 0.001}
+    operation = operations.find("triangular")
+
+    def judge(arrays, x):
+        return testing.Verdict("solve", 99.0 if x[0, 0] == 0.0 else 0.0, 30.0)
+
+    def fetch(device, results, n):
+        found = operation.fetch(device, results, n)
+        found[0, 0] = results["X"].storage == "never" or float("blocked" not in current[-1])
+        return found
+
+    current = []
+    prepare = operations.prepare
+
+    def remembered(device, operation, contender, *rest):
+        current.append(contender.name)
+        return prepare(device, operation, contender, *rest)
+
+    monkeypatch.setattr(operations, "prepare", remembered)
+    monkeypatch.setitem(operations.OPERATIONS, "triangular", replace(operation, judge=judge, fetch=fetch))
+    assert main(["tune", "triangular", "--sizes", "6"]) == 1
+    output = capsys.readouterr()
+    assert output.err == ("glla: not stored: triangular blocked, n = 6: solve: error 99, bound 30, ratio 3.3: FAILED\n")
+    (file,) = folder.iterdir()
+    (entry,) = json.loads(file.read_text(encoding="utf-8"))["tuned"]
+    assert entry["variant"] in ("rank2", "panel_broadcast")
+
+
+def test_nothing_right_at_all(clock, monkeypatch):
+    operation = operations.find("plu")
+    wrong = testing.Verdict("plu", 99.0, 30.0)
+    monkeypatch.setitem(operations.OPERATIONS, "plu", replace(operation, judge=lambda arrays, result: wrong))
+    with pytest.raises(OptionError, match=r"tune: no variant of plu gives a right result at n = 3: plu rank2, n = 3: "):
+        tune(["plu"], [3])
+
+
+def test_a_variant_that_fails_is_told(clock, monkeypatch):
+    def fail(device, operation, contender, *rest):
+        if contender.name == "blocked":
+            raise PlanError("out of luck")
+        return prepare(device, operation, contender, *rest)
+
+    prepare = operations.prepare
+    monkeypatch.setattr(operations, "prepare", fail)
+    (found,) = tune(["plu"], [3])
+    assert found.variant == "rank2"
+    assert found.troubles == ("plu blocked, n = 3: out of luck",)
+
+
+def test_wrong_options(capsys):
+    with pytest.raises(OptionError, match="operation must be one of matmul, plu, rref, triangular, got 'svd'"):
+        tune(["svd"])
+    with pytest.raises(OptionError, match=r"tune: sizes must be 1 or more, at least one of them, got \(0,\)"):
+        tune(["plu"], [0])
+    with pytest.raises(OptionError, match=r"got \(\)"):
+        tune(["plu"], [])
+    assert main(["tune", "svd"]) == 1
+    assert capsys.readouterr().err.startswith("glla: tune: operation must be one of matmul, ")
+
+
+def test_the_whole_command(folder, capsys, device, rng):
+    """For real: it measures, writes, and a new device follows."""
+    assert main(["tune", "triangular", "plu", "--sizes", "8,16"]) == 0
+    output = capsys.readouterr()
+    assert output.err == ""
+    lines = output.out.splitlines()
+    (file,) = folder.iterdir()
+    assert lines[0].startswith(device.info.renderer)
+    assert [line.split()[0] for line in lines[1:5]] == ["triangular", "triangular", "plu", "plu"]
+    assert lines[5] == f"written: {file}"
+    with glla.Device() as tuned:
+        assert [(one.operation, one.size) for one in tuned.limits.tuned] == [
+            ("triangular", 8), ("triangular", 16), ("plu", 8), ("plu", 16),
+        ]  # fmt: skip
+    assert device.limits.tuned == ()
+
+    assert main(["tune", "rref", "--sizes", "8"]) == 0  # the others are kept
+    capsys.readouterr()
+    assert main(["tune", "--show"]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert shown[0] == f"{file}:"
+    assert [line.split()[0] for line in shown[1:]] == ["triangular", "triangular", "plu", "plu", "rref"]
+
+    assert main(["tune", "--forget"]) == 0
+    assert capsys.readouterr().out == f"removed: {file}\n"
+    assert list(folder.iterdir()) == []
+    for option in ("--forget", "--show"):
+        assert main(["tune", option]) == 0
+        assert capsys.readouterr().out == f"nothing is stored in {file}\n"
+
+
+def test_matmul_for_real(device):
+    (found,) = tune(["matmul"], [6])
+    assert found.tried > 50
+    assert found.troubles == ()
+    files.tuned(found.entry)
+
+
+def test_a_worthless_file_does_not_hinder(folder, capsys, device):
+    file = files.path(device.info.renderer)
+    folder.mkdir()
+    file.write_text("{", encoding="utf-8")
+    with pytest.warns(glla.errors.TuningWarning):
+        assert main(["tune", "--show"]) == 1
+    assert capsys.readouterr().err.startswith(f"glla: tuning: {file}: ")
+    with pytest.warns(glla.errors.TuningWarning):
+        assert main(["tune", "triangular", "--sizes", "4"]) == 0
+    assert len(files.load(device.info.renderer)) == 1
+
+
+def test_where_it_is_stored(tmp_path, monkeypatch, capsys, device):
+    assert main(["tune", "plu"]) == 1  # off, in tests
+    told = "glla: tune: there is no folder for the outcome (GLLA_TUNING=off); unset it, or name a file with --out\n"
+    assert capsys.readouterr() == ("", told)
+    out = tmp_path / "mine.json"
+    assert main(["tune", "triangular", "--sizes", "4", "--out", str(out)]) == 0
+    assert len(files.read(out, device.info.renderer)) == 1
+    capsys.readouterr()
+    blocked = tmp_path / "mine.json" / "file.json"
+    assert main(["tune", "triangular", "--sizes", "4", "--out", str(blocked)]) == 1
+    assert "mine.json" in capsys.readouterr().err
+
+
+def test_no_home_is_said(monkeypatch):
+    monkeypatch.setattr(files, "folder", lambda: None)
+    monkeypatch.delenv("GLLA_TUNING")
+    with pytest.raises(OptionError, match=r"no folder for the outcome \(no home\)"):
+        tuning.destination("x")
+
+
+def test_a_line_without_the_untuned_time():
+    outcome = Outcome("plu", 8, "rank2", (), 0.001, "blocked", float("nan"), 1)
+    assert tuning.line(outcome.entry) == "plu         n = 8      rank2: 1 ms"
