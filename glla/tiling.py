@@ -282,9 +282,11 @@ def fits_whole(device: Device, m: int, k: int, n: int, variant: str | None = Non
     if room is None and variant is None:
         return True
     plan = kernel.plan(m, k, n, variant or kernel.choose(m, k, n, limits), limits)
-    a, b, c = (matrix(shape).nbytes for shape in ((m, k), (k, n), (m, n)))
-    raw = ELEMENT_BYTES * max(m * k, k * n, m * n)
-    needed = max(a + b + raw, sum(storage.nbytes for storage in plan.slots.values()), a + b + c + raw)
+    (a, raw_a), (b, raw_b), (c, raw_c) = (
+        (matrix((rows, columns)).nbytes, ELEMENT_BYTES * rows * columns) for rows, columns in ((m, k), (k, n), (m, n))
+    )
+    computing = sum(storage.nbytes for storage in plan.slots.values())
+    needed = max(a + raw_a, a + b + raw_b, computing, c + raw_c)  # one after the other
     return _fits_textures(plan, limits) and (room is None or needed <= room)
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.device.textures import Texture, handle
-from glla.errors import DeviceError, OptionError, ReleasedError
+from glla.errors import DeviceError, OptionError, ReleasedError, ShapeError
 from glla.kernels import packing
 from glla.layout import Shape
 from glla.passes import Storage
@@ -144,14 +144,20 @@ class Uploads:
         self._buffers: list[Texture] = []
 
     def __enter__(self) -> Uploads:
-        with self._device.current():
+        try:
             for _ in range(2):
                 self._buffers.append(self._device.lend(staging(self._elements)))
+        except BaseException:
+            self._release()
+            raise
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._release()
+
+    def _release(self) -> None:
         for buffer in self._buffers:
             buffer.release()
         self._buffers.clear()
@@ -261,6 +267,8 @@ class Download:
             `out`, or the new array.
         """
         pieces = self._live()
+        if out is not None and out.shape != self.shape:
+            raise ShapeError(f"download: out must have shape {self.shape}, got {out.shape}")
         result = np.empty(self.shape, dtype=np.float32) if out is None else out
         with self._device.current():
             for (top, left, rows, columns), buffer in pieces:
