@@ -414,7 +414,11 @@ def _smaller(
 
 def _stream(device: Device, a: Array, b: Array, out: Array, tiling: Tiling, watch: Watch) -> None:
     rows, inner, columns = tiling.rows, tiling.inner, tiling.columns
-    with device.uploads(tiling.largest_upload) as uploads, _Results(device, watch) as results:
+    with (
+        device.current(),
+        device.uploads(tiling.largest_upload) as uploads,
+        _Results(device, watch) as results,
+    ):
         left_operand = _Operand(device, uploads, a, (rows, inner), watch)
         right_operand = _Operand(device, uploads, b, (inner, columns), watch)
         for tile, (top, left) in enumerate(tiling.order()):
@@ -501,7 +505,7 @@ def _stream_columns(
     factors: Factors, block: Callable[[slice], Array], out: Array, transposed: bool, size: int, watch: Watch
 ) -> None:
     device, (order, columns) = factors.device, out.shape
-    with device.uploads(order * size) as uploads, _Results(device, watch) as results:
+    with device.current(), device.uploads(order * size) as uploads, _Results(device, watch) as results:
         for tile, left in enumerate(_starts(columns, size)):
             place = slice(left, left + size)
             b = Matrix(device, uploads.upload(block(place)), (order, size))

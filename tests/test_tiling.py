@@ -182,6 +182,18 @@ def test_variants_in_tiles(small, rng, variant):
     testing.assert_exact(glla.matmul(a, b, variant=variant, device=small), testing.product(a, b))
 
 
+@pytest.mark.parametrize("k", [100, 200])
+def test_panels_in_tiles(rng, k):
+    """The variant of large products on a GPU, whose many textures count too."""
+    a, b = whole_numbers(rng, 450, k), whole_numbers(rng, k, 430)
+    out = np.empty((450, 430), np.float32)
+    with glla.Device(max_texture_size=400, max_bytes=8_000_000) as capped:
+        made = tiling.matmul(capped, a, b, out, "panel_broadcast")
+        assert made.counts[1] == k // 100
+        assert capped.stats().peak_bytes == made.nbytes
+    testing.assert_exact(out, testing.product(a, b))
+
+
 def test_products_of_floats_keep_the_bound(small, rng):
     a, b = testing.normal(70, 900, rng), testing.graded(900, 61, rng)
     testing.assert_product(glla.matmul(a, b, device=small), a, b)
@@ -344,7 +356,7 @@ def test_an_out_that_will_not_do(rng):
     ):
         with pytest.raises(error, match=f"^{message}"):
             glla.matmul(a, a, out=out)
-    with pytest.raises(OptionError, match=r"^matmul: out must be None beside a Matrix, the result is a Matrix too; use"):
+    with pytest.raises(OptionError, match=r"^matmul: out must be None beside a Matrix, the result is a Matrix too"):
         glla.matmul(glla.asarray(a), a, out=np.empty((3, 3), np.float32))
 
 
