@@ -438,6 +438,44 @@ def test_a_matrix_that_must_fit_and_does_not(rng):
             assert (caught.value.asked, caught.value.allowed) == (n, n - 1)
 
 
+@pytest.mark.parametrize("transposed", [False, True])
+def test_the_plans_of_a_solution_are_those_that_run(device, rng, transposed, monkeypatch):
+    factors = glla.factors.factorise(glla.asarray(testing.conditioned(20, 20, rng), device), equilibrate_first=True)
+    b = glla.asarray(testing.normal(20, 5, rng), device)
+    ran = []
+    real = Device.run
+    monkeypatch.setattr(
+        Device, "run", lambda self, plan, **operands: (ran.append(plan), real(self, plan, **operands))[1]
+    )
+    factors.solve(b, transposed)
+    given = {plan.operation: plan.slots for plan in factors.plans(5, transposed)}
+    assert {plan.operation: plan.slots for plan in ran} == given
+    assert {id(plan) for plan in ran if plan.operation.startswith("triangular")} == {
+        id(plan) for plan in factors.plans(5, transposed) if plan.operation.startswith("triangular")
+    }
+
+
+def test_small_systems_and_products_that_do_not_fit_at_once(rng):
+    """What goes as a stack otherwise needs the most memory."""
+    a, b = whole_numbers(rng, 64, 64), whole_numbers(rng, 64, 64)
+    with glla.Device(max_bytes=50_000) as capped:
+        with pytest.raises(OutOfMemoryError):
+            glla.stacks.matmul(capped, a[np.newaxis], b[np.newaxis])
+        testing.assert_exact(glla.matmul(a, b, device=capped), testing.product(a, b))
+    a, b = testing.conditioned(40, 40, rng), testing.normal(40, 100, rng)
+    lu = glla.lu_factor(a)
+    with glla.Device(max_bytes=62_000) as capped:
+        for run in (
+            lambda: glla.stacks.solve(capped, "solve", a[np.newaxis], b[np.newaxis]),
+            lambda: glla.stacks.substitute(capped, lu[0][np.newaxis], b[np.newaxis]),
+        ):
+            with pytest.raises(OutOfMemoryError):
+                run()
+        testing.assert_solve(a, glla.solve(a, b, device=capped), b)
+        testing.assert_solve(a, glla.lu_solve(lu, b, device=capped), b)
+        testing.assert_inverse(a, glla.inv(a, device=capped))
+
+
 def test_memory_for_the_factors_and_for_a_right_hand_side(rng):
     a, b = testing.conditioned(30, 30, rng), testing.normal(30, 100, rng)
     with glla.Device(max_bytes=8_000) as capped:
@@ -532,6 +570,18 @@ def test_a_failure_in_the_middle_leaves_nothing(small, rng, what, tile):
     with pytest.raises(Stop):
         tiling.solve(factors, tiling.columns_of(np.ones((10, 300), np.float32)), x, watch=watch)
     assert small.stats().textures == before
+
+
+def test_a_failure_gives_the_results_on_their_way_back(device):
+    """Even while somebody looks at the exception, and at what it holds."""
+    a = glla.asarray(np.ones((4, 4)), device)
+    before = device.stats().textures
+    with pytest.raises(Stop), tiling._Results(device, lambda what, tile: None) as results:
+        results.queue(0, a, np.empty((4, 4), np.float32))
+        assert device.stats().textures == before + 1
+        raise Stop
+    assert device.stats().textures == before
+    assert results is not None
 
 
 def test_memory_that_ends_before_its_cap(rng, monkeypatch):

@@ -1,13 +1,12 @@
 """Transfers through staging buffers: what goes comes back, nothing is used before the GPU is done, nothing leaks."""
 
-import itertools
-
 import numpy as np
 import pytest
 
 import glla
 from glla.device.transfers import staging
 from glla.errors import DeviceError, OptionError, OutOfMemoryError, ReleasedError, ShapeError
+from glla.passes import Storage
 from glla.testing import assert_exact, normal
 
 VIEWS = {
@@ -133,6 +132,19 @@ def test_buffers_count_as_memory():
     assert glla.default_device().room is None
 
 
+def test_staging_buffers_lie_where_the_host_reaches_them(monkeypatch):
+    """A driver may put others into the GPU's own memory, where to map them waits for all that is queued."""
+    with glla.Device() as small:
+        specified = []
+        monkeypatch.setattr(small._pool, "_specify", lambda name, nbytes: specified.append((name, nbytes)))
+        plain = small.lend(Storage(1, 7, 1, buffer=True))
+        assert specified == []
+        buffer = small.lend(staging(7))
+        assert specified == [(buffer.gl.glo, 28)]
+        plain.release()
+        assert small.lend(staging(7)).gl.glo != plain.gl.glo  # they do not serve for each other
+
+
 def test_no_room_for_the_second_buffer_leaves_nothing():
     with glla.Device(max_bytes=4 * 150) as small:
         with pytest.raises(OutOfMemoryError), small.uploads(100):
@@ -184,8 +196,9 @@ def test_a_driver_that_cannot_wait(device, monkeypatch):
 def test_what_is_not_done_is_not_ready(device, monkeypatch):
     a = glla.asarray([[1, 2]], device)
     download = device.download_later(a.texture, (1, 2))
-    answers = itertools.cycle([0x911B])
+    timeouts = []
     with monkeypatch.context() as patch:
-        patch.setattr(device.staging, "_wait_for", lambda *arguments: next(answers))
+        patch.setattr(device.staging, "_wait_for", lambda fence, flags, timeout: (timeouts.append(timeout), 0x911B)[1])
         assert not download.ready()
+    assert timeouts == [0]
     assert_exact(download.result(), [[1, 2]])
