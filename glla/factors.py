@@ -157,10 +157,20 @@ class Factors:
         b = self._substituted(b, upper=True, unit=False)
         return self._scaled(b, self.column_exponents, -1)
 
-    def _substituted(self, b: Matrix, upper: bool, unit: bool, transposed: bool = False) -> Matrix:
+    def plans(self, columns: int, transposed: bool = False) -> tuple[Plan, ...]:
+        """Plans that `solve` may run for so many right-hand sides: what they take is what it takes."""
+        shape = (self.shape[0], columns)
+        substitutions = (self._substitution(shape, upper, upper == transposed, transposed) for upper in (False, True))
+        trace = permutation.trace(self.shape[0], self.steps, transposed)
+        return (equilibrate.scale(shape, rows=-1), trace, permutation.gather(shape), *substitutions)
+
+    def _substitution(self, shape: Shape, upper: bool, unit: bool, transposed: bool) -> Plan:
         limits = self.device.limits
-        variant = triangular.choose(*b.shape, limits)
-        plan = triangular.plan(*b.shape, upper, unit, transposed, variant, unroll=not limits.software)
+        variant = triangular.choose(*shape, limits)
+        return triangular.plan(*shape, upper, unit, transposed, variant, unroll=not limits.software)
+
+    def _substituted(self, b: Matrix, upper: bool, unit: bool, transposed: bool = False) -> Matrix:
+        plan = self._substitution(b.shape, upper, unit, transposed)
         return self._run(plan, "X", b.shape, T=self.lu.texture, B=b.texture)
 
     def _permuted(self, b: Matrix, inverse: bool) -> Matrix:

@@ -7,23 +7,28 @@ matrices are Matrix too. Nothing that is passed in is changed. Results are float
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from glla import stacks
+from glla import stacks, tiling
 from glla.device import Device, default_device
 from glla.dispatch import delegating
 from glla.errors import (
     DeviceMismatchError,
+    DTypeError,
+    LimitError,
     NonFiniteError,
     OptionError,
+    OutOfMemoryError,
     ShapeError,
     SingularMatrixError,
 )
 from glla.factors import (
+    Factors,
     equilibrated,
     factorise,
     from_pivots,
@@ -159,7 +164,13 @@ def _known_variant(function: str, table: Mapping[str, Variant], variant: str | N
 
 @delegating
 def matmul(
-    a: Any, b: Any, *, variant: str | None = None, device: Device | None = None, check_finite: bool = True
+    a: Any,
+    b: Any,
+    *,
+    out: Any = None,
+    variant: str | None = None,
+    device: Device | None = None,
+    check_finite: bool = True,
 ) -> Any:
     """Matrix product with the semantics of `numpy.matmul`.
 
@@ -167,7 +178,12 @@ def matmul(
     ----------
     a, b : array_like or Matrix, shapes (..., m, k) and (..., k, n)
         Real numbers. A 1-D `a` counts as a row, a 1-D `b` as a column, and that dimension is dropped from the result.
-        Leading dimensions broadcast; one plan serves a whole stack of small matrices, see `glla.stacks`.
+        Leading dimensions broadcast; one plan serves a whole stack of small matrices, see `glla.stacks`. Arrays may be
+        larger than a texture, or than the device's memory: they are cut into tiles then, which stream through the
+        device, see `glla.tiling`. They may be mapped from files (`numpy.memmap`); what is not float32 is converted as
+        a whole first, in the host's memory.
+    out : ndarray of float32, optional
+        Where the result goes, of its shape; it may be mapped from a file. Not beside a Matrix.
     variant : str, optional
         A key of ``glla.kernels.matmul.VARIANTS``, for example ``inner_product`` or ``virtual_cube``; `glla variants`
         lists them. The products of a stack are then made one by one. By default `glla.kernels.matmul.choose` decides.
@@ -184,13 +200,17 @@ def matmul(
     Raises
     ------
     ShapeError
-        Inner dimensions differ, leading ones do not broadcast, or an operand is a scalar.
+        Inner dimensions differ, leading ones do not broadcast, or an operand is a scalar; `out` has another shape.
     DTypeError, NonFiniteError
-        Complex or object operands; NaN, infinity, or an overflow of float32.
+        Complex or object operands; NaN, infinity, or an overflow of float32 (`out`, if given, holds it then). `out` is
+        not float32.
     OptionError
-        No such variant.
+        No such variant; `out` is no array that can be written, or stands beside a Matrix.
     LimitError
-        The variant needs more than this device has: ``compute_tiled`` needs OpenGL 4.3.
+        The variant needs more than this device has: ``compute_tiled`` needs OpenGL 4.3. Or a Matrix is larger than a
+        texture.
+    OutOfMemoryError
+        Not even the smallest tile has room on the device.
 
     Notes
     -----
@@ -212,17 +232,19 @@ def matmul(
         if operand.ndim == 0:
             raise ShapeError(f"matmul: {name} must have at least one dimension, got a scalar; use * to scale")
     if isinstance(left, Matrix) or isinstance(right, Matrix):
+        if out is not None:
+            raise OptionError("matmul: out must be None beside a Matrix, the result is a Matrix too; use its numpy()")
         rows, columns = _row(left), _column(right)
         _two_dimensional("matmul", "A", rows)
         _two_dimensional("matmul", "B", columns)
         target = _device("matmul", device, left, right)
         result = product("matmul", _on(target, rows), _on(target, columns), variant)
         return result if left.ndim == right.ndim else finite_result("matmul", result.numpy().reshape(-1), check_finite)
-    result = _matmul_arrays(left, right, variant, device)
+    result = _matmul_arrays(left, right, out, variant, device)
     return finite_result("matmul", result, check_finite)
 
 
-def _matmul_arrays(a: Array, b: Array, variant: str | None, device: Device | None) -> Any:
+def _matmul_arrays(a: Array, b: Array, out: Any, variant: str | None, device: Device | None) -> Any:
     left, right = _row(a), _column(b)
     if left.shape[-1] != right.shape[-2]:
         raise ShapeError(f"matmul: inner dimensions must agree, got A {a.shape} and B {b.shape}")
@@ -230,46 +252,56 @@ def _matmul_arrays(a: Array, b: Array, variant: str | None, device: Device | Non
         stack = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
     except ValueError:
         raise ShapeError(f"matmul: leading dimensions must broadcast, got A {a.shape} and B {b.shape}") from None
-    result = np.zeros((*stack, left.shape[-2], right.shape[-1]), dtype=np.float32)
-    if result.size and left.shape[-1]:
-        target = device or default_device()
-        if right.size == right.shape[-2] * right.shape[-1]:  # one B for all: the rows of all A are those of one matrix
-            tall = left.reshape(1, -1, left.shape[-1]), right.reshape(1, *right.shape[-2:])
-            result[...] = _products(*tall, variant, target).reshape(result.shape)
+    full = (*stack, left.shape[-2], right.shape[-1])
+    shape = (*stack, *(full[-2:-1] if a.ndim > 1 else ()), *(full[-1:] if b.ndim > 1 else ()))
+    one = right.size == right.shape[-2] * right.shape[-1]  # one B for all: the rows of all A are those of one matrix
+    flat = (1, prod(full[:-1]), full[-1]) if one else (prod(stack), *full[-2:])
+    result = _target("matmul", out, shape, flat, (a, b))
+    if result.size and left.shape[-1] == 0:
+        result[...] = 0
+    elif result.size:
+        if one:
+            pair = left.reshape(1, -1, left.shape[-1]), right.reshape(1, *right.shape[-2:])
         else:
-            count = prod(stack)
-            lefts = np.broadcast_to(left, (*stack, *left.shape[-2:])).reshape(count, *left.shape[-2:])
-            rights = np.broadcast_to(right, (*stack, *right.shape[-2:])).reshape(count, *right.shape[-2:])
-            result[...] = _products(lefts, rights, variant, target).reshape(result.shape)
-    if a.ndim == 1:
-        result = result[..., 0, :]
-    if b.ndim == 1:
-        result = result[..., 0]
-    return result[()]
+            lefts, rights = (np.broadcast_to(part, (*stack, *part.shape[-2:])) for part in (left, right))
+            pair = lefts.reshape(-1, *left.shape[-2:]), rights.reshape(-1, *right.shape[-2:])
+        _products(*pair, variant, device or default_device(), result)
+    if out is None:
+        return result.reshape(shape)[()]
+    if not np.may_share_memory(result, out):
+        out[...] = result.reshape(shape)
+    return out
 
 
-def _products(a: Array, b: Array, variant: str | None, device: Device) -> Array:
+def _target(
+    function: str, out: Any, shape: tuple[int, ...], flat: tuple[int, ...], operands: tuple[Array, ...]
+) -> Array:
+    """Array of shape `flat` to compute into: `out` itself where it can be seen so and is none of the operands."""
+    if out is None:
+        return np.empty(flat, dtype=np.float32)
+    if not isinstance(out, np.ndarray) or not out.flags.writeable:
+        kind = "one that is read-only" if isinstance(out, np.ndarray) else type(out).__name__
+        raise OptionError(f"{function}: out must be a NumPy array that can be written, got {kind}")
+    if out.dtype != np.float32:
+        raise DTypeError(f"{function}: out must be float32, got {out.dtype}; results are float32")
+    if out.shape != shape:
+        raise ShapeError(f"{function}: out must have the shape of the result, {shape}, got {out.shape}")
+    if any(np.may_share_memory(out, operand) for operand in operands):
+        return np.empty(flat, dtype=np.float32)
+    return np.asarray(out).reshape(flat)
+
+
+def _products(a: Array, b: Array, variant: str | None, device: Device, out: Array) -> None:
     """Multiply two stacks of as many matrices: by one plan, or, if a variant is asked for or they are large, singly."""
     if variant is None and stacks.multiplies(device, a.shape[1], a.shape[2], b.shape[2]):
-        return stacks.matmul(device, a, b)
-    return np.stack([_product_in_blocks(left, right, variant, device) for left, right in zip(a, b, strict=True)])
-
-
-def _product_in_blocks(a: Array, b: Array, variant: str | None, device: Device) -> Array:
-    """Multiply, in blocks where an operand is larger than a texture; slabs of the inner dimension add up there."""
-    side = 2 * device.limits.texture_size
-    (m, k), n = a.shape, b.shape[1]
-    result = np.empty((m, n), dtype=np.float32)
-    for top in range(0, m, side):
-        for left in range(0, n, side):
-            total: Matrix | None = None
-            for first in range(0, k, side):
-                slab_a = upload(a[top : top + side, first : first + side], device)
-                slab_b = upload(b[first : first + side, left : left + side], device)
-                total = product("matmul", slab_a, slab_b, variant, total)
-            assert total is not None
-            result[top : top + side, left : left + side] = total.numpy()
-    return result
+        with suppress(OutOfMemoryError):  # of a single pair, which tiles may mend
+            out[...] = stacks.matmul(device, a, b)
+            return
+    for left, right, result in zip(a, b, out, strict=True):
+        if tiling.fits_whole(device, len(left), len(right), right.shape[1], variant):
+            result[...] = product("matmul", upload(left, device), upload(right, device), variant).numpy()
+        else:
+            tiling.matmul(device, left, right, result, variant)
 
 
 # -- reduced row echelon form ---------------------------------------------------------------------------------------
@@ -620,7 +652,7 @@ def lu_solve(
     lu_and_piv : (lu, piv)
         Of a square matrix or a stack of them, from `lu_factor` or from `scipy.linalg.lu_factor`.
     b : array_like or Matrix, shape (n,) or (..., n, k)
-        Right-hand sides. Leading dimensions broadcast.
+        Right-hand sides. Leading dimensions broadcast. Many columns stream through the device, as in `solve`.
     trans : {0, 1, 2}
         0: A x = b; 1 and 2: with the transpose of A.
     device, check_finite
@@ -639,6 +671,8 @@ def lu_solve(
         U has a zero on its diagonal.
     DTypeError, NonFiniteError, OptionError
         As elsewhere; `trans` is none of 0, 1, 2; `piv` holds no valid row.
+    LimitError, OutOfMemoryError
+        As `solve`.
 
     Notes
     -----
@@ -681,9 +715,9 @@ def lu_solve(
         target = device or default_device()
         _refuse_zeros(np.diagonal(lefts, axis1=1, axis2=2).reshape(*stack, n))
         if stacks.solves(target, *rights.shape[1:]):
-            return _substituted(target, lefts, rights, permutation_of(swaps, n), trans)
-        systems = zip(lefts, rights, swaps, strict=True)
-        return np.stack([_lu_solve(upload(a, target), p, upload(b, target), trans).numpy() for a, b, p in systems])
+            with suppress(OutOfMemoryError):
+                return _substituted(target, lefts, rights, permutation_of(swaps, n), trans)
+        return _stacked([_lu_solve_arrays(*system, trans, target) for system in zip(lefts, swaps, rights, strict=True)])
 
     result = _stacked_solve("lu_solve", factors, rhs, every, np.dtype(np.float32), exchanges)
     return finite_result("lu_solve", result, check_finite)
@@ -694,6 +728,17 @@ def _substituted(device: Device, lu: Array, b: Array, order: NDArray[np.intp], t
     if trans:
         return np.take_along_axis(stacks.substitute(device, lu, b, True), np.argsort(order)[:, :, np.newaxis], axis=1)
     return stacks.substitute(device, lu, np.take_along_axis(b, order[:, :, np.newaxis], axis=1))
+
+
+def _lu_solve_arrays(lu: Array, piv: NDArray[np.integer], b: Array, trans: int, device: Device) -> Array:
+    """Solve for all columns of `b`, block by block where they are too many to go at once."""
+    _must_fit_a_texture("lu_solve", lu, device)
+    if not _streams(device, b.shape[1]):
+        return _lu_solve(upload(lu, device), piv, upload(b, device), trans).numpy()
+    factors = from_pivots(upload(lu, device), piv)
+    x = np.empty(b.shape, dtype=np.float32)
+    tiling.solve(factors, tiling.columns_of(b), x, transposed=trans != 0)
+    return x
 
 
 def _lu_solve(lu: Matrix, piv: NDArray[np.integer], b: Matrix, trans: int) -> Matrix:
@@ -733,7 +778,9 @@ def solve(
     a : array_like or Matrix, shape (..., n, n)
         Real numbers, regular.
     b : array_like or Matrix, shape (n,) or (..., n, k)
-        Right-hand sides. Leading dimensions broadcast; a 1-D `b` is one vector.
+        Right-hand sides. Leading dimensions broadcast; a 1-D `b` is one vector. If one `a` has more columns of `b`
+        than a texture or the device's memory can hold, they stream through the device block by block, see
+        `glla.tiling`; `a` must fit, with its factors.
     refine : bool
         Correct the solution to float64 grade, with residuals in float64 on the CPU and corrections from the same
         factors on the GPU. Equilibration is done in float64 too: `a` may leave float32's range.
@@ -756,6 +803,8 @@ def solve(
         `refine`: the matrix is too ill-conditioned for float32 factors.
     ShapeError, DTypeError, NonFiniteError
         As elsewhere.
+    LimitError, OutOfMemoryError
+        `a` is larger than a texture, or does not fit the device's memory with its factors.
 
     Notes
     -----
@@ -787,11 +836,10 @@ def solve(
     def every(lefts: Array, rights: Array, stack: tuple[int, ...]) -> Array:
         target = device or default_device()
         if stacks.solves(target, *rights.shape[1:]):
-            return stacks.solve(target, "solve", lefts, rights, equilibrate, stack)
+            with suppress(OutOfMemoryError):  # of a single system, which blocks of right-hand sides may mend
+                return stacks.solve(target, "solve", lefts, rights, equilibrate, stack)
         systems = zip(np.ndindex(stack), lefts, rights, strict=True)
-        return np.stack(
-            [_solve("solve", upload(a, target), upload(b, target), equilibrate, i).numpy() for i, a, b in systems]
-        )
+        return _stacked([_solve_arrays("solve", a, b, equilibrate, target, i) for i, a, b in systems])
 
     result = _stacked_solve("solve", matrix, rhs, every, np.dtype(np.float32))
     return finite_result("solve", result, check_finite)
@@ -846,6 +894,55 @@ def _solve(function: str, a: Matrix, b: Matrix, equilibrate: bool, index: tuple[
     x = factors.solve(b)  # queued before the check below waits for the GPU
     factors.check_regular(function, member_of_stack(index))
     return x
+
+
+def _stacked(results: list[Array]) -> Array:
+    """Put results one above the other, without a copy where there is only one."""
+    return results[0][np.newaxis] if len(results) == 1 else np.stack(results)
+
+
+def _solve_arrays(
+    function: str, a: Array, b: Array | None, equilibrate: bool, device: Device, index: tuple[int, ...] = ()
+) -> Array:
+    """Solve for all columns of `b`, or for the identity's; block by block where they are too many to go at once."""
+    order = len(a)
+    columns = order if b is None else b.shape[1]
+    _must_fit_a_texture(function, a, device)
+    if not _streams(device, columns):
+        rhs = identity(a.shape, device) if b is None else upload(b, device)
+        return _solve(function, upload(a, device), rhs, equilibrate, index).numpy()
+    factors = _factors_that_stay(function, a, equilibrate, device)
+    factors.check_regular(function, member_of_stack(index))
+    x = np.empty((order, columns), dtype=np.float32)
+    tiling.solve(factors, tiling.columns_of_identity(order) if b is None else tiling.columns_of(b), x)
+    return x
+
+
+def _streams(device: Device, columns: int) -> bool:
+    """Whether right-hand sides go block by block: they are more than a texture holds, or there is a cap on memory."""
+    return columns > 2 * device.limits.texture_size or device.room is not None
+
+
+def _must_fit_a_texture(function: str, a: Array, device: Device) -> None:
+    most = 2 * device.limits.texture_size
+    if len(a) > most:
+        raise LimitError(
+            f"{function}: A must fit a texture, so be of order {most} at most on this device, got {a.shape}; only "
+            "right-hand sides are cut into blocks",
+            len(a),
+            most,
+        )
+
+
+def _factors_that_stay(function: str, a: Array, equilibrate: bool, device: Device) -> Factors:
+    """Factor a matrix that must fit the device as a whole."""
+    try:
+        return factorise(upload(a, device), equilibrate_first=equilibrate)
+    except OutOfMemoryError as error:
+        raise OutOfMemoryError(
+            f"{function}: A {a.shape} must fit the device's memory with its factors, only right-hand sides are cut "
+            f"into blocks; raise its max_bytes, or release matrices ({error})"
+        ) from None
 
 
 def _solve_refined(a: Any, b: Any, equilibrate: bool, device: Device | None, check_finite: bool) -> RefinedSolution:
@@ -905,11 +1002,13 @@ def inv(a: Any, *, device: Device | None = None, check_finite: bool = True) -> A
         A pivot is zero, or nothing but rounding error.
     ShapeError, DTypeError, NonFiniteError
         As elsewhere.
+    LimitError, OutOfMemoryError
+        As `solve`.
 
     Notes
     -----
-    Solves A X = I, equilibrated. Error: norm(A X - I) / (n norm(A) norm(X) u) stays below 30. Cost: as `solve` with n
-    right-hand sides, 8/3 n^3 flop.
+    Solves A X = I, equilibrated, block by block of I where the whole does not fit. Error: norm(A X - I) / (n norm(A)
+    norm(X) u) stays below 30. Cost: as `solve` with n right-hand sides, 8/3 n^3 flop.
 
     Examples
     --------
@@ -927,16 +1026,18 @@ def inv(a: Any, *, device: Device | None = None, check_finite: bool = True) -> A
         return np.empty(value.shape, dtype=np.float32)
     stack, n = value.shape[:-2], value.shape[-1]
     flat = value.reshape(-1, n, n)
+    inverses: Array | None = None
     if stacks.solves(target, n, n):
-        inverses = stacks.solve(target, "inv", flat, None, stack=stack)
-    else:
+        with suppress(OutOfMemoryError):  # of a single matrix, which blocks of columns may mend
+            inverses = stacks.solve(target, "inv", flat, None, stack=stack)
+    if inverses is None:
         each = zip(np.ndindex(stack), flat, strict=True)
-        inverses = np.stack([_inverse(upload(matrix, target), index).numpy() for index, matrix in each])
+        inverses = _stacked([_solve_arrays("inv", matrix, None, True, target, index) for index, matrix in each])
     return finite_result("inv", inverses.reshape(value.shape), check_finite)
 
 
-def _inverse(a: Matrix, index: tuple[int, ...] = ()) -> Matrix:
-    return _solve("inv", a, identity(a.shape, a.device), True, index)
+def _inverse(a: Matrix) -> Matrix:
+    return _solve("inv", a, identity(a.shape, a.device), True)
 
 
 # -- determinants ---------------------------------------------------------------------------------------------------

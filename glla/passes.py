@@ -118,7 +118,8 @@ class Limits:
 class Storage:
     """What a texture must look like: texels high, texels wide, float32 channels per texel (1, 2 or 4).
 
-    With `buffer` it is a linear buffer that holds the rows of such a texture one after the other, for uniform blocks.
+    With `buffer` it is a linear buffer that holds the rows of such a texture one after the other, for uniform blocks;
+    with `staging` too, one in memory that the host reaches as well, for transfers.
     `shape`, rows and columns of the matrix that lies in it packed, is for those who look at it, and no part of what
     the texture must be.
     """
@@ -128,6 +129,7 @@ class Storage:
     channels: int = 4
     buffer: bool = False
     shape: Shape | None = field(default=None, compare=False, repr=False)
+    staging: bool = field(default=False, repr=False)
 
     @property
     def nbytes(self) -> int:

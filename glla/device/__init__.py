@@ -4,16 +4,19 @@ from glla.device.context import EGLDevice, list_egl_devices
 from glla.device.device import Device, DeviceInfo, Fence, Stats, default_device, set_default_device
 from glla.device.observe import GPUClock, Observer, observe
 from glla.device.textures import Texture
+from glla.device.transfers import Download, Uploads
 
 __all__ = [
     "Device",
     "DeviceInfo",
+    "Download",
     "EGLDevice",
     "Fence",
     "GPUClock",
     "Observer",
     "Stats",
     "Texture",
+    "Uploads",
     "default_device",
     "list_egl_devices",
     "observe",

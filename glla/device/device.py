@@ -23,6 +23,7 @@ from glla.device import tuning
 from glla.device.observe import GPUClock, watching
 from glla.device.programs import Program, Programs, pack_uniform
 from glla.device.textures import Pool, Texture, handle
+from glla.device.transfers import Download, Staging, Uploads
 from glla.errors import (
     DeviceError,
     DeviceMismatchError,
@@ -214,7 +215,8 @@ class Device:
         self._release_gil = self.info.software if release_gil is None else release_gil
         # Transfers bind their texture where no pass looks: a plan's calls count on what they have bound before.
         self._transfer_unit: int = self._gl.max_texture_units - 1
-        self._pool = Pool(self._gl, self.limits, max_bytes, poison=self._debug)
+        self.staging = Staging(self._loader.load_opengl_function)
+        self._pool = Pool(self._gl, self.limits, max_bytes, self._debug, self.staging.specify)
         self._programs = Programs(self._gl)
         # moderngl's Framebuffer.use sets draw buffers, masks and scissor each time. They belong to the framebuffer, or
         # never change here; only the binding and the viewport do.
@@ -326,6 +328,13 @@ class Device:
                 plans=self._plans,
                 passes=self._passes,
             )
+
+    @property
+    def room(self) -> int | None:
+        """Bytes that textures may still take, idle ones being given up; None without a cap on them."""
+        with self.current():
+            self._pool.collect()
+            return None if self._pool.max_bytes is None else self._pool.max_bytes - self._pool.used_bytes
 
     # -- life ---------------------------------------------------------------------------------------------------
 
@@ -752,6 +761,36 @@ class Device:
         self._bind_buffer(GL_PIXEL_PACK_BUFFER, buffer)
         self._read_into(texture, 0)
         self._bind_buffer(GL_PIXEL_PACK_BUFFER, 0)
+
+    def lend(self, storage: Storage) -> Texture:
+        """Lend a texture, or a buffer, whose content is undefined.
+
+        Raises
+        ------
+        LimitError, OutOfMemoryError
+            The device has none like that, or no memory for it.
+        """
+        with self.current():
+            return self._pool.acquire(storage)
+
+    def uploads(self, elements: int) -> Uploads:
+        """Give a way to upload arrays of at most so many elements, one after the other, while the GPU computes."""
+        return Uploads(self, elements)
+
+    def download_later(self, texture: Texture, shape: Shape) -> Download:
+        """Unpack a packed matrix and have it copied to where the host can fetch it. Does not synchronise.
+
+        The texture may be given back, or drawn to, at once.
+
+        Returns
+        -------
+        Download
+            Call its `result`; until then it takes the bytes of the matrix on the device.
+        """
+        with self.current():
+            download = Download(self, texture, shape)
+            self._check_error("read back")
+        return download
 
     def _check_owner(self, texture: Texture) -> None:
         handle(texture)

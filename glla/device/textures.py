@@ -8,6 +8,7 @@ and released before them (a texture that is released while attached leaks).
 from __future__ import annotations
 
 from collections import defaultdict, deque
+from collections.abc import Callable
 from heapq import heappop, heappush
 from typing import Any
 
@@ -62,13 +63,23 @@ class Pool:
         Cap on the memory of all textures together, in use and idle.
     poison : bool
         Fill each texture with NaN before it is handed out, so that a read of what no pass has written shows.
+    specify : callable, optional
+        Called with a new staging buffer's name and bytes, to put it where the host reaches it.
     """
 
-    def __init__(self, context: moderngl.Context, limits: Limits, max_bytes: int | None, poison: bool) -> None:
+    def __init__(
+        self,
+        context: moderngl.Context,
+        limits: Limits,
+        max_bytes: int | None,
+        poison: bool,
+        specify: Callable[[int, int], None] | None = None,
+    ) -> None:
         self.context = context
         self.limits = limits
         self.max_bytes = max_bytes
         self.poison = poison
+        self._specify = specify
         self.returned: deque[tuple[Any, Storage]] = deque()
         self._idle: dict[Storage, list[tuple[int, Any]]] = defaultdict(list)  # heaps, by name
         self._framebuffers: dict[tuple[int, ...], moderngl.Framebuffer] = {}
@@ -194,6 +205,8 @@ class Pool:
         try:
             if storage.buffer:
                 gl: Any = self.context.buffer(reserve=storage.nbytes)
+                if storage.staging and self._specify is not None:
+                    self._specify(gl.glo, storage.nbytes)
             else:
                 gl = self.context.texture((storage.width, storage.height), storage.channels, dtype=DTYPE)
         except moderngl.Error:
