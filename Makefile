@@ -18,8 +18,10 @@ test: $(DRIVER) ## run everything that must pass: style, types, all tests
 	@sh .ci/setup browser
 	@sh .ci/test
 
+# Small systems run faster on llvmpipe without threads of its own, which it asks for once in a process.
 bench: $(DRIVER) ## verify, then time everything here; figures go to benchmarks/results
 	@$(PYTHON) -m benchmarks
+	@LP_NUM_THREADS=0 $(PYTHON) -m benchmarks --operations small,stack_1000,stack_100,stack_64
 
 lint: $(PACKAGES) ## check style and types only
 	@$(PYTHON) -m ruff check

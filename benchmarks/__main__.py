@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import report
-from benchmarks.cases import OPERATIONS, select
+from benchmarks.cases import OPERATIONS, USUAL, select
 from benchmarks.measure import EFFORTS, Bench
 from glla import Device
 from glla.lab import ceilings
@@ -101,8 +101,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--quick", action="store_true", help="few sizes, few repeats")
     parser.add_argument("--sizes", type=_size, nargs="+", metavar="N", help="orders of the matrices")
     parser.add_argument(
-        "--operations", type=_operations, default=list(OPERATIONS), metavar="NAMES",
-        help=f"some of {','.join(OPERATIONS)} (all)",
+        "--operations", type=_operations, default=list(USUAL), metavar="NAMES",
+        help=f"some of {','.join(OPERATIONS)} ({','.join(USUAL)})",
     )  # fmt: skip
     parser.add_argument("--output", type=Path, default=report.RESULTS, metavar="DIR", help="(benchmarks/results)")
     parser.add_argument(

@@ -2,13 +2,14 @@
 
 An `Operation` knows how to make its input, run on a device, judge what came out, and who else does the same. The table
 `CASES` says which variants of it run up to which size: it is the only list. ``"*"`` stands for every variant that the
-kernel's own table has and that has no line of its own.
+kernel's own table has and that has no line of its own. Inputs, judges and readers are those of `glla.lab.operations`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -16,15 +17,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 import glla
-from glla import Device, Matrix, testing
-from glla.factors import Factors, permutation_of
-from glla.kernels import matmul, plu, rref
+from glla import Device, testing
+from glla.kernels import matmul, plu, rref, triangular
+from glla.lab.operations import find, fresh
 from glla.passes import Limits, Plan
 from glla.testing import Verdict
 
 Array = NDArray[np.float32]
 
 SMALL_SIZES = (8, 16, 32, 64, 128, 256)
+
+STACKS = ((1000, 8), (100, 32), (64, 64))
+"""(systems in a stack, their order)."""
+
+TRIANGULAR_SIZES = (256, 1024, 4096)
 
 
 @dataclass(frozen=True)
@@ -50,6 +56,10 @@ CASES = (
     Line("matmul", "virtual_cube", largest=1024, largest_software=256),  # 16 GFLOP/s on an H200: blend-bound
     Line("matmul", "virtual_cube_ping_pong", largest=1024, largest_software=256),
     Line("matmul", "rank_one", largest=1024, largest_software=256),
+    *(  # of historical interest, and up to ten times slower than what there is above
+        Line("matmul", name, largest=1024, largest_software=512)
+        for name in ("single_component", "packed_4x1", "packed_1x4", "multi_pass", "blocked_output")
+    ),
     Line("plu", "*"),
     Line("plu", "rank2", largest_software=512),
     *(Line("plu", name, largest=1024, largest_software=256) for name in plu.MANNERS),  # 9 passes for two columns
@@ -57,6 +67,11 @@ CASES = (
     Line("solve", ""),
     Line("inv", "", largest_software=256),
     Line("small", ""),
+    *(Line(f"stack_{count}", "") for count, _ in STACKS),
+    Line("triangular_1", "*"),
+    Line("triangular_64", "*"),
+    Line("triangular_n", "*"),
+    Line("triangular_n", "rank2", largest=1024, largest_software=256),  # writes all of X n / 2 times
 )
 
 
@@ -112,6 +127,10 @@ class Operation:
         (arrays, result) -> verdict.
     peer_name, peer : str, callable
         Who does the same on the CPU, and how.
+    sizes : sequence of int
+        Orders of its own, up to the largest that is asked for; by default those that are asked for.
+    on_request : bool
+        Left out unless named: it answers one question, and the time on a GPU machine is short.
     """
 
     kernel: ModuleType | None
@@ -125,6 +144,7 @@ class Operation:
     peer_name: str
     peer: Callable[..., Any]
     sizes: Sequence[int] = field(default=())
+    on_request: bool = False
 
     @property
     def variants(self) -> tuple[str, ...]:
@@ -160,12 +180,6 @@ def _line(operation: str, variant: str) -> Line | None:
 # -- matmul -----------------------------------------------------------------------------------------------------------
 
 
-def fresh(builder: Any, *arguments: Any, **options: Any) -> Plan:
-    """Call a builder of plans past its cache."""
-    plan: Plan = getattr(builder, "__wrapped__", builder)(*arguments, **options)
-    return plan
-
-
 def _pair(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
     return testing.normal(n, n, rng), testing.normal(n, n, rng)
 
@@ -180,35 +194,20 @@ def _matmul_work(device: Device, arrays: tuple[Array, ...], plan: Plan | None) -
 # -- plu --------------------------------------------------------------------------------------------------------------
 
 
-def _square(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
-    return (testing.uniform(n, n, rng),)
+PLU, RREF = find("plu"), find("rref")
 
 
 def _plu_work(device: Device, arrays: tuple[Array, ...], plan: Plan | None) -> Work:
     assert plan is not None
     (a,) = arrays
     operand = device.upload(a)
-    return Work(lambda: device.run(plan, A=operand), lambda results: _factors(device, results, a.shape))
-
-
-def _factors(device: Device, results: dict[str, Any], shape: tuple[int, int]) -> tuple[Array, NDArray[np.int32]]:
-    """Read LAPACK's (lu, piv)."""
-    factors = Factors(Matrix(device, results["LU"], shape), results["pivots"])
-    return factors.lu.numpy(), factors.pivots
+    return Work(lambda: device.run(plan, A=operand), lambda results: PLU.fetch(device, results, len(a)))
 
 
 def _plu_end_to_end(device: Device, arrays: tuple[Array, ...], variant: str) -> Any:
     (a,) = arrays
     plan = plu.plan(a.shape, variant=variant, unroll=not device.limits.software)
-    return _factors(device, device.run(plan, A=device.upload(a)), a.shape)
-
-
-def _judge_plu(arrays: tuple[Array, ...], result: tuple[Array, NDArray[np.int32]]) -> Verdict:
-    (a,) = arrays
-    packed, pivots = result
-    p = np.zeros(a.shape, dtype=np.float32)
-    p[permutation_of(pivots, len(a)), np.arange(len(a))] = 1
-    return testing.judge_plu(a, p, *testing.unpack_lu(packed))
+    return PLU.fetch(device, device.run(plan, A=device.upload(a)), len(a))
 
 
 def _getrf(a: Array, *rest: Array) -> Any:
@@ -218,12 +217,6 @@ def _getrf(a: Array, *rest: Array) -> Any:
 
 
 # -- rref -------------------------------------------------------------------------------------------------------------
-
-
-def _augmented(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
-    """[A | b] of the thesis's experiment: A uniform in [0, 10), b the sums of its rows."""
-    a = testing.uniform(n, n, rng)
-    return (np.column_stack([a, a.sum(axis=1, dtype=np.float64).astype(np.float32)]),)
 
 
 def _rref_plan(device: Device, n: int, variant: str) -> Plan:
@@ -236,7 +229,7 @@ def _rref_work(device: Device, arrays: tuple[Array, ...], plan: Plan | None) -> 
     operands = {"A": device.upload(a)}
     if "tolerance" in plan.operands:
         operands["tolerance"] = device.write_texels(np.zeros((1, 1, 2), dtype=np.float32))
-    return Work(lambda: device.run(plan, **operands), lambda results: device.download(results["R"], a.shape))
+    return Work(lambda: device.run(plan, **operands), lambda results: RREF.fetch(device, results, len(a)))
 
 
 def _rref_end_to_end(device: Device, arrays: tuple[Array, ...], variant: str) -> Array:
@@ -244,16 +237,6 @@ def _rref_end_to_end(device: Device, arrays: tuple[Array, ...], variant: str) ->
     work = _rref_work(device, arrays, plan)
     result: Array = work.fetch(work.run())
     return result
-
-
-def _judge_rref(arrays: tuple[Array, ...], result: Array) -> Verdict:
-    """Judge as `testing.judge_rref` does, whose check of the form takes minutes at n = 4096: here it is [I | x]."""
-    (a,) = arrays
-    n = len(a)
-    bound = testing.RESIDUAL_LIMIT
-    if result.shape != a.shape or not np.isfinite(result).all() or not np.array_equal(result[:, :n], np.eye(n)):
-        return Verdict("rref", float("inf"), bound, detail="is not [I | x]")
-    return Verdict("rref", testing.residual_rref(a, result, tuple(range(n))), bound)
 
 
 # -- solve, inv -------------------------------------------------------------------------------------------------------
@@ -271,6 +254,84 @@ def _resident(function: Callable[..., Any]) -> Callable[[Device, tuple[Array, ..
         return Work(lambda: function(*operands), lambda result: result.numpy())
 
     return prepare
+
+
+# -- small and many ---------------------------------------------------------------------------------------------------
+
+
+SMALL = Operation(
+    kernel=None,
+    thesis="",
+    operands=_system,
+    flops=lambda n: (2 * n**3) // 3 + 2 * n * n,
+    build=None,
+    prepare=None,
+    end_to_end=lambda device, arrays, variant: glla.solve(arrays[0], arrays[1], device=device),
+    judge=lambda arrays, result: testing.judge_solve(arrays[0], result, arrays[1]),
+    peer_name="numpy.linalg.solve",
+    peer=np.linalg.solve,
+    sizes=SMALL_SIZES,
+)
+"""A system at a time, from NumPy to NumPy."""
+
+
+def _stack(count: int, n: int) -> Operation:
+    """As many systems at once, from NumPy to NumPy: a stack is no `Matrix`."""
+
+    def operands(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+        systems = [_system(n, rng) for _ in range(count)]
+        return tuple(np.stack(part) for part in zip(*systems, strict=True))
+
+    def judge(arrays: tuple[Array, ...], result: Array) -> Verdict:
+        verdicts = [testing.judge_solve(a, x, b) for a, b, x in zip(*arrays, result, strict=True)]
+        return max(verdicts, key=lambda verdict: (not verdict.ok, verdict.ratio))
+
+    return replace(SMALL, operands=operands, flops=lambda n: count * SMALL.flops(n), judge=judge, sizes=(n,))
+
+
+# -- triangular -------------------------------------------------------------------------------------------------------
+
+
+def _triangular(columns: int | None) -> Operation:
+    """T X = B with so many right-hand sides, or n: by them `glla.kernels.triangular.choose` decides."""
+    lab = find("triangular")
+
+    def shape(n: int) -> tuple[int, int]:
+        return n, columns or n
+
+    def operands(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+        return testing.lower(n, n, rng), testing.uniform(*shape(n), rng)
+
+    def plan(builder: Any, device: Device, n: int, variant: str) -> Plan:
+        made: Plan = builder(*shape(n), variant=variant, unroll=not device.limits.software)
+        return made
+
+    def prepare(device: Device, arrays: tuple[Array, ...], plan: Plan | None) -> Work:
+        assert plan is not None
+        operands = {name: device.upload(array) for name, array in zip("TB", arrays, strict=True)}
+        return Work(
+            lambda: device.run(plan, **operands), lambda results: device.download(results["X"], arrays[1].shape)
+        )
+
+    def end_to_end(device: Device, arrays: tuple[Array, ...], variant: str) -> Array:
+        work = prepare(device, arrays, plan(triangular.plan, device, len(arrays[0]), variant))
+        result: Array = work.fetch(work.run())
+        return result
+
+    return Operation(
+        kernel=triangular,
+        thesis="rank2",
+        operands=operands,
+        flops=lambda n: n * n * (columns or n),
+        build=partial(plan, partial(fresh, triangular.plan)),
+        prepare=prepare,
+        end_to_end=end_to_end,
+        judge=lab.judge,
+        peer_name="LAPACK trtrs",
+        peer=lab.baselines["scipy"].run,
+        sizes=TRIANGULAR_SIZES,
+        on_request=True,
+    )
 
 
 # -- all --------------------------------------------------------------------------------------------------------------
@@ -291,24 +352,24 @@ OPERATIONS: dict[str, Operation] = {
     "plu": Operation(
         kernel=plu,
         thesis="rank2",
-        operands=_square,
-        flops=lambda n: plu.flops((n, n)),
+        operands=PLU.made,
+        flops=PLU.flops,
         build=lambda device, n, variant: fresh(plu.plan, (n, n), variant=variant, unroll=not device.limits.software),
         prepare=_plu_work,
         end_to_end=_plu_end_to_end,
-        judge=_judge_plu,
+        judge=PLU.judge,
         peer_name="LAPACK getrf",
         peer=_getrf,
     ),
     "rref": Operation(
         kernel=rref,
         thesis="rank2",
-        operands=_augmented,
-        flops=lambda n: rref.flops((n, n + 1)),
+        operands=RREF.made,
+        flops=RREF.flops,
         build=_rref_plan,
         prepare=_rref_work,
         end_to_end=_rref_end_to_end,
-        judge=_judge_rref,
+        judge=RREF.judge,
         peer_name="LAPACK getrf",
         peer=lambda a: _getrf(a[:, :-1]),
     ),
@@ -327,7 +388,7 @@ OPERATIONS: dict[str, Operation] = {
     "inv": Operation(
         kernel=None,
         thesis="",
-        operands=_square,
+        operands=PLU.made,
         flops=lambda n: 2 * n**3,
         build=None,
         prepare=_resident(glla.inv),
@@ -336,17 +397,12 @@ OPERATIONS: dict[str, Operation] = {
         peer_name="numpy.linalg.inv",
         peer=np.linalg.inv,
     ),
-    "small": Operation(
-        kernel=None,
-        thesis="",
-        operands=_system,
-        flops=lambda n: (2 * n**3) // 3 + 2 * n * n,
-        build=None,
-        prepare=None,
-        end_to_end=lambda device, arrays, variant: glla.solve(arrays[0], arrays[1], device=device),
-        judge=lambda arrays, result: testing.judge_solve(arrays[0], result, arrays[1]),
-        peer_name="numpy.linalg.solve",
-        peer=np.linalg.solve,
-        sizes=SMALL_SIZES,
-    ),
+    "small": SMALL,
+    **{f"stack_{count}": _stack(count, n) for count, n in STACKS},
+    "triangular_1": _triangular(1),
+    "triangular_64": _triangular(64),
+    "triangular_n": _triangular(None),
 }
+
+USUAL = tuple(name for name, operation in OPERATIONS.items() if not operation.on_request)
+"""What is run unless names are given."""

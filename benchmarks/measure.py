@@ -123,7 +123,7 @@ class Bench:
         self._warm_up(device, end_to_end)
         whole = self._time(device, end_to_end)
         resident = self._time(device, run) if run else None
-        peer = self._peer(operation, case.n, arrays)
+        peer = self._peer(case, operation, arrays)
         # What is only timed end to end is compared by that.
         seconds = (resident or whole)["seconds"]
         base = (case.operation, case.n)
@@ -142,9 +142,9 @@ class Bench:
             "ratio_to_thesis": self.thesis[base] / seconds if operation.thesis and base in self.thesis else None,
         }
 
-    def _peer(self, operation: Operation, n: int, arrays: tuple[Any, ...]) -> dict[str, Any]:
-        """Time the peer, once for each input."""
-        key = (f"{operation.peer_name} {operation.operands.__name__}", n)
+    def _peer(self, case: Case, operation: Operation, arrays: tuple[Any, ...]) -> dict[str, Any]:
+        """Time the peer, once for all variants."""
+        key = (case.operation, case.n)
         if key not in self.peers:
             work = partial(operation.peer, *arrays)
             work()

@@ -66,11 +66,11 @@ def versions() -> dict[str, str]:
     return found
 
 
-def save(told: dict[str, Any], folder: Path) -> Path:
-    """Write a run to FOLDER/<renderer>/<UTC date-time>.json."""
+def save(told: dict[str, Any], folder: Path, kind: str = "") -> Path:
+    """Write a run to FOLDER/<renderer>/<kind>/<UTC date-time>.json."""
     now = datetime.now(UTC)
     told = {"date": now.isoformat(timespec="seconds"), **told}
-    path = folder / slug(told["renderer"]) / f"{now:%Y-%m-%dT%H%M%SZ}.json"
+    path = folder / slug(told["renderer"]) / kind / f"{now:%Y-%m-%dT%H%M%SZ}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(_plain(told), indent=1, allow_nan=False) + "\n", encoding="utf-8")
     return path

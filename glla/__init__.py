@@ -20,6 +20,7 @@ from glla.linalg import (
     solve,
 )
 from glla.matrix import Matrix, asarray, from_dlpack
+from glla.queue import Coprocessor, Pending, coprocessor
 from glla.tracing import trace
 
 __version__ = "0.1.0"
@@ -27,13 +28,16 @@ __version__ = "0.1.0"
 __all__ = [
     "PLU",
     "RREF",
+    "Coprocessor",
     "Device",
     "Matrix",
+    "Pending",
     "RefinedSolution",
     "SlogdetResult",
     "__version__",
     "array_api",
     "asarray",
+    "coprocessor",
     "default_device",
     "det",
     "errors",

@@ -107,5 +107,9 @@ class NotPositiveDefiniteError(GllaError, np.linalg.LinAlgError):
     """The matrix is not positive definite."""
 
 
+class CoprocessorError(GllaError, RuntimeError):
+    """The queue of a coprocessor is closed, its thread has ended, or what an operation needed was cancelled."""
+
+
 class ConvergenceError(GllaError, np.linalg.LinAlgError):
     """An iteration stopped before it reached the accuracy that was asked for."""

@@ -2,16 +2,17 @@
 
 import builtins
 import json
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
 import glla
 from benchmarks import __main__ as command
-from benchmarks import cases, measure, report
+from benchmarks import cases, measure, plots, readme, report
 from benchmarks.cases import OPERATIONS, Case
 from glla import Device, testing
-from glla.kernels import matmul, plu, rref
+from glla.kernels import matmul, plu, rref, triangular
 from glla.lab import ceilings
 from glla.passes import Limits, Variant
 
@@ -26,7 +27,12 @@ KEYS = {
     "date", "commit", "renderer", "driver", "backend", "software", "cores", "versions", "environment", "quick", "sizes",
     "seconds", "ceilings", "cases",
 }  # fmt: skip
-FEW = {matmul: ("inner_product", "register_blocked"), plu: ("rank2",), rref: ("rank2",)}
+FEW = {
+    matmul: ("inner_product", "register_blocked"),
+    plu: ("rank2",),
+    rref: ("rank2",),
+    triangular: ("rank2", "blocked"),
+}
 
 
 @pytest.fixture(autouse=True)
@@ -70,6 +76,7 @@ def test_all_operations(tmp_path, capsys):
         *((name, "rank2", n) for name in ("plu", "rref") for n in (6, 16)),
         *((name, "", n) for name in ("solve", "inv") for n in (6, 16)),
         ("small", "", 8), ("small", "", 16),
+        ("stack_1000", "", 8), ("stack_100", "", 6), ("stack_64", "", 6),
     }  # fmt: skip
     assert seen == wanted
     for one in told["cases"]:
@@ -78,13 +85,43 @@ def test_all_operations(tmp_path, capsys):
     assert len(progress.splitlines()) == 1 + len(seen)
 
 
+def test_what_is_run_on_request(tmp_path):
+    names = [name for name in OPERATIONS if name not in cases.USUAL]
+    assert names == ["triangular_1", "triangular_64", "triangular_n"]
+    _, told = run(tmp_path, "--operations", ",".join(names))
+    seen = [(one["operation"], one["variant"], one["n"]) for one in told["cases"]]
+    assert seen == [(name, variant, 6) for name in names for variant in FEW[triangular]]
+    flops = {one["operation"]: one["flops"] for one in told["cases"]}
+    assert flops == {"triangular_1": 36, "triangular_64": 36 * 64, "triangular_n": 216}
+    for one in told["cases"]:
+        check_record(one)
+
+
+def test_each_operation_has_a_peer_of_its_own(device):
+    """Operations with one peer, and inputs of the same order, must not share its time."""
+    bench = measure.Bench(None, measure.EFFORTS[True, True], 10.0)
+    for name in ("triangular_1", "triangular_n"):
+        bench._peer(Case(name, "rank2", 8), OPERATIONS[name], OPERATIONS[name].operands(8, np.random.default_rng(0)))
+    assert set(bench.peers) == {("triangular_1", 8), ("triangular_n", 8)}
+
+
+def test_a_stack_is_wrong_if_one_system_is(device, rng):
+    operation = OPERATIONS["stack_64"]
+    arrays = operation.operands(5, rng)
+    assert [array.shape for array in arrays] == [(64, 5, 5), (64, 5, 1)]
+    result = operation.end_to_end(device, arrays, "")
+    assert operation.judge(arrays, result).ok
+    result[37, 2] *= 2
+    assert not operation.judge(arrays, result).ok
+
+
 def check_record(one):
     assert set(one) == UNTIMED | TIMED
     assert one["ok"] is True
     assert one["verdict"]["error"] <= one["verdict"]["bound"]
     assert one["passes"] > 0
     resident = one["resident"]
-    assert (resident is None) is (one["operation"] == "small")
+    assert (resident is None) is one["operation"].startswith(("small", "stack"))
     seconds = (resident or one["end_to_end"])["seconds"]
     assert 0 < one["end_to_end"]["fastest"] <= one["end_to_end"]["seconds"] <= one["end_to_end"]["slowest"]
     assert one["cold_start"] > 0
@@ -250,8 +287,118 @@ def test_commit(monkeypatch, changes, name):
     assert report.commit() == name
 
 
-def test_the_readme_shows_the_newest_results():
-    from benchmarks import readme
+# ---- README and plots ------------------------------------------------------------------------
 
+
+def test_the_readme_shows_the_newest_results():
     text = readme.README.read_text(encoding="utf-8")
     assert readme.rewritten(text, readme.newest(readme.RESULTS)) == text
+    assert readme.with_plots(text, readme.RESULTS) == text
+
+
+def test_the_plots_show_the_newest_results():
+    """By the digest in each file, so that another matplotlib changes nothing; no file is left over."""
+    pictures = readme.drawn(readme.RESULTS)
+    assert set(readme.RESULTS.glob("*/*.svg")) == set(pictures)
+    for path, picture in pictures.items():
+        text = path.read_text(encoding="utf-8")
+        assert plots.is_current(text, picture), f"{path}: run python -m benchmarks.readme"
+        check_svg(text)
+
+
+def check_svg(text):
+    root = ElementTree.fromstring(text)
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    assert len(text) < 100_000
+    assert "<text" in text
+    assert "<image" not in text
+    assert "<dc:date>" not in text
+
+
+def made_up(**changes):
+    """Results of a renderer, as far as they are shown."""
+    found = []
+    for operation in sorted(readme.WHOLE | {"small", "stack_64"}):
+        for n in (64, 256):
+            found.append(
+                {
+                    "operation": operation, "variant": "v" if operation == "matmul" else "", "n": n, "ok": True,
+                    "flops": n**3, "resident": {"seconds": 2e-3}, "end_to_end": {"seconds": 4e-3}, "gflops": n / 100,
+                    "peer": {"name": "LAPACK", "seconds": 1e-3}, "ratio_to_peer": 0.5, "ratio_to_peer_end_to_end": 0.25,
+                }
+            )  # fmt: skip
+    ceiling = {"ceilings": {"fragment_fma": {"value": 5.0}}}
+    told = {"renderer": "It", "cores": 2, "software": True, "quick": False, "environment": {}, "ceilings": ceiling}
+    return {**told, "cases": found, **changes}
+
+
+def stored(folder, *runs):
+    """Store results, oldest first."""
+    (folder / "it").mkdir()
+    for number, told in enumerate(runs):
+        (folder / "it" / f"{number}.json").write_text(json.dumps(told), encoding="utf-8")
+
+
+def test_only_a_whole_run_stands_for_a_renderer(tmp_path):
+    whole = made_up(commit="whole")
+    part = made_up(commit="part", cases=[case for case in whole["cases"] if case["operation"] == "small"])
+    stored(tmp_path, made_up(commit="old"), whole, part, made_up(commit="hurry", quick=True))
+    assert [told["commit"] for told in readme.newest(tmp_path)] == ["whole"]
+
+
+def test_small_systems_are_shown_for_each_setting_of_threads(tmp_path):
+    single = {"environment": {"LP_NUM_THREADS": "0"}}
+    stored(tmp_path, made_up(commit="old"), made_up(commit="a"), made_up(commit="b", **single))
+    (told,) = readme.newest(tmp_path)
+    assert [small["commit"] for small in readme.smalls(tmp_path, told)] == ["a", "b"]
+    *_, last = plots.systems(told, readme.smalls(tmp_path, told)).panels
+    assert [curve.name for curve in last.series] == ["glla", "glla, LP_NUM_THREADS=0", "numpy.linalg.solve"]
+    rows = [row for small in readme.smalls(tmp_path, told) for row in readme._small_rows(small)]
+    assert rows[0] == "| It | 1 | 64 | 4 | 1 | 0.25 |"
+    assert rows[-1] == "| It, LP_NUM_THREADS=0 | 64 | 256 | 4 | 1 | 0.25 |"
+
+
+def test_what_a_plot_shows():
+    picture = plots.products(made_up())
+    (panel,) = picture.panels
+    assert panel.level == ("fragment multiply-add ceiling", 5.0)
+    assert [(curve.name, curve.peer) for curve in panel.series] == [("v", False), ("numpy.matmul, 2 cores", True)]
+    assert panel.series[0].points == ((64, 0.64), (256, 2.56))
+    assert panel.series[1].points == ((64, pytest.approx(0.262144)), (256, pytest.approx(16.777216)))
+    assert picture.alt == (
+        "GFLOP/s of each variant of the matrix product against n on It: at n = 256 the fastest of OpenGL 3.3, v, "
+        "reaches 2.56, 51% of the fragment ceiling, and numpy.matmul 16.78 on 2 cores"
+    )
+
+
+def test_a_compute_shader_is_not_held_against_the_fragment_ceiling(monkeypatch):
+    monkeypatch.setattr(matmul, "VARIANTS", {"computing": Variant("", "", needs=("OpenGL 4.3",))})
+    told = made_up()
+    faster = {**told["cases"][0], "operation": "matmul", "variant": "computing", "n": 256, "gflops": 1000.0}
+    told["cases"].append(faster)
+    assert "the fastest of OpenGL 3.3, v, reaches 2.56" in plots.products(told).alt
+
+
+def test_wrong_results_are_not_plotted():
+    told = made_up()
+    for case in told["cases"]:
+        if case["n"] == 64:
+            case["ok"] = False
+    (panel,) = plots.products(told).panels
+    assert [curve.name for curve in panel.series] == ["numpy.matmul, 2 cores"]  # a single point is no curve
+    assert panel.series[0].points == ((256, pytest.approx(16.777216)),)
+
+
+def test_a_plot_is_the_same_each_time_and_current_until_a_figure_changes():
+    pytest.importorskip("matplotlib")
+    told = made_up()
+    for picture in plots.pictures(told, [told]):
+        text = plots.svg(picture)
+        assert text == plots.svg(picture)
+        check_svg(text)
+        assert plots.is_current(text, picture)
+        for panel in picture.panels:
+            assert panel.title in text
+    changed = made_up(ceilings={"ceilings": {"fragment_fma": {"value": 5.1}}})
+    old, new = plots.products(told), plots.products(changed)
+    assert not plots.is_current(plots.svg(old), new)

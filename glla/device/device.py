@@ -111,12 +111,36 @@ class _Computation:
 
 
 GL_FRAMEBUFFER = 0x8D40
+GL_TEXTURE_2D = 0x0DE1
+GL_PIXEL_PACK_BUFFER = 0x88EB
+GL_FLOAT = 0x1406
+GL_FORMATS = {1: 0x1903, 2: 0x8227, 3: 0x1907, 4: 0x1908}
+"""Channels of a texel: GL_RED, GL_RG, GL_RGB, GL_RGBA."""
+
+GL_ERRORS = {
+    0x0500: "GL_INVALID_ENUM",
+    0x0501: "GL_INVALID_VALUE",
+    0x0502: "GL_INVALID_OPERATION",
+    0x0505: "GL_OUT_OF_MEMORY",
+    0x0506: "GL_INVALID_FRAMEBUFFER_OPERATION",
+    0x0507: "GL_CONTEXT_LOST",
+}
+
+GL_SYNC_GPU_COMMANDS_COMPLETE = 0x9117
+GL_SYNC_FLUSH_COMMANDS_BIT = 0x0001
+GL_TIMEOUT_EXPIRED = 0x911B
+GL_WAIT_FAILED = 0x911D
+FOR_EVER = 2**63  # nanoseconds
 
 Ready = list[_Draw | _Computation | Transfer]
 Call = Callable[[], Any]
 
-REMEMBERED = 2
-"""Sets of textures for which a plan's calls are kept: a result that replaces the one before takes turns with it."""
+LARGE = 32 * 32
+"""Texels whose drawing may take a software rasteriser longer than Python needs to change threads."""
+
+REMEMBERED = 4
+"""Sets of textures for which a plan's calls are kept: a result that replaces the one before takes turns with it, and in
+a chain of plans these turns go round in more than two."""
 
 
 class Device:
@@ -142,6 +166,12 @@ class Device:
     debug : bool
         Check GL's error flag after each pass instead of each plan, and fill each texture with NaN before it is used.
         ``GLLA_DEBUG=1`` does the same. Slow.
+    release_gil : bool, optional
+        Let Python's other threads run while a draw is issued. Transfers and waits always do, but a draw is so short a
+        call that taking the interpreter lock back may cost far more than it: as much as ``sys.getswitchinterval()``
+        where the other thread is busy in pure Python. A software rasteriser draws inside the call, though: None
+        releases it for those. It is released for draws of `LARGE` regions, and for the draw behind one, which may have
+        to wait for it.
 
     Raises
     ------
@@ -158,6 +188,8 @@ class Device:
            [4., 3.]], dtype=float32)
     """
 
+    _closed = True  # until the context is there
+
     def __init__(
         self,
         backend: str = "auto",
@@ -167,8 +199,8 @@ class Device:
         max_bytes: int | None = None,
         max_texture_size: int | None = None,
         debug: bool = False,
+        release_gil: bool | None = False,
     ) -> None:
-        self._closed = True  # until the context is there
         self._thread = threading.get_ident()
         self._debug = debug or os.environ.get("GLLA_DEBUG", "") not in ("", "0")
         self._gl, self._loader = contexts.open_context(backend, index, software)
@@ -179,6 +211,9 @@ class Device:
             self._loader.release()
             raise
         self.limits = self.info.limits
+        self._release_gil = self.info.software if release_gil is None else release_gil
+        # Transfers bind their texture where no pass looks: a plan's calls count on what they have bound before.
+        self._transfer_unit: int = self._gl.max_texture_units - 1
         self._pool = Pool(self._gl, self.limits, max_bytes, poison=self._debug)
         self._programs = Programs(self._gl)
         # moderngl's Framebuffer.use sets draw buffers, masks and scissor each time. They belong to the framebuffer, or
@@ -188,15 +223,38 @@ class Device:
         self._use_program = self._function("glUseProgram", 1)
         self._bind_vertex_array = self._function("glBindVertexArray", 1)
         self._draw_arrays = self._function("glDrawArrays", 3)
+        self._draw_arrays_slowly = self._function("glDrawArrays", 3, may_block=self._release_gil)
+        self._get_error = self._function("glGetError", 0, returns=ctypes.c_uint, may_block=self._release_gil)
+        # moderngl would hold the interpreter lock during these, and other threads with it.
+        self._bind_buffer = self._function("glBindBuffer", 2)
+        self._finish = self._function("glFinish", 0, may_block=True)
+        self._write_texels = self._function("glTexSubImage2D", 9, pointer=True, may_block=True)
+        self._read_texels = self._function("glGetTexImage", 5, pointer=True, may_block=True)
+        self._flush = self._function("glFlush", 0, may_block=True)
+        self._fence_sync = self._function("glFenceSync", 2, returns=ctypes.c_void_p)
+        self._client_wait = self._bound(
+            ctypes.CFUNCTYPE(ctypes.c_uint, ctypes.c_void_p, ctypes.c_uint, ctypes.c_uint64), "glClientWaitSync"
+        )
+        self._delete_sync = self._function("glDeleteSync", 1, pointer=True)
         self._ready: weakref.WeakKeyDictionary[Plan, Ready] = weakref.WeakKeyDictionary()
         self._calls: weakref.WeakKeyDictionary[Plan, dict[tuple[int, ...], list[Call]]] = weakref.WeakKeyDictionary()
         self._plans = 0
         self._passes = 0
 
-    def _function(self, name: str, arguments: int) -> Callable[..., None]:
-        """Call into GL without moderngl; PYFUNCTYPE keeps the GIL, which for a call this short is cheaper."""
-        kinds = [ctypes.c_uint] * arguments
-        return ctypes.PYFUNCTYPE(None, *kinds)(self._loader.load_opengl_function(name))
+    def _function(
+        self, name: str, arguments: int, *, pointer: bool = False, returns: Any = None, may_block: bool = False
+    ) -> Callable[..., Any]:
+        """Call into GL without moderngl.
+
+        The arguments are 32 bits wide, but for the last one if `pointer`. CFUNCTYPE gives up the GIL during the call,
+        for those that may block; PYFUNCTYPE keeps it, which for a short call is cheaper.
+        """
+        kinds = [ctypes.c_uint] * (arguments - pointer) + [ctypes.c_void_p] * pointer
+        return self._bound((ctypes.CFUNCTYPE if may_block else ctypes.PYFUNCTYPE)(returns, *kinds), name)
+
+    def _bound(self, prototype: Any, name: str) -> Callable[..., Any]:
+        bound: Callable[..., Any] = prototype(self._loader.load_opengl_function(name))
+        return bound
 
     # -- what it is ---------------------------------------------------------------------------------------------
 
@@ -305,10 +363,19 @@ class Device:
             yield
 
     def finish(self) -> None:
-        """Wait until everything queued is done. Synchronises."""
+        """Wait until everything queued is done. Synchronises; other threads of Python run meanwhile."""
         with self.current():
-            self._gl.finish()
+            self._finish()
             self._check_error("finish")
+
+    def fence(self) -> Fence:
+        """Mark the end of what is queued so far, and have the GPU start on it. Does not synchronise."""
+        with self.current():
+            sync = self._fence_sync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0)
+            self._flush()  # a fence that lies in the driver's buffer would never be reached
+            if not sync:
+                raise DeviceError("fence: the driver gives none; call finish instead")
+        return Fence(self, sync)
 
     def free(self) -> None:
         """Release the textures that wait in the pool."""
@@ -498,12 +565,13 @@ class Device:
                 state[key] = value
                 calls.extend(todo)
 
+        large = False  # whether the draw before was
         for number, draw in enumerate(ready):
             if number:
                 calls = []
                 steps.append(calls)
             if isinstance(draw, Transfer):
-                calls.append(partial(textures[draw.source].gl.read_into, textures[draw.target].gl))
+                calls.append(partial(self._read_into_buffer, textures[draw.source], textures[draw.target].gl.glo))
                 continue
             for unit, slot in draw.samplers:
                 set_once(("unit", unit), slot, partial(textures[slot].gl.use, unit))
@@ -529,7 +597,9 @@ class Device:
                 )
                 set_once(("block", binding), block, bind)
             set_once("program", draw.program, partial(self._use_program, draw.program))
-            calls.append(partial(self._draw_arrays, moderngl.TRIANGLES, 3 * step.step, 3))
+            before, large = large, draw.viewport[2] * draw.viewport[3] >= LARGE
+            draw_arrays = self._draw_arrays_slowly if large or before else self._draw_arrays
+            calls.append(partial(draw_arrays, moderngl.TRIANGLES, 3 * step.step, 3))
             if self._debug:
                 calls.append(partial(self._check_error, where))
         return steps
@@ -554,9 +624,10 @@ class Device:
 
     def _check_error(self, where: str) -> None:
         """Turn GL's error flag into an exception."""
-        flag = self._gl.error
-        if flag == "GL_NO_ERROR":
+        code = self._get_error()
+        if code == 0:
             return
+        flag = GL_ERRORS.get(code, f"error 0x{code:04X}")
         if flag == "GL_OUT_OF_MEMORY":
             raise OutOfMemoryError(f"{where}: the device is out of memory; release matrices, or use smaller blocks")
         hint = "" if self._debug else "; run with GLLA_DEBUG=1 to learn which pass"
@@ -632,7 +703,9 @@ class Device:
         height, width, channels = texels.shape
         with self.current():
             texture = self._pool.acquire(Storage(height, width, channels))
-            texture.gl.write(np.ascontiguousarray(texels, dtype=np.float32))
+            data = np.ascontiguousarray(texels, dtype=np.float32)
+            texture.gl.use(self._transfer_unit)
+            self._write_texels(GL_TEXTURE_2D, 0, 0, 0, width, height, GL_FORMATS[channels], GL_FLOAT, data.ctypes.data)
             self._check_error("upload")
         return texture
 
@@ -662,9 +735,23 @@ class Device:
         result = np.empty((storage.height, storage.width, storage.channels), dtype=np.float32)
         with self.current():
             self._check_owner(texture)
-            handle(texture).read_into(result)
+            if storage.buffer:
+                self._finish()  # which lets other threads run, and leaves a copy to moderngl
+                handle(texture).read_into(result)
+            else:
+                self._read_into(texture, result.ctypes.data)
             self._check_error("read back")
         return result
+
+    def _read_into(self, texture: Texture, address: int) -> None:
+        """Have GL copy a texture into memory, or to a place in the buffer that is bound for it."""
+        texture.gl.use(self._transfer_unit)
+        self._read_texels(GL_TEXTURE_2D, 0, GL_FORMATS[texture.storage.channels], GL_FLOAT, address)
+
+    def _read_into_buffer(self, texture: Texture, buffer: int) -> None:
+        self._bind_buffer(GL_PIXEL_PACK_BUFFER, buffer)
+        self._read_into(texture, 0)
+        self._bind_buffer(GL_PIXEL_PACK_BUFFER, 0)
 
     def _check_owner(self, texture: Texture) -> None:
         handle(texture)
@@ -677,7 +764,63 @@ def _call_all(calls: list[Call]) -> None:
         call()
 
 
+class Fence:
+    """A place in what is queued on a device, made by `Device.fence`. Belongs to the device's thread.
+
+    Examples
+    --------
+    >>> import glla
+    >>> with glla.Device() as device:
+    ...     product = glla.asarray([[2]], device) @ glla.asarray([[3]], device)
+    ...     device.fence().wait()
+    True
+    """
+
+    __slots__ = ("_device", "_sync")
+
+    def __init__(self, device: Device, sync: int) -> None:
+        self._device = device
+        self._sync: int | None = sync
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until the GPU has come here; other threads of Python run meanwhile.
+
+        Parameters
+        ----------
+        timeout : float, optional
+            Seconds; 0 only asks. By default for as long as it takes.
+
+        Returns
+        -------
+        bool
+            False if the time was up.
+
+        Raises
+        ------
+        DeviceError
+            The driver cannot wait: the context is lost.
+        """
+        if self._sync is None:
+            return True
+        device = self._device
+        with device.current():
+            nanoseconds = FOR_EVER if timeout is None else int(timeout * 1e9)
+            answer = device._client_wait(self._sync, GL_SYNC_FLUSH_COMMANDS_BIT, nanoseconds)
+            if answer == GL_WAIT_FAILED:
+                raise DeviceError("fence: the driver cannot wait for it; the context is lost, make another Device")
+            if answer != GL_TIMEOUT_EXPIRED:
+                device._delete_sync(self._sync)
+                self._sync = None
+        return self._sync is None
+
+
 _local = threading.local()
+
+
+def set_default_device(device: Device) -> None:
+    """Make a device the default one of this thread, which must be the one that made it."""
+    device.check()
+    _local.device = device
 
 
 def default_device() -> Device:

@@ -53,23 +53,21 @@ MANNERS = {
 """How the variants that take one column a step do it."""
 
 
-BLOCKED_FROM = 1000
-BLOCKED_FROM_IN_SOFTWARE = 400
+BLOCKED_FROM = 400
 """Columns from which `blocked` is faster than `rank2`."""
 
 
 def choose(shape: Shape, limits: Limits | None = None) -> str:
     """Pick the variant: `blocked` for large matrices, whose arithmetic outweighs its many passes.
 
-    On an NVIDIA H200 it takes 14 ms against 10.8 of `rank2` at n = 512, 30.7 against 32.7 at 1024, 138 against 1302 at
-    4096; on llvmpipe 52 against 47 at n = 256, 123 against 158 at 512. See ``benchmarks/results``. What was tuned on
-    the device comes first.
+    On an NVIDIA H200 it takes 2.8 to 4.8 ms against 3.4 of `rank2` at n = 256, 4.1 against 5.2 at 384, 5.6 against 8.1
+    at 512, 13 against 32 at 1024, 119 against 1300 at 4096; on llvmpipe 52 against 47 at n = 256, 123 against 158 at
+    512. See ``benchmarks/results``. What was tuned on the device comes first.
     """
     tuned = None if limits is None else limits.tuning("plu", *shape)
     if tuned is not None:
         return tuned.variant
-    software = limits is not None and limits.software
-    return "blocked" if min(shape) >= (BLOCKED_FROM_IN_SOFTWARE if software else BLOCKED_FROM) else "rank2"
+    return "blocked" if min(shape) >= BLOCKED_FROM else "rank2"
 
 
 def flops(shape: Shape) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import glla
-from glla.device import default_device
+from glla.device import default_device, set_default_device
 from glla.device.textures import Texture
 from glla.errors import (
     DeviceError,
@@ -693,14 +693,98 @@ def test_finish_and_transfers_look_at_the_flag(fresh):
 
 
 def test_a_device_out_of_memory(fresh, monkeypatch):
-    class Flagged:
-        error = "GL_OUT_OF_MEMORY"
-
-    gl = fresh._gl
-    monkeypatch.setattr(fresh, "_gl", Flagged())
+    monkeypatch.setattr(fresh, "_get_error", lambda: 0x0505)
     with pytest.raises(OutOfMemoryError, match="finish: the device is out of memory; release matrices, or use smaller"):
         fresh._check_error("finish")
-    monkeypatch.setattr(fresh, "_gl", gl)
+
+
+def test_an_unknown_flag_is_told_by_its_number(fresh, monkeypatch):
+    monkeypatch.setattr(fresh, "_get_error", lambda: 0x1234)
+    with pytest.raises(DeviceError, match="finish: the driver reports error 0x1234"):
+        fresh._check_error("finish")
+
+
+# ---- waiting -----------------------------------------------------------------------------------------------------
+
+RELEASES_GIL = ("_finish", "_flush", "_client_wait", "_write_texels", "_read_texels")
+PYTHON_API = 4  # ctypes' FUNCFLAG_PYTHONAPI: the interpreter lock is kept
+
+
+@pytest.mark.parametrize("release_gil", [False, True])
+def test_what_may_block_lets_other_threads_run(release_gil):
+    with glla.Device(release_gil=release_gil) as device:
+        assert not any(getattr(device, name)._flags_ & PYTHON_API for name in RELEASES_GIL)
+        assert device._draw_arrays._flags_ & PYTHON_API
+        assert bool(device._draw_arrays_slowly._flags_ & PYTHON_API) is not release_gil
+        assert bool(device._get_error._flags_ & PYTHON_API) is not release_gil
+        a, b = integers(9, 7, np.random.default_rng(1)), integers(7, 5, np.random.default_rng(2))
+        assert_exact(glla.matmul(a, b, device=device), a @ b)
+
+
+def test_large_draws_let_other_threads_run(fresh, monkeypatch):
+    """And the one behind a large one, which may have to wait for it."""
+    slow = []
+    draw = fresh._draw_arrays
+    monkeypatch.setattr(fresh, "_draw_arrays_slowly", lambda *arguments: (slow.append(True), draw(*arguments)))
+    monkeypatch.setattr(fresh, "_draw_arrays", lambda *arguments: (slow.append(False), draw(*arguments)))
+    draft = Draft("sizes")
+    last = None
+    for place, rows in enumerate((31, 32, 31, 31)):  # texels, by 32
+        target = draft.slot(f"T{place}", Storage(rows, 32))
+        draft.draw("packing/identity", {}, target, uniforms={"shape": (2 * rows, 64)})
+        last = target
+    fresh.run(draft.plan({"R": last}))
+    assert slow == [False, True, True, False]
+
+
+def test_a_fence_is_passed(fresh):
+    texture = fresh.upload(normal(64, 64, np.random.default_rng(0)))
+    fence = fresh.fence()
+    assert fence.wait()
+    assert fence.wait(0)  # a second time, at once
+    fence = fresh.fence()
+    fresh.finish()
+    assert fence.wait(0)
+    texture.release()
+
+
+def test_a_fence_that_is_not_reached_in_time(fresh, monkeypatch):
+    fence = fresh.fence()
+    with monkeypatch.context() as slow:
+        slow.setattr(fresh, "_client_wait", lambda sync, flags, nanoseconds: 0x911B)
+        assert not fence.wait(0.5)
+    assert fence.wait(0.5)
+
+
+def test_a_fence_of_a_lost_context(fresh, monkeypatch):
+    fence = fresh.fence()
+    monkeypatch.setattr(fresh, "_client_wait", lambda sync, flags, nanoseconds: 0x911D)
+    with pytest.raises(DeviceError, match="fence: the driver cannot wait for it; the context is lost, make another"):
+        fence.wait()
+    monkeypatch.setattr(fresh, "_fence_sync", lambda condition, flags: None)
+    with pytest.raises(DeviceError, match="fence: the driver gives none; call finish instead"):
+        fresh.fence()
+
+
+def test_a_fence_belongs_to_the_thread_of_its_device(fresh):
+    fence = fresh.fence()
+    assert isinstance(in_thread(fence.wait), ThreadError)
+
+
+def test_the_default_device_of_a_thread_can_be_chosen():
+    chosen = []
+
+    def work():
+        with glla.Device() as device:
+            set_default_device(device)
+            chosen.append(default_device() is device)
+
+    assert in_thread(work) is None
+    assert chosen == [True]
+
+
+def test_a_foreign_device_cannot_be_the_default_one(fresh):
+    assert isinstance(in_thread(lambda: set_default_device(fresh)), ThreadError)
 
 
 def test_a_pass_hands_its_step_to_the_vertex_stage(either, shader_files):

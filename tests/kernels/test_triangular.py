@@ -225,8 +225,8 @@ def test_no_block_is_solved_twice(upper):
 
 def test_choice():
     software = Limits(software=True)
-    assert choose(4096, 1) == choose(64, 767) == "blocked"
-    assert choose(4096, 4096) == choose(64, 768) == "panel_broadcast"
+    assert choose(4096, 1) == choose(64, 255) == "blocked"
+    assert choose(4096, 4096) == choose(64, 256) == "panel_broadcast"
     assert choose(4096, 1, software) == choose(4096, 4096, software) == "blocked"
 
 

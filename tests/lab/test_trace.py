@@ -184,7 +184,7 @@ def test_html_in_a_browser(tmp_path, browse):
     assert re.search(r'<img id="picture"[^>]* src="data:image/png;base64,', dom)
     dom = browse(path, "#3")
     assert shown(dom, "title") == "plu[rank2, partial]   pass 3 of 7:  plu/eliminate"
-    assert shown(dom, "words") == shaders.summary("plu/eliminate")
+    assert shown(dom, "words") == shaders.summary("plu/eliminate") + "."
     assert len(re.findall(r'class="source on"', dom)) == 1
     assert re.search(r'class="source on" data-shader="plu/eliminate"', dom)
     assert "<td>A, candidates</td>" in dom

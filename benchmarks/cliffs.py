@@ -1,0 +1,406 @@
+"""Search for cliffs: sizes at which an operation is suddenly slow.
+
+    python -m benchmarks.cliffs [--operation matmul,plu,solve,rref] [--sizes 63 64 65 ...] [--largest N] [--quick]
+
+The rule: no size within 15 % of a neighbour, in every dimension, may be less than half as fast per flop. What users
+call is timed, with operands and result on the device and the variant that `choose` picks: at square sizes all the way
+up, some of them prime, around every threshold of the kernels, and around multiples of 16, 64 and 96; and for tall, wide
+and thin shapes. What looks like a cliff is measured again, in turns with its neighbours, and the fastest counts: only
+noise makes a time longer that was shorter before.
+
+The cliffs go to the screen with the plans that ran, and all figures to DIR/<renderer>/cliffs/<UTC date-time>.json. The
+exit status is 1 if there is a cliff.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import permutations
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+
+import glla
+from benchmarks import report
+from glla import Device, Matrix
+from glla.device.observe import observe
+from glla.kernels import matmul, plu, rref, triangular
+from glla.passes import Plan, table
+
+NEIGHBOURS = 15
+"""Per cent by which a dimension of two neighbours may differ."""
+
+CLIFF = 0.5
+"""Least ratio of flop per second between two neighbours."""
+
+STEP = 1.07
+"""From one square size to the next, where nothing special lies between: each second one is a neighbour too."""
+
+ROUNDS = 3
+"""How often what looks like a cliff is measured again."""
+
+THIN = (1, 2, 3, 7, 8, 15, 16, 17, 31, 32, 33)
+"""Short sides, of tall, wide and thin shapes."""
+
+LARGEST = {(False, False): 4096, (False, True): 640, (True, False): 448, (True, True): 64}
+"""(software, quick): largest side."""
+
+THRESHOLDS = {
+    "matmul": (
+        2 * matmul.BLOCK_ROWS * matmul.BLOCK_COLUMNS, matmul.SMALL, matmul.SMALL_IN_SOFTWARE, matmul.LARGE,
+    ),
+    "plu": (plu.BLOCKED_FROM,),
+    "rref": (rref.BLOCKED_FROM,),
+    "solve": (plu.BLOCKED_FROM, *triangular.BLOCKS),
+}  # fmt: skip
+"""Where another variant begins, or another block: what `choose` of each kernel compares with."""
+
+Shape = tuple[int, ...]
+Work = Callable[[], object]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """An operation to search.
+
+    Attributes
+    ----------
+    square : callable
+        Order -> shape.
+    others : callable
+        Largest side -> shapes that are not square.
+    operands : callable
+        Shape -> shapes of the operands.
+    flops : callable
+        Shape -> additions and multiplications.
+    run : callable
+        What users call, with a `Matrix` for each operand.
+    """
+
+    square: Callable[[int], Shape]
+    others: Callable[[int], Iterable[Shape]]
+    operands: Callable[[Shape], Sequence[Shape]]
+    flops: Callable[[Shape], int]
+    run: Callable[..., object]
+
+
+@dataclass
+class Sample:
+    """What was measured of a shape: seconds, and the plans that ran with all their passes."""
+
+    operation: str
+    shape: Shape
+    flops: int
+    seconds: float
+    plans: str
+    passes: int
+
+    @property
+    def rate(self) -> float:
+        """Flop per second."""
+        return self.flops / self.seconds
+
+
+# -- which shapes -----------------------------------------------------------------------------------------------------
+
+
+def squares(thresholds: Sequence[int], largest: int) -> list[int]:
+    """Orders to try.
+
+    >>> squares((), 20)
+    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20]
+    """
+    sizes, n, odd = set(range(1, 17)), 16.0, False
+    while n < largest:
+        n, odd = n * STEP, not odd
+        sizes.add(_prime(int(n)) if odd else int(n))
+    multiples = (factor << power for factor in (16, 64, 96) for power in range(6))
+    for special in (*thresholds, *multiples):
+        sizes |= {special - 1, special, special + 1}
+    return sorted(n for n in sizes | {largest} if 1 <= n <= largest)
+
+
+def _prime(n: int) -> int:
+    """Largest prime up to n."""
+    return next(p for p in range(n, 1, -1) if all(p % d for d in range(2, int(p**0.5) + 1)))
+
+
+def _long(largest: int) -> tuple[int, ...]:
+    """Long sides, two of them neighbours."""
+    return tuple(dict.fromkeys(n for n in (largest // 4, largest // 4 + 1, largest) if n > max(THIN)))
+
+
+def _slim(largest: int) -> list[Shape]:
+    """Tall and wide shapes, from a single row or column on."""
+    return [shape for n in _long(largest) for thin in THIN for shape in ((n, thin), (thin, n))]
+
+
+def _products(largest: int) -> list[Shape]:
+    """One or two short sides of three; and oblong ones of the work at which another variant begins."""
+    found = [
+        shape for n in _long(largest) for thin in THIN for sides in ((n, n, thin), (n, thin, thin))
+        for shape in permutations(sides)
+    ]  # fmt: skip
+    for threshold in THRESHOLDS["matmul"]:
+        half = threshold // 2
+        found += [shape for n in (half - 1, half, half + 1) for shape in permutations((n, threshold, 2 * threshold))]
+    return [shape for shape in dict.fromkeys(found) if max(shape) <= largest and min(shape) > 0]
+
+
+def _many(largest: int) -> list[Shape]:
+    """Systems with more than one right-hand side, around where another way to substitute begins."""
+    start = triangular.BROADCAST_FROM
+    columns = (*THIN[1:], start - 1, start, start + 1)
+    return [(n, k) for n in _long(largest) for k in columns if k <= largest]
+
+
+def _substitution(shape: Shape) -> int:
+    n, columns = shape
+    return plu.flops((n, n)) + 2 * n * n * columns
+
+
+SUBJECTS: Mapping[str, Subject] = {
+    "matmul": Subject(
+        square=lambda n: (n, n, n),
+        others=_products,
+        operands=lambda shape: (shape[:2], shape[1:]),
+        flops=lambda shape: 2 * shape[0] * shape[1] * shape[2],
+        run=glla.matmul,
+    ),
+    "plu": Subject(
+        square=lambda n: (n, n),
+        others=_slim,
+        operands=lambda shape: (shape,),
+        flops=lambda shape: max(1, plu.flops((shape[0], shape[1]))),
+        run=glla.lu_factor,
+    ),
+    "solve": Subject(
+        square=lambda n: (n, 1),
+        others=_many,
+        operands=lambda shape: ((shape[0], shape[0]), (shape[0], shape[1])),
+        flops=_substitution,
+        run=glla.solve,
+    ),
+    "rref": Subject(
+        square=lambda n: (n, n + 1),
+        others=_slim,
+        operands=lambda shape: (shape,),
+        flops=lambda shape: max(1, rref.flops((shape[0], shape[1]))),
+        run=glla.rref,
+    ),
+}
+"""What is searched, by operation."""
+
+
+def shapes(operation: str, largest: int, sizes: Sequence[int] = ()) -> list[Shape]:
+    """List the shapes to try: square ones of all orders or of some, and the others up to the largest."""
+    subject = SUBJECTS[operation]
+    orders = sizes or squares(THRESHOLDS[operation], largest)
+    return list(dict.fromkeys([*map(subject.square, orders), *subject.others(largest)]))
+
+
+# -- what is a cliff --------------------------------------------------------------------------------------------------
+
+
+def neighbours(a: Shape, b: Shape) -> bool:
+    """Tell whether two shapes are within 15 % of each other in every dimension.
+
+    >>> neighbours((100, 7), (115, 8)), neighbours((100, 6), (100, 7))
+    (True, False)
+    """
+    return all(100 * max(x, y) <= (100 + NEIGHBOURS) * min(x, y) for x, y in zip(a, b, strict=True))
+
+
+def cliffs(samples: Sequence[Sample]) -> list[tuple[Sample, Sample]]:
+    """Find each shape that is less than half as fast as a neighbour, with its fastest neighbour; worst first."""
+    found = []
+    for slow in samples:
+        near = [other for other in samples if other.operation == slow.operation and neighbours(slow.shape, other.shape)]
+        fast = max(near, key=lambda sample: sample.rate)
+        if slow.rate < CLIFF * fast.rate:
+            found.append((slow, fast))
+    return sorted(found, key=lambda pair: pair[0].rate / pair[1].rate)
+
+
+# -- measuring --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Effort:
+    """Samples, whose median counts; the least seconds of each, for as many calls as that takes; seconds to warm up."""
+
+    samples: int
+    seconds: float
+    warm: float
+
+
+EFFORTS = {  # (software, quick)
+    (False, False): Effort(5, 0.004, 0.05),
+    (False, True): Effort(3, 0.002, 0.02),
+    (True, False): Effort(5, 0.004, 0.0),
+    (True, True): Effort(3, 0.001, 0.0),
+}
+
+
+class Names:
+    """Observer that notes which plans ran."""
+
+    def __init__(self) -> None:
+        self.operations: dict[str, None] = {}
+        self.passes = 0
+
+    def watch(self, device: Device, plan: Plan, textures: object, draws: Sequence[Callable[[], None]]) -> None:
+        """Run a plan, and note it; those with variants are told by name."""
+        if "[" in plan.operation:
+            self.operations[plan.operation] = None
+        self.passes += plan.cost.passes
+        for draw in draws:
+            draw()
+
+
+class Search:
+    """Measures shapes of one operation on one device."""
+
+    def __init__(self, device: Device, operation: str, effort: Effort) -> None:
+        self.device, self.operation, self.effort = device, operation, effort
+        self.random = np.random.default_rng(2007)
+
+    def sample(self, shape: Shape) -> Sample:
+        """Measure a shape for the first time."""
+        subject, names = SUBJECTS[self.operation], Names()
+        work = self.prepare(shape)
+        with observe(names):
+            work()
+        plans = ", ".join(names.operations) or "-"
+        seconds = self.seconds(work)
+        return Sample(self.operation, shape, subject.flops(shape), seconds, plans, names.passes)
+
+    def again(self, samples: Sequence[Sample]) -> None:
+        """Measure some shapes once more, one after the other, and keep the fastest time of each."""
+        for sample in samples:
+            sample.seconds = min(sample.seconds, self.seconds(self.prepare(sample.shape)))
+
+    def prepare(self, shape: Shape) -> Work:
+        """Put operands on the device, entries uniform in [0, 10): such matrices are regular."""
+        subject = SUBJECTS[self.operation]
+        operands: list[Matrix] = [
+            glla.asarray(10 * self.random.random(sides, dtype=np.float32), self.device)
+            for sides in subject.operands(shape)
+        ]
+        return lambda: subject.run(*operands)
+
+    def seconds(self, work: Work) -> float:
+        """Time a call, warm: the median of samples that are long enough for the clock."""
+        once, end = self._clock(work, 1), time.perf_counter() + self.effort.warm
+        while time.perf_counter() < end:
+            self._clock(work, 1)
+        once = self._clock(work, 1)
+        calls = max(1, min(100, round(self.effort.seconds / once)))
+        return median(self._clock(work, calls) for _ in range(self.effort.samples))
+
+    def _clock(self, work: Work, calls: int) -> float:
+        self.device.finish()
+        start = time.perf_counter()
+        for _ in range(calls):
+            work()
+        self.device.finish()
+        return (time.perf_counter() - start) / calls
+
+
+def search(device: Device, operation: str, tried: Sequence[Shape], effort: Effort) -> list[Sample]:
+    """Measure all shapes, and again those that look like cliffs, with the neighbours that make them look so."""
+    one = Search(device, operation, effort)
+    samples = [one.sample(shape) for shape in tried]
+    for _ in range(ROUNDS):
+        suspects = {sample.shape for pair in cliffs(samples) for sample in pair}
+        one.again([sample for sample in samples if sample.shape in suspects])
+    return samples
+
+
+# -- the command ------------------------------------------------------------------------------------------------------
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Search; return the exit status."""
+    options = _parser().parse_args(arguments)
+    start = time.perf_counter()
+    samples: list[Sample] = []
+    with Device(options.backend, options.index, options.software) as device:
+        info = device.info
+        kind = (info.software, options.quick)
+        largest = options.largest or max(options.sizes, default=0) or LARGEST[kind]
+        for operation in options.operation:
+            tried = shapes(operation, largest, options.sizes)
+            samples += search(device, operation, tried, EFFORTS[kind])
+            print(f"{operation}: {len(tried)} shapes", file=sys.stderr, flush=True)
+    found = cliffs(samples)
+    told = {
+        "commit": options.commit or report.commit(),
+        "renderer": info.renderer,
+        "driver": info.version,
+        "software": info.software,
+        "quick": options.quick,
+        "versions": report.versions(),
+        "seconds": round(time.perf_counter() - start, 1),
+        "cliffs": [
+            {"ratio": slow.rate / fast.rate, "slow": asdict(slow), "neighbour": asdict(fast)} for slow, fast in found
+        ],
+        "samples": [asdict(sample) for sample in samples],
+    }
+    path = report.save(told, options.output, "cliffs")
+    print(listing(found))
+    print(f"{len(found)} cliffs in {len(samples)} shapes; {info.renderer}, commit {told['commit']}; {path}")
+    return 1 if found else 0
+
+
+def listing(found: Sequence[tuple[Sample, Sample]]) -> str:
+    """Table of cliffs: a shape, its neighbour, how much slower per flop, and what ran for both."""
+    rows: list[tuple[str, ...]] = [("operation", "shape", "GFLOP/s", "plans", "neighbour", "GFLOP/s", "plans", "ratio")]
+    for slow, fast in found:
+        rows.append((slow.operation, *_cells(slow), *_cells(fast), f"{slow.rate / fast.rate:.2f}"))
+    return table(rows) if found else "no cliffs"
+
+
+def _cells(sample: Sample) -> tuple[str, str, str]:
+    sides = " x ".join(map(str, sample.shape))
+    return sides, f"{sample.rate / 1e9:.3g}", f"{sample.plans} ({sample.passes} passes)"
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.cliffs", description="Search for sizes that are slow.")
+    parser.add_argument(
+        "--operation", type=_operations, default=list(SUBJECTS), metavar="NAMES",
+        help=f"some of {','.join(SUBJECTS)} (all)",
+    )  # fmt: skip
+    parser.add_argument("--sizes", type=_size, nargs="+", default=[], metavar="N", help="square sizes, instead of all")
+    parser.add_argument("--largest", type=_size, metavar="N", help="longest side")
+    parser.add_argument("--quick", action="store_true", help="small sizes, few repeats")
+    parser.add_argument("--output", type=Path, default=report.RESULTS, metavar="DIR", help="(benchmarks/results)")
+    parser.add_argument("--commit", metavar="NAME", help="what is measured, where there is no git to tell")
+    parser.add_argument("--backend", choices=("auto", "egl", "glfw"), default="auto")
+    parser.add_argument("--index", type=int, metavar="I", help="the EGL device, as `glla info` lists them")
+    parser.add_argument("--software", action="store_true", default=None, help="a software rasteriser only")
+    return parser
+
+
+def _size(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 1, got {text!r}")
+    return int(text)
+
+
+def _operations(text: str) -> list[str]:
+    names = text.split(",")
+    unknown = [name for name in names if name not in SUBJECTS]
+    if unknown:
+        raise argparse.ArgumentTypeError(f"must be some of {','.join(SUBJECTS)}, got {text!r}")
+    return names
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,290 @@
+"""Does the CPU go on while the GPU works? NumPy and plain Python in the main thread, beside a busy queue.
+
+    python -m benchmarks.overlap [--seconds S] [--rounds N] [--output DIR]
+
+For each kind of work on the queue (products; systems, of many small passes; products with their transfers) and on the
+CPU (NumPy's product; a loop of plain Python), in turn, so that a machine that changes its mind does so for all:
+
+- the rate of the CPU's work alone, and of the queue's alone while the main thread sleeps;
+- both rates, side by side in one process: this is what a coprocessor is for;
+- the CPU's rate with the same queue in *another process*, which shares the machine but not the interpreter lock: what
+  is lost there as well (cores, caches, clock) is the machine's, the rest is the lock's.
+
+A GPU leaves the cores alone but for the thread that drives it. A software rasteriser does not: it is given one core (it
+draws in the worker's thread, LP_NUM_THREADS=0), and NumPy the others, in all measurements, so that they never compete
+for one. These are set below before NumPy is loaded, unless the environment says otherwise. The figures go to
+DIR/<renderer>/overlap/<UTC date-time>.json; the exit status is 1 if NumPy keeps less than 90 % of its rate.
+"""
+
+from __future__ import annotations
+
+import os
+
+CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_name, str(max(1, CORES - 1)))
+os.environ.setdefault("LP_NUM_THREADS", "0")
+
+import argparse
+import contextlib
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from benchmarks import report
+from glla import Coprocessor, Pending, coprocessor
+
+KEPT = 0.9
+"""What NumPy must keep of its rate."""
+
+ENVIRONMENT = (
+    "LP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "mesa_glthread", "GLLA_DEBUG",
+)  # fmt: skip
+
+AHEAD = 8
+"""Calls that wait in the queue."""
+
+SIZES = {  # software: orders of the matrices on the queue
+    True: {"product": 384, "systems": 96, "transfers": 256},
+    False: {"product": 4096, "systems": 1024, "transfers": 2048},
+}
+
+
+# -- work on the queue ----------------------------------------------------------------------------------------------
+
+
+class Feed:
+    """Keeps a queue full: whenever a call is done, the worker enqueues the next one."""
+
+    def __init__(self, gpu: Coprocessor, call: Callable[[], Pending]) -> None:
+        self.gpu = gpu
+        self.call = call
+        self.done = 0
+        self.going = False
+
+    @contextlib.contextmanager
+    def busy(self) -> Iterator[None]:
+        """Keep the queue full in the block."""
+        self.going = True
+        for _ in range(AHEAD):
+            self._enqueue()
+        while self.done < AHEAD:  # the first ones compile
+            time.sleep(0.01)
+        try:
+            yield
+        finally:
+            self.going = False
+            self.gpu.finish()
+            self.done = 0
+
+    def _enqueue(self) -> None:
+        self.call().add_done_callback(self._again)
+
+    def _again(self, pending: Pending) -> None:
+        self.done += 1
+        if self.going:
+            self._enqueue()
+
+
+def feed(gpu: Coprocessor, work: str, size: int) -> Feed:
+    """Make the feed of one kind of work."""
+    rng = np.random.default_rng(2007)
+    host = rng.standard_normal((size, size), dtype=np.float32) + 4 * size**0.5 * np.eye(size, dtype=np.float32)
+    a, b = gpu.asarray(host), gpu.asarray(rng.standard_normal((size, 1), dtype=np.float32))
+    calls: dict[str, Callable[[], Pending]] = {
+        "product": lambda: gpu.matmul(a, a),
+        "systems": lambda: gpu.solve(a, b),
+        "transfers": lambda: gpu.matmul(host, host).prefetch(),
+    }
+    return Feed(gpu, calls[work])
+
+
+# -- work on the CPU ------------------------------------------------------------------------------------------------
+
+
+def numpy_product() -> None:
+    """Multiply with NumPy, which gives up the interpreter lock while it does."""
+    _ = MATRIX @ MATRIX
+
+
+def python_loop() -> None:
+    """Hold the interpreter lock all the time."""
+    total = 0
+    for number in range(20_000):
+        total += number
+
+
+MATRIX = np.random.default_rng(2007).standard_normal((512, 512), dtype=np.float32)
+CPU_WORK: dict[str, Callable[[], None]] = {"numpy": numpy_product, "python": python_loop}
+
+
+def rate(step: Callable[[], None], seconds: float) -> float:
+    """Steps a second."""
+    start = now = time.perf_counter()
+    count = 0
+    while now - start < seconds:
+        step()
+        count += 1
+        now = time.perf_counter()
+    return count / (now - start)
+
+
+# -- measuring ------------------------------------------------------------------------------------------------------
+
+
+def both(feed: Feed, step: Callable[[], None] | None, seconds: float) -> tuple[float, float]:
+    """Rates of the CPU (0 if it sleeps) and the queue, side by side."""
+    with feed.busy():
+        before, start = feed.done, time.perf_counter()
+        cpu = rate(step, seconds) if step else time.sleep(seconds) or 0.0
+        return cpu, (feed.done - before) / (time.perf_counter() - start)
+
+
+@contextlib.contextmanager
+def neighbour(work: str, arguments: Sequence[str]) -> Iterator[None]:
+    """Keep a queue full in another process."""
+    command = [sys.executable, "-m", "benchmarks.overlap", "--neighbour", work, *arguments]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin and process.stdout
+        if process.stdout.readline() != "busy\n":
+            raise RuntimeError("overlap: the other process did not start; see its messages above")
+        yield
+        process.stdin.close()
+
+
+def be_neighbour(gpu: Coprocessor, work: str, size: int) -> None:
+    """Be that process: work until the input ends."""
+    with feed(gpu, work, size).busy():
+        print("busy", flush=True)
+        sys.stdin.read()
+
+
+def measure(options: argparse.Namespace, gpu: Coprocessor, work: str, size: int) -> list[dict[str, Any]]:
+    """Measure one kind of work on the queue with each kind on the CPU."""
+    fed = feed(gpu, work, size)
+    both(fed, None, 0.1)  # compile
+    found: dict[str, dict[str, list[float]]] = {
+        name: {"cpu_alone": [], "gpu_alone": [], "cpu": [], "gpu": [], "cpu_beside_process": []} for name in CPU_WORK
+    }
+    for _ in range(options.rounds):
+        for name, step in CPU_WORK.items():
+            rates = found[name]
+            rates["cpu_alone"].append(rate(step, options.seconds))
+            rates["gpu_alone"].append(both(fed, None, options.seconds)[1])
+            for key, value in zip(("cpu", "gpu"), both(fed, step, options.seconds), strict=True):
+                rates[key].append(value)
+    for name, step in CPU_WORK.items():
+        with neighbour(work, _device_arguments(options)):
+            found[name]["cpu_beside_process"] = [rate(step, options.seconds) for _ in range(options.rounds)]
+    return [record(work, size, name, rates) for name, rates in found.items()]
+
+
+def record(work: str, size: int, name: str, rates: dict[str, list[float]]) -> dict[str, Any]:
+    """What is told of one pair; rates are steps a second."""
+    middle = {key: median(values) for key, values in rates.items()}
+    return {
+        "queue": work,
+        "n": size,
+        "cpu": name,
+        "cpu_kept": middle["cpu"] / middle["cpu_alone"],
+        "cpu_kept_beside_process": middle["cpu_beside_process"] / middle["cpu_alone"],
+        "gpu_kept": middle["gpu"] / middle["gpu_alone"],
+        "rates": middle,
+        "all_rates": rates,
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the benchmark; return the exit status."""
+    options = _parser().parse_args(arguments)
+    if options.glthread:
+        os.environ["mesa_glthread"] = "true"  # noqa: SIM112
+    release_gil = {"auto": None, "yes": True, "no": False}[options.release_gil]
+    with coprocessor(
+        options.backend,
+        options.index,
+        options.software,
+        capacity=2 * AHEAD,
+        release_gil=release_gil,
+        switch_interval=options.switch_interval or None,
+    ) as gpu:
+        info = gpu.info
+        sizes = SIZES[info.software]
+        if options.neighbour:
+            be_neighbour(gpu, options.neighbour, sizes[options.neighbour])
+            return 0
+        start = time.perf_counter()
+        records = []
+        for work in options.work or sizes:
+            for pair in measure(options, gpu, work, sizes[work]):
+                records.append(pair)
+                print(_line(pair), flush=True)
+    told = {
+        "commit": options.commit or report.commit(),
+        "renderer": info.renderer,
+        "driver": info.version,
+        "backend": info.backend,
+        "software": info.software,
+        "cores": CORES,
+        "versions": report.versions(),
+        "environment": {name: os.environ[name] for name in ENVIRONMENT if name in os.environ},
+        "switch_interval": options.switch_interval,
+        "release_gil": options.release_gil,
+        "rounds": options.rounds,
+        "seconds_each": options.seconds,
+        "seconds": round(time.perf_counter() - start, 1),
+        "pairs": records,
+    }
+    path = report.save(told, options.output, "overlap")
+    kept = min(pair["cpu_kept"] for pair in records if pair["cpu"] == "numpy")
+    print(
+        f"NumPy keeps at least {100 * kept:.0f} % of its rate beside the queue; {info.renderer}, {CORES} cores; {path}"
+    )
+    return 0 if kept >= KEPT else 1
+
+
+def _line(pair: dict[str, Any]) -> str:
+    return (
+        f"{pair['queue']:9} n = {pair['n']:<5} beside {pair['cpu']:6}: "
+        f"CPU keeps {100 * pair['cpu_kept']:4.0f} % "
+        f"({100 * pair['cpu_kept_beside_process']:.0f} % beside another process), "
+        f"queue keeps {100 * pair['gpu_kept']:4.0f} % of {pair['rates']['gpu_alone']:.4g}/s"
+    )
+
+
+def _device_arguments(options: argparse.Namespace) -> list[str]:
+    given = {
+        "--backend": options.backend,
+        "--index": options.index,
+        "--release-gil": options.release_gil,
+        "--switch-interval": options.switch_interval,
+    }
+    arguments = [str(part) for name, value in given.items() if value is not None for part in (name, value)]
+    return arguments + (["--software"] if options.software else [])
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.overlap", description="CPU and queue side by side.")
+    parser.add_argument("--seconds", type=float, default=2.0, help="of each measurement (2)")
+    parser.add_argument("--rounds", type=int, default=5, help="the median of so many counts (5)")
+    parser.add_argument("--work", choices=list(SIZES[True]), nargs="+", help="on the queue (all)")
+    parser.add_argument("--release-gil", choices=("auto", "yes", "no"), default="auto", help="during draws (auto)")
+    parser.add_argument("--glthread", action="store_true", help="have Mesa issue GL calls in a thread of its own")
+    parser.add_argument("--switch-interval", type=float, metavar="S", default=5e-5, help="0: Python's (5e-5)")
+    parser.add_argument("--output", type=Path, default=report.RESULTS, metavar="DIR", help="(benchmarks/results)")
+    parser.add_argument("--commit", metavar="NAME", help="what is measured, where there is no git to tell")
+    parser.add_argument("--backend", choices=("auto", "egl"), default="auto")
+    parser.add_argument("--index", type=int, metavar="I", help="the EGL device, as `glla info` lists them")
+    parser.add_argument("--software", action="store_true", default=None, help="a software rasteriser only")
+    parser.add_argument("--neighbour", choices=list(SIZES[True]), help=argparse.SUPPRESS)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,27 @@
+"""The GPU as a coprocessor: calls are queued and return at once, results are fetched when they are wanted.
+
+One thread, the worker, owns a `Device`; everything else only puts calls into its queue and gets a `Pending` for each::
+
+    caller's threads                     worker (owns the OpenGL context)
+    gpu.matmul(A, B) --> Pending C       for each call, first in, first out:
+    C @ C            --> Pending D           put values in place of the Pendings among its arguments
+        |                                    run it: passes are queued on the GPU, the value stays there
+        |                                    give it to its Pending
+    D.result()       <------------------ read back what is asked for, ahead of the calls that still wait
+
+The queue is first in, first out, so when a call runs, what it needs has been run: no call waits for another, and with
+one worker there is nothing to dead-lock on. Four rules keep it so:
+
+- The worker never waits for room: where it enqueues (in a callback, in a submitted function), the bound does not hold.
+- The worker never waits for a result: asked for one that is not there, it raises.
+- Whoever waits is woken when the worker ends, however it ends: every result is then given, failed or cancelled.
+- Threads that wait for room in the queue are let in in the order in which they came.
+
+This module knows OpenGL only through `DeviceEngine`; the queue runs with any `Engine`, and its tests use another one.
+"""
+
+from glla.queue.coprocessor import Coprocessor, coprocessor
+from glla.queue.engine import Engine
+from glla.queue.pending import Pending
+
+__all__ = ["Coprocessor", "Engine", "Pending", "coprocessor"]

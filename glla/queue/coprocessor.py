@@ -1,0 +1,343 @@
+"""The coprocessor: what a user calls."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import inspect
+import os
+import weakref
+from collections.abc import Callable, Mapping
+from functools import lru_cache, partial, wraps
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from glla import linalg
+from glla.device import DeviceInfo, Stats, default_device
+from glla.errors import CoprocessorError, DeviceMismatchError, OptionError
+from glla.matrix import asarray
+from glla.queue.engine import DeviceEngine, Engine
+from glla.queue.pending import Call, Pending, snapshot
+from glla.queue.worker import Worker
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    name: getattr(linalg, name)
+    for name in linalg.__all__
+    if inspect.isfunction(getattr(linalg, name)) and name != "plan"
+}
+"""The public functions that work on a device, by name: a coprocessor has each of them as a method."""
+
+PATIENCE_AT_EXIT = 10.0
+"""Seconds that the end of the interpreter waits for the call that is running."""
+
+
+_open: weakref.WeakSet[Coprocessor] = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    """At the end of the interpreter: drop what waits, and let the worker come to an end."""
+    for coprocessor in list(_open):
+        coprocessor._worker.close(cancel=True)
+    for coprocessor in list(_open):
+        coprocessor._worker.thread.join(PATIENCE_AT_EXIT)
+
+
+if hasattr(os, "register_at_fork"):  # Windows cannot fork
+    os.register_at_fork(after_in_child=_open.clear)
+
+
+class Coprocessor:
+    """A device with a thread and a queue of its own; made by `coprocessor`.
+
+    It has every function of glla as a method, with the same arguments but for ``device``. Each returns a `Pending` at
+    once; checks of the operands are made when the call runs, and what they raise surfaces in the result. Matrices
+    among the operands go to the device, and results stay there.
+
+    All methods may be called from any thread. Use it as a context manager, or call `close`.
+
+    Parameters
+    ----------
+    open_engine : callable
+        Makes the `Engine`, in the worker's thread.
+    capacity, timeout, copy
+        As for `coprocessor`.
+    """
+
+    def __init__(
+        self, open_engine: Callable[[], Engine], capacity: int = 64, timeout: float | None = None, copy: bool = True
+    ) -> None:
+        if not isinstance(capacity, int) or isinstance(capacity, bool) or capacity < 1:
+            raise OptionError(f"coprocessor: capacity must be an int from 1, got {capacity!r}")
+        if timeout is not None and not timeout >= 0:
+            raise OptionError(f"coprocessor: timeout must be None or a number of seconds from 0, got {timeout!r}")
+        self._copy = copy
+        self._worker = Worker(open_engine, capacity, timeout)
+        self._engine = self._worker.engine
+        _open.add(self)
+        weakref.finalize(self, self._worker.abandon).atexit = False
+
+    def __repr__(self) -> str:
+        worker = self._worker
+        state = "dead" if worker.cause is not None else "closed" if worker.closed else f"{worker.length} calls wait"
+        return f"<glla.coprocessor: {state}>"
+
+    # -- calls
+
+    if TYPE_CHECKING:  # the functions of glla, added below
+
+        def __getattr__(self, name: str) -> Callable[..., Pending]: ...
+
+    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Pending:
+        """Call any function in the worker's thread, where this device is the default one.
+
+        Parameters
+        ----------
+        function : callable
+            Gets a `Matrix` (or what else an operation gave) in place of each Pending among its arguments.
+        *args, **kwargs
+            Passed on as they are: arrays are neither copied nor uploaded.
+
+        Returns
+        -------
+        Pending
+            Its value; a `Matrix`, and those in a tuple, are read back by ``result``.
+
+        Examples
+        --------
+        >>> import glla
+        >>> def power(A, exponent):
+        ...     result = A
+        ...     for _ in range(exponent - 1):
+        ...         result = result @ A
+        ...     return result
+        >>> with glla.coprocessor() as gpu:
+        ...     gpu.submit(power, gpu.asarray([[1, 1], [0, 1]]), 5).result()
+        array([[1., 5.],
+               [0., 1.]], dtype=float32)
+        """
+        return self._put(Call(getattr(function, "__name__", repr(function)), function, args, kwargs))
+
+    def asarray(self, value: Any, *, check_finite: bool = True) -> Pending:
+        """Put a matrix onto the device, as `glla.asarray`: upload it once, use it often."""
+        (value,) = self._kept((value,))
+        return self._put(Call("asarray", asarray, (value,), {"check_finite": check_finite}))
+
+    def _put(self, call: Call) -> Pending:
+        for needed in call.pendings():
+            if needed._worker is not self._worker:
+                raise DeviceMismatchError(
+                    f"{call.name}: operands must belong to one coprocessor; pass the result() of one of them"
+                )
+        pending = Pending(self, call)
+        self._worker.put(pending)
+        return pending
+
+    def _put_function(
+        self, name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> Pending:
+        """Queue a function of glla."""
+        signature = _signature(function)
+        arguments = signature.bind(*args, **kwargs).arguments
+        if arguments.pop("device", None) is not None:
+            raise DeviceMismatchError(f"{name}: the coprocessor has a device of its own; leave device out")
+        operands = tuple(
+            arguments.pop(parameter.name)
+            for parameter in signature.parameters.values()
+            if parameter.default is parameter.empty
+        )
+        check_finite = bool(arguments.get("check_finite", True))
+        function = inspect.unwrap(function)  # with values for operands there is nothing left to delegate
+        return self._put(Call(name, function, self._kept(operands), arguments, True, check_finite))
+
+    def _kept(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Arguments that stay as they are now, whatever the caller does to his arrays."""
+        return tuple(map(snapshot, args)) if self._copy else args
+
+    # -- state
+
+    @property
+    def info(self) -> DeviceInfo:
+        """What the driver says of the device."""
+        info: DeviceInfo = self._engine.info  # type: ignore[union-attr]
+        return info
+
+    @property
+    def closed(self) -> bool:
+        """Whether it takes no calls any more."""
+        return self._worker.closed
+
+    @property
+    def waiting(self) -> int:
+        """Calls that wait in the queue now."""
+        return self._worker.length
+
+    def stats(self, timeout: float | None = None) -> Stats:
+        """What the device holds and has done, when all that is queued now is done: see `Device.stats`."""
+        stats: Stats = self.submit(_device_stats).result(timeout)
+        return stats
+
+    def finish(self, timeout: float | None = None) -> None:
+        """Wait until the GPU has done all that is queued now.
+
+        Raises
+        ------
+        TimeoutError
+            The time was up; the work goes on.
+        """
+        self.submit(_device_finish).result(timeout)
+
+    # -- the end
+
+    def close(self, cancel: bool = False, timeout: float | None = None) -> None:
+        """Take no more calls, come to an end, and release the device. A second call waits again, or does nothing.
+
+        Parameters
+        ----------
+        cancel : bool
+            False: do what is queued, and read back every result that is still referred to. True: cancel it, and leave
+            what was not asked for before.
+        timeout : float, optional
+            Seconds to wait; by default as long as it takes.
+
+        Raises
+        ------
+        TimeoutError
+            The time was up; the worker goes on to the end.
+        CoprocessorError
+            The worker had died.
+        """
+        worker = self._worker
+        worker.check_process()
+        worker.close(cancel)
+        if worker.is_this_thread():  # a callback closes: the worker ends when it has returned
+            return
+        worker.thread.join(timeout)
+        if worker.thread.is_alive():
+            raise TimeoutError(
+                f"close: {worker.length} calls wait still after {timeout} s; close again, or with cancel=True"
+            )
+        _open.discard(self)
+        if worker.cause is not None:
+            raise worker.death("close:")
+
+    def __enter__(self) -> Coprocessor:
+        self._worker.check_open("coprocessor")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is None:
+            self.close()
+            return
+        with contextlib.suppress(CoprocessorError):  # the error that leads out of the block says more
+            self.close(cancel=True)
+
+
+_signature = lru_cache(inspect.signature)
+
+
+def _device_stats() -> Stats:
+    return default_device().stats()
+
+
+def _device_finish() -> None:
+    default_device().finish()
+
+
+def _method(name: str, function: Callable[..., Any]) -> Callable[..., Pending]:
+    """Make the method that queues a function."""
+
+    @wraps(function)
+    def method(self: Coprocessor, *args: Any, **kwargs: Any) -> Pending:
+        return self._put_function(name, function, args, kwargs)
+
+    method.__doc__ = f"Queue `glla.{name}`; see there. Returns a `Pending`."
+    method.__qualname__ = f"Coprocessor.{name}"
+    return method
+
+
+for _name, _function in FUNCTIONS.items():
+    setattr(Coprocessor, _name, _method(_name, _function))
+
+
+def coprocessor(
+    backend: str = "auto",
+    index: int | None = None,
+    software: bool | None = None,
+    *,
+    capacity: int = 64,
+    timeout: float | None = None,
+    copy: bool = True,
+    max_bytes: int | None = None,
+    max_texture_size: int | None = None,
+    debug: bool = False,
+    release_gil: bool | None = None,
+    switch_interval: float | None = 5e-5,
+) -> Coprocessor:
+    """Start a device with a thread and a queue of its own: calls return at once, the CPU goes on.
+
+    Parameters
+    ----------
+    backend, index, software, max_bytes, max_texture_size, debug, release_gil
+        Of the `Device` that the thread makes for itself. It must come from EGL: GLFW makes windows in the main thread
+        only.
+    capacity : int
+        Calls that may wait in the queue; whoever adds another one waits until there is room. Read-backs do not count.
+    timeout : float, optional
+        Seconds that a call waits for room before it raises TimeoutError; by default as long as it takes.
+    switch_interval : float, optional
+        Seconds after which a thread of Python that waits for its turn asks for it (`sys.setswitchinterval`), while the
+        coprocessor is open. Python's own 5 ms would keep either side waiting for the other far longer than its work
+        takes. None leaves the setting, which is the process's, alone.
+    copy : bool
+        Copy arrays when they are passed in, so that they may be changed at once. Without, they must stay as they are
+        until the call is done.
+
+    Returns
+    -------
+    Coprocessor
+        A context manager: at the end of the block the queue is worked off, and the results that are still referred to
+        are read back; if an exception leaves the block, what waits is cancelled.
+
+    Raises
+    ------
+    ContextError, LimitError
+        The device cannot be made.
+    OptionError
+        A capacity below 1, a negative timeout, a switch interval that is none.
+
+    Notes
+    -----
+    Python code in the worker and in other threads takes turns (the interpreter lock); what the GPU does, and
+    NumPy's larger operations, go on side by side. With ``mesa_glthread=true`` in the environment Mesa issues its calls
+    in a thread of its own. A coprocessor that is dropped, or left open when the interpreter ends, is closed: what waits
+    is cancelled.
+
+    Examples
+    --------
+    >>> import glla
+    >>> import numpy as np
+    >>> with glla.coprocessor() as gpu:
+    ...     C = gpu.matmul([[2, 0], [0, 2]], [[1, 2], [3, 4]])
+    ...     x = gpu.solve(C, [4, 8])  # neither is computed yet
+    ...     on_the_cpu = np.linalg.det([[1.0, 2.0], [3.0, 4.0]])
+    >>> x.result()
+    array([0., 1.], dtype=float32)
+    """
+    if switch_interval is not None and not 0 < switch_interval < float("inf"):
+        raise OptionError(
+            f"coprocessor: switch_interval must be None or a number of seconds above 0, got {switch_interval!r}"
+        )
+    options = {
+        "backend": backend,
+        "index": index,
+        "software": software,
+        "max_bytes": max_bytes,
+        "max_texture_size": max_texture_size,
+        "debug": debug,
+        "release_gil": release_gil,
+        "switch_interval": switch_interval,
+    }
+    return Coprocessor(partial(DeviceEngine, options), capacity, timeout, copy)

@@ -1,0 +1,135 @@
+"""What the worker works with: a device, or in tests of the queue something else."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections import deque
+from collections.abc import Mapping
+from typing import Any, ClassVar, Protocol
+
+from glla.device import Device, Fence, set_default_device
+from glla.errors import DeviceError, GllaError, ReleasedError
+from glla.matrix import Matrix, as_float32, finite_result, upload
+from glla.queue.pending import Call
+
+IN_FLIGHT = 4
+"""Calls whose passes the GPU may still be at when the next one is queued: enough to keep it busy, and few enough that
+the driver's own buffer, for which it would wait while it holds the interpreter lock, does not fill up."""
+
+
+class Engine(Protocol):
+    """What the worker works with. Made, used and closed in the worker's thread."""
+
+    def run(self, call: Call) -> Any:
+        """Do a call; its value may stay on the device."""
+
+    def read(self, value: Any, name: str, check_finite: bool) -> Any:
+        """Give what the host sees of a value; name and check of the call that made it."""
+
+    def check(self, error: BaseException) -> None:
+        """After a failure: raise if nothing more can be done on this device."""
+
+    def close(self) -> None:
+        """Release everything."""
+
+
+class DeviceEngine:
+    """Runs calls on a `Device` of its own, which is the default device of the worker's thread.
+
+    Parameters
+    ----------
+    options : mapping
+        Of `Device`, and the switch interval, see `glla.coprocessor`.
+    """
+
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        options = dict(options)
+        switch_interval = options.pop("switch_interval", None)
+        self.device = Device(**options)
+        self._quick_switches = _QuickSwitches(switch_interval)
+        set_default_device(self.device)
+        self.info = self.device.info
+        self._fences: deque[Fence] = deque()
+
+    def run(self, call: Call) -> Any:
+        """Do a call, once the GPU is not too far behind."""
+        args, kwargs = call.resolved()
+        if call.on_device:
+            args = self._resident(args, kwargs)
+            kwargs["device"] = self.device
+        value = call.function(*args, **kwargs)
+        self._fences.append(self.device.fence())
+        if len(self._fences) > IN_FLIGHT:
+            self._fences.popleft().wait()
+        return value
+
+    def _resident(self, operands: list[Any], options: Mapping[str, Any]) -> list[Any]:
+        """Put 2-D arrays onto the device; what a Matrix cannot stand for stays as it is (stacks, float64, blocks)."""
+        if options.get("refine"):
+            return operands
+        side = 2 * self.device.limits.texture_size
+        arrays = {}
+        for place, operand in enumerate(operands):
+            if isinstance(operand, (Matrix, tuple)):
+                continue
+            try:
+                arrays[place] = as_float32("", "", operand, options.get("check_finite", True))
+            except GllaError:
+                return operands  # the function itself says best what is wrong
+            if arrays[place].ndim not in (1, 2) or not 0 < max(arrays[place].shape) <= side or not arrays[place].size:
+                return operands
+        return [
+            upload(arrays[place], self.device) if place in arrays and arrays[place].ndim == 2 else operand
+            for place, operand in enumerate(operands)
+        ]
+
+    def read(self, value: Any, name: str, check_finite: bool) -> Any:
+        """Read matrices back, alone or in a tuple; anything else is on the host already."""
+        if isinstance(value, Matrix):
+            return finite_result(name, value.numpy(), check_finite)
+        if isinstance(value, tuple):
+            parts = [self.read(part, name, check_finite) for part in value]
+            return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+        return value
+
+    def check(self, error: BaseException) -> None:
+        """Only what the driver says can mean the end of the device; see whether it still answers."""
+        if isinstance(error, (DeviceError, ReleasedError)):
+            self.device.finish()
+
+    def close(self) -> None:
+        """Release the device."""
+        self._quick_switches.end()
+        self._fences.clear()
+        self.device.release()
+
+
+class _QuickSwitches:
+    """Has Python change threads more often, from now until `end`.
+
+    A thread that wants the interpreter lock asks for it after `sys.getswitchinterval` only: 5 ms, in which a GPU draws
+    a thousand small passes. The setting is the process's: the shortest that an open coprocessor wants counts, and with
+    the last one the interval from before comes back.
+    """
+
+    _lock = threading.Lock()
+    _wanted: ClassVar[list[float]] = []
+    _before = 0.0
+
+    def __init__(self, interval: float | None) -> None:
+        self.interval = interval
+        if interval is not None:
+            with self._lock:
+                if not self._wanted:
+                    _QuickSwitches._before = sys.getswitchinterval()
+                self._wanted.append(interval)
+                sys.setswitchinterval(min(self._before, *self._wanted))
+
+    def end(self) -> None:
+        """Want it no more."""
+        if self.interval is not None:
+            with self._lock:
+                self._wanted.remove(self.interval)
+                sys.setswitchinterval(min([self._before, *self._wanted]))
+            self.interval = None

@@ -1,0 +1,352 @@
+"""The queue, and the thread that works it off."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import weakref
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any
+
+from glla.errors import CoprocessorError, ThreadError
+from glla.queue.engine import Engine
+from glla.queue.pending import Pending, failed, failure_of_operand, noted, value_of
+
+
+class Worker:
+    """The calls that wait, the thread that works, and how the two end. See the rules at `glla.queue`.
+
+    It holds no reference to the `Coprocessor`, so that one that is dropped can be collected while the worker waits.
+
+    Parameters
+    ----------
+    open_engine : callable
+        Makes the `Engine`, in the worker's thread.
+    capacity : int
+        Calls that may wait.
+    timeout : float or None
+        Seconds for which a call waits for room.
+    """
+
+    def __init__(self, open_engine: Callable[[], Engine], capacity: int, timeout: float | None) -> None:
+        self.capacity = capacity
+        self.timeout = timeout
+        self.engine: Engine | None = None
+        self.cause: BaseException | None = None  # what the worker died of
+        self._process = os.getpid()
+        self._lock = threading.Condition()  # guards what follows; its waiters wait for room
+        self._waiting: dict[Pending, None] = {}  # in order
+        self._reads: deque[Pending] = deque()  # computed, and asked for
+        self._entering: deque[object] = deque()  # a ticket for each thread that waits for room
+        self._count = 0
+        self._closing = False
+        self._drains = True
+        self._ended = False
+        self._abandoned = False
+        self._unread: weakref.WeakValueDictionary[int, Pending] = weakref.WeakValueDictionary()
+        # A lock as a flag that can be waited for: locked, nothing is new. Unlike an Event's, its operations cannot be
+        # interrupted half-way, so that a finalizer may raise the flag, wherever the garbage collector runs it.
+        self._news = threading.Lock()
+        self._news.acquire()
+        opened: Future[None] = Future()
+        self.thread = threading.Thread(target=self._work, args=(open_engine, opened), name="glla", daemon=True)
+        self.thread.start()
+        try:
+            opened.result()
+        except BaseException:
+            self.close(cancel=True)
+            raise
+
+    # -- from any thread
+
+    def put(self, pending: Pending) -> None:
+        """Let a call into the queue, when there is room.
+
+        Raises
+        ------
+        TimeoutError
+            There was none in time.
+        CoprocessorError, ThreadError
+            The queue takes no calls any more.
+        """
+        self.check_process()
+        with self._lock:
+            if not self.is_this_thread():
+                self._wait_for_room(pending)
+            self.check_open(pending._name)
+            self._count += 1
+            pending._number = self._count
+            self._waiting[pending] = None
+        self.wake()
+
+    def _wait_for_room(self, pending: Pending) -> None:
+        """Wait for a place, behind those who came before."""
+        ticket = object()
+        self._entering.append(ticket)
+
+        def may_enter() -> bool:
+            has_room = self._entering[0] is ticket and len(self._waiting) < self.capacity
+            return has_room or self._closing or self._ended
+
+        try:
+            if not self._lock.wait_for(may_enter, self.timeout):
+                raise TimeoutError(
+                    f"{pending._name}: the coprocessor's queue is full since {self.timeout} s ({self.capacity} calls "
+                    "wait); call again later, cancel some, or raise capacity or timeout"
+                )
+        finally:
+            self._entering.remove(ticket)
+            self._lock.notify_all()
+
+    def take_out(self, pending: Pending) -> bool:
+        """Take a call out of the queue; False if the worker has it already."""
+        with self._lock:
+            if pending not in self._waiting:
+                return False
+            del self._waiting[pending]
+            self._lock.notify_all()
+            return True
+
+    def forget(self, pending: Pending) -> None:
+        """Tell those who wait for a call that was cancelled and taken out."""
+        pending._call = None
+        pending.set_running_or_notify_cancel()
+        self._settle(pending)
+
+    def fetch(self, pending: Pending, waits: bool = True) -> Future[Any]:
+        """Ask for a result to be read back; the future of what is read.
+
+        Raises
+        ------
+        ThreadError
+            `waits`, and the worker would wait for itself.
+        """
+        self.check_process()
+        if waits:
+            self._check_wait(pending)
+        with self._lock:
+            if pending._host is None:
+                pending._host = Future()
+                if self._ended or (pending.done() and failed(pending)):
+                    self._settle(pending)
+                elif pending.done():
+                    self._reads.append(pending)
+        if self.is_this_thread() and pending.done():
+            self._read(pending)
+        self.wake()
+        return pending._host
+
+    def _check_wait(self, pending: Pending) -> None:
+        """Raise where the worker would wait for itself."""
+        if self.is_this_thread() and not pending.done():
+            raise ThreadError(
+                f"result: {pending.label} is awaited in the coprocessor's own thread, which would wait for itself; "
+                "pass it to the next call as it is, or use add_done_callback"
+            )
+
+    def value(self, pending: Pending) -> Any:
+        """Wait for a value that may live on the device."""
+        self.check_process()
+        self._check_wait(pending)
+        return Future.result(pending)
+
+    def close(self, cancel: bool) -> None:
+        """Take no more calls; do those that wait, or cancel them. Does not wait for the worker."""
+        with self._lock:
+            self._closing = True
+            self._drains = self._drains and not cancel
+            waiting = [*self._waiting] if cancel else []
+            self._lock.notify_all()
+        for pending in waiting:
+            pending.cancel()
+        self.wake()
+
+    def abandon(self) -> None:
+        """Close, when nobody can ask for anything any more. Takes no lock: it is called by the garbage collector."""
+        self._abandoned = True
+        self.wake()
+
+    def wake(self) -> None:
+        """Tell the worker that there is news."""
+        with contextlib.suppress(RuntimeError):  # it has not looked at the last ones yet
+            self._news.release()
+
+    @property
+    def closed(self) -> bool:
+        """Whether it takes no calls any more."""
+        return self._closing or self._ended
+
+    @property
+    def length(self) -> int:
+        """Calls that wait."""
+        return len(self._waiting)
+
+    def is_this_thread(self) -> bool:
+        """Whether it is the worker that asks."""
+        return threading.current_thread() is self.thread
+
+    def check_process(self) -> None:
+        """Before any lock: another thread may have held it when the process was forked."""
+        if os.getpid() != self._process:
+            raise ThreadError(
+                "coprocessor: was made before this process was forked, and its thread is not here; "
+                "make one in this process, started by multiprocessing's 'spawn' method"
+            )
+
+    def check_open(self, function: str) -> None:
+        """Raise if it takes no calls any more, and say why."""
+        if self._ended and self.cause is not None:
+            raise self.death(f"{function}:")
+        if self.closed:
+            raise CoprocessorError(f"{function}: the coprocessor is closed; make another one")
+
+    def death(self, what: str) -> CoprocessorError:
+        """Make an exception that says what the worker died of."""
+        error = CoprocessorError(
+            f"{what} the coprocessor's thread has ended ({type(self.cause).__name__}: {self.cause}); make another one"
+        )
+        error.__cause__ = self.cause
+        return error
+
+    # -- in the worker's thread
+
+    def _work(self, open_engine: Callable[[], Engine], opened: Future[None]) -> None:
+        try:
+            self.engine = open_engine()
+        except BaseException as error:
+            self._end(error)
+            opened.set_exception(error)
+            return
+        opened.set_result(None)
+        del opened
+        running: Pending | None = None
+        try:
+            while (running := self._next()) is not None:
+                self._read(running) if running.done() else self._run(running)
+                running = None  # or it would live until the next one comes
+            self._end(None)
+        except BaseException as error:
+            self._end(error, running)
+        running = None
+        try:
+            self.engine.close()
+        except BaseException as error:
+            self.cause = self.cause or error
+        self.engine = None
+
+    def _next(self) -> Pending | None:
+        """Wait for what is to be done next: reads first, somebody waits for them. None at the end."""
+        while True:
+            with self._lock:
+                if not self._reads and not self._waiting and self._closing and self._drains:
+                    self._read_what_is_left()
+                if self._reads:
+                    return self._reads.popleft()
+                if self._waiting:
+                    pending = next(iter(self._waiting))
+                    del self._waiting[pending]
+                    self._lock.notify_all()
+                    return pending
+                if self._closing or self._abandoned:
+                    self._ended = True
+                    return None
+            self._news.acquire()
+
+    def _read_what_is_left(self) -> None:
+        """Before the device goes: ask for every result that somebody still has a reference to."""
+        for reference in self._unread.valuerefs():
+            pending = reference()
+            if pending is not None and pending._host is None:
+                pending._host = Future()
+                self._reads.append(pending)
+        self._unread.clear()
+
+    def _run(self, pending: Pending) -> None:
+        """Do a call, and give its Pending the value or the exception."""
+        call = pending._call
+        if call is None or not pending.set_running_or_notify_cancel():
+            pending._call = None
+            self._settle(pending)
+            return
+        assert self.engine is not None
+        failure: BaseException | None = None
+        error = failure_of_operand(pending, call)
+        value = None
+        if error is None:
+            try:
+                value = self.engine.run(call)
+            except BaseException as raised:
+                error = failure = noted(raised, f"raised by {pending.label}")
+        pending._call = call = None  # and with it, the operands
+        if error is not None:
+            pending.set_exception(error)
+            self._settle(pending)
+        else:
+            pending.set_result(value)
+            value = None
+            with self._lock:
+                asked = pending._host is not None
+                if not asked:
+                    self._unread[pending._number] = pending
+            if asked:
+                self._read(pending)
+        del pending  # an exception keeps the frames above its own, this one too
+        if failure is not None:
+            self.engine.check(failure)
+
+    def _read(self, pending: Pending) -> None:
+        """Read a value back for those who ask for it."""
+        host = pending._host
+        assert host is not None
+        if host.done():
+            return
+        if self.engine is None or failed(pending):
+            self._settle(pending)
+            return
+        try:
+            result = self.engine.read(value_of(pending), pending._name, pending._check_finite)
+        except BaseException as error:
+            host.set_exception(noted(error, f"raised when {pending.label} was read back"))
+            del pending  # as in `_run`
+            self.engine.check(error)
+        else:
+            host.set_result(result)
+
+    def _settle(self, pending: Pending) -> None:
+        """Tell those who ask for a result that there will be none."""
+        with self._lock:
+            host = pending._host
+            if host is None or host.done():
+                return
+            if pending.cancelled():
+                host.cancel()
+                host.set_running_or_notify_cancel()
+            elif pending.done() and (error := Future.exception(pending, 0)) is not None:
+                host.set_exception(error)
+            elif self.cause is not None:
+                host.set_exception(self.death(f"result: {pending.label} is lost:"))
+            else:
+                host.set_exception(
+                    CoprocessorError(
+                        f"result: {pending.label} was not read before the coprocessor was closed with cancel=True; "
+                        "prefetch() it before"
+                    )
+                )
+
+    def _end(self, cause: BaseException | None, running: Pending | None = None) -> None:
+        """Let nobody wait any more: after an orderly end nothing is left to do here."""
+        with self._lock:
+            self._ended = True
+            self.cause = cause
+            left = [*([] if running is None else [running]), *self._waiting, *self._reads]
+            self._waiting.clear()
+            self._reads.clear()
+            self._lock.notify_all()
+        for pending in left:
+            pending._call = None
+            if not pending.done() and (pending.running() or pending.set_running_or_notify_cancel()):
+                pending.set_exception(self.death(f"{pending.label} was not done:"))
+            self._settle(pending)

@@ -1,0 +1,338 @@
+"""The coprocessor on a device: the functions of glla, queued; what is released, what is reported, how it ends."""
+
+import inspect
+import subprocess
+import sys
+import textwrap
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import glla
+from glla.errors import ContextError, CoprocessorError, DeviceMismatchError, NonFiniteError, OutOfMemoryError
+from glla.queue.coprocessor import FUNCTIONS
+from glla.queue.pending import PARTS
+from glla.testing import assert_exact, integers
+
+from .conftest import PATIENCE
+
+pytestmark = pytest.mark.timeout(100)
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def shared():
+    """A coprocessor for all tests that leave it open."""
+    with glla.coprocessor() as gpu:
+        yield gpu
+
+
+@pytest.fixture
+def gpu(shared):
+    """A coprocessor that must hold no texture at the end."""
+    yield shared
+    assert shared.stats(PATIENCE).textures == 0
+
+
+RNG = np.random.default_rng(4)
+SQUARE = integers(5, 5, RNG) + 9 * np.eye(5, dtype=np.float32)
+WIDE = integers(3, 7, RNG)
+STACK = np.stack([SQUARE, SQUARE.T])
+CALLS = {  # what functions are called with, besides those of one matrix
+    "matmul": [(SQUARE, SQUARE), (WIDE, WIDE.T), (WIDE, np.arange(7)), (np.arange(3), np.arange(3)), (STACK, SQUARE)],
+    "solve": [(SQUARE, SQUARE), (SQUARE, np.arange(5)), (SQUARE, np.ones((2, 5, 1))), (STACK, np.ones((5, 2)))],
+    "lu_solve": [(glla.lu_factor(SQUARE), np.arange(5)), (glla.lu_factor(SQUARE), SQUARE)],
+    "rref": [(SQUARE,), (WIDE,), (np.zeros((0, 3)),)],
+    "plu": [(SQUARE,), (WIDE,), (WIDE.T,), (np.zeros((3, 0)),), ([[1, 2], [3, 4]],)],
+}
+ONE_MATRIX = [(SQUARE,), (STACK,), ([[2.0, 1.0], [1.0, 3.0]],), (np.float64([[3.0]]),)]
+ALL_CALLS = [(name, *call) for name in FUNCTIONS for call in CALLS.get(name, ONE_MATRIX)]
+
+
+def same(found, expected):
+    """Exactly what the function gives without a queue."""
+    assert type(found) is type(expected)
+    if isinstance(expected, tuple):
+        assert len(found) == len(expected)
+        for one, other in zip(found, expected, strict=True):
+            same(one, other)
+    elif isinstance(expected, np.ndarray):
+        assert found.dtype == expected.dtype
+        np.testing.assert_array_equal(found, expected, strict=True)
+    else:
+        assert found == expected
+
+
+@pytest.mark.parametrize(("name", "operands"), [(name, operands) for name, *operands in ALL_CALLS])
+def test_functions_give_what_they_give_without_a_queue(gpu, name, operands):
+    same(getattr(gpu, name)(*operands).result(PATIENCE), getattr(glla, name)(*operands))
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_methods_are_the_functions(name):
+    method, function = getattr(glla.Coprocessor, name), getattr(glla, name)
+    assert inspect.signature(method) == inspect.signature(function)
+    assert method.__doc__ == f"Queue `glla.{name}`; see there. Returns a `Pending`."
+    kinds = {parameter.kind for parameter in inspect.signature(function).parameters.values()}
+    assert kinds <= {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}
+
+
+def test_every_function_is_there():
+    public = {name for name in glla.__all__ if inspect.isfunction(getattr(glla, name))}
+    makers = {"asarray", "from_dlpack", "coprocessor", "default_device", "list_egl_devices", "plan", "explain", "trace"}
+    assert set(FUNCTIONS) == public - makers
+
+
+@pytest.mark.parametrize(
+    ("name", "operands", "options"),
+    [
+        ("matmul", (np.ones((3, 4)), np.ones((5, 2))), {}),
+        ("matmul", (np.ones((2, 2)) * 1j, np.eye(2)), {}),
+        ("matmul", ([[1, 2], [3]], np.eye(2)), {}),
+        ("matmul", (3.0, np.eye(2)), {}),
+        ("matmul", (np.full((2, 2), 1e30), np.full((2, 2), 1e30)), {}),
+        ("matmul", (np.eye(2), np.eye(2)), {"variant": "none"}),
+        ("solve", (np.ones((2, 2)), np.ones(2)), {}),
+        ("solve", ([[np.nan, 1], [1, 1]], np.ones(2)), {}),
+        ("inv", (np.ones((2, 3)),), {}),
+        ("det", (np.ones(3),), {}),
+        ("rref", (np.ones((2, 3)),), {"tol": -1}),
+        ("plu", (np.ones((2, 2, 2)),), {}),
+        ("lu_solve", ((np.eye(2), [0, 7]), np.ones(2)), {}),
+    ],
+)
+def test_errors_are_those_of_the_functions(gpu, name, operands, options):
+    with pytest.raises(glla.errors.GllaError) as expected:
+        getattr(glla, name)(*operands, **options)
+    error = getattr(gpu, name)(*operands, **options).exception(PATIENCE)
+    assert type(error) is expected.type
+    assert str(error) == str(expected.value)
+
+
+def test_wrong_arguments_are_refused_at_once(gpu):
+    with pytest.raises(TypeError, match="missing a required argument: 'b'"):
+        gpu.matmul(SQUARE)
+    with pytest.raises(DeviceMismatchError, match=r"^inv: the coprocessor has a device of its own; leave device out"):
+        gpu.inv(SQUARE, device=glla.default_device())
+    with pytest.raises(AttributeError):
+        gpu.plan  # noqa: B018
+
+
+def test_results_stay_on_the_device(gpu):
+    """Of a chain nothing is read but its end, and nothing is uploaded twice."""
+    a = gpu.asarray(SQUARE)
+    before = gpu.stats(PATIENCE)
+    chain = a
+    for _ in range(5):
+        chain = gpu.matmul(chain, a)
+    assert gpu.submit(type, chain).result(PATIENCE) is glla.Matrix
+    assert gpu.stats(PATIENCE).plans == before.plans + 5
+    assert chain.shape == (5, 5)
+    del chain, a
+
+
+def test_results_are_operands_everywhere(gpu):
+    a, b = gpu.asarray(SQUARE), SQUARE.T.copy()
+    expected = SQUARE @ b
+    for product in (glla.matmul(a, b), np.matmul(a, b), a @ b, gpu.matmul(a, b), glla.matmul(SQUARE, gpu.asarray(b))):
+        assert isinstance(product, glla.Pending)
+        assert_exact(product.result(PATIENCE), expected)
+    assert_exact((b @ a).result(PATIENCE), b @ SQUARE)
+    assert_exact((2 * a - b).result(PATIENCE), 2 * SQUARE - b)
+    assert_exact(a.T.result(PATIENCE), SQUARE.T)
+    assert_exact(a[1:3, ::2].result(PATIENCE), SQUARE[1:3, ::2])
+    solved = np.linalg.solve(a, gpu.asarray(b))
+    same(solved.result(PATIENCE), glla.solve(SQUARE, b))
+    assert isinstance(glla.matmul(glla.asarray(SQUARE), SQUARE), glla.Matrix)  # without one, nothing is queued
+    del a, product, solved
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_tuples_can_be_taken_apart(gpu, name):
+    parts = list(getattr(gpu, name)(SQUARE))
+    expected = getattr(glla, name)(SQUARE)
+    assert len(parts) == len(expected)
+    for part, value in zip(parts, expected, strict=True):
+        same(part.result(PATIENCE), value)
+    del parts, part
+
+
+def test_factors_are_used_again(gpu):
+    factors = gpu.lu_factor(SQUARE)
+    for trans in (0, 1):
+        same(
+            gpu.lu_solve(factors, np.arange(5), trans).result(PATIENCE),
+            glla.lu_solve(glla.lu_factor(SQUARE), np.arange(5), trans),
+        )
+    del factors
+
+
+def test_refinement_sees_float64(gpu):
+    a = SQUARE.astype(np.float64) + 1e-12
+    x = gpu.solve(a, np.arange(5.0), refine=True).result(PATIENCE)
+    assert x.dtype == np.float64 and x.backward_error < 1e-14
+
+
+def test_what_overflows_is_an_error_unless_asked_for(gpu):
+    big = np.full((2, 2), 1e30)
+    p = gpu.asarray(big)
+    q = gpu.matmul(p, p)
+    with pytest.raises(NonFiniteError, match="matmul: the result does not fit float32"):
+        q.result(PATIENCE)
+    assert np.isinf(gpu.matmul(p, p, check_finite=False).result(PATIENCE)).all()
+    del p, q
+
+
+def test_a_matrix_of_another_device_is_refused(gpu):
+    foreign = glla.asarray(SQUARE)
+    assert isinstance(gpu.matmul(foreign, SQUARE).exception(PATIENCE), DeviceMismatchError)
+    assert isinstance(gpu.inv(foreign).exception(PATIENCE), DeviceMismatchError)
+
+
+def test_matrices_too_large_for_a_texture_go_by_blocks():
+    with glla.coprocessor(max_texture_size=4) as gpu:
+        a = integers(9, 11, RNG)
+        assert_exact(gpu.matmul(a, a.T).result(PATIENCE), a @ a.T)
+        assert gpu.info.limits.texture_size == 4
+
+
+def test_memory_that_runs_out_is_reported_and_the_queue_goes_on():
+    with glla.coprocessor(max_bytes=100_000) as gpu:
+        assert isinstance(gpu.asarray(np.ones((200, 200))).exception(PATIENCE), OutOfMemoryError)
+        assert_exact(gpu.matmul(SQUARE, SQUARE).result(PATIENCE), SQUARE @ SQUARE)
+
+
+def test_textures_go_with_their_results_dropped_in_any_thread(gpu):
+    kept = [gpu.asarray(SQUARE) for _ in range(6)]
+    assert gpu.stats(PATIENCE).textures == 6
+    thread = threading.Thread(target=kept.clear)
+    thread.start()
+    thread.join()
+    assert gpu.stats(PATIENCE).textures == 0
+
+
+def test_a_failed_operation_leaves_no_textures(gpu):
+    p = gpu.solve(np.ones((9, 9)), np.ones(9))
+    assert isinstance(p.exception(PATIENCE), glla.errors.SingularMatrixError)
+    assert gpu.stats(PATIENCE).textures == 0
+
+
+def test_the_device_belongs_to_the_worker(gpu):
+    assert gpu.submit(glla.default_device).result(PATIENCE) is not glla.default_device()
+    assert gpu.submit(threading.get_ident).result(PATIENCE) != threading.get_ident()
+    assert_exact(gpu.submit(glla.matmul, SQUARE, SQUARE).result(PATIENCE), SQUARE @ SQUARE)
+    gpu.finish(PATIENCE)
+
+
+def test_two_coprocessors_work_side_by_side():
+    with glla.coprocessor() as one, glla.coprocessor() as other:
+        p, q = one.matmul(SQUARE, SQUARE), other.matmul(SQUARE, SQUARE)
+        with pytest.raises(
+            DeviceMismatchError, match="matmul: operands must belong to one coprocessor; pass the result"
+        ):
+            p @ q
+    assert_exact(p.result(0), q.result(0))  # the block's end has read them
+
+
+def test_a_device_that_is_not_there_is_reported_at_once():
+    with pytest.raises(ContextError, match="EGL device 77: EGL lists"):
+        glla.coprocessor(index=77)
+
+
+def test_a_lost_device_is_reported():
+    gpu = glla.coprocessor()
+    p = gpu.asarray(SQUARE)
+    lost = gpu.submit(lambda: glla.default_device().release())
+    assert isinstance(lost.exception(PATIENCE), glla.errors.ReleasedError)
+    gpu._worker.thread.join(PATIENCE)
+    with pytest.raises(
+        CoprocessorError, match=r"is lost: the coprocessor's thread has ended \(ReleasedError: device: is"
+    ):
+        p.result(PATIENCE)
+    with pytest.raises(
+        CoprocessorError, match=r"matmul: the coprocessor's thread has ended \(ReleasedError: device: is"
+    ):
+        gpu.matmul(SQUARE, SQUARE)
+    with pytest.raises(CoprocessorError, match="close: the coprocessor's thread has ended"):
+        gpu.close()
+
+
+# ---- processes ---------------------------------------------------------------------------------------------------
+
+
+def run_python(script):
+    """Run a program; it must end by itself, and quietly."""
+    done = subprocess.run(
+        [sys.executable, "-X", "faulthandler", "-c", textwrap.dedent(script)],
+        cwd=ROOT, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    return done.stdout.split()
+
+
+def test_the_interpreter_ends_with_a_coprocessor_open():
+    """And work in it, running and waiting."""
+    output = run_python("""
+        import numpy as np, glla
+        gpu = glla.coprocessor(capacity=1000)
+        a = gpu.asarray(np.eye(64))
+        print(gpu.matmul(a, a).result()[0, 0])
+        for _ in range(500):
+            a = a @ a
+        print("over")
+    """)
+    assert output == ["1.0", "over"]
+
+
+def test_threads_change_more_often_while_a_coprocessor_is_open():
+    output = run_python("""
+        import sys, glla
+        def show():
+            print(round(1e6 * sys.getswitchinterval()))
+        with glla.coprocessor():
+            show()
+            with glla.coprocessor(switch_interval=2e-5), glla.coprocessor(switch_interval=None):
+                show()
+            with glla.coprocessor(switch_interval=1.0):
+                show()
+        show()
+    """)
+    assert output == ["50", "20", "50", "5000"]
+
+
+def test_the_interpreter_ends_with_a_dead_worker():
+    output = run_python("""
+        import glla
+        gpu = glla.coprocessor()
+        p = gpu.asarray([[1]])
+        lost = gpu.submit(lambda: glla.default_device().release())
+        print(type(lost.exception()).__name__)
+    """)
+    assert output == ["ReleasedError"]
+
+
+@pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="there is no fork here")
+def test_a_fork_is_told():
+    output = run_python("""
+        import os, sys, warnings, glla
+        from glla.errors import ThreadError
+        gpu = glla.coprocessor()
+        p = gpu.asarray([[1]])
+        p.result()
+        warnings.simplefilter("ignore")
+        child = os.fork()
+        if child == 0:
+            for call in (p.result, lambda: p + 1, p.prefetch, gpu.close, glla.coprocessor):
+                try:
+                    call()
+                except ThreadError as error:
+                    print("told", flush=True)
+            del p, gpu
+            sys.exit(0)
+        status = os.waitpid(child, 0)[1]
+        print(os.waitstatus_to_exitcode(status), (p + 1).result()[0, 0])
+    """)
+    assert output == ["told"] * 5 + ["0", "2.0"]

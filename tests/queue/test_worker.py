@@ -1,0 +1,774 @@
+"""The queue without OpenGL: order, bound, results, failures, ends."""
+
+import asyncio
+import concurrent.futures
+import gc
+import threading
+import time
+import weakref
+from concurrent.futures import CancelledError
+from functools import partial
+
+import numpy as np
+import pytest
+
+from glla.errors import CoprocessorError, DeviceMismatchError, LimitError, OptionError, ShapeError, ThreadError
+from glla.queue import Coprocessor
+from glla.queue import coprocessor as glla_coprocessor
+
+from .conftest import PATIENCE, Gate, HostEngine, Lost
+
+pytestmark = pytest.mark.timeout(60)  # a deadlock fails, with the stacks of all threads
+
+
+def fail(error):
+    raise error
+
+
+def in_thread(function, *args):
+    """Start a thread; give a future of what the function does."""
+    future = concurrent.futures.Future()
+
+    def work():
+        try:
+            future.set_result(function(*args))
+        except BaseException as error:
+            future.set_exception(error)
+
+    threading.Thread(target=work, daemon=True).start()
+    return future
+
+
+def wait_until(condition):
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end, "it does not happen"
+        time.sleep(0.001)
+
+
+def blocked(gpu):
+    """Threads that wait for room."""
+    return len(gpu._worker._entering)
+
+
+def fill(gpu, gate):
+    """Have one call run, up to the gate, and as many wait as may."""
+    before = gate.arrived
+    calls = [gpu.submit(int, 0)]
+    gate.wait_for(before + 1)
+    return calls + [gpu.submit(int, place + 1) for place in range(gpu._worker.capacity)]
+
+
+# ---- results -----------------------------------------------------------------------------------------------------
+
+
+def test_calls_return_before_anything_is_done(host, gate):
+    gpu = host()
+    a = gpu.submit(np.array, [[1, 2], [3, 4]])
+    b = a @ a
+    c = (b - a) * 2 + [[1, 0], [0, 1]]
+    assert not (a.done() or b.done() or c.done())
+    gate.open()
+    assert c.result(PATIENCE).tolist() == [[13, 16], [24, 37]]
+
+
+@pytest.mark.parametrize(
+    ("operate", "value"),
+    [
+        (lambda p: p + 1, 4), (lambda p: 1 + p, 4), (lambda p: p - 1, 2), (lambda p: 1 - p, -2),
+        (lambda p: p * 2, 6), (lambda p: 2 * p, 6), (lambda p: p / 2, 1.5), (lambda p: 6 / p, 2),
+        (lambda p: p**2, 9), (lambda p: 2**p, 8), (lambda p: -p, -3), (lambda p: +p, 3), (lambda p: abs(-p), 3),
+    ],
+)  # fmt: skip
+def test_operators(host, gate, operate, value):
+    gate.open()
+    assert operate(host().submit(int, 3)).result(PATIENCE) == value
+
+
+def test_products_indices_and_transposes(host, gate):
+    gate.open()
+    gpu = host()
+    left, right = np.array([[1, 2]]), np.array([[3], [4]])
+    p = gpu.submit(np.array, [[5, 6], [7, 8]])
+    assert (left @ p).result(PATIENCE).tolist() == (left @ [[5, 6], [7, 8]]).tolist()
+    assert (p @ right).result(PATIENCE).tolist() == ([[5, 6], [7, 8]] @ right).tolist()
+    assert p.T.result(PATIENCE).tolist() == [[5, 7], [6, 8]]
+    assert p[0, 1].result(PATIENCE) == 6
+    assert p[1].result(PATIENCE).tolist() == [7, 8]
+
+
+def test_numpys_functions_are_queued(host, gate):
+    gpu = host()
+    p = gpu.submit(np.array, [[2, 0], [0, 4]])
+    added, inverse = np.add(1, p), np.linalg.inv(p)
+    assert not (added.done() or inverse.done())
+    gate.open()
+    assert added.result(PATIENCE).tolist() == [[3, 1], [1, 5]]
+    assert inverse.result(PATIENCE).tolist() == [[0.5, 0], [0, 0.25]]
+    with pytest.raises(TypeError):
+        np.add(1, p, out=np.zeros((2, 2)))
+
+
+def test_arrays_out_of_results(host, gate):
+    gate.open()
+    gpu = host()
+    p = gpu.submit(np.array, [[1, 2]])
+    assert p.shape == (1, 2) and p.ndim == 2
+    assert np.asarray(p, dtype=float).dtype == float
+    assert p.numpy() is p.result()
+    with pytest.raises(ValueError, match="reading back always copies"):
+        np.array(p, copy=False)
+    pair = gpu.submit(divmod, 7, 2)
+    with pytest.raises(TypeError, match=r"numpy: operation \d+ \(divmod, .*\) gives tuple, not an array; take a part"):
+        pair.numpy()
+    assert pair[1].result(PATIENCE) == 1
+    with pytest.raises(TypeError, match="cannot be taken apart before it is there; iterate over its result"):
+        list(pair)
+
+
+def test_values_stand_for_results_inside_of_tuples_and_lists(host, gate):
+    gate.open()
+    gpu = host()
+    p = gpu.submit(int, 4)
+    assert gpu.submit(max, (1, p)).result(PATIENCE) == 4
+    assert gpu.submit(np.concatenate, [[p, 2], (3, [p][0])]).result(PATIENCE).tolist() == [4, 2, 3, 4]
+    assert gpu.submit(int, "11", base=p).result(PATIENCE) == 5
+    kept = []
+    gpu.submit(kept.append, 1).result(PATIENCE)
+    gpu.submit(list.append, kept, 2).result(PATIENCE)
+    assert kept == [1, 2]  # the list itself, where nothing had to be put in place
+
+
+def test_arrays_may_change_after_the_call(host, gate):
+    gpu, careless = host(), host(copy=False)
+    array, rows = np.ones(2), [np.ones(2)]
+    kept = gpu.submit(int, 0) + array
+    stacked = np.stack([gpu.submit(np.ones, 2), array])
+    nested = kept + rows
+    shared = careless.submit(int, 0) + array
+    array[:] = 7
+    rows[0][:] = 7
+    gate.open()
+    assert kept.result(PATIENCE).tolist() == [1, 1]
+    assert stacked.result(PATIENCE).tolist() == [[1, 1], [1, 1]]
+    assert nested.result(PATIENCE).tolist() == [[2, 2]]
+    assert shared.result(PATIENCE).tolist() == [7, 7]
+
+
+def test_a_result_is_read_once_and_only_if_asked_for(host, gate):
+    gate.open()
+    gpu = host()
+    p = gpu.submit(int, 1)
+    q = p + 1
+    assert q.result(PATIENCE) == q.result(PATIENCE) == 2
+    assert q.exception(PATIENCE) is None
+    assert gpu._worker.engine.reads == ["add"]
+    assert p.prefetch() is p
+    wait_until(lambda: gpu._worker.engine.reads == ["add", "int"])
+
+
+def test_reads_go_ahead_of_calls_that_wait(host, gate):
+    gpu = host()
+    first = gpu.submit(int, 5)
+    gate.wait_for(1)
+    _second, *rest = [gpu.submit(int, 6) for _ in range(10)]
+    gate.allow()
+    gate.wait_for(2)
+    first.prefetch()  # while the second one runs
+    gate.allow()
+    assert first.result(PATIENCE) == 5  # though all others wait still
+    assert not any(p.done() for p in rest)
+
+
+def test_results_are_futures(host, gate):
+    gpu = host()
+    p, q = gpu.submit(int, 1), gpu.submit(int, 2)
+    gate.wait_for(1)
+    assert p.running() and not q.running()
+    done, waiting = concurrent.futures.wait([p, q], timeout=0.01)
+    assert not done and waiting == {p, q}
+    gate.open()
+    assert {f.result() for f in concurrent.futures.as_completed([p, q], timeout=PATIENCE)} == {1, 2}
+    assert "done>" in repr(p)
+
+
+def test_a_result_names_its_operation_and_the_line(host, gate):
+    gpu = host()
+    p = gpu.submit(int, 1)
+    gate.wait_for(1)
+    line = p._site.rpartition(":")[2]
+    assert repr(p) == f"<glla.Pending operation 1 (int, test_worker.py:{line}): running>"
+    assert repr(gpu) == "<glla.coprocessor: 0 calls wait>"
+    assert "waiting" in repr(gpu.submit(int, 2))
+    assert gpu.waiting == 1
+
+
+# ---- time --------------------------------------------------------------------------------------------------------
+
+
+def test_a_result_that_is_late_is_not_lost(host, gate):
+    gpu = host()
+    p = gpu.submit(int, 1)
+    text = r"result: operation 1 \(int, test_worker.py:\d+\) is not there after 0.01 s; wait again, or cancel\(\) it"
+    for wait in (p.result, p.exception):
+        with pytest.raises(TimeoutError, match=text):
+            wait(0.01)
+    gate.open()
+    assert p.result(PATIENCE) == 1
+    assert (p + 1).result(PATIENCE) == 2
+
+
+def test_a_timeout_of_the_operation_itself_is_told_apart(host, gate):
+    gate.open()
+    p = host().submit(fail, TimeoutError("the operation's own"))
+    with pytest.raises(TimeoutError, match="the operation's own"):
+        p.result(PATIENCE)
+
+
+def test_a_full_queue_holds_back(host, gate):
+    gpu = host(capacity=2)
+    fill(gpu, gate)
+    late = in_thread(gpu.submit, int, 9)
+    wait_until(lambda: blocked(gpu) == 1)
+    assert gpu.waiting == 2 and not late.done()
+    gate.allow()
+    assert late.result(PATIENCE)._number == 4
+    assert blocked(gpu) == 0
+
+
+def test_a_full_queue_times_out_and_goes_on(host, gate):
+    gpu = host(capacity=2, timeout=0.01)
+    calls = fill(gpu, gate)
+    text = (
+        r"^int: the coprocessor's queue is full since 0.01 s \(2 calls wait\); call again later, cancel some, or raise"
+    )
+    with pytest.raises(TimeoutError, match=text):
+        gpu.submit(int, 9)
+    assert calls[-1].cancel()  # which makes room
+    last = gpu.submit(int, 10)
+    gate.open()
+    assert [p.result(PATIENCE) for p in (*calls[:-1], last)] == [0, 1, 10]
+
+
+def test_threads_are_let_in_in_turn(host, gate):
+    """No thread starves: each waits behind those that came before, even where room is made for one only."""
+    gpu = host(capacity=1)
+    fill(gpu, gate)
+    threads = []
+    for place in range(8):
+        threads.append(in_thread(gpu.submit, int, place))
+        wait_until(lambda place=place: blocked(gpu) == place + 1)
+    for place, thread in enumerate(threads):
+        gate.allow()
+        assert thread.result(PATIENCE)._number == place + 3
+        assert not any(later.done() for later in threads[place + 1 :])
+    gate.open()
+    assert [thread.result().result(PATIENCE) for thread in threads] == list(range(8))
+
+
+def test_read_backs_are_not_bound(host, gate):
+    gpu = host(capacity=1, timeout=0)
+    for p in fill(gpu, gate):
+        p.prefetch()
+
+
+# ---- the worker waits for nobody -----------------------------------------------------------------------------------
+
+
+def test_callbacks_may_enqueue_though_the_queue_is_full(host, gate):
+    gpu = host(capacity=1)
+    first, _ = fill(gpu, gate)
+    added = []
+    first.add_done_callback(lambda p: added.extend([p + 1, p + 2, p + 3]))
+    gate.open()
+    wait_until(lambda: len(added) == 3)
+    assert [p.result(PATIENCE) for p in added] == [1, 2, 3]
+
+
+def test_callbacks_may_ask_for_what_is_done(host, gate):
+    gpu = host()
+    seen = []
+    p = gpu.submit(int, 5)
+    p.add_done_callback(lambda p: seen.append((p.result(), p.exception(), p.shape, np.asarray(p).tolist())))
+    gate.open()
+    gpu.submit(int, 0).result(PATIENCE)
+    assert seen == [(5, None, (), 5)]
+
+
+def test_the_worker_does_not_wait_for_itself(host, gate):
+    gate.open()
+    gpu = host()
+    raised = []
+
+    def careless():
+        later = gpu.submit(int, 1)
+        for wait in (later.result, later.exception, lambda: later.shape):
+            try:
+                wait()
+            except ThreadError as error:
+                raised.append(str(error))
+        return later.prefetch()
+
+    later = gpu.submit(careless).result(PATIENCE)
+    assert later.result(PATIENCE) == 1
+    assert len(raised) == 3
+    assert raised[0].startswith("result: operation 2 (int, test_worker.py:")
+    assert raised[0].endswith(
+        "is awaited in the coprocessor's own thread, which would wait for itself; "
+        "pass it to the next call as it is, or use add_done_callback"
+    )
+
+
+def test_a_submitted_function_may_read_what_is_done(host, gate):
+    gate.open()
+    gpu = host()
+    p = gpu.submit(int, 4)
+    assert gpu.submit(lambda: p.result() + 1).result(PATIENCE) == 5
+
+
+def test_a_callback_may_close(host, gate):
+    gpu = host()
+    p = gpu.submit(int, 4)
+    p.add_done_callback(lambda p: gpu.close())
+    gate.open()
+    assert p.result(PATIENCE) == 4
+    gpu._worker.thread.join(PATIENCE)
+    assert gpu.closed
+
+
+# ---- failures ----------------------------------------------------------------------------------------------------
+
+
+def test_a_failure_surfaces_where_its_result_is_needed(host, gate):
+    gate.open()
+    gpu = host()
+    bad = gpu.submit(fail, ShapeError("matmul: inner dimensions must agree"))
+    needs = bad + 1
+    too = gpu.submit(max, [needs, 2])
+    assert gpu.submit(int, 3).result(PATIENCE) == 3  # later work goes on
+    for pending, notes in ((bad, 1), (needs, 2), (too, 3)):
+        with pytest.raises(ShapeError, match="matmul: inner dimensions must agree") as caught:
+            pending.result(PATIENCE)
+        assert pending.exception() is caught.value
+        assert len(caught.value.__notes__) == notes
+        assert "failed>" in repr(pending)
+    first, second, third = caught.value.__notes__
+    assert first.startswith("raised by operation 1 (fail, test_worker.py:")
+    assert second == f"{needs.label} needed {bad.label}, which failed"
+    assert third == f"{too.label} needed {needs.label}, which failed"
+    assert caught.value.__cause__.__cause__ is bad.exception()
+
+
+class Stubborn(Exception):
+    def __new__(cls, first, second):
+        return super().__new__(cls, first)
+
+    def __init__(self, first, second):
+        super().__init__(first)
+
+
+def test_failures_of_any_class_are_passed_on(host, gate):
+    gate.open()
+    gpu = host()
+    limit = gpu.submit(fail, LimitError("too much", 5, 4)) + 1
+    with pytest.raises(LimitError, match="too much") as caught:
+        limit.result(PATIENCE)
+    assert (caught.value.asked, caught.value.allowed) == (5, 4)
+    with pytest.raises(CoprocessorError, match="Stubborn: first") as other:
+        (gpu.submit(fail, Stubborn("first", "second")) + 1).result(PATIENCE)
+    assert isinstance(other.value.__cause__, Stubborn)
+    assert isinstance(gpu.submit(fail, SystemExit(3)).exception(PATIENCE), SystemExit)  # and the worker lives
+    assert gpu.submit(int, 3).result(PATIENCE) == 3
+
+
+def test_a_failure_lets_go_of_what_it_worked_on(host, gate):
+    class Thing:
+        pass
+
+    things = []
+
+    def work():
+        thing = Thing()
+        things.append(weakref.ref(thing))
+        raise ValueError("bad")
+
+    gate.open()
+    p = host().submit(work)
+    assert isinstance(p.exception(PATIENCE), ValueError)
+    assert things[0]() is None
+
+
+def test_a_failure_of_reading_is_told_with_the_result(host, gate, monkeypatch):
+    gate.open()
+    gpu = host()
+    monkeypatch.setattr(gpu._worker.engine, "read", lambda value, name, check: fail(ValueError("unreadable")))
+    p = gpu.submit(int, 1)
+    with pytest.raises(ValueError, match="unreadable") as caught:
+        p.result(PATIENCE)
+    assert caught.value.__notes__[0].startswith("raised when operation 1 (int, test_worker.py:")
+    assert p.shape == ()  # the value is there
+
+
+def test_operands_of_another_queue_are_refused(host):
+    one, other = host(), host()
+    p = one.submit(int, 1)
+    with pytest.raises(
+        DeviceMismatchError, match=r"^add: operands must belong to one coprocessor; pass the result\(\)"
+    ):
+        p + other.submit(int, 2)
+
+
+@pytest.mark.parametrize("capacity", [0, -1, 2.5, True, None])
+def test_a_capacity_that_is_none(capacity):
+    with pytest.raises(OptionError, match=f"coprocessor: capacity must be an int from 1, got {capacity!r}"):
+        glla_coprocessor(capacity=capacity)
+
+
+@pytest.mark.parametrize("interval", [0, -1, float("nan"), float("inf")])
+def test_a_switch_interval_that_is_none(interval):
+    with pytest.raises(OptionError, match="coprocessor: switch_interval must be None or a number of seconds above 0"):
+        glla_coprocessor(switch_interval=interval)
+
+
+@pytest.mark.parametrize("timeout", [-1, float("nan")])
+def test_a_timeout_that_is_none(timeout):
+    with pytest.raises(OptionError, match="coprocessor: timeout must be None or a number of seconds from 0, got"):
+        glla_coprocessor(timeout=timeout)
+
+
+# ---- cancelling --------------------------------------------------------------------------------------------------
+
+
+def test_what_waits_can_be_cancelled(host, gate):
+    gpu = host()
+    first, second = gpu.submit(int, 1), gpu.submit(int, 2)
+    needs = second + 1
+    second.prefetch()
+    gate.wait_for(1)
+    seen = []
+    second.add_done_callback(seen.append)
+    assert not first.cancel()  # it runs
+    assert second.cancel() and second.cancel()
+    assert second.cancelled() and second.done() and seen == [second]
+    assert gpu.waiting == 1
+    assert concurrent.futures.wait([second], timeout=PATIENCE).done == {second}
+    for wait in (second.result, second.exception):
+        with pytest.raises(CancelledError, match=r"operation 2 \(int, test_worker.py:\d+\) was cancelled"):
+            wait(PATIENCE)
+    gate.open()
+    with pytest.raises(CoprocessorError) as caught:
+        needs.result(PATIENCE)
+    assert str(caught.value) == f"{needs.label} needs {second.label}, which was cancelled"
+    assert first.result(PATIENCE) == 1
+    assert "cancelled" in repr(second)
+
+
+def test_a_callback_of_what_is_cancelled_finds_its_room_free(host, gate):
+    gpu = host(capacity=1)
+    _, waiting = fill(gpu, gate)
+    added = []
+    waiting.add_done_callback(lambda p: added.append(gpu.submit(int, 8)))
+    assert waiting.cancel()
+    gate.open()
+    assert added[0].result(PATIENCE) == 8
+
+
+def test_cancelling_between_queue_and_start(host, gate):
+    """The worker has taken the call already, but not begun it: it is told, and goes on."""
+    gpu = host()
+    gpu.submit(int, 0)
+    gate.wait_for(1)
+    p = gpu.submit(int, 1)
+    waiting = p.prefetch()._host
+    with gpu._worker._lock:
+        del gpu._worker._waiting[p]
+    assert p.cancel() and not waiting.done()
+    gpu._worker._reads.append(p)  # as `_next` gives it out
+    gate.open()
+    with pytest.raises(CancelledError):
+        p.result(PATIENCE)
+    assert gpu.submit(int, 2).result(PATIENCE) == 2
+
+
+# ---- event loops -------------------------------------------------------------------------------------------------
+
+
+def test_results_can_be_awaited(host, gate):
+    gate.open()
+    gpu = host()
+
+    async def work():
+        first = await gpu.submit(int, 1)
+        both = await asyncio.gather(gpu.submit(int, 2), gpu.submit(int, 3) + 1)
+        with pytest.raises(ValueError, match="bad"):
+            await gpu.submit(fail, ValueError("bad"))
+        return [first, *both]
+
+    assert asyncio.run(work()) == [1, 2, 4]
+
+
+def test_giving_up_an_await_leaves_the_operation_alone(host, gate):
+    gpu = host()
+    p = gpu.submit(int, 1)
+
+    async def work():
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(p, 0.01)
+        assert not p.cancelled()
+        gate.open()
+        return await p, await p
+
+    assert asyncio.run(work()) == (1, 1)
+    assert p.result(PATIENCE) == 1
+
+
+# ---- the end -----------------------------------------------------------------------------------------------------
+
+
+def test_closing_drains(host, gate):
+    with host() as gpu:
+        p = gpu.submit(int, 1)
+        q = p + 1
+        engine = gpu._worker.engine
+        gate.open()
+    assert (p.result(0), q.result(0)) == (1, 2)  # read before the device went
+    assert engine.closed and gpu.closed and not gpu._worker.thread.is_alive()
+    with pytest.raises(CoprocessorError, match=r"^add: the coprocessor is closed; make another one$"):
+        p + 1
+    with pytest.raises(CoprocessorError, match=r"^coprocessor: the coprocessor is closed; make another one$"), gpu:
+        pass
+    gpu.close()
+    assert repr(gpu) == "<glla.coprocessor: closed>"
+
+
+def test_only_what_is_still_referred_to_is_read_at_the_end(host, gate):
+    gate.open()
+    gpu = host()
+    kept = gpu.submit(int, 1) + 1
+    engine = gpu._worker.engine
+    gpu.submit(int, 0).result(PATIENCE)
+    engine.reads.clear()
+    gpu.close()
+    assert engine.reads == ["add"]
+    assert kept.result() == 2
+
+
+def test_closing_cancels(host, gate):
+    gpu = host(capacity=2)
+    done = gpu.submit(int, 7)
+    gate.wait_for(1)
+    gate.allow()
+    running, *waiting = fill(gpu, gate)
+    wanted = waiting[1].prefetch()._host
+    late = in_thread(gpu.submit, int, 9)
+    wait_until(lambda: blocked(gpu) == 1)
+    closing = in_thread(gpu.close, True)
+    wait_until(lambda: all(p.cancelled() for p in waiting))
+    assert wanted.cancelled()
+    assert isinstance(late.exception(PATIENCE), CoprocessorError)  # who waits for room is told
+    assert not closing.done()
+    gate.open()
+    closing.result(PATIENCE)
+    for pending in (done, running):
+        with pytest.raises(
+            CoprocessorError,
+            match=r"result: operation \d \(int, .*\) was not read before the coprocessor was closed with cancel",
+        ):
+            pending.result(PATIENCE)
+
+
+def test_closing_serves_who_waits_already(host, gate):
+    gpu = host()
+    p = gpu.submit(int, 1)
+    gate.wait_for(1)
+    value = in_thread(p.result)
+    wait_until(lambda: p._host is not None)
+    closing = in_thread(gpu.close, True)
+    wait_until(lambda: gpu.closed)
+    gate.open()
+    closing.result(PATIENCE)
+    assert value.result(PATIENCE) == 1
+
+
+def test_closing_takes_its_time(host, gate):
+    gpu = host()
+    fill_ = [gpu.submit(int, place) for place in range(3)]
+    gate.wait_for(1)
+    with pytest.raises(
+        TimeoutError, match=r"^close: 2 calls wait still after 0.01 s; close again, or with cancel=True$"
+    ):
+        gpu.close(timeout=0.01)
+    gate.open()
+    gpu.close()
+    assert [p.result(0) for p in fill_] == [0, 1, 2]
+
+
+def test_an_exception_that_leaves_the_block_cancels(host, gate):
+    gpu = host()
+    with pytest.raises(KeyError), gpu:
+        running, waiting = gpu.submit(int, 1), gpu.submit(int, 2)
+        gate.wait_for(1)
+        threading.Timer(0.05, gate.open).start()
+        raise KeyError
+    assert waiting.cancelled() and running.done()
+
+
+def test_a_device_that_cannot_be_opened():
+    with pytest.raises(OSError, match="no such device"):
+        Coprocessor(lambda: fail(OSError("no such device")))
+
+
+def test_a_dead_worker_is_reported(host, gate):
+    gpu = host(capacity=3)
+    before = gpu.submit(int, 1)
+    gate.wait_for(1)
+    gate.allow()
+    assert before.result(PATIENCE) == 1
+    done = gpu.submit(int, 2)
+    killer = gpu.submit(fail, Lost("the context is gone"))
+    waiting = [gpu.submit(int, 3), killer + 1]
+    value = in_thread(waiting[0].result)
+    late = in_thread(gpu.submit, int, 4)
+    gate.wait_for(2)
+    wait_until(lambda: waiting[0]._host is not None)
+    gate.allow()
+    gate.wait_for(3)
+    done.prefetch()  # while the one runs that ends it all
+    gate.open()
+    assert isinstance(killer.exception(PATIENCE), Lost)
+    for future in (value, waiting[1]):
+        assert isinstance(future.exception(PATIENCE), CoprocessorError)
+    error = value.exception()
+    assert str(error) == (
+        f"{waiting[0].label} was not done: the coprocessor's thread has ended (Lost: the context is gone); "
+        "make another one"
+    )
+    assert isinstance(error.__cause__, Lost)
+    late.exception(PATIENCE)  # it got in before the end, or it was told
+    with pytest.raises(
+        CoprocessorError, match=r"^int: the coprocessor's thread has ended \(Lost: the context is gone\);"
+    ):
+        gpu.submit(int, 5)
+    with pytest.raises(
+        CoprocessorError, match=r"^result: operation 2 \(int, .*\) is lost: the coprocessor's thread has"
+    ):
+        done.result(PATIENCE)
+    assert before.result(PATIENCE) == 1  # it was read before
+    with pytest.raises(
+        CoprocessorError, match=r"^close: the coprocessor's thread has ended \(Lost: the context is gone"
+    ):
+        gpu.close()
+    assert gpu._engine.closed
+    assert repr(gpu) == "<glla.coprocessor: dead>"
+
+
+def test_the_error_of_the_block_hides_the_death(host, gate):
+    gate.open()
+    with pytest.raises(Lost), host() as gpu:
+        gpu.submit(fail, Lost()).result(PATIENCE)
+
+
+def test_an_accident_in_the_worker_is_reported(host, gate):
+    """What no operation raises: here, a callback ends the thread."""
+    gpu = host()
+    p = gpu.submit(int, 1)
+    p.prefetch().add_done_callback(lambda p: fail(SystemExit("enough")))
+    waiting = p + 1
+    gate.open()
+    with pytest.raises(
+        CoprocessorError, match=r"was not done: the coprocessor's thread has ended \(SystemExit: enough\)"
+    ):
+        waiting.result(PATIENCE)
+    with pytest.raises(CoprocessorError, match=r"is lost: the coprocessor's thread has ended \(SystemExit: enough\)"):
+        p.result(PATIENCE)
+
+
+def test_a_device_that_cannot_be_closed_is_reported(host, gate, monkeypatch):
+    gate.open()
+    gpu = host()
+    monkeypatch.setattr(gpu._worker.engine, "close", lambda: fail(OSError("stuck")))
+    with pytest.raises(CoprocessorError, match=r"close: the coprocessor's thread has ended \(OSError: stuck\)"):
+        gpu.close()
+
+
+# ---- references --------------------------------------------------------------------------------------------------
+
+
+class Value:
+    """Something that can be seen to go."""
+
+    def __add__(self, other):
+        return Value()
+
+
+def test_what_is_done_lets_go_of_its_operands(host, gate):
+    gpu = host()
+    values = []
+
+    def make():
+        value = Value()
+        values.append(weakref.ref(value))
+        return value
+
+    total = gpu.submit(make) + gpu.submit(make)
+    gate.open()
+    assert isinstance(total.result(PATIENCE), Value)
+    wait_until(lambda: all(value() is None for value in values))
+
+
+def test_a_value_goes_with_its_last_reference_in_any_thread(host, gate):
+    gpu = host()
+    values = []
+    boxes = []
+
+    def make():
+        value = Value()
+        values.append(weakref.ref(value))
+        return value
+
+    gate.open()
+    for _ in range(10):
+        boxes.append([gpu.submit(make)])
+    concurrent.futures.wait([box[0] for box in boxes], timeout=PATIENCE)
+    for box in boxes:
+        in_thread(box.clear).result(PATIENCE)
+    wait_until(lambda: all(value() is None for value in values))
+
+
+def test_a_coprocessor_that_is_dropped_ends_its_thread():
+    engine = []
+
+    def open_engine():
+        engine.append(HostEngine())
+        return engine[0]
+
+    gpu = Coprocessor(open_engine)
+    p = gpu.submit(int, 1)
+    thread = gpu._worker.thread
+    del gpu
+    assert (p + 1).result(PATIENCE) == 2  # its results keep it
+    del p
+    gc.collect()
+    thread.join(PATIENCE)
+    assert not thread.is_alive() and engine[0].closed
+
+
+def test_calls_nobody_waits_for_are_done():
+    gate, seen = Gate(open=False), []
+    gpu = Coprocessor(partial(HostEngine, gate))
+    thread = gpu._worker.thread
+    for place in range(3):
+        gpu.submit(seen.append, place)
+    del gpu
+    gate.open()
+    thread.join(PATIENCE)
+    assert seen == [0, 1, 2]
+
+
+def test_the_collector_may_end_a_coprocessor_anywhere(host, gate):
+    """Even where the lock of its own queue is held: its finalizer takes none."""
+    gpu = host()
+    with gpu._worker._lock:
+        in_thread(gpu._worker.abandon).result(PATIENCE)
+    gpu._worker.thread.join(PATIENCE)
+    assert not gpu._worker.thread.is_alive()

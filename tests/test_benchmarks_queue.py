@@ -1,0 +1,58 @@
+"""`python -m benchmarks.overlap` and `python -m benchmarks.soak`: run, judge, and write what they promise."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def run(module, folder, *arguments):
+    """Run a benchmark in a process of its own, as it sets the environment: exit status, what it says, its file."""
+    command = [sys.executable, "-m", f"benchmarks.{module}", "--output", str(folder), *arguments]
+    environment = {name: value for name, value in os.environ.items() if name != "GLLA_DEBUG"}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=100)
+    (path,) = folder.rglob("*.json")
+    assert path.parent.name == module
+    return done, json.loads(path.read_text(encoding="utf-8"))
+
+
+def test_overlap(tmp_path):
+    done, told = run("overlap", tmp_path, "--seconds", "0.05", "--rounds", "1", "--work", "systems", "--software")
+    assert [(pair["queue"], pair["cpu"]) for pair in told["pairs"]] == [("systems", "numpy"), ("systems", "python")]
+    for pair in told["pairs"]:
+        rates = pair["rates"]
+        assert rates["cpu_alone"] > 0 and rates["gpu_alone"] > 0 and rates["cpu_beside_process"] > 0
+        assert pair["cpu_kept"] == rates["cpu"] / rates["cpu_alone"]
+        assert pair["gpu_kept"] == rates["gpu"] / rates["gpu_alone"]
+    assert done.returncode == (0 if told["pairs"][0]["cpu_kept"] >= 0.9 else 1), done.stderr
+    assert told["environment"]["LP_NUM_THREADS"] == "0"
+    assert "NumPy keeps at least" in done.stdout
+
+
+def test_soak(tmp_path):
+    done, told = run("soak", tmp_path, "--minutes", "0.03", "--threads", "3", "--software")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert told["counts"]["judged"] > 0 and told["plans"] > 0
+    assert (told["problem_count"], told["textures_left"], told["flat"]) == (0, 0, True)
+
+
+@pytest.fixture
+def soak(monkeypatch):
+    monkeypatch.setenv("LP_NUM_THREADS", os.environ.get("LP_NUM_THREADS", "0"))
+    from benchmarks import soak
+
+    return soak
+
+
+def test_a_soak_sees_what_is_wrong(soak):
+    """A wrong result is a problem, and so is memory that grows."""
+    client = soak.Client(None, 0, None)
+    client.judge("sum", soak.judge_exact(soak.np.ones((1, 1), soak.np.float32), [[2]]))
+    assert len(client.problems) == 1
+    samples = [{"resident_bytes": 100.0 * second} for second in range(40)]
+    assert soak.growth(samples, "resident_bytes") == 2000
