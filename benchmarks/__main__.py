@@ -44,6 +44,7 @@ SIZES = {  # (software, quick)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the benchmarks; return the exit status."""
     options = _parser().parse_args(arguments)
+    os.environ["GLLA_TUNING"] = "off"  # what is timed is what everybody gets
     if options.no_shader_cache:
         os.environ.update(NO_SHADER_CACHE)
     open_device = partial(Device, options.backend, options.index, options.software)

@@ -647,6 +647,7 @@ def test_what_a_device_says_of_itself(device):
         "uniform_block": info.limits.uniform_block,
         "software": info.software,
         "opengl": info.limits.opengl,
+        "tuned": (),
     }
     assert info.limits.uniform_block >= 1024
     assert isinstance(info.limits, Limits)

@@ -211,6 +211,12 @@ def test_a_changed_file_is_another_shader(device, write):
     assert not all(v.ok for v in verdicts(device, custom.contender("matmul", write(WRONG)), "matmul", [8]))
 
 
+def test_what_departs_from_the_interface_is_not_registered():
+    with pytest.raises(ShaderError, match=r"mine\.frag: must declare `uniform sampler2D B;`"):
+        glla.lab.register("matmul", PRODUCT.replace("uniform sampler2D B;", ""), "mine")
+    assert "mine" not in operations.contenders("matmul")
+
+
 def test_register(quick, device):
     try:
         made = glla.lab.register("matmul", PRODUCT, "mine", summary="a sum", author="me")
@@ -491,6 +497,8 @@ def test_the_best_is_the_fastest(quick):
     assert best.seconds == min(record.seconds for record in found)
     by_default = next(record for record in found if record.parameters == (("UNROLL", 1),))
     assert by_default.ratio_to_thesis == 1.0
+    for record in found:
+        assert record.ratio_to_thesis == by_default.seconds / record.seconds
     assert "The fastest values of the parameters" in glla.lab.report.render(found)
 
 
