@@ -1,6 +1,6 @@
 """glla: linear algebra on the GPU through nothing but OpenGL 3.3 fragment shaders."""
 
-from glla import array_api, errors
+from glla import array_api, errors, hybrid
 from glla.device import Device, default_device, list_egl_devices
 from glla.linalg import (
     PLU,
@@ -40,6 +40,7 @@ __all__ = [
     "det",
     "errors",
     "from_dlpack",
+    "hybrid",
     "inv",
     "list_egl_devices",
     "lu_factor",

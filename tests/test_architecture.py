@@ -23,7 +23,8 @@ SHADERS = ROOT / "shaders"
 # Imports point down only. `glla` is the package itself (its public names, from __init__.py).
 ORDER = [
     "errors", "layout", "shader", "passes", "kernels", "device", "character", "dispatch", "resident", "matrix",
-    "factors", "refine", "linalg", "protocols", "array_api", "queue", "testing", "glla", "lab", "cli", "__main__",
+    "factors", "refine", "linalg", "protocols", "array_api", "queue", "hybrid", "testing", "glla", "lab", "cli",
+    "__main__",
 ]  # fmt: skip
 
 # testing.py judges the library, so it must not be built from what it judges.
