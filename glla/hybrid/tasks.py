@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -53,8 +54,13 @@ class Task:
         >>> Task(0, "inv", (np.eye(1000, dtype=np.float32),)).key
         'inv 1024 x 1024'
         """
-        sides = [side for array in self.arrays for side in array.shape]
-        return f"{self.operation} " + " x ".join(str(round(2 ** (round(2 * math.log2(max(n, 1))) / 2))) for n in sides)
+        return _key(self.operation, tuple(side for array in self.arrays for side in array.shape))
+
+
+@lru_cache
+def _key(operation: str, sides: tuple[int, ...]) -> str:
+    rounded = (round(2 ** (round(2 * math.log2(max(side, 1))) / 2)) for side in sides)
+    return f"{operation} {' x '.join(map(str, rounded))}"
 
 
 def checked(operation: str, index: int, system: Any, copy: bool) -> Task:
