@@ -1,6 +1,6 @@
 """glla: linear algebra on the GPU through nothing but OpenGL 3.3 fragment shaders."""
 
-from glla import array_api, errors
+from glla import array_api, errors, hybrid
 from glla.device import Device, default_device, list_egl_devices
 from glla.explanation import explain
 from glla.linalg import (
@@ -43,6 +43,7 @@ __all__ = [
     "errors",
     "explain",
     "from_dlpack",
+    "hybrid",
     "inv",
     "list_egl_devices",
     "lu_factor",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -118,27 +119,12 @@ class Factors:
             )
 
     def _rounding_errors(self, places: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Rounding error to be expected in some pivots.
+        """Rounding error to be expected in some pivots: see `rounding_errors`."""
 
-        Factors that were computed are those of A + E, where e_kj is the sum of the rounding errors of the products
-        l_ki u_ij, each of about u |l_ki u_ij|. Such an E changes pivot i by w^T E z, where w^T = (-(L^-T l_i)^T, 1)
-        and z = (-U^-1 u_i, 1) are what row and column i were reduced with. Errors that come at random add up as the
-        root of the sum of their squares: Wilkinson's argument of 1961, and Higham's chapter 9 for E.
-        """
-        lu = self.lu.numpy()
-        rows = np.arange(len(lu))[:, np.newaxis]
-        column = upload(np.where(rows < places, lu[:, places], np.float32(0)), self.device)
-        row = upload(np.where(rows < places, lu[places].T, np.float32(0)), self.device)
-        z = self._substituted(column, upper=True, unit=False)
-        w = self._substituted(row, upper=True, unit=True, transposed=True)
-        squares = np.square(lu, dtype=np.float64)
-        own = rows == places
-        with np.errstate(over="ignore", invalid="ignore"):
-            to_the_right = np.triu(squares) @ (np.square(z.numpy(), dtype=np.float64) + own)
-            weights = np.square(w.numpy(), dtype=np.float64) + own
-            from_the_left = np.tril(squares, -1).T @ weights + weights
-            result: NDArray[np.float64] = UNIT_ROUNDOFF * np.sqrt(np.sum(from_the_left * to_the_right, axis=0))
-        return result
+        def substituted(b: Array, unit: bool, transposed: bool) -> Array:
+            return self._substituted(upload(b, self.device), True, unit, transposed).numpy()
+
+        return rounding_errors(self.lu.numpy(), places, substituted)
 
     def solve(self, b: Matrix, transposed: bool = False) -> Matrix:
         """Solve A X = B, or with the transpose of A, on the device. Does not synchronise.
@@ -186,6 +172,39 @@ class Factors:
 
     def _run(self, plan: Plan, result: str, shape: Shape, **operands: Texture) -> Matrix:
         return Matrix(self.device, self.device.run(plan, **operands)[result], shape)
+
+
+def rounding_errors(
+    lu: Array, places: NDArray[np.intp], substituted: Callable[[Array, bool, bool], Array]
+) -> NDArray[np.float64]:
+    """Rounding error to be expected in some pivots.
+
+    Factors that were computed are those of A + E, where e_kj is the sum of the rounding errors of the products
+    l_ki u_ij, each of about u |l_ki u_ij|. Such an E changes pivot i by w^T E z, where w^T = (-(L^-T l_i)^T, 1)
+    and z = (-U^-1 u_i, 1) are what row and column i were reduced with. Errors that come at random add up as the
+    root of the sum of their squares: Wilkinson's argument of 1961, and Higham's chapter 9 for E.
+
+    Parameters
+    ----------
+    lu : ndarray, shape (n, n)
+        Packed factors.
+    places : ndarray of int
+        Which pivots.
+    substituted : callable
+        (B, unit, transposed) -> X with T X = B, T being the upper triangle of `lu`, or of its transpose if
+        `transposed`, with ones on its diagonal if `unit`.
+    """
+    rows = np.arange(len(lu))[:, np.newaxis]
+    z = substituted(np.where(rows < places, lu[:, places], np.float32(0)), False, False)
+    w = substituted(np.where(rows < places, lu[places].T, np.float32(0)), True, True)
+    squares = np.square(lu, dtype=np.float64)
+    own = rows == places
+    with np.errstate(over="ignore", invalid="ignore"):
+        to_the_right = np.triu(squares) @ (np.square(z, dtype=np.float64) + own)
+        weights = np.square(w, dtype=np.float64) + own
+        from_the_left = np.tril(squares, -1).T @ weights + weights
+        result: NDArray[np.float64] = UNIT_ROUNDOFF * np.sqrt(np.sum(from_the_left * to_the_right, axis=0))
+    return result
 
 
 def largest_magnitude(a: Matrix) -> float:

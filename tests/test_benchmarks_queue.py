@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -56,3 +57,45 @@ def test_a_soak_sees_what_is_wrong(soak):
     assert len(client.problems) == 1
     samples = [{"resident_bytes": 100.0 * second} for second in range(40)]
     assert soak.growth(samples, "resident_bytes") == 2000
+
+
+def test_hybrid(tmp_path):
+    done, told = run("hybrid", tmp_path, "--sizes", "24,40", "--count", "4", "--rounds", "1", "--software")
+    assert [(record["n"], record["count"], record["ok"]) for record in told["records"]] == [
+        (24, 4, True),
+        (40, 4, True),
+    ]
+    for record in told["records"]:
+        seconds = record["seconds"]
+        assert (record["source"], record["ratio"]) == ("software", "inf")
+        assert (record["gpu_systems"], record["cpu_systems"]) == (0, 4)
+        assert record["gain"] == min(seconds["cpu"], seconds["cpu_peer"]) / seconds["pair"]
+    assert done.returncode == (0 if min(record["gain"] for record in told["records"]) >= 1 / 1.05 else 1), done.stderr
+    assert "r = inf (software)" in done.stdout
+
+
+def test_the_hybrid_benchmark_as_on_a_gpu(tmp_path, monkeypatch):
+    """Times the GPU, every split, and draws; a wrong result is not timed."""
+    from benchmarks import hybrid
+    from glla.hybrid import tasks
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(hybrid, "WARM", 0.01)
+    monkeypatch.setattr(tasks, "WARM", 0.01)
+    with hybrid.glla.coprocessor() as gpu:
+        hardware = replace(gpu.info, software=False)
+        monkeypatch.setattr(type(gpu), "info", hardware)
+        for operation in ("lu_factor", "solve", "inv", "plu"):
+            work = hybrid.Work(operation, 12, 3, gpu)
+            record = hybrid.measure(work, 1, True, software=False)
+            assert record["ok"] and set(record["seconds"]) == {"cpu", "cpu_peer", "gpu", "pair"}
+            assert len(record["splits"]) == 4 and record["gpu_systems"] + record["cpu_systems"] == 3
+            assert record["source"] == "measured"
+        told = {"records": [record], "renderer": "r", "cores": 2, "operation": "plu"}
+        hybrid.plot(told, tmp_path / "plot.png")
+        assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
+        work = hybrid.Work("solve", 12, 3, gpu)
+        right = work.host
+        work.host = lambda a, b: right(a, b) * 1.01
+        record = hybrid.measure(work, 1, False, software=False)
+        assert not record["ok"] and "seconds" not in record and "WRONG" in hybrid._line(record)

@@ -1,0 +1,288 @@
+"""Are the GPU and the CPU together faster than the better of the two? The thesis's figure 4.16, with every split.
+
+    python -m benchmarks.hybrid [--op NAME] [--sizes N,N] [--count K] [--rounds R] [--no-splits] [--output DIR]
+    python -m benchmarks.hybrid --plot FILE.json
+
+For each size, K systems are verified, then timed, in turn, so that a machine that changes its mind does so for all:
+
+- the CPU alone: `glla.hybrid`'s own CPU side, and a plain loop of SciPy's (or NumPy's) function;
+- the GPU alone: through the queue of a coprocessor;
+- both, as `glla.hybrid.map` shares them, once it has measured the ratio (which is told apart);
+- both, for every split from 0 to K systems on the GPU: those are queued, the others done meanwhile, as in the thesis.
+
+What `glla.hybrid` remembers is kept in a folder of this run. The figures go to
+DIR/<renderer>/hybrid/<UTC date-time>.json and, if matplotlib is there, the plot beside it; `--plot` draws it later. The
+exit status is 1 if a result is wrong, or if both together are more than 5 % slower than the better one alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import glla
+from benchmarks import report
+from glla import Coprocessor, testing
+from glla.hybrid import Stream, host
+
+SLOWER = 1.05
+"""How much slower than the better one alone both may be."""
+
+WARM = 0.3
+"""Seconds of work before a GPU is timed: its clock falls while it idles."""
+
+SEED = 2007
+DISTINCT = 5  # matrices that take turns
+JUDGED = 6  # results of a run
+
+ENVIRONMENT = ("LP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "GLLA_DEBUG")
+
+System = Any
+Array = NDArray[np.float32]
+
+
+class Work:
+    """One operation at one size: its systems, the ways to do them all, and the judge.
+
+    Parameters
+    ----------
+    operation : str
+        As for `glla.hybrid.map`.
+    n, count : int
+        Order and number of the systems.
+    gpu : Coprocessor
+        The device.
+    """
+
+    def __init__(self, operation: str, n: int, count: int, gpu: Coprocessor) -> None:
+        rng = np.random.default_rng(SEED + n)
+        distinct = [self._system(operation, n, rng) for _ in range(min(count, DISTINCT))]
+        self.systems = [distinct[place % len(distinct)] for place in range(count)]
+        self.operation, self.n, self.gpu = operation, n, gpu
+        self.function = getattr(glla, operation)
+        self.host = host.functions()[operation]
+
+    @staticmethod
+    def _system(operation: str, n: int, rng: np.random.Generator) -> System:
+        a = testing.normal(n, n, rng)
+        return (a, testing.normal(n, 1, rng)) if operation == "solve" else a
+
+    def _operands(self, system: System) -> tuple[Array, ...]:
+        return system if isinstance(system, tuple) else (system,)
+
+    def cpu(self) -> list[Any]:
+        """Do all on the CPU, as the hybrid does."""
+        return [self.host(*self._operands(system)) for system in self.systems]
+
+    def peer(self) -> list[Any]:
+        """Do all on the CPU, as anybody would."""
+        if self.operation == "solve":
+            return [np.linalg.solve(*system) for system in self.systems]
+        from scipy import linalg
+
+        functions = {"lu_factor": linalg.lu_factor, "plu": linalg.lu, "inv": linalg.inv, "det": linalg.det}
+        return [functions[self.operation](system) for system in self.systems]
+
+    def on_gpu(self) -> list[Any]:
+        """Do all on the GPU."""
+        return self.split(len(self.systems))
+
+    def split(self, count: int) -> list[Any]:
+        """Queue some on the GPU, do the others on the CPU meanwhile, and fetch the first ones."""
+        queued = [self.gpu.submit(self.function, *self._operands(system)) for system in self.systems[:count]]
+        done = [self.host(*self._operands(system)) for system in self.systems[count:]]
+        return [pending.result() for pending in queued] + done
+
+    def hybrid(self) -> Stream:
+        """Share them."""
+        return glla.hybrid.map(self.operation, self.systems, gpu=self.gpu)
+
+    def judge(self, results: Sequence[Any]) -> testing.Verdict:
+        """Judge some of the results, evenly chosen; the worst verdict."""
+        places = sorted({round(place) for place in np.linspace(0, len(results) - 1, JUDGED)})
+        verdicts = [self._verdict(self.systems[place], results[place]) for place in places]
+        return max(verdicts, key=lambda verdict: (not verdict.ok, verdict.ratio))
+
+    def _verdict(self, system: System, result: Any) -> testing.Verdict:
+        if self.operation == "solve":
+            return testing.judge_solve(system[0], result, system[1])
+        if self.operation == "inv":
+            return testing.judge_inverse(system, result)
+        if self.operation == "plu":
+            return testing.judge_plu(system, *result)
+        lu, piv = result
+        return testing.judge_plu(system, testing.permutation_from_piv(piv), *testing.unpack_lu(lu))
+
+    def warm_up(self) -> None:
+        """Have the GPU work for a while."""
+        end = time.perf_counter() + WARM
+        while time.perf_counter() < end:
+            self.gpu.submit(self.function, *self._operands(self.systems[0])).result()
+
+
+def clock(work: Callable[[], Any]) -> float:
+    """Seconds that some work takes."""
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def measure(work: Work, rounds: int, splits: bool, software: bool) -> dict[str, Any]:
+    """Verify, then time."""
+    first = work.hybrid()
+    results = {"pair": list(first), "cpu": work.cpu()}
+    if not software:  # which would take minutes for what nobody wants to know
+        results["gpu"] = work.on_gpu()
+    verdicts = {name: work.judge(found) for name, found in results.items()}
+    del results
+    record: dict[str, Any] = {
+        "operation": work.operation,
+        "n": work.n,
+        "count": len(work.systems),
+        "ok": all(verdict.ok for verdict in verdicts.values()),
+        "errors": {name: verdict.ratio for name, verdict in verdicts.items()},
+        "ratio": first.report.ratio_at_start,
+        "source": first.report.source,
+        "measuring_seconds": first.report.measuring_seconds,
+    }
+    if not record["ok"]:
+        return record
+    times: dict[str, list[float]] = {"cpu": [], "cpu_peer": [], "gpu": [], "pair": []}
+    for _ in range(rounds):
+        times["cpu"].append(clock(work.cpu))
+        times["cpu_peer"].append(clock(work.peer))
+        if not software:
+            work.warm_up()
+            times["gpu"].append(clock(work.on_gpu))
+        stream = work.hybrid()
+        times["pair"].append(clock(lambda stream=stream: list(stream)))
+    seconds = {name: median(values) for name, values in times.items() if values}
+    better = min(value for name, value in seconds.items() if name != "pair")
+    told = stream.report
+    record |= {
+        "seconds": seconds,
+        "all_seconds": times,
+        "gain": better / seconds["pair"],
+        "gpu_systems": told.gpu_systems,
+        "cpu_systems": told.cpu_systems,
+        "ratio_at_end": told.ratio,
+    }
+    if splits and not software:
+        work.warm_up()
+        record["splits"] = [clock(lambda k=k: work.split(k)) for k in range(len(work.systems) + 1)]
+    return record
+
+
+def plot(told: dict[str, Any], path: Path) -> None:
+    """Draw, for each size, the time of every split, and where the hybrid came out."""
+    from matplotlib.figure import Figure
+
+    records = [record for record in told["records"] if record["ok"]]
+    figure = Figure(figsize=(5 * max(1, len(records)), 4.5), layout="constrained")
+    count = records[0]["count"] if records else 0
+    figure.suptitle(f"{count} systems ({told['operation']}) on {told['renderer']} and {told['cores']} cores")
+    for axes, record in zip(figure.subplots(1, max(1, len(records)), squeeze=False)[0], records, strict=False):
+        seconds = record["seconds"]
+        axes.set(title=f"n = {record['n']}", xlabel="systems on the GPU", ylabel="seconds")
+        if "splits" in record:
+            axes.plot(record["splits"], ".-", label="fixed split")
+        axes.axhline(min(seconds["cpu"], seconds["cpu_peer"]), linestyle=":", color="grey", label="CPU alone")
+        if "gpu" in seconds:
+            axes.axhline(seconds["gpu"], linestyle="--", color="grey", label="GPU alone")
+        axes.plot(record["gpu_systems"], seconds["pair"], "*", markersize=16, color="crimson", label="glla.hybrid")
+        ratio = record["ratio"]
+        thesis = f", rounded up {math.ceil(float(ratio))}" if math.isfinite(float(ratio)) else ""
+        axes.annotate(f"r = {float(ratio):.3g}{thesis}", (0.02, 0.02), xycoords="axes fraction")
+        axes.set_ylim(bottom=0)
+        axes.legend()
+    figure.savefig(path, format="png", dpi=120)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the benchmark; return the exit status."""
+    options = _parser().parse_args(arguments)
+    if options.plot:
+        plot(json.loads(options.plot.read_text(encoding="utf-8")), options.plot.with_suffix(".png"))
+        print(options.plot.with_suffix(".png"))
+        return 0
+    with (
+        tempfile.TemporaryDirectory() as cache,
+        glla.coprocessor(options.backend, options.index, options.software, capacity=max(64, options.count)) as gpu,
+    ):
+        os.environ["XDG_CACHE_HOME"] = cache
+        info = gpu.info
+        start = time.perf_counter()
+        records = []
+        for n in options.sizes:
+            work = Work(options.op, n, options.count, gpu)
+            records.append(measure(work, options.rounds, options.splits, info.software))
+            print(_line(records[-1]), flush=True)
+    told = {
+        "commit": options.commit or report.commit(),
+        "renderer": info.renderer,
+        "driver": info.version,
+        "backend": info.backend,
+        "software": info.software,
+        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "versions": report.versions(),
+        "environment": {name: os.environ[name] for name in ENVIRONMENT if name in os.environ},
+        "operation": options.op,
+        "rounds": options.rounds,
+        "seconds": round(time.perf_counter() - start, 1),
+        "records": records,
+    }
+    path = report.save(told, options.output, "hybrid")
+    print(f"{info.renderer}; {path}")
+    if find_spec("matplotlib"):
+        plot(told, path.with_suffix(".png"))
+    return 0 if all(record["ok"] and record["gain"] >= 1 / SLOWER for record in records) else 1
+
+
+def _line(record: dict[str, Any]) -> str:
+    head = f"{record['operation']} n = {record['n']:<5}"
+    if not record["ok"]:
+        return f"{head} WRONG {record['errors']}"
+    seconds = record["seconds"]
+    gpu = f"{seconds['gpu']:.4g} s" if "gpu" in seconds else "-"
+    return (
+        f"{head} CPU {min(seconds['cpu'], seconds['cpu_peer']):.4g} s, GPU {gpu}, both {seconds['pair']:.4g} s: "
+        f"{record['gain']:.2f} x the better one; r = {record['ratio']:.3g} ({record['source']}), "
+        f"{record['gpu_systems']} on the GPU, {record['cpu_systems']} on the CPU"
+    )
+
+
+def _sizes(text: str) -> list[int]:
+    return [int(size) for size in text.split(",")]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.hybrid", description="GPU and CPU together.")
+    parser.add_argument("--op", choices=("lu_factor", "plu", "solve", "inv"), default="lu_factor", help="(lu_factor)")
+    parser.add_argument("--sizes", type=_sizes, default=[512, 1024, 2048, 4096], metavar="N,N", help="orders")
+    parser.add_argument("--count", type=int, default=25, metavar="K", help="systems (25)")
+    parser.add_argument("--rounds", type=int, default=3, help="the median of so many times (3)")
+    parser.add_argument("--no-splits", dest="splits", action="store_false", help="leave out the fixed splits")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="only draw the plot of an earlier run")
+    parser.add_argument("--output", type=Path, default=report.RESULTS, metavar="DIR", help="(benchmarks/results)")
+    parser.add_argument("--commit", metavar="NAME", help="what is measured, where there is no git to tell")
+    parser.add_argument("--backend", choices=("auto", "egl"), default="auto")
+    parser.add_argument("--index", type=int, metavar="I", help="the EGL device, as `glla info` lists them")
+    parser.add_argument("--software", action="store_true", default=None, help="a software rasteriser only")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

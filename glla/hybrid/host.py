@@ -1,0 +1,172 @@
+"""The CPU side: the same functions by LAPACK, with the manners of those on the GPU.
+
+float32 throughout, matrices that are badly scaled equilibrated by powers of two first, and pivots judged by the rule of
+`glla.factors`: both sides call the same matrices singular, but for those within a rounding error of the line between.
+
+SciPy's LAPACK factors and substitutes (`sgetrf`, `sgetrs`) without the interpreter lock, so that the thread that drives
+the GPU goes on; its `lu`, `inv` and `sgetri` hold the lock all the time, and are not used. Without SciPy, NumPy solves
+and inverts, and calls a matrix singular only where a pivot is exactly zero; it has no factors to give.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property, lru_cache
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.errors import NonFiniteError, SingularMatrixError
+from glla.factors import SUSPECT, Factors, permutation_of, rounding_errors
+from glla.linalg import PLU
+from glla.matrix import Array, all_finite, finite_result
+from glla.refine import scaling
+
+WELL_SCALED = 0.1
+"""Largest entries of rows, and of columns, that differ by less than this factor need no scaling: as LAPACK's slaqge."""
+
+
+@lru_cache
+def has_lapack() -> bool:
+    """Whether SciPy is there."""
+    return find_spec("scipy") is not None
+
+
+def functions() -> dict[str, Callable[..., Any]]:
+    """What this side can do, by name: functions of checked float32 arrays."""
+    if has_lapack():
+        return {"solve": solve, "inv": inv, "lu_factor": lu_factor, "plu": plu, "det": det}
+    return {"solve": numpy_solve, "inv": numpy_inv}
+
+
+# -- with LAPACK ----------------------------------------------------------------------------------------------------
+
+
+class HostFactors(Factors):
+    """Factors made by LAPACK, judged as those of a device are."""
+
+    def __init__(self, a: Array) -> None:
+        from scipy.linalg import lapack
+
+        packed, pivots, _ = lapack.sgetrf(a)
+        self.__dict__.update(packed=packed, exchanges=pivots.astype(np.int32, copy=False))
+
+    packed: Array
+    exchanges: NDArray[np.int32]
+
+    @cached_property
+    def diagonal(self) -> tuple[Array, Array]:
+        """U's diagonal, and the largest magnitude in U's columns, exact where a pivot is small beside it."""
+        u = np.diagonal(self.packed)
+        largest = np.maximum(self.packed.max(axis=0), -self.packed.min(axis=0))  # L's entries included, which is cheap
+        for j in np.flatnonzero(np.abs(u) <= SUSPECT * largest):
+            largest[j] = np.abs(self.packed[: j + 1, j]).max()
+        return u, largest
+
+    def _rounding_errors(self, places: NDArray[np.intp]) -> NDArray[np.float64]:
+        from scipy.linalg import lapack
+
+        def substituted(b: Array, unit: bool, transposed: bool) -> Array:
+            x, failed = lapack.strtrs(self.packed, b, lower=transposed, trans=transposed, unitdiag=unit)
+            return x if not failed else np.full_like(b, np.nan)  # a zero pivot, which needs no judge
+
+        return rounding_errors(self.packed, places, substituted)
+
+
+def solve(a: Array, b: Array) -> Array:
+    """Solve A X = B, as `glla.solve`."""
+    return finite_result("solve", _solve("solve", a, b), True)
+
+
+def inv(a: Array) -> Array:
+    """Inverse, as `glla.inv`."""
+    return finite_result("inv", _solve("inv", a, np.eye(len(a), dtype=np.float32)), True)
+
+
+def _solve(function: str, a: Array, b: Array) -> Array:
+    from scipy.linalg import lapack
+
+    if 0 in b.shape:
+        return b.copy()
+    scaled, rows, columns = _equilibrated(a)
+    factors = HostFactors(scaled)
+    factors.check_regular(function)
+    with np.errstate(over="ignore", under="ignore"):
+        right = b if rows is None else np.ldexp(b.T, -rows).T
+        x, _ = lapack.sgetrs(factors.packed, factors.exchanges, right)
+        x = x.reshape(b.shape)  # LAPACK makes a column of a vector
+        return np.ascontiguousarray(x if columns is None else np.ldexp(x.T, -columns).T)
+
+
+def _equilibrated(a: Array) -> tuple[Array, NDArray[np.int32] | None, NDArray[np.int32] | None]:
+    """Scale A by 2^-(e_i + f_j) where its rows or columns differ much; also give e and f, None if not."""
+    rows = np.maximum(a.max(axis=1), -a.min(axis=1))
+    columns = np.maximum(a.max(axis=0), -a.min(axis=0))
+    if all(most.min() >= WELL_SCALED * most.max() for most in (rows, columns)) and 2.0**-40 < rows.max() < 2.0**40:
+        return a, None, None
+    wide = a.astype(np.float64)
+    e, f = scaling(wide)
+    return np.ldexp(wide, -e - f).astype(np.float32), e[:, 0].astype(np.int32), f[0].astype(np.int32)
+
+
+def lu_factor(a: Array) -> tuple[Array, NDArray[np.int32]]:
+    """Packed factors and exchanges, as `glla.lu_factor`."""
+    if a.size == 0:
+        return a.copy(), np.zeros(min(a.shape), dtype=np.int32)
+    factors = HostFactors(a)
+    return finite_result("lu_factor", factors.packed, True), factors.exchanges
+
+
+def plu(a: Array) -> PLU:
+    """A = P @ L @ U, as `glla.plu`."""
+    m, k = len(a), min(a.shape)
+    lu, exchanges = lu_factor(a)
+    P = np.zeros((m, m), dtype=np.float32)
+    P[permutation_of(exchanges, m), np.arange(m)] = 1
+    L = np.tril(lu[:, :k], -1)
+    L[np.arange(k), np.arange(k)] = 1
+    return PLU(P, L, np.triu(finite_result("plu", lu[:k], True)))
+
+
+def det(a: Array) -> Any:
+    """Determinant, as `glla.det`."""
+    if a.size == 0:
+        return np.float32(1)
+    scaled, rows, columns = _equilibrated(a)
+    factors = HostFactors(scaled)
+    u = np.diagonal(factors.packed).astype(np.float64)
+    exchanges = np.count_nonzero(factors.exchanges != np.arange(len(u)))
+    exponents = sum(int(part.sum()) for part in (rows, columns) if part is not None)
+    with np.errstate(divide="ignore", over="ignore", under="ignore"):
+        logarithm = np.sum(np.log(np.abs(u))) + np.log(2.0) * exponents
+        result = np.float32(np.prod(np.sign(u)) * (-1) ** exchanges * np.exp(logarithm))
+    if not all_finite(np.asarray(result)):
+        raise NonFiniteError(
+            f"det: the determinant does not fit float32, log(abs(det)) is {logarithm:.6g}; use slogdet"
+        )
+    return result
+
+
+# -- without ------------------------------------------------------------------------------------------------------
+
+
+def numpy_solve(a: Array, b: Array) -> Array:
+    """Solve A X = B, as `glla.solve`, by NumPy."""
+    return finite_result("solve", _refusing("solve", np.linalg.solve, a, b), True)
+
+
+def numpy_inv(a: Array) -> Array:
+    """Inverse, as `glla.inv`, by NumPy."""
+    return finite_result("inv", _refusing("inv", np.linalg.inv, a), True)
+
+
+def _refusing(name: str, function: Callable[..., Any], *arrays: Array) -> Array:
+    try:
+        result: Array = function(*arrays)
+    except np.linalg.LinAlgError:
+        raise SingularMatrixError(
+            f"{name}: Singular matrix: a pivot is zero; remove dependent rows or columns, or find them with rref"
+        ) from None
+    return result

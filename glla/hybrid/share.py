@@ -1,0 +1,141 @@
+"""Who takes how many: arithmetic on how long either side takes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+GAIN = 1.1
+"""Both together must promise to be this much faster than the better one alone; else that one works alone. Below, what
+they take from each other (cores, memory) may eat what they win: the promise is not to lose more than 5 %."""
+
+WEIGHT = 0.25
+"""Of a new observation in what is known."""
+
+LEAP = 2.0
+"""An observation counts as at most so many times longer or shorter than what is known: one hiccup decides nothing."""
+
+MARGIN = 1.5
+"""Work for so many times as long as the CPU takes for a system keeps the GPU busy meanwhile, if times vary."""
+
+MOST_AHEAD = 20
+"""Systems that are taken from the stream before their turn to be given."""
+
+
+@dataclass(frozen=True)
+class Pace:
+    """Seconds that a system takes on either side.
+
+    Attributes
+    ----------
+    gpu_alone, cpu_alone : float
+        While the other side is idle.
+    gpu, cpu : float
+        While the other side works: BLAS would like the core that drives the GPU, too.
+    """
+
+    gpu_alone: float
+    cpu_alone: float
+    gpu: float
+    cpu: float
+
+    @property
+    def ratio(self) -> float:
+        """Systems on the CPU for each one on the GPU: t_GPU / t_CPU, equation 4.46 before it is rounded up.
+
+        0 where the GPU works alone, infinity where the CPU does.
+
+        Examples
+        --------
+        >>> Pace(gpu_alone=3, cpu_alone=2, gpu=4, cpu=2).ratio
+        2.0
+        """
+        alone = {"gpu": 0.0, "cpu": math.inf}
+        return alone[self.workers] if self.workers in alone else self.gpu / self.cpu
+
+    @property
+    def workers(self) -> str:
+        """Who works: "both", or the better one of "gpu" and "cpu" if both together would not be faster by `GAIN`.
+
+        Examples
+        --------
+        >>> Pace(3, 2, 4, 2).workers, Pace(30, 2, 30, 2).workers, Pace(2, 3, 4, 6).workers
+        ('both', 'cpu', 'gpu')
+        """
+        if 1 / self.gpu + 1 / self.cpu >= GAIN * max(1 / self.gpu_alone, 1 / self.cpu_alone):
+            return "both"
+        return "gpu" if self.gpu_alone < self.cpu_alone else "cpu"
+
+    @property
+    def ahead(self) -> int:
+        """Systems to take from the stream ahead: while the slower side does one, the other does so many, and more."""
+        if self.workers != "both":
+            return 4
+        return min(MOST_AHEAD, math.ceil(MARGIN * max(self.ratio, 1 / self.ratio)) + 4)
+
+    def keeps_busy(self, seconds: float, systems: int) -> bool:
+        """Whether what the GPU has, some systems and seconds, lasts for as long as the CPU may be away to do one.
+
+        More it should not have: it could not be taken back.
+        """
+        if self.workers != "both":
+            return systems >= 2  # one is on its way up while the other one comes down
+        return systems >= MOST_AHEAD or seconds >= MARGIN * self.cpu
+
+    def corrected(self, side: str, seconds: float) -> Pace:
+        """Learn from what a system took on a side.
+
+        Examples
+        --------
+        >>> Pace(3, 2, 4, 2).corrected("cpu", 3)
+        Pace(gpu_alone=3, cpu_alone=2, gpu=4, cpu=2.25)
+        """
+        name = side if self.workers == "both" else f"{side}_alone"
+        known = getattr(self, name)
+        seconds = min(max(seconds, known / LEAP), known * LEAP)
+        return replace(self, **{name: known + WEIGHT * (seconds - known)})
+
+
+def from_ratio(ratio: float, cpu: float = 1.0) -> Pace:
+    """Make a pace of a ratio that is given, and of seconds on the CPU; 0 and infinity leave one side alone.
+
+    Examples
+    --------
+    >>> from_ratio(2).ratio, from_ratio(0).workers, from_ratio(float("inf")).workers
+    (2.0, 'gpu', 'cpu')
+    """
+    if ratio == 0:
+        return Pace(1, math.inf, 1, math.inf)
+    if ratio == math.inf:
+        return Pace(math.inf, 1, math.inf, 1)
+    return Pace(math.inf, math.inf, ratio * cpu, cpu)  # as if either alone got nowhere
+
+
+def gpu_share(left: int, pace: Pace, gpu_busy: float = 0.0) -> int:
+    """How many of the systems that are left the GPU should take, so that the last result is there soonest.
+
+    The CPU is free now, the GPU in `gpu_busy` seconds. Where no end of the stream is in sight, what was taken from it
+    counts as all that is left: that is enough for both sides, see `Pace.ahead`, and no late system goes to a slow GPU.
+
+    Examples
+    --------
+    >>> gpu_share(25, Pace(2, 1, 2, 1))  # r = 2: 8 take 16 s, 17 take 17 s
+    8
+    >>> gpu_share(2, Pace(3, 1, 3, 1))  # a slow one must not be the last
+    0
+    """
+    if pace.workers != "both":
+        return left if pace.workers == "gpu" else 0
+    best = (left * pace.cpu - gpu_busy) / (pace.gpu + pace.cpu)
+    choices = {int(min(max(choice, 0), left)) for choice in (math.floor(best), math.ceil(best))}
+    return min(choices, key=lambda count: (max(gpu_busy + count * pace.gpu, (left - count) * pace.cpu), count))
+
+
+def gpu_takes(left: int, pace: Pace, gpu_busy: float, gpu_has: int) -> bool:
+    """Whether the GPU, which has some systems, should get the next one."""
+    return not pace.keeps_busy(gpu_busy, gpu_has) and gpu_share(left, pace, gpu_busy) > 0
+
+
+def cpu_takes(left: int, pace: Pace, gpu_busy: float) -> bool:
+    """Whether the CPU, which is free, should do the next one, or leave all to the GPU."""
+    return gpu_share(left, pace, gpu_busy) < left

@@ -1,0 +1,403 @@
+"""The results of a stream of systems, in order, while two sides work on it."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence, Sized
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from glla.errors import CoprocessorError, DeviceError, OptionError
+from glla.hybrid.memory import Memory
+from glla.hybrid.share import Pace, cpu_takes, from_ratio, gpu_takes
+from glla.hybrid.tasks import (
+    Clock,
+    Cpu,
+    CpuSide,
+    Gpu,
+    GpuSide,
+    Outcome,
+    Task,
+    Ticket,
+    checked,
+    compare,
+    known_operation,
+)
+from glla.queue import Coprocessor, coprocessor
+
+
+@dataclass(frozen=True)
+class Report:
+    """Who did what, so far.
+
+    Attributes
+    ----------
+    gpu_systems, cpu_systems : int
+        Systems that each side has done.
+    gpu_seconds, cpu_seconds : float
+        How long it worked on them.
+    ratio_at_start, ratio : float or None
+        t_GPU / t_CPU, of the size that came last: as it was measured, remembered or given, and as corrected since. 0:
+        the GPU works alone; inf: the CPU. None before the first system.
+    source : str
+        Where the ratio at the start is from: "measured", "remembered", "given", "software" (the device is a software
+        rasteriser: the CPU works alone), "one side" (the other one cannot do the operation) or "".
+    measuring_seconds : float
+        What the measuring took.
+    """
+
+    gpu_systems: int = 0
+    cpu_systems: int = 0
+    gpu_seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    ratio_at_start: float | None = None
+    ratio: float | None = None
+    source: str = ""
+    measuring_seconds: float = 0.0
+
+
+class Stream(Iterator[Any]):
+    """Results of `map`: an iterator and a context manager. For one thread, the one that iterates.
+
+    The CPU side works in ``next``; what the caller does between two results is done beside the GPU only.
+    An error that a system raises is raised in its turn, with a note that names the system; ``next`` then goes on with
+    the one behind it. An error of the stream itself is raised behind all results before it.
+    """
+
+    def __init__(
+        self,
+        operation: str,
+        systems: Iterable[Any],
+        gpu: GpuSide,
+        cpu: CpuSide,
+        memory: Memory | None,
+        ratio: float | None = None,
+        copy: bool = True,
+        software: bool = False,
+        own: Coprocessor | None = None,
+        clock: Clock = time.perf_counter,
+    ) -> None:
+        self._operation = operation
+        self._systems = iter(systems)
+        self._length = len(systems) if isinstance(systems, Sized) else 0
+        self._gpu, self._cpu, self._memory, self._own, self._clock = gpu, cpu, memory, own, clock
+        self._given_ratio, self._copy, self._software = ratio, copy, software
+        self._waiting: deque[Task] = deque()  # taken from the stream
+        self._tickets: deque[Ticket] = deque()  # given to the GPU
+        self._outcomes: dict[int, Outcome] = {}  # done, and not given yet
+        self._taken = self._given = 0
+        self._failure: BaseException | None = None  # of the stream
+        self._exhausted = self._closed = False
+        self._gpu_since = clock()  # when it came to the first of its tasks
+        self._paces: dict[str, Pace] = {}
+        self._first_paces: dict[str, Pace] = {}
+        self._warm: set[str] = set()  # keys that the GPU has done
+        self._learnt: set[str] = set()
+        self._last = ""
+        self._source = ""
+        self._done = {"gpu": 0, "cpu": 0}
+        self._seconds = {"gpu": 0.0, "cpu": 0.0}
+        self._measuring = 0.0
+
+    # -- for the caller
+
+    def __iter__(self) -> Stream:
+        return self
+
+    def __next__(self) -> Any:
+        while not self._closed:
+            self._collect()
+            self._feed()
+            if self._given in self._outcomes:
+                index = self._given
+                self._given += 1
+                return self._outcomes.pop(index).get(index)
+            if self._waiting and self._cpu_takes(self._waiting[0]):
+                self._work()
+            elif self._tickets:
+                self._settle(self._tickets[0].outcome())
+            elif self._exhausted:
+                self.close()
+                if self._failure is not None:
+                    raise self._failure
+        raise StopIteration
+
+    @property
+    def report(self) -> Report:
+        """Who did what, so far."""
+        first, now = self._first_paces.get(self._last), self._paces.get(self._last)
+        return Report(
+            self._done["gpu"],
+            self._done["cpu"],
+            self._seconds["gpu"],
+            self._seconds["cpu"],
+            None if first is None else first.ratio,
+            None if now is None else now.ratio,
+            self._source,
+            self._measuring,
+        )
+
+    def close(self) -> None:
+        """Take no more systems; drop what waits, wait for what runs, and keep what was learnt. Harmless when done."""
+        if self._closed:
+            return
+        self._closed = True
+        self._waiting.clear()
+        for ticket in reversed(self._tickets):  # so that none of them begins meanwhile
+            ticket.cancel()
+        for ticket in self._tickets:
+            ticket.outcome()
+        self._tickets.clear()
+        self._outcomes.clear()
+        self._systems = iter(())
+        if self._memory is not None and self._given_ratio is None:
+            self._memory.put({key: self._paces[key] for key in self._learnt})
+        if self._own is not None:
+            with contextlib.suppress(CoprocessorError):  # it had died, and the results that were lost have said so
+                self._own.close()
+
+    def __enter__(self) -> Stream:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # -- systems come in
+
+    def _feed(self) -> None:
+        """Take systems from the stream as far ahead as it pays, and give the GPU its share of them."""
+        try:
+            while self._look_ahead() and self._gpu_takes(self._waiting[0]):
+                if not self._tickets:
+                    self._gpu_since = self._clock()
+                self._tickets.append(self._gpu.start(self._waiting[0]))
+                self._waiting.popleft()
+        except CoprocessorError as error:  # it takes no more; what is done already is given first
+            self._exhausted, self._failure = True, error
+            self._waiting.clear()
+
+    def _look_ahead(self) -> bool:
+        """Take what should be known before anything is decided; tell whether a system waits."""
+        while not self._exhausted and self._taken - self._given < self._ahead():
+            self._take()
+            if self._waiting:
+                self._pace(self._waiting[0])
+                self._last = self._waiting[0].key
+        return bool(self._waiting)
+
+    def _take(self) -> None:
+        try:
+            system = next(self._systems)
+        except StopIteration:
+            self._exhausted = True
+            return
+        except Exception as error:
+            self._exhausted, self._failure = True, error
+            return
+        index = self._taken
+        self._taken += 1
+        try:
+            self._waiting.append(checked(self._operation, index, system, self._copy))
+        except Exception as error:
+            self._outcomes[index] = Outcome(None, error)
+
+    def _ahead(self) -> int:
+        return self._paces[self._last].ahead if self._last else 1
+
+    def _left(self) -> int:
+        """Systems that nobody has yet, as far as known."""
+        return len(self._waiting) + (0 if self._exhausted else max(0, self._length - self._taken))
+
+    # -- who takes the next one
+
+    def _gpu_takes(self, task: Task) -> bool:
+        return gpu_takes(self._left(), self._pace(task), self._gpu_busy(), len(self._tickets))
+
+    def _cpu_takes(self, task: Task) -> bool:
+        return cpu_takes(self._left(), self._pace(task), self._gpu_busy())
+
+    def _gpu_busy(self) -> float:
+        """Seconds that the GPU still needs for what it has."""
+        if not self._tickets:
+            return 0.0
+        each = [self._pace(ticket.task).gpu for ticket in self._tickets]
+        return sum(each[1:]) + max(0.0, each[0] - (self._clock() - self._gpu_since))
+
+    def _pace(self, task: Task) -> Pace:
+        """What is known of a task's operation and size; measured now if nothing is."""
+        key = task.key
+        if key not in self._paces:
+            self._paces[key] = self._first_paces[key] = self._first_pace(task)
+        return self._paces[key]
+
+    def _first_pace(self, task: Task) -> Pace:
+        if not self._cpu.can(self._operation):
+            self._source = "one side"
+            return from_ratio(0)
+        if self._given_ratio is not None:
+            self._source = "given"
+            return from_ratio(self._given_ratio)
+        if self._software:
+            self._source = "software"
+            return from_ratio(math.inf)
+        remembered = None if self._memory is None else self._memory.get(task.key)
+        if remembered is not None:
+            self._source = "remembered"
+            return remembered
+        return self._measured(task)
+
+    def _measured(self, task: Task) -> Pace:
+        while self._tickets:  # they would be measured too
+            self._settle(self._tickets[0].outcome())
+        start = self._clock()
+        first = self._gpu.start(task).outcome()  # cold; whether it can be done there at all
+        if isinstance(first.error, (DeviceError, CoprocessorError)):
+            self._source = "one side"
+            pace = from_ratio(math.inf)
+        else:
+            self._source = "measured"
+            self._warm.add(task.key)
+            pace = compare(task, self._gpu, self._cpu, self._clock)
+            self._learnt.add(task.key)
+        self._measuring += self._clock() - start
+        return pace
+
+    # -- results come out
+
+    def _work(self) -> None:
+        """Do the next system on the CPU."""
+        task = self._waiting[0]
+        outcome = self._cpu.run(task)
+        self._waiting.popleft()  # not before: a keyboard interrupt loses nothing
+        self._finish(task, outcome)
+
+    def _collect(self) -> None:
+        """Note what the GPU has finished."""
+        while self._tickets and self._tickets[0].done():
+            self._settle(self._tickets[0].outcome())
+
+    def _settle(self, outcome: Outcome) -> None:
+        """Note the outcome of the GPU's first task."""
+        task = self._tickets.popleft().task
+        self._gpu_since = outcome.end
+        self._finish(task, outcome)
+
+    def _finish(self, task: Task, outcome: Outcome) -> None:
+        self._outcomes[task.index] = outcome
+        if outcome.side:
+            self._done[outcome.side] += 1
+            self._seconds[outcome.side] += outcome.seconds
+        if outcome.error is None:
+            self._learn(task.key, outcome)
+
+    def _learn(self, key: str, outcome: Outcome) -> None:
+        """Correct what is known by what a system took."""
+        pace = self._paces[key]
+        if not math.isfinite(pace.gpu_alone + pace.cpu_alone):  # given, or there is nothing to choose
+            if pace.workers == "both" and outcome.side == "cpu":
+                self._paces[key] = from_ratio(pace.ratio, outcome.seconds)
+            return
+        if outcome.side == "gpu" and key not in self._warm:
+            self._warm.add(key)  # the first one compiles
+            return
+        self._paces[key] = pace.corrected(outcome.side, outcome.seconds)
+        self._learnt.add(key)
+
+
+def map(
+    op: str,
+    systems: Iterable[Any],
+    *,
+    gpu: Coprocessor | None = None,
+    ratio: float | None = None,
+    copy: bool | None = None,
+) -> Stream:
+    """Solve or factor a stream of systems on the GPU and the CPU together.
+
+    Parameters
+    ----------
+    op : {"solve", "lu_factor", "plu", "inv", "det"}
+        What to do with each system: the function of glla of that name.
+    systems : iterable
+        Pairs (A, b) for ``solve``, matrices A for the others: array_like, real, one matrix each. Taken as they are
+        needed, and a few ahead: as many as the ratio asks for, at most 20. That may be without end.
+    gpu : Coprocessor, optional
+        Whose device to use; stays open. By default one of its own, closed at the end.
+    ratio : float, optional
+        Systems on the CPU for each one on the GPU, instead of what is measured: 0 has the GPU work alone, infinity the
+        CPU. Then nothing is measured, corrected or remembered.
+    copy : bool, optional
+        Copy systems when they are taken, so that one array may be used again for the next one. By default what comes
+        from an iterator is copied, and what stands in a sequence or an array is not, and must stay as it is.
+
+    Returns
+    -------
+    Stream
+        Iterator over the results, in order, each as the function gives it for arrays (float32 on both sides). It has a
+        `report`, and `close` for whoever stops early; it is a context manager.
+
+    Raises
+    ------
+    OptionError
+        Unknown `op`; a `ratio` below 0.
+    ContextError
+        There is no OpenGL device.
+    SingularMatrixError, ShapeError, DTypeError, NonFiniteError, ...
+        From ``next``, when the system's turn comes: what the function raises, with a note that names the system.
+
+    Notes
+    -----
+    For each operation and size (to half an octave) the first system is also the benchmark: what it takes on either
+    side, alone and beside the other. Its times are remembered for 30 days for this device and driver, in
+    ``$XDG_CACHE_HOME/glla/hybrid`` (``GLLA_HYBRID=off``: not at all), and corrected by each system. Where both together
+    do not promise to be 10 % faster than the better side, that one works alone; beside a software rasteriser, which
+    would take the cores from it, the CPU does. The CPU side works in the caller's thread, in ``next``.
+
+    Error: either side keeps the bounds of the function. Which side does a system depends on times, so results may
+    differ in the last bits from run to run. Both call a matrix singular by the same rule, save within rounding error
+    of the line. The CPU side uses SciPy's LAPACK; without SciPy it is NumPy's, which has no factors: then the GPU alone
+    does ``lu_factor``, ``plu`` and ``det``, and the CPU side finds only pivots that are exactly zero.
+
+    Source: Brodtkorb 2007, section 4.2.4, equation 4.46.
+
+    Examples
+    --------
+    >>> import glla
+    >>> import numpy as np
+    >>> systems = [(k * np.eye(3), np.ones(3)) for k in (1, 2, 4)]
+    >>> for x in glla.hybrid.map("solve", systems, ratio=1):
+    ...     print(x)
+    [1. 1. 1.]
+    [0.5 0.5 0.5]
+    [0.25 0.25 0.25]
+    """
+    known_operation(op)
+    if ratio is not None and not ratio >= 0:
+        raise OptionError(f"hybrid.map: ratio must be None or a number from 0, got {ratio!r}")
+    if copy is None:
+        copy = not isinstance(systems, (Sequence, np.ndarray))
+    if gpu is not None and gpu.closed:
+        raise CoprocessorError("hybrid.map: the coprocessor is closed; make another one, or leave gpu out")
+    clock = time.perf_counter
+    worker = gpu if gpu is not None else coprocessor()
+    info = worker.info
+    return Stream(
+        op,
+        systems,
+        Gpu(worker, clock),
+        Cpu(clock),
+        Memory(info),
+        ratio,
+        copy,
+        info.software,
+        worker if gpu is None else None,
+        clock,
+    )

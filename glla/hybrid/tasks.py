@@ -1,0 +1,260 @@
+"""A system to be worked on, the two sides that can, and the benchmark that compares them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from concurrent.futures import CancelledError
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Protocol
+
+import numpy as np
+
+from glla import linalg
+from glla.errors import CoprocessorError, OptionError, ShapeError
+from glla.hybrid import host
+from glla.hybrid.share import GAIN, MOST_AHEAD, Pace
+from glla.matrix import Array, as_float32
+from glla.queue import Coprocessor, Pending
+
+Clock = Callable[[], float]
+
+OPERATIONS = ("solve", "lu_factor", "plu", "inv", "det")
+"""What can be shared."""
+
+WARM = 0.3
+"""Seconds of work before a GPU counts as warm: its clock is low while it idles."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A system that was checked.
+
+    Attributes
+    ----------
+    index : int
+        Its place in the stream.
+    operation : str
+        One of `OPERATIONS`.
+    arrays : tuple of ndarray
+        Operands, float32 and finite, of fitting shapes.
+    """
+
+    index: int
+    operation: str
+    arrays: tuple[Array, ...]
+
+    @property
+    def key(self) -> str:
+        """Operation and size, to half an octave: what takes about as long on either side.
+
+        Examples
+        --------
+        >>> Task(0, "inv", (np.eye(1000, dtype=np.float32),)).key
+        'inv 1024 x 1024'
+        """
+        return _key(self.operation, tuple(side for array in self.arrays for side in array.shape))
+
+
+@lru_cache
+def _key(operation: str, sides: tuple[int, ...]) -> str:
+    rounded = (round(2 ** (round(2 * math.log2(max(side, 1))) / 2)) for side in sides)
+    return f"{operation} {' x '.join(map(str, rounded))}"
+
+
+def checked(operation: str, index: int, system: Any, copy: bool) -> Task:
+    """Make a task of a member of the stream.
+
+    Raises
+    ------
+    ShapeError, DTypeError, NonFiniteError
+        As the operation itself, for one matrix.
+    """
+    if operation == "solve":
+        try:
+            values = dict(zip(("A", "b"), system, strict=True))
+        except (TypeError, ValueError):
+            raise ShapeError("solve: a system must be a pair (A, b)") from None
+    else:
+        values = {"A": system}
+    arrays = {name: as_float32(operation, name, value) for name, value in values.items()}
+    a = arrays["A"]
+    if a.ndim != 2:
+        raise ShapeError(
+            f"{operation}: A must be one matrix, two-dimensional, got shape {a.shape}; iterate over a stack"
+        )
+    if operation not in ("lu_factor", "plu") and a.shape[0] != a.shape[1]:
+        raise ShapeError(f"{operation}: A must be square, got shape {a.shape}")
+    if operation == "solve" and (arrays["b"].ndim not in (1, 2) or arrays["b"].shape[0] != a.shape[0]):
+        n = a.shape[0]
+        raise ShapeError(f"solve: b must have shape ({n},) or ({n}, k) for A {a.shape}, got {arrays['b'].shape}")
+    own = (np.array(array, copy=True) if copy else array for array in arrays.values())
+    return Task(index, operation, tuple(own))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a task: a value or an error, the seconds it took, and when it was done.
+
+    Attributes
+    ----------
+    side : str
+        Who did it: "gpu", "cpu", or "" if it was no system.
+    """
+
+    value: Any
+    error: Exception | None
+    seconds: float = 0.0
+    end: float = 0.0
+    side: str = ""
+
+    def get(self, index: int) -> Any:
+        """Give the value, or raise the error and say which system it is."""
+        if self.error is None:
+            return self.value
+        self.error.add_note(f"raised by system {index} of hybrid.map")
+        try:
+            raise self.error
+        finally:
+            del self  # an exception keeps this frame, and must not keep what keeps the exception
+
+
+def attempt(function: Callable[..., Any], arrays: tuple[Array, ...], clock: Clock, side: str) -> Outcome:
+    """Do a task, and time it."""
+    start = clock()
+    try:
+        value, error = function(*arrays), None
+    except Exception as raised:
+        value, error = None, raised.with_traceback(None)  # whose frames hold textures
+    end = clock()
+    return Outcome(value, error, end - start, end, side)
+
+
+class Ticket(Protocol):
+    """Stands for a task that the GPU has, or will have."""
+
+    task: Task
+
+    def done(self) -> bool:
+        """Whether it is there."""
+
+    def outcome(self) -> Outcome:
+        """Wait for it."""
+
+    def cancel(self) -> bool:
+        """Take it back; False if it has begun."""
+
+
+class GpuSide(Protocol):
+    """Does tasks in the order in which they come, while the caller goes on."""
+
+    def start(self, task: Task) -> Ticket:
+        """Have a task done; raises CoprocessorError if none is taken any more."""
+
+
+class CpuSide(Protocol):
+    """Does tasks in the caller's thread."""
+
+    def can(self, operation: str) -> bool:
+        """Whether it knows the operation."""
+
+    def run(self, task: Task) -> Outcome:
+        """Do a task."""
+
+
+class Queued:
+    """A `Ticket` of a coprocessor."""
+
+    def __init__(self, task: Task, pending: Pending) -> None:
+        self.task = task
+        self._pending = pending
+
+    def done(self) -> bool:
+        """Whether it is there."""
+        return self._pending.done()
+
+    def outcome(self) -> Outcome:
+        """Wait for it."""
+        try:
+            outcome: Outcome = self._pending.result()
+        except (CoprocessorError, CancelledError) as error:  # the worker died, or somebody closed it
+            lost = error if isinstance(error, CoprocessorError) else CoprocessorError(str(error))
+            return Outcome(None, lost)
+        return outcome
+
+    def cancel(self) -> bool:
+        """Take it back; False if it has begun."""
+        return self._pending.cancel()
+
+
+class Gpu:
+    """The GPU side: a coprocessor, which uploads, computes and reads back while the caller does something else."""
+
+    def __init__(self, coprocessor: Coprocessor, clock: Clock) -> None:
+        self._coprocessor = coprocessor
+        self._clock = clock
+
+    def start(self, task: Task) -> Queued:
+        """Have a task done."""
+        function = getattr(linalg, task.operation)
+        return Queued(task, self._coprocessor.submit(attempt, function, task.arrays, self._clock, "gpu"))
+
+
+class Cpu:
+    """The CPU side: LAPACK, with all the threads that it is given."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._functions = host.functions()
+
+    def can(self, operation: str) -> bool:
+        """Whether it knows the operation."""
+        return operation in self._functions
+
+    def run(self, task: Task) -> Outcome:
+        """Do a task."""
+        return attempt(self._functions[task.operation], task.arrays, self._clock, "cpu")
+
+
+def compare(task: Task, gpu: GpuSide, cpu: CpuSide, clock: Clock) -> Pace:
+    """Measure what a task takes on either side, alone and beside the other: the short benchmark of equation 4.46.
+
+    The first times are not used: there, programs are compiled, and clocks and threads wake up.
+    """
+    alone = _alone(task, gpu, cpu, clock)
+    if _hopeless(alone):
+        return alone
+    count = min(MOST_AHEAD, math.ceil(alone.cpu / alone.gpu) + 1)
+    tickets = [gpu.start(task) for _ in range(count)]
+    cpu_times: list[float] = []
+    while not cpu_times or not tickets[-1].done():
+        cpu_times.append(cpu.run(task).seconds)
+    gpu_times = [ticket.outcome().seconds for ticket in tickets]
+    return Pace(alone.gpu, alone.cpu, sum(gpu_times) / len(gpu_times), sum(cpu_times) / len(cpu_times))
+
+
+def _alone(task: Task, gpu: GpuSide, cpu: CpuSide, clock: Clock) -> Pace:
+    cpu.run(task)
+    cpu_seconds = min(cpu.run(task).seconds for _ in range(2))
+    gpu_times = [gpu.start(task).outcome().seconds]
+    start = clock()
+    while len(gpu_times) < 3 or (len(gpu_times) < 10 and clock() - start < WARM):
+        gpu_times.append(gpu.start(task).outcome().seconds)
+        if _hopeless(Pace(gpu_times[-1], cpu_seconds, gpu_times[-1], cpu_seconds)) and gpu_times[-1] > WARM:
+            break  # it will not get that much warmer
+    gpu_seconds = min(gpu_times[-2:])
+    shortest = 1e-9  # whatever the clock says
+    times = max(gpu_seconds, shortest), max(cpu_seconds, shortest)
+    return Pace(*times, *times)
+
+
+def _hopeless(alone: Pace) -> bool:
+    """Whether even without hindering each other both would not win enough."""
+    return max(alone.gpu / alone.cpu, alone.cpu / alone.gpu) > 1 / (GAIN - 1)
+
+
+def known_operation(operation: str) -> None:
+    """Refuse what cannot be shared."""
+    if operation not in OPERATIONS:
+        raise OptionError(f"hybrid.map: op must be one of {', '.join(OPERATIONS)}, got {operation!r}")

@@ -1,0 +1,633 @@
+"""glla.hybrid: who does what, what is remembered, and that results are right whoever made them."""
+
+import gc
+import itertools
+import json
+import math
+import os
+import threading
+import weakref
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import glla
+from glla import testing
+from glla.errors import CoprocessorError, LimitError, NonFiniteError, OptionError, ShapeError, SingularMatrixError
+from glla.hybrid import host
+from glla.hybrid.memory import DAYS, Memory
+from glla.hybrid.share import GAIN, MOST_AHEAD, Pace, cpu_takes, from_ratio, gpu_share
+from glla.hybrid.stream import Stream
+from glla.hybrid.tasks import OPERATIONS, Outcome, Task, compare
+
+INFINITE = math.inf
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    """Keep out of the user's cache."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("GLLA_HYBRID", raising=False)
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def gpu():
+    """One coprocessor for all."""
+    with glla.coprocessor() as coprocessor:
+        yield coprocessor
+
+
+# -- sides that only pretend, in a time of their own ------------------------------------------------------------------
+
+
+class World:
+    """A clock, and two sides that take as long as they are told: seconds(place among that side's systems)."""
+
+    def __init__(self, gpu, cpu, hindrance=1.0):
+        self.now = 0.0
+        self.seconds = {side: value if callable(value) else lambda _, s=value: s for side, value in
+                        (("gpu", gpu), ("cpu", cpu))}  # fmt: skip
+        self.hindrance = hindrance
+        self.gpu_free = 0.0
+        self.did = []  # (side, index, end)
+        self.cancelled = []
+        self.capable = True
+
+    def clock(self):
+        return self.now
+
+    def count(self, side):
+        return sum(1 for who, _, _ in self.did if who == side)
+
+    def can(self, operation):
+        return self.capable
+
+    def run(self, task):
+        slower = self.hindrance if self.gpu_free > self.now else 1.0
+        seconds = slower * self.seconds["cpu"](self.count("cpu"))
+        self.now += seconds
+        self.did.append(("cpu", task.index, self.now))
+        return self.result(task, seconds, self.now, "cpu")
+
+    def start(self, task):
+        seconds = self.seconds["gpu"](self.count("gpu"))
+        self.gpu_free = max(self.gpu_free, self.now) + seconds
+        self.did.append(("gpu", task.index, self.gpu_free))
+        return FakeTicket(self, task, self.gpu_free, seconds)
+
+    def result(self, task, seconds, end, side):
+        return Outcome(float(task.arrays[0][0, 0]), None, seconds, end, side)
+
+
+class FakeTicket:
+    def __init__(self, world, task, end, seconds):
+        self.world, self.task, self.end, self.seconds = world, task, end, seconds
+
+    def done(self):
+        return self.world.now >= self.end
+
+    def outcome(self):
+        self.world.now = max(self.world.now, self.end)
+        return self.world.result(self.task, self.seconds, self.end, "gpu")
+
+    def cancel(self):
+        self.world.cancelled.append(self.task.index)
+        return False
+
+
+def numbers(count):
+    """Systems that are their own number."""
+    return [np.full((1, 1), index, dtype=np.float32) for index in range(count)]
+
+
+def shared(world, systems, memory=None, **options):
+    return Stream("det", systems, world, world, memory, clock=world.clock, **options)
+
+
+class Known(dict):
+    """A memory that knows a pace for everything."""
+
+    def __init__(self, pace):
+        super().__init__()
+        self.pace = pace
+
+    def get(self, key):
+        return self.pace
+
+    def put(self, paces):
+        self.update(paces)
+
+
+def known(gpu, cpu):
+    return Known(Pace(gpu, cpu, gpu, cpu))
+
+
+def best(count, gpu, cpu):
+    """When `count` systems can be done at the earliest."""
+    return min(max(k * gpu, (count - k) * cpu) for k in range(count + 1))
+
+
+@pytest.mark.parametrize("length_is_known", [True, False])
+@pytest.mark.parametrize("gpu_seconds, cpu_seconds", [(1, 1), (3, 1), (1, 3), (2.4, 1), (1, 2.4), (7, 1), (1, 9.5)])
+def test_both_end_together(gpu_seconds, cpu_seconds, length_is_known):
+    """As the best split does; where the end comes unforeseen, it may take a system of the faster side longer."""
+    for count in (*range(1, 12), 25, 60):
+        world = World(gpu_seconds, cpu_seconds)
+        systems = numbers(count) if length_is_known else iter(numbers(count))
+        stream = shared(world, systems, known(gpu_seconds, cpu_seconds))
+        assert list(stream) == list(range(count))
+        least = best(count, gpu_seconds, cpu_seconds)
+        assert least <= world.now + 1e-9
+        allowed = least + (0 if length_is_known else min(gpu_seconds, cpu_seconds)) + 1e-9
+        assert world.now <= allowed, (count, world.did)
+        assert world.now <= count * min(gpu_seconds, cpu_seconds) + 1e-9, "slower than one side alone"
+
+
+def test_a_slow_gpu_does_not_get_the_last_system():
+    world = World(3, 1)
+    assert list(shared(world, iter(numbers(9)), known(3, 1))) == list(range(9))
+    assert world.did[-1][0] == "cpu" and world.now == 7  # 2 and 7
+
+
+@pytest.mark.parametrize("gpu_seconds, cpu_seconds, worker", [(50, 1, "cpu"), (1, 50, "gpu")])
+def test_a_hopeless_side_stays_idle(gpu_seconds, cpu_seconds, worker):
+    world = World(gpu_seconds, cpu_seconds)
+    memory = known(gpu_seconds, cpu_seconds)
+    stream = shared(world, numbers(30), memory)
+    assert list(stream) == list(range(30))
+    assert {side for side, _, _ in world.did} == {worker} and world.now == 30
+    assert stream.report.ratio == (INFINITE if worker == "cpu" else 0)
+
+
+def test_sides_that_hinder_each_other_do_not_work_together():
+    """Both together would be at 1/1.9 + 1/2.2 a second, the CPU alone at 1."""
+    memory = Known(Pace(1.2, 1, 1.9, 2.2))
+    world = World(1.2, 1)
+    list(shared(world, numbers(10), memory))
+    assert world.count("gpu") == 0
+
+
+def test_wrong_memory_is_corrected():
+    """The GPU is remembered three times faster than it is now; what is learnt is remembered instead."""
+    world = World(3, 1)
+    memory = known(1, 1)
+    stream = shared(world, numbers(200), memory)
+    assert list(stream) == list(range(200))
+    assert stream.report.ratio_at_start == 1 and stream.report.source == "remembered"
+    assert stream.report.ratio == pytest.approx(3, rel=0.02)
+    assert memory["det 1 x 1"].ratio == stream.report.ratio
+    assert world.now <= 1.03 * best(200, 3, 1)
+
+
+def test_one_hiccup_decides_nothing():
+    world = World(1, lambda place: 1000 if place == 3 else 1)
+    stream = shared(world, itertools.islice(itertools.cycle(numbers(1)), 12), known(1, 1))
+    with stream:
+        for _ in stream:
+            assert 0.5 < stream.report.ratio < 2
+
+
+def test_the_first_one_on_the_gpu_compiles_and_counts_for_nothing():
+    world = World(lambda place: 8 if place == 0 else 1, 1)
+    stream = shared(world, numbers(40), known(1, 1))
+    list(stream)
+    assert stream.report.ratio == 1
+
+
+def test_the_ratio_is_measured_where_nothing_is_known():
+    world = World(lambda place: 100 if place == 0 else 4, 2, hindrance=1.5)
+    memory = Known(None)
+    stream = shared(world, numbers(10), memory)
+    assert next(stream) == 0
+    assert stream.report.source == "measured" and stream.report.measuring_seconds > 100
+    assert stream.report.ratio_at_start == pytest.approx(4 / 3, rel=0.2)
+    stream.close()
+    (pace,) = memory.values()
+    assert (pace.gpu_alone, pace.cpu_alone, pace.gpu) == (4, 2, 4)
+
+
+def test_measuring_a_hopeless_gpu_is_short():
+    world = World(100, 1)
+    pace = compare(Task(0, "det", (np.ones((1, 1), np.float32),)), world, world, world.clock)
+    assert pace.workers == "cpu" and world.count("gpu") == 2
+    assert GAIN == 1.1  # what the other figures here rest on
+
+
+def test_a_given_ratio_is_neither_measured_nor_corrected():
+    world = World(10, 1)
+    memory = Known(None)
+    stream = shared(world, numbers(24), memory, ratio=1)
+    assert list(stream) == list(range(24))
+    assert (stream.report.ratio, stream.report.source, stream.report.measuring_seconds) == (1, "given", 0)
+    assert world.count("gpu") > 2 and not memory
+
+
+def test_a_software_rasteriser_leaves_it_to_the_cpu():
+    world = World(1, 1)
+    stream = shared(world, numbers(5), Known(None), software=True)
+    assert list(stream) == list(range(5))
+    assert world.count("gpu") == 0 and stream.report.source == "software" and world.now == 5
+
+
+def test_what_the_cpu_cannot_do_is_the_gpus():
+    world = World(5, 1)
+    world.capable = False
+    stream = shared(world, numbers(5), Known(None))
+    assert list(stream) == list(range(5))
+    assert world.count("cpu") == 0 and (stream.report.source, stream.report.ratio) == ("one side", 0)
+
+
+def test_what_the_gpu_has_no_room_for_is_the_cpus():
+    world = World(1, 1)
+    failed = Outcome(None, LimitError("too large", 2, 1), 1.0, 1.0, "gpu")
+    world.result = lambda task, seconds, end, side: failed if side == "gpu" else Outcome(7, None, seconds, end, side)
+    memory = Known(None)
+    assert list(shared(world, numbers(3), memory)) == [7, 7, 7]
+    assert world.count("gpu") == 1 and not memory  # another time there may be room
+
+
+@pytest.mark.parametrize("ratio", [0, 0.01, 0.3, 1, 3, 100, INFINITE])
+def test_systems_are_taken_a_few_ahead_only(ratio):
+    taken = 0
+    ahead = {0: 4, 0.01: MOST_AHEAD, 0.3: 9, 1: 6, 3: 9, 100: MOST_AHEAD, INFINITE: 4}[ratio]
+
+    def endless():
+        nonlocal taken
+        for system in itertools.cycle(numbers(1)):
+            taken += 1
+            yield system
+
+    world = World(1, 1)
+    with shared(world, endless(), None, ratio=ratio) as stream:
+        for given in range(60):
+            assert taken - given <= ahead
+            next(stream)
+    assert taken >= 60
+    sides = {"gpu"} if ratio < 0.1 else {"cpu"} if ratio > 10 else {"gpu", "cpu"}
+    assert {side for side, _, _ in world.did} == sides
+
+
+def test_sizes_have_paces_of_their_own():
+    """One size is remembered, the other is measured."""
+    world = World(2, 1)
+    memory = Known(None)
+    memory.get = lambda key: Pace(1, 1, 1, 1) if key == "det 1 x 1" else None
+    systems = [np.eye(size, dtype=np.float32) for size in (1, 64, 1, 64, 70, 1)]
+    list(shared(world, systems, memory))
+    assert set(memory) == {"det 1 x 1", "det 64 x 64"}
+
+
+def test_shares():
+    assert gpu_share(10, Pace(1, 1, 1, 1), gpu_busy=4) == 3
+    assert gpu_share(3, Pace(1, 1, 1, 1), gpu_busy=4) == 0
+    assert gpu_share(5, from_ratio(0)) == 5 and gpu_share(5, from_ratio(INFINITE)) == 0
+    assert cpu_takes(5, from_ratio(INFINITE), 0) and not cpu_takes(5, from_ratio(0), 0)
+    assert cpu_takes(5, from_ratio(2), 0) and not cpu_takes(1, from_ratio(0.5), 0)
+
+
+# -- what is remembered -----------------------------------------------------------------------------------------------
+
+
+PACE = Pace(1.0, 2.0, 1.5, 2.5)
+
+
+def test_memory_round_trip(device, cache):
+    memory = Memory(device.info)
+    assert memory.get("solve 64 x 64 x 1") is None
+    memory.put({"solve 64 x 64 x 1": PACE})
+    Memory(device.info).put({"inv 64 x 64": PACE})
+    again = Memory(device.info)
+    assert again.get("solve 64 x 64 x 1") == again.get("inv 64 x 64") == PACE
+    (path,) = [path for path in cache.rglob("*") if path.is_file()]
+    assert path.parent == cache / "glla" / "hybrid" and path == again.path
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda told: "",
+        lambda told: json.dumps(told)[:-9],
+        lambda told: "[]",
+        lambda told: "\x00\xff",
+        lambda told: json.dumps({**told, "format": 0}),
+        lambda told: json.dumps({**told, "paces": {"k": [1, 2, 3]}}),
+        lambda told: json.dumps({**told, "paces": {"k": [1, 2, 3, -4]}}),
+        lambda told: json.dumps({**told, "paces": {"k": [1, 2, 3, float("nan")]}}),
+        lambda told: json.dumps({**told, "paces": 3}),
+        lambda told: json.dumps({**told, "conditions": {**told["conditions"], "driver": "another"}}),
+    ],
+)
+def test_a_file_that_is_wrong_counts_as_none(device, spoil):
+    memory = Memory(device.info)
+    memory.put({"k": PACE})
+    memory.path.write_text(spoil(json.loads(memory.path.read_text())), encoding="utf-8")
+    spoilt = Memory(device.info)
+    assert spoilt.get("k") is None
+    spoilt.put({"k": PACE})
+    assert Memory(device.info).get("k") == PACE
+
+
+def test_an_old_file_counts_as_none(device):
+    memory = Memory(device.info)
+    memory.put({"k": PACE})
+    age = memory.path.stat().st_mtime - 86400 * (DAYS + 1)
+    os.utime(memory.path, (age, age))
+    assert Memory(device.info).get("k") is None
+
+
+def test_a_folder_that_cannot_be_written_is_no_error(device, cache):
+    (cache / "glla").write_text("in the way")
+    memory = Memory(device.info)
+    memory.put({"k": PACE})
+    assert memory.get("k") == PACE and Memory(device.info).get("k") is None
+
+
+def test_memory_can_be_turned_off(device, cache, monkeypatch):
+    Memory(device.info).put({"k": PACE})
+    monkeypatch.setenv("GLLA_HYBRID", "off")
+    memory = Memory(device.info)
+    assert memory.get("k") is None and memory.path is None
+    memory.put({"k": PACE})
+    assert memory.get("k") == PACE
+
+
+def test_what_was_measured_on_a_device_is_remembered(gpu, monkeypatch):
+    """The whole way, as if the rasteriser were hardware."""
+    monkeypatch.setattr(type(gpu), "info", replace(gpu.info, software=False))
+    systems = [np.eye(8, dtype=np.float32)] * 3
+    for source in ("measured", "remembered"):
+        stream = glla.hybrid.map("det", systems, gpu=gpu)
+        assert list(stream) == [1, 1, 1]
+        assert stream.report.source == source
+    assert Memory(gpu.info).get("det 8 x 8") is not None
+
+
+# -- results ----------------------------------------------------------------------------------------------------------
+
+
+def system(operation, n, rng):
+    a = testing.normal(n, n, rng) + 4 * np.eye(n, dtype=np.float32)
+    return (a, testing.normal(n, 2, rng)) if operation == "solve" else a
+
+
+def judge(operation, given, result):
+    if operation == "solve":
+        testing.assert_solve(given[0], result, given[1])
+    elif operation == "inv":
+        testing.assert_inverse(given, result)
+    elif operation == "plu":
+        testing.assert_plu(given, *result)
+    elif operation == "lu_factor":
+        lu, piv = result
+        assert piv.dtype == np.int32
+        testing.assert_plu(given, testing.permutation_from_piv(piv), *testing.unpack_lu(lu))
+    else:
+        expected = np.linalg.det(given.astype(np.float64))
+        assert result.dtype == np.float32 and result == pytest.approx(expected, rel=1e-4)
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_results_are_right_and_in_order_whoever_made_them(operation, gpu, rng):
+    systems = [system(operation, n, rng) for n in (5, 1, 8, 13, 2, 3, 17, 4)]
+    before = [np.array(s if operation != "solve" else s[0]) for s in systems]
+    stream = glla.hybrid.map(operation, systems, gpu=gpu, ratio=1)
+    results = list(stream)
+    assert len(results) == len(systems)
+    for given, result in zip(systems, results, strict=True):
+        judge(operation, given, result)
+    assert stream.report.gpu_systems >= 2 and stream.report.cpu_systems >= 2
+    assert stream.report.gpu_seconds > 0 and stream.report.cpu_seconds > 0
+    for given, unchanged in zip(systems, before, strict=True):
+        assert (np.array(given if operation != "solve" else given[0]) == unchanged).all()
+    assert not gpu.closed
+
+
+@pytest.mark.parametrize("ratio", [0, INFINITE])
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_awkward_systems_on_either_side(operation, ratio, gpu, rng):
+    """Empty, one by one, permuted, badly scaled; a right-hand side that is a vector; integers."""
+    kinds = [testing.identity(1, 1), testing.swapped_pairs(6, 6), testing.graded(7, 7, rng), testing.bad_pairs(4, 4)]
+    kinds.append(np.array([[2, 1], [4, 4]]))
+    kinds.append(testing.normal(5, 5, rng) * np.float32(2.0**-60))
+    if operation == "solve":
+        systems = [(a, np.arange(1, len(a) + 1)) for a in kinds]
+        results = list(glla.hybrid.map("solve", systems, gpu=gpu, ratio=ratio))
+        for (a, b), x in zip(systems, results, strict=True):
+            testing.assert_solve(a.astype(np.float32), x[:, np.newaxis], b[:, np.newaxis].astype(np.float32))
+        (empty,) = glla.hybrid.map("solve", [(np.ones((0, 0)), np.ones((0, 3)))], gpu=gpu, ratio=ratio)
+        assert empty.shape == (0, 3)
+        return
+    for a, result in zip(kinds, glla.hybrid.map(operation, kinds, gpu=gpu, ratio=ratio), strict=True):
+        judge(operation, a.astype(np.float32), result)
+    (empty,) = glla.hybrid.map(operation, [np.ones((0, 0))], gpu=gpu, ratio=ratio)
+    for part in empty if isinstance(empty, tuple) else (empty,):
+        assert np.size(part) == (1 if operation == "det" else 0)
+
+
+@pytest.mark.parametrize("ratio", [0, INFINITE])
+def test_bad_scaling_is_mended_on_either_side(ratio, gpu):
+    """As it stands, the first row would lend the pivot, and lose the first unknown; entries also reach denormals."""
+    a = np.array([[2.0**30, 2.0**60], [1, 1]])
+    tiny = np.array([[2.0**-130, 0], [0, 2.0**-100]])
+    x, y = glla.hybrid.map("solve", [(a, a.sum(axis=1)), (tiny, tiny.sum(axis=1))], gpu=gpu, ratio=ratio)
+    assert x.tolist() == [1, 1] and (y[1] == 1 if ratio == 0 else y.tolist() == [1, 1])
+    (scaled,) = glla.hybrid.map("det", [a * 2.0**-50], gpu=gpu, ratio=ratio)
+    assert scaled == pytest.approx((2.0**30 - 2.0**60) * 2.0**-100)
+
+
+@pytest.mark.parametrize("operation", ["lu_factor", "plu"])
+@pytest.mark.parametrize("ratio", [0, INFINITE])
+def test_factors_of_any_shape_and_rank(operation, ratio, gpu, rng):
+    kinds = [testing.normal(3, 8, rng), testing.normal(9, 4, rng), testing.zeros(4, 4), testing.singular(6, 6, rng)]
+    for a, result in zip(kinds, glla.hybrid.map(operation, kinds, gpu=gpu, ratio=ratio), strict=True):
+        if operation == "plu":
+            testing.assert_plu(a, *result)
+        else:
+            L, U = testing.unpack_lu(result[0])
+            testing.assert_plu(a, testing.permutation_from_piv(result[1], len(a)), L, U)
+
+
+def test_without_scipy(gpu, rng, monkeypatch):
+    """NumPy solves and inverts; the rest is the GPU's."""
+    monkeypatch.setattr(host, "has_lapack", lambda: False)
+    for operation in OPERATIONS:
+        systems = [system(operation, n, rng) for n in (4, 7, 3, 6)]
+        stream = glla.hybrid.map(operation, systems, gpu=gpu, ratio=1)
+        for given, result in zip(systems, stream, strict=True):
+            judge(operation, given, result)
+        assert (stream.report.cpu_systems > 0) == (operation in ("solve", "inv"))
+    with pytest.raises(SingularMatrixError, match="solve: Singular matrix: a pivot is zero"):
+        next(glla.hybrid.map("solve", [(np.ones((2, 2)), np.ones(2))], gpu=gpu, ratio=INFINITE))
+
+
+def test_one_array_may_be_used_again(gpu):
+    """What comes from a generator is copied when it is taken."""
+
+    def systems():
+        a = np.zeros((2, 2), dtype=np.float32)
+        for number in range(1, 9):
+            a[...] = number * np.eye(2)
+            yield a
+
+    assert list(glla.hybrid.map("det", systems(), gpu=gpu, ratio=1)) == [n * n for n in range(1, 9)]
+
+
+def test_a_stack_is_a_stream(gpu):
+    stack = np.arange(1, 5, dtype=np.float32)[:, np.newaxis, np.newaxis] * np.eye(3, dtype=np.float32)
+    assert list(glla.hybrid.map("det", stack, gpu=gpu, ratio=1)) == [1, 8, 27, 64]
+
+
+# -- failures ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ratio", [0, 1, INFINITE])
+def test_an_error_is_raised_in_its_turn_and_names_its_system(ratio, gpu):
+    good = (2 * np.eye(2), np.ones(2))
+    systems = [
+        good,
+        (np.ones((2, 2)), np.ones(2)),
+        (np.array([[np.nan, 1], [1, 1]]), np.ones(2)),
+        good,
+        (np.ones((2, 3)), np.ones(2)),
+        (np.ones((2, 2)), np.ones(3)),
+        (np.ones((1, 2, 2)), np.ones(2)),
+        np.eye(3),
+        (np.array([[1e-30]]), np.array([1e30])),
+        good,
+    ]
+    expected = {
+        1: (SingularMatrixError, "solve: Singular matrix: pivot 1 of 2 is"),
+        2: (NonFiniteError, "solve: A must not hold NaN or infinity, got nan at"),
+        4: (ShapeError, r"solve: A must be square, got shape \(2, 3\)"),
+        5: (ShapeError, r"solve: b must have shape \(2,\) or \(2, k\) for A \(2, 2\), got \(3,\)"),
+        6: (ShapeError, r"solve: A must be one matrix, two-dimensional, got shape \(1, 2, 2\); iterate over a stack"),
+        7: (ShapeError, r"solve: a system must be a pair \(A, b\)"),
+        8: (NonFiniteError, "solve: the result does not fit float32"),
+    }
+    stream = glla.hybrid.map("solve", systems, gpu=gpu, ratio=ratio)
+    for index in range(len(systems)):
+        if index in expected:
+            kind, text = expected[index]
+            with pytest.raises(kind, match=text) as caught:
+                next(stream)
+            assert f"raised by system {index} of hybrid.map" in caught.value.__notes__
+        else:
+            assert next(stream).tolist() == [0.5, 0.5]
+    with pytest.raises(StopIteration):
+        next(stream)
+
+
+def test_both_sides_call_the_same_matrices_singular(gpu, rng):
+    kinds = [testing.singular(n, n, rng) for n in (3, 8, 20, 33)]
+    kinds += [testing.conditioned(12, 12, rng, cond) for cond in (1e2, 1e4, 1e5)] + [testing.graded(9, 9, rng)]
+    verdicts = []
+    for ratio in (0, INFINITE):
+        stream = glla.hybrid.map("inv", kinds, gpu=gpu, ratio=ratio)
+        verdicts.append([])
+        for _ in kinds:
+            try:
+                next(stream)
+                verdicts[-1].append("regular")
+            except SingularMatrixError:
+                verdicts[-1].append("singular")
+    assert verdicts[0] == verdicts[1] == ["singular"] * 4 + ["regular"] * 4
+
+
+@pytest.mark.parametrize("ratio", [0, INFINITE])
+def test_a_determinant_that_does_not_fit(ratio, gpu):
+    with pytest.raises(NonFiniteError, match="det: the determinant does not fit float32, log"):
+        next(glla.hybrid.map("det", [np.eye(2) * 1e30], gpu=gpu, ratio=ratio))
+
+
+def test_an_error_of_the_stream_comes_behind_the_results(gpu):
+    def systems():
+        yield from [np.eye(2)] * 3
+        raise KeyError("no more data")
+
+    stream = glla.hybrid.map("det", systems(), gpu=gpu, ratio=1)
+    assert [next(stream) for _ in range(3)] == [1, 1, 1]
+    with pytest.raises(KeyError, match="no more data"):
+        next(stream)
+    assert list(stream) == []
+
+
+def test_options_are_checked():
+    with pytest.raises(OptionError, match=r"hybrid\.map: op must be one of solve, lu_factor, plu, inv, det, got 'qr'"):
+        glla.hybrid.map("qr", [])
+    for ratio in (-1, math.nan):
+        with pytest.raises(OptionError, match=r"hybrid\.map: ratio must be None or a number from 0, got"):
+            glla.hybrid.map("inv", [], ratio=ratio)
+
+
+# -- the end ----------------------------------------------------------------------------------------------------------
+
+
+def workers():
+    return [thread for thread in threading.enumerate() if thread.name == "glla"]
+
+
+def test_closing_early_leaves_nothing(gpu):
+    before = workers()
+    calls = gpu.stats().textures
+    with glla.hybrid.map("inv", itertools.repeat(np.eye(4)), gpu=gpu, ratio=0.25) as stream:
+        next(stream)
+    assert gpu.waiting == 0 and not gpu.closed
+    assert list(stream) == [] and stream.report.gpu_systems >= 0
+    stream.close()
+    assert gpu.stats().textures == calls
+    with glla.hybrid.map("inv", itertools.repeat(np.eye(4)), ratio=0.25) as stream:
+        next(stream)
+        assert len(workers()) == len(before) + 1
+    assert workers() == before
+
+
+def test_an_interrupt_loses_nothing():
+    world = World(5, 1)
+    stream = shared(world, numbers(6), None, ratio=5)
+    run = world.run
+
+    def interrupted(task):
+        world.run = run
+        stream._cpu = world
+        raise KeyboardInterrupt
+
+    world.run = interrupted
+    with pytest.raises(KeyboardInterrupt):
+        next(stream)
+    assert list(stream) == list(range(6))
+
+
+def test_waiting_systems_are_cancelled():
+    world = World(5, 5)
+    stream = shared(world, numbers(20), None, ratio=0.5)
+    next(stream)
+    held = [ticket.task.index for ticket in stream._tickets]
+    stream.close()
+    assert len(held) >= 2 and world.cancelled == held[::-1] and not stream._tickets
+
+
+def test_a_stream_that_is_dropped_ends_its_coprocessor():
+    before = workers()
+    stream = glla.hybrid.map("det", itertools.repeat(np.eye(2)), ratio=1)
+    next(stream)
+    (worker,) = [thread for thread in workers() if thread not in before]
+    gone = weakref.ref(stream)
+    del stream
+    gc.collect()
+    worker.join(20)
+    assert gone() is None and not worker.is_alive()
+
+
+def test_a_closed_coprocessor():
+    gpu = glla.coprocessor()
+    stream = glla.hybrid.map("det", itertools.repeat(np.eye(2)), gpu=gpu, ratio=0)
+    assert next(stream) == 1
+    gpu.close()
+    with pytest.raises(CoprocessorError, match="the coprocessor is closed"):
+        for _ in range(20):
+            assert next(stream) == 1
+    assert list(stream) == []
+    with pytest.raises(CoprocessorError, match=r"hybrid.map: the coprocessor is closed; make another one"):
+        glla.hybrid.map("det", [], gpu=gpu)
