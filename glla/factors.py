@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -267,7 +268,7 @@ def permutation_of(pivots: NDArray[np.integer], rows: int) -> NDArray[np.intp]:
     >>> permutation_of(np.array([1, 1]), 2)
     array([1, 0])
     """
-    swaps = pivots.reshape(-1, pivots.shape[-1])
+    swaps = pivots.reshape(prod(pivots.shape[:-1]), pivots.shape[-1])
     order = np.tile(np.arange(rows), (len(swaps), 1))
     every = np.arange(len(swaps))
     for i, j in enumerate(swaps.T):

@@ -45,7 +45,7 @@ def test_the_function_handed_over_computes():
 
 
 def test_signatures_stay():
-    assert list(inspect.signature(glla.matmul).parameters) == ["a", "b", "variant", "device", "check_finite"]
+    assert list(inspect.signature(glla.matmul).parameters) == ["a", "b", "out", "variant", "device", "check_finite"]
 
 
 def test_operators_give_way():

@@ -369,7 +369,7 @@ FORK = """
             try:
                 touch()
             except (ThreadError, ReleasedError) as error:
-                print(error)
+                print(error, flush=True)  # before the next fork, which would print it again
             else:
                 raise AssertionError(touch)
         loader.unbind()

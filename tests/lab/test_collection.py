@@ -123,10 +123,10 @@ def test_the_readme_is_written_where_all_can_be_counted(small, monkeypatch, tmp_
     file.write_text(readme.README.read_text(encoding="utf-8"), encoding="utf-8")
     monkeypatch.setattr(readme, "README", file)
     monkeypatch.setattr(collection, "entries", lambda device: [replace(entry, fetches=7) for entry in small])
-    readme.main()
+    readme.main([])
     assert file.read_text(encoding="utf-8").count(" | 7 | ") == len(small)
     before = file.read_bytes()
     monkeypatch.setattr(collection, "entries", lambda device: [replace(small[0], fetches=None)])
     with pytest.raises(SystemExit, match=r"^this device has not what inner_product needs"):
-        readme.main()
+        readme.main([])
     assert file.read_bytes() == before
