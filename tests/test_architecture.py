@@ -32,7 +32,7 @@ ORDER = [
 TESTING_MAY_IMPORT = {"errors", "numpy"}
 
 GL_PACKAGES = {"moderngl", "glfw", "glcontext"}
-LAB_PACKAGES = {"scipy", "matplotlib", "rich", "pywt", "jinja2", "pygments", "pandas"}
+LAB_PACKAGES = {"scipy", "matplotlib", "rich", "pywt", "jinja2", "pygments", "pandas", "threadpoolctl"}
 
 # Paths of the machines that this was written on.
 FORBIDDEN = [f"/{folder}/".encode() for folder in ("work", "root")]

@@ -6,6 +6,7 @@ import json
 import math
 import os
 import threading
+import time
 import weakref
 from dataclasses import replace
 
@@ -19,7 +20,7 @@ from glla.hybrid import host
 from glla.hybrid.memory import DAYS, Memory
 from glla.hybrid.share import GAIN, MOST_AHEAD, Pace, cpu_takes, from_ratio, gpu_share
 from glla.hybrid.stream import Stream
-from glla.hybrid.tasks import OPERATIONS, Outcome, Task, compare
+from glla.hybrid.tasks import OPERATIONS, Cpu, Outcome, Task, compare
 
 INFINITE = math.inf
 
@@ -631,3 +632,15 @@ def test_a_closed_coprocessor():
     assert list(stream) == []
     with pytest.raises(CoprocessorError, match=r"hybrid.map: the coprocessor is closed; make another one"):
         glla.hybrid.map("det", [], gpu=gpu)
+
+
+@pytest.mark.parametrize("busy", [False, True])
+def test_a_core_is_left_to_the_thread_that_drives_the_gpu(busy):
+    threadpoolctl = pytest.importorskip("threadpoolctl")
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    used = [library["num_threads"] for library in threadpoolctl.threadpool_info() if library["user_api"] == "blas"]
+    side = Cpu(time.perf_counter, lambda: busy)
+    side._functions = {"threads": lambda: threadpoolctl.threadpool_info()}
+    outcome = side.run(Task(0, "threads", ()))
+    seen = [library["num_threads"] for library in outcome.value if library["user_api"] == "blas"]
+    assert seen == ([max(1, cores - 1)] * len(used) if busy else used)

@@ -389,11 +389,12 @@ def map(
     clock = time.perf_counter
     worker = gpu if gpu is not None else coprocessor()
     info = worker.info
+    gpu_side = Gpu(worker, clock)
     return Stream(
         op,
         systems,
-        Gpu(worker, clock),
-        Cpu(clock),
+        gpu_side,
+        Cpu(clock, gpu_side.busy),
         Memory(info),
         ratio,
         copy,

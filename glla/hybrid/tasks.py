@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from concurrent.futures import CancelledError
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol
@@ -194,18 +195,25 @@ class Gpu:
     def __init__(self, coprocessor: Coprocessor, clock: Clock) -> None:
         self._coprocessor = coprocessor
         self._clock = clock
+        self._last: Pending | None = None
 
     def start(self, task: Task) -> Queued:
         """Have a task done."""
         function = getattr(linalg, task.operation)
-        return Queued(task, self._coprocessor.submit(attempt, function, task.arrays, self._clock, "gpu"))
+        self._last = self._coprocessor.submit(attempt, function, task.arrays, self._clock, "gpu")
+        return Queued(task, self._last)
+
+    def busy(self) -> bool:
+        """Whether it has something to do still."""
+        return self._last is not None and not self._last.done()
 
 
 class Cpu:
-    """The CPU side: LAPACK, with all the threads that it is given."""
+    """The CPU side: LAPACK, with all the threads that it is given, less one while the GPU is `busy`."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, busy: Callable[[], bool] = lambda: False) -> None:
         self._clock = clock
+        self._busy = busy
         self._functions = host.functions()
 
     def can(self, operation: str) -> bool:
@@ -214,7 +222,8 @@ class Cpu:
 
     def run(self, task: Task) -> Outcome:
         """Do a task."""
-        return attempt(self._functions[task.operation], task.arrays, self._clock, "cpu")
+        with host.leaving_a_core() if self._busy() else nullcontext():
+            return attempt(self._functions[task.operation], task.arrays, self._clock, "cpu")
 
 
 def compare(task: Task, gpu: GpuSide, cpu: CpuSide, clock: Clock) -> Pace:
