@@ -224,9 +224,11 @@ class Worker:
         del opened
         running: Pending | None = None
         try:
-            while (running := self._next()) is not None:
-                self._read(running) if running.done() else self._run(running)
-                running = None  # or it would live until the next one comes
+            while (work := self._next()) is not None:
+                todo, running = work
+                del work  # or what is done would live until the next one comes
+                todo(running)
+                running = None
             self._end(None)
         except BaseException as error:
             self._end(error, running)
@@ -237,19 +239,22 @@ class Worker:
             self.cause = self.cause or error
         self.engine = None
 
-    def _next(self) -> Pending | None:
-        """Wait for what is to be done next: reads first, somebody waits for them. None at the end."""
+    def _next(self) -> tuple[Callable[[Pending], None], Pending] | None:
+        """Wait for what is to be done next: reads first, somebody waits for them. None at the end.
+
+        A call that is taken from the queue may be cancelled until it runs, so it cannot be told from a read later.
+        """
         while True:
             with self._lock:
                 if not self._reads and not self._waiting and self._closing and self._drains:
                     self._read_what_is_left()
                 if self._reads:
-                    return self._reads.popleft()
+                    return self._read, self._reads.popleft()
                 if self._waiting:
                     pending = next(iter(self._waiting))
                     del self._waiting[pending]
                     self._lock.notify_all()
-                    return pending
+                    return self._run, pending
                 if self._closing or self._abandoned:
                     self._ended = True
                     return None

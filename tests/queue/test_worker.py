@@ -218,6 +218,28 @@ def test_a_result_that_is_late_is_not_lost(host, gate):
     assert (p + 1).result(PATIENCE) == 2
 
 
+def test_a_call_that_is_cancelled_as_its_turn_comes(host, gate, monkeypatch):
+    """Between being taken from the queue and being run: found by the soak."""
+    gpu = host()
+    running = gpu.submit(int, 1)
+    gate.wait_for(1)
+    late = gpu.submit(int, 2)
+    take = gpu._worker._next
+
+    def taken():
+        work = take()
+        if work is not None and work[1] is late:
+            assert late.cancel()
+        return work
+
+    monkeypatch.setattr(gpu._worker, "_next", taken)
+    gate.open()
+    assert running.result(PATIENCE) == 1
+    with pytest.raises(CancelledError):
+        late.result(PATIENCE)
+    assert gpu.submit(int, 3).result(PATIENCE) == 3
+
+
 def test_a_timeout_of_the_operation_itself_is_told_apart(host, gate):
     gate.open()
     p = host().submit(fail, TimeoutError("the operation's own"))
