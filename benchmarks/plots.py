@@ -85,6 +85,10 @@ def pictures(run: Run, smalls: Sequence[Run]) -> list[Picture]:
     return [products(run), systems(run, smalls)]
 
 
+BEYOND = frozenset(name for name, variant in matmul.VARIANTS.items() if variant.needs)
+"""Variants of the product that need more than OpenGL 3.3."""
+
+
 def products(run: Run) -> Picture:
     """GFLOP/s of the matrix product against n, each variant, below the fragment ceiling of the same run."""
     ceiling = run["ceilings"]["ceilings"]["fragment_fma"]["value"]
@@ -161,9 +165,8 @@ def _ratio(run: Run, operation: str) -> str:
 
 def _best(run: Run, operation: str) -> dict[str, Any]:
     """Give the fastest case of the largest size; what needs more than OpenGL 3.3 is no fragment shader's doing."""
-    beyond = {name for name, variant in matmul.VARIANTS.items() if variant.needs}
     cases = [
-        case for case in run["cases"] if case["operation"] == operation and case["ok"] and case["variant"] not in beyond
+        case for case in run["cases"] if case["operation"] == operation and case["ok"] and case["variant"] not in BEYOND
     ]
     return max(cases, key=lambda case: (case["n"], case["gflops"]))
 
