@@ -193,7 +193,8 @@ def plot(told: dict[str, Any], path: Path) -> None:
     records = [record for record in told["records"] if record["ok"]]
     figure = Figure(figsize=(5 * max(1, len(records)), 4.5), layout="constrained")
     count = records[0]["count"] if records else 0
-    figure.suptitle(f"{count} systems ({told['operation']}) on {told['renderer']} and {told['cores']} cores")
+    title = f"{count} systems ({told['operation']}) on {told['renderer']} and {told['cores']} cores"
+    figure.suptitle(title, wrap=True, fontsize=11)
     for axes, record in zip(figure.subplots(1, max(1, len(records)), squeeze=False)[0], records, strict=False):
         seconds = record["seconds"]
         axes.set(title=f"n = {record['n']}", xlabel="systems on the GPU", ylabel="seconds")

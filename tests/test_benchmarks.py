@@ -372,7 +372,7 @@ def test_what_a_plot_shows():
 
 
 def test_a_compute_shader_is_not_held_against_the_fragment_ceiling(monkeypatch):
-    monkeypatch.setattr(matmul, "VARIANTS", {"computing": Variant("", "", needs=("OpenGL 4.3",))})
+    monkeypatch.setattr(plots, "BEYOND", {"computing"})
     told = made_up()
     faster = {**told["cases"][0], "operation": "matmul", "variant": "computing", "n": 256, "gflops": 1000.0}
     told["cases"].append(faster)
