@@ -2,7 +2,6 @@
 
 import importlib.util
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -51,8 +50,7 @@ def browse(tmp_path):
     """Give a function that loads a page in headless Chromium, and returns what became of it."""
     command = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if command is None:
-        message = "Chromium is not installed (apt install chromium)"
-        pytest.fail(message) if os.environ.get("CI") == "true" else pytest.skip(message)
+        pytest.skip("Chromium is not installed (apt install chromium)")
 
     def load(page, fragment=""):
         arguments = [*CHROMIUM, f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom", f"{page.as_uri()}{fragment}"]
