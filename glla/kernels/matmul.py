@@ -144,7 +144,9 @@ def choice(m: int, k: int, n: int, limits: Limits) -> tuple[str, Parameters]:
         if tuned.variant != "panel_broadcast" or _panels_fit(m, k, depth, limits):
             return tuned.variant, tuned.parameters
     small = SMALL_IN_SOFTWARE if limits.software else SMALL
-    if min(m, n) < 2 * BLOCK_ROWS * BLOCK_COLUMNS or m * k * n <= small**3:
+    # A software rasteriser loses what lies outside C and no more; a GPU also needs many fragments to be busy.
+    thin = m < BLOCK_ROWS if limits.software else min(m, n) < 2 * BLOCK_ROWS * BLOCK_COLUMNS
+    if thin or m * k * n <= small**3:
         return "inner_product", ()
     if not limits.software and _panels_fit(m, k, DEPTH, limits) and m * k * n >= LARGE**3:
         return "panel_broadcast", ()
