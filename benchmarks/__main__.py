@@ -104,15 +104,11 @@ def _parser() -> argparse.ArgumentParser:
         "--operations", type=_operations, default=list(USUAL), metavar="NAMES",
         help=f"some of {','.join(OPERATIONS)} ({','.join(USUAL)})",
     )  # fmt: skip
-    parser.add_argument("--output", type=Path, default=report.RESULTS, metavar="DIR", help="(benchmarks/results)")
     parser.add_argument(
         "--no-shader-cache", action="store_true",
         help="cold starts compile everything, instead of what the driver has not kept on the disk",
     )  # fmt: skip
-    parser.add_argument("--commit", metavar="NAME", help="what is measured, where there is no git to tell")
-    parser.add_argument("--backend", choices=("auto", "egl", "glfw"), default="auto")
-    parser.add_argument("--index", type=int, metavar="I", help="the EGL device, as `glla info` lists them")
-    parser.add_argument("--software", action="store_true", default=None, help="a software rasteriser only")
+    report.add_options(parser)
     return parser
 
 

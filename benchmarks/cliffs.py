@@ -20,7 +20,6 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import permutations
-from pathlib import Path
 from statistics import median
 
 import numpy as np
@@ -380,11 +379,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--sizes", type=_size, nargs="+", default=[], metavar="N", help="square sizes, instead of all")
     parser.add_argument("--largest", type=_size, metavar="N", help="longest side")
     parser.add_argument("--quick", action="store_true", help="small sizes, few repeats")
-    parser.add_argument("--output", type=Path, default=report.RESULTS, metavar="DIR", help="(benchmarks/results)")
-    parser.add_argument("--commit", metavar="NAME", help="what is measured, where there is no git to tell")
-    parser.add_argument("--backend", choices=("auto", "egl", "glfw"), default="auto")
-    parser.add_argument("--index", type=int, metavar="I", help="the EGL device, as `glla info` lists them")
-    parser.add_argument("--software", action="store_true", default=None, help="a software rasteriser only")
+    report.add_options(parser)
     return parser
 
 

@@ -277,11 +277,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--rounds", type=int, default=3, help="the median of so many times (3)")
     parser.add_argument("--no-splits", dest="splits", action="store_false", help="leave out the fixed splits")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="only draw the plot of an earlier run")
-    parser.add_argument("--output", type=Path, default=report.RESULTS, metavar="DIR", help="(benchmarks/results)")
-    parser.add_argument("--commit", metavar="NAME", help="what is measured, where there is no git to tell")
-    parser.add_argument("--backend", choices=("auto", "egl"), default="auto")
-    parser.add_argument("--index", type=int, metavar="I", help="the EGL device, as `glla info` lists them")
-    parser.add_argument("--software", action="store_true", default=None, help="a software rasteriser only")
+    report.add_options(parser, "egl")
     return parser
 
 

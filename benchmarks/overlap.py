@@ -31,7 +31,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -277,11 +276,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--release-gil", choices=("auto", "yes", "no"), default="auto", help="during draws (auto)")
     parser.add_argument("--glthread", action="store_true", help="have Mesa issue GL calls in a thread of its own")
     parser.add_argument("--switch-interval", type=float, metavar="S", default=5e-5, help="0: Python's (5e-5)")
-    parser.add_argument("--output", type=Path, default=report.RESULTS, metavar="DIR", help="(benchmarks/results)")
-    parser.add_argument("--commit", metavar="NAME", help="what is measured, where there is no git to tell")
-    parser.add_argument("--backend", choices=("auto", "egl"), default="auto")
-    parser.add_argument("--index", type=int, metavar="I", help="the EGL device, as `glla info` lists them")
-    parser.add_argument("--software", action="store_true", default=None, help="a software rasteriser only")
+    report.add_options(parser, "egl")
     parser.add_argument("--neighbour", choices=list(SIZES[True]), help=argparse.SUPPRESS)
     return parser
 

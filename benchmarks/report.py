@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import math
 import platform
@@ -151,3 +152,12 @@ def _milliseconds(seconds: float) -> str:
 
 def _text(value: float | None, form: str) -> str:
     return "-" if value is None else format(value, form)
+
+
+def add_options(parser: argparse.ArgumentParser, *backends: str) -> None:
+    """Add what every benchmark takes: where the results go, what is measured, and on which device."""
+    parser.add_argument("--output", type=Path, default=RESULTS, metavar="DIR", help="(benchmarks/results)")
+    parser.add_argument("--commit", metavar="NAME", help="what is measured, where there is no git to tell")
+    parser.add_argument("--backend", choices=("auto", *(backends or ("egl", "glfw"))), default="auto")
+    parser.add_argument("--index", type=int, metavar="I", help="the EGL device, as `glla info` lists them")
+    parser.add_argument("--software", action="store_true", default=None, help="a software rasteriser only")

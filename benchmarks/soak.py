@@ -243,11 +243,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.soak", description="Random work for a long time.")
     parser.add_argument("--minutes", type=float, default=10.0, help="(10)")
     parser.add_argument("--threads", type=int, default=4, help="that enqueue (4)")
-    parser.add_argument("--output", type=Path, default=report.RESULTS, metavar="DIR", help="(benchmarks/results)")
-    parser.add_argument("--commit", metavar="NAME", help="what is measured, where there is no git to tell")
-    parser.add_argument("--backend", choices=("auto", "egl"), default="auto")
-    parser.add_argument("--index", type=int, metavar="I", help="the EGL device, as `glla info` lists them")
-    parser.add_argument("--software", action="store_true", default=None, help="a software rasteriser only")
+    report.add_options(parser, "egl")
     return parser
 
 

@@ -248,11 +248,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--resident", type=_whole, default=4096, metavar="N", help="order of that product (4096)")
     parser.add_argument("--blocks", type=_whole, default=300, help="blocks of each result that are judged (300)")
     parser.add_argument("--files", type=Path, metavar="DIR", help="map the matrices from files there")
-    parser.add_argument("--output", type=Path, default=report.RESULTS, metavar="DIR", help="(benchmarks/results)")
-    parser.add_argument("--commit", metavar="NAME", help="what is measured, where there is no git to tell")
-    parser.add_argument("--backend", choices=("auto", "egl", "glfw"), default="auto")
-    parser.add_argument("--index", type=int, metavar="I", help="the EGL device, as `glla info` lists them")
-    parser.add_argument("--software", action="store_true", default=None, help="a software rasteriser only")
+    report.add_options(parser)
     return parser
 
 

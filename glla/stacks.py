@@ -27,15 +27,12 @@ Beyond, a fragment by itself takes too long to search a column, and blocked fact
 
 WIDEST_IN_SOFTWARE = 272
 """Columns and right-hand sides together up to which a software rasteriser does better this way: passes cost it little,
-and the elimination computes the multipliers anew for every right-hand side. On llvmpipe a single system of n = 256
-still takes less than half as long as by separate passes, four of n = 200 as long; an inverse 2/3 at n = 64, as long at
-n = 128, and three times as long at n = 256."""
+and the elimination computes the multipliers anew for every right-hand side."""
 
 LARGEST_PRODUCT, LARGEST_PRODUCT_IN_SOFTWARE = 256, 64
 """Rows and columns up to which matrices are multiplied as a stack; larger ones gain more from a faster product. On
-llvmpipe 16 products at once take 1/6 of the time of one by one at n = 16, 4/5 at 64, and no less at 128. On an NVIDIA
-H200 64 products one by one take 20 ms at n = 96 and 84 ms at 256, most of it for passes and read-backs; the stack takes
-2.3 ms at n = 64."""
+an NVIDIA H200 64 products one by one take 20 ms at n = 96 and 84 ms at 256, most of it for passes and read-backs; the
+stack takes 2.4 ms at n = 64 (see the experiments under ``benchmarks/results``)."""
 
 Float64 = NDArray[np.float64]
 

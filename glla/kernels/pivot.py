@@ -80,11 +80,11 @@ TOLERANCE = Storage(1, 1, 2)
 
 WIDE = 3
 """On a GPU it takes a fragment longer to search a texel than to read a candidate, and it has room for more fragments:
-with 1, 2, 3, 4 times the square root of them, an NVIDIA H200 factors a matrix of order 4096 in about 135, 120, 118,
-119 ms (blocked, ``partial``). A software rasteriser only has more to do."""
+with 2, 3, 4 times the square root of them, an NVIDIA H200 factors a matrix of order 4096 in 120, 118, 119 ms (blocked,
+``partial``; see the experiments under ``benchmarks/results``). A software rasteriser only has more to do."""
 
 WIDE_AT_ONCE = 16
-"""Candidates fetched at once then, see ``lib/best_candidate.glsl``; with 8 and 24 it took 3 ms longer."""
+"""Candidates fetched at once then, see ``lib/best_candidate.glsl``; with 24 it took 3 ms longer."""
 
 
 def searched_by(height: int, wide: bool = False) -> int:

@@ -32,8 +32,7 @@ VARIANTS = {
 BLOCKS = (16, 32, 64)
 """Rows that one pass of `blocked` may solve: on a GPU the fewest that are enough, or 64; in software 16. The fragments
 of a block repeat each other's steps, about 11 flop for each row of the block and element of X: that is nothing beside
-the time of a pass on a GPU, but a lot without one: on llvmpipe, at n = 512 with as many right-hand sides, blocks of 32
-take 1.2 times as long as those of 16, and blocks of 64 take 1.7 times as long."""
+the time of a pass on a GPU, but a lot without one."""
 
 BROADCAST_BLOCK = 64
 """Rows that one pass of `panel_broadcast` solves: a triangle fills the smallest uniform block of OpenGL."""
@@ -45,16 +44,14 @@ BROADCAST_FROM = 256
 """Right-hand sides from which a GPU is faster with `panel_broadcast`, whose many passes take their time however few
 columns there are. On an NVIDIA H200, `blocked` against it: 3.0 and 4.4 ms at n = 1024 with 64 columns, 2.6 and 2.4 with
 256, 8.2 and 3.4 with 1024; at n = 4096, 7 and 20 ms with 64, 24 and 20 with 256, 351 and 71 with 4096 (`rank2`: 16 ms
-with one column, where `blocked` takes 2.6)."""
+with one column, where `blocked` takes 2.6). See the experiments under ``benchmarks/results``."""
 
 
 def choose(n: int, columns: int, limits: Limits | None = None) -> str:
     """Pick the variant: `panel_broadcast` where many right-hand sides pay for its many passes, `blocked` otherwise.
 
     The passes of `panel_broadcast` grow with n^2, as the work for one right-hand side does, so that the number of
-    columns decides. A software rasteriser gains nothing by uniform blocks: llvmpipe takes twice as long by
-    `panel_broadcast` at n = 512 with as many right-hand sides. `rank2` writes all open rows n / 2 times: there it takes
-    2.5 times as long as `blocked`, 3 times with a single right-hand side, and it is slower from n = 8 on.
+    columns decides. A software rasteriser gains nothing by uniform blocks. `rank2` writes all open rows n / 2 times.
     What was tuned on the device comes first; it holds for about as many right-hand sides as rows.
     """
     tuned = None if limits is None else limits.tuning("triangular", n, columns)
