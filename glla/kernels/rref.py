@@ -23,16 +23,16 @@ VARIANTS = {
 }
 
 
-BLOCKED_FROM = 256
+BLOCKED_FROM = 128
 """Columns from which `blocked` is faster than `rank2`."""
 
 
 def choose(shape: Shape, limits: Limits | None = None) -> str:
     """Pick the variant to try first: `blocked` where the panels have fewer passes than the steps of the other.
 
-    On an NVIDIA H200 it takes 2.1 to 3.1 ms against 6 of `rank2` at n = 256, 4.4 against 8.2 at 512, 105 against 1358
-    at 4096, and as long at 192; on llvmpipe 45 against 47 at n = 256, 140 against 174 at 512. See
-    ``benchmarks/results``. What was tuned on the device comes first.
+    On an NVIDIA H200 it takes 2.4 ms against 3.1 of `rank2` at n = 128, 2.6 against 4.7 at 256, 4.4 against 8.2 at 512,
+    105 against 1358 at 4096; on llvmpipe with ``LP_NUM_THREADS=0`` as long at n = 128, 21 against 29 at 256, with two
+    threads 21 against 24 and 40 against 47. See ``benchmarks/results``. What was tuned on the device comes first.
     """
     tuned = None if limits is None else limits.tuning("rref", *shape)
     if tuned is not None:

@@ -18,6 +18,7 @@ from glla.errors import CoprocessorError, DeviceMismatchError, OptionError
 from glla.matrix import asarray
 from glla.queue.engine import DeviceEngine, Engine
 from glla.queue.pending import Call, Pending, snapshot
+from glla.queue.turns import PunctualWaits
 from glla.queue.worker import Worker
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -62,20 +63,28 @@ class Coprocessor:
         Makes the `Engine`, in the worker's thread.
     capacity, timeout, copy
         As for `coprocessor`.
+    waits : PunctualWaits, optional
+        To be ended when it is closed.
     """
 
     def __init__(
-        self, open_engine: Callable[[], Engine], capacity: int = 64, timeout: float | None = None, copy: bool = True
+        self,
+        open_engine: Callable[[], Engine],
+        capacity: int = 64,
+        timeout: float | None = None,
+        copy: bool = True,
+        waits: PunctualWaits | None = None,
     ) -> None:
         if not isinstance(capacity, int) or isinstance(capacity, bool) or capacity < 1:
             raise OptionError(f"coprocessor: capacity must be an int from 1, got {capacity!r}")
         if timeout is not None and not timeout >= 0:
             raise OptionError(f"coprocessor: timeout must be None or a number of seconds from 0, got {timeout!r}")
         self._copy = copy
+        self._waits = waits
         self._worker = Worker(open_engine, capacity, timeout)
         self._engine = self._worker.engine
         _open.add(self)
-        weakref.finalize(self, self._worker.abandon).atexit = False
+        weakref.finalize(self, _abandon, self._worker, waits).atexit = False
 
     def __repr__(self) -> str:
         worker = self._worker
@@ -218,6 +227,8 @@ class Coprocessor:
                 f"close: {worker.length} calls wait still after {timeout} s; close again, or with cancel=True"
             )
         _open.discard(self)
+        if self._waits is not None:
+            self._waits.end()
         if worker.cause is not None:
             raise worker.death("close:")
 
@@ -233,6 +244,13 @@ class Coprocessor:
             return
         with contextlib.suppress(CoprocessorError):  # the error that leads out of the block says more
             self.close(cancel=True)
+
+
+def _abandon(worker: Worker, waits: PunctualWaits | None) -> None:
+    """When nobody refers to a coprocessor any more."""
+    worker.abandon()
+    if waits is not None:
+        waits.end()
 
 
 _signature = lru_cache(inspect.signature)
@@ -290,7 +308,8 @@ def coprocessor(
     switch_interval : float, optional
         Seconds after which a thread of Python that waits for its turn asks for it (`sys.setswitchinterval`), while the
         coprocessor is open. Python's own 5 ms would keep either side waiting for the other far longer than its work
-        takes. None leaves the setting, which is the process's, alone.
+        takes. On Linux the calling thread's waits are made punctual as well (its timer slack). None leaves both
+        settings, of which the first is the process's, alone.
     copy : bool
         Copy arrays when they are passed in, so that they may be changed at once. Without, they must stay as they are
         until the call is done.
@@ -340,4 +359,10 @@ def coprocessor(
         "release_gil": release_gil,
         "switch_interval": switch_interval,
     }
-    return Coprocessor(partial(DeviceEngine, options), capacity, timeout, copy)
+    waits = None if switch_interval is None else PunctualWaits()
+    try:
+        return Coprocessor(partial(DeviceEngine, options), capacity, timeout, copy, waits)
+    except BaseException:
+        if waits is not None:
+            waits.end()
+        raise

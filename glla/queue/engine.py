@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import sys
-import threading
 from collections import deque
 from collections.abc import Mapping
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 from glla.device import Device, Fence, set_default_device
 from glla.errors import DeviceError, GllaError, ReleasedError
 from glla.matrix import Matrix, as_float32, finite_result, upload
 from glla.queue.pending import Call
+from glla.queue.turns import QuickSwitches
 
 IN_FLIGHT = 4
 """Calls whose passes the GPU may still be at when the next one is queued: enough to keep it busy, and few enough that
@@ -47,7 +46,7 @@ class DeviceEngine:
         options = dict(options)
         switch_interval = options.pop("switch_interval", None)
         self.device = Device(**options)
-        self._quick_switches = _QuickSwitches(switch_interval)
+        self._quick_switches = QuickSwitches(switch_interval)
         set_default_device(self.device)
         self.info = self.device.info
         self._fences: deque[Fence] = deque()
@@ -103,33 +102,3 @@ class DeviceEngine:
         self._quick_switches.end()
         self._fences.clear()
         self.device.release()
-
-
-class _QuickSwitches:
-    """Has Python change threads more often, from now until `end`.
-
-    A thread that wants the interpreter lock asks for it after `sys.getswitchinterval` only: 5 ms, in which a GPU draws
-    a thousand small passes. The setting is the process's: the shortest that an open coprocessor wants counts, and with
-    the last one the interval from before comes back.
-    """
-
-    _lock = threading.Lock()
-    _wanted: ClassVar[list[float]] = []
-    _before = 0.0
-
-    def __init__(self, interval: float | None) -> None:
-        self.interval = interval
-        if interval is not None:
-            with self._lock:
-                if not self._wanted:
-                    _QuickSwitches._before = sys.getswitchinterval()
-                self._wanted.append(interval)
-                sys.setswitchinterval(min(self._before, *self._wanted))
-
-    def end(self) -> None:
-        """Want it no more."""
-        if self.interval is not None:
-            with self._lock:
-                self._wanted.remove(self.interval)
-                sys.setswitchinterval(min([self._before, *self._wanted]))
-            self.interval = None

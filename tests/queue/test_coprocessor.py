@@ -303,6 +303,47 @@ def test_threads_change_more_often_while_a_coprocessor_is_open():
     assert output == ["50", "20", "50", "5000"]
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="timer slack is Linux's")
+def test_waits_are_punctual_while_a_coprocessor_is_open():
+    """Of the thread that opened it, and until that thread has closed the last one."""
+    output = run_python("""
+        import gc, sys, threading, glla
+        from glla.queue.turns import PR_GET_TIMERSLACK, PR_SET_TIMERSLACK, _control
+        def slack():
+            return _control(PR_GET_TIMERSLACK, 0)
+        _control(PR_SET_TIMERSLACK, 40_000)  # it was inherited
+        def show():
+            print("usual" if slack() == 40_000 else slack())
+        show()
+        with glla.coprocessor() as gpu:
+            show()
+            print(gpu.submit(slack).result())
+            with glla.coprocessor(switch_interval=None), glla.coprocessor():
+                show()
+            show()
+            gpu.close()
+        show()
+        with glla.coprocessor(switch_interval=None):
+            show()
+        gpu = glla.coprocessor()
+        closing = threading.Thread(target=gpu.close)
+        closing.start()
+        closing.join()
+        show()  # nobody else can set it back
+        gpu.close()
+        show()
+        gpu = glla.coprocessor()
+        del gpu
+        gc.collect()
+        show()
+        try:
+            glla.coprocessor(max_texture_size=1)
+        except glla.errors.LimitError:
+            show()
+    """)
+    assert output == ["usual", "1", "1", "1", "1", "usual", "usual", "1", "usual", "usual", "usual"]
+
+
 def test_the_interpreter_ends_with_a_dead_worker():
     output = run_python("""
         import glla
