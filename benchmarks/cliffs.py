@@ -311,15 +311,20 @@ class Search:
         return (time.perf_counter() - start) / calls
 
 
-def search(device: Device, operation: str, tried: Sequence[Shape], effort: Effort) -> list[Sample]:
-    """Measure all shapes, and again those that look like cliffs, with the neighbours that make them look so."""
-    one = Search(device, operation, effort)
-    samples = [one.sample(shape) for shape in tried]
+def search(device: Device, tried: Mapping[str, Sequence[Shape]], effort: Effort) -> list[Sample]:
+    """Measure all shapes of some operations, and again those that look like cliffs, with their fast neighbours.
+
+    Again after all the others, that is, later: whatever slows a machine down for a while slows down neighbours alike.
+    """
+    searches = {operation: Search(device, operation, effort) for operation in tried}
+    samples: list[Sample] = []
+    for operation, found in tried.items():
+        samples += [searches[operation].sample(shape) for shape in found]
+        print(f"{operation}: {len(found)} shapes", file=sys.stderr, flush=True)
     for _ in range(ROUNDS):
-        suspects = {sample.shape for pair in cliffs(samples) for sample in pair}
-        if not suspects:
-            break
-        one.again([sample for sample in samples if sample.shape in suspects])
+        suspects = {(sample.operation, sample.shape) for pair in cliffs(samples) for sample in pair}
+        for operation, one in searches.items():
+            one.again([sample for sample in samples if (operation, sample.shape) in suspects])
     return samples
 
 
@@ -330,15 +335,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Search; return the exit status."""
     options = _parser().parse_args(arguments)
     start = time.perf_counter()
-    samples: list[Sample] = []
     with Device(options.backend, options.index, options.software) as device:
         info = device.info
         kind = (info.software, options.quick)
         largest = options.largest or max(options.sizes, default=0) or LARGEST[kind]
-        for operation in options.operation:
-            tried = shapes(operation, largest, options.sizes)
-            samples += search(device, operation, tried, EFFORTS[kind])
-            print(f"{operation}: {len(tried)} shapes", file=sys.stderr, flush=True)
+        tried = {operation: shapes(operation, largest, options.sizes) for operation in options.operation}
+        samples = search(device, tried, EFFORTS[kind])
     found = cliffs(samples)
     told = {
         "commit": options.commit or report.commit(),

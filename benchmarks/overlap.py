@@ -275,7 +275,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--work", choices=list(SIZES[True]), nargs="+", help="on the queue (all)")
     parser.add_argument("--release-gil", choices=("auto", "yes", "no"), default="auto", help="during draws (auto)")
     parser.add_argument("--glthread", action="store_true", help="have Mesa issue GL calls in a thread of its own")
-    parser.add_argument("--switch-interval", type=float, metavar="S", default=5e-5, help="0: Python's (5e-5)")
+    parser.add_argument("--switch-interval", type=float, metavar="S", default=1e-5, help="0: Python's (1e-5)")
     report.add_options(parser, "egl")
     parser.add_argument("--neighbour", choices=list(SIZES[True]), help=argparse.SUPPRESS)
     return parser

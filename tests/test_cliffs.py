@@ -116,6 +116,7 @@ def test_a_cliff_is_told(tmp_path, capsys, monkeypatch):
     assert (one["slow"]["shape"], one["neighbour"]["shape"]) == ([22, 1], [20, 1])
     assert clock.asked.count((22, 1)) == clock.asked.count((20, 1)) == 1 + cliffs.ROUNDS
     assert clock.asked.count((30, 1)) == 1
+    assert clock.asked[:3] == [(20, 1), (22, 1), (30, 1)]  # again when all others are done
     assert [s["shape"] for s in told["samples"]] == [[20, 1], [22, 1], [30, 1]]
     head, row, last = capsys.readouterr().out.splitlines()
     assert head.split() == ["operation", "shape", "GFLOP/s", "plans", "neighbour", "GFLOP/s", "plans", "ratio"]

@@ -23,16 +23,17 @@ VARIANTS = {
 }
 
 
-BLOCKED_FROM = 128
+BLOCKED_FROM = 32
 """Columns from which `blocked` is faster than `rank2`."""
 
 
 def choose(shape: Shape, limits: Limits | None = None) -> str:
     """Pick the variant to try first: `blocked` where the panels have fewer passes than the steps of the other.
 
-    On an NVIDIA H200 it takes 2.4 ms against 3.1 of `rank2` at n = 128, 2.6 against 4.7 at 256, 4.4 against 8.2 at 512,
-    105 against 1358 at 4096; on llvmpipe with ``LP_NUM_THREADS=0`` as long at n = 128, 21 against 29 at 256, with two
-    threads 21 against 24 and 40 against 47. See ``benchmarks/results``. What was tuned on the device comes first.
+    On an NVIDIA H200 it takes 1.1 ms against 1.5 of `rank2` at n = 64, 2.4 against 3.1 at 128, 2.6 against 4.7 at 256,
+    4.4 against 8.2 at 512, 105 against 1358 at 4096; on llvmpipe with ``LP_NUM_THREADS=0`` as long up to n = 128, 21
+    against 29 at 256, with two threads 9.6 against 10.8 at 64 and 40 against 47 at 256. See ``benchmarks/results``.
+    What was tuned on the device comes first.
     """
     tuned = None if limits is None else limits.tuning("rref", *shape)
     if tuned is not None:

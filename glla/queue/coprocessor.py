@@ -292,7 +292,7 @@ def coprocessor(
     max_texture_size: int | None = None,
     debug: bool = False,
     release_gil: bool | None = None,
-    switch_interval: float | None = 5e-5,
+    switch_interval: float | None = 1e-5,
 ) -> Coprocessor:
     """Start a device with a thread and a queue of its own: calls return at once, the CPU goes on.
 

@@ -180,7 +180,7 @@ def test_choices_follow():
     tuned = limits(
         ("matmul", 64, "multi_pass", (("UNROLL", 4),)),
         ("plu", 64, "blocked"),
-        ("rref", 64, "blocked"),
+        ("rref", 64, "rank2"),
         ("triangular", 64, "rank2"),
     )
     plain = Limits()
@@ -188,7 +188,7 @@ def test_choices_follow():
     assert matmul.choose(64, 64, 64, tuned) == "multi_pass"
     assert matmul.choice(64, 64, 64, plain) == ("inner_product", ())
     assert (plu.choose((64, 64), tuned), plu.choose((64, 64), plain)) == ("blocked", "rank2")
-    assert (rref.choose((64, 65), tuned), rref.choose((64, 65), plain)) == ("blocked", "rank2")
+    assert (rref.choose((64, 65), tuned), rref.choose((64, 65), plain)) == ("rank2", "blocked")
     assert (triangular.choose(64, 64, tuned), triangular.choose(64, 64, plain)) == ("rank2", "blocked")
     assert triangular.choose(64, 1, tuned) == "blocked"
 

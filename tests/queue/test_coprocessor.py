@@ -294,13 +294,13 @@ def test_threads_change_more_often_while_a_coprocessor_is_open():
             print(round(1e6 * sys.getswitchinterval()))
         with glla.coprocessor():
             show()
-            with glla.coprocessor(switch_interval=2e-5), glla.coprocessor(switch_interval=None):
+            with glla.coprocessor(switch_interval=5e-6), glla.coprocessor(switch_interval=None):
                 show()
             with glla.coprocessor(switch_interval=1.0):
                 show()
         show()
     """)
-    assert output == ["50", "20", "50", "5000"]
+    assert output == ["10", "5", "10", "5000"]
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="timer slack is Linux's")
