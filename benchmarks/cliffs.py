@@ -322,9 +322,9 @@ def search(device: Device, tried: Mapping[str, Sequence[Shape]], effort: Effort)
         samples += [searches[operation].sample(shape) for shape in found]
         print(f"{operation}: {len(found)} shapes", file=sys.stderr, flush=True)
     for _ in range(ROUNDS):
-        suspects = {(sample.operation, sample.shape) for pair in cliffs(samples) for sample in pair}
+        suspects = {id(sample): sample for pair in cliffs(samples) for sample in pair}
         for operation, one in searches.items():
-            one.again([sample for sample in samples if (operation, sample.shape) in suspects])
+            one.again([sample for sample in suspects.values() if sample.operation == operation])
     return samples
 
 

@@ -9,7 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from glla.device.context import list_egl_devices
+
 ROOT = Path(__file__).resolve().parents[1]
+
+with_software = pytest.mark.skipif(
+    not any(device.software for device in list_egl_devices()), reason="there is no software rasteriser"
+)
 
 
 def run(module, folder, *arguments):
@@ -22,6 +28,7 @@ def run(module, folder, *arguments):
     return done, json.loads(path.read_text(encoding="utf-8"))
 
 
+@with_software
 def test_overlap(tmp_path):
     done, told = run("overlap", tmp_path, "--seconds", "0.05", "--rounds", "1", "--work", "systems", "--software")
     assert [(pair["queue"], pair["cpu"]) for pair in told["pairs"]] == [("systems", "numpy"), ("systems", "python")]
@@ -35,6 +42,7 @@ def test_overlap(tmp_path):
     assert "NumPy keeps at least" in done.stdout
 
 
+@with_software
 def test_soak(tmp_path):
     done, told = run("soak", tmp_path, "--minutes", "0.03", "--threads", "3", "--software")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -59,6 +67,7 @@ def test_a_soak_sees_what_is_wrong(soak):
     assert soak.growth(samples, "resident_bytes") == 2000
 
 
+@with_software
 def test_hybrid(tmp_path):
     done, told = run("hybrid", tmp_path, "--sizes", "24,40", "--count", "4", "--rounds", "1", "--software")
     assert [(record["n"], record["count"], record["ok"]) for record in told["records"]] == [

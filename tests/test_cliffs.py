@@ -82,7 +82,7 @@ class Clock:
     """Takes the place of `Search.seconds`: as many seconds as flops, but for some shapes, the first times or always."""
 
     def __init__(self, late, times=1 << 30):
-        self.late, self.times, self.shape, self.asked = late, times, None, []
+        self.late, self.times, self.shape, self.asked, self.others = late, times, None, [], []
 
     def install(self, monkeypatch):
         def prepare(search, shape):
@@ -90,16 +90,17 @@ class Clock:
             return lambda: None
 
         monkeypatch.setattr(cliffs.Search, "prepare", prepare)
-        monkeypatch.setattr(cliffs.Search, "seconds", lambda search, work: self.seconds())
+        monkeypatch.setattr(cliffs.Search, "seconds", lambda search, work: self.seconds(search.operation))
 
-    def seconds(self):
-        self.asked.append(self.shape)
-        factor = 3 if self.shape == self.late and self.asked.count(self.shape) <= self.times else 1
-        return factor * SUBJECTS["solve"].flops(self.shape)
+    def seconds(self, operation):
+        asked = self.asked if operation == "solve" else self.others
+        asked.append(self.shape)
+        factor = 3 if self.shape == self.late and asked.count(self.shape) <= self.times else 1
+        return factor * SUBJECTS[operation].flops(self.shape)
 
 
-def found(tmp_path, *arguments):
-    status = cliffs.main(["--quick", "--operation", "solve", "--output", str(tmp_path), *arguments])
+def found(tmp_path, *arguments, operation="solve"):
+    status = cliffs.main(["--quick", "--operation", operation, "--output", str(tmp_path), *arguments])
     (path,) = tmp_path.rglob("*.json")
     assert path.parent.parent.name == report.slug(glla.default_device().info.renderer)
     assert path.parent.name == "cliffs"
@@ -130,6 +131,16 @@ def test_noise_is_no_cliff(tmp_path, capsys, monkeypatch):
     status, told = found(tmp_path, "--sizes", "20", "22", "30")
     assert (status, told["cliffs"]) == (0, [])
     assert "no cliffs" in capsys.readouterr().out
+
+
+def test_each_operation_is_measured_again_as_itself(tmp_path, monkeypatch):
+    """Others have the same shapes, and are faster."""
+    clock = Clock((3, 8))
+    clock.install(monkeypatch)
+    monkeypatch.setattr(cliffs, "_long", lambda largest: (8, 9))
+    _, told = found(tmp_path, "--sizes", "4", operation="plu,rref")
+    assert all(s["seconds"] in (f := SUBJECTS[s["operation"]].flops(s["shape"]), 3 * f) for s in told["samples"])
+    assert len(clock.others) > len(told["samples"])
 
 
 @pytest.mark.parametrize("operation", SUBJECTS)
