@@ -132,7 +132,7 @@ def test_blending_and_transfers_are_told():
     text = str(glla.explain(glla.plan("matmul", (4, 6), (6, 4), variant="virtual_cube")))
     assert "adds to C, 2 x 2 texels each time" in text
     text = str(glla.explain(glla.plan("matmul", (20, 6), (6, 20), variant="panel_broadcast")))
-    assert "2. transfer (pass 1): A texture, copied row by row into a buffer." in text
+    assert "3. transfer (pass 2): A texture, copied row by row into a buffer." in text
     assert "reads panels; fills panel_buffer" in text
     assert "5 draws, 1 transfer, 4 shaders" in " ".join(text.split())
 

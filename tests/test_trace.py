@@ -109,7 +109,7 @@ def test_transfers_and_blocks_are_recorded(device):
     with glla.trace(values=True) as t:
         result = device.run(plan, **operands)
     assert len(t) == len(plan.steps)
-    transfer = t.passes[1]
+    transfer = t.passes[2]
     assert (transfer.shader, transfer.inputs) == ("(transfer)", {"source": "panels"})
     assert (transfer.outputs, transfer.uniforms, transfer.defines) == (("panel_buffer",), {}, {})
     assert transfer.region == Region(0, 0, 384, 2)

@@ -220,38 +220,39 @@ class Device:
         self._programs = Programs(self._gl)
         # moderngl's Framebuffer.use sets draw buffers, masks and scissor each time. They belong to the framebuffer, or
         # never change here; only the binding and the viewport do.
-        self._bind_framebuffer = self._function("glBindFramebuffer", 2)
-        self._set_viewport = self._function("glViewport", 4)
-        self._use_program = self._function("glUseProgram", 1)
-        self._bind_vertex_array = self._function("glBindVertexArray", 1)
-        self._draw_arrays = self._function("glDrawArrays", 3)
-        self._draw_arrays_slowly = self._function("glDrawArrays", 3, may_block=self._release_gil)
-        self._get_error = self._function("glGetError", 0, returns=ctypes.c_uint, may_block=self._release_gil)
+        self._bind_framebuffer = self._function("glBindFramebuffer")
+        self._set_viewport = self._function("glViewport")
+        self._use_program = self._function("glUseProgram")
+        self._bind_vertex_array = self._function("glBindVertexArray")
+        self._draw_arrays = self._function("glDrawArrays")
+        self._draw_arrays_slowly = self._function("glDrawArrays", may_block=self._release_gil)
+        self._get_error = self._function("glGetError", returns=ctypes.c_uint, may_block=self._release_gil)
         # moderngl would hold the interpreter lock during these, and other threads with it.
-        self._bind_buffer = self._function("glBindBuffer", 2)
-        self._finish = self._function("glFinish", 0, may_block=True)
-        self._write_texels = self._function("glTexSubImage2D", 9, pointer=True, may_block=True)
-        self._read_texels = self._function("glGetTexImage", 5, pointer=True, may_block=True)
-        self._flush = self._function("glFlush", 0, may_block=True)
-        self._fence_sync = self._function("glFenceSync", 2, returns=ctypes.c_void_p)
+        self._bind_buffer = self._function("glBindBuffer")
+        self._finish = self._function("glFinish", may_block=True)
+        self._write_texels = self._function("glTexSubImage2D", before_pointer=8, may_block=True)
+        self._read_texels = self._function("glGetTexImage", before_pointer=4, may_block=True)
+        self._flush = self._function("glFlush", may_block=True)
+        self._fence_sync = self._function("glFenceSync", returns=ctypes.c_void_p)
         self._client_wait = self._bound(
             ctypes.CFUNCTYPE(ctypes.c_uint, ctypes.c_void_p, ctypes.c_uint, ctypes.c_uint64), "glClientWaitSync"
         )
-        self._delete_sync = self._function("glDeleteSync", 1, pointer=True)
+        self._delete_sync = self._function("glDeleteSync", before_pointer=0)
         self._ready: weakref.WeakKeyDictionary[Plan, Ready] = weakref.WeakKeyDictionary()
         self._calls: weakref.WeakKeyDictionary[Plan, dict[tuple[int, ...], list[Call]]] = weakref.WeakKeyDictionary()
         self._plans = 0
         self._passes = 0
 
     def _function(
-        self, name: str, arguments: int, *, pointer: bool = False, returns: Any = None, may_block: bool = False
+        self, name: str, *, before_pointer: int | None = None, returns: Any = None, may_block: bool = False
     ) -> Callable[..., Any]:
-        """Call into GL without moderngl.
+        """Call into GL without moderngl, with int arguments of at most 32 bits.
 
-        The arguments are 32 bits wide, but for the last one if `pointer`. CFUNCTYPE gives up the GIL during the call,
-        for those that may block; PYFUNCTYPE keeps it, which for a short call is cheaper.
+        They are not declared: to convert four that are, ctypes takes three times as long as for the call itself. A
+        pointer must be, as the last argument: `before_pointer` ints come before it. CFUNCTYPE gives up the GIL during
+        the call, for those that may block; PYFUNCTYPE keeps it, which for a short call is cheaper.
         """
-        kinds = [ctypes.c_uint] * (arguments - pointer) + [ctypes.c_void_p] * pointer
+        kinds = [] if before_pointer is None else [ctypes.c_uint] * before_pointer + [ctypes.c_void_p]
         return self._bound((ctypes.CFUNCTYPE if may_block else ctypes.PYFUNCTYPE)(returns, *kinds), name)
 
     def _bound(self, prototype: Any, name: str) -> Callable[..., Any]:
@@ -583,7 +584,7 @@ class Device:
                 calls.append(partial(self._read_into_buffer, textures[draw.source], textures[draw.target].gl.glo))
                 continue
             for unit, slot in draw.samplers:
-                set_once(("unit", unit), slot, partial(textures[slot].gl.use, unit))
+                set_once(("unit", unit), slot, partial(textures[slot].gl.mglo.use, unit))
             calls += [partial(uniform.write, data) for uniform, data in draw.uniforms]
             where = f"{plan.operation}: pass {number} ({draw.step.shader})"
             if isinstance(draw, _Computation):
@@ -602,7 +603,7 @@ class Device:
                 set_once("blend", False, partial(gl.enable_only, moderngl.NOTHING))
             for binding, (_, block) in enumerate(sorted(step.blocks.items())):
                 bind = partial(
-                    textures[block.slot].gl.bind_to_uniform_block, binding, 16 * block.first, 16 * block.count
+                    textures[block.slot].gl.mglo.bind_to_uniform_block, binding, 16 * block.first, 16 * block.count
                 )
                 set_once(("block", binding), block, bind)
             set_once("program", draw.program, partial(self._use_program, draw.program))

@@ -112,8 +112,11 @@ VARIANTS = {
 }
 
 
-STRIP = 8
-"""Height of a strip, so that no pass is a single texel high: a rasteriser shades 2 x 2 texels together, or 4 x 4."""
+STRIPS = (16, 8)
+"""Heights of a strip, so that no pass is a single texel high: a rasteriser shades 2 x 2 texels together, or 4 x 4.
+
+The first one that fits is taken. With n = 1024 on an NVIDIA H200 the higher one makes 738 GFLOP/s against 700; from
+2048 on they do the same."""
 
 SMALL, SMALL_IN_SOFTWARE = 320, 96
 """Up to this size (cube root of m k n) one pass of `inner_product` is done before the others have shared anything."""
@@ -123,7 +126,7 @@ THIN, THIN_INSIDE = 8, 16
 which needs no repacking: 0.68 ms against 1.09 for 4096 x 4096 by 4096 x 4, 1.31 against 1.12 for x 8; 2.2 against 2.5
 for 4096 x 15 by 15 x 4096."""
 
-LARGE = 1500
+LARGE = 960
 """From this size on, a GPU is faster with `panel_broadcast` than with `register_blocked`."""
 
 
@@ -131,7 +134,7 @@ def choose(m: int, k: int, n: int, limits: Limits) -> str:
     """Pick the variant.
 
     GFLOP/s of `inner_product`, `register_blocked` and `panel_broadcast` on an NVIDIA H200: 173, 143, 90 at n = 256;
-    221, 437, 175 at 512; 250, 616, 508 at 1024; 252, 646, 828 at 2048; 238, 642, 1333 at 4096. On llvmpipe
+    221, 506, 284 at 512; 250, 632, 738 at 1024; 252, 646, 1063 at 2048; 238, 642, 1366 at 4096. On llvmpipe
     `register_blocked` takes 1.7 times as long as `inner_product` at n = 64, and is 1.3 to 2.5 times as fast from 128
     to 512.
     Where C has few rows or columns, most of what a fragment of either computes would lie outside it; see `THIN`.
@@ -160,7 +163,18 @@ def choice(m: int, k: int, n: int, limits: Limits) -> tuple[str, Parameters]:
 
 def _panels_fit(m: int, k: int, depth: int, limits: Limits) -> bool:
     groups, chunks = -(-m // GROUP), -(-k // depth)
-    return max(groups * chunks, STRIP * chunks * depth // 4) <= limits.texture_size
+    return groups * chunks <= limits.texture_size and _strip(m, k, limits) is not None
+
+
+def _strip(m: int, k: int, limits: Limits) -> int | None:
+    """Height of a strip with which B and C fit into textures; None if there is none."""
+    strips = max(-(-m // GROUP), _padded(k) // 4)
+    return next((height for height in STRIPS if height * strips <= limits.texture_size), None)
+
+
+def _padded(k: int) -> int:
+    """Inner indices of the panels altogether, the last ones of which may not be as deep."""
+    return -(-k // 16) * 16
 
 
 IN_PLACE = ("inner_product", "multi_pass", "blocked_output")
@@ -469,10 +483,12 @@ def _to_quads(task: _Task, name: str, shape: Shape, across: int, whole_quads: bo
 def _panel_broadcast(task: _Task) -> str:
     """Repack A and B; a pass for each panel of A, chunk by chunk of the inner dimension; repack C."""
     draft, m, k, n, depth = task.draft, task.m, task.k, task.n, task.values["DEPTH"]
-    groups, chunks, width = -(-m // GROUP), -(-k // depth), -(-n // STRIP)
+    strip = _strip(m, k, task.limits) or min(STRIPS)
+    groups, chunks, width = -(-m // GROUP), -(-k // depth), -(-n // strip)
+    layout = {"STRIP": strip}
     panels = draft.slot("panels", Storage(groups * chunks, 4 * depth))
     buffer = draft.slot("panel_buffer", Storage(groups * chunks, 4 * depth, buffer=True))
-    strips = draft.slot("strips", Storage(STRIP * chunks * depth // 4, width))
+    strips = draft.slot("strips", Storage(strip * _padded(k) // 4, width))
     draft.draw(
         "matmul/panels",
         {"A": "A"},
@@ -480,28 +496,29 @@ def _panel_broadcast(task: _Task) -> str:
         {"groups": groups, "first_group": 0, "size": packed((m, k))},
         {"DEPTH": depth},
     )
-    draft.transfer(panels, buffer)
-    draft.draw("matmul/strips", {"B": "B"}, strips, {"size": packed((k, n))})
-    storage = Storage(STRIP * groups, width)
+    draft.draw("matmul/strips", {"B": "B"}, strips, {"size": packed((k, n))}, layout)
+    draft.transfer(panels, buffer)  # which waits for the panels, so not before there is nothing else to draw
+    storage = Storage(strip * groups, width)
     pair = [tuple(draft.slot(f"C{t}_{side}", storage) for t in range(4)) for side in ("ping", "pong")]
     for chunk in range(chunks):
         before, target = pair[1 - chunk % 2], pair[chunk % 2]
         inputs = {"B": strips} | ({f"C{t}": slot for t, slot in enumerate(before)} if chunk else {})
+        deep = min(depth, _padded(k) - chunk * depth)
         for group in range(groups):
             draft.draw(
                 "matmul/panel_broadcast",
                 inputs,
                 target,
                 {"first": chunk * depth // 4},
-                {"DEPTH": depth, "CONTINUE": int(chunk > 0)},
-                Region(0, STRIP * group, width, STRIP),
-                blocks={"Panel": Block(buffer, (chunk * groups + group) * 4 * depth, 4 * depth)},
+                {"DEPTH": deep, "CONTINUE": int(chunk > 0), **layout},
+                Region(0, strip * group, width, strip),
+                blocks={"Panel": Block(buffer, (chunk * groups + group) * 4 * depth, 4 * deep)},
                 step=group,
             )
     last = pair[(chunks - 1) % 2]
     result = draft.slot("C", matrix((m, n)))
     inputs = {f"C{t}": slot for t, slot in enumerate(last)} | ({"start": task.start} if task.start else {})
-    draft.draw("matmul/assemble", inputs, result, {"shape": (m, n)}, {"ONTO": int(bool(task.start))})
+    draft.draw("matmul/assemble", inputs, result, {"shape": (m, n)}, {"ONTO": int(bool(task.start)), **layout})
     return result
 
 

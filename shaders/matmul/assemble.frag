@@ -8,6 +8,10 @@
 #define ONTO 0  // add to `start` (0, 1)
 #endif
 
+#ifndef STRIP
+#define STRIP 8  // height of a strip (8, 16)
+#endif
+
 #include "lib/packed.glsl"
 
 uniform sampler2D C0;
@@ -23,7 +27,7 @@ layout(location = 0) out vec4 result;
 
 vec2 column_pair(int y, int j) {  // rows 2y, 2y+1 of column j
     int group = y >> 3;
-    ivec2 at = ivec2(j >> 3, 8 * group + (j & 7));
+    ivec2 at = ivec2(j / STRIP, STRIP * group + j % STRIP);
     int target = (y >> 1) & 3;
     vec4 four;
     if (target == 0) four = texelFetch(C0, at, 0);

@@ -5,17 +5,20 @@
 // four inner indices, 64 multiply-adds. The sum stays in 16 registers and goes to four targets, rows 4t to 4t+3 to
 // target t. Longer inner dimensions take several passes; each goes on from the targets of the one before (CONTINUE).
 //
-// A fragment computes 16 rows of one column of C. Column j stands at (j div 8, j mod 8) of a strip 8 texels high, one
-// strip for each 16 rows.
+// A fragment computes 16 rows of one column of C. Column j stands at (j div STRIP, j mod STRIP) of a strip, one strip
+// for each 16 rows.
 // Panel   16 x DEPTH, see matmul/panels.frag      B   see matmul/strips.frag      C0 ... C3   the sums so far
 // Cost per fragment: DEPTH / 4 fetches (4 more with CONTINUE), 32 DEPTH flop.
 // The text of 16 x 96 multiply-adds fills the instruction cache of an NVIDIA H200; more is slower.
 
 #ifndef DEPTH
-#define DEPTH 96  // columns of a panel (16, 32, 64, 96, 128)
+#define DEPTH 96  // columns of a panel, a multiple of 16 up to 240
 #endif
 #ifndef CONTINUE
 #define CONTINUE 0  // start from the sums of an earlier pass (0, 1)
+#endif
+#ifndef STRIP
+#define STRIP 8  // height of a strip (8, 16)
 #endif
 #ifndef SUBTRACT
 #define SUBTRACT 0  // C -= A B (0, 1)
@@ -57,13 +60,13 @@ layout(location = 3) out vec4 rows12;
     rows8 ADD panel[4 * (k) + 2] * b;  \
     rows12 ADD panel[4 * (k) + 3] * b;
 
-#define STEP(s)                                             \
-    {                                                       \
-        vec4 b = texelFetch(B, start + ivec2(0, 8 * s), 0); \
-        RANK_ONE(4 * s, b.r)                                \
-        RANK_ONE(4 * s + 1, b.g)                            \
-        RANK_ONE(4 * s + 2, b.b)                            \
-        RANK_ONE(4 * s + 3, b.a)                            \
+#define STEP(s)                                                 \
+    {                                                           \
+        vec4 b = texelFetch(B, start + ivec2(0, STRIP * s), 0); \
+        RANK_ONE(4 * s, b.r)                                    \
+        RANK_ONE(4 * s + 1, b.g)                                \
+        RANK_ONE(4 * s + 2, b.b)                                \
+        RANK_ONE(4 * s + 3, b.a)                                \
     }
 
 void main() {
@@ -71,7 +74,7 @@ void main() {
     // The strip begins at x = 0, yet `corner` is subtracted from both coordinates: with gl_FragCoord.x itself as the
     // coordinate of the fetch the compiler for an NVIDIA H200 makes this pass 1.7 times slower
     // (measured, see the experiments under benchmarks/results).
-    ivec2 start = texel - corner + ivec2(0, 8 * first);
+    ivec2 start = texel - corner + ivec2(0, STRIP * first);
 #if CONTINUE
     rows0 = texelFetch(C0, texel, 0);
     rows4 = texelFetch(C1, texel, 0);
@@ -80,17 +83,16 @@ void main() {
 #else
     rows0 = rows4 = rows8 = rows12 = vec4(0.0);
 #endif
-#if DEPTH == 128
-    REPEAT_16(STEP, 0)
-    REPEAT_16(STEP, 16)
-#elif DEPTH == 96
-    REPEAT_16(STEP, 0)
-    REPEAT_8(STEP, 16)
-#elif DEPTH == 64
-    REPEAT_16(STEP, 0)
-#elif DEPTH == 32
-    REPEAT_8(STEP, 0)
-#else
-    REPEAT_4(STEP, 0)
+#if (DEPTH & 128) != 0
+    REPEAT_32(STEP, 0)
+#endif
+#if (DEPTH & 64) != 0
+    REPEAT_16(STEP, (DEPTH & 128) / 4)
+#endif
+#if (DEPTH & 32) != 0
+    REPEAT_8(STEP, (DEPTH & 192) / 4)
+#endif
+#if (DEPTH & 16) != 0
+    REPEAT_4(STEP, (DEPTH & 224) / 4)
 #endif
 }

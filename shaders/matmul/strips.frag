@@ -1,10 +1,14 @@
 // B in the order in which matmul/panel_broadcast.frag reads it: four consecutive inner indices of one column in a texel.
 //
-// Column j stands at (j div 8, j mod 8) of a strip 8 texels high; strip s holds inner indices 4s to 4s+3.
+// Column j stands at (j div STRIP, j mod STRIP) of a strip; strip s holds inner indices 4s to 4s+3.
 // A fragment computes one texel. Beyond the matrix it is zero.
 // B   inner x columns, packed
 // Cost per fragment: 2 fetches.
 // Moravanszky, "Dense matrix algebra on the GPU" (2003): four elements of a column in a texel.
+
+#ifndef STRIP
+#define STRIP 8  // height of a strip (8, 16)
+#endif
 
 uniform sampler2D B;
 uniform ivec2 size;  // height and width of B in texels
@@ -19,7 +23,7 @@ vec2 row_pair_of_column(int y, int j) {  // rows 2y, 2y+1 of column j
 
 void main() {
     ivec2 texel = ivec2(gl_FragCoord.xy);
-    int j = 8 * texel.x + (texel.y & 7);
-    int y = 2 * (texel.y >> 3);
+    int j = STRIP * texel.x + texel.y % STRIP;
+    int y = 2 * (texel.y / STRIP);
     strip = vec4(row_pair_of_column(y, j), row_pair_of_column(y + 1, j));
 }

@@ -7,18 +7,24 @@ import pytest
 
 from glla.errors import LimitError, OptionError
 from glla.kernels.matmul import VARIANTS, choose, plan
-from glla.passes import COMPUTE, Limits, Pass, parameter_space
+from glla.passes import COMPUTE, Limits, Pass, Storage, parameter_space
 from glla.testing import MATRICES, PRODUCT_SHAPES, assert_exact, assert_product, integers, normal
 
 pytestmark = pytest.mark.newer_gl
 
-# The parts of register_blocked are 8 x 4 elements of C; those of panel_broadcast 16 rows of C, 8 columns, and 96 inner
+# The parts of register_blocked are 8 x 4 elements of C; those of panel_broadcast 16 rows of C, 16 columns, and 96 inner
 # indices: multiples of all these, and one more and one less, each with sizes that are none.
 MULTIPLES = [
     (m, k, n)
     for off in (-1, 0, 1)
-    for m, k, n in ((16 + off, 96, 24), (32, 96 + off, 8), (17, 192 + off, 9), (48, 5, 8 + off), (7, 4, 16 + off))
-]
+    for m, k, n in (
+        (16 + off, 96, 24),
+        (32, 96 + off, 16 + off),
+        (17, 192 + off, 9),
+        (48, 5, 8 + off),
+        (7, 4, 16 + off),
+    )
+]  # fmt: skip
 SHAPES = list(dict.fromkeys([shape for shape in PRODUCT_SHAPES if 0 not in shape] + MULTIPLES + [(31, 193, 15)]))
 FEW_TRIPS = Limits(loop_trips=7)
 
@@ -108,6 +114,27 @@ def test_parameters_change_no_result(run, rng, variant, parameters, shape):
     assert_exact(product(run, a, b, variant, onto=c, parameters=parameters), a @ b + c)
     if shape[1] < 100:  # in slices that end between two unrolled trips
         assert_exact(product(run, a, b, variant, FEW_TRIPS, c, parameters), a @ b + c)
+
+
+@pytest.mark.parametrize("inner", [64, 65, 80, 81, 97, 112, 113, 128])
+def test_the_last_panels_are_as_deep_as_need_be(run, rng, inner):
+    a, b = operands((35, inner, 21), rng)
+    parameters = (("DEPTH", 64),)
+    assert_exact(product(run, a, b, "panel_broadcast", parameters=parameters), a @ b)
+    last = plan(35, inner, 21, "panel_broadcast", parameters=parameters).steps[-2]
+    left = inner - 64 * ((inner - 1) // 64)
+    assert left <= last.defines["DEPTH"] < left + 16
+    assert last.blocks["Panel"].count == 4 * last.defines["DEPTH"]
+
+
+@pytest.mark.parametrize(("side", "strip"), [(192, 16), (191, 8), (96, 8)])
+def test_strips_fit_into_a_texture(run, rng, side, strip):
+    limits = replace(Limits(), texture_size=side)
+    a, b = operands((40, 45, 37), rng)
+    assert_exact(product(run, a, b, "panel_broadcast", limits, parameters=(("DEPTH", 16),)), a @ b)
+    made = plan(40, 45, 37, "panel_broadcast", limits, parameters=(("DEPTH", 16),))
+    assert made.slots["strips"] == Storage(strip * 12, -(-37 // strip), 4)
+    assert made.slots["C0_ping"] == Storage(strip * 3, -(-37 // strip), 4)
 
 
 @pytest.mark.parametrize("block", [1, 2, 3, 5])

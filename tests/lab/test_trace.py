@@ -292,7 +292,7 @@ def test_the_scale_leaves_records_out(traced):
 
 def test_words_of_a_transfer():
     plan = glla.plan("matmul", (20, 6), (6, 20), variant="panel_broadcast")
-    assert frames.words(TracedPass(plan, 0, 1, "", 0.0, 0.0)).startswith("A texture, copied")
+    assert frames.words(TracedPass(plan, 0, 2, "", 0.0, 0.0)).startswith("A texture, copied")
 
 
 def test_a_texture_nothing_was_drawn_to_can_be_shown(device):
