@@ -134,7 +134,7 @@ def choose(m: int, k: int, n: int, limits: Limits) -> str:
     """Pick the variant.
 
     GFLOP/s of `inner_product`, `register_blocked` and `panel_broadcast` on an NVIDIA H200: 173, 143, 90 at n = 256;
-    221, 506, 284 at 512; 250, 632, 738 at 1024; 252, 646, 1063 at 2048; 238, 642, 1366 at 4096. On llvmpipe
+    249, 506, 284 at 512; 251, 631, 839 at 1024; 252, 659, 1121 at 2048; 242, 651, 1375 at 4096. On llvmpipe
     `register_blocked` takes 1.7 times as long as `inner_product` at n = 64, and is 1.3 to 2.5 times as fast from 128
     to 512.
     Where C has few rows or columns, most of what a fragment of either computes would lie outside it; see `THIN`.
