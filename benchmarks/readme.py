@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks import plots
+from benchmarks import plots, side_by_side
 from benchmarks.report import slug
 from glla import Device
 from glla.lab import collection
@@ -25,6 +25,7 @@ WHOLE = {"matmul", "plu", "rref", "solve", "inv"}
 
 START, END = "<!-- measurements: python -m benchmarks.readme -->", "<!-- end of measurements -->"
 PLOTS_START, PLOTS_END = "<!-- plots: python -m benchmarks.readme -->", "<!-- end of plots -->"
+BESIDE_START, BESIDE_END = "<!-- side by side: python -m benchmarks.readme -->", "<!-- end of side by side -->"
 VARIANTS_START, VARIANTS_END = "<!-- variants: python -m benchmarks.readme -->", "<!-- end of variants -->"
 HEAD = (
     "| operation | variant | n | passes | resident ms | GFLOP/s | of the fragment ceiling | x peer | x the thesis's |\n"
@@ -144,6 +145,11 @@ def _small_rows(run: dict[str, Any]) -> list[str]:
     ]
 
 
+def with_side_by_side(readme: str, results: Path) -> str:
+    """Put the tables of GPU and CPU side by side between their two markers."""
+    return _between(readme, BESIDE_START, side_by_side.tables(results), BESIDE_END)
+
+
 def with_variants(readme: str, found: list[collection.Entry]) -> str:
     """Put the table of variants between its two markers."""
     return _between(readme, VARIANTS_START, collection.markdown(found), VARIANTS_END)
@@ -166,7 +172,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for path, picture in drawn(RESULTS).items():
         if not path.exists() or not plots.is_current(path.read_text(encoding="utf-8"), picture):
             path.write_text(plots.svg(picture), encoding="utf-8")
-    README.write_text(with_plots(rewritten(text, newest(RESULTS)), RESULTS), encoding="utf-8")
+    text = with_plots(rewritten(text, newest(RESULTS)), RESULTS)
+    README.write_text(with_side_by_side(text, RESULTS), encoding="utf-8")
 
 
 def _collection() -> list[collection.Entry]:

@@ -9,7 +9,7 @@ import pytest
 
 import glla
 from benchmarks import __main__ as command
-from benchmarks import cases, measure, plots, readme, report
+from benchmarks import cases, measure, plots, readme, report, side_by_side
 from benchmarks.cases import OPERATIONS, Case
 from glla import Device, testing
 from glla.kernels import matmul, plu, rref, triangular
@@ -294,6 +294,7 @@ def test_the_readme_shows_the_newest_results():
     text = readme.README.read_text(encoding="utf-8")
     assert readme.rewritten(text, readme.newest(readme.RESULTS)) == text
     assert readme.with_plots(text, readme.RESULTS) == text
+    assert readme.with_side_by_side(text, readme.RESULTS) == text
 
 
 def test_the_plots_show_the_newest_results():
@@ -402,3 +403,35 @@ def test_a_plot_is_the_same_each_time_and_current_until_a_figure_changes():
     changed = made_up(ceilings={"ceilings": {"fragment_fma": {"value": 5.1}}})
     old, new = plots.products(told), plots.products(changed)
     assert not plots.is_current(plots.svg(old), new)
+
+
+# ---- GPU and CPU side by side ----------------------------------------------------------------
+
+
+def test_the_newest_complete_runs_are_told_side_by_side(tmp_path):
+    def keep(kind, name, **told):
+        path = tmp_path / "device" / kind / f"{name}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps({"renderer": "R", "cores": 4, "software": False, **told}), encoding="utf-8")
+
+    def pairs(kept, *works):
+        return [
+            {"queue": work, "n": 8, "cpu": cpu, "cpu_kept": kept, "cpu_kept_beside_process": 1.0}
+            for work in works
+            for cpu in ("numpy", "python")
+        ]
+
+    def record(n, ok=True):
+        seconds = {"cpu": 3.0, "cpu_peer": 2.0, "gpu": 4.0, "pair": 1.25}
+        return {"operation": "inv", "n": n, "count": 5, "ok": ok, "seconds": seconds, "gain": 1.6}
+
+    keep("overlap", "1", pairs=pairs(0.5, *side_by_side.WORK))
+    keep("overlap", "2", pairs=pairs(0.9, "product", "systems", "transfers"))
+    keep("overlap", "3", pairs=pairs(0.1, "systems"))  # not complete
+    keep("hybrid", "1", records=[record(8), record(16), record(32, ok=False)])
+    keep("hybrid", "2", records=[record(64)])
+    lines = [line for line in side_by_side.tables(tmp_path).splitlines() if line.startswith("| R")]
+    assert lines == [
+        *(f"| R | 4 | {work} | 8 | 90% | 100% |" for work in ("product", "systems", "transfers")),
+        *(f"| R | 4 | 5 `inv` | {n} | 2 | 4 | 1.25 | 1.60 |" for n in (8, 16)),
+    ]
