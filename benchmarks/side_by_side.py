@@ -11,8 +11,8 @@ WORK = {"product", "systems", "transfers"}
 """What the queue must have worked on for a run of `benchmarks.overlap` to stand for a device."""
 
 OVERLAP = (
-    "What is left of NumPy's rate in the main thread while the queue is kept full, and beside the same queue in another\n"
-    "process, where only the machine is shared (`python -m benchmarks.overlap`):\n\n"
+    "What is left of NumPy's rate in the main thread while the queue is kept full, and beside the same queue in\n"
+    "another process, where only the machine is shared (`python -m benchmarks.overlap`):\n\n"
     "| device | cores | on the queue | n | NumPy keeps | beside another process |\n|---|---|---|---|---|---|"
 )
 HYBRID = (
