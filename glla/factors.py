@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.device import Device, Texture
-from glla.errors import SingularMatrixError
+from glla.errors import NonFiniteError, SingularMatrixError
 from glla.kernels import equilibrate, permutation, pivot, reduce, triangular
 from glla.kernels import plu as plu_kernel
 from glla.layout import Shape
@@ -120,6 +120,21 @@ class Factors:
                 f"error (up to {error[np.argmax(bad)]:.3g}); remove dependent rows or columns, or find them with rref"
             )
 
+    def check_range(self, function: str, a: Array | Matrix) -> None:
+        """Raise if `a`, of which these are the factors, is finite and they are not. Synchronises.
+
+        Divided by a pivot that is infinite, wrong solutions look like any other.
+
+        Raises
+        ------
+        NonFiniteError
+            The entries grew beyond float32's range.
+        """
+        if np.isfinite(self.diagonal[0]).all():
+            return
+        if np.isfinite(a.numpy() if isinstance(a, Matrix) else a).all():
+            raise overflow(function)
+
     def largest_noise(self, places: NDArray[np.intp]) -> NDArray[np.float64]:
         """Magnitude up to which some pivots of a square matrix may be nothing but rounding error. Synchronises."""
         return SINGULAR * self._rounding_errors(places)
@@ -178,6 +193,13 @@ class Factors:
 
     def _run(self, plan: Plan, result: str, shape: Shape, **operands: Texture) -> Matrix:
         return Matrix(self.device, self.device.run(plan, **operands)[result], shape)
+
+
+def overflow(function: str) -> NonFiniteError:
+    """Error for factors of finite matrices that are not finite."""
+    return NonFiniteError(
+        f"{function}: the factors do not fit float32, their entries grow; equilibrate the matrix, or use numpy.linalg"
+    )
 
 
 def rounding_errors(

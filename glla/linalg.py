@@ -913,6 +913,7 @@ def _solve(function: str, a: Matrix, b: Matrix, equilibrate: bool, index: tuple[
     factors = factorise(a, equilibrate_first=equilibrate)
     x = factors.solve(b)  # queued before the check below waits for the GPU
     factors.check_regular(function, member_of_stack(index))
+    factors.check_range(function, a)
     return x
 
 
@@ -933,6 +934,7 @@ def _solve_arrays(
         return _solve(function, upload(a, device), rhs, equilibrate, index).numpy()
     factors = _factors_that_stay(function, a, equilibrate, device)
     factors.check_regular(function, member_of_stack(index))
+    factors.check_range(function, a)
     x = np.empty((order, columns), dtype=np.float32)
     tiling.solve(factors, tiling.columns_of_identity(order) if b is None else tiling.columns_of(b), x)
     return x
