@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from glla.device import Device
 from glla.errors import OutOfMemoryError
-from glla.factors import SUSPECT, factorise, member_of_stack, sign_and_log
+from glla.factors import SUSPECT, factorise, member_of_stack, overflow, sign_and_log
 from glla.kernels import stack as kernel
 from glla.layout import texels
 from glla.matrix import Array, upload
@@ -143,6 +143,8 @@ def solve(
     ------
     SingularMatrixError
         Names the first matrix and the first pivot of it that is zero, or nothing but rounding error.
+    NonFiniteError
+        The factors of a finite matrix are not finite.
     """
     n = a.shape[1]
     columns = n if b is None else b.shape[2]
@@ -158,6 +160,8 @@ def solve(
     for index in np.flatnonzero(suspect.any(axis=1)):  # they are few, and what to make of them takes work
         member = member_of_stack(tuple(int(i) for i in np.unravel_index(index, stack)))
         factorise(upload(a[index], device), equilibrate_first=equilibrate).check_regular(function, member)
+    if any(np.isfinite(a[index]).all() for index in np.flatnonzero(~np.isfinite(u).all(axis=1))):
+        raise overflow(function)
     return records[:, : n * columns].reshape(-1, n, columns)
 
 

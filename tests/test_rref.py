@@ -53,6 +53,29 @@ def test_every_variant(variant, pivoting, rng):
         check_exact(testing.singular(5, 7, rng, rank), pivoting, variant)
 
 
+@pytest.mark.parametrize("variant", [None, *VARIANTS])
+@pytest.mark.parametrize(("n", "seed"), [(129, 13), (301, 7)])
+def test_block_pivoting_makes_no_pivot_of_rounding_errors(variant, n, seed):
+    rng = np.random.default_rng(seed)
+    a = testing.normal(n, n - 1, rng) @ testing.normal(n - 1, n, rng)  # what is left of the last column is about 0.01
+    result = glla.rref(a, variant=variant)
+    assert result.pivots == tuple(range(n - 1))
+    testing.assert_rref(a, result.matrix, result.pivots)
+
+
+def test_a_small_pivot_that_is_no_rounding_error_stays(device, monkeypatch, rng):
+    a = np.eye(40, dtype=np.float32) + np.triu(testing.normal(40, 40, rng), 1) / 40
+    a[39] = a[38]
+    a[39, 39] += 0.01
+    run = []
+    monkeypatch.setattr(
+        device, "run", lambda plan, **operands: run.append(plan.operation) or type(device).run(device, plan, **operands)
+    )
+    assert glla.rref(a).pivots == tuple(range(40))
+    assert "rref[blocked, harmonic]" in run
+    assert "rref[rank2, partial]" not in run
+
+
 def test_a_variant_runs_its_own_plan(device, monkeypatch, rng):
     a = testing.normal(6, 8, rng)
     run = []

@@ -108,7 +108,8 @@ def _blocked(shape: Shape, pivoting: str, unroll: bool) -> Plan:
     """Plan of [I X], X = U^-1 (the rest of U), for a matrix whose first min(m, n) columns are independent.
 
     Of such a matrix the echelon form is known but for the columns behind. Whether it is one, the caller must see from
-    the results ``diagonal`` (U's, as `glla.kernels.plu.diagonal` has it) and ``health``, a texel for each step.
+    the results ``diagonal`` (U's, as `glla.kernels.plu.diagonal` has it) and ``health``, a texel for each step, and
+    from the factors themselves, ``LU`` and ``pivots``.
     """
     m, n = shape
     draft = Draft(f"rref[blocked, {pivoting}]")
@@ -126,4 +127,5 @@ def _blocked(shape: Shape, pivoting: str, unroll: bool) -> Plan:
         draft.draw("rref/assemble", {"X": solution}, result, {"left": m, "shape": shape}, {"TAIL": 1})
     else:
         draft.draw("rref/assemble", {}, result, {"shape": shape}, {"TAIL": 0})
-    return draft.plan({"R": result, "diagonal": diagonal, "health": factors.records[1]}, flops(shape))
+    results = {"R": result, "LU": factors.result, "pivots": factors.records[0], "health": factors.records[1]}
+    return draft.plan({**results, "diagonal": diagonal}, flops(shape))
