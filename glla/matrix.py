@@ -420,12 +420,13 @@ class Matrix:
 
     def transpose(self, *axes: Any) -> Matrix:
         """Give `T`, or a copy for the axes (0, 1), as `numpy.ndarray.transpose`."""
-        order = axes[0] if len(axes) == 1 else axes or None
-        turns = {None: True, (1, 0): True, (0, 1): False}
-        chosen = None if order is None else tuple(axis % 2 for axis in order)
-        if chosen not in turns:
+        if not axes or axes[0] is None:
+            return self.T
+        order = axes if len(axes) > 1 or np.ndim(axes[0]) == 0 else axes[0]
+        chosen = tuple(reductions.as_axis("transpose", axis) for axis in order)
+        if chosen not in ((1, 0), (0, 1)):
             raise OptionError(f"transpose: axes must be (1, 0) or (0, 1), got {order!r}")
-        return self.T if turns[chosen] else self.copy()
+        return self.T if chosen == (1, 0) else self.copy()
 
     def __getitem__(self, index: Any) -> Any:
         """Take a block: slices, with steps of either sign, and integers.

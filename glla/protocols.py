@@ -14,9 +14,10 @@ import numpy as np
 
 from glla import linalg
 from glla.device import default_device
-from glla.errors import OptionError, ShapeError
+from glla.errors import OptionError, ShapeError, integer
 from glla.matrix import Matrix, asarray, identity, implements, upload
 from glla.resident import arithmetic
+from glla.resident.reductions import as_axis
 from glla.resident.value import from_scalar
 
 # -- what is one of glla's functions ----------------------------------------------------------------------------------
@@ -86,10 +87,7 @@ def matrix_power(a: Any, n: Any) -> Matrix:
     matrix = asarray(a)
     if matrix.shape[0] != matrix.shape[1]:
         raise ShapeError(f"matrix_power: A must be square, got shape {matrix.shape}")
-    try:
-        exponent = operator.index(n)
-    except TypeError:
-        raise OptionError(f"matrix_power: n must be an integer, got {n!r}") from None
+    exponent = integer("matrix_power", "n", n)
     if matrix.size == 0:
         return matrix.copy()
     if exponent == 0:
@@ -194,7 +192,8 @@ def ndim(a: Matrix) -> int:
 @implements(np.size)
 def size(a: Matrix, axis: Any = None) -> int:
     """Elements, or the length of one dimension."""
-    return a.size if axis is None else a.shape[axis]
+    over = as_axis("size", axis)
+    return a.size if over is None else a.shape[over]
 
 
 @implements(np.transpose)

@@ -6,10 +6,12 @@ import pytest
 import glla
 from glla import testing
 from glla.errors import (
+    AxisError,
     DeviceMismatchError,
     DTypeError,
     GllaError,
     OptionError,
+    OptionTypeError,
     ReleasedError,
     ShapeError,
     SingularMatrixError,
@@ -217,7 +219,7 @@ def test_matrix_power(n):
 def test_matrix_power_refuses():
     with pytest.raises(ShapeError, match=r"^matrix_power: A must be square, got shape \(2, 3\)$"):
         np.linalg.matrix_power(glla.asarray(np.ones((2, 3))), 2)
-    with pytest.raises(OptionError, match=r"^matrix_power: n must be an integer, got 0.5$"):
+    with pytest.raises(OptionTypeError, match=r"^matrix_power: n must be an integer, got 0.5$"):
         np.linalg.matrix_power(glla.asarray(np.eye(2)), 0.5)
     assert np.linalg.matrix_power(glla.asarray(np.zeros((0, 0))), -2).shape == (0, 0)
 
@@ -233,6 +235,31 @@ def test_transpose_by_axes(rng):
     testing.assert_exact(A.transpose(1, 0).numpy(), np.ascontiguousarray(a.T))
     testing.assert_exact(A.transpose(None).numpy(), np.ascontiguousarray(a.T))
     testing.assert_exact(A.transpose((0, 1)).numpy(), a)
+
+
+@pytest.mark.parametrize(
+    ("axes", "error"), [((5, 0), AxisError), ((1, -3), AxisError), ((0.5, 1), OptionTypeError), ((0,), OptionError)]
+)
+def test_transpose_refuses(axes, error):
+    A = glla.asarray(np.eye(2))
+    for call in (np.transpose, glla.Matrix.transpose):
+        with pytest.raises(error, match=r"^transpose: ax"):
+            call(A, axes)
+    with pytest.raises(OptionError, match=r"^transpose: axes must be \(1, 0\) or \(0, 1\), got \(0,\)$"):
+        A.transpose(0)
+
+
+def test_size_of_axes():
+    A = glla.asarray(np.ones((2, 3)))
+    assert (np.size(A, -2), np.size(A, (0, 1))) == (2, 6)
+    with pytest.raises(AxisError, match=r"^size: axis must be"):
+        np.size(A, 2)
+
+
+@pytest.mark.parametrize("call", [np.diagonal, np.trace, glla.Matrix.diagonal, glla.Matrix.trace])
+def test_the_offset_of_a_diagonal_is_an_integer(call):
+    with pytest.raises(OptionTypeError, match=r"^diagonal: offset must be an integer, got 0.5$"):
+        call(glla.asarray(np.eye(2)), 0.5)
 
 
 class Foreign:
