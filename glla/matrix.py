@@ -449,7 +449,7 @@ class Matrix:
         whole matrix.
         """
         block = blocks.parsed(index, self.shape)
-        operand = _operand("Matrix", "what is assigned", value, self.device, column=block[1].single)
+        operand = as_resident("Matrix", "what is assigned", value, self.device, column=block[1].single)
         self._value = blocks.put(self.value, block, operand)
 
     def diagonal(self, offset: int = 0) -> Array:
@@ -765,7 +765,7 @@ def _from_pickle(array: Array) -> Matrix:
 # -- operands of operators ------------------------------------------------------------------------------------------
 
 
-def _operand(
+def as_resident(
     function: str, name: str, other: Any, device: Device, check_finite: bool = True, column: bool = False
 ) -> Resident:
     """Check the other operand and put it onto the device; 1-D arrays as a row, or as a column."""
@@ -800,8 +800,8 @@ def _binary(name: str, a: Any, b: Any) -> Any:
         return NotImplemented
     device = a.device if isinstance(a, Matrix) else b.device
     check_finite = name not in TRUTHS  # to compare with infinity makes sense
-    left = _operand(name, "A", a, device, check_finite)
-    result = arithmetic.binary(name, left, _operand(name, "B", b, device, check_finite))
+    left = as_resident(name, "A", a, device, check_finite)
+    result = arithmetic.binary(name, left, as_resident(name, "B", b, device, check_finite))
     return result.numpy() != 0 if name in TRUTHS else Matrix._of(result)
 
 

@@ -249,6 +249,49 @@ def test_transpose_refuses(axes, error):
         A.transpose(0)
 
 
+def test_inner_takes_sequences_and_numbers(rng):
+    a = testing.integers(3, 3, rng)
+    A = glla.asarray(a)
+    for b in (a.tolist(), tuple(map(tuple, a.tolist())), [[1, 2, 3]], [1, 2, 3], 2, np.array(2)):
+        testing.assert_exact(host(np.inner(A, b)), np.inner(a, np.float32(b)))
+        testing.assert_exact(host(np.inner(b, A)), np.inner(np.float32(b), a))
+
+
+def test_both_names_of_the_bounds(rng):
+    a = testing.integers(4, 3, rng)
+    A = glla.asarray(a)
+    testing.assert_exact(np.clip(A, min=-1).numpy(), a.clip(min=-1))
+    testing.assert_exact(np.clip(A, min=-1, max=[1, 2, 3]).numpy(), a.clip(-1, np.float32([1, 2, 3])))
+    testing.assert_exact(np.clip(A, -1, max=2).numpy(), a.clip(-1, 2))
+    with pytest.raises(OptionError, match=r"^clip: each bound must be given once; leave out a_min and a_max beside"):
+        np.clip(A, -1, min=-2)
+
+
+VALUES = [0, 1, 1 + 2**-20, -1, 3e38, np.inf, -np.inf, np.nan]
+
+
+@pytest.mark.parametrize("equal_nan", [False, True])
+@pytest.mark.parametrize("right", VALUES)
+@pytest.mark.parametrize("left", VALUES)
+def test_allclose_to_infinity_and_nan(left, right, equal_nan):
+    expected = np.allclose(left, right, equal_nan=equal_nan)
+    A, B = (glla.asarray([[value]], check_finite=False) for value in (left, right))
+    for pair in ((A, B), (A, right), (left, B), (A, [right]), ([[left]], B)):
+        assert np.allclose(*pair, equal_nan=equal_nan) is expected
+    for other in (B, [[right]]):
+        assert np.array_equal(A, other, equal_nan=equal_nan) is np.array_equal(left, right, equal_nan=equal_nan)
+
+
+def test_allclose_takes_sequences():
+    A = glla.asarray([[1, 2], [3, 4]])
+    assert np.allclose(A, [[1, 2], (3, 4)])
+    assert np.allclose(([1, 2], [3, 4]), A)
+    assert not np.allclose(A, [1, 2])
+    assert np.allclose(A, [1, 2], atol=[2, 2])
+    with pytest.raises(DTypeError, match=r"^allclose: B must be real numbers"):
+        np.allclose(A, "four")
+
+
 def test_size_of_axes():
     A = glla.asarray(np.ones((2, 3)))
     assert (np.size(A, -2), np.size(A, (0, 1))) == (2, 6)
