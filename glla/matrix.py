@@ -139,6 +139,9 @@ UFUNCS: dict[np.ufunc, str] = {getattr(np, name): name for name in (*UNARY, *BIN
 FOLDS: dict[np.ufunc, str] = {np.add: "sum", np.maximum: "max", np.minimum: "min"}
 """Universal functions whose ``reduce`` runs on the device."""
 
+UFUNC_DEFAULTS: dict[str, Any] = {"dtype": None, "where": True}
+"""Options that a caller may spell out although they change nothing."""
+
 FUNCTIONS: dict[Any, Callable[..., Any]] = {}
 """NumPy's other functions that run on the device; `implements` fills it."""
 
@@ -702,6 +705,8 @@ class Matrix:
         if any(overrides(operand) for operand in inputs):
             return NotImplemented
         name, targets = f"numpy.{ufunc.__name__}", options.pop("out", ())
+        defaults = {key for key in options.keys() & UFUNC_DEFAULTS if options[key] is UFUNC_DEFAULTS[key]}
+        options = {key: value for key, value in options.items() if key not in defaults}
         if any(not isinstance(target, Matrix) for target in targets):
             raise UnsupportedError(f"{name}: out must be a Matrix where an operand is one; use A.numpy() for an array")
         if method == "reduce" and ufunc in FOLDS and not targets and options.keys() <= {"axis", "keepdims"}:
@@ -729,10 +734,10 @@ class Matrix:
             raise UnsupportedError(f"{name}: does not run on the device; use A.numpy()")
         signature = inspect.signature(implementation)
         try:
-            signature.bind(*args, **kwargs)
+            bound = _bound(signature, function, args, kwargs)
         except TypeError as error:
             raise UnsupportedError(f"{name}: takes {signature} on a Matrix, {error}; use A.numpy()") from None
-        return implementation(*args, **kwargs)
+        return implementation(*bound.args, **bound.kwargs)
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         """Give the namespace of the array API, `glla.array_api`."""
@@ -756,6 +761,22 @@ class Matrix:
         if stream is not None:
             raise OptionError(f"to_device: there are no streams, got {stream!r}")
         return self if device is self.device else upload(self.numpy(), device)
+
+
+def _bound(signature: inspect.Signature, function: Any, args: Any, kwargs: Any) -> inspect.BoundArguments:
+    """Match a call of NumPy's function to a signature that has fewer options: those left at their defaults may go."""
+    try:
+        return signature.bind(*args, **kwargs)
+    except TypeError as error:
+        try:
+            theirs = inspect.signature(function)
+        except ValueError:  # before 2.4 NumPy's functions in C did not say
+            raise error from None
+    given = theirs.bind(*args, **kwargs)
+    for name in given.arguments.keys() - signature.parameters.keys():
+        if given.arguments[name] is theirs.parameters[name].default:
+            del given.arguments[name]
+    return signature.bind(*given.args, **given.kwargs)
 
 
 def _from_pickle(array: Array) -> Matrix:

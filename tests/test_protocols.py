@@ -1,5 +1,7 @@
 """NumPy's functions on a Matrix: what runs on the device, what is refused, and DLPack."""
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -290,6 +292,42 @@ def test_allclose_takes_sequences():
     assert np.allclose(A, [1, 2], atol=[2, 2])
     with pytest.raises(DTypeError, match=r"^allclose: B must be real numbers"):
         np.allclose(A, "four")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda a: np.sum(a, 0, None, None),
+        lambda a: np.sum(a, axis=1, dtype=None, out=None),
+        lambda a: np.sum(a, 0, None, None, True),
+        lambda a: np.max(a, 1, None),
+        lambda a: np.trace(a, 1, 0, 1, None, None),
+        lambda a: np.diagonal(a, 1, 0, 1),
+        lambda a: np.copy(a, order="K"),
+        lambda a: np.zeros_like(a, dtype=None, shape=None),
+        lambda a: np.clip(a, -1, 1, None),
+        lambda a: np.add(a, 1, dtype=None),
+        lambda a: np.negative(a, where=True, out=None),
+        lambda a: np.add.reduce(a, 0, None, None, False),
+    ],
+)
+def test_defaults_may_be_spelled_out(call, rng):
+    a = testing.integers(3, 3, rng)
+    testing.assert_exact(host(call(glla.asarray(a))), call(a))
+
+
+def test_functions_without_a_signature(monkeypatch):
+    """Those that are written in C have none before NumPy 2.4."""
+    A, signature = glla.asarray(np.eye(2)), inspect.signature
+
+    def of_python_only(function):
+        if function is np.dot:
+            raise ValueError("no signature found")
+        return signature(function)
+
+    monkeypatch.setattr(inspect, "signature", of_python_only)
+    with pytest.raises(UnsupportedError, match=r"^numpy.dot: takes .*, got an unexpected keyword argument 'out'; "):
+        np.dot(A, A, out=A)
 
 
 def test_size_of_axes():
