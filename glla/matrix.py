@@ -810,6 +810,11 @@ def _float_if_int(value: Any) -> Any:
         return value
 
 
+def _brings_operators(operand: Any) -> bool:
+    """Whether it wants its own operators: a result that is not there yet, or a class apart from NumPy (NEP 13)."""
+    return overrides(operand) is not None or getattr(type(operand), "__array_ufunc__", ...) is None
+
+
 def _unary(name: str, a: Matrix) -> Any:
     result = arithmetic.unary(name, a.value)
     return result.numpy() != 0 if name in TRUTHS else Matrix._of(result)
@@ -817,7 +822,7 @@ def _unary(name: str, a: Matrix) -> Any:
 
 def _binary(name: str, a: Any, b: Any) -> Any:
     """Apply an element-wise function to two operands, one of which is a Matrix."""
-    if overrides(a) or overrides(b):
+    if _brings_operators(a) or _brings_operators(b):
         return NotImplemented
     device = a.device if isinstance(a, Matrix) else b.device
     check_finite = name not in TRUTHS  # to compare with infinity makes sense
@@ -836,7 +841,7 @@ def _comparison(name: str, a: Matrix, b: Any) -> Any:
 
 def _product(a: Any, b: Any) -> Any:
     """Multiply two operands, one of which is a Matrix; beside a vector the result is a vector, on the host."""
-    if overrides(a) or overrides(b):
+    if _brings_operators(a) or _brings_operators(b):
         return NotImplemented
     if isinstance(a, Matrix):
         array = _factor("B", b)

@@ -357,6 +357,32 @@ def test_other_libraries_have_their_say():
     assert np.dot(glla.asarray(np.eye(2)), Foreign()) == "foreign"
 
 
+class Apart:
+    """Keeps out of NumPy's functions and brings its own operators (NEP 13)."""
+
+    __array_ufunc__ = None
+
+    def __radd__(self, other):
+        return "added apart"
+
+    def __rmatmul__(self, other):
+        return "multiplied apart"
+
+    def __gt__(self, other):
+        return "compared apart"
+
+
+def test_classes_with_operators_of_their_own():
+    matrix, other = glla.asarray(np.eye(2)), Apart()
+    assert matrix + other == "added apart"
+    assert matrix @ other == "multiplied apart"
+    assert (matrix < other) == "compared apart"
+    with pytest.raises(TypeError, match="unsupported operand"):
+        matrix - other
+    matrix += other
+    assert matrix == "added apart"
+
+
 class Pending:
     """A result that is not computed yet, which takes calls over."""
 
