@@ -8,6 +8,9 @@ exception that a NumPy or SciPy user would catch, so ``except ValueError`` and
 
 from __future__ import annotations
 
+import operator
+from typing import Any
+
 import numpy as np
 
 
@@ -36,6 +39,14 @@ class IndexingError(GllaError, IndexError):
 
 class OptionError(GllaError, ValueError):
     """An option has a value that is none of those it can take; the message lists them."""
+
+
+class OptionTypeError(OptionError, TypeError):
+    """An option is of a type that it cannot have, such as a float where NumPy, too, insists on an integer."""
+
+
+class AxisError(OptionError, np.exceptions.AxisError):
+    """An axis is none of the two that a matrix has."""
 
 
 class NonFiniteError(GllaError, ValueError):
@@ -113,3 +124,17 @@ class CoprocessorError(GllaError, RuntimeError):
 
 class ConvergenceError(GllaError, np.linalg.LinAlgError):
     """An iteration stopped before it reached the accuracy that was asked for."""
+
+
+def integer(function: str, name: str, value: Any) -> int:
+    """Turn an option into an int, or say that it must be an integer.
+
+    Examples
+    --------
+    >>> integer("trace", "offset", np.int8(-1))
+    -1
+    """
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise OptionTypeError(f"{function}: {name} must be an integer, got {value!r}") from None

@@ -23,6 +23,7 @@ from glla.errors import (
     LimitError,
     NonFiniteError,
     OptionError,
+    OptionTypeError,
     OutOfMemoryError,
     ShapeError,
     SingularMatrixError,
@@ -287,9 +288,11 @@ def _target(
     """Array of shape `flat` to compute into: `out` itself where it can be seen so and is none of the operands."""
     if out is None:
         return np.empty(flat, dtype=np.float32)
-    if not isinstance(out, np.ndarray) or not out.flags.writeable:
-        kind = "one that is read-only" if isinstance(out, np.ndarray) else type(out).__name__
-        raise OptionError(f"{function}: out must be a NumPy array that can be written, got {kind}")
+    rule = f"{function}: out must be a NumPy array that can be written"
+    if not isinstance(out, np.ndarray):
+        raise OptionTypeError(f"{rule}, got {type(out).__name__}")
+    if not out.flags.writeable:
+        raise OptionError(f"{rule}, got one that is read-only")
     if out.dtype != np.float32:
         raise DTypeError(f"{function}: out must be float32, got {out.dtype}; results are float32")
     if out.shape != shape:

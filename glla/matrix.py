@@ -139,6 +139,9 @@ UFUNCS: dict[np.ufunc, str] = {getattr(np, name): name for name in (*UNARY, *BIN
 FOLDS: dict[np.ufunc, str] = {np.add: "sum", np.maximum: "max", np.minimum: "min"}
 """Universal functions whose ``reduce`` runs on the device."""
 
+UFUNC_DEFAULTS: dict[str, Any] = {"dtype": None, "where": True}
+"""Options that a caller may spell out although they change nothing."""
+
 FUNCTIONS: dict[Any, Callable[..., Any]] = {}
 """NumPy's other functions that run on the device; `implements` fills it."""
 
@@ -420,12 +423,13 @@ class Matrix:
 
     def transpose(self, *axes: Any) -> Matrix:
         """Give `T`, or a copy for the axes (0, 1), as `numpy.ndarray.transpose`."""
-        order = axes[0] if len(axes) == 1 else axes or None
-        turns = {None: True, (1, 0): True, (0, 1): False}
-        chosen = None if order is None else tuple(axis % 2 for axis in order)
-        if chosen not in turns:
+        if not axes or axes[0] is None:
+            return self.T
+        order = axes if len(axes) > 1 or np.ndim(axes[0]) == 0 else axes[0]
+        chosen = tuple(reductions.as_axis("transpose", axis) for axis in order)
+        if chosen not in ((1, 0), (0, 1)):
             raise OptionError(f"transpose: axes must be (1, 0) or (0, 1), got {order!r}")
-        return self.T if turns[chosen] else self.copy()
+        return self.T if chosen == (1, 0) else self.copy()
 
     def __getitem__(self, index: Any) -> Any:
         """Take a block: slices, with steps of either sign, and integers.
@@ -448,7 +452,7 @@ class Matrix:
         whole matrix.
         """
         block = blocks.parsed(index, self.shape)
-        operand = _operand("Matrix", "what is assigned", value, self.device, column=block[1].single)
+        operand = as_resident("Matrix", "what is assigned", value, self.device, column=block[1].single)
         self._value = blocks.put(self.value, block, operand)
 
     def diagonal(self, offset: int = 0) -> Array:
@@ -701,6 +705,8 @@ class Matrix:
         if any(overrides(operand) for operand in inputs):
             return NotImplemented
         name, targets = f"numpy.{ufunc.__name__}", options.pop("out", ())
+        defaults = {key for key in options.keys() & UFUNC_DEFAULTS if options[key] is UFUNC_DEFAULTS[key]}
+        options = {key: value for key, value in options.items() if key not in defaults}
         if any(not isinstance(target, Matrix) for target in targets):
             raise UnsupportedError(f"{name}: out must be a Matrix where an operand is one; use A.numpy() for an array")
         if method == "reduce" and ufunc in FOLDS and not targets and options.keys() <= {"axis", "keepdims"}:
@@ -728,10 +734,10 @@ class Matrix:
             raise UnsupportedError(f"{name}: does not run on the device; use A.numpy()")
         signature = inspect.signature(implementation)
         try:
-            signature.bind(*args, **kwargs)
+            bound = _bound(signature, function, args, kwargs)
         except TypeError as error:
             raise UnsupportedError(f"{name}: takes {signature} on a Matrix, {error}; use A.numpy()") from None
-        return implementation(*args, **kwargs)
+        return implementation(*bound.args, **bound.kwargs)
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         """Give the namespace of the array API, `glla.array_api`."""
@@ -757,6 +763,22 @@ class Matrix:
         return self if device is self.device else upload(self.numpy(), device)
 
 
+def _bound(signature: inspect.Signature, function: Any, args: Any, kwargs: Any) -> inspect.BoundArguments:
+    """Match a call of NumPy's function to a signature that has fewer options: those left at their defaults may go."""
+    try:
+        return signature.bind(*args, **kwargs)
+    except TypeError as error:
+        try:
+            theirs = inspect.signature(function)
+        except ValueError:  # before 2.4 NumPy's functions in C did not say
+            raise error from None
+    given = theirs.bind(*args, **kwargs)
+    for name in given.arguments.keys() - signature.parameters.keys():
+        if given.arguments[name] is theirs.parameters[name].default:
+            del given.arguments[name]
+    return signature.bind(*given.args, **given.kwargs)
+
+
 def _from_pickle(array: Array) -> Matrix:
     return asarray(array, check_finite=False)
 
@@ -764,7 +786,7 @@ def _from_pickle(array: Array) -> Matrix:
 # -- operands of operators ------------------------------------------------------------------------------------------
 
 
-def _operand(
+def as_resident(
     function: str, name: str, other: Any, device: Device, check_finite: bool = True, column: bool = False
 ) -> Resident:
     """Check the other operand and put it onto the device; 1-D arrays as a row, or as a column."""
@@ -788,6 +810,11 @@ def _float_if_int(value: Any) -> Any:
         return value
 
 
+def _brings_operators(operand: Any) -> bool:
+    """Whether it wants its own operators: a result that is not there yet, or a class apart from NumPy (NEP 13)."""
+    return overrides(operand) is not None or getattr(type(operand), "__array_ufunc__", ...) is None
+
+
 def _unary(name: str, a: Matrix) -> Any:
     result = arithmetic.unary(name, a.value)
     return result.numpy() != 0 if name in TRUTHS else Matrix._of(result)
@@ -795,12 +822,12 @@ def _unary(name: str, a: Matrix) -> Any:
 
 def _binary(name: str, a: Any, b: Any) -> Any:
     """Apply an element-wise function to two operands, one of which is a Matrix."""
-    if overrides(a) or overrides(b):
+    if _brings_operators(a) or _brings_operators(b):
         return NotImplemented
     device = a.device if isinstance(a, Matrix) else b.device
     check_finite = name not in TRUTHS  # to compare with infinity makes sense
-    left = _operand(name, "A", a, device, check_finite)
-    result = arithmetic.binary(name, left, _operand(name, "B", b, device, check_finite))
+    left = as_resident(name, "A", a, device, check_finite)
+    result = arithmetic.binary(name, left, as_resident(name, "B", b, device, check_finite))
     return result.numpy() != 0 if name in TRUTHS else Matrix._of(result)
 
 
@@ -814,7 +841,7 @@ def _comparison(name: str, a: Matrix, b: Any) -> Any:
 
 def _product(a: Any, b: Any) -> Any:
     """Multiply two operands, one of which is a Matrix; beside a vector the result is a vector, on the host."""
-    if overrides(a) or overrides(b):
+    if _brings_operators(a) or _brings_operators(b):
         return NotImplemented
     if isinstance(a, Matrix):
         array = _factor("B", b)

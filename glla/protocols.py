@@ -14,9 +14,10 @@ import numpy as np
 
 from glla import linalg
 from glla.device import default_device
-from glla.errors import OptionError, ShapeError
-from glla.matrix import Matrix, asarray, identity, implements, upload
+from glla.errors import OptionError, ShapeError, integer
+from glla.matrix import Matrix, as_resident, asarray, identity, implements, upload
 from glla.resident import arithmetic
+from glla.resident.reductions import as_axis
 from glla.resident.value import from_scalar
 
 # -- what is one of glla's functions ----------------------------------------------------------------------------------
@@ -63,8 +64,10 @@ def matmul(x1: Any, x2: Any, /) -> Any:
 
 @implements(np.inner)
 def inner(a: Any, b: Any, /) -> Any:
-    """Inner products of the rows of both."""
-    return a @ (b.T if np.ndim(b) == 2 else b)
+    """Inner products of the rows of both; with numbers too."""
+    if np.ndim(a) == 0 or np.ndim(b) == 0:
+        return a * b
+    return a @ np.transpose(b)  # which leaves vectors as they are
 
 
 @implements(np.linalg.matrix_power)
@@ -86,10 +89,7 @@ def matrix_power(a: Any, n: Any) -> Matrix:
     matrix = asarray(a)
     if matrix.shape[0] != matrix.shape[1]:
         raise ShapeError(f"matrix_power: A must be square, got shape {matrix.shape}")
-    try:
-        exponent = operator.index(n)
-    except TypeError:
-        raise OptionError(f"matrix_power: n must be an integer, got {n!r}") from None
+    exponent = integer("matrix_power", "n", n)
     if matrix.size == 0:
         return matrix.copy()
     if exponent == 0:
@@ -164,16 +164,28 @@ def linalg_trace(x: Matrix, /, *, offset: int = 0) -> Any:
 
 
 @implements(np.array_equal)
-def array_equal(a1: Any, a2: Any) -> bool:
+def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
     """Whether shapes and all elements are equal. Synchronises."""
-    return np.shape(a1) == np.shape(a2) and bool((a1 == a2).all())
+    return np.shape(a1) == np.shape(a2) and bool(_equal(*_compared("array_equal", a1, a2), equal_nan).all())
 
 
 @implements(np.allclose)
-def allclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8) -> bool:
-    """Whether all elements are close: abs(a - b) <= atol + rtol abs(b). Synchronises."""
-    equal = a == b  # infinities
-    return bool((equal | (abs(a - b) <= atol + rtol * abs(b))).all())
+def allclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> bool:
+    """Whether all elements are close: abs(a - b) <= atol + rtol abs(b), or equal infinities. Synchronises."""
+    left, right = _compared("allclose", a, b)
+    close = (abs(left - right) <= atol + rtol * abs(right)) & np.isfinite(right)  # infinity allows for anything
+    return bool((close | _equal(left, right, equal_nan)).all())
+
+
+def _compared(function: str, a: Any, b: Any) -> tuple[Matrix, Matrix]:
+    """Put two operands onto the device of the one that is a Matrix, with their NaN and infinities."""
+    device = a.device if isinstance(a, Matrix) else b.device
+    left = as_resident(function, "A", a, device, check_finite=False)
+    return Matrix._of(left), Matrix._of(as_resident(function, "B", b, device, check_finite=False))
+
+
+def _equal(a: Matrix, b: Matrix, equal_nan: bool) -> Any:
+    return (a == b) | (np.isnan(a) & np.isnan(b)) if equal_nan else a == b
 
 
 # -- shapes and copies ----------------------------------------------------------------------------------------------
@@ -194,7 +206,8 @@ def ndim(a: Matrix) -> int:
 @implements(np.size)
 def size(a: Matrix, axis: Any = None) -> int:
     """Elements, or the length of one dimension."""
-    return a.size if axis is None else a.shape[axis]
+    over = as_axis("size", axis)
+    return a.size if over is None else a.shape[over]
 
 
 @implements(np.transpose)
@@ -228,10 +241,13 @@ def copy(a: Matrix) -> Matrix:
 
 
 @implements(np.clip)
-def clip(a: Any, a_min: Any = None, a_max: Any = None) -> Any:
-    """Keep elements between two bounds, which broadcast."""
-    result = a if a_min is None else np.maximum(a, a_min)
-    return result if a_max is None else np.minimum(result, a_max)
+def clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Any:
+    """Keep elements between two bounds, which broadcast; each has two names."""
+    if (a_min is not None and min is not None) or (a_max is not None and max is not None):
+        raise OptionError("clip: each bound must be given once; leave out a_min and a_max beside min and max")
+    lower, upper = a_min if min is None else min, a_max if max is None else max
+    result = a if lower is None else np.maximum(a, lower)
+    return result if upper is None else np.minimum(result, upper)
 
 
 @implements(np.zeros_like)

@@ -1,15 +1,19 @@
 """NumPy's functions on a Matrix: what runs on the device, what is refused, and DLPack."""
 
+import inspect
+
 import numpy as np
 import pytest
 
 import glla
 from glla import testing
 from glla.errors import (
+    AxisError,
     DeviceMismatchError,
     DTypeError,
     GllaError,
     OptionError,
+    OptionTypeError,
     ReleasedError,
     ShapeError,
     SingularMatrixError,
@@ -217,7 +221,7 @@ def test_matrix_power(n):
 def test_matrix_power_refuses():
     with pytest.raises(ShapeError, match=r"^matrix_power: A must be square, got shape \(2, 3\)$"):
         np.linalg.matrix_power(glla.asarray(np.ones((2, 3))), 2)
-    with pytest.raises(OptionError, match=r"^matrix_power: n must be an integer, got 0.5$"):
+    with pytest.raises(OptionTypeError, match=r"^matrix_power: n must be an integer, got 0.5$"):
         np.linalg.matrix_power(glla.asarray(np.eye(2)), 0.5)
     assert np.linalg.matrix_power(glla.asarray(np.zeros((0, 0))), -2).shape == (0, 0)
 
@@ -235,6 +239,110 @@ def test_transpose_by_axes(rng):
     testing.assert_exact(A.transpose((0, 1)).numpy(), a)
 
 
+@pytest.mark.parametrize(
+    ("axes", "error"), [((5, 0), AxisError), ((1, -3), AxisError), ((0.5, 1), OptionTypeError), ((0,), OptionError)]
+)
+def test_transpose_refuses(axes, error):
+    A = glla.asarray(np.eye(2))
+    for call in (np.transpose, glla.Matrix.transpose):
+        with pytest.raises(error, match=r"^transpose: ax"):
+            call(A, axes)
+    with pytest.raises(OptionError, match=r"^transpose: axes must be \(1, 0\) or \(0, 1\), got \(0,\)$"):
+        A.transpose(0)
+
+
+def test_inner_takes_sequences_and_numbers(rng):
+    a = testing.integers(3, 3, rng)
+    A = glla.asarray(a)
+    for b in (a.tolist(), tuple(map(tuple, a.tolist())), [[1, 2, 3]], [1, 2, 3], 2, np.array(2)):
+        testing.assert_exact(host(np.inner(A, b)), np.inner(a, np.float32(b)))
+        testing.assert_exact(host(np.inner(b, A)), np.inner(np.float32(b), a))
+
+
+def test_both_names_of_the_bounds(rng):
+    a = testing.integers(4, 3, rng)
+    A = glla.asarray(a)
+    testing.assert_exact(np.clip(A, min=-1).numpy(), a.clip(min=-1))
+    testing.assert_exact(np.clip(A, min=-1, max=[1, 2, 3]).numpy(), a.clip(-1, np.float32([1, 2, 3])))
+    testing.assert_exact(np.clip(A, -1, max=2).numpy(), a.clip(-1, 2))
+    with pytest.raises(OptionError, match=r"^clip: each bound must be given once; leave out a_min and a_max beside"):
+        np.clip(A, -1, min=-2)
+
+
+VALUES = [0, 1, 1 + 2**-20, -1, 3e38, np.inf, -np.inf, np.nan]
+
+
+@pytest.mark.parametrize("equal_nan", [False, True])
+@pytest.mark.parametrize("right", VALUES)
+@pytest.mark.parametrize("left", VALUES)
+def test_allclose_to_infinity_and_nan(left, right, equal_nan):
+    expected = np.allclose(left, right, equal_nan=equal_nan)
+    A, B = (glla.asarray([[value]], check_finite=False) for value in (left, right))
+    for pair in ((A, B), (A, right), (left, B), (A, [right]), ([[left]], B)):
+        assert np.allclose(*pair, equal_nan=equal_nan) is expected
+    for other in (B, [[right]]):
+        assert np.array_equal(A, other, equal_nan=equal_nan) is np.array_equal(left, right, equal_nan=equal_nan)
+
+
+def test_allclose_takes_sequences():
+    A = glla.asarray([[1, 2], [3, 4]])
+    assert np.allclose(A, [[1, 2], (3, 4)])
+    assert np.allclose(([1, 2], [3, 4]), A)
+    assert not np.allclose(A, [1, 2])
+    assert np.allclose(A, [1, 2], atol=[2, 2])
+    with pytest.raises(DTypeError, match=r"^allclose: B must be real numbers"):
+        np.allclose(A, "four")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda a: np.sum(a, 0, None, None),
+        lambda a: np.sum(a, axis=1, dtype=None, out=None),
+        lambda a: np.sum(a, 0, None, None, True),
+        lambda a: np.max(a, 1, None),
+        lambda a: np.trace(a, 1, 0, 1, None, None),
+        lambda a: np.diagonal(a, 1, 0, 1),
+        lambda a: np.copy(a, order="K"),
+        lambda a: np.zeros_like(a, dtype=None, shape=None),
+        lambda a: np.clip(a, -1, 1, None),
+        lambda a: np.add(a, 1, dtype=None),
+        lambda a: np.negative(a, where=True, out=None),
+        lambda a: np.add.reduce(a, 0, None, None, False),
+    ],
+)
+def test_defaults_may_be_spelled_out(call, rng):
+    a = testing.integers(3, 3, rng)
+    testing.assert_exact(host(call(glla.asarray(a))), call(a))
+
+
+def test_functions_without_a_signature(monkeypatch):
+    """Those that are written in C have none before NumPy 2.4."""
+    A, signature = glla.asarray(np.eye(2)), inspect.signature
+
+    def of_python_only(function):
+        if function is np.dot:
+            raise ValueError("no signature found")
+        return signature(function)
+
+    monkeypatch.setattr(inspect, "signature", of_python_only)
+    with pytest.raises(UnsupportedError, match=r"^numpy.dot: takes .*, got an unexpected keyword argument 'out'; "):
+        np.dot(A, A, out=A)
+
+
+def test_size_of_axes():
+    A = glla.asarray(np.ones((2, 3)))
+    assert (np.size(A, -2), np.size(A, (0, 1))) == (2, 6)
+    with pytest.raises(AxisError, match=r"^size: axis must be"):
+        np.size(A, 2)
+
+
+@pytest.mark.parametrize("call", [np.diagonal, np.trace, glla.Matrix.diagonal, glla.Matrix.trace])
+def test_the_offset_of_a_diagonal_is_an_integer(call):
+    with pytest.raises(OptionTypeError, match=r"^diagonal: offset must be an integer, got 0.5$"):
+        call(glla.asarray(np.eye(2)), 0.5)
+
+
 class Foreign:
     """An array of another library, which takes part in NumPy's protocols."""
 
@@ -247,6 +355,32 @@ class Foreign:
 
 def test_other_libraries_have_their_say():
     assert np.dot(glla.asarray(np.eye(2)), Foreign()) == "foreign"
+
+
+class Apart:
+    """Keeps out of NumPy's functions and brings its own operators (NEP 13)."""
+
+    __array_ufunc__ = None
+
+    def __radd__(self, other):
+        return "added apart"
+
+    def __rmatmul__(self, other):
+        return "multiplied apart"
+
+    def __gt__(self, other):
+        return "compared apart"
+
+
+def test_classes_with_operators_of_their_own():
+    matrix, other = glla.asarray(np.eye(2)), Apart()
+    assert matrix + other == "added apart"
+    assert matrix @ other == "multiplied apart"
+    assert (matrix < other) == "compared apart"
+    with pytest.raises(TypeError, match="unsupported operand"):
+        matrix - other
+    matrix += other
+    assert matrix == "added apart"
 
 
 class Pending:

@@ -351,7 +351,7 @@ def test_an_out_that_will_not_do(rng):
     for out, error, message in (
         (np.empty((3, 3)), DTypeError, "matmul: out must be float32, got float64; results are float32"),
         (np.empty((3, 4), np.float32), ShapeError, r"matmul: out must have the shape of the result, \(3, 3\), got"),
-        ([[0.0] * 3] * 3, OptionError, "matmul: out must be a NumPy array that can be written, got list"),
+        ([[0.0] * 3] * 3, TypeError, "matmul: out must be a NumPy array that can be written, got list"),
         (read_only, OptionError, "matmul: out must be a NumPy array that can be written, got one that is read-only"),
     ):
         with pytest.raises(error, match=f"^{message}"):

@@ -6,7 +6,7 @@ import operator
 from dataclasses import dataclass
 from typing import Any
 
-from glla.errors import IndexingError, ShapeError
+from glla.errors import IndexingError, ShapeError, integer
 from glla.kernels import blocks
 from glla.layout import Shape
 from glla.resident.arithmetic import same_device
@@ -120,6 +120,7 @@ def put(a: Resident, block: Block, b: Resident) -> Resident:
 
 def diagonal(a: Resident, offset: int = 0) -> Resident:
     """Take a diagonal out of a matrix, as a column; `offset` counts columns to the right of the main one."""
+    offset = integer("diagonal", "offset", offset)
     top, left = max(-offset, 0), max(offset, 0)
     count = max(0, min(a.shape[0] - top, a.shape[1] - left))
     if count == 0:

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from glla.errors import OptionError, ShapeError
+from glla.errors import AxisError, OptionError, OptionTypeError, ShapeError
 from glla.kernels import reduce
 from glla.resident.value import Array, Resident, from_array
 
@@ -27,8 +27,10 @@ def as_axis(function: str, axis: Any) -> Axis:
         return None
     if isinstance(axis, tuple) and len(axis) == 1:
         axis = axis[0]
-    if not isinstance(axis, (int, np.integer)) or isinstance(axis, bool) or not -2 <= axis < 2:
-        raise OptionError(f"{function}: axis must be None, 0 or 1 (or counted from the end, -2 or -1), got {axis!r}")
+    whole = isinstance(axis, (int, np.integer)) and not isinstance(axis, bool)
+    if not whole or not -2 <= axis < 2:
+        error = AxisError if whole else OptionError if isinstance(axis, tuple) else OptionTypeError
+        raise error(f"{function}: axis must be None, 0 or 1 (or counted from the end, -2 or -1), got {axis!r}")
     return 1 if axis % 2 else 0
 
 
