@@ -50,8 +50,8 @@ def leaving_a_core() -> AbstractContextManager[Any]:
     """Leave a core to the thread that drives the GPU, while BLAS would take them all and wait for its slowest thread.
 
     On an NVIDIA H200 with 16 cores it decides: with 16 threads of BLAS, GPU and CPU together factor no faster than the
-    CPU alone, with 15 they are 1.2 to 1.3 times as fast (n = 1024, 2048). Needs threadpoolctl; without it, set
-    ``OPENBLAS_NUM_THREADS`` before NumPy is imported.
+    CPU alone, with 15 they are 1.26, 1.26 and 1.45 times as fast (n = 1024, 2048, 4096; see ``benchmarks/results``).
+    Needs threadpoolctl; without it, set ``OPENBLAS_NUM_THREADS`` before NumPy is imported.
     """
     control = _threads()
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
