@@ -65,14 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         word = f"{record['gflops']:.4g} GFLOP/s" if record["ok"] else f"FAILED: {record['verdict']['detail']}"
         _progress(f"{number}/{len(cases)} {case}: {word} ({time.perf_counter() - began:.1f} s)")
     told = {
-        "commit": options.commit or report.commit(),
-        "renderer": info.renderer,
-        "driver": info.version,
-        "backend": info.backend,
-        "software": info.software,
-        "cores": ceilings.cores(),
-        "versions": report.versions(),
-        "environment": {name: os.environ[name] for name in ENVIRONMENT if name in os.environ},
+        **report.about(info, options.commit, ENVIRONMENT),
         "quick": options.quick,
         "sizes": list(sizes),
         "seconds": round(time.perf_counter() - start, 1),
@@ -99,9 +92,9 @@ def _progress(text: str) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Verify glla, then time it.")
     parser.add_argument("--quick", action="store_true", help="few sizes, few repeats")
-    parser.add_argument("--sizes", type=_size, nargs="+", metavar="N", help="orders of the matrices")
+    parser.add_argument("--sizes", type=report.whole_number, nargs="+", metavar="N", help="orders of the matrices")
     parser.add_argument(
-        "--operations", type=_operations, default=list(USUAL), metavar="NAMES",
+        "--operations", type=report.some_of(OPERATIONS), default=list(USUAL), metavar="NAMES",
         help=f"some of {','.join(OPERATIONS)} ({','.join(USUAL)})",
     )  # fmt: skip
     parser.add_argument(
@@ -110,20 +103,6 @@ def _parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     report.add_options(parser)
     return parser
-
-
-def _size(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"must be a whole number from 1, got {text!r}")
-    return int(text)
-
-
-def _operations(text: str) -> list[str]:
-    names = text.split(",")
-    unknown = [name for name in names if name not in OPERATIONS]
-    if unknown:
-        raise argparse.ArgumentTypeError(f"must be some of {','.join(OPERATIONS)}, got {text!r}")
-    return names
 
 
 if __name__ == "__main__":

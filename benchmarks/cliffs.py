@@ -343,12 +343,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         samples = search(device, tried, EFFORTS[kind])
     found = cliffs(samples)
     told = {
-        "commit": options.commit or report.commit(),
-        "renderer": info.renderer,
-        "driver": info.version,
-        "software": info.software,
+        **report.about(info, options.commit),
         "quick": options.quick,
-        "versions": report.versions(),
         "seconds": round(time.perf_counter() - start, 1),
         "cliffs": [
             {"ratio": slow.rate / fast.rate, "slow": asdict(slow), "neighbour": asdict(fast)} for slow, fast in found
@@ -377,28 +373,16 @@ def _cells(sample: Sample) -> tuple[str, str, str]:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.cliffs", description="Search for sizes that are slow.")
     parser.add_argument(
-        "--operation", type=_operations, default=list(SUBJECTS), metavar="NAMES",
+        "--operation", type=report.some_of(SUBJECTS), default=list(SUBJECTS), metavar="NAMES",
         help=f"some of {','.join(SUBJECTS)} (all)",
     )  # fmt: skip
-    parser.add_argument("--sizes", type=_size, nargs="+", default=[], metavar="N", help="square sizes, instead of all")
-    parser.add_argument("--largest", type=_size, metavar="N", help="longest side")
+    parser.add_argument(
+        "--sizes", type=report.whole_number, nargs="+", default=[], metavar="N", help="square sizes, instead of all"
+    )
+    parser.add_argument("--largest", type=report.whole_number, metavar="N", help="longest side")
     parser.add_argument("--quick", action="store_true", help="small sizes, few repeats")
     report.add_options(parser)
     return parser
-
-
-def _size(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"must be a whole number from 1, got {text!r}")
-    return int(text)
-
-
-def _operations(text: str) -> list[str]:
-    names = text.split(",")
-    unknown = [name for name in names if name not in SUBJECTS]
-    if unknown:
-        raise argparse.ArgumentTypeError(f"must be some of {','.join(SUBJECTS)}, got {text!r}")
-    return names
 
 
 if __name__ == "__main__":

@@ -232,14 +232,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             records.append(measure(work, options.rounds, options.splits, info.software))
             print(_line(records[-1]), flush=True)
     told = {
-        "commit": options.commit or report.commit(),
-        "renderer": info.renderer,
-        "driver": info.version,
-        "backend": info.backend,
-        "software": info.software,
-        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
-        "versions": report.versions(),
-        "environment": {name: os.environ[name] for name in ENVIRONMENT if name in os.environ},
+        **report.about(info, options.commit, ENVIRONMENT),
         "operation": options.op,
         "rounds": options.rounds,
         "seconds": round(time.perf_counter() - start, 1),

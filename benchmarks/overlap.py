@@ -225,14 +225,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 records.append(pair)
                 print(_line(pair), flush=True)
     told = {
-        "commit": options.commit or report.commit(),
-        "renderer": info.renderer,
-        "driver": info.version,
-        "backend": info.backend,
-        "software": info.software,
-        "cores": CORES,
-        "versions": report.versions(),
-        "environment": {name: os.environ[name] for name in ENVIRONMENT if name in os.environ},
+        **report.about(info, options.commit, ENVIRONMENT),
         "switch_interval": options.switch_interval,
         "release_gil": options.release_gil,
         "rounds": options.rounds,

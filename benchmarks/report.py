@@ -5,17 +5,20 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 import platform
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import glla
+from glla.device import DeviceInfo
+from glla.lab.ceilings import cores
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
@@ -65,6 +68,30 @@ def versions() -> dict[str, str]:
         except PackageNotFoundError:  # put in place by hand
             found[package] = getattr(sys.modules.get(package), "__version__", "unknown")
     return found
+
+
+def about(info: DeviceInfo, named: str | None, environment: Sequence[str] = ()) -> dict[str, Any]:
+    """Tell what was measured and where: what all results begin with.
+
+    Parameters
+    ----------
+    info : DeviceInfo
+        Of the device.
+    named : str or None
+        What is measured, where there is no git to tell.
+    environment : sequence of str
+        Variables that change the figures.
+    """
+    return {
+        "commit": named or commit(),
+        "renderer": info.renderer,
+        "driver": info.version,
+        "backend": info.backend,
+        "software": info.software,
+        "cores": cores(),
+        "versions": versions(),
+        "environment": {name: os.environ[name] for name in environment if name in os.environ},
+    }
 
 
 def save(told: dict[str, Any], folder: Path, kind: str = "") -> Path:
@@ -152,6 +179,25 @@ def _milliseconds(seconds: float) -> str:
 
 def _text(value: float | None, form: str) -> str:
     return "-" if value is None else format(value, form)
+
+
+def whole_number(text: str) -> int:
+    """Read an option that counts something."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 1, got {text!r}")
+    return int(text)
+
+
+def some_of(known: Collection[str]) -> Callable[[str], list[str]]:
+    """Make the reader of an option that takes some names, with commas between."""
+
+    def read(text: str) -> list[str]:
+        names = text.split(",")
+        if not set(names) <= set(known):
+            raise argparse.ArgumentTypeError(f"must be some of {','.join(known)}, got {text!r}")
+        return names
+
+    return read
 
 
 def add_options(parser: argparse.ArgumentParser, *backends: str) -> None:

@@ -209,12 +209,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     grown = {key: growth(samples, key) for key in ("resident_bytes", "device_bytes")}
     flat = all(value <= ALLOWANCE for value in grown.values())
     told = {
-        "commit": options.commit or report.commit(),
-        "renderer": info.renderer,
-        "driver": info.version,
-        "backend": info.backend,
-        "software": info.software,
-        "versions": report.versions(),
+        **report.about(info, options.commit),
         "minutes": options.minutes,
         "threads": options.threads,
         "counts": dict(counts),

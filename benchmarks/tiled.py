@@ -17,7 +17,6 @@ the exit status is 1 if anything was wrong. With --files DIR the operands and th
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
 from collections import defaultdict
@@ -32,7 +31,6 @@ from numpy.typing import NDArray
 import glla
 from benchmarks import report
 from glla import Device, testing, tiling
-from glla.lab import ceilings
 
 Array = NDArray[np.float32]
 
@@ -81,14 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         peak = device.stats().peak_bytes
     within = options.max_bytes is None or peak <= options.max_bytes
     told = {
-        "commit": options.commit or report.commit(),
-        "renderer": info.renderer,
-        "driver": info.version,
-        "backend": info.backend,
-        "software": info.software,
-        "cores": ceilings.cores(),
-        "versions": report.versions(),
-        "environment": {name: os.environ[name] for name in ENVIRONMENT if name in os.environ},
+        **report.about(info, options.commit, ENVIRONMENT),
         "shape": [m, k, n],
         "flops": flops,
         "files": options.files is not None,

@@ -133,10 +133,10 @@ LARGE = 960
 def choose(m: int, k: int, n: int, limits: Limits) -> str:
     """Pick the variant.
 
-    GFLOP/s of `inner_product`, `register_blocked` and `panel_broadcast` on an NVIDIA H200: 173, 143, 90 at n = 256;
-    249, 506, 284 at 512; 251, 631, 839 at 1024; 252, 659, 1121 at 2048; 242, 651, 1375 at 4096. On llvmpipe
-    `register_blocked` takes 1.7 times as long as `inner_product` at n = 64, and is 1.3 to 2.5 times as fast from 128
-    to 512.
+    GFLOP/s of `inner_product`, `register_blocked` and `panel_broadcast` on an NVIDIA H200: 166, 228, 124 at n = 256
+    (173, 143, 90 in an earlier run); 205, 508, 380 at 512; 251, 631, 839 at 1024; 252, 659, 1121 at 2048; 242, 651,
+    1375 at 4096. On llvmpipe `register_blocked` takes 1.7 times as long as `inner_product` at n = 64, and is 1.3 to 2.5
+    times as fast from 128 to 512.
     Where C has few rows or columns, most of what a fragment of either computes would lie outside it; see `THIN`.
     See ``benchmarks/results``. What was tuned on the device comes first, see `choice`.
     """

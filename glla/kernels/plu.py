@@ -60,8 +60,9 @@ BLOCKED_FROM = 256
 def choose(shape: Shape, limits: Limits | None = None) -> str:
     """Pick the variant: `blocked` for large matrices, whose arithmetic outweighs its many passes.
 
-    On an NVIDIA H200 it takes 3.3 ms against 3.5 of `rank2` at n = 256, 4.8 against 5.3 at 384, 5.6 against 8.1 at 512,
-    13 against 32 at 1024, 119 against 1300 at 4096; on llvmpipe with ``LP_NUM_THREADS=0`` 18 against 23 at n = 256, 48
+    On an NVIDIA H200 it takes 3.3 ms against 3.5 of `rank2` at n = 256, 4.8 against 5.3 at 384, 5.6 against 8.1 at 512
+    (in the newest run 4.1 against 3.1 at 256 and 8.9 against 8.7 at 512: small sizes differ from run to run), 13
+    against 32 at 1024, 118 against 1300 at 4096; on llvmpipe with ``LP_NUM_THREADS=0`` 18 against 23 at n = 256, 48
     against 79 at 400, with two threads as long and 80 against 85. It would be no slower from 160 on, but has more
     shaders to compile. See ``benchmarks/results``. What was tuned on the device comes first.
     """
