@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from glla import stacks, tiling
+from glla import gauss_jordan, remedies, stacks, tiling
 from glla.device import Device, default_device
 from glla.dispatch import delegating
 from glla.errors import (
@@ -30,7 +30,6 @@ from glla.errors import (
 )
 from glla.factors import (
     Factors,
-    equilibrated,
     factorise,
     from_pivots,
     largest_magnitude,
@@ -38,14 +37,11 @@ from glla.factors import (
     permutation_of,
     sign_and_log,
 )
-from glla.kernels import equilibrate as equilibrate_kernel
 from glla.kernels import matmul as matmul_kernel
 from glla.kernels import pivot, triangular
 from glla.kernels import plu as plu_kernel
 from glla.kernels import rref as rref_kernel
-from glla.layout import texels
 from glla.matrix import (
-    LARGEST,
     Array,
     Matrix,
     all_finite,
@@ -60,27 +56,8 @@ from glla.matrix import (
 from glla.passes import Limits, Plan, Variant
 from glla.refine import RefinedSolution, refined, scaling
 
-EPSILON = 2.0**-23
-"""Distance from 1 to the next float32."""
-
-SMALLEST_BLOCK_NORM = 2.0**-8
-"""Below this norm (largest entries being 1 to 2) a pivot that block pivoting found is looked at again by `partial`,
-which tells rounding errors from small pivots."""
-
-DOUBTFUL = 2.0**-11
-"""So many times the order and the largest entry is what block pivoting may make of rounding errors alone, in place of a
-pivot that is zero: at most 0.0017, 0.0028, 0.013, 0.021 of 1 to 2 with products of normal matrices, of rank n - 1, for
-n = 33, 65, 129, 301 (see ``benchmarks/results``). Smaller pivots are looked at again."""
-
-MOST_DOUBTFUL = 2.0**-3
-"""Whatever the order: the smallest pivots of regular matrices do not grow with it; about 19 of 20 normal ones have
-larger."""
-
-SWEEPS = 6
-"""Sweeps of the geometric mean, for matrices that lose rank without. Of integer matrices up to 12 x 12 whose rows and
-columns were scaled by random powers 2^-40 to 2^40, 9 of 100 do, and none of 1500 with 6 sweeps; but west0156 of the
-Harwell-Boeing collection has rank 155 with them (condition 3e8) and 156 without (2e3). `solve` and `det` do without:
-the largest entry of each row being 1 gives smaller backward errors, row by row."""
+CAREFUL = 256
+"""Right-hand sides that are solved with care at a time, where they stream through the device."""
 
 
 class RREF(NamedTuple):
@@ -162,6 +139,19 @@ def _square(function: str, name: str, value: NDArray[Any] | Matrix) -> None:
         raise ShapeError(f"{function}: {name} must be at least two-dimensional, got shape {value.shape}; reshape it")
     if value.shape[-1] != value.shape[-2]:
         raise ShapeError(f"{function}: the last two dimensions of {name} must be square, got shape {value.shape}")
+
+
+def _refuse_nonfinite(function: str, **operands: Any) -> None:
+    """Raise if a Matrix holds NaN or infinity: arithmetic on the device may have made them, as IEEE 754 has it.
+
+    Synchronises. Arrays among the operands were looked at when they came in.
+    """
+    for name, value in operands.items():
+        if isinstance(value, Matrix) and value.size and not np.isfinite(largest_magnitude(value)):
+            raise NonFiniteError(
+                f"{function}: {name} must not hold NaN or infinity, got a Matrix that does; find out which operation "
+                "made them with its numpy(check_finite=True), or pass check_finite=False to let them through"
+            )
 
 
 def _known_variant(function: str, table: Mapping[str, Variant], variant: str | None) -> None:
@@ -391,120 +381,13 @@ def rref(
     if 0 in value.shape:
         return RREF(value.copy() if isinstance(value, Matrix) else np.zeros(value.shape, dtype=np.float32), ())
     matrix = _on(_device("rref", device, value), value)
-    chosen = variant or rref_kernel.choose(matrix.shape, matrix.device.limits)
-    tol = None if tol is None else min(float(tol), LARGEST)  # larger ones overflow on the way to the device
-    if tol is None:
-        result, pivots = _rref_equilibrated(matrix, pivoting, chosen)
-    else:
-        result, pivots = _rref(matrix, (tol, 0.0), pivoting, largest_magnitude(matrix), tol, chosen)
+    if isinstance(value, Matrix) and check_finite:
+        _refuse_nonfinite("rref", A=value)
+    result, pivots = gauss_jordan.reduced(matrix, value, tol, pivoting, variant)
     if isinstance(value, Matrix):
-        return RREF(result, pivots)
-    return RREF(finite_result("rref", result.numpy(), check_finite), pivots)
-
-
-def _rref_equilibrated(a: Matrix, pivoting: str, variant: str) -> tuple[Matrix, tuple[int, ...]]:
-    """Echelon form of the equilibrated matrix, scaled back.
-
-    Scaling the rows of A does not change R. Scaling its columns by 2^-f scales R's, and each row of R is then
-    normalised by its own pivot: R[i, j] = R'[i, j] 2^(f_j - f_(pivot of row i)).
-
-    No scaling is best for every matrix, and a bad one hides pivots among rounding errors, but makes none: if there are
-    columns without a pivot among the leading ones, the geometric mean has its try, and the first columns win.
-    """
-    device = a.device
-    attempts = []
-    for sweeps in (0, SWEEPS):
-        scaled, exponents = equilibrated(a, sweeps)
-        result, pivots = _rref(scaled, (0.0, EPSILON), pivoting, 2.0, SMALLEST_BLOCK_NORM, variant)
-        attempts.append((result, pivots, exponents))
-        if pivots == tuple(range(min(a.shape))):
-            break
-    result, pivots, exponents = min(attempts, key=lambda attempt: (*attempt[1], a.shape[1]))
-    columns = exponents["column_exponents"]
-    f = device.read(columns)[:, 0, :2].reshape(-1)
-    rows = np.zeros((texels(a.shape[0]), 1, 4), dtype=np.float32)
-    of_row = np.zeros(2 * texels(a.shape[0]), dtype=np.float32)
-    of_row[: len(pivots)] = f[list(pivots)]
-    rows[:, 0, :2] = of_row.reshape(-1, 2)
-    plan = equilibrate_kernel.scale(a.shape, rows=-1, columns=1)
-    operands = {"A": result.texture, "row_exponents": device.write_texels(rows), "column_exponents": columns}
-    return Matrix(device, device.run(plan, **operands)["scaled"], a.shape), pivots
-
-
-def _rref(
-    a: Matrix, limits: tuple[float, float], pivoting: str, scale: float, smallest: float, variant: str
-) -> tuple[Matrix, tuple[int, ...]]:
-    """Eliminate; what takes independent leading columns for granted gives way where it met a doubtful pivot.
-
-    `limits` are the absolute and relative tolerance of the general way, `smallest` is the least pivot of the others.
-    """
-    order = min(a.shape)
-    doubtful = scale * min(DOUBTFUL * order, MOST_DOUBTFUL)
-    if variant == "blocked":
-        blocked = _rref_blocked(a, pivoting, scale, smallest, doubtful)
-        if blocked is not None:
-            return blocked, tuple(range(order))
-    elif pivoting != "partial":
-        result, pivots, health = eliminated(a, (smallest, 0.0), pivoting)
-        sound = health[2] > doubtful and pivot.accepted(*health[:2], scale, order)
-        if len(pivots) == order and sound:
-            return result, pivots
-    result, pivots, _ = eliminated(a, limits, "partial")
-    return result, pivots
-
-
-def _rref_blocked(a: Matrix, pivoting: str, scale: float, smallest: float, doubtful: float) -> Matrix | None:
-    """Echelon form by blocked factors, or None if a pivot is not above `smallest`, or a block norm did badly.
-
-    Pivots up to `doubtful` are compared with the rounding error that is to be expected in them.
-    """
-    device, order = a.device, min(a.shape)
-    results = device.run(rref_kernel.plan(a.shape, pivoting, "blocked", not device.limits.software), A=a.texture)
-    u = np.abs(device.read(results["diagonal"])[:, 0, :2].reshape(-1)[:order])
-    if not ((u > smallest) & (u < np.inf)).all():
-        return None
-    ratio, largest = device.read(results["health"])[0, :, :2].T
-    if pivoting != "partial" and not pivot.accepted(ratio.min(), largest.max(), scale, order):
-        return None
-    places = np.flatnonzero(u <= doubtful)
-    if len(places):
-        leading = Matrix(device, results["LU"], a.shape)[:order, :order]
-        noise = Factors(leading, results["pivots"]).largest_noise(places)
-        if not (u[places] > noise).all():
-            return None
-    return Matrix(device, results["R"], a.shape)
-
-
-def eliminated(
-    a: Matrix, limits: tuple[float, float], pivoting: str
-) -> tuple[Matrix, tuple[int, ...], tuple[float, float, float]]:
-    """Run one elimination of `rref`, with one pivoting and nothing to fall back on; synchronises.
-
-    Parameters
-    ----------
-    a : Matrix
-        Not empty.
-    limits : (float, float)
-        Absolute and relative tolerance, see ``lib/threshold.glsl``.
-    pivoting : str
-        A key of `glla.kernels.pivot.NORMS`.
-
-    Returns
-    -------
-    (Matrix, tuple of int, (float, float, float))
-        The result, its pivot columns, and its health: smallest ratio, largest entry met, smallest norm.
-    """
-    device = a.device
-    tolerance = device.write_texels(np.array([[limits]], dtype=np.float32))
-    results = device.run(rref_kernel.plan(a.shape, pivoting), A=a.texture, tolerance=tolerance)
-    steps = rref_kernel.steps(a.shape, pivoting)
-    records = np.empty((steps, 4), dtype=np.float32)
-    records[0::2] = device.read(results["pivots_even"])[0]
-    if steps > 1:
-        records[1::2] = device.read(results["pivots_odd"])[0, : steps // 2]
-    pivots = tuple(2 * k + side for k in range(steps) for side in (0, 1) if records[k, side] >= 0)
-    ratio, largest, smallest = (float(value) for value in device.read(results["health"])[0, (steps - 1) // 2, :3])
-    return Matrix(device, results["R"], a.shape), pivots, (ratio, largest, smallest)
+        return RREF(result if isinstance(result, Matrix) else upload(result, matrix.device), pivots)
+    array = result.numpy() if isinstance(result, Matrix) else result
+    return RREF(finite_result("rref", array, check_finite), pivots)
 
 
 # -- factorisation --------------------------------------------------------------------------------------------------
@@ -854,8 +737,12 @@ def solve(
         _two_dimensional("solve", "b", _column(rhs))
         _matching("solve", matrix, rhs)
         target = _device("solve", device, matrix, rhs)
+        if check_finite:
+            _refuse_nonfinite("solve", A=matrix, b=rhs)
         x = _solve("solve", _on(target, matrix), _on(target, _column(rhs)), equilibrate)
-        return x if rhs.ndim == 2 else finite_result("solve", x.numpy()[:, 0], check_finite)
+        if rhs.ndim == 2:
+            return x if isinstance(x, Matrix) else upload(x, target)
+        return finite_result("solve", (x.numpy() if isinstance(x, Matrix) else x)[:, 0], check_finite)
 
     def every(lefts: Array, rights: Array, stack: tuple[int, ...]) -> Array:
         target = device or default_device()
@@ -911,14 +798,43 @@ def _stacked_solve(
     return result[..., 0] if b.ndim == 1 else result
 
 
-def _solve(function: str, a: Matrix, b: Matrix, equilibrate: bool, index: tuple[int, ...] = ()) -> Matrix:
+def _solve(
+    function: str,
+    a: Matrix,
+    b: Matrix,
+    equilibrate: bool,
+    index: tuple[int, ...] = (),
+    host: tuple[Array, Array | None] | None = None,
+) -> Matrix | Array:
+    """Solve on the device, or with care on the host: the solution is where it was found.
+
+    `host` are A and B on the host, where they are there already; B is None for the identity.
+    """
     if 0 in b.shape:
         return b.copy()
     factors = factorise(a, equilibrate_first=equilibrate)
-    x = factors.solve(b)  # queued before the check below waits for the GPU
-    factors.check_regular(function, member_of_stack(index))
-    factors.check_range(function, a)
-    return x
+    x = factors.solve(b)  # queued before the checks below wait for the GPU
+    if remedies.trusted(factors, lambda: largest_magnitude(a)) and _near_one(b, host):
+        factors.check_regular(function, member_of_stack(index))
+        return x
+    left, right = (a.numpy(), b.numpy()) if host is None else host
+    right = np.eye(len(left), dtype=np.float32) if right is None else right
+    if not (all_finite(left) and all_finite(right)):
+        return x  # let through on purpose
+    return _with_care(function, left, right, equilibrate, a.device, index)
+
+
+def _with_care(
+    function: str, a: Array, b: Array, equilibrate: bool, device: Device, index: tuple[int, ...] = ()
+) -> Array:
+    return remedies.solve(remedies.OnDevice(device), function, a, b, equilibrate, member_of_stack(index))
+
+
+def _near_one(b: Matrix, host: tuple[Array, Array | None] | None) -> bool:
+    """Tell whether right-hand sides need no scaling on the host."""
+    if host is None:
+        return remedies.size_near_one(largest_magnitude(b))
+    return host[1] is None or remedies.largest_near_one(host[1])
 
 
 def _stacked(results: list[Array]) -> Array:
@@ -935,12 +851,18 @@ def _solve_arrays(
     _must_fit_a_texture(function, a, device)
     if not _streams(device, columns):
         rhs = identity(a.shape, device) if b is None else upload(b, device)
-        return _solve(function, upload(a, device), rhs, equilibrate, index).numpy()
+        x = _solve(function, upload(a, device), rhs, equilibrate, index, (a, b))
+        return x.numpy() if isinstance(x, Matrix) else x
     factors = _factors_that_stay(function, a, equilibrate, device)
-    factors.check_regular(function, member_of_stack(index))
-    factors.check_range(function, a)
     x = np.empty((order, columns), dtype=np.float32)
-    tiling.solve(factors, tiling.columns_of_identity(order) if b is None else tiling.columns_of(b), x)
+    blocks = tiling.columns_of_identity(order) if b is None else tiling.columns_of(b)
+    if remedies.trusted(factors, lambda: float(np.max(np.abs(a)))) and (b is None or remedies.largest_near_one(b)):
+        factors.check_regular(function, member_of_stack(index))
+        tiling.solve(factors, blocks, x)
+    else:
+        for left in range(0, columns, CAREFUL):
+            place = slice(left, min(left + CAREFUL, columns))
+            x[:, place] = _with_care(function, a, blocks(place), equilibrate, device, index)
     return x
 
 
@@ -1047,7 +969,12 @@ def inv(a: Any, *, device: Device | None = None, check_finite: bool = True) -> A
     _square("inv", "A", value)
     target = _device("inv", device, value)
     if isinstance(value, Matrix):
-        return value.copy() if 0 in value.shape else _inverse(value)
+        if 0 in value.shape:
+            return value.copy()
+        if check_finite:
+            _refuse_nonfinite("inv", A=value)
+        inverse = _solve("inv", value, identity(value.shape, target), True)
+        return inverse if isinstance(inverse, Matrix) else upload(inverse, target)
     if value.size == 0:
         return np.empty(value.shape, dtype=np.float32)
     stack, n = value.shape[:-2], value.shape[-1]
@@ -1060,10 +987,6 @@ def inv(a: Any, *, device: Device | None = None, check_finite: bool = True) -> A
         each = zip(np.ndindex(stack), flat, strict=True)
         inverses = _stacked([_solve_arrays("inv", matrix, None, True, target, index) for index, matrix in each])
     return finite_result("inv", inverses.reshape(value.shape), check_finite)
-
-
-def _inverse(a: Matrix) -> Matrix:
-    return _solve("inv", a, identity(a.shape, a.device), True)
 
 
 # -- determinants ---------------------------------------------------------------------------------------------------
@@ -1155,17 +1078,24 @@ def _sign_and_log(
     if value.size == 0:
         return np.ones(stack), np.zeros(stack)
     target = _device(function, device, value)
+    if isinstance(value, Matrix) and check_finite:
+        _refuse_nonfinite(function, A=value)
     if not isinstance(value, Matrix) and stacks.factors(target, n, n):
         sign, logarithm = stacks.determinant(target, value.reshape(-1, n, n))
     else:
-        matrices = [value] if isinstance(value, Matrix) else (upload(a, target) for a in value.reshape(-1, n, n))
-        sign, logarithm = np.transpose([_sign_and_log_of_one(matrix) for matrix in matrices])
+        matrices = [value] if isinstance(value, Matrix) else value.reshape(-1, n, n)
+        sign, logarithm = np.transpose([_sign_and_log_of_one(matrix, target) for matrix in matrices])
     return sign.reshape(stack), logarithm.reshape(stack)
 
 
-def _sign_and_log_of_one(a: Matrix) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    factors = factorise(a, equilibrate_first=True)
-    return sign_and_log(factors.diagonal[0], factors.pivots, sum(map(np.sum, factors.exponents)))
+def _sign_and_log_of_one(a: Matrix | Array, device: Device) -> tuple[Any, Any]:
+    factors = factorise(_on(device, a), equilibrate_first=True)
+    if remedies.trusted(factors, lambda: 1.0):
+        return sign_and_log(factors.diagonal[0], factors.pivots, sum(map(np.sum, factors.exponents)))
+    host = a.numpy() if isinstance(a, Matrix) else a
+    if not all_finite(host):  # let through on purpose
+        return np.nan, np.nan
+    return remedies.determinant(remedies.OnDevice(device), host)
 
 
 # -- plans ----------------------------------------------------------------------------------------------------------

@@ -64,10 +64,10 @@ class RefinedSolution(np.ndarray[Any, np.dtype[np.float64]]):
         return np.asarray(array)[()]
 
 
-def scaling(a: Float64) -> tuple[Integers, Integers]:
+def scaling(a: Float64, sweeps: int = 0) -> tuple[Integers, Integers]:
     """Exponents e (a column) and f that bring the largest entry of each row, then column, of A 2^-(e_i + f_j) near 1.
 
-    As `glla.kernels.equilibrate` does it on the device, for entries that need not fit float32.
+    As `glla.kernels.equilibrate` does it on the device, which explains `sweeps`, for entries that need not fit float32.
 
     Examples
     --------
@@ -77,15 +77,25 @@ def scaling(a: Float64) -> tuple[Integers, Integers]:
     array([[1. , 0. ],
            [0. , 1.5]])
     """
-    zero = np.iinfo(np.int32).min // 2  # stands below every exponent
-    exponents = np.where(np.isfinite(a) & (a != 0), np.frexp(a)[1] - 1, zero)
+    counts = np.isfinite(a) & (a != 0)
+    exponents = np.frexp(a)[1] - 1
 
     def largest(values: Integers, axis: int) -> Integers:
-        most: Integers = np.max(values, axis=axis, keepdims=True, initial=zero)
-        return np.where(most > zero // 2, most, 0)
+        zero = np.iinfo(np.int32).min // 2  # stands below every exponent
+        most: Integers = np.max(values, axis=axis, keepdims=True, initial=zero, where=counts)
+        return np.where(most > zero, most, 0)
 
-    rows = largest(exponents, 1)
-    return rows, largest(exponents - rows, 0)
+    def mean(values: Integers, axis: int) -> Integers:
+        totals = np.sum(values, axis=axis, keepdims=True, where=counts)
+        numbers = np.maximum(np.sum(counts, axis=axis, keepdims=True), 1)
+        return ((2 * totals + numbers) // (2 * numbers)).astype(np.int32)
+
+    columns: Integers = np.zeros((1, a.shape[1]), dtype=np.int32)
+    for sweep in range(sweeps + 1):
+        line = mean if sweep < sweeps else largest
+        rows = line(exponents - columns, 1)
+        columns = line(exponents - rows, 0)
+    return rows, columns
 
 
 @np.errstate(all="ignore")  # what leaves the range, or is no number, shows in the backward error

@@ -13,13 +13,16 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from glla import remedies
 from glla.device import Device
 from glla.errors import OutOfMemoryError
-from glla.factors import SUSPECT, factorise, member_of_stack, overflow, sign_and_log
+from glla.factors import SMALL, UNIT_ROUNDOFF, member_of_stack, sign_and_log
 from glla.kernels import stack as kernel
+from glla.kernels.pivot import allowed_growth
 from glla.layout import texels
-from glla.matrix import Array, upload
+from glla.matrix import Array
 from glla.passes import Plan
+from glla.remedies import largest_near_one, near_one
 
 LARGEST = 256
 """Rows and columns up to which matrices are factored as a stack, and right-hand sides up to which they go with them.
@@ -33,6 +36,10 @@ LARGEST_PRODUCT, LARGEST_PRODUCT_IN_SOFTWARE = 256, 64
 """Rows and columns up to which matrices are multiplied as a stack; larger ones gain more from a faster product. On
 an NVIDIA H200 64 products one by one take 20 ms at n = 96 and 84 ms at 256, most of it for passes and read-backs; the
 stack takes 2.4 ms at n = 64 (see the experiments under ``benchmarks/results``)."""
+
+DOUBTFUL = 2.0**-6
+"""As `glla.factors.DOUBTFUL`, which is for larger matrices and more probes: most normal matrices of order 256 have
+0.0003, and two random signs overlook more than four."""
 
 Float64 = NDArray[np.float64]
 
@@ -66,7 +73,8 @@ def solves(device: Device, n: int, columns: int) -> int:
     """How many systems of order n, with so many right-hand sides, one plan may serve; 0: they go one by one."""
     if max(n, columns) > LARGEST or (device.limits.software and n + columns > WIDEST_IN_SOFTWARE):
         return 0
-    return _pieces(device, (texels(n), texels(n) + texels(columns)), n * (n + columns), n * (columns + 2))
+    tile = texels(n), texels(n) + texels(columns) + texels(kernel.PROBES)
+    return _pieces(device, tile, n * (n + columns), n * (columns + 3))
 
 
 def matmul(device: Device, a: Array, b: Array) -> Array:
@@ -111,7 +119,13 @@ def determinant(device: Device, a: Array) -> tuple[Float64, Float64]:
         4 * n,
         (a,),
     ).reshape(-1, 4, n)
-    return sign_and_log(records[:, 0], records[:, 2].astype(np.int32), np.sum(records[:, 3], axis=1))
+    u, largest = records[:, 0], records[:, 1]
+    sign, logarithm = sign_and_log(u, records[:, 2].astype(np.int32), np.sum(records[:, 3], axis=1))
+    grew = ~(np.max(largest, axis=1) <= allowed_growth(n)) | ~np.isfinite(u).all(axis=1)
+    for index in np.flatnonzero(grew | [not near_one(matrix) for matrix in a] if not near_one(a) else grew):
+        if np.isfinite(a[index]).all():
+            sign[index], logarithm[index] = remedies.determinant(remedies.OnDevice(device), a[index])
+    return sign, logarithm
 
 
 def solve(
@@ -152,17 +166,33 @@ def solve(
         device,
         lambda count: kernel.solve(count, n, columns, b is None, equilibrate, device.limits.texture_size),
         solves(device, n, columns),
-        n * (columns + 2),
+        n * (columns + 3),
         (a,) if b is None else (a, b),
     )
-    u, largest = records[:, n * columns : -n], records[:, -n:]
-    suspect = (np.abs(u) <= SUSPECT * largest) & np.isfinite(u)
-    for index in np.flatnonzero(suspect.any(axis=1)):  # they are few, and what to make of them takes work
-        member = member_of_stack(tuple(int(i) for i in np.unravel_index(index, stack)))
-        factorise(upload(a[index], device), equilibrate_first=equilibrate).check_regular(function, member)
-    if any(np.isfinite(a[index]).all() for index in np.flatnonzero(~np.isfinite(u).all(axis=1))):
-        raise overflow(function)
-    return records[:, : n * columns].reshape(-1, n, columns)
+    x = records[:, : n * columns].reshape(-1, n, columns)
+    u, largest, squares = np.moveaxis(records[:, n * columns :].reshape(-1, 3, n), 1, 0)
+    for index in np.flatnonzero(_need_care(a, b, equilibrate, u, largest, squares)):
+        right = np.eye(n, dtype=np.float32) if b is None else b[index]
+        if np.isfinite(a[index]).all() and np.isfinite(right).all():
+            member = member_of_stack(tuple(int(i) for i in np.unravel_index(index, stack)))
+            x[index] = remedies.solve(remedies.OnDevice(device), function, a[index], right, equilibrate, member)
+    return x
+
+
+def _need_care(
+    a: Array, b: Array | None, equilibrate: bool, u: Array, largest: Array, squares: Array
+) -> NDArray[np.bool_]:
+    """Tell of each system of a stack whether its solution must not be trusted: see `glla.remedies`."""
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        growth = np.max(largest, axis=1) / (1.0 if equilibrate else np.max(np.abs(a), axis=(1, 2)))
+        norms = np.sqrt(np.sum(squares, axis=1, dtype=np.float64) / kernel.PROBES)
+        small = np.abs(u) <= SMALL * largest
+        error = norms * UNIT_ROUNDOFF * np.sqrt(u.shape[1]) * np.max(largest, axis=1)
+        sound = np.isfinite(u).all(axis=1) & (growth <= allowed_growth(u.shape[1])) & (error <= DOUBTFUL)
+    care: NDArray[np.bool_] = ~sound | small.any(axis=1)
+    if not (near_one(a) and (b is None or largest_near_one(b))):
+        care |= [not (near_one(left) and (b is None or largest_near_one(b[i]))) for i, left in enumerate(a)]
+    return care
 
 
 def substitute(device: Device, lu: Array, b: Array, transposed: bool = False) -> Array:

@@ -32,6 +32,10 @@ MOST_TEXELS = 2**22
 STEPS = 4
 """Texel rows that a pass of a substitution solves."""
 
+PROBES = 2
+"""Right-hand sides of random signs that a solution has beside it, one column of texels: what comes of them tells how
+large the inverse is, and so whether the matrix may be singular."""
+
 
 def _across(count: int, height: int, width: int, texture_size: int) -> int:
     """Cells across for so many matrices, each so many texels high and wide: about square, if it can be.
@@ -159,6 +163,12 @@ class _Passes:
             self.stack.region(left, 0, width, height),
         )
 
+    def pack_probes(self, target: str, n: int, left: int) -> None:
+        """Write random signs, the same for every matrix, into the columns from texel `left` on."""
+        uniforms: dict[str, Uniform] = {"left": left, "count": self.stack.count, "shape": (n, PROBES)}
+        region = self.stack.region(left, 0, texels(PROBES), texels(n))
+        self.draft.draw("stack/pack", {}, target, {**uniforms, **self.stack.grid}, {"SIGNS": 1}, region)
+
     def pack_equilibrated(self, target: str, n: int) -> None:
         """Bring in square matrices, with rows and columns scaled by powers of two."""
         grid, size = self.stack.grid, texels(n)
@@ -264,14 +274,17 @@ class _Passes:
             rows.swap()
         return rows.front
 
-    def unpack(self, matrix: str, shape: Shape, order: int = 0, factors: str = "", pivots: str = "") -> str:
+    def unpack(
+        self, matrix: str, shape: Shape, order: int = 0, factors: str = "", pivots: str = "", probes: bool = False
+    ) -> str:
         """Lay out the records that are read back.
 
         They hold `matrix`, if there is one (what belongs to it is scaled back: a solution), and figures of `factors`,
-        with the pivots if they are given, and then with the exponents if there are some.
+        with the pivots if they are given, and then with the exponents if there are some. With `probes` the last two
+        columns of `matrix`, behind those of `shape`, are solutions for `pack_probes`: their squares are the last line.
         """
         exponents, scaled = bool(pivots and self.exponents), bool(matrix and self.exponents)
-        length = shape[0] * shape[1] + (2 * bool(factors) + bool(pivots) + exponents) * order
+        length = shape[0] * shape[1] + (2 * bool(factors) + bool(pivots) + exponents + probes) * order
         slots = {"M": matrix, "LU": factors, "pivots": pivots}
         if exponents:
             slots |= self.exponents
@@ -293,6 +306,7 @@ class _Passes:
                 "FIGURES": int(bool(factors)),
                 "PIVOTS": int(bool(pivots)),
                 "EXPONENTS": int(exponents),
+                "PROBES": int(probes),
                 "SCALED": int(scaled),
             },
         )
@@ -378,11 +392,14 @@ def solve(
     Returns
     -------
     Plan
-        Operand ``raw``: all A, then all B. Result ``records``: for each system X, U's diagonal, and the largest entries
-        of U's columns: n (columns + 2) elements. Passes: 2 ceil(n / 2) + ceil(n / 8) + 3, and 3 more to equilibrate;
-        for a single system ceil(n / 2) less, as the vertex stage of the elimination has time to search its pivots.
+        Operand ``raw``: all A, then all B. Result ``records``: for each system X, U's diagonal, the largest entries of
+        U's columns, and for each row the sum of the squares of the solutions for `PROBES` right-hand sides of random
+        signs (of A as it was scaled): n (columns + 3) elements. Passes: 2 ceil(n / 2) + ceil(n / 8) + 4, and 3 more to
+        equilibrate; for a single system ceil(n / 2) less, as the vertex stage of the elimination has time to search
+        its pivots.
     """
-    size, width = texels(n), texels(n) + texels(columns)
+    size, right = texels(n), texels(columns) + texels(PROBES)
+    width = size + right
     stack = Stack.of(count, (size, width), texture_size)
     passes = _Passes("stack[inverse]" if inverse else "stack[solve]", stack, n * (n if inverse else n + columns))
     start = passes.matrices("augmented", (n, 2 * width))
@@ -391,13 +408,14 @@ def solve(
     else:
         passes.pack(start, (n, n))
     passes.pack(start, (n, columns), count * n * n, size, inverse, equilibrate)
+    passes.pack_probes(start, n, size + texels(columns))
     if count == 1:
         factors = passes.factor_alone(start, (n, 2 * width), size)
     else:
         factors, _ = passes.factor(start, (n, 2 * width), size)
-    x = passes.substitute(factors, factors, (n, columns), upper=True, left=size)
-    result = passes.unpack(x, (n, columns), n, factors)
-    return passes.draft.plan({"records": result}, count * (plu_flops((n, n)) + 2 * n * n * columns))
+    x = passes.substitute(factors, factors, (n, 2 * right), upper=True, left=size)
+    result = passes.unpack(x, (n, columns), n, factors, probes=True)
+    return passes.draft.plan({"records": result}, count * (plu_flops((n, n)) + 2 * n * n * (columns + PROBES)))
 
 
 @lru_cache(maxsize=64)

@@ -5,6 +5,8 @@
 //          below. -1: the column has no pivot.
 // health   (smallest norm over panel, largest panel entry, smallest norm, 0) of this step and all before: what a pivot
 //          norm that looks at pairs of rows only has let through. A panel is a column pair from the pivot row down.
+//          With one column at a time the norms are those of the pivots, and a panel entry is the sum of magnitudes in
+//          a column of the rows already reduced.
 //          A geometric norm is squared over the panel: the smaller of two pivots d1, d2 may be far below
 //          sqrt(d1 d2), but not below d1 d2 / (2 panel), since neither is above 2 panel.
 // candidates   count x 1      firsts   count x 1, those for column 2k when each column has its own search
@@ -51,10 +53,16 @@ void main() {
 #endif
     pivots = vec4(p, q, r, r + (p < 0.0 ? 0.0 : 1.0) + (q < 0.0 ? 0.0 : 1.0));
     vec3 before = previous < 0 ? vec3(1.0, 0.0, 3.0e38) : texelFetch(watched, ivec2(previous, 0), 0).rgb;
+#if PAIR
     float norm = max(best.x, 0.0);
-    float ratio = best.w == 0.0 ? 0.0 : norm / best.w;
+    float largest = best.w;
+#else
+    float norm = min(p < 0.0 ? 3.0e38 : leader.x, q < 0.0 ? 3.0e38 : best.x);
+    float largest = max(leader.w, best.w);
+#endif
+    float ratio = largest == 0.0 ? 0.0 : norm / largest;
 #if GEOMETRIC
     ratio *= ratio;
 #endif
-    health = vec4(min(before.r, ratio), max(before.g, best.w), min(before.b, norm), 0.0);
+    health = vec4(min(before.r, ratio), max(before.g, largest), min(before.b, norm), 0.0);
 }

@@ -7,6 +7,7 @@
 //     s_0 s_1 ...                                s_j = max |u_ij|: a pivot that is small beside it may be an error
 //     p_0 p_1 ...                                with PIVOTS: as LAPACK's, row i was exchanged with row p_i
 //     e_0 + f_0, ...                             with EXPONENTS: what rows and columns were scaled by, 2^-(e + f)
+//     z_0 z_1 ...                                with PROBES: sums of squares in the rows of two more columns of M
 //
 // so one read-back has all that the host wants to know.
 // M, LU               stacks of packed matrices
@@ -29,6 +30,12 @@
 #endif
 #if EXPONENTS && PIVOTS == 0
 #error EXPONENTS come after PIVOTS
+#endif
+#ifndef PROBES
+#define PROBES 0  // ... and squares of solutions for random signs, which takes MATRIX and no PIVOTS (0, 1)
+#endif
+#if PROBES && (PIVOTS || MATRIX == 0)
+#error PROBES take MATRIX and no PIVOTS
 #endif
 #ifndef SCALED
 #define SCALED 0  // undo the scaling of columns, in a solution (0, 1)
@@ -80,6 +87,14 @@ float figure(int line, int i) {
         for (int row = 0; row <= i; ++row) largest = max(largest, abs(entry(LU, row, i)));
         return largest;
     }
+#if PROBES
+    if (line == 2) {
+        int first = 2 * ((record.y + 1) >> 1);  // the first column of texels behind M's own
+        float one = entry(M, i, first);
+        float two = entry(M, i, first + 1);
+        return one * one + two * two;
+    }
+#endif
 #if PIVOTS
     if (line == 2) return of_column(pivots, i);
 #endif

@@ -1,0 +1,265 @@
+"""Systems that the usual way may get wrong: entries that grow, pivots that may be noise, values near float32's limits.
+
+The usual way (equilibrate on the device, partial pivoting, two substitutions) tells from a few figures when it must not
+be trusted. The system then comes here, on the host, and goes up a ladder:
+
+1.  Rows and columns are scaled by powers of two on the host, which can hold denormals, and so are the right-hand sides.
+2.  Partial pivoting. A pivot that is nothing but rounding error: the matrix is singular. No growth: done.
+3.  Growth: the residual, in float64, says whether the solution is good all the same; if not, it is refined.
+4.  If that does not converge either, complete pivoting: the columns are put into the order in which it takes them. Then
+    2 and 3 again.
+5.  An error.
+
+What it costs is of no concern: no random matrix gets here.
+
+Sources: Wilkinson 1961 (growth); Higham 2002, chapters 9 and 12.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.device import Device
+from glla.errors import ConvergenceError
+from glla.factors import UNIT_ROUNDOFF, Factors, factorise, overflow, permutation_of, sign_and_log
+from glla.kernels import plu as plu_kernel
+from glla.kernels.pivot import allowed_growth
+from glla.matrix import Array, Matrix, upload
+from glla.refine import refined, scaling
+
+Float64 = NDArray[np.float64]
+Integers = NDArray[np.integer]
+
+GOOD = 8.0
+"""Largest normalised residual of a solution that needs no refinement; 30 is promised."""
+
+NEAR_ONE = 40
+"""Powers of two around 1 within which entries need no scaling on the host: sums and quotients of a few of them stay far
+from float32's limits, 2^-126 and 2^128."""
+
+
+def near_one(a: NDArray[np.floating]) -> bool:
+    """Tell whether all entries are zero or between 2^-`NEAR_ONE` and 2^`NEAR_ONE`, or not finite.
+
+    >>> near_one(np.array([0, -3.5, np.inf])), near_one(np.array([1e-30]))
+    (True, False)
+    """
+    sizes = np.abs(a)
+    least = np.min(sizes, initial=np.inf, where=sizes > 0)
+    most = np.max(sizes, initial=0.0, where=sizes < np.inf)
+    return bool(least >= 2.0**-NEAR_ONE and most <= 2.0**NEAR_ONE)
+
+
+def size_near_one(size: float) -> bool:
+    """As `near_one`, of a largest entry.
+
+    >>> size_near_one(0.0), size_near_one(1e30)
+    (True, False)
+    """
+    return size == 0 or 2.0**-NEAR_ONE <= size <= 2.0**NEAR_ONE
+
+
+def largest_near_one(a: NDArray[np.floating]) -> bool:
+    """As `near_one`, of the largest entry of each column of each matrix alone.
+
+    >>> largest_near_one(np.array([[1e-30, 1e30], [1.0, 2.0]]))
+    False
+    """
+    return near_one(np.maximum(np.max(a, axis=-2, initial=0.0), -np.min(a, axis=-2, initial=0.0)))
+
+
+class Side(Protocol):
+    """Where the factors are made: on a device, or by LAPACK."""
+
+    def factorise(self, a: Array) -> Factors:
+        """Factor with partial pivoting."""
+
+    def solve(self, factors: Factors, b: Array) -> Array:
+        """Solve with such factors."""
+
+    def complete_order(self, a: Array) -> NDArray[np.intp]:
+        """Order in which complete pivoting takes the columns."""
+
+
+@dataclass(frozen=True)
+class OnDevice:
+    """The side of a device."""
+
+    device: Device
+
+    def factorise(self, a: Array) -> Factors:
+        """Factor with partial pivoting."""
+        return factorise(upload(a, self.device))
+
+    def solve(self, factors: Factors, b: Array) -> Array:
+        """Solve with such factors."""
+        return factors.solve(upload(b, self.device)).numpy()
+
+    def complete_order(self, a: Array) -> NDArray[np.intp]:
+        """Order in which complete pivoting takes the columns."""
+        plan = plu_kernel.plan(a.shape, variant="row_operations_full")
+        matrix = upload(a, self.device)
+        results = self.device.run(plan, A=matrix.texture)
+        exchanges = Factors(Matrix(self.device, results["LU"], a.shape), results["columns"]).pivots
+        return permutation_of(exchanges, len(a))
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """Factors of A[:, order], and how much their entries grew."""
+
+    factors: Factors
+    order: NDArray[np.intp]
+    growth: float
+    last: bool
+
+    @property
+    def grew(self) -> bool:
+        """Whether the entries grew more than those of random matrices do."""
+        return not self.growth <= allowed_growth(len(self.order))
+
+
+def _attempts(side: Side, a: Array) -> Iterator[Attempt]:
+    """Factor with partial pivoting, then with complete."""
+    scale = float(np.max(np.abs(a)))
+    for last, order in enumerate((lambda: np.arange(len(a)), lambda: side.complete_order(a))):
+        columns = order()
+        factors = side.factorise(np.ascontiguousarray(a[:, columns]))
+        yield Attempt(factors, columns, factors.growth(scale), bool(last))
+
+
+def solve(side: Side, function: str, a: Array, b: Array, equilibrate: bool = True, member: str = "") -> Array:
+    """Solve A X = B with care.
+
+    Parameters
+    ----------
+    side : Side
+        Where.
+    function, member : str
+        For the messages: who asks, and which matrix of a stack this is.
+    a, b : ndarray of float32, shapes (n, n) and (n, k)
+        Finite, n > 0.
+    equilibrate : bool
+        Scale rows and columns by themselves; otherwise all by one power of two.
+
+    Raises
+    ------
+    SingularMatrixError
+        A pivot is zero, or nothing but rounding error.
+    NonFiniteError, ConvergenceError
+        Not even complete pivoting keeps the entries in range, or gives a small residual.
+    """
+    wide = a.astype(np.float64)
+    rows, columns = scaling(wide) if equilibrate else _one_scale(wide)
+    scaled = np.ldexp(wide, -rows - columns).astype(np.float32)
+    rhs = np.ldexp(b.astype(np.float64), -rows)
+    sizes = np.frexp(np.max(np.abs(rhs), axis=0, initial=0.0))[1]
+    rhs = np.ldexp(rhs, -sizes)
+    y = _solved(side, function, scaled, rhs, member)
+    with np.errstate(over="ignore", under="ignore"):
+        return np.ldexp(y, sizes - np.reshape(columns, (-1, 1))).astype(np.float32)
+
+
+def _one_scale(a: Float64) -> tuple[Integers, Integers]:
+    """Exponents, as those of `scaling`, that bring the largest entry of all near 1."""
+    e = np.full((len(a), 1), np.frexp(np.max(np.abs(a)))[1] - 1)
+    return e, np.zeros((1, len(a)), dtype=e.dtype)
+
+
+def _solved(side: Side, function: str, a: Array, b: Float64, member: str) -> Float64:
+    """Go up the ladder with a system that is scaled."""
+    growth = np.inf
+    right = b.astype(np.float32)
+    for attempt in _attempts(side, a):
+        factors, order = attempt.factors, attempt.order
+        growth = min(growth, attempt.growth)
+        if np.isinf(attempt.growth):
+            continue
+        if not attempt.grew or attempt.last:
+            factors.check_regular(function, member)
+        elif factors.doubtful:
+            continue
+        x = np.empty(b.shape)
+        x[order] = side.solve(factors, right)
+        if not attempt.grew or residual(a, x, b) <= GOOD:
+            return x
+        try:
+            x[order] = refined(function, factors, a[:, order].astype(np.float64), b)
+        except ConvergenceError:
+            continue
+        return x
+    if np.isinf(growth):
+        raise overflow(function)
+    raise ConvergenceError(
+        f"{function}: entries grow {growth:.3g} times in the elimination{member}, which costs more digits than float32 "
+        "has; use numpy.linalg"
+    )
+
+
+def residual(a: NDArray[np.floating], x: Float64, b: NDArray[np.floating]) -> float:
+    """Largest norm(b - A x) / ((norm(A) norm(x) + norm(b)) n u) of a column, in the 1-norm and in float64.
+
+    Infinite where it is not a number. That of a solution of zeros for zeros is 0.
+
+    >>> residual(np.eye(2), np.ones((2, 1)), np.ones((2, 1)))
+    0.0
+    """
+    wide = np.asarray(a, dtype=np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        error = np.sum(np.abs(b - wide @ x), axis=0)
+        scale = np.max(np.sum(np.abs(wide), axis=0)) * np.sum(np.abs(x), axis=0) + np.sum(np.abs(b), axis=0)
+        ratios = error / np.where(scale == 0, 1.0, scale * len(wide) * UNIT_ROUNDOFF)
+    return float(np.max(np.where(np.isfinite(ratios), ratios, np.inf), initial=0.0))
+
+
+def determinant(side: Side, a: Array) -> tuple[float, float]:
+    """Sign and logarithm of a determinant, with care; a finite matrix of order at least 1.
+
+    Where not even complete pivoting keeps the entries in range, the logarithm is infinite.
+    """
+    wide = a.astype(np.float64)
+    rows, columns = scaling(wide)
+    scaled = np.ldexp(wide, -rows - columns).astype(np.float32)
+    exponents = int(rows.sum() + columns.sum())
+    for attempt in _attempts(side, scaled):
+        if attempt.last or not attempt.grew:
+            break
+    u, pivots = attempt.factors.diagonal[0], attempt.factors.pivots
+    if np.isinf(attempt.growth):
+        return float("nan"), float("inf")
+    sign, logarithm = sign_and_log(u, pivots, exponents)
+    return float(sign) * _parity(attempt.order), float(logarithm)
+
+
+def _parity(order: NDArray[np.intp]) -> int:
+    """Sign of a permutation.
+
+    >>> _parity(np.array([0, 1, 2])), _parity(np.array([1, 0, 2]))
+    (1, -1)
+    """
+    left, sign = [int(i) for i in order], 1
+    for i in range(len(left)):
+        while left[i] != i:
+            j = left[i]
+            left[i], left[j] = left[j], left[i]
+            sign = -sign
+    return sign
+
+
+def trusted(factors: Factors, scale: Any) -> bool:
+    """Tell whether the entries of some factors stayed in bounds, and so did the exponents of their scaling.
+
+    Synchronises. `scale` gives the largest entry of the matrix; it is asked only if the matrix was not equilibrated.
+    """
+    if factors.row_exponents is None:
+        size = float(scale())
+        near = size_near_one(size)
+    else:
+        size = 1.0
+        near = max(int(np.max(np.abs(part))) for part in factors.exponents) <= NEAR_ONE
+    return near and factors.growth(size) <= allowed_growth(factors.shape[0])
