@@ -50,7 +50,7 @@ class AxisError(OptionError, np.exceptions.AxisError):
 
 
 class NonFiniteError(GllaError, ValueError):
-    """A NaN or an infinity stands where a finite float32 is needed, or a result left float32's range."""
+    """A NaN or an infinity stands where a finite float32 is needed, or a result is too large or small for float32."""
 
 
 class ReleasedError(GllaError, RuntimeError):
@@ -63,6 +63,10 @@ class DeviceMismatchError(GllaError, ValueError):
 
 class ThreadError(GllaError, RuntimeError):
     """A device is used from a thread, or a forked process, that does not own its context."""
+
+
+class GrowthWarning(UserWarning):
+    """Entries grew so much in a factorisation that the factors miss their bound; the message gives both figures."""
 
 
 class TuningWarning(UserWarning):

@@ -36,8 +36,8 @@ norm(inverse) u sqrt(n) max abs(U), which is 0.0003 for most normal matrices of 
 4096. The estimate of a singular matrix is 1 divided by a part of the whole of its rounding errors, seldom below 5."""
 
 PROBES = 4
-"""Random right-hand sides by which the norm of the inverse is estimated. That of a singular matrix is overlooked only if
-all of them are nearly orthogonal to its null vector."""
+"""Random right-hand sides by which the norm of the inverse is estimated. A singular matrix is overlooked only if all of
+them are nearly orthogonal to its null vector."""
 
 SUSPECT = 2.0**-2
 """In a close look every pivot that is this small, beside the entries of U above it, is compared with its own rounding
@@ -119,14 +119,15 @@ class Factors:
         """
         n = self.shape[0]
         signs = np.random.default_rng(n).choice(np.array([-1, 1], dtype=np.float32), (n, PROBES))
-        solutions = self._solve_scaled(signs).astype(np.float64)
-        norm = np.sqrt(np.sum(np.square(solutions)) / PROBES)
+        with np.errstate(over="ignore", invalid="ignore"):
+            solutions = self.as_scaled.solve_array(signs).astype(np.float64)
+            norm = np.sqrt(np.sum(np.square(solutions)) / PROBES)
         return float(norm) if np.isfinite(norm) else np.inf
 
-    def _solve_scaled(self, b: Array) -> Array:
-        """Solve for what was factored, as it was scaled."""
-        bare = replace(self, row_exponents=None, column_exponents=None)
-        return bare.solve(upload(b, self.device)).numpy()
+    @property
+    def as_scaled(self) -> Factors:
+        """Factors of the matrix as it was scaled."""
+        return replace(self, row_exponents=None, column_exponents=None)
 
     @property
     def doubtful(self) -> bool:
@@ -222,6 +223,10 @@ class Factors:
         b = self._substituted(b, upper=False, unit=True)
         b = self._substituted(b, upper=True, unit=False)
         return self._scaled(b, self.column_exponents, -1)
+
+    def solve_array(self, b: Array) -> Array:
+        """Solve A X = B from the host to the host. Synchronises."""
+        return self.solve(upload(b, self.device)).numpy()
 
     def plans(self, columns: int, transposed: bool = False) -> tuple[Plan, ...]:
         """Plans that `solve` may run for so many right-hand sides: what they take is what it takes."""

@@ -33,8 +33,8 @@ SMALLEST_BLOCK_NORM = 2.0**-8
 """Below this norm (largest entries being 1 to 2) a pivot that block pivoting found is none; another way is taken."""
 
 SURE = 0.5
-"""A pivot of at least this norm (largest entries being 1 to 2) is no rounding error: noise in place of a pivot was found
-at up to 0.19 of the entries around it."""
+"""A pivot of at least this norm (largest entries being 1 to 2) is no rounding error: noise in place of a pivot was
+found at up to 0.19 of the entries around it."""
 
 MARGIN = 4.0
 """Pivots of blocked factors must exceed the rounding error that counts as zero in `solve` so many times: the entries of
@@ -207,7 +207,8 @@ def _scaled_back(form: Echelon, columns: NDArray[np.integer]) -> Array:
     rows = np.zeros((len(form.matrix), 1), dtype=columns.dtype)
     rows[: len(form.pivots), 0] = columns[list(form.pivots)]
     with np.errstate(over="ignore", under="ignore"):
-        return np.ldexp(form.matrix, columns - rows).astype(np.float32)
+        result: Array = np.ldexp(form.matrix, columns - rows).astype(np.float32)
+    return result
 
 
 # -- with a tolerance -------------------------------------------------------------------------------------------------

@@ -450,18 +450,50 @@ def plu(
     if k == 0:
         empty = PLU(*(np.eye(*s, dtype=np.float32) for s in ((m, m), (m, 0), (0, n))))
         return empty if not isinstance(value, Matrix) else PLU(*(upload(part, value.device) for part in empty))
-    matrix = _on(_device("plu", device, value), value)
-    factors = factorise(matrix, pivoting, variant=variant)
-    target = matrix.device
+    target = _device("plu", device, value)
+    lu, pivots = _factors("plu", value, pivoting, variant, target, check_finite)
     P = np.zeros((m, m), dtype=np.float32)
-    P[permutation_of(factors.pivots, m), np.arange(m)] = 1
-    parts = [
-        Matrix(target, target.run(plu_kernel.factor((m, n), which), LU=factors.lu.texture)[which], shape)
-        for which, shape in (("L", (m, k)), ("U", (k, n)))
-    ]
+    P[permutation_of(pivots, m), np.arange(m)] = 1
+    if isinstance(lu, Matrix):
+        parts: list[Any] = [_part(lu, "L", (m, k)), _part(lu, "U", (k, n))]
+    else:  # what the device may flush to zero stays on the host
+        parts = [np.tril(lu[:, :k], -1) + np.eye(m, k, dtype=np.float32), np.triu(lu[:k])]
     if isinstance(value, Matrix):
-        return PLU(upload(P, target), *parts)
-    return PLU(P, *(finite_result("plu", part.numpy(), check_finite) for part in parts))
+        return PLU(upload(P, target), *(part if isinstance(part, Matrix) else upload(part, target) for part in parts))
+    arrays = (part.numpy() if isinstance(part, Matrix) else part for part in parts)
+    return PLU(P, *(finite_result("plu", array, check_finite) for array in arrays))
+
+
+def _part(lu: Matrix, which: str, shape: tuple[int, int]) -> Matrix:
+    """Take L or U out of packed factors."""
+    device = lu.device
+    return Matrix(device, device.run(plu_kernel.factor(lu.shape, which), LU=lu.texture)[which], shape)
+
+
+def _factors(
+    function: str, a: Array | Matrix, pivoting: str, variant: str | None, device: Device, check_finite: bool
+) -> tuple[Matrix | Array, NDArray[np.int32]]:
+    """Factor one matrix, not empty, on the device, or with care on the host; give the packed factors and the pivots."""
+    if isinstance(a, Matrix) and check_finite:
+        _refuse_nonfinite(function, A=a)
+    matrix = _on(device, a)
+    factors = factorise(matrix, pivoting, variant=variant)
+    m, n = matrix.shape
+    scale = largest_magnitude(matrix)
+    if remedies.size_near_one(scale) and scale > 0:
+        growth = largest_magnitude(_part(factors.lu, "U", (min(m, n), n))) / scale
+        if growth <= pivot.allowed_growth(min(m, n)):
+            return factors.lu, factors.pivots
+    host = a.numpy() if isinstance(a, Matrix) else a
+    if not (all_finite(host) and host.any()):  # let through on purpose, or zero
+        return factors.lu, factors.pivots
+
+    def again(scaled: Array, another: str) -> Factors:
+        return factorise(upload(scaled, device), another, variant=variant if another == pivoting else None)
+
+    others = [name for name in pivot.NORMS if name != pivoting]
+    packed = remedies.factors(function, host, [pivoting, *others], again, check_finite)
+    return packed.lu, packed.pivots
 
 
 def _known_pivoting(function: str, pivoting: str, variant: str | None) -> None:
@@ -526,8 +558,9 @@ def lu_factor(
         raise ShapeError(f"lu_factor: A must be at least two-dimensional, got shape {value.shape}; reshape it")
     _known_pivoting("lu_factor", pivoting, variant)
     if isinstance(value, Matrix) and value.size:
-        factors = factorise(_on(_device("lu_factor", device, value), value), pivoting, variant=variant)
-        return factors.lu, factors.pivots
+        target = _device("lu_factor", device, value)
+        lu, pivots = _factors("lu_factor", value, pivoting, variant, target, check_finite)
+        return lu if isinstance(lu, Matrix) else upload(lu, target), pivots
     piv = np.zeros((*value.shape[:-2], min(value.shape[-2:])), dtype=np.int32)
     if isinstance(value, Matrix):
         return value.copy(), piv
@@ -536,11 +569,20 @@ def lu_factor(
         target, flat = device or default_device(), value.reshape(-1, *value.shape[-2:])
         if pivoting == "partial" and variant is None and stacks.factors(target, *flat.shape[1:]):
             packed, exchanges = stacks.factor(target, flat)
+            for index in stacks.need_care(flat, packed):
+                packed[index], exchanges[index] = _packed(flat[index], pivoting, variant, target, check_finite)
         else:
-            each = [factorise(upload(matrix, target), pivoting, variant=variant) for matrix in flat]
-            packed, exchanges = np.stack([f.lu.numpy() for f in each]), np.stack([f.pivots for f in each])
+            each = [_packed(matrix, pivoting, variant, target, check_finite) for matrix in flat]
+            packed, exchanges = np.stack([pair[0] for pair in each]), np.stack([pair[1] for pair in each])
         lu, piv = packed.reshape(lu.shape), exchanges.reshape(piv.shape)
     return finite_result("lu_factor", lu, check_finite), piv
+
+
+def _packed(
+    a: Array, pivoting: str, variant: str | None, device: Device, check_finite: bool
+) -> tuple[Array, NDArray[np.int32]]:
+    lu, pivots = _factors("lu_factor", a, pivoting, variant, device, check_finite)
+    return (lu.numpy() if isinstance(lu, Matrix) else lu), pivots
 
 
 @delegating
@@ -1062,9 +1104,10 @@ def det(a: Any, *, device: Device | None = None, check_finite: bool = True) -> A
     sign, logarithm = _sign_and_log("det", a, device, check_finite)
     with np.errstate(over="ignore", under="ignore"):
         result = (sign * np.exp(logarithm)).astype(np.float32)
-    if check_finite and not all_finite(result):
+    misfits = ~np.isfinite(result) | ((result == 0) & (sign != 0))
+    if check_finite and misfits.any():
         raise NonFiniteError(
-            f"det: the determinant does not fit float32, log(abs(det)) is {np.max(logarithm):.6g}; use slogdet"
+            f"det: the determinant does not fit float32, log(abs(det)) is {logarithm[misfits].flat[0]:.6g}; use slogdet"
         )
     return result[()]
 

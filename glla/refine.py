@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from glla.errors import ConvergenceError
 from glla.factors import Factors
-from glla.matrix import upload
 
 Float64 = NDArray[np.float64]
 Integers = NDArray[np.int32]
@@ -88,7 +87,8 @@ def scaling(a: Float64, sweeps: int = 0) -> tuple[Integers, Integers]:
     def mean(values: Integers, axis: int) -> Integers:
         totals = np.sum(values, axis=axis, keepdims=True, where=counts)
         numbers = np.maximum(np.sum(counts, axis=axis, keepdims=True), 1)
-        return ((2 * totals + numbers) // (2 * numbers)).astype(np.int32)
+        result: Integers = ((2 * totals + numbers) // (2 * numbers)).astype(np.int32)
+        return result
 
     columns: Integers = np.zeros((1, a.shape[1]), dtype=np.int32)
     for sweep in range(sweeps + 1):
@@ -158,6 +158,6 @@ def _correction(factors: Factors, residual: Float64, rows: Integers | int, colum
     exponents = exponents - rows
     sizes = np.max(exponents, axis=0, where=residual != 0, initial=-10000)
     scaled = np.ldexp(mantissas, exponents - sizes).astype(np.float32)
-    solution = factors.solve(upload(scaled, factors.device)).numpy().astype(np.float64)
+    solution = factors.solve_array(scaled).astype(np.float64)
     result: Float64 = np.ldexp(solution, sizes - np.transpose(columns))
     return result

@@ -1,4 +1,4 @@
-"""Systems that the usual way may get wrong: entries that grow, pivots that may be noise, values near float32's limits.
+"""What the usual way may get wrong: entries that grow, pivots that may be noise, values near float32's limits.
 
 The usual way (equilibrate on the device, partial pivoting, two substitutions) tells from a few figures when it must not
 be trusted. The system then comes here, on the host, and goes up a ladder:
@@ -17,15 +17,16 @@ Sources: Wilkinson 1961 (growth); Higham 2002, chapters 9 and 12.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glla.device import Device
-from glla.errors import ConvergenceError
+from glla.errors import ConvergenceError, GrowthWarning, NonFiniteError
 from glla.factors import UNIT_ROUNDOFF, Factors, factorise, overflow, permutation_of, sign_and_log
 from glla.kernels import plu as plu_kernel
 from glla.kernels.pivot import allowed_growth
@@ -34,6 +35,9 @@ from glla.refine import refined, scaling
 
 Float64 = NDArray[np.float64]
 Integers = NDArray[np.integer]
+
+PROMISED = 30.0
+"""Largest normalised residual of factors and solutions, as LAPACK's own tests have it."""
 
 GOOD = 8.0
 """Largest normalised residual of a solution that needs no refinement; 30 is promised."""
@@ -79,9 +83,6 @@ class Side(Protocol):
     def factorise(self, a: Array) -> Factors:
         """Factor with partial pivoting."""
 
-    def solve(self, factors: Factors, b: Array) -> Array:
-        """Solve with such factors."""
-
     def complete_order(self, a: Array) -> NDArray[np.intp]:
         """Order in which complete pivoting takes the columns."""
 
@@ -95,10 +96,6 @@ class OnDevice:
     def factorise(self, a: Array) -> Factors:
         """Factor with partial pivoting."""
         return factorise(upload(a, self.device))
-
-    def solve(self, factors: Factors, b: Array) -> Array:
-        """Solve with such factors."""
-        return factors.solve(upload(b, self.device)).numpy()
 
     def complete_order(self, a: Array) -> NDArray[np.intp]:
         """Order in which complete pivoting takes the columns."""
@@ -127,10 +124,10 @@ class Attempt:
 def _attempts(side: Side, a: Array) -> Iterator[Attempt]:
     """Factor with partial pivoting, then with complete."""
     scale = float(np.max(np.abs(a)))
-    for last, order in enumerate((lambda: np.arange(len(a)), lambda: side.complete_order(a))):
-        columns = order()
+    for last in (False, True):
+        columns = side.complete_order(a) if last else np.arange(len(a))
         factors = side.factorise(np.ascontiguousarray(a[:, columns]))
-        yield Attempt(factors, columns, factors.growth(scale), bool(last))
+        yield Attempt(factors, columns, factors.growth(scale), last)
 
 
 def solve(side: Side, function: str, a: Array, b: Array, equilibrate: bool = True, member: str = "") -> Array:
@@ -152,7 +149,7 @@ def solve(side: Side, function: str, a: Array, b: Array, equilibrate: bool = Tru
     SingularMatrixError
         A pivot is zero, or nothing but rounding error.
     NonFiniteError, ConvergenceError
-        Not even complete pivoting keeps the entries in range, or gives a small residual.
+        Not even complete pivoting keeps the entries in range, or gives a small residual; the solution is too small.
     """
     wide = a.astype(np.float64)
     rows, columns = scaling(wide) if equilibrate else _one_scale(wide)
@@ -162,7 +159,23 @@ def solve(side: Side, function: str, a: Array, b: Array, equilibrate: bool = Tru
     rhs = np.ldexp(rhs, -sizes)
     y = _solved(side, function, scaled, rhs, member)
     with np.errstate(over="ignore", under="ignore"):
-        return np.ldexp(y, sizes - np.reshape(columns, (-1, 1))).astype(np.float32)
+        wide = np.ldexp(y, sizes - np.reshape(columns, (-1, 1)))
+        x: Array = wide.astype(np.float32)
+    _refuse_underflow(function, wide, x, member)
+    return x
+
+
+def _refuse_underflow(function: str, x: Float64, rounded: Array, member: str) -> None:
+    """Raise if a solution is so small that float32 does not keep enough of it."""
+    with np.errstate(invalid="ignore"):
+        error, size = np.sum(np.abs(x - rounded), axis=0), np.sum(np.abs(x), axis=0)
+        lost = np.isfinite(error) & (error > GOOD * len(x) * UNIT_ROUNDOFF * size)
+    if lost.any():
+        column = int(np.argmax(lost))
+        raise NonFiniteError(
+            f"{function}: the solution must fit float32, the largest entry of column {column}{member} is "
+            f"{np.max(np.abs(x[:, column])):.4g}, the smallest float32 1.401e-45; scale b up, and the solution down"
+        )
 
 
 def _one_scale(a: Float64) -> tuple[Integers, Integers]:
@@ -185,7 +198,7 @@ def _solved(side: Side, function: str, a: Array, b: Float64, member: str) -> Flo
         elif factors.doubtful:
             continue
         x = np.empty(b.shape)
-        x[order] = side.solve(factors, right)
+        x[order] = factors.solve_array(right)
         if not attempt.grew or residual(a, x, b) <= GOOD:
             return x
         try:
@@ -215,6 +228,99 @@ def residual(a: NDArray[np.floating], x: Float64, b: NDArray[np.floating]) -> fl
         scale = np.max(np.sum(np.abs(wide), axis=0)) * np.sum(np.abs(x), axis=0) + np.sum(np.abs(b), axis=0)
         ratios = error / np.where(scale == 0, 1.0, scale * len(wide) * UNIT_ROUNDOFF)
     return float(np.max(np.where(np.isfinite(ratios), ratios, np.inf), initial=0.0))
+
+
+@dataclass(frozen=True)
+class Packed:
+    """Packed factors on the host, and how good they are.
+
+    Attributes
+    ----------
+    lu, pivots : ndarray
+        As LAPACK's getrf has them.
+    growth : float
+        Largest entry of U beside that of A.
+    residual : float
+        norm(P L U - A) / (max(m, n) norm(A) u), in the 1-norm; infinite where the factors are not finite.
+    """
+
+    lu: Array
+    pivots: NDArray[np.int32]
+    growth: float
+    residual: float
+
+
+def factors(
+    function: str,
+    a: Array,
+    pivotings: Sequence[str],
+    factorise: Callable[[Array, str], Factors],
+    check_finite: bool = True,
+) -> Packed:
+    """Factor with care: scaled by a power of two, with the first pivoting that meets the bound.
+
+    Parameters
+    ----------
+    function : str
+        For the warning.
+    a : ndarray of float32, shape (m, n)
+        Finite, not empty.
+    pivotings : sequence of str
+        Which to try, in this order.
+    factorise : callable
+        (A, pivoting) -> factors.
+    check_finite : bool
+        Factors that are not finite are an error.
+
+    Raises
+    ------
+    NonFiniteError
+        Entries leave float32's range with every pivoting.
+
+    Warns
+    -----
+    GrowthWarning
+        None does; the best one is returned.
+    """
+    exponent = int(np.frexp(np.max(np.abs(a)))[1])
+    scaled = np.ldexp(a.astype(np.float64), -exponent).astype(np.float32)
+    best: Packed | None = None
+    for pivoting in pivotings:
+        made = factorise(scaled, pivoting)
+        packed = _judged(scaled, made.packed, made.pivots)
+        if best is None or packed.residual < best.residual:
+            best = packed
+        if best.residual <= PROMISED:
+            break
+    assert best is not None, "no pivoting was asked for"
+    if np.isinf(best.residual) and check_finite:
+        raise overflow(function)
+    if not best.residual <= PROMISED:
+        warnings.warn(
+            f"{function}: entries grow {best.growth:.3g} times in the elimination, and the residual norm(P L U - A) / "
+            f"(max(m, n) norm(A) u) is {best.residual:.3g}, {PROMISED:g} is promised; glla.solve, inv and det may "
+            "exchange columns too, scipy.linalg.lu has float64",
+            GrowthWarning,
+            stacklevel=4,
+        )
+    upper = np.triu(np.ones(a.shape, dtype=bool))
+    with np.errstate(over="ignore", under="ignore"):
+        lu = np.ldexp(best.lu, np.where(upper, exponent, 0))
+    return replace(best, lu=lu)
+
+
+def _judged(a: Array, lu: Array, pivots: NDArray[np.int32]) -> Packed:
+    order = permutation_of(pivots, len(a))
+    k = min(a.shape)
+    wide = lu.astype(np.float64)
+    upper = np.triu(wide[:k])
+    growth = float(np.max(np.abs(upper)) / np.max(np.abs(a), initial=np.finfo(np.float32).tiny))
+    with np.errstate(over="ignore", invalid="ignore"):
+        difference = (np.tril(wide[:, :k], -1) + np.eye(len(a), k)) @ upper - a[order]
+        error = float(np.max(np.sum(np.abs(difference), axis=0)))
+    norm = float(np.max(np.sum(np.abs(a.astype(np.float64)), axis=0)))
+    residual = error / (max(a.shape) * norm * UNIT_ROUNDOFF) if norm > 0 else 0.0
+    return Packed(lu, pivots, growth, residual if np.isfinite(residual) else np.inf)
 
 
 def determinant(side: Side, a: Array) -> tuple[float, float]:

@@ -22,7 +22,7 @@ from glla.kernels.pivot import allowed_growth
 from glla.layout import texels
 from glla.matrix import Array
 from glla.passes import Plan
-from glla.remedies import largest_near_one, near_one
+from glla.remedies import NEAR_ONE, largest_near_one, near_one
 
 LARGEST = 256
 """Rows and columns up to which matrices are factored as a stack, and right-hand sides up to which they go with them.
@@ -107,6 +107,14 @@ def factor(device: Device, a: Array) -> tuple[Array, NDArray[np.int32]]:
         (a,),
     )
     return records[:, : m * n].reshape(a.shape), records[:, m * n + 2 * min(m, n) :].astype(np.int32)
+
+
+def need_care(a: Array, lu: Array) -> NDArray[np.intp]:
+    """Which matrices of a stack, shape (count, m, n), have factors that must not be trusted: see `glla.remedies`."""
+    k = min(a.shape[1:])
+    scales, grown = np.max(np.abs(a), axis=(1, 2)), np.max(np.abs(np.triu(lu[:, :k])), axis=(1, 2))
+    sound = (grown <= allowed_growth(k) * scales) & (scales >= 2.0**-NEAR_ONE) & (scales <= 2.0**NEAR_ONE)
+    return np.flatnonzero(~sound & (scales > 0))
 
 
 def determinant(device: Device, a: Array) -> tuple[Float64, Float64]:

@@ -20,10 +20,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glla import remedies
 from glla.errors import NonFiniteError, SingularMatrixError
-from glla.factors import SUSPECT, Factors, permutation_of, rounding_errors
+from glla.factors import SUSPECT, Factors, permutation_of, sign_and_log
+from glla.kernels.pivot import allowed_growth
+from glla.layout import Shape
 from glla.linalg import PLU
-from glla.matrix import Array, all_finite, finite_result
+from glla.matrix import Array, finite_result
 from glla.refine import scaling
 
 WELL_SCALED = 0.1
@@ -75,10 +78,26 @@ class HostFactors(Factors):
         from scipy.linalg import lapack
 
         packed, pivots, _ = lapack.sgetrf(a)
-        self.__dict__.update(packed=packed, exchanges=pivots.astype(np.int32, copy=False))
+        self.__dict__.update(_packed=packed, exchanges=pivots.astype(np.int32, copy=False))
 
-    packed: Array
+    _packed: Array
     exchanges: NDArray[np.int32]
+
+    @property
+    def shape(self) -> Shape:
+        """Rows and columns of the matrix."""
+        rows, columns = self._packed.shape
+        return rows, columns
+
+    @property
+    def packed(self) -> Array:
+        """L below the diagonal, U on and above it."""
+        return self._packed
+
+    @cached_property
+    def pivots(self) -> NDArray[np.int32]:
+        """LAPACK's ``piv``."""
+        return self.exchanges
 
     @cached_property
     def diagonal(self) -> tuple[Array, Array]:
@@ -89,14 +108,32 @@ class HostFactors(Factors):
             largest[j] = np.abs(self.packed[: j + 1, j]).max()
         return u, largest
 
-    def _rounding_errors(self, places: NDArray[np.intp]) -> NDArray[np.float64]:
+    @property
+    def as_scaled(self) -> HostFactors:
+        """Factors of the matrix as it was scaled, before it came here."""
+        return self
+
+    def solve_array(self, b: Array) -> Array:
+        """Solve A X = B."""
         from scipy.linalg import lapack
 
-        def substituted(b: Array, unit: bool, transposed: bool) -> Array:
-            x, failed = lapack.strtrs(self.packed, b, lower=transposed, trans=transposed, unitdiag=unit)
-            return x if not failed else np.full_like(b, np.nan)  # a zero pivot, which needs no judge
+        x: Array = lapack.sgetrs(self.packed, self.exchanges, b)[0]
+        return x.reshape(b.shape)  # LAPACK makes a column of a vector
 
-        return rounding_errors(self.packed, places, substituted)
+
+class OnHost:
+    """LAPACK's side of `glla.remedies`."""
+
+    def factorise(self, a: Array) -> Factors:
+        """Factor with partial pivoting."""
+        return HostFactors(a)
+
+    def complete_order(self, a: Array) -> NDArray[np.intp]:
+        """Order in which complete pivoting takes the columns."""
+        from scipy.linalg import lapack
+
+        _, _, exchanges, _ = lapack.sgetc2(a)
+        return permutation_of(exchanges, len(a))
 
 
 def solve(a: Array, b: Array) -> Array:
@@ -110,18 +147,19 @@ def inv(a: Array) -> Array:
 
 
 def _solve(function: str, a: Array, b: Array) -> Array:
-    from scipy.linalg import lapack
-
     if 0 in b.shape:
         return b.copy()
-    scaled, rows, columns = _equilibrated(a)
+    scaled, rows, _ = _equilibrated(a)
     factors = HostFactors(scaled)
+    usual = rows is None and remedies.largest_near_one(b.reshape(len(b), -1))
+    if not usual or not factors.growth(_largest(scaled)) <= allowed_growth(len(a)):
+        return remedies.solve(OnHost(), function, a, b.reshape(len(b), -1)).reshape(b.shape)
     factors.check_regular(function)
-    with np.errstate(over="ignore", under="ignore"):
-        right = b if rows is None else np.ldexp(b.T, -rows).T
-        x, _ = lapack.sgetrs(factors.packed, factors.exchanges, right)
-        x = x.reshape(b.shape)  # LAPACK makes a column of a vector
-        return np.ascontiguousarray(x if columns is None else np.ldexp(x.T, -columns).T)
+    return np.ascontiguousarray(factors.solve_array(b))
+
+
+def _largest(a: Array) -> float:
+    return float(max(a.max(), -a.min()))
 
 
 def _equilibrated(a: Array) -> tuple[Array, NDArray[np.int32] | None, NDArray[np.int32] | None]:
@@ -139,7 +177,12 @@ def lu_factor(a: Array) -> tuple[Array, NDArray[np.int32]]:
     """Packed factors and exchanges, as `glla.lu_factor`."""
     if a.size == 0:
         return a.copy(), np.zeros(min(a.shape), dtype=np.int32)
-    factors = HostFactors(a)
+    factors, k = HostFactors(a), min(a.shape)
+    scale = _largest(a)
+    most = _largest(factors.packed[:k])  # multipliers, too, which are 1 at most
+    if scale > 0 and not (remedies.size_near_one(scale) and most <= allowed_growth(k) * max(scale, 1.0)):
+        packed = remedies.factors("lu_factor", a, ["partial"], lambda scaled, _: HostFactors(scaled))
+        return packed.lu, packed.pivots
     return finite_result("lu_factor", factors.packed, True), factors.exchanges
 
 
@@ -160,13 +203,14 @@ def det(a: Array) -> Any:
         return np.float32(1)
     scaled, rows, columns = _equilibrated(a)
     factors = HostFactors(scaled)
-    u = np.diagonal(factors.packed).astype(np.float64)
-    exchanges = np.count_nonzero(factors.exchanges != np.arange(len(u)))
-    exponents = sum(int(part.sum()) for part in (rows, columns) if part is not None)
-    with np.errstate(divide="ignore", over="ignore", under="ignore"):
-        logarithm = np.sum(np.log(np.abs(u))) + np.log(2.0) * exponents
-        result = np.float32(np.prod(np.sign(u)) * (-1) ** exchanges * np.exp(logarithm))
-    if not all_finite(np.asarray(result)):
+    if factors.growth(_largest(scaled)) <= allowed_growth(len(a)):
+        exponents = sum(int(part.sum()) for part in (rows, columns) if part is not None)
+        sign, logarithm = map(np.float64, sign_and_log(factors.diagonal[0], factors.exchanges, exponents))
+    else:
+        sign, logarithm = map(np.float64, remedies.determinant(OnHost(), a))
+    with np.errstate(over="ignore", under="ignore"):
+        result = np.float32(sign * np.exp(logarithm))
+    if not np.isfinite(result) or (result == 0 and sign != 0):
         raise NonFiniteError(
             f"det: the determinant does not fit float32, log(abs(det)) is {logarithm:.6g}; use slogdet"
         )

@@ -25,11 +25,11 @@ import glla
 from glla import Device, testing
 from glla.errors import ShapeError
 from glla.factors import Factors, equilibrated, largest_magnitude, permutation_of
+from glla.gauss_jordan import EPSILON, SMALLEST_BLOCK_NORM, eliminated
 from glla.kernels import pivot
 from glla.kernels import plu as plu_kernel
 from glla.kernels import rref as rref_kernel
 from glla.lab.extra import require
-from glla.linalg import EPSILON, SMALLEST_BLOCK_NORM, eliminated
 from glla.matrix import Matrix, as_float32
 from glla.testing import Verdict
 
