@@ -114,13 +114,14 @@ class Factors:
     def inverse_norm(self) -> float:
         """Estimate of the Frobenius norm of the inverse of what was factored (scaled, if it was). Synchronises.
 
-        The expected square of a solution with random signs on the right is the sum of all squares of the inverse.
+        The expected square of a solution with random numbers of variance 1 on the right is the sum of all squares of
+        the inverse. (Random signs would have that, too, but may be orthogonal to a null vector like (1, -1, 0).)
         Infinite where a solution is not finite.
         """
         n = self.shape[0]
-        signs = np.random.default_rng(n).choice(np.array([-1, 1], dtype=np.float32), (n, PROBES))
+        probes = np.random.default_rng(n).uniform(-np.sqrt(3), np.sqrt(3), (n, PROBES)).astype(np.float32)
         with np.errstate(over="ignore", invalid="ignore"):
-            solutions = self.as_scaled.solve_array(signs).astype(np.float64)
+            solutions = self.as_scaled.solve_array(probes).astype(np.float64)
             norm = np.sqrt(np.sum(np.square(solutions)) / PROBES)
         return float(norm) if np.isfinite(norm) else np.inf
 
@@ -224,9 +225,9 @@ class Factors:
         b = self._substituted(b, upper=True, unit=False)
         return self._scaled(b, self.column_exponents, -1)
 
-    def solve_array(self, b: Array) -> Array:
-        """Solve A X = B from the host to the host. Synchronises."""
-        return self.solve(upload(b, self.device)).numpy()
+    def solve_array(self, b: Array, transposed: bool = False) -> Array:
+        """Solve A X = B, or with the transpose of A, from the host to the host. Synchronises."""
+        return self.solve(upload(b, self.device), transposed).numpy()
 
     def plans(self, columns: int, transposed: bool = False) -> tuple[Plan, ...]:
         """Plans that `solve` may run for so many right-hand sides: what they take is what it takes."""

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from glla import gauss_jordan, remedies, stacks, tiling
+from glla import condition, gauss_jordan, remedies, stacks, tiling
 from glla.device import Device, default_device
 from glla.dispatch import delegating
 from glla.errors import (
@@ -54,7 +54,7 @@ from glla.matrix import (
     upload,
 )
 from glla.passes import Limits, Plan, Variant
-from glla.refine import RefinedSolution, refined, scaling
+from glla.refine import RefinedSolution, scaling
 
 CAREFUL = 256
 """Right-hand sides that are solved with care at a time, where they stream through the device."""
@@ -657,12 +657,21 @@ def lu_solve(
         if rhs.size == 0:
             return rhs if isinstance(rhs, Matrix) else rhs.copy()
         target = _device("lu_solve", device, factors, rhs)
+        if check_finite:
+            _refuse_nonfinite("lu_solve", lu=factors, b=rhs)
         x = _lu_solve(_on(target, factors), exchanges, _on(target, _column(rhs)), trans)
         return x if rhs.ndim == 2 else finite_result("lu_solve", x.numpy()[:, 0], check_finite)
 
     def every(lefts: Array, rights: Array, stack: tuple[int, ...], swaps: NDArray[np.integer]) -> Array:
         target = device or default_device()
         _refuse_zeros(np.diagonal(lefts, axis1=1, axis2=2).reshape(*stack, n))
+        if not (remedies.largest_near_one(np.triu(lefts)) and remedies.largest_near_one(rights)):
+            return remedies.within_range(
+                lefts, rights, lambda lu, b: each(lu, b, swaps, target) if 0 not in b.shape else b
+            )
+        return each(lefts, rights, swaps, target)
+
+    def each(lefts: Array, rights: Array, swaps: NDArray[np.integer], target: Device) -> Array:
         if stacks.solves(target, *rights.shape[1:]):
             with suppress(OutOfMemoryError):
                 return _substituted(target, lefts, rights, permutation_of(swaps, n), trans)
@@ -869,7 +878,7 @@ def _solve(
 def _with_care(
     function: str, a: Array, b: Array, equilibrate: bool, device: Device, index: tuple[int, ...] = ()
 ) -> Array:
-    return remedies.solve(remedies.OnDevice(device), function, a, b, equilibrate, member_of_stack(index))
+    return remedies.solve(remedies.on_device(device), function, a, b, equilibrate, member_of_stack(index))
 
 
 def _near_one(b: Matrix, host: tuple[Array, Array | None] | None) -> bool:
@@ -942,11 +951,11 @@ def _solve_refined(a: Any, b: Any, equilibrate: bool, device: Device | None, che
     outcomes: list[RefinedSolution] = []
 
     def one(left: NDArray[np.float64], right: NDArray[np.float64], index: tuple[int, ...] = ()) -> NDArray[np.float64]:
-        rows, columns = scaling(left) if equilibrate else (0, 0)
+        none = np.zeros((len(left), 1), dtype=np.int32), np.zeros((1, len(left)), dtype=np.int32)
+        rows, columns = scaling(left) if equilibrate else none
         scaled = as_float32("solve", "A", np.ldexp(left, -rows - columns), check_finite)
-        factors = factorise(upload(scaled, target))
-        factors.check_regular("solve", member_of_stack(index))
-        outcomes.append(refined("solve", factors, left, right, rows, columns))
+        where, member = remedies.on_device(target), member_of_stack(index)
+        outcomes.append(remedies.refine(where, "solve", left, right, scaled, (rows, columns), member))
         return outcomes[-1]
 
     def every(lefts: NDArray[np.float64], rights: NDArray[np.float64], stack: tuple[int, ...]) -> NDArray[np.float64]:
@@ -1029,6 +1038,62 @@ def inv(a: Any, *, device: Device | None = None, check_finite: bool = True) -> A
         each = zip(np.ndindex(stack), flat, strict=True)
         inverses = _stacked([_solve_arrays("inv", matrix, None, True, target, index) for index, matrix in each])
     return finite_result("inv", inverses.reshape(value.shape), check_finite)
+
+
+@delegating
+def rcond(a: Any, *, device: Device | None = None, check_finite: bool = True) -> Any:
+    """Reciprocal condition number in the 1-norm, as LAPACK's `getrf` and `gecon` estimate it.
+
+    Near 1 for a matrix whose systems lose no digits, below 6e-8 for one that float32 cannot tell from a singular one;
+    1 / rcond is about ``numpy.linalg.cond(a, 1)``.
+
+    Parameters
+    ----------
+    a : array_like or Matrix, shape (..., n, n)
+        Real numbers.
+    device, check_finite
+        As in `matmul`.
+
+    Returns
+    -------
+    float32, or an array of them for a stack
+        0 for a pivot of zero, infinity for an empty matrix. Synchronises.
+
+    Raises
+    ------
+    ShapeError, DTypeError, NonFiniteError
+        As elsewhere.
+    LimitError, OutOfMemoryError
+        As `solve`.
+
+    Notes
+    -----
+    An estimate, never below the true value by more than rounding, seldom above three times it; below 1e-7 it tells no
+    more than that. Cost: 2/3 n^3 + 8 n^2 flop for each matrix, one by one: passes of `lu_factor`, and up to 11 times
+    those of `lu_solve`. Sources: Hager 1984; Higham 1988; LAPACK gecon.
+
+    Examples
+    --------
+    >>> import glla
+    >>> glla.rcond([[1, 0], [0, 0.25]])
+    np.float32(0.25)
+    >>> glla.rcond([[1, 2], [2, 4]])
+    np.float32(0.0)
+    """
+    value = _operand("rcond", "A", a, check_finite)
+    _square("rcond", "A", value)
+    stack, n = value.shape[:-2], value.shape[-1]
+    if value.size == 0:
+        return np.full(stack, np.inf, dtype=np.float32)[()]
+    target = _device("rcond", device, value)
+    if isinstance(value, Matrix) and check_finite:
+        _refuse_nonfinite("rcond", A=value)
+    array = value.numpy() if isinstance(value, Matrix) else value
+    if array.shape[-1]:
+        _must_fit_a_texture("rcond", array.reshape(-1, n, n)[0], target)
+    where = remedies.on_device(target)
+    results = [condition.reciprocal(where, one) if all_finite(one) else np.nan for one in array.reshape(-1, n, n)]
+    return np.array(results, dtype=np.float32).reshape(stack)[()]
 
 
 # -- determinants ---------------------------------------------------------------------------------------------------
@@ -1138,7 +1203,7 @@ def _sign_and_log_of_one(a: Matrix | Array, device: Device) -> tuple[Any, Any]:
     host = a.numpy() if isinstance(a, Matrix) else a
     if not all_finite(host):  # let through on purpose
         return np.nan, np.nan
-    return remedies.determinant(remedies.OnDevice(device), host)
+    return remedies.determinant(remedies.on_device(device), host)
 
 
 # -- plans ----------------------------------------------------------------------------------------------------------
@@ -1225,6 +1290,7 @@ __all__ = [
     "matmul",
     "plan",
     "plu",
+    "rcond",
     "rref",
     "slogdet",
     "solve",

@@ -20,7 +20,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,13 +28,11 @@ from numpy.typing import NDArray
 from glla.device import Device
 from glla.errors import ConvergenceError, GrowthWarning, NonFiniteError
 from glla.factors import UNIT_ROUNDOFF, Factors, factorise, overflow, permutation_of, sign_and_log
-from glla.kernels import plu as plu_kernel
 from glla.kernels.pivot import allowed_growth
-from glla.matrix import Array, Matrix, upload
-from glla.refine import refined, scaling
+from glla.matrix import Array, upload
+from glla.refine import Integers, RefinedSolution, refined, scaling
 
 Float64 = NDArray[np.float64]
-Integers = NDArray[np.integer]
 
 PROMISED = 30.0
 """Largest normalised residual of factors and solutions, as LAPACK's own tests have it."""
@@ -77,33 +75,33 @@ def largest_near_one(a: NDArray[np.floating]) -> bool:
     return near_one(np.maximum(np.max(a, axis=-2, initial=0.0), -np.min(a, axis=-2, initial=0.0)))
 
 
-class Side(Protocol):
-    """Where the factors are made: on a device, or by LAPACK."""
-
-    def factorise(self, a: Array) -> Factors:
-        """Factor with partial pivoting."""
-
-    def complete_order(self, a: Array) -> NDArray[np.intp]:
-        """Order in which complete pivoting takes the columns."""
+Factorise = Callable[[Array], Factors]
+"""Factors a matrix with partial pivoting: on a device, or by LAPACK."""
 
 
-@dataclass(frozen=True)
-class OnDevice:
-    """The side of a device."""
+def on_device(device: Device) -> Factorise:
+    """Give what factors an array on a device."""
+    return lambda a: factorise(upload(a, device))
 
-    device: Device
 
-    def factorise(self, a: Array) -> Factors:
-        """Factor with partial pivoting."""
-        return factorise(upload(a, self.device))
+def complete_order(a: Array) -> NDArray[np.intp]:
+    """Order in which complete pivoting takes the columns of a square matrix: elimination in float64.
 
-    def complete_order(self, a: Array) -> NDArray[np.intp]:
-        """Order in which complete pivoting takes the columns."""
-        plan = plu_kernel.plan(a.shape, variant="row_operations_full")
-        matrix = upload(a, self.device)
-        results = self.device.run(plan, A=matrix.texture)
-        exchanges = Factors(Matrix(self.device, results["LU"], a.shape), results["columns"]).pivots
-        return permutation_of(exchanges, len(a))
+    >>> complete_order(np.array([[1, 2], [3, 4]], dtype=np.float32))
+    array([1, 0])
+    """
+    rest = a.astype(np.float64)
+    n = len(rest)
+    order = np.arange(n)
+    for k in range(n - 1):
+        row, column = divmod(int(np.argmax(np.abs(rest[k:, k:]))), n - k)
+        rest[[k, k + row]] = rest[[k + row, k]]
+        rest[:, [k, k + column]] = rest[:, [k + column, k]]
+        order[[k, k + column]] = order[[k + column, k]]
+        if rest[k, k] == 0:
+            break
+        rest[k + 1 :, k + 1 :] -= np.outer(rest[k + 1 :, k] / rest[k, k], rest[k, k + 1 :])
+    return order
 
 
 @dataclass(frozen=True)
@@ -121,21 +119,29 @@ class Attempt:
         return not self.growth <= allowed_growth(len(self.order))
 
 
-def _attempts(side: Side, a: Array) -> Iterator[Attempt]:
+def _attempts(factorise: Factorise, a: Array) -> Iterator[Attempt]:
     """Factor with partial pivoting, then with complete."""
     scale = float(np.max(np.abs(a)))
     for last in (False, True):
-        columns = side.complete_order(a) if last else np.arange(len(a))
-        factors = side.factorise(np.ascontiguousarray(a[:, columns]))
+        columns = complete_order(a) if last else np.arange(len(a))
+        factors = factorise(np.ascontiguousarray(a[:, columns]))
         yield Attempt(factors, columns, factors.growth(scale), last)
 
 
-def solve(side: Side, function: str, a: Array, b: Array, equilibrate: bool = True, member: str = "") -> Array:
+def pivoted(factorise: Factorise, a: Array) -> Attempt:
+    """Factor with partial pivoting, or with complete where the entries grew."""
+    for attempt in _attempts(factorise, a):
+        if not attempt.grew:
+            break
+    return attempt
+
+
+def solve(factorise: Factorise, function: str, a: Array, b: Array, equilibrate: bool = True, member: str = "") -> Array:
     """Solve A X = B with care.
 
     Parameters
     ----------
-    side : Side
+    factorise : callable
         Where.
     function, member : str
         For the messages: who asks, and which matrix of a stack this is.
@@ -157,7 +163,7 @@ def solve(side: Side, function: str, a: Array, b: Array, equilibrate: bool = Tru
     rhs = np.ldexp(b.astype(np.float64), -rows)
     sizes = np.frexp(np.max(np.abs(rhs), axis=0, initial=0.0))[1]
     rhs = np.ldexp(rhs, -sizes)
-    y = _solved(side, function, scaled, rhs, member)
+    y = _solved(factorise, function, scaled, rhs, member)
     with np.errstate(over="ignore", under="ignore"):
         wide = np.ldexp(y, sizes - np.reshape(columns, (-1, 1)))
         x: Array = wide.astype(np.float32)
@@ -180,15 +186,15 @@ def _refuse_underflow(function: str, x: Float64, rounded: Array, member: str) ->
 
 def _one_scale(a: Float64) -> tuple[Integers, Integers]:
     """Exponents, as those of `scaling`, that bring the largest entry of all near 1."""
-    e = np.full((len(a), 1), np.frexp(np.max(np.abs(a)))[1] - 1)
-    return e, np.zeros((1, len(a)), dtype=e.dtype)
+    e = np.full((len(a), 1), np.frexp(np.max(np.abs(a)))[1] - 1, dtype=np.int32)
+    return e, np.zeros((1, len(a)), dtype=np.int32)
 
 
-def _solved(side: Side, function: str, a: Array, b: Float64, member: str) -> Float64:
+def _solved(factorise: Factorise, function: str, a: Array, b: Float64, member: str) -> Float64:
     """Go up the ladder with a system that is scaled."""
     growth = np.inf
     right = b.astype(np.float32)
-    for attempt in _attempts(side, a):
+    for attempt in _attempts(factorise, a):
         factors, order = attempt.factors, attempt.order
         growth = min(growth, attempt.growth)
         if np.isinf(attempt.growth):
@@ -212,6 +218,37 @@ def _solved(side: Side, function: str, a: Array, b: Float64, member: str) -> Flo
         f"{function}: entries grow {growth:.3g} times in the elimination{member}, which costs more digits than float32 "
         "has; use numpy.linalg"
     )
+
+
+def refine(
+    factorise: Factorise,
+    function: str,
+    a: Float64,
+    b: Float64,
+    scaled: Array,
+    exponents: tuple[Integers, Integers],
+    member: str,
+) -> RefinedSolution:
+    """Solve A X = B in float64, with partial pivoting or, where that does not converge, with complete.
+
+    `scaled` is A 2^-(e_i + f_j), `exponents` are e (a column) and f (a row). Raises as `solve`.
+    """
+    rows, columns = exponents
+    for attempt in _attempts(factorise, scaled):
+        factors, order = attempt.factors, attempt.order
+        if not attempt.last and (np.isinf(attempt.growth) or (attempt.grew and factors.doubtful)):
+            continue
+        if np.isinf(attempt.growth):
+            raise overflow(function)
+        factors.check_regular(function, member)
+        try:
+            x = refined(function, factors, a[:, order], b, rows, columns[:, order])
+        except ConvergenceError:
+            if attempt.last or not attempt.grew:
+                raise
+        else:
+            break
+    return x[np.argsort(order)].view(RefinedSolution)
 
 
 def residual(a: NDArray[np.floating], x: Float64, b: NDArray[np.floating]) -> float:
@@ -323,7 +360,7 @@ def _judged(a: Array, lu: Array, pivots: NDArray[np.int32]) -> Packed:
     return Packed(lu, pivots, growth, residual if np.isfinite(residual) else np.inf)
 
 
-def determinant(side: Side, a: Array) -> tuple[float, float]:
+def determinant(factorise: Factorise, a: Array) -> tuple[float, float]:
     """Sign and logarithm of a determinant, with care; a finite matrix of order at least 1.
 
     Where not even complete pivoting keeps the entries in range, the logarithm is infinite.
@@ -332,9 +369,7 @@ def determinant(side: Side, a: Array) -> tuple[float, float]:
     rows, columns = scaling(wide)
     scaled = np.ldexp(wide, -rows - columns).astype(np.float32)
     exponents = int(rows.sum() + columns.sum())
-    for attempt in _attempts(side, scaled):
-        if attempt.last or not attempt.grew:
-            break
+    attempt = pivoted(factorise, scaled)
     u, pivots = attempt.factors.diagonal[0], attempt.factors.pivots
     if np.isinf(attempt.growth):
         return float("nan"), float("inf")
@@ -369,3 +404,17 @@ def trusted(factors: Factors, scale: Any) -> bool:
         size = 1.0
         near = max(int(np.max(np.abs(part))) for part in factors.exponents) <= NEAR_ONE
     return near and factors.growth(size) <= allowed_growth(factors.shape[0])
+
+
+def within_range(lu: Array, b: Array, solve: Callable[[Array, Array], Array]) -> Array:
+    """Solve with packed factors whose entries, or right-hand sides, are near float32's limits; both are stacks.
+
+    Powers of two are taken out of U and out of the columns of B, and put into the solution: solve(LU, B).
+    """
+    upper = np.triu(np.ones(lu.shape[1:], dtype=bool))
+    of_factors = np.frexp(np.max(np.abs(np.triu(lu)), axis=(1, 2)))[1][:, np.newaxis, np.newaxis]
+    of_columns = np.frexp(np.max(np.abs(b), axis=1, keepdims=True, initial=0.0))[1]
+    x = solve(np.ldexp(lu, np.where(upper, -of_factors, 0)), np.ldexp(b, -of_columns))
+    with np.errstate(over="ignore", under="ignore"):
+        result: Array = np.ldexp(x.astype(np.float64), of_columns - of_factors).astype(np.float32)
+    return result

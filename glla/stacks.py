@@ -39,7 +39,7 @@ stack takes 2.4 ms at n = 64 (see the experiments under ``benchmarks/results``).
 
 DOUBTFUL = 2.0**-6
 """As `glla.factors.DOUBTFUL`, which is for larger matrices and more probes: most normal matrices of order 256 have
-0.0003, and two random signs overlook more than four."""
+0.0003, and two probes overlook more than four."""
 
 Float64 = NDArray[np.float64]
 
@@ -132,7 +132,7 @@ def determinant(device: Device, a: Array) -> tuple[Float64, Float64]:
     grew = ~(np.max(largest, axis=1) <= allowed_growth(n)) | ~np.isfinite(u).all(axis=1)
     for index in np.flatnonzero(grew | [not near_one(matrix) for matrix in a] if not near_one(a) else grew):
         if np.isfinite(a[index]).all():
-            sign[index], logarithm[index] = remedies.determinant(remedies.OnDevice(device), a[index])
+            sign[index], logarithm[index] = remedies.determinant(remedies.on_device(device), a[index])
     return sign, logarithm
 
 
@@ -183,7 +183,7 @@ def solve(
         right = np.eye(n, dtype=np.float32) if b is None else b[index]
         if np.isfinite(a[index]).all() and np.isfinite(right).all():
             member = member_of_stack(tuple(int(i) for i in np.unravel_index(index, stack)))
-            x[index] = remedies.solve(remedies.OnDevice(device), function, a[index], right, equilibrate, member)
+            x[index] = remedies.solve(remedies.on_device(device), function, a[index], right, equilibrate, member)
     return x
 
 

@@ -159,19 +159,23 @@ def test_overflow_and_underflow():
     testing.assert_exact(glla.det(np.eye(2) * 1e20, check_finite=False), np.inf)
     testing.assert_exact(glla.det(-np.eye(3) * 1e20, check_finite=False), -np.inf)
     with np.errstate(all="raise"):
-        testing.assert_exact(glla.det(np.eye(20) * 1e-30), 0)
+        with pytest.raises(NonFiniteError, match=r"^det: the determinant does not fit float32, .* is -1381.55; use"):
+            glla.det(np.eye(20) * 1e-30)
+        testing.assert_exact(glla.det(np.eye(20) * 1e-30, check_finite=False), 0)
+        testing.assert_exact(glla.det(np.zeros((2, 2))), 0)
         testing.assert_exact(glla.slogdet(np.zeros((2, 2))).logabsdet, -np.inf)
 
 
-def test_growth_past_the_range():
-    a = testing.wilkinson_growth(200, 200, order=200)
-    with pytest.raises(NonFiniteError) as caught:
-        glla.slogdet(a)
-    assert str(caught.value) == (
-        "slogdet: the factors do not fit float32, their entries grow; use numpy.linalg.slogdet"
-    )
-    with pytest.raises(NonFiniteError, match=r"^det: the determinant does not fit float32"):
-        glla.det(a)
+@pytest.mark.parametrize("n", [129, 200, 257])
+def test_growth_past_the_range(n):
+    """Partial pivoting leads out of float32's range, complete pivoting does not. The determinant is 2^(n-1)."""
+    a = testing.wilkinson_growth(n, n, order=n)
+    for operand in (a, glla.asarray(a)):
+        sign, logarithm = glla.slogdet(operand)
+        assert sign == 1
+        assert abs(logarithm - (n - 1) * math.log(2)) <= 4 * testing.ROUNDOFF * n
+        with pytest.raises(NonFiniteError, match=r"^det: the determinant does not fit float32"):
+            glla.det(operand)
 
 
 @pytest.mark.parametrize("place", [(0, 0), (1, 2), (3, 3)])

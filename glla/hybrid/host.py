@@ -113,27 +113,12 @@ class HostFactors(Factors):
         """Factors of the matrix as it was scaled, before it came here."""
         return self
 
-    def solve_array(self, b: Array) -> Array:
-        """Solve A X = B."""
+    def solve_array(self, b: Array, transposed: bool = False) -> Array:
+        """Solve A X = B, or with the transpose of A."""
         from scipy.linalg import lapack
 
-        x: Array = lapack.sgetrs(self.packed, self.exchanges, b)[0]
+        x: Array = lapack.sgetrs(self.packed, self.exchanges, b, trans=int(transposed))[0]
         return x.reshape(b.shape)  # LAPACK makes a column of a vector
-
-
-class OnHost:
-    """LAPACK's side of `glla.remedies`."""
-
-    def factorise(self, a: Array) -> Factors:
-        """Factor with partial pivoting."""
-        return HostFactors(a)
-
-    def complete_order(self, a: Array) -> NDArray[np.intp]:
-        """Order in which complete pivoting takes the columns."""
-        from scipy.linalg import lapack
-
-        _, _, exchanges, _ = lapack.sgetc2(a)
-        return permutation_of(exchanges, len(a))
 
 
 def solve(a: Array, b: Array) -> Array:
@@ -153,7 +138,7 @@ def _solve(function: str, a: Array, b: Array) -> Array:
     factors = HostFactors(scaled)
     usual = rows is None and remedies.largest_near_one(b.reshape(len(b), -1))
     if not usual or not factors.growth(_largest(scaled)) <= allowed_growth(len(a)):
-        return remedies.solve(OnHost(), function, a, b.reshape(len(b), -1)).reshape(b.shape)
+        return remedies.solve(HostFactors, function, a, b.reshape(len(b), -1)).reshape(b.shape)
     factors.check_regular(function)
     return np.ascontiguousarray(factors.solve_array(b))
 
@@ -207,7 +192,7 @@ def det(a: Array) -> Any:
         exponents = sum(int(part.sum()) for part in (rows, columns) if part is not None)
         sign, logarithm = map(np.float64, sign_and_log(factors.diagonal[0], factors.exchanges, exponents))
     else:
-        sign, logarithm = map(np.float64, remedies.determinant(OnHost(), a))
+        sign, logarithm = map(np.float64, remedies.determinant(HostFactors, a))
     with np.errstate(over="ignore", under="ignore"):
         result = np.float32(sign * np.exp(logarithm))
     if not np.isfinite(result) or (result == 0 and sign != 0):

@@ -33,8 +33,8 @@ STEPS = 4
 """Texel rows that a pass of a substitution solves."""
 
 PROBES = 2
-"""Right-hand sides of random signs that a solution has beside it, one column of texels: what comes of them tells how
-large the inverse is, and so whether the matrix may be singular."""
+"""Random right-hand sides that a solution has beside it, one column of texels: what comes of them tells how large the
+inverse is, and so whether the matrix may be singular."""
 
 
 def _across(count: int, height: int, width: int, texture_size: int) -> int:
@@ -164,10 +164,10 @@ class _Passes:
         )
 
     def pack_probes(self, target: str, n: int, left: int) -> None:
-        """Write random signs, the same for every matrix, into the columns from texel `left` on."""
+        """Write random numbers of variance 1, the same for every matrix, into the columns from texel `left` on."""
         uniforms: dict[str, Uniform] = {"left": left, "count": self.stack.count, "shape": (n, PROBES)}
         region = self.stack.region(left, 0, texels(PROBES), texels(n))
-        self.draft.draw("stack/pack", {}, target, {**uniforms, **self.stack.grid}, {"SIGNS": 1}, region)
+        self.draft.draw("stack/pack", {}, target, {**uniforms, **self.stack.grid}, {"PROBES": 1}, region)
 
     def pack_equilibrated(self, target: str, n: int) -> None:
         """Bring in square matrices, with rows and columns scaled by powers of two."""
@@ -394,8 +394,8 @@ def solve(
     Plan
         Operand ``raw``: all A, then all B. Result ``records``: for each system X, U's diagonal, the largest entries of
         U's columns, and for each row the sum of the squares of the solutions for `PROBES` right-hand sides of random
-        signs (of A as it was scaled): n (columns + 3) elements. Passes: 2 ceil(n / 2) + ceil(n / 8) + 4, and 3 more to
-        equilibrate; for a single system ceil(n / 2) less, as the vertex stage of the elimination has time to search
+        numbers (of A as it was scaled): n (columns + 3) elements. Passes: 2 ceil(n / 2) + ceil(n / 8) + 4, and 3 more
+        to equilibrate; for a single system ceil(n / 2) less, as the vertex stage of the elimination has time to search
         its pivots.
     """
     size, right = texels(n), texels(columns) + texels(PROBES)

@@ -2,19 +2,19 @@
 //
 // A fragment computes one texel of one matrix. The raw elements stand one after the other, row by row of the texture
 // they came in. The cells behind the last matrix are zero.
-// With IDENTITY every matrix is the identity, and nothing is read; with SIGNS it holds 1 and -1 at random, the same in
-// all; with SCALED row i is multiplied by 2^-e_i.
+// With IDENTITY every matrix is the identity, and nothing is read; with PROBES it holds random numbers of variance 1,
+// the same in all; with SCALED row i is multiplied by 2^-e_i.
 // raw            one element per texel
 // row_exponents  for each matrix a column of texels (e_2y, e_2y+1, 0, 0), if SCALED
 // packed         stack of matrices, these being the columns from texel `left` on
-// Cost per fragment: 4 fetches (SCALED: 5; IDENTITY, SIGNS: 4 less).
+// Cost per fragment: 4 fetches (SCALED: 5; IDENTITY, PROBES: 4 less).
 // Hall, Carr and Hart, "Cache and bandwidth aware matrix multiplication on the GPU" (2003): the 2x2 layout.
 
 #ifndef IDENTITY
 #define IDENTITY 0  // pack what was uploaded (0), or write identity matrices (1)
 #endif
-#ifndef SIGNS
-#define SIGNS 0  // pack what was uploaded (0), or write random signs (1)
+#ifndef PROBES
+#define PROBES 0  // pack what was uploaded (0), or write random numbers (1)
 #endif
 #ifndef SCALED
 #define SCALED 0  // scale the rows (0, 1)
@@ -24,7 +24,7 @@
 #include "lib/packed.glsl"
 #include "lib/exponent.glsl"
 
-#if IDENTITY == 0 && SIGNS == 0
+#if IDENTITY == 0 && PROBES == 0
 uniform sampler2D raw;
 uniform int start;    // place of the first element of the first matrix
 #endif
@@ -37,13 +37,14 @@ uniform ivec2 shape;  // rows and columns of each
 
 layout(location = 0) out vec4 packed_block;
 
-#if SIGNS
-// A bit of a hash of the place: multiplications and shifts of 32-bit integers spread every bit of it over all.
-float sign_at(int i, int j) {
+#if PROBES
+// The upper half of a hash of the place, spread over -sqrt(3) to sqrt(3): multiplications and shifts of 32-bit integers
+// make every bit depend on all.
+float random_at(int i, int j) {
     uint h = uint(i) * 2654435761u + uint(j) * 2246822519u + 374761393u;
     h = (h ^ (h >> 15)) * 2246822519u;
     h = (h ^ (h >> 13)) * 3266489917u;
-    return ((h >> 16) & 1u) == 0u ? 1.0 : -1.0;
+    return (float(h >> 16) + 0.5 - 32768.0) * 5.285e-5;
 }
 #endif
 
@@ -51,8 +52,8 @@ float element(int i, int j) {
     if (i >= shape.x || j >= shape.y || own_matrix() >= count) return 0.0;
 #if IDENTITY
     return i == j ? 1.0 : 0.0;
-#elif SIGNS
-    return sign_at(i, j);
+#elif PROBES
+    return random_at(i, j);
 #else
     int place = start + (own_matrix() * shape.x + i) * shape.y + j;
     int width = textureSize(raw, 0).x;

@@ -32,7 +32,7 @@
 #error EXPONENTS come after PIVOTS
 #endif
 #ifndef PROBES
-#define PROBES 0  // ... and squares of solutions for random signs, which takes MATRIX and no PIVOTS (0, 1)
+#define PROBES 0  // ... and squares of solutions for random numbers, which takes MATRIX and no PIVOTS (0, 1)
 #endif
 #if PROBES && (PIVOTS || MATRIX == 0)
 #error PROBES take MATRIX and no PIVOTS

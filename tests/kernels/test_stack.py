@@ -7,6 +7,7 @@ import scipy.linalg
 from glla.errors import LimitError
 from glla.kernels import stack
 from glla.passes import Limits
+from glla.refine import scaling
 from glla.testing import (
     assert_exact,
     assert_inverse,
@@ -124,7 +125,9 @@ def test_permutations_are_solved_exactly(records, rng, count, n):
     result = records(stack.solve(count, n, 2), a.astype(np.float32), b)
     assert_exact(result[:, : 2 * n].reshape(count, n, 2), np.linalg.solve(a, b))
     assert_exact(result[:, 2 * n : 3 * n], np.ones((count, n)))  # pivots of what was scaled to ones
-    assert_exact(result[:, 3 * n :], np.ones((count, n)))
+    assert_exact(result[:, 3 * n : 4 * n], np.ones((count, n)))
+    squares = result[:, 4 * n :].sum(axis=1)  # of the probes in another order
+    np.testing.assert_allclose(squares, np.full(count, squares[0]), rtol=1e-5)
 
 
 @every_count
@@ -205,7 +208,7 @@ def test_nan_stays_in_its_right_hand_side(records, rng):
     expected = records(plan, a, b)
     b[1, 2, 2] = np.nan
     result = records(plan, a, b)
-    column = np.zeros(7 * 4 + 14, dtype=bool)
+    column = np.zeros(7 * 4 + 21, dtype=bool)
     column[2:28:4] = True
     assert np.isnan(result[1, column]).all()
     assert_exact(result[1, ~column], expected[1, ~column])
@@ -220,6 +223,22 @@ def test_the_grid_does_not_matter(records, rng, texture_size):
         assert_exact(records(stack.solve(2, 5, 2), a[i : i + 2], b[i : i + 2]), whole[i : i + 2])
 
 
+@every_count
+@pytest.mark.parametrize("equilibrate", [True, False])
+@pytest.mark.parametrize(("n", "columns"), [(1, 1), (2, 3), (5, 4), (33, 1)])
+def test_probes_tell_the_size_of_the_inverse(records, rng, count, equilibrate, n, columns):
+    """The mean of the sums of squares is near the square of the inverse's Frobenius norm."""
+    a = matrices(conditioned, count, n, n, rng)
+    result = records(
+        stack.solve(count, n, columns, equilibrate=equilibrate), a, matrices(normal, count, n, columns, rng)
+    )
+    squares = result[:, n * (columns + 2) :].sum(axis=1) / stack.PROBES
+    for i in range(count):
+        rows, shares = scaling(a[i].astype(np.float64)) if equilibrate else (0, 0)
+        norm = np.linalg.norm(np.linalg.inv(np.ldexp(a[i].astype(np.float64), -rows - shares)))
+        assert norm / 8 <= np.sqrt(squares[i]) <= norm * np.sqrt(3 * n)
+
+
 # Passes ------------------------------------------------------------------------------------------------------------
 
 
@@ -228,9 +247,9 @@ def test_the_grid_does_not_matter(records, rng, texture_size):
 def test_passes_depend_on_the_order_alone(count, n):
     half, blocks = -(-n // 2), -(-n // 8)
     for plan, passes in (
-        (stack.solve(count, n, 1), 2 * half + blocks + 6),
-        (stack.solve(count, n, 1, equilibrate=False), 2 * half + blocks + 3),
-        (stack.solve(count, n, n, inverse=True), 2 * half + blocks + 6),
+        (stack.solve(count, n, 1), 2 * half + blocks + 7),
+        (stack.solve(count, n, 1, equilibrate=False), 2 * half + blocks + 4),
+        (stack.solve(count, n, n, inverse=True), 2 * half + blocks + 7),
         (stack.factor(count, (n, n)), 2 * half + 2),
         (stack.determinant(count, n), 2 * half + 5),
         (stack.substitute(count, n, 1), 2 * blocks + 3),

@@ -1,0 +1,138 @@
+"""The rank that rref finds, against exact arithmetic: integer matrices on which rounding errors pass for pivots."""
+
+import numpy as np
+import pytest
+
+import glla
+from glla import testing
+from glla.adversaries import (
+    combined_columns,
+    exact_pivots,
+    growing,
+    hidden_singular,
+    incidence,
+    laplacian,
+    product,
+    vandermonde,
+)
+from glla.kernels.pivot import NORMS
+from glla.kernels.rref import VARIANTS
+
+
+def check(a, **options):
+    a = np.asarray(a, dtype=np.float32)
+    result = glla.rref(a, **options)
+    assert result.pivots == exact_pivots(a)
+    testing.assert_rref(a, result.matrix, result.pivots)
+
+
+@pytest.mark.parametrize(("m", "k"), [(60, 40), (100, 60), (150, 100), (200, 100)])
+def test_combined_columns(m, k, rng):
+    """Expansions of these columns are small in the end, and large on the way."""
+    check(combined_columns(m, k, rng))
+
+
+@pytest.mark.parametrize("pivoting", NORMS)
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_combined_columns_in_every_way(variant, pivoting, rng):
+    check(combined_columns(110, 70, rng), variant=variant, pivoting=pivoting)
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("rank", [*range(1, 12), 31, 32, 33, 47, 63, 64])
+def test_products(rank, transposed, rng):
+    a = product(70, 90, rank, rng)
+    check(a.T if transposed else a)
+
+
+def test_products_with_dependent_blocks_of_columns(rng):
+    left = product(200, 100, 60, rng)
+    check(np.hstack([left, left[:, ::-1], left @ rng.integers(-1, 2, (100, 100))]))
+
+
+@pytest.mark.parametrize("spread", [4, 10])
+def test_graded_integers(spread, rng):
+    """Rows and columns times powers of two, up to a spread of 1024 each: the rank stays."""
+    a = rng.integers(-3, 4, (60, 20)) @ rng.integers(-3, 4, (20, 50))
+    rows, columns = 2 ** rng.integers(0, spread + 1, (60, 1)), 2 ** rng.integers(0, spread + 1, 50)
+    check(a * rows)
+    check(a * columns)
+    result = glla.rref((a * rows).astype(np.float64) * columns / 1024.0)  # not integers any more
+    assert result.pivots == exact_pivots(a)
+
+
+@pytest.mark.parametrize(
+    "a",
+    [
+        incidence(40, 80, np.random.default_rng(1)),
+        incidence(60, 30, np.random.default_rng(2)),
+        laplacian(60, 90, np.random.default_rng(3)),
+        laplacian(80, 50, np.random.default_rng(4)),
+        vandermonde(8, 8),
+        vandermonde(11, 7),
+        np.vander(np.arange(1, 8)),
+        np.kron(vandermonde(5, 5), [[1, 2], [2, 4]]),
+        2 * np.eye(50) - np.eye(50, k=1) - np.eye(50, k=-1) - np.diag([1] + 48 * [0] + [1]),
+        np.arange(900).reshape(30, 30),
+        growing(129),
+        growing(200),
+    ],
+    ids=[
+        "incidence, tall",
+        "incidence, wide",
+        "laplacian",
+        "laplacian of a forest",
+        "vandermonde 8",
+        "vandermonde 11 x 7",
+        "vandermonde of 7",
+        "kronecker",
+        "path",
+        "counting",
+        "growth 2^128",
+        "growth 2^199",
+    ],
+)
+def test_structured_integers(a):
+    check(a)
+
+
+@pytest.mark.parametrize("zero", [True, False])
+@pytest.mark.parametrize("n", [20, 30, 45, 64])
+def test_condition_beyond_float64(n, zero, rng):
+    """Condition 2^n: not even float64 tells whether the rest of a column is zero, so integers are taken for exact."""
+    a = hidden_singular(n, rng, zero).astype(np.float32)
+    assert glla.rref(a).pivots == exact_pivots(a)
+
+
+@pytest.mark.parametrize("k", [32, 128, 300])
+def test_products_computed_in_float32_keep_their_rank(k, rng):
+    """Their entries are off by sqrt(k) roundings each; that must not count as rank."""
+    a = testing.normal(k + 1, k, rng) @ testing.normal(k, k + 5, rng)
+    result = glla.rref(a)
+    assert result.pivots == tuple(range(k))
+    testing.assert_rref(a, result.matrix, result.pivots)
+
+
+@pytest.mark.parametrize("exponent", [-140, -100, 100])
+def test_rank_near_the_limits_of_float32(exponent, rng):
+    """Entries that a GPU flushes to zero, or whose products overflow."""
+    a = product(12, 14, 5, rng)
+    assert glla.rref(np.ldexp(a.astype(np.float32), exponent)).pivots == exact_pivots(a)
+
+
+def test_tolerance_is_not_lost_in_rounding_errors(rng):
+    """With an absolute tolerance, too, what is left of a dependent column is zero and no rounding error."""
+    a = combined_columns(150, 100, rng).astype(np.float32)
+    for tol in (1e-9, 1e-4):
+        result = glla.rref(a, tol=tol)
+        assert result.pivots == exact_pivots(a)
+        testing.assert_rref(a, result.matrix, result.pivots)
+    assert glla.rref(growing(129), tol=1e-6).pivots == tuple(range(129))
+
+
+def test_entries_that_are_zero_come_out_as_zero(rng):
+    a = rng.integers(-3, 4, (40, 20))
+    a = np.hstack([a, 2 * a[:, [3]] - a[:, [7]]])
+    expected = np.zeros(20)
+    expected[[3, 7]] = 2, -1
+    testing.assert_exact(glla.rref(a).matrix[:20, 20], expected.astype(np.float32))

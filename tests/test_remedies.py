@@ -1,0 +1,229 @@
+"""solve, inv, det and the factors where the usual way goes wrong: growth, noise for a pivot, float32's limits."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.linalg
+
+import glla
+from glla import testing
+from glla.adversaries import exact_pivots, growing, hidden_singular
+from glla.errors import GrowthWarning, NonFiniteError, SingularMatrixError
+
+ORDERS = [12, 16, 19, 24, 32, 64, 129, 200, 257]
+BELOW = [-1.0, -0.9]
+
+
+def rotation(n):
+    """Orthogonal, and of growth n with any pivoting: large entries that do no harm."""
+    return scipy.linalg.hadamard(n).astype(np.float32)
+
+
+# Growth ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("below", BELOW)
+@pytest.mark.parametrize("n", ORDERS)
+def test_growth_in_systems(n, below, rng):
+    a = growing(n, below)
+    b = testing.normal(n, 2, rng)
+    testing.assert_solve(a, glla.solve(a, b), b)
+    testing.assert_solve(a, glla.solve(a, b[:, 0], equilibrate=False), b[:, 0])
+    testing.assert_solve(a, glla.solve(glla.asarray(a), b).numpy(), b)
+    testing.assert_inverse(a, glla.inv(a))
+    testing.assert_inverse(a, glla.inv(glla.asarray(a)).numpy())
+
+
+@pytest.mark.parametrize("n", [32, 64, 200])
+def test_growth_and_the_solution(n):
+    """Condition about n: the solution itself is right, not only the residual."""
+    a = growing(n)
+    x = np.linspace(-1, 1, n)
+    b = (a.astype(np.float64) @ x).astype(np.float32)
+    assert np.abs(glla.solve(a, b) - x).max() < 4 * n * n * testing.ROUNDOFF
+    refined = glla.solve(a, b, refine=True)
+    assert refined.backward_error < 1e-14
+
+
+def test_growth_in_one_member_of_a_stack(rng):
+    a = np.stack([testing.conditioned(40, 40, rng), growing(40), testing.conditioned(40, 40, rng)])
+    b = testing.normal(3 * 40, 2, rng).reshape(3, 40, 2)
+    x, inverse = glla.solve(a, b), glla.inv(a)
+    for i in range(3):
+        testing.assert_solve(a[i], x[i], b[i])
+        testing.assert_inverse(a[i], inverse[i])
+
+
+def test_growth_beside_many_right_hand_sides(rng):
+    device = glla.Device(max_bytes=2**22)
+    a, b = growing(300), testing.normal(300, 700, rng)
+    testing.assert_solve(a, glla.solve(a, b, device=device), b)
+
+
+@pytest.mark.parametrize("n", [64, 256, 512])
+def test_growth_that_does_no_harm_is_no_error(n):
+    a = rotation(n)
+    b = a.sum(axis=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        testing.assert_solve(a, glla.solve(a, b), b)
+        testing.assert_plu(a, *glla.plu(a))
+        assert glla.rref(a).pivots == tuple(range(n))
+
+
+@pytest.mark.parametrize("function", [glla.plu, glla.lu_factor])
+@pytest.mark.parametrize("form", ["array", "Matrix", "stack"])
+def test_factors_say_that_entries_grew(function, form):
+    if function is glla.plu and form == "stack":
+        pytest.skip("plu takes one matrix")
+    a = growing(32, -0.9)
+    operand = {"array": a, "Matrix": glla.asarray(a), "stack": np.stack([np.eye(32, dtype=np.float32), a])}[form]
+    with pytest.warns(
+        GrowthWarning, match=rf"^{function.__name__}: entries grow \d\.\d+e\+08 times .* is 5\.\d+e\+05, 30"
+    ):
+        function(operand)
+
+
+@pytest.mark.parametrize("n", [16, 24])
+def test_factors_within_the_bound_are_no_warning(n):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        a = growing(n)  # whole numbers: growth without a rounding error
+        testing.assert_plu(a, *glla.plu(a))
+
+
+@pytest.mark.parametrize("function", [glla.plu, glla.lu_factor])
+def test_factors_that_overflow_are_an_error(function):
+    for operand in (growing(140), glla.asarray(growing(140))):
+        with pytest.raises(NonFiniteError, match=f"^{function.__name__}: the factors do not fit float32"):
+            function(operand)
+
+
+def test_another_pivoting_may_meet_the_bound(rng):
+    """Pairs of rows are brought up at once by the block norms: they need not grow where partial pivoting does."""
+    a = growing(40, -0.9)[:, ::-1].copy()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        testing.assert_plu(a, *glla.plu(a))
+
+
+# Singular systems --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [24, 28, 31, 40, 55, 120, 200, 270])
+def test_noise_for_a_pivot_is_found(n, rng):
+    found = 0
+    while found < (4 if n < 100 else 1):
+        a = hidden_singular(n, rng).astype(np.float32)
+        if n < 100 and len(exact_pivots(a)) == n:  # the random factor is singular or not; the triangle always is
+            continue
+        found += 1
+        for operand in (a, glla.asarray(a), a[np.newaxis]):
+            with pytest.raises(SingularMatrixError, match=r"^solve: Singular matrix"):
+                glla.solve(operand, np.ones((n, 1)))
+            with pytest.raises(SingularMatrixError, match=r"^inv: Singular matrix"):
+                glla.inv(operand)
+
+
+@pytest.mark.parametrize("n", [2, 9, 33, 128, 256, 300])
+def test_random_matrices_are_no_false_alarm(n, rng):
+    for _ in range(3):
+        a = testing.normal(n, n, rng)
+        b = testing.normal(n, 1, rng)
+        testing.assert_solve(a, glla.solve(a, b), b)
+
+
+def test_triangles_of_any_condition_are_solved(rng):
+    """No elimination, no rounding error in the pivots: regular, however large the condition."""
+    n = 60
+    a = (np.eye(n) - np.triu(np.ones((n, n)), 1)).astype(np.float32)
+    b = testing.normal(n, 1, rng)
+    testing.assert_solve(a, glla.solve(a, b), b)
+
+
+# The limits of float32 ---------------------------------------------------------------------------------------------
+
+
+def test_results_that_only_the_host_can_hold():
+    assert glla.solve([[3e38]], [1]) == np.float32(1 / np.float64(np.float32(3e38)))
+    testing.assert_exact(glla.inv(np.diag([2.0**127, 1])), np.diag([2.0**-127, 1]).astype(np.float32))
+    x = glla.solve(np.diag([1e-40, 1]).astype(np.float32), [1e-40, 1])
+    testing.assert_exact(x, np.ones(2, dtype=np.float32))
+
+
+@pytest.mark.parametrize("exponent", [-130, -120, -60, 60, 115])
+@pytest.mark.parametrize("n", [1, 5, 9, 40, 260])
+def test_systems_and_factors_of_any_size(n, exponent, rng):
+    a = np.ldexp(testing.conditioned(n, n, rng, cond=10.0), exponent).astype(np.float32)
+    b = np.ldexp(testing.normal(n, 2, rng), exponent).astype(np.float32)
+    testing.assert_solve(a, glla.solve(a, b), b)
+    testing.assert_solve(a, glla.solve(a, b, equilibrate=False), b)
+    testing.assert_plu(a, *glla.plu(a))
+    lu, piv = glla.lu_factor(a)
+    testing.assert_plu(a, testing.permutation_from_piv(piv), *testing.unpack_lu(lu))
+    testing.assert_solve(a, glla.lu_solve((lu, piv), b), b)
+    testing.assert_solve(a.T, glla.lu_solve((lu, piv), b, trans=1), b)
+    if exponent >= -120:  # larger entries of the inverse do not fit float32
+        testing.assert_inverse(a, glla.inv(a))
+    expected = np.linalg.slogdet(a.astype(np.float64))
+    sign, logarithm = glla.slogdet(a)
+    assert sign == expected.sign
+    assert abs(logarithm - expected.logabsdet) <= 1e-4 * n
+
+
+def test_small_right_hand_sides(rng):
+    a = testing.conditioned(20, 20, rng)
+    b = testing.normal(20, 3, rng) * np.float32([1e-38, 1, 1e36])
+    for operand in (b, glla.asarray(b)):
+        x = glla.solve(a, operand)
+        x = x if isinstance(x, np.ndarray) else x.numpy()
+        for column in range(3):
+            testing.assert_solve(a, x[:, column], b[:, column])
+
+
+def test_a_solution_that_underflows_is_an_error():
+    with pytest.raises(
+        NonFiniteError, match=r"^solve: the solution must fit float32, the largest entry of column 0 is 1"
+    ):
+        glla.solve(np.eye(3) * 1e30, np.full(3, 1e-30))
+    testing.assert_exact(glla.solve(np.eye(3) * 1e30, np.zeros(3)), np.zeros(3, dtype=np.float32))
+
+
+# What is no number -------------------------------------------------------------------------------------------------
+
+CALLS = {
+    "solve": lambda a, **kw: glla.solve(a, np.ones((2, 1)), **kw),
+    "inv": glla.inv,
+    "det": glla.det,
+    "slogdet": glla.slogdet,
+    "rcond": glla.rcond,
+    "plu": glla.plu,
+    "lu_factor": glla.lu_factor,
+    "rref": glla.rref,
+    "lu_solve": lambda a, **kw: glla.lu_solve((a, [0, 1]), np.ones((2, 1)), **kw),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("bad", ["nan", "inf"])
+def test_factorisations_refuse_what_arithmetic_let_through(name, bad):
+    zero = glla.asarray([[0, 1], [1, 1]])
+    with np.errstate(all="ignore"):
+        a = zero / glla.asarray([[0, 1], [1, 1]]) if bad == "nan" else 1 / zero
+    with pytest.raises(NonFiniteError, match=rf"^{name}: (A|lu) must not hold NaN or infinity, got a Matrix that does"):
+        CALLS[name](a)
+    CALLS[name](a, check_finite=False)
+
+
+def test_right_hand_sides_that_are_no_numbers():
+    zero = glla.asarray([[0.0], [1.0]])
+    with pytest.raises(NonFiniteError, match=r"^solve: b must not hold NaN or infinity"):
+        glla.solve(np.eye(2), zero / zero)
+
+
+def test_arithmetic_follows_ieee():
+    zero = glla.asarray(np.zeros((2, 2)))
+    assert np.isnan((zero / zero).numpy()).all()
+    assert np.isposinf((1 / zero).numpy()).all()
+    assert np.isnan((zero @ (1 / zero)).numpy()).all()
