@@ -13,10 +13,11 @@ If the entries of A are wrong by u relatively, at random, then a_j - sum_c a_c x
 and as the basis takes up what lies in its span, the rest by sqrt((m - r) / m) of it. A rest below a few times that is
 none. Entries that are exact have no such error; what is left then are the rounding errors of float64, which are bounded
 alike with its own unit roundoff: the basis of an orthogonalisation is exact for columns that are off by a few of its
-units each. Exact entries may be judged more exactly still, see `glla.modular`.
+units each. Exact entries may have smaller rests even than that, which float64 takes for none (the last column of a
+Frank matrix of order 40 has 10^-46): see `glla.modular`.
 
-The basis is built from left to right, in blocks of columns: what a block has in common with the basis so far comes off
-in two products, and the few columns of a block are taken apart one by one.
+The basis is built from left to right by halves: first the pivots among the left half of the columns, then the right
+half is freed from its share in them, by large products, then come its own pivots.
 
 Sources: Giraud, Langou, Rozloznik and van den Eshof, "Rounding error analysis of the classical Gram-Schmidt
 orthogonalization process" (2005): twice is enough; Higham 2002, theorem 19.4 (errors column by column).
@@ -31,11 +32,8 @@ from numpy.typing import NDArray
 
 Float64 = NDArray[np.float64]
 
-BLOCK = 64
-"""Columns that are taken apart one by one between two products."""
-
-FACTOR = 8.0
-"""A rest of up to (8 + sqrt(r)) times the rounding error of one entry is none: A may be a product of inner dimension r
+FACTOR = 4.0
+"""A rest of up to (4 + sqrt(r)) times the rounding error of one entry is none: A may be a product of inner dimension r
 that was computed in float32, whose errors grow like the root of r."""
 
 FLOAT32 = 2.0**-23
@@ -61,13 +59,10 @@ class Echelon:
         The form.
     pivots : tuple of int
         Its pivot columns.
-    stretch : float
-        Largest weight of a dependent column over its norm: the larger, the more of its digits cancelled.
     """
 
     matrix: Float64
     pivots: tuple[int, ...]
-    stretch: float
 
 
 def is_exact(a: NDArray[np.floating]) -> bool:
@@ -88,7 +83,7 @@ def echelon(a: Float64, unit: float = FLOAT32, pivots: tuple[int, ...] | None = 
         Finite.
     unit : float
         Relative uncertainty of an entry: `FLOAT32`, or `FLOAT64` for exact ones. Column j depends on the r pivot
-        columns before it if its rest is at most unit (8 + sqrt(r)) sqrt((m - r) / m) weight_j.
+        columns before it if its rest is at most unit (4 + sqrt(r)) sqrt((m - r) / m) weight_j.
     pivots : tuple of int, optional
         The pivot columns, where they are known already.
 
@@ -107,22 +102,23 @@ def echelon(a: Float64, unit: float = FLOAT32, pivots: tuple[int, ...] | None = 
            [0., 0., 1.]])
     """
     growing = _Basis(a, unit, pivots)
-    for left in range(0, a.shape[1], BLOCK):
-        if growing.rank == a.shape[0]:
-            growing.expand_all(left)
-            break
-        growing.take(left, min(left + BLOCK, a.shape[1]))
+    if a.shape[1]:
+        growing.take(0, a.shape[1])
     return growing.result()
 
 
 class _Basis:
-    """An orthonormal basis Q of the pivot columns found so far, A[:, pivots] = Q T, and the expansions in them."""
+    """An orthonormal basis Q of the pivot columns found so far, Q = A[:, pivots] T^-1, and what it makes of A.
+
+    Column j is A[:, pivots] x_j + rest_j for the pivots that it has been freed from.
+    """
 
     def __init__(self, a: Float64, unit: float, known: tuple[int, ...] | None) -> None:
         m, n = a.shape
-        self.a, self.unit = a, unit
+        self.unit = unit
         self.known = None if known is None else frozenset(known)
         self.norms = np.sqrt(np.sum(np.square(a), axis=0))
+        self.rest = np.array(a, order="F")
         self.vectors = np.empty((m, min(m, n)), order="F")
         self.inverse = np.zeros((min(m, n), min(m, n)))  # of T
         self.x = np.zeros((min(m, n), n))
@@ -134,72 +130,56 @@ class _Basis:
         return len(self.pivots)
 
     def take(self, left: int, right: int) -> None:
-        """Take the columns of a block apart."""
-        before = self.rank
-        rest = self.a[:, left:right].copy()
-        shares = _freed(rest, self.vectors[:, :before])
-        x = self.inverse[:before, :before] @ shares
-        inside: list[int] = []  # columns of the block that are pivots
-        triangle = np.zeros((right - left, right - left))  # inverse of T's block
-        for i in range(right - left):
-            own = self.vectors[:, before : self.rank]
-            share = _freed(rest[:, i], own)
-            y = triangle[: len(inside), : len(inside)] @ share
-            expansion = np.concatenate([x[:, i] - x[:, inside] @ y, y])
-            j = left + i
-            self.x[: self.rank, j] = expansion
-            self.weights[j] = np.hypot(self.norms[j], np.linalg.norm(expansion * self.norms[self.pivots]))
-            if self.rank == len(self.a):
-                continue
-            length = float(np.linalg.norm(rest[:, i]))
-            if length < LOST * self.norms[j]:
-                _freed(rest[:, i], self.vectors[:, : self.rank])
-                length = float(np.linalg.norm(rest[:, i]))
-            if self._is_pivot(j, length):
-                self.vectors[:, self.rank] = rest[:, i] / length
-                triangle[: len(inside), len(inside)] = -y / length
-                triangle[len(inside), len(inside)] = 1 / length
-                inside.append(i)
-                self.pivots.append(j)
-        new = len(inside)
-        self.inverse[:before, before : self.rank] = -x[:, inside] @ triangle[:new, :new]
-        self.inverse[before : self.rank, before : self.rank] = triangle[:new, :new]
+        """Find the pivots among some columns, which are freed from all before them."""
+        if right - left == 1:
+            self._decide(left)
+            return
+        middle, first = (left + right) // 2, self.rank
+        self.take(left, middle)
+        self._free(slice(middle, right), slice(first, self.rank))
+        self.take(middle, right)
+
+    def _free(self, columns: slice, vectors: slice) -> None:
+        """Free columns from their share in some vectors of the basis, twice, and note what pivot columns that is."""
+        basis = self.vectors[:, vectors]
+        for _ in range(2):
+            shares = basis.T @ self.rest[:, columns]
+            self.rest[:, columns] -= basis @ shares
+            self.x[: self.rank, columns] += self.inverse[: self.rank, vectors] @ shares
+
+    def _decide(self, j: int) -> None:
+        """Take the next column for a pivot, or for dependent."""
+        r = self.rank
+        self.weights[j] = np.hypot(self.norms[j], np.linalg.norm(self.x[:r, j] * self.norms[self.pivots]))
+        if r == len(self.rest):
+            return
+        length = float(np.linalg.norm(self.rest[:, j]))
+        if length < LOST * self.norms[j]:
+            self._free(slice(j, j + 1), slice(0, r))
+            length = float(np.linalg.norm(self.rest[:, j]))
+        if self._is_pivot(j, length):
+            self.vectors[:, r] = self.rest[:, j] / length
+            self.inverse[:r, r] = -self.x[:r, j] / length
+            self.inverse[r, r] = 1 / length
+            self.pivots.append(j)
 
     def _is_pivot(self, j: int, rest: float) -> bool:
         """Tell whether a column has a rest, of this length."""
         if self.known is not None:
             return j in self.known and rest > 0
-        m, r = len(self.a), self.rank
+        m, r = len(self.rest), self.rank
         outside = 1.0 if self.unit == FLOAT64 else np.sqrt((m - r) / m)
         return bool(rest > self.unit * (FACTOR + np.sqrt(r)) * outside * self.weights[j])
 
-    def expand_all(self, left: int) -> None:
-        """Expand the columns from `left` on in a basis of the whole space."""
-        self.x[:, left:] = self.inverse @ (self.vectors.T @ self.a[:, left:])
-        shares = np.square(self.x[:, left:] * self.norms[self.pivots][:, np.newaxis])
-        self.weights[left:] = np.sqrt(np.square(self.norms[left:]) + shares.sum(axis=0))
-
     def result(self) -> Echelon:
         """Put the form together."""
-        r, n = self.rank, self.a.shape[1]
-        matrix = np.zeros(self.a.shape)
+        r, (m, n) = self.rank, self.rest.shape
+        matrix = np.zeros((m, n))
         noise = FLOAT64 * (FACTOR + np.sqrt(r)) * np.linalg.norm(self.inverse[:r, :r], axis=1)
         x = self.x[:r]
         x[np.abs(x) <= np.outer(noise, self.weights)] = 0.0
         matrix[:r] = x
-        matrix[:, self.pivots] = np.eye(len(self.a), r)
+        matrix[:, self.pivots] = np.eye(m, r)
         # Row i has nothing before its pivot.
         matrix[:r][np.arange(n) < np.array(self.pivots, dtype=int).reshape(-1, 1)] = 0.0
-        others = np.setdiff1d(np.flatnonzero(self.norms), self.pivots)
-        stretch = np.max(self.weights[others] / self.norms[others], initial=1.0)
-        return Echelon(matrix, tuple(self.pivots), float(stretch))
-
-
-def _freed(columns: Float64, basis: Float64) -> Float64:
-    """Free columns, in place, from their share in an orthonormal basis; give the coefficients. Twice is enough."""
-    first = basis.T @ columns
-    columns -= basis @ first
-    second = basis.T @ columns
-    columns -= basis @ second
-    result: Float64 = first + second
-    return result
+        return Echelon(matrix, tuple(self.pivots))
