@@ -33,8 +33,9 @@ WIDTH = 190
 """Columns of characters that the table is given where it goes to no terminal."""
 
 LEGEND = """\
-ms: medians; quartiles: half of the repeats lie between them (ms); resident: operands and result on the device; to end:
-from NumPy to NumPy; cold: the first run, plan and programs new; peer: the CPU's fastest way; usual: what a user types
+ms: medians; resident: operands and result on the device; to end: from NumPy to NumPy; cold: the first run, plan and
+programs new; peer: the CPU's fastest way; usual: what a user types
+quartiles: half of the repeats lie between them, ms; of resident (of to end where there is no resident), and of peer
 of FMA: of the fragment multiply-add ceiling of this run; x peer, x usual, x thesis: times as fast (resident) as these
 error: of the bound that a verdict allows (testing.py); a wrong result is not timed"""
 
@@ -110,8 +111,13 @@ def save(told: dict[str, Any], folder: Path, kind: str = "") -> Path:
     told = {"date": now.isoformat(timespec="seconds"), **told}
     path = folder / slug(told["renderer"]) / kind / f"{now:%Y-%m-%dT%H%M%SZ}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(_plain(told), indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    path.write_text(_on_one_line(json.dumps(_plain(told), indent=1, allow_nan=False)) + "\n", encoding="utf-8")
     return path
+
+
+def _on_one_line(text: str) -> str:
+    """Write lists of numbers without breaks: there are many samples."""
+    return re.sub(r"\[\s+([-+.,eE\d\s]+?)\s+\]", lambda found: f"[{' '.join(found[1].split())}]", text)
 
 
 def _plain(value: Any) -> Any:

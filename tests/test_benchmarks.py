@@ -108,7 +108,7 @@ def check_peers(told):
         assert key == f"{peer['name']}, {peer['size']}"
         for one in (peer["best"], peer["usual"]):
             assert len(one["blocks"]) >= 2
-            assert one["samples"] == [time for block in one["blocks"] for time in block]
+            assert one["repeats"] == sum(map(len, one["blocks"]))
         assert peer["best"]["seconds"] <= peer["usual"]["seconds"]
     for case in told["cases"]:
         peer = told["peers"][case["peer"]["key"]]
@@ -355,6 +355,13 @@ def test_wrong_usage(capsys, arguments):
 )
 def test_slug(renderer, folder):
     assert report.slug(renderer) == folder
+
+
+def test_lists_of_numbers_take_a_line():
+    told = {"a": [1, 2.5, -1e-7], "b": ["x", 1], "c": [[1, 2], [3, 4]], "d": []}
+    text = report._on_one_line(json.dumps(told, indent=1))
+    assert '"a": [1, 2.5, -1e-07]' in text and "[3, 4]" in text
+    assert json.loads(text) == told
 
 
 def test_without_rich_the_table_is_plain(capsys, monkeypatch):
@@ -639,5 +646,12 @@ def test_the_newest_complete_runs_are_told_side_by_side(tmp_path):
     lines = [line for line in side_by_side.tables(tmp_path).splitlines() if line.startswith("| R")]
     assert lines == [
         *(f"| R | 4 | {work} | 8 | 90% | 100% |" for work in ("product", "systems", "transfers")),
-        *(f"| R | 4 | 5 `inv` | {n} | 2 | 4 | 1.25 | 1.60 |" for n in (8, 16)),
+        *(f"| R | 4 | 5 `inv` | {n} | 3 | 2 | - | 4 | 1.25 | 1.60 | - |" for n in (8, 16)),
     ]
+    assert side_by_side.OLD_HYBRID in side_by_side.tables(tmp_path)
+    new = {**record(8), "gain_over_best": 1.2}
+    new["seconds"] = {"cpu": 3.0, "cpu_usual": 2.0, "cpu_best": 1.5, "gpu": 4.0, "pair": 1.25}
+    keep("hybrid", "3", records=[new, new])
+    table = side_by_side.tables(tmp_path)
+    assert "| R | 4 | 5 `inv` | 8 | 3 | 2 | 1.5 | 4 | 1.25 | 1.60 | 1.20 |" in table
+    assert side_by_side.OLD_HYBRID not in table

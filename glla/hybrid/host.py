@@ -4,8 +4,10 @@ float32 throughout, matrices that are badly scaled equilibrated by powers of two
 `glla.factors`: both sides call the same matrices singular, but for those within a rounding error of the line between.
 
 SciPy's LAPACK factors and substitutes (`sgetrf`, `sgetrs`) without the interpreter lock, so that the thread that drives
-the GPU goes on; its `lu`, `inv` and `sgetri` hold the lock all the time, and are not used. Without SciPy, NumPy solves
-and inverts, and calls a matrix singular only where a pivot is exactly zero; it has no factors to give.
+the GPU goes on; its `lu`, `inv` and `sgetri` hold the lock all the time, and are not used: the inverse is the solution
+for the identity, which takes as long as `sgetri`. LAPACK counts by columns, and works in place: the copy that it works
+on is made here, by `fortran`, several times faster than by SciPy. Without SciPy, NumPy solves and inverts, and calls a
+matrix singular only where a pivot is exactly zero; it has no factors to give.
 """
 
 from __future__ import annotations
@@ -30,6 +32,10 @@ WELL_SCALED = 0.1
 """Largest entries of rows, and of columns, that differ by less than this factor need no scaling: as LAPACK's slaqge."""
 
 
+STRIP = 16
+"""Rows that are converted to Fortran order at a time: so many float32 elements fill a cache line of 64 bytes."""
+
+
 @lru_cache
 def has_lapack() -> bool:
     """Whether SciPy is there."""
@@ -50,7 +56,8 @@ def leaving_a_core() -> AbstractContextManager[Any]:
     """Leave a core to the thread that drives the GPU, while BLAS would take them all and wait for its slowest thread.
 
     On an NVIDIA H200 with 16 cores it decides: with 16 threads of BLAS, GPU and CPU together factor no faster than the
-    CPU alone, with 15 they are 1.26, 1.26 and 1.45 times as fast (n = 1024, 2048, 4096; see ``benchmarks/results``).
+    CPU alone, with 15 they were 1.26, 1.26 and 1.45 times as fast (n = 1024, 2048, 4096; see ``benchmarks/results``,
+    hybrid, 2026-11-21, when the CPU side still converted at the pace of SciPy's wrappers, and was slower).
     Needs threadpoolctl; without it, set ``OPENBLAS_NUM_THREADS`` before NumPy is imported.
     """
     control = _threads()
@@ -65,6 +72,21 @@ def functions() -> dict[str, Callable[..., Any]]:
     return {"solve": numpy_solve, "inv": numpy_inv}
 
 
+def fortran(a: Array) -> Array:
+    """Copy an array into Fortran order.
+
+    NumPy goes through a C-ordered array row by row, and fetches a cache line of the copy for each element: for n = 2048
+    that took 30 ms, in strips 6 ms, where `sgetrf` takes 46 ms (AMD EPYC, 2 cores).
+    """
+    copy = np.empty(a.shape, a.dtype, order="F")
+    if a.flags.f_contiguous:
+        np.copyto(copy, a)
+    else:
+        for start in range(0, len(a), STRIP):
+            copy[start : start + STRIP] = a[start : start + STRIP]
+    return copy
+
+
 # -- with LAPACK ----------------------------------------------------------------------------------------------------
 
 
@@ -74,7 +96,7 @@ class HostFactors(Factors):
     def __init__(self, a: Array) -> None:
         from scipy.linalg import lapack
 
-        packed, pivots, _ = lapack.sgetrf(a)
+        packed, pivots, _ = lapack.sgetrf(fortran(a), overwrite_a=1)
         self.__dict__.update(packed=packed, exchanges=pivots.astype(np.int32, copy=False))
 
     packed: Array
@@ -118,10 +140,11 @@ def _solve(function: str, a: Array, b: Array) -> Array:
     factors = HostFactors(scaled)
     factors.check_regular(function)
     with np.errstate(over="ignore", under="ignore"):
-        right = b if rows is None else np.ldexp(b.T, -rows).T
-        x, _ = lapack.sgetrs(factors.packed, factors.exchanges, right)
-        x = x.reshape(b.shape)  # LAPACK makes a column of a vector
-        return np.ascontiguousarray(x if columns is None else np.ldexp(x.T, -columns).T)
+        right = fortran(b if rows is None else np.ldexp(b.T, -rows).T)
+        x, _ = lapack.sgetrs(factors.packed, factors.exchanges, right, overwrite_b=1)
+        x = x.reshape(b.shape, order="F")  # LAPACK makes a column of a vector
+        x = x if columns is None else np.ldexp(x.T, -columns).T
+        return fortran(x.T).T  # in C order
 
 
 def _equilibrated(a: Array) -> tuple[Array, NDArray[np.int32] | None, NDArray[np.int32] | None]:

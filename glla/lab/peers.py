@@ -408,7 +408,7 @@ class Effort:
     """
 
     fewest: int = 3
-    most: int = 200
+    most: int = 40
     seconds: float = 0.3
     warm: float = 0.05
 
@@ -421,6 +421,9 @@ HOPELESS = 2.0
 
 LONG = 0.1
 """Seconds of a call from which on a second one is dear."""
+
+MOST_CALLS = 1000
+"""Calls that a repeat is the mean of, at most."""
 
 FINALISTS = 2
 """The fastest ways of the trial that are timed in full, beside the usual call: a trial is too short to choose one."""
@@ -456,6 +459,9 @@ def thread_counts() -> tuple[int | None, ...]:
 def repeats(way: Way, arrays: Arrays, threads: int | None, effort: Effort, hopeless: float = np.inf) -> Samples:
     """Time a way; see the head of this file for what happens between repeats.
 
+    A repeat of a short call is the mean of several calls, so that all repeats together take the seconds wanted: what
+    lasts a thousandth of a second only tells of that moment.
+
     The first call is not timed, unless it takes longer than `hopeless` seconds: then it is the only one.
     """
     call = way.bind()
@@ -479,8 +485,9 @@ def repeats(way: Way, arrays: Arrays, threads: int | None, effort: Effort, hopel
         while time.perf_counter() < end:
             once()
         times: list[float] = []
-        while len(times) < effort.most and (len(times) < effort.fewest or sum(times) < effort.seconds):
-            times.append(once())
+        calls = max(1, min(MOST_CALLS, round(effort.seconds / effort.most / max(once(), 1e-9))))
+        while len(times) < effort.most and (len(times) < effort.fewest or calls * sum(times) < effort.seconds):
+            times.append(sum(once() for _ in range(calls)) / calls)
     return Samples.of(times)
 
 
@@ -543,8 +550,8 @@ class Finalist:
         return {
             "way": self.way.label,
             "threads": self.threads,
-            **self.samples.as_dict(),
-            "blocks": [list(block.times) for block in self.blocks],
+            **{name: value for name, value in self.samples.as_dict().items() if name != "samples"},
+            "blocks": [[float(f"{seconds:.6g}") for seconds in block.times] for block in self.blocks],
         }
 
     def __str__(self) -> str:
