@@ -294,7 +294,8 @@ def _line(record: dict[str, Any]) -> str:
     spread = "-".join(f"{value:.4g}" for value in _extremes(record["all_seconds"]["pair"]))
     return (
         f"{head} CPU {seconds['cpu']:.4g} s (usual call {seconds['cpu_usual']:.4g}, "
-        f"fastest way {seconds['cpu_best']:.4g}), GPU {gpu}, both {seconds['pair']:.4g} s ({spread} over the rounds): {record['gain']:.2f} x the better one, "
+        f"fastest way {seconds['cpu_best']:.4g}), GPU {gpu}, "
+        f"both {seconds['pair']:.4g} s ({spread} over the rounds): {record['gain']:.2f} x the better one, "
         f"{record['gain_over_best']:.2f} x with the fastest way; r = {record['ratio']:.3g} ({record['source']}), "
         f"{record['gpu_systems']} on the GPU, {record['cpu_systems']} on the CPU"
     )

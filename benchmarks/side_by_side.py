@@ -24,8 +24,8 @@ HYBRID = (
     "| x the better one | x with the fastest way |\n|---|---|---|---|---|---|---|---|---|---|---|"
 )
 OLD_HYBRID = (
-    "A dash stands where a run is older than the search for the fastest way. The CPU side of such a run also spent up to\n"
-    "half of its time on a conversion that is faster now, so less is to be gained than the table says."
+    "A dash stands where a run is older than the search for the fastest way. The CPU side of such a run also spent\n"
+    "up to half of its time on a conversion that is faster now, so less is to be gained than the table says."
 )
 
 
