@@ -200,7 +200,7 @@ def line(record: dict[str, Any]) -> str:
     return (
         f"{record['n']:6d}  {record['history']:16}"
         + "".join(f"{1e3 * seconds:10.3f}" for seconds in figures)
-        + "".join(f"{rate:10.3f}" for rate in rates)
+        + "".join(f"{rate:10.4g}" for rate in rates)
         + f"  {clock} {' '.join(reasons)}"
     )
 

@@ -111,7 +111,7 @@ def section(run: dict[str, Any]) -> str:
         *(f"Mind: {text}." for text in warnings(run)),
         "\n".join([HEAD, *(row(case, beyond) for case in shown)]),
         *([_beyond(run["renderer"])] if beyond else []),
-        *_uneven(shown),
+        *_uneven(run, shown),
         _peers(run, shown),
     ]
     return "\n\n".join(parts)
@@ -154,16 +154,38 @@ UNEVEN = 2.0
 """Median of a timing over its fastest repeat, a ratio, from which the table says that the repeats do not agree."""
 
 
-def _uneven(cases: Sequence[dict[str, Any]]) -> list[str]:
+NOT_THE_CACHE = {
+    ("NVIDIA H200/PCIe/SSE2", "compute_tiled", 4096): (
+        "So it is not the shader that is slow at n = 4096, nor the 50 MB of L2 beside operands of 64 MB: if each of "
+        "its tiles came from memory, 8.6 GB at the 4.8 TB/s of the data sheet would take 1.8 ms. Clock, power, memory "
+        "for the result, or what ran before may be the cause; `python -m benchmarks.compute` tells them apart."
+    )
+}
+"""By renderer, variant and n, why repeats do not agree; told where the fastest one beats the smaller sizes."""
+
+
+def _uneven(run: dict[str, Any], cases: Sequence[dict[str, Any]]) -> list[str]:
     """Say where a median is far from the fastest repeat: it tells of something else than the shader."""
-    return [
-        f"`{case['operation']}[{case['variant']}]`, n = {case['n']}: its {one['repeats']} repeats took "
-        f"{1e3 * one['fastest']:.3g} to {1e3 * one['slowest']:.3g} ms, and the table has their median; the fastest is "
-        f"{show.figure(case['flops'] / one['fastest'] / 1e9)} GFLOP/s."
-        for case in cases
-        for one in [case.get("resident")]
-        if one and one["seconds"] > UNEVEN * one["fastest"]
-    ]
+    found = []
+    for case in cases:
+        one = case.get("resident")
+        if one and one["seconds"] > UNEVEN * one["fastest"]:
+            rate = case["flops"] / one["fastest"] / 1e9
+            text = (
+                f"`{case['operation']}[{case['variant']}]`, n = {case['n']}: its {one['repeats']} repeats took "
+                f"{1e3 * one['fastest']:.3g} to {1e3 * one['slowest']:.3g} ms, and the table has their median; the "
+                f"fastest is {show.figure(rate)} GFLOP/s."
+            )
+            smaller = [other["gflops"] for other in cases if _smaller(other, case)]
+            known = NOT_THE_CACHE.get((run["renderer"], case["variant"], case["n"]))
+            found.append(f"{text} {known}" if known and smaller and rate >= max(smaller) else text)
+    return found
+
+
+def _smaller(other: dict[str, Any], case: dict[str, Any]) -> bool:
+    """Whether a case is the same at a smaller size."""
+    same = all(other[name] == case[name] for name in ("operation", "variant"))
+    return same and other["n"] < case["n"] and other["ok"]
 
 
 def _peers(run: dict[str, Any], cases: Sequence[dict[str, Any]]) -> str:

@@ -603,6 +603,21 @@ def test_repeats_that_do_not_agree_are_told():
     assert f"{name}: its 9 repeats took 1 to 5 ms, and the table has their median" in readme.section(told)
 
 
+@pytest.mark.parametrize(("fastest", "told"), [(1e-3, True), (9e-3, False)])
+def test_an_explanation_is_told_only_where_it_holds(fastest, told):
+    """Where even the fastest repeat is slower per flop than a smaller size, the shader may be slow."""
+    (renderer, variant, n), text = next(iter(readme.NOT_THE_CACHE.items()))
+    slow = {"seconds": 30e-3, "fastest": fastest, "slowest": 31e-3, "repeats": 9}
+    run = made_up(renderer=renderer)
+    template = next(case for case in run["cases"] if case["operation"] == "matmul")
+    sizes = ((2048, template["resident"], 1e4), (n, slow, 1e3))
+    run["cases"] = [
+        {**template, "variant": variant, "n": size, "flops": 2e10, "resident": one, "gflops": rate}
+        for size, one, rate in sizes
+    ]
+    assert (text in readme.section(run)) is told
+
+
 def test_a_plot_is_the_same_each_time_and_current_until_a_figure_changes():
     pytest.importorskip("matplotlib")
     told = made_up()
