@@ -197,12 +197,15 @@ class Summary:
         b_baseline / b_variant, equation 4.7 of the thesis.
     crossover : float or None
         Size from which on its line is below the baseline's: 0 for everywhere, None for never.
+    rough : bool
+        Whether its line, or the baseline's, is far from a measurement, see `glla.lab.fits.POOR`.
     """
 
     variant: str
     fit: Fit | None
     speedup: float | None = None
     crossover: float | None = None
+    rough: bool = False
 
 
 @dataclass(frozen=True)
@@ -312,10 +315,9 @@ class Comparison:
         for name in self.names:
             records = self.of(name)
             ours = fit([record.size for record in records], [record.seconds or 0.0 for record in records])
-            both = ours is not None and base is not None
             found.append(
-                Summary(name, ours, speedup(ours, base), crossover(ours, base))  # type: ignore[arg-type]
-                if both
+                Summary(name, ours, speedup(ours, base), crossover(ours, base), ours.poor or base.poor)
+                if ours is not None and base is not None
                 else Summary(name, ours)
             )
         return [*found, Summary(self.baseline, base)] if self.baseline else found

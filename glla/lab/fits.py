@@ -61,7 +61,16 @@ class Fit:
     def __str__(self) -> str:
         """Write it as the thesis does, with the residual in seconds, and how far a measurement is off at most."""
         line = f"{self.a:.3g} {'-' if self.b < 0 else '+'} {abs(self.b):.3g} n^3"
-        return f"{line}, residual {self.residual:.2g}, off by up to {100 * self.worst:.2g} %"
+        return f"{line}, residual {self.residual:.2g}, off by up to {per_cent(self.worst)}"
+
+
+def per_cent(part: float) -> str:
+    """Write a relative difference.
+
+    >>> per_cent(0.0123), per_cent(0.25), per_cent(12.0)
+    ('1.2 %', '25 %', '1200 %')
+    """
+    return f"{100 * part:.2g} %" if part < 0.1 else f"{100 * part:.0f} %"
 
 
 def fit(sizes: Sequence[int], seconds: Sequence[float]) -> Fit | None:

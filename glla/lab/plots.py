@@ -13,7 +13,7 @@ import numpy as np
 from glla.errors import OptionError
 from glla.lab.comparison import Comparison, Record
 from glla.lab.extra import require
-from glla.lab.fits import FEWEST
+from glla.lab.fits import FEWEST, per_cent
 from glla.lab.roofline import Roof
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def errors(ax: Axes, comparison: Comparison, ink: str) -> None:
             continue
         sizes, values = zip(*points, strict=True)
         power = _power(sizes, values)
-        label = _text(name if power is None else f"{name}: n^{power[0]:.1f}, off by up to {100 * power[1]:.2g} %")
+        label = _text(name if power is None else f"{name}: n^{power[0]:.1f}, off by up to {per_cent(power[1])}")
         ax.plot(sizes, values, linestyle=":", label=label, **style)
     _axes(ax, ink, f"Mean absolute error of an entry, {comparison.error}", "n", comparison.error)
     _sizes(ax, comparison)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from glla.lab import machine
 from glla.lab.comparison import Bench, Comparison, Record, Summary
 from glla.lab.extra import require
-from glla.lab.fits import FEWEST
+from glla.lab.fits import FEWEST, POOR, per_cent
 from glla.lab.samples import NOISY
 
 if TYPE_CHECKING:
@@ -257,7 +257,8 @@ def fits(comparison: Comparison) -> list[str]:
 
 def speedup_text(summary: Summary) -> str:
     """Write the speed-up, '' without one."""
-    return "" if summary.speedup is None else f"speed-up {figure(summary.speedup)}, "
+    rough = " (rough)" if summary.rough else ""
+    return "" if summary.speedup is None else f"speed-up {figure(summary.speedup)}{rough}, "
 
 
 def crossing(summary: Summary, baseline: str) -> str:
@@ -278,7 +279,7 @@ def crossing(summary: Summary, baseline: str) -> str:
     doubts = []
     if not summary.fit.smallest <= summary.crossover <= summary.fit.largest:
         doubts.append("beyond what was measured")
-    if summary.fit.poor:
-        doubts.append("a rough guess: the line misses a measurement by half of it or more")
+    if summary.rough:
+        doubts.append(f"a rough guess: a line misses a measurement by over {per_cent(POOR)}")
     doubt = f" ({'; '.join(doubts)})" if doubts else ""
     return f"faster than {baseline} from n = {summary.crossover:.0f} on{doubt}"

@@ -10,7 +10,7 @@ import pytest
 import glla.lab
 from glla.errors import OptionError
 from glla.kernels import matmul, plu
-from glla.lab import comparison, extra, machine, operations, peers
+from glla.lab import comparison, extra, machine, operations, peers, show
 from glla.lab.comparison import Bench, Comparison, Record, Source
 from glla.lab.fits import Fit
 from glla.passes import Plan
@@ -305,6 +305,16 @@ def test_summaries():
     assert (lost.fit, lost.speedup, lost.crossover) == (None, None, None)
     assert base.variant == "CPU"
     assert base.fit.b == pytest.approx(1e-9)
+
+
+def test_lines_that_miss_a_measurement_are_called_rough():
+    told = synthetic()
+    fast, *_ = told.summaries()
+    assert not fast.rough
+    told.records = [replace(one, baseline_seconds=1e-9 if one.size == 100 else 1.0) for one in told.records]
+    fast, *_ = told.summaries()
+    assert fast.rough
+    assert "rough guess" in show.crossing(replace(fast, speedup=1.0, crossover=200.0), "CPU")
 
 
 def test_three_sizes_are_no_line():

@@ -157,6 +157,10 @@ def test_a_comparison_that_could_not_measure_all(measured, no_plots):
 def test_a_busy_machine_is_said(measured, no_plots):
     page = Page(report.render(replace(measured, troubles=["busy machine? it took 1, then 2 ms"])))
     assert "WARNING: busy machine? it took 1, then 2 ms" in page.text
+    assert "The machine was busy: do not trust the times" in page.text
+    assert page.text.count(", on a busy machine") == 2  # the cards of the CPU
+    quiet = Page(report.render(replace(measured, troubles=[])))
+    assert "busy" not in quiet.text
 
 
 def test_the_cards_tell_both_peers_and_the_spread(measured, no_plots):
