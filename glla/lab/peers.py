@@ -409,7 +409,7 @@ class Effort:
 
     fewest: int = 3
     most: int = 40
-    seconds: float = 0.3
+    seconds: float = 0.15
     warm: float = 0.05
 
 
