@@ -3,9 +3,11 @@
     python -m benchmarks [--quick] [--sizes 256 512 ...] [--operations matmul,plu,...] [--output DIR]
 
 For each case of `benchmarks.cases`: the result is judged by `glla.testing` first. Only then it is timed: GPU-resident,
-end to end and cold, beside NumPy or LAPACK on all the cores there are, as a fraction of the ceilings that the same run
-has measured. The figures go to DIR/<renderer>/<UTC date-time>.json, a table to the screen, progress to stderr. The exit
-status is 1 if any result was wrong.
+end to end and cold, beside the CPU's fastest way to do the same and beside the usual call (`glla.lab.peers`), as a
+fraction of the ceilings that the same run has measured. The figures go to DIR/<renderer>/<UTC date-time>.json, a table
+to the screen, progress to stderr. The exit status is 1 if any result was wrong, and 3 if the machine was too busy: then
+the file holds what was measured before, and says so, and the README does not show it. With --tolerate-busy such a run
+goes on to its end, and is marked alike.
 
 Needs NumPy, SciPy, moderngl and glfw; rich, if it is there, draws the table.
 """
@@ -18,20 +20,26 @@ import sys
 import time
 from collections.abc import Sequence
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from benchmarks import report
 from benchmarks.cases import OPERATIONS, USUAL, select
-from benchmarks.measure import EFFORTS, Bench
+from benchmarks.measure import EFFORTS, Bench, noisy
 from glla import Device
-from glla.lab import ceilings
+from glla.lab import ceilings, machine
+from glla.lab.peers import BusyError
+from glla.lab.samples import NOISY
 
 # With these a cold start finds nothing that the driver kept on the disk. They are read when a context is made.
 NO_SHADER_CACHE = {"__GL_SHADER_DISK_CACHE": "0", "MESA_SHADER_CACHE_DISABLE": "true"}
 
 ENVIRONMENT = (*NO_SHADER_CACHE, "GLLA_DEBUG", "LP_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 """What changes the figures."""
+
+BUSY = 3
+"""Exit status of a run that was given up because the machine was busy."""
 
 SIZES = {  # (software, quick)
     (False, False): (256, 512, 1024, 2048, 4096),
@@ -49,38 +57,62 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.environ.update(NO_SHADER_CACHE)
     open_device = partial(Device, options.backend, options.index, options.software)
     start = time.perf_counter()
+    watch = machine.Watch()
     with open_device() as device:
         info = device.info
         _progress(f"ceilings of {info.renderer}")
         measured = ceilings.report(device, options.quick)
     kind = (info.software, options.quick)
     sizes = options.sizes or SIZES[kind]
-    bench = Bench(open_device, EFFORTS[kind], measured["ceilings"]["fragment_fma"]["value"])
+    fma = measured["ceilings"]["fragment_fma"]["value"]
+    bench = Bench(open_device, EFFORTS[kind], fma, options.tolerate_busy, _progress)
     cases = list(select(options.operations, sizes, info.software, info.limits))
-    records = []
-    for number, case in enumerate(cases, 1):
-        began = time.perf_counter()
-        record = bench.measure(case)
-        records.append(record)
-        word = f"{record['gflops']:.4g} GFLOP/s" if record["ok"] else f"FAILED: {record['verdict']['detail']}"
-        _progress(f"{number}/{len(cases)} {case}: {word} ({time.perf_counter() - began:.1f} s)")
+    records: list[dict[str, Any]] = []
+    given_up = ""
+    try:
+        for _, group in groupby(cases, key=lambda case: (case.operation, case.n)):
+            began = time.perf_counter()
+            found = bench.measure_all(list(group))
+            records += found
+            for record in found:
+                _progress(_line(record))
+            _progress(f"{len(records)} of {len(cases)} cases ({time.perf_counter() - began:.1f} s)")
+    except BusyError as error:
+        given_up = str(error)
+    bench.settle(records)
     told = {
-        **report.about(info, options.commit, ENVIRONMENT),
+        **report.about(info, options.commit, ENVIRONMENT, watch),
         "quick": options.quick,
+        "busy": [*bench.troubles, *([given_up] if given_up else [])],
         "sizes": list(sizes),
         "seconds": round(time.perf_counter() - start, 1),
         "ceilings": measured,
+        "peers": {key: figure.told() for key, figure in bench.figures.items()},
         "cases": records,
     }
     path = report.save(told, options.output)
     failed = sum(not record["ok"] for record in records)
     _show(told, path, failed)
-    return 1 if failed else 0
+    return BUSY if given_up else 1 if failed else 0
+
+
+def _line(record: dict[str, Any]) -> str:
+    """Write what became of a case."""
+    variant = f"[{record['variant']}]" if record["variant"] else ""
+    word = f"{record['gflops']:.4g} GFLOP/s" if record["ok"] else f"FAILED: {record['verdict']['detail']}"
+    return f"  {record['operation']}{variant} n = {record['n']}: {word}"
 
 
 def _show(told: dict[str, Any], path: Path, failed: int) -> None:
     print(ceilings.table(told["ceilings"]))
     report.show(told["cases"])
+    report.show_peers(told["peers"])
+    for text in report.warnings(told):
+        print(f"WARNING: {text}")
+    varied, count = sum(record["ok"] and noisy(record) for record in told["cases"]), len(told["cases"])
+    if varied:
+        print(f"WARNING: {varied} of {count} cases have a timing whose quartiles are more than {NOISY} times apart")
+    print(machine.written(told["machine"]))
     wrong = f"{failed} of {len(told['cases'])} results FAILED" if failed else "every result was verified"
     print(f"{wrong}; {told['cores']} CPU cores, commit {told['commit']}, {told['seconds']} s; {path}")
 
@@ -100,6 +132,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--no-shader-cache", action="store_true",
         help="cold starts compile everything, instead of what the driver has not kept on the disk",
+    )  # fmt: skip
+    parser.add_argument(
+        "--tolerate-busy", action="store_true",
+        help="go on where repeated figures of a peer disagree, and mark the results as of a busy machine",
     )  # fmt: skip
     report.add_options(parser)
     return parser

@@ -19,7 +19,9 @@ from numpy.typing import NDArray
 import glla
 from glla import Device, testing
 from glla.kernels import matmul, plu, rref, triangular
+from glla.lab import peers
 from glla.lab.operations import find, fresh
+from glla.lab.peers import Peer
 from glla.passes import Limits, Plan
 from glla.testing import Verdict
 
@@ -66,6 +68,7 @@ CASES = (
     Line("rref", "*", largest_software=512),
     Line("solve", ""),
     Line("inv", "", largest_software=256),
+    Line("det", "", largest_software=512),
     Line("small", ""),
     *(Line(f"stack_{count}", "") for count, _ in STACKS),
     Line("triangular_1", "*"),
@@ -125,8 +128,12 @@ class Operation:
         (device, arrays, variant) -> arrays, from NumPy to NumPy.
     judge : callable
         (arrays, result) -> verdict.
-    peer_name, peer : str, callable
-        Who does the same on the CPU, and how.
+    peer : Peer
+        Who does the same on the CPU; operations with one peer share its figure, where their sizes are the same.
+    peer_operands : callable
+        arrays -> the peer's.
+    peer_size : callable
+        n -> what is said of the size of the peer's work.
     sizes : sequence of int
         Orders of its own, up to the largest that is asked for; by default those that are asked for.
     on_request : bool
@@ -141,8 +148,9 @@ class Operation:
     prepare: Callable[[Device, tuple[Array, ...], Plan | None], Work] | None
     end_to_end: Callable[[Device, tuple[Array, ...], str], Any]
     judge: Callable[[tuple[Array, ...], Any], Verdict]
-    peer_name: str
-    peer: Callable[..., Any]
+    peer: Peer
+    peer_operands: Callable[..., tuple[Array, ...]] = lambda *arrays: arrays
+    peer_size: Callable[[int], str] = lambda n: f"n = {n}"
     sizes: Sequence[int] = field(default=())
     on_request: bool = False
 
@@ -210,12 +218,6 @@ def _plu_end_to_end(device: Device, arrays: tuple[Array, ...], variant: str) -> 
     return PLU.fetch(device, device.run(plan, A=device.upload(a)), len(a))
 
 
-def _getrf(a: Array, *rest: Array) -> Any:
-    import scipy.linalg
-
-    return scipy.linalg.lu_factor(a, check_finite=False)
-
-
 # -- rref -------------------------------------------------------------------------------------------------------------
 
 
@@ -256,6 +258,29 @@ def _resident(function: Callable[..., Any]) -> Callable[[Device, tuple[Array, ..
     return prepare
 
 
+def _only_told(function: Callable[..., Any]) -> Callable[[Device, tuple[Array, ...], Plan | None], Work]:
+    """Work of a public function whose result is no matrix: reading it belongs to the function."""
+
+    def prepare(device: Device, arrays: tuple[Array, ...], plan: Plan | None) -> Work:
+        operands = [glla.asarray(array, device) for array in arrays]
+        return Work(lambda: function(*operands), lambda result: result)
+
+    return prepare
+
+
+def _judge_logarithm(arrays: tuple[Array, ...], result: Any) -> Verdict:
+    """Judge sign and logarithm of a determinant.
+
+    An error E in A changes log(abs(det A)) by at most ||inv(A)|| ||E|| (Frobenius norms) to first order; E is what the
+    judge of a factorisation allows.
+    """
+    a = arrays[0].astype(np.float64)
+    sign, logarithm = np.linalg.slogdet(a)
+    allowed = testing.RESIDUAL_LIMIT * len(a) * testing.ROUNDOFF * np.linalg.norm(a) * np.linalg.norm(np.linalg.inv(a))
+    error = abs(float(result[1]) - logarithm) if float(result[0]) == sign else np.inf
+    return Verdict("slogdet", float(error), float(allowed))
+
+
 # -- small and many ---------------------------------------------------------------------------------------------------
 
 
@@ -268,8 +293,7 @@ SMALL = Operation(
     prepare=None,
     end_to_end=lambda device, arrays, variant: glla.solve(arrays[0], arrays[1], device=device),
     judge=lambda arrays, result: testing.judge_solve(arrays[0], result, arrays[1]),
-    peer_name="numpy.linalg.solve",
-    peer=np.linalg.solve,
+    peer=peers.SYSTEM,
     sizes=SMALL_SIZES,
 )
 """A system at a time, from NumPy to NumPy."""
@@ -286,7 +310,15 @@ def _stack(count: int, n: int) -> Operation:
         verdicts = [testing.judge_solve(a, x, b) for a, b, x in zip(*arrays, result, strict=True)]
         return max(verdicts, key=lambda verdict: (not verdict.ok, verdict.ratio))
 
-    return replace(SMALL, operands=operands, flops=lambda n: count * SMALL.flops(n), judge=judge, sizes=(n,))
+    return replace(
+        SMALL,
+        operands=operands,
+        flops=lambda n: count * SMALL.flops(n),
+        judge=judge,
+        peer=peers.STACK,
+        peer_size=lambda n: f"{count} of n = {n}",
+        sizes=(n,),
+    )
 
 
 # -- triangular -------------------------------------------------------------------------------------------------------
@@ -327,8 +359,8 @@ def _triangular(columns: int | None) -> Operation:
         prepare=prepare,
         end_to_end=end_to_end,
         judge=lab.judge,
-        peer_name="LAPACK trtrs",
-        peer=lab.baselines["scipy"].run,
+        peer=peers.TRIANGULAR,
+        peer_size=lambda n: f"n = {n}, {'1 right-hand side' if columns == 1 else f'{columns or n} right-hand sides'}",
         sizes=TRIANGULAR_SIZES,
         on_request=True,
     )
@@ -346,8 +378,7 @@ OPERATIONS: dict[str, Operation] = {
         prepare=_matmul_work,
         end_to_end=lambda device, arrays, variant: glla.matmul(*arrays, variant=variant, device=device),
         judge=lambda arrays, result: testing.judge_product(result, *arrays),
-        peer_name="numpy.matmul",
-        peer=np.matmul,
+        peer=peers.PRODUCT,
     ),
     "plu": Operation(
         kernel=plu,
@@ -358,8 +389,7 @@ OPERATIONS: dict[str, Operation] = {
         prepare=_plu_work,
         end_to_end=_plu_end_to_end,
         judge=PLU.judge,
-        peer_name="LAPACK getrf",
-        peer=_getrf,
+        peer=peers.FACTORS,
     ),
     "rref": Operation(
         kernel=rref,
@@ -370,8 +400,8 @@ OPERATIONS: dict[str, Operation] = {
         prepare=_rref_work,
         end_to_end=_rref_end_to_end,
         judge=RREF.judge,
-        peer_name="LAPACK getrf",
-        peer=lambda a: _getrf(a[:, :-1]),
+        peer=peers.FACTORS,
+        peer_operands=lambda augmented: (np.ascontiguousarray(augmented[:, :-1]),),
     ),
     "solve": Operation(
         kernel=None,
@@ -382,8 +412,7 @@ OPERATIONS: dict[str, Operation] = {
         prepare=_resident(glla.solve),
         end_to_end=lambda device, arrays, variant: glla.solve(arrays[0], arrays[1], device=device),
         judge=lambda arrays, result: testing.judge_solve(arrays[0], result, arrays[1]),
-        peer_name="numpy.linalg.solve",
-        peer=np.linalg.solve,
+        peer=peers.SYSTEM,
     ),
     "inv": Operation(
         kernel=None,
@@ -394,8 +423,18 @@ OPERATIONS: dict[str, Operation] = {
         prepare=_resident(glla.inv),
         end_to_end=lambda device, arrays, variant: glla.inv(*arrays, device=device),
         judge=lambda arrays, result: testing.judge_inverse(arrays[0], result),
-        peer_name="numpy.linalg.inv",
-        peer=np.linalg.inv,
+        peer=peers.INVERSE,
+    ),
+    "det": Operation(
+        kernel=None,
+        thesis="",
+        operands=PLU.made,
+        flops=PLU.flops,
+        build=None,
+        prepare=_only_told(glla.slogdet),
+        end_to_end=lambda device, arrays, variant: glla.slogdet(*arrays, device=device),
+        judge=_judge_logarithm,
+        peer=peers.DETERMINANT,
     ),
     "small": SMALL,
     **{f"stack_{count}": _stack(count, n) for count, n in STACKS},

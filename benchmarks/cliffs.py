@@ -29,6 +29,7 @@ from benchmarks import report
 from glla import Device, Matrix
 from glla.device.observe import observe
 from glla.kernels import matmul, plu, rref, triangular
+from glla.lab import machine
 from glla.passes import Plan, table
 
 NEIGHBOURS = 15
@@ -334,7 +335,7 @@ def search(device: Device, tried: Mapping[str, Sequence[Shape]], effort: Effort)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Search; return the exit status."""
     options = _parser().parse_args(arguments)
-    start = time.perf_counter()
+    start, watch = time.perf_counter(), machine.Watch()
     with Device(options.backend, options.index, options.software) as device:
         info = device.info
         kind = (info.software, options.quick)
@@ -343,7 +344,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         samples = search(device, tried, EFFORTS[kind])
     found = cliffs(samples)
     told = {
-        **report.about(info, options.commit),
+        **report.about(info, options.commit, watch=watch),
         "quick": options.quick,
         "seconds": round(time.perf_counter() - start, 1),
         "cliffs": [

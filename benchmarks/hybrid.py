@@ -5,14 +5,18 @@
 
 For each size, K systems are verified, then timed, in turn, so that a machine that changes its mind does so for all:
 
-- the CPU alone: `glla.hybrid`'s own CPU side, and a plain loop of SciPy's (or NumPy's) function;
+- the CPU alone: `glla.hybrid`'s own CPU side; a loop of the usual call (``numpy.linalg.solve(a, b)``); and a loop of
+  the fastest of several ways (`glla.lab.peers`), whose operands are in the order of memory that suits it before the
+  clock starts, as no stream of systems comes (of ``plu`` it makes the factors alone, packed);
 - the GPU alone: through the queue of a coprocessor;
 - both, as `glla.hybrid.map` shares them, once it has measured the ratio (which is told apart);
 - both, for every split from 0 to K systems on the GPU: those are queued, the others done meanwhile, as in the thesis.
 
 What `glla.hybrid` remembers is kept in a folder of this run. The figures go to
 DIR/<renderer>/hybrid/<UTC date-time>.json and, if matplotlib is there, the plot beside it; `--plot` draws it later. The
-exit status is 1 if a result is wrong, or if both together are more than 5 % slower than the better one alone.
+exit status is 1 if a result is wrong, or if both together are more than 5 % slower than the better one alone of those
+that start from the same arrays: the CPU's side or the usual call, and the GPU. What is gained over the CPU in its
+fastest way is told beside.
 """
 
 from __future__ import annotations
@@ -25,6 +29,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
@@ -37,12 +42,18 @@ import glla
 from benchmarks import report
 from glla import Coprocessor, testing
 from glla.hybrid import Stream, host
+from glla.lab import machine, peers
 
 SLOWER = 1.05
 """How much slower than the better one alone both may be."""
 
 WARM = 0.3
 """Seconds of work before a GPU is timed: its clock falls while it idles."""
+
+PEERS = {
+    "solve": peers.SYSTEM, "lu_factor": peers.FACTORS, "plu": peers.FACTORS, "inv": peers.INVERSE,
+}  # fmt: skip
+"""Who does one system on the CPU."""
 
 SEED = 2007
 DISTINCT = 5  # matrices that take turns
@@ -87,14 +98,27 @@ class Work:
         """Do all on the CPU, as the hybrid does."""
         return [self.host(*self._operands(system)) for system in self.systems]
 
-    def peer(self) -> list[Any]:
-        """Do all on the CPU, as anybody would."""
-        if self.operation == "solve":
-            return [np.linalg.solve(*system) for system in self.systems]
-        from scipy import linalg
+    def usual(self) -> list[Any]:
+        """Do all on the CPU, as a user types it."""
+        if self.operation == "plu":
+            from scipy.linalg import lu
 
-        functions = {"lu_factor": linalg.lu_factor, "plu": linalg.lu, "inv": linalg.inv, "det": linalg.det}
-        return [functions[self.operation](system) for system in self.systems]
+            return [lu(system) for system in self.systems]
+        call = PEERS[self.operation].usual.bind()
+        return [call(*self._operands(system)) for system in self.systems]
+
+    @cached_property
+    def trials(self) -> list[peers.Trial]:
+        """Ways to do one on the CPU, the fastest first; that of ``plu`` is its factorisation."""
+        return peers.trials(PEERS[self.operation].installed(), self._operands(self.systems[0]))
+
+    def best(self) -> float:
+        """Seconds to do all on the CPU in the fastest way, the copies of the operands not counted."""
+        trial = self.trials[0]
+        call, wanted = trial.way.bind(), [trial.way.operands(*self._operands(system)) for system in self.systems]
+        operands = [tuple(np.array(array, order="K", copy=True) for array in each) for each in wanted]
+        with peers.with_threads(trial.threads):
+            return clock(lambda: [call(*each) for each in operands])
 
     def on_gpu(self) -> list[Any]:
         """Do all on the GPU."""
@@ -160,22 +184,27 @@ def measure(work: Work, rounds: int, splits: bool, software: bool) -> dict[str, 
     }
     if not record["ok"]:
         return record
-    times: dict[str, list[float]] = {"cpu": [], "cpu_peer": [], "gpu": [], "pair": []}
+    times: dict[str, list[float]] = {"cpu": [], "cpu_usual": [], "cpu_best": [], "gpu": [], "pair": []}
     for _ in range(rounds):
         times["cpu"].append(clock(work.cpu))
-        times["cpu_peer"].append(clock(work.peer))
+        times["cpu_usual"].append(clock(work.usual))
+        times["cpu_best"].append(work.best())
         if not software:
             work.warm_up()
             times["gpu"].append(clock(work.on_gpu))
         stream = work.hybrid()
         times["pair"].append(clock(lambda stream=stream: list(stream)))
     seconds = {name: median(values) for name, values in times.items() if values}
-    better = min(value for name, value in seconds.items() if name != "pair")
+    better = min(value for name, value in seconds.items() if name not in ("pair", "cpu_best"))
     told = stream.report
     record |= {
         "seconds": seconds,
         "all_seconds": times,
         "gain": better / seconds["pair"],
+        "gain_over_best": min(better, seconds["cpu_best"]) / seconds["pair"],
+        "peer": work.trials[0].told,
+        "trials": [trial.told for trial in work.trials],
+        "usual": "scipy.linalg.lu(a)" if work.operation == "plu" else PEERS[work.operation].usual.label,
         "gpu_systems": told.gpu_systems,
         "cpu_systems": told.cpu_systems,
         "ratio_at_end": told.ratio,
@@ -200,16 +229,24 @@ def plot(told: dict[str, Any], path: Path) -> None:
         axes.set(title=f"n = {record['n']}", xlabel="systems on the GPU", ylabel="seconds")
         if "splits" in record:
             axes.plot(record["splits"], ".-", label="fixed split")
-        axes.axhline(min(seconds["cpu"], seconds["cpu_peer"]), linestyle=":", color="grey", label="CPU alone")
+        usual = seconds.get("cpu_usual", seconds.get("cpu_peer"))  # as files up to 2026-11-21 call it
+        axes.axhline(min(seconds["cpu"], usual), linestyle=":", color="grey", label="CPU alone")
+        if "cpu_best" in seconds:
+            axes.axhline(seconds["cpu_best"], linestyle="-.", color="grey", label="CPU alone, fastest way")
         if "gpu" in seconds:
             axes.axhline(seconds["gpu"], linestyle="--", color="grey", label="GPU alone")
         axes.plot(record["gpu_systems"], seconds["pair"], "*", markersize=16, color="crimson", label="glla.hybrid")
+        axes.vlines(record["gpu_systems"], *_extremes(record["all_seconds"]["pair"]), color="crimson", linewidth=3)
         ratio = record["ratio"]
         thesis = f", rounded up {math.ceil(float(ratio))}" if math.isfinite(float(ratio)) else ""
         axes.annotate(f"r = {float(ratio):.3g}{thesis}", (0.02, 0.02), xycoords="axes fraction")
         axes.set_ylim(bottom=0)
         axes.legend()
     figure.savefig(path, format="png", dpi=120)
+
+
+def _extremes(values: Sequence[float]) -> tuple[float, float]:
+    return min(values), max(values)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -225,6 +262,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ):
         os.environ["XDG_CACHE_HOME"] = cache
         info = gpu.info
+        watch = machine.Watch()
         start = time.perf_counter()
         records = []
         for n in options.sizes:
@@ -232,14 +270,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
             records.append(measure(work, options.rounds, options.splits, info.software))
             print(_line(records[-1]), flush=True)
     told = {
-        **report.about(info, options.commit, ENVIRONMENT),
+        **report.about(info, options.commit, ENVIRONMENT, watch),
         "operation": options.op,
         "rounds": options.rounds,
         "seconds": round(time.perf_counter() - start, 1),
         "records": records,
     }
     path = report.save(told, options.output, "hybrid")
-    print(f"{info.renderer}; {path}")
+    for text in report.warnings(told):
+        print(f"WARNING: {text}")
+    print(f"{info.renderer}; {machine.written(told['machine'])}; {path}")
     if find_spec("matplotlib"):
         plot(told, path.with_suffix(".png"))
     return 0 if all(record["ok"] and record["gain"] >= 1 / SLOWER for record in records) else 1
@@ -251,9 +291,12 @@ def _line(record: dict[str, Any]) -> str:
         return f"{head} WRONG {record['errors']}"
     seconds = record["seconds"]
     gpu = f"{seconds['gpu']:.4g} s" if "gpu" in seconds else "-"
+    spread = "-".join(f"{value:.4g}" for value in _extremes(record["all_seconds"]["pair"]))
     return (
-        f"{head} CPU {min(seconds['cpu'], seconds['cpu_peer']):.4g} s, GPU {gpu}, both {seconds['pair']:.4g} s: "
-        f"{record['gain']:.2f} x the better one; r = {record['ratio']:.3g} ({record['source']}), "
+        f"{head} CPU {seconds['cpu']:.4g} s (usual call {seconds['cpu_usual']:.4g}, "
+        f"fastest way {seconds['cpu_best']:.4g}), GPU {gpu}, "
+        f"both {seconds['pair']:.4g} s ({spread} over the rounds): {record['gain']:.2f} x the better one, "
+        f"{record['gain_over_best']:.2f} x with the fastest way; r = {record['ratio']:.3g} ({record['source']}), "
         f"{record['gpu_systems']} on the GPU, {record['cpu_systems']} on the CPU"
     )
 

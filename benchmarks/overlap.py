@@ -38,6 +38,7 @@ import numpy as np
 
 from benchmarks import report
 from glla import Coprocessor, Pending, coprocessor
+from glla.lab import machine
 
 KEPT = 0.9
 """What NumPy must keep of its rate."""
@@ -218,14 +219,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.neighbour:
             be_neighbour(gpu, options.neighbour, sizes[options.neighbour])
             return 0
-        start = time.perf_counter()
+        start, watch = time.perf_counter(), machine.Watch()
         records = []
         for work in options.work or sizes:
             for pair in measure(options, gpu, work, sizes[work]):
                 records.append(pair)
                 print(_line(pair), flush=True)
     told = {
-        **report.about(info, options.commit, ENVIRONMENT),
+        **report.about(info, options.commit, ENVIRONMENT, watch),
         "switch_interval": options.switch_interval,
         "release_gil": options.release_gil,
         "rounds": options.rounds,

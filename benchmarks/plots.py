@@ -12,11 +12,12 @@ import hashlib
 import io
 import json
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from glla.kernels import matmul
+from glla.lab import peers
 from glla.lab.plots import COLOURS, MARKERS
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 Run = dict[str, Any]
 Points = tuple[tuple[int, float], ...]
 
-DRAWING = 1
+DRAWING = 2
 """Part of every digest: a change of how plots look is a new number, so that all are drawn again."""
 
 INK = "#737b85"
@@ -37,11 +38,24 @@ SMALLEST_SHOWN = 2
 
 @dataclass(frozen=True)
 class Series:
-    """A curve: its name, its points (n, value), and whether it is the peer's, on the CPU."""
+    """A curve.
+
+    Attributes
+    ----------
+    name : str
+        For the legend.
+    points : tuple of (int, float)
+        n, value.
+    bars : tuple of (float, float)
+        Of each point the quartiles of its repeats, as values; empty where a file has none.
+    peer : {"", "best", "usual"}
+        Whether it is the CPU's: its fastest way, or the usual call.
+    """
 
     name: str
     points: Points
-    peer: bool = False
+    bars: tuple[tuple[float, float], ...] = ()
+    peer: str = ""
 
 
 @dataclass(frozen=True)
@@ -92,39 +106,36 @@ BEYOND = frozenset(name for name, variant in matmul.VARIANTS.items() if variant.
 def products(run: Run) -> Picture:
     """GFLOP/s of the matrix product against n, each variant, below the fragment ceiling of the same run."""
     ceiling = run["ceilings"]["ceilings"]["fragment_fma"]["value"]
-    curves = _variants(run, "matmul", lambda case: case["gflops"])
-    peer = _curve(run, "matmul", lambda case: case["flops"] / case["peer"]["seconds"] / 1e9)
     panel = Panel(
         f"Matrix product, operands on the device: {run['renderer']}",
         "GFLOP/s",
-        (*curves, Series(f"numpy.matmul, {run['cores']} cores", peer, peer=True)),
+        (*_variants(run, "matmul", "resident", rate=True), *_peers(run, "matmul", rate=True)),
         ("fragment multiply-add ceiling", ceiling),
     )
     best = _best(run, "matmul")
     n, rate = best["n"], best["gflops"]
+    beside = "; ".join(
+        f"{peers.described(best[which])} {best['flops'] / best[which]['seconds'] / 1e9:.4g}"
+        for which in PEERS
+        if best[which]
+    )
     alt = (
         f"GFLOP/s of each variant of the matrix product against n on {run['renderer']}: at n = {n} the fastest of "
-        f"OpenGL 3.3, {best['variant']}, reaches {rate:.4g}, {rate / ceiling:.0%} of the fragment ceiling, and "
-        f"numpy.matmul {dict(peer)[n]:.4g} on {run['cores']} cores"
+        f"OpenGL 3.3, {best['variant']}, reaches {rate:.4g}, {rate / ceiling:.0%} of the fragment ceiling; "
+        f"on {run['cores']} CPU cores {beside}"
     )
     return Picture("products", alt, (panel,))
 
 
 def systems(run: Run, smalls: Sequence[Run]) -> Picture:
-    """Times of PLU, RREF, solve, and solve of small systems, beside LAPACK."""
+    """Times of PLU, RREF, solve, and solve of small systems, beside the CPU."""
     panels = []
     for operation, title in (("plu", "PLU, n x n"), ("rref", "RREF, n x (n + 1)"), ("solve", "solve, n x n")):
-        name = next(case["peer"]["name"] for case in run["cases"] if case["operation"] == operation and case["ok"])
-        peer = Series(f"{name}, {run['cores']} cores", _curve(run, operation, _peer), peer=True)
-        curves = _variants(run, operation, lambda case: case["resident"]["seconds"])
-        panels.append(Panel(f"{title}, operands on the device", "seconds", (*curves, peer)))
-    threads = [
-        Series(f"glla{told(small)}", _curve(small, "small", lambda case: case["end_to_end"]["seconds"]))
-        for small in smalls
-    ]
+        curves = _variants(run, operation, "resident")
+        panels.append(Panel(f"{title}, operands on the device", "seconds", (*curves, *_peers(run, operation))))
+    threads = [_series(small, "small", "end_to_end", f"glla{told(small)}") for small in smalls]
     if threads:
-        peer = Series("numpy.linalg.solve", _curve(smalls[0], "small", _peer), peer=True)
-        panels.append(Panel("solve, from NumPy to NumPy", "seconds", (*threads, peer)))
+        panels.append(Panel("solve, from NumPy to NumPy", "seconds", (*threads, *_peers(smalls[0], "small"))))
     ratios = "; ".join(_ratio(run, operation) for operation in ("plu", "rref", "solve"))
     alt = f"Times of PLU, RREF and solve against n on {run['renderer']}, beside LAPACK on the CPU: {ratios}"
     return Picture("systems", alt, tuple(panels))
@@ -136,31 +147,57 @@ def told(run: Run) -> str:
     return f", LP_NUM_THREADS={threads}" if threads is not None and run["software"] else ""
 
 
-def _peer(case: dict[str, Any]) -> float:
-    seconds: float = case["peer"]["seconds"]
-    return seconds
+PEERS = ("peer", "usual")
+"""What a case stands beside: the CPU's fastest way, and the usual call."""
 
 
-def _variants(run: Run, operation: str, value: Callable[[dict[str, Any]], float]) -> tuple[Series, ...]:
+def _variants(run: Run, operation: str, timing: str, rate: bool = False) -> tuple[Series, ...]:
     names = dict.fromkeys(case["variant"] for case in run["cases"] if case["operation"] == operation)
-    curves = (Series(name or "glla", _curve(run, operation, value, name)) for name in names)
+    curves = (_series(run, operation, timing, name or "glla", name, rate) for name in names)
     return tuple(curve for curve in curves if len(curve.points) >= SMALLEST_SHOWN)
 
 
-def _curve(run: Run, operation: str, value: Callable[[dict[str, Any]], float], variant: str | None = None) -> Points:
-    """Points of one variant, or those that all have in common."""
-    points = {
-        case["n"]: value(case)
+def _peers(run: Run, operation: str, rate: bool = False) -> tuple[Series, ...]:
+    """Curves of the CPU; a run without peers at their best has that of the usual call alone, under its name."""
+    cases = [case for case in run["cases"] if case["operation"] == operation and case["ok"]]
+    cores = f"{run['cores']} core{'' if run['cores'] == 1 else 's'}"
+    found = []
+    for timing, peer in zip(PEERS, ("best", "usual"), strict=True):
+        known = next((case[timing] for case in cases if case[timing]), None)
+        if known:
+            name = f"{known['name']}, {cores}, fastest way" if peer == "best" else f"usual call: {known['way']}"
+            found.append(replace(_series(run, operation, timing, name, rate=rate), peer=peer))
+    return tuple(found)
+
+
+def _series(run: Run, operation: str, timing: str, name: str, variant: str | None = None, rate: bool = False) -> Series:
+    """Draw a timing of one variant, or one that all have in common, against n: seconds, or GFLOP/s."""
+    cases = {
+        case["n"]: case
         for case in run["cases"]
-        if case["operation"] == operation and case["ok"] and variant in (None, case["variant"])
+        if case["operation"] == operation and case["ok"] and variant in (None, case["variant"]) and case[timing]
     }
-    return tuple(sorted(points.items()))
+
+    def value(case: dict[str, Any], which: str) -> float:
+        seconds: float = case[timing][which]
+        return case["flops"] / seconds / 1e9 if rate else seconds
+
+    points = tuple((n, value(cases[n], "seconds")) for n in sorted(cases))
+    whole = all("lower" in case[timing] for case in cases.values())
+    ends = ("upper", "lower") if rate else ("lower", "upper")
+    bars = tuple((value(cases[n], ends[0]), value(cases[n], ends[1])) for n in sorted(cases)) if whole else ()
+    return Series(name, points, bars)
 
 
 def _ratio(run: Run, operation: str) -> str:
-    """How much faster than the peer the fastest variant is, at the largest size."""
+    """How fast the fastest variant is beside the CPU, at the largest size."""
     best = _best(run, operation)
-    return f"{operation} at n = {best['n']} {best['ratio_to_peer']:.3g} times as fast as {best['peer']['name']}"
+    beside = [
+        f"{best[f'ratio_to_{which}']:.3g} times as fast as {peers.described(best[which])}"
+        for which in PEERS
+        if best[which]
+    ]
+    return f"{operation} at n = {best['n']} {', '.join(beside)}"
 
 
 def _best(run: Run, operation: str) -> dict[str, Any]:
@@ -215,13 +252,23 @@ def _draw(ax: Axes, panel: Panel, outside: bool) -> None:
         )  # fmt: skip
     for curve in panel.series:
         if curve.peer and curve.points:
-            ax.plot(*zip(*curve.points, strict=True), "x--", label=curve.name, color=INK, linewidth=1.5)
+            style = {"best": "x--", "usual": "+:"}[curve.peer]
+            ax.plot(*zip(*curve.points, strict=True), style, label=curve.name, color=INK, linewidth=1.5)
+        if curve.bars:
+            _bars(ax, curve)
     if panel.level is not None:
         name, value = panel.level
         ax.axhline(value, color=INK, linewidth=1.8, linestyle=":", label=f"{name}, {value:.4g}")
     _axes(ax, panel)
     place: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)} if outside else {"loc": "best"}
     ax.legend(fontsize=8, frameon=False, labelcolor=INK, **place)
+
+
+def _bars(ax: Axes, curve: Series) -> None:
+    """Draw from quartile to quartile of each point, in the colour of its curve, which is there."""
+    colour = next(line.get_color() for line in ax.get_lines() if line.get_label() == curve.name)
+    low, high = zip(*curve.bars, strict=True)
+    ax.vlines([n for n, _ in curve.points], low, high, color=colour, linewidth=3, alpha=0.6)
 
 
 def _axes(ax: Axes, panel: Panel) -> None:
@@ -236,7 +283,8 @@ def _axes(ax: Axes, panel: Panel) -> None:
     ax.xaxis.set_major_formatter(ScalarFormatter())
     ax.set_title(panel.title, color=INK, fontsize=10)
     ax.set_xlabel("n", color=INK)
-    ax.set_ylabel(panel.upward, color=INK)
+    bars = any(curve.bars for curve in panel.series)
+    ax.set_ylabel(f"{panel.upward} (bars: quartiles)" if bars else panel.upward, color=INK)
     ax.tick_params(which="both", colors=INK)
     ax.grid(True, which="major", color=INK, alpha=0.2)
     for side, spine in ax.spines.items():

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks import plots, side_by_side
-from benchmarks.report import slug
+from benchmarks import history, plots, side_by_side
+from benchmarks.report import quartiles, slug, warnings
 from glla import Device
-from glla.lab import collection
+from glla.lab import collection, machine, peers, show
 
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).parent / "results"
@@ -27,12 +27,45 @@ START, END = "<!-- measurements: python -m benchmarks.readme -->", "<!-- end of 
 PLOTS_START, PLOTS_END = "<!-- plots: python -m benchmarks.readme -->", "<!-- end of plots -->"
 BESIDE_START, BESIDE_END = "<!-- side by side: python -m benchmarks.readme -->", "<!-- end of side by side -->"
 VARIANTS_START, VARIANTS_END = "<!-- variants: python -m benchmarks.readme -->", "<!-- end of variants -->"
+SHOWN = WHOLE | {"det"}
+"""Operations that the table shows."""
 HEAD = (
-    "| operation | variant | n | passes | resident ms | GFLOP/s | of the fragment ceiling | x peer | x the thesis's |\n"
-    "|---|---|---|---|---|---|---|---|---|"
+    "| operation | variant | n | passes | resident ms | quartiles | GFLOP/s | of the fragment ceiling | x peer "
+    "| x usual call | x the thesis's |\n|---|---|---|---|---|---|---|---|---|---|---|"
+)
+PEERS_HEAD = (
+    "| peer | size | fastest way to call it | ms | quartiles | usual call | ms | quartiles |\n"
+    "|---|---|---|---|---|---|---|---|"
 )
 SMALL_SHOWN = {("small", 64), ("small", 256)}
-SMALL_HEAD = "| device | systems | n | glla ms | NumPy ms | x NumPy |\n|---|---|---|---|---|---|"
+SMALL_HEAD = (
+    "| device | systems | n | glla ms | peer ms | x peer | `numpy.linalg.solve` ms | x usual call |\n"
+    "|---|---|---|---|---|---|---|---|"
+)
+
+SMALL = (
+    "Small and many: `solve` from NumPy to NumPy, a system at a time and in stacks. The peer is the CPU's fastest\n"
+    "way, with operands in the order of memory that suits it; not known (-) where a run is older than that search."
+)
+
+ONLY_USUAL = (
+    "This run is older than the search for the fastest peers: it timed the usual calls alone ({calls}), so *x peer* is "
+    "not known yet."
+)
+
+AT_THEIR_BEST = {
+    "NVIDIA H200/PCIe/SSE2": (
+        "What LAPACK's `getrf` takes at its best was measured apart, beside the same GPU (16 cores, OpenBLAS 0.3.31): "
+        "`sgetrf` of a Fortran-ordered array, in place, 82 ms at n = 4096, 21 ms at 2048 and 7.3 ms at 1024; "
+        "`scipy.linalg.lu_factor` of a C-ordered array 203, 47 and 12.3 ms, about half of it a conversion. Against "
+        "LAPACK at its best `plu` is slower: 0.70 times as fast at n = 4096, 0.60 at 2048, 0.55 at 1024; and so is "
+        "`rref`, 0.79 times as fast at 4096."
+    )
+}
+"""By renderer, what is known of the fastest peers from elsewhere; shown until a run has measured them itself."""
+
+MULTIPROCESSORS = {"NVIDIA H200/PCIe/SSE2": (4, 132)}
+"""By renderer, the multiprocessors that graphics work reaches, and all there are."""
 
 
 def newest(results: Path) -> list[dict[str, Any]]:
@@ -45,56 +78,130 @@ def newest(results: Path) -> list[dict[str, Any]]:
 
 
 def smalls(results: Path, run: dict[str, Any]) -> list[dict[str, Any]]:
-    """Read the newest results with small systems on a run's renderer, for each setting of the rasteriser's threads."""
+    """Read the newest results with small systems on a run's renderer, for each setting of the rasteriser's threads.
+
+    Where some have peers at their best, those that have not are left out.
+    """
     found = [
         other
         for other in _runs(results / slug(run["renderer"]))
         if any(case["operation"] == "small" and case["ok"] for case in other["cases"])
     ]
+    found = [other for other in found if history.has_best_peers(other)] or found
     return [by_threads for _, by_threads in sorted({plots.told(other): other for other in found}.items())]
 
 
 def _runs(folder: Path) -> list[dict[str, Any]]:
-    """Read all results of a folder that were not made in a hurry, oldest first."""
+    """Read all results of a folder that were made neither in a hurry nor on a busy machine, oldest first."""
     found = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
-    return [run for run in found if not run["quick"]]
+    return [history.read(run) for run in found if not run["quick"] and not history.is_busy(run)]
 
 
 def section(run: dict[str, Any]) -> str:
-    """Give the Markdown of one run: its two largest sizes, operations with several variants first."""
-    shown = [case for case in run["cases"] if case["operation"] in WHOLE]
+    """Give the Markdown of one run: its two largest sizes, operations with several variants first, and the peers."""
+    shown = [case for case in run["cases"] if case["operation"] in SHOWN]
     sizes = sorted({case["n"] for case in shown})[-2:]
-    peers = sorted({case["peer"]["name"] for case in shown if case.get("peer")})
+    shown = [case for case in shown if case["n"] in sizes]
     ceiling = run["ceilings"]["ceilings"]["fragment_fma"]["value"]
-    rows = [row(case) for case in shown if case["n"] in sizes]
-    return "\n".join(
-        [
-            f"**{run['renderer']}**, {run['cores']} CPU cores, commit {run['commit']}, {run['date'][:10]}; "
-            f"fragment multiply-add ceiling of that run {ceiling:.4g} GFLOP/s; peers: {', '.join(peers)}.",
-            "",
-            HEAD,
-            *rows,
-        ]
-    )
+    beyond = not run["software"] and any(case["variant"] in plots.BEYOND for case in shown)
+    where = machine.written(run["machine"]) if "machine" in run else f"{run['cores']} CPU cores"
+    parts = [
+        f"**{run['renderer']}**, {where}; commit {run['commit']}, {run['date'][:10]}; "
+        f"fragment multiply-add ceiling of that run {ceiling:.4g} GFLOP/s.",
+        *(f"Mind: {text}." for text in warnings(run)),
+        "\n".join([HEAD, *(row(case, beyond) for case in shown)]),
+        *([_beyond(run["renderer"])] if beyond else []),
+        *_uneven(run, shown),
+        _peers(run, shown),
+    ]
+    return "\n\n".join(parts)
 
 
-def row(case: dict[str, Any]) -> str:
-    """Give one line of the table."""
-
-    def figure(name: str, form: str) -> str:
-        return form.format(case[name]) if case.get(name) is not None else "-"
-
+def row(case: dict[str, Any], beyond: bool = False) -> str:
+    """Give one line of the table; `beyond` marks what no fragment shader did."""
+    resident, fraction = case.get("resident"), case.get("fraction_of_fma")
+    mark = " (a)" if beyond and case["variant"] in plots.BEYOND else ""
     cells = [
         case["operation"],
         case["variant"] or "-",
         str(case["n"]),
         str(case["passes"]),
-        f"{1e3 * case['resident']['seconds']:.4g}" if case.get("resident") else "-",
-        figure("gflops", "{:.4g}"),
-        figure("fraction_of_fma", "{:.1%}"),
-        figure("ratio_to_peer", "{:.2f}"),
-        figure("ratio_to_thesis", "{:.2f}"),
+        f"{1e3 * resident['seconds']:.4g}" if resident else "-",
+        quartiles(resident) if resident and "lower" in resident else "-",
+        show.figure(case.get("gflops")),
+        f"{fraction:.1%}{mark}" if fraction is not None else "-",
+        show.figure(case.get("ratio_to_peer")),
+        show.figure(case.get("ratio_to_usual")),
+        show.figure(case.get("ratio_to_thesis")),
     ]
+    return f"| {' | '.join(cells)} |"
+
+
+def _beyond(renderer: str) -> str:
+    """Say why a compute shader can exceed the ceiling of fragments."""
+    reached = (
+        "{} of this GPU's {}".format(*MULTIPROCESSORS[renderer])
+        if renderer in MULTIPROCESSORS
+        else "on some GPUs a few of them"
+    )
+    return (
+        "(a) A compute shader, which runs on all multiprocessors of the GPU; graphics work, and so the fragment "
+        f"ceiling, reaches only those that rasterise: {reached}. The figure shows what fragment shaders cannot reach."
+    )
+
+
+UNEVEN = 2.0
+"""Median of a timing over its fastest repeat, a ratio, from which the table says that the repeats do not agree."""
+
+
+NOT_THE_CACHE = {
+    ("NVIDIA H200/PCIe/SSE2", "compute_tiled", 4096): (
+        "So it is not the shader that is slow at n = 4096, nor the 50 MB of L2 beside operands of 64 MB: if each of "
+        "its tiles came from memory, 8.6 GB at the 4.8 TB/s of the data sheet would take 1.8 ms. Clock, power, memory "
+        "for the result, or what ran before may be the cause; `python -m benchmarks.compute` tells them apart."
+    )
+}
+"""By renderer, variant and n, why repeats do not agree; told where the fastest one beats the smaller sizes."""
+
+
+def _uneven(run: dict[str, Any], cases: Sequence[dict[str, Any]]) -> list[str]:
+    """Say where a median is far from the fastest repeat: it tells of something else than the shader."""
+    found = []
+    for case in cases:
+        one = case.get("resident")
+        if one and one["seconds"] > UNEVEN * one["fastest"]:
+            rate = case["flops"] / one["fastest"] / 1e9
+            text = (
+                f"`{case['operation']}[{case['variant']}]`, n = {case['n']}: its {one['repeats']} repeats took "
+                f"{1e3 * one['fastest']:.3g} to {1e3 * one['slowest']:.3g} ms, and the table has their median; the "
+                f"fastest is {show.figure(rate)} GFLOP/s."
+            )
+            smaller = [other["gflops"] for other in cases if _smaller(other, case)]
+            known = NOT_THE_CACHE.get((run["renderer"], case["variant"], case["n"]))
+            found.append(f"{text} {known}" if known and smaller and rate >= max(smaller) else text)
+    return found
+
+
+def _smaller(other: dict[str, Any], case: dict[str, Any]) -> bool:
+    """Whether a case is the same at a smaller size."""
+    same = all(other[name] == case[name] for name in ("operation", "variant"))
+    return same and other["n"] < case["n"] and other["ok"]
+
+
+def _peers(run: dict[str, Any], cases: Sequence[dict[str, Any]]) -> str:
+    """Give the table of the peers that cases stand beside; of an old run, what it timed instead."""
+    if not history.has_best_peers(run):
+        calls = dict.fromkeys(f"`{case['usual']['way']}`" for case in cases if case.get("usual"))
+        known = AT_THEIR_BEST.get(run["renderer"])
+        return " ".join([ONLY_USUAL.format(calls=", ".join(calls)), *([known] if known else [])])
+    keys = dict.fromkeys(case["peer"]["key"] for case in cases if case.get("peer"))
+    return "\n".join([PEERS_HEAD, *(_peer_row(run["peers"][key]) for key in keys)])
+
+
+def _peer_row(told: dict[str, Any]) -> str:
+    best, usual = told["best"], told["usual"]
+    cells = [told["name"], told["size"], f"`{peers.described(best)}`", f"{1e3 * best['seconds']:.4g}", quartiles(best)]
+    cells += [f"`{usual['way']}`", f"{1e3 * usual['seconds']:.4g}", quartiles(usual)]
     return f"| {' | '.join(cells)} |"
 
 
@@ -116,9 +223,7 @@ def with_plots(readme: str, results: Path) -> str:
         for run in runs
     ]
     rows = [small for run in runs for other in smalls(results, run) for small in _small_rows(other)]
-    table = "Small and many: `solve` from NumPy to NumPy, a system at a time and in stacks.\n\n" + "\n".join(
-        [SMALL_HEAD, *rows]
-    )
+    table = f"{SMALL}\n\n" + "\n".join([SMALL_HEAD, *rows])
     return _between(readme, PLOTS_START, "\n\n".join([*images, table]), PLOTS_END)
 
 
@@ -140,9 +245,15 @@ def _small_rows(run: dict[str, Any]) -> list[str]:
     ]
     return [
         f"| {run['renderer']}{plots.told(run)} | {count} | {case['n']} | {1e3 * case['end_to_end']['seconds']:.3g} "
-        f"| {1e3 * case['peer']['seconds']:.3g} | {case['ratio_to_peer_end_to_end']:.2g} |"
+        f"| {_or_dash(case['peer'] and 1e3 * case['peer']['seconds'], '.3g')} "
+        f"| {_or_dash(case['ratio_to_peer_end_to_end'], '.2g')} "
+        f"| {1e3 * case['usual']['seconds']:.3g} | {case['ratio_to_usual_end_to_end']:.2g} |"
         for case, count in shown
     ]
+
+
+def _or_dash(value: float | None, form: str) -> str:
+    return "-" if value is None else format(value, form)
 
 
 def with_side_by_side(readme: str, results: Path) -> str:

@@ -18,21 +18,25 @@ from typing import Any
 
 import glla
 from glla.device import DeviceInfo
-from glla.lab.ceilings import cores
+from glla.lab import machine, peers
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
 PACKAGES = ("numpy", "scipy", "moderngl", "glfw")
 
 COLUMNS = (
-    "operation", "variant", "n", "passes", "resident ms", "to end ms", "cold ms", "GFLOP/s", "of FMA", "peer ms",
-    "x peer", "x thesis", "error",
+    "operation", "variant", "n", "passes", "resident ms", "quartiles", "to end ms", "cold ms", "GFLOP/s", "of FMA",
+    "peer ms", "quartiles", "usual ms", "x peer", "x usual", "x thesis", "error",
 )  # fmt: skip
 LEFT = ("operation", "variant")
+WIDTH = 190
+"""Columns of characters that the table is given where it goes to no terminal."""
 
 LEGEND = """\
-resident: operands and result on the device; to end: from NumPy to NumPy; cold: the first run, plan and programs new
-of FMA: of the fragment multiply-add ceiling of this run; x peer, x thesis: how many times faster (resident) than these
+ms: medians; resident: operands and result on the device; to end: from NumPy to NumPy; cold: the first run, plan and
+programs new; peer: the CPU's fastest way; usual: what a user types
+quartiles: half of the repeats lie between them, ms; of resident (of to end where there is no resident), and of peer
+of FMA: of the fragment multiply-add ceiling of this run; x peer, x usual, x thesis: times as fast (resident) as these
 error: of the bound that a verdict allows (testing.py); a wrong result is not timed"""
 
 
@@ -70,7 +74,9 @@ def versions() -> dict[str, str]:
     return found
 
 
-def about(info: DeviceInfo, named: str | None, environment: Sequence[str] = ()) -> dict[str, Any]:
+def about(
+    info: DeviceInfo, named: str | None, environment: Sequence[str] = (), watch: machine.Watch | None = None
+) -> dict[str, Any]:
     """Tell what was measured and where: what all results begin with.
 
     Parameters
@@ -81,14 +87,19 @@ def about(info: DeviceInfo, named: str | None, environment: Sequence[str] = ()) 
         What is measured, where there is no git to tell.
     environment : sequence of str
         Variables that change the figures.
+    watch : machine.Watch, optional
+        What was made when the run began.
     """
+    load = {} if watch is None else {"load": watch.told()}
     return {
         "commit": named or commit(),
         "renderer": info.renderer,
         "driver": info.version,
         "backend": info.backend,
         "software": info.software,
-        "cores": cores(),
+        "cores": machine.cores(),
+        "machine": machine.describe(),
+        **load,
         "versions": versions(),
         "environment": {name: os.environ[name] for name in environment if name in os.environ},
     }
@@ -100,8 +111,13 @@ def save(told: dict[str, Any], folder: Path, kind: str = "") -> Path:
     told = {"date": now.isoformat(timespec="seconds"), **told}
     path = folder / slug(told["renderer"]) / kind / f"{now:%Y-%m-%dT%H%M%SZ}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(_plain(told), indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    path.write_text(_on_one_line(json.dumps(_plain(told), indent=1, allow_nan=False)) + "\n", encoding="utf-8")
     return path
+
+
+def _on_one_line(text: str) -> str:
+    """Write lists of numbers without breaks: there are many samples."""
+    return re.sub(r"\[\s+([-+.,eE\d\s]+?)\s+\]", lambda found: f"[{' '.join(found[1].split())}]", text)
 
 
 def _plain(value: Any) -> Any:
@@ -131,12 +147,47 @@ def show(records: Sequence[dict[str, Any]]) -> None:
             table.add_row(*map(Text, row))
         console = Console(highlight=False)
         if not console.is_terminal:
-            console.width = 150
+            console.width = WIDTH
         console.print(table)
     print(LEGEND)
     for record in records:
         if not record["ok"]:
             print(f"FAILED {record['operation']}[{record['variant']}] n = {record['n']}: {record['verdict']['detail']}")
+
+
+def show_peers(told: dict[str, Any]) -> None:
+    """Print who stood beside: for each peer and size the fastest way and the usual call."""
+    for text in peer_lines(told):
+        print(text)
+
+
+def peer_lines(told: dict[str, Any]) -> list[str]:
+    """Write a line for each peer and size."""
+    lines = ["peers, at their best; usual call"] if told else []
+    for key, one in told.items():
+        usual = one["usual"]
+        beside = "-" if usual is None else f"{usual['way']} {_timed(usual)}"
+        lines.append(f"  {key}: {peers.described(one['best'])} {_timed(one['best'])}; {beside}")
+    return lines
+
+
+def _timed(one: dict[str, Any]) -> str:
+    return f"{_milliseconds(one['seconds'])} ms ({quartiles(one)})"
+
+
+def quartiles(one: dict[str, Any]) -> str:
+    """Write the quartiles of a timing, in milliseconds.
+
+    >>> quartiles({"lower": 0.00123, "upper": 0.00132})
+    '1.23-1.32'
+    """
+    return f"{_milliseconds(one['lower'])}-{_milliseconds(one['upper'])}"
+
+
+def warnings(told: dict[str, Any]) -> list[str]:
+    """Say what speaks against the figures of a run: repeated figures that disagree, other processes."""
+    load = machine.busy(told["load"]) if "load" in told else ""
+    return [*told.get("busy", []), *([load] if load else [])]
 
 
 def plain_table(rows: Sequence[Sequence[str]]) -> str:
@@ -157,17 +208,21 @@ def cells(record: dict[str, Any]) -> tuple[str, ...]:
     head = (record["operation"], record["variant"] or "-", str(record["n"]), _text(record["passes"], "d"))
     if not record["ok"]:
         return (*head, *("-" for _ in COLUMNS[len(head) : -1]), "FAILED")
-    resident, verdict = record["resident"], record["verdict"]
+    resident, verdict, peer, usual = (record[name] for name in ("resident", "verdict", "peer", "usual"))
     share = verdict["error"] / verdict["bound"] if verdict["bound"] else 0.0
     return (
         *head,
         _milliseconds(resident["seconds"]) if resident else "-",
+        quartiles(resident or record["end_to_end"]),
         _milliseconds(record["end_to_end"]["seconds"]),
         _milliseconds(record["cold_start"]),
         f"{record['gflops']:.3g}" if record["gflops"] < 100 else f"{record['gflops']:.0f}",
         f"{100 * record['fraction_of_fma']:.1f} %",
-        _milliseconds(record["peer"]["seconds"]),
+        _milliseconds(peer["seconds"]),
+        quartiles(peer),
+        _milliseconds(usual["seconds"]),
         _text(record["ratio_to_peer"], ".3g"),
+        _text(record["ratio_to_usual"], ".3g"),
         _text(record["ratio_to_thesis"], ".3g"),
         f"{share:.2g}",
     )

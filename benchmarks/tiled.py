@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 import glla
 from benchmarks import report
 from glla import Device, testing, tiling
+from glla.lab import machine
 
 Array = NDArray[np.float32]
 
@@ -58,6 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name, array in (("A", a), ("B", b)):
         _progress(f"{name}: {array.shape[0]} x {array.shape[1]} random numbers, {array.nbytes / 1e9:.3g} GB")
         _fill(array, rng)
+    watch = machine.Watch()
     resident = _resident(open_device, options.resident)
     _progress(f"resident product of order {options.resident}: {resident['gflops']:.4g} GFLOP/s")
     runs: dict[str, Any] = {}
@@ -79,7 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         peak = device.stats().peak_bytes
     within = options.max_bytes is None or peak <= options.max_bytes
     told = {
-        **report.about(info, options.commit, ENVIRONMENT),
+        **report.about(info, options.commit, ENVIRONMENT, watch),
         "shape": [m, k, n],
         "flops": flops,
         "files": options.files is not None,

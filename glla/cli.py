@@ -133,7 +133,10 @@ def _add_compare(commands: Any) -> None:
     )  # fmt: skip
     compare.add_argument("--sizes", type=_sizes, metavar="SIZES", help="orders of the matrices, see below")
     compare.add_argument(
-        "--baseline", choices=("auto", "numpy", "scipy", "none"), default="auto", help="who does it on the CPU (auto)"
+        "--baseline",
+        choices=("auto", "numpy", "scipy", "none"),
+        default="auto",
+        help="whose functions, in their fastest way (auto)",
     )
     compare.add_argument("--repeats", type=_positive, default=7, metavar="N", help="repeats of a measurement (7)")
     compare.add_argument("--seed", type=_natural, default=2007, help="seed of the random matrices (2007)")

@@ -24,8 +24,9 @@ SHADERS = ROOT / "shaders"
 # recorder the saving, which the lab does.
 ORDER = [
     "errors", "layout", "shader", "passes", "kernels", "device", "character", "dispatch", "resident", "matrix",
-    "factors", "stacks", "tiling", "refine", "linalg", "protocols", "array_api", "queue", "hybrid", "explanation",
-    "recorder", "testing", "glla", "lab", "tracing", "cli", "__main__",
+    "factors", "refine", "remedies", "condition", "stacks", "tiling", "echelon", "modular", "gauss_jordan", "linalg",
+    "protocols", "array_api", "queue", "hybrid", "explanation", "recorder", "testing", "adversaries", "glla", "lab",
+    "tracing", "cli", "__main__",
 ]  # fmt: skip
 
 # testing.py judges the library, so it must not be built from what it judges.

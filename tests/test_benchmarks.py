@@ -9,23 +9,23 @@ import pytest
 
 import glla
 from benchmarks import __main__ as command
-from benchmarks import cases, measure, plots, readme, report, side_by_side
+from benchmarks import cases, history, measure, plots, readme, report, side_by_side
 from benchmarks.cases import OPERATIONS, Case
 from glla import Device, testing
 from glla.kernels import matmul, plu, rref, triangular
-from glla.lab import ceilings
+from glla.lab import ceilings, machine
 from glla.passes import Limits, Variant
 
 pytest.importorskip("scipy")
 
 TIMED = {
-    "resident", "end_to_end", "cold_start", "peer", "gflops", "fraction_of_fma", "ratio_to_peer",
-    "ratio_to_peer_end_to_end", "ratio_to_thesis",
+    "resident", "end_to_end", "cold_start", "peer", "usual", "gflops", "fraction_of_fma", "ratio_to_peer",
+    "ratio_to_peer_end_to_end", "ratio_to_usual", "ratio_to_usual_end_to_end", "ratio_to_thesis",
 }  # fmt: skip
 UNTIMED = {"operation", "variant", "n", "flops", "ok", "verdict", "passes"}
 KEYS = {
     "date", "commit", "renderer", "driver", "backend", "software", "cores", "versions", "environment", "quick", "sizes",
-    "seconds", "ceilings", "cases",
+    "seconds", "ceilings", "cases", "machine", "load", "busy", "peers",
 }  # fmt: skip
 FEW = {
     matmul: ("inner_product", "register_blocked"),
@@ -51,12 +51,14 @@ def known_ceilings():
             "ceilings": {"fragment_fma": {"value": 10.0, "unit": "GFLOP/s", "what": "all of it", "spread": 0.0}},
         }  # fmt: skip
         patch.setattr(ceilings, "report", lambda device, quick: told)
+        patch.setattr(machine, "LISTEN", 0.0)
         yield
 
 
 def run(folder, *arguments):
     """Run quickly at tiny sizes: exit status, and what the file says."""
-    status = command.main(["--quick", "--output", str(folder), "--sizes", "6", "16", *arguments])
+    options = ["--quick", "--tolerate-busy", "--output", str(folder), "--sizes", "6", "16"]
+    status = command.main([*options, *arguments])
     (path,) = folder.rglob("*.json")
     assert path.parent.name == report.slug(glla.default_device().info.renderer)
     return status, json.loads(path.read_text(encoding="utf-8"))
@@ -74,7 +76,7 @@ def test_all_operations(tmp_path, capsys):
     wanted = {
         *(("matmul", variant, n) for variant in FEW[matmul] for n in (6, 16)),
         *((name, "rank2", n) for name in ("plu", "rref") for n in (6, 16)),
-        *((name, "", n) for name in ("solve", "inv") for n in (6, 16)),
+        *((name, "", n) for name in ("solve", "inv", "det") for n in (6, 16)),
         ("small", "", 8), ("small", "", 16),
         ("stack_1000", "", 8), ("stack_100", "", 6), ("stack_64", "", 6),
     }  # fmt: skip
@@ -82,7 +84,10 @@ def test_all_operations(tmp_path, capsys):
     for one in told["cases"]:
         check_record(one)
     assert "every result was verified" in output
-    assert len(progress.splitlines()) == 1 + len(seen)
+    for case in told["cases"]:
+        variant = f"[{case['variant']}]" if case["variant"] else ""
+        assert f"  {case['operation']}{variant} n = {case['n']}: " in progress
+    check_peers(told)
 
 
 def test_what_is_run_on_request(tmp_path):
@@ -97,12 +102,102 @@ def test_what_is_run_on_request(tmp_path):
         check_record(one)
 
 
-def test_each_operation_has_a_peer_of_its_own(device):
-    """Operations with one peer, and inputs of the same order, must not share its time."""
-    bench = measure.Bench(None, measure.EFFORTS[True, True], 10.0)
-    for name in ("triangular_1", "triangular_n"):
-        bench._peer(Case(name, "rank2", 8), OPERATIONS[name], OPERATIONS[name].operands(8, np.random.default_rng(0)))
-    assert set(bench.peers) == {("triangular_1", 8), ("triangular_n", 8)}
+def check_peers(told):
+    """One figure for each peer and size, whoever stands beside it, with all its samples."""
+    for key, peer in told["peers"].items():
+        assert key == f"{peer['name']}, {peer['size']}"
+        for one in (peer["best"], peer["usual"]):
+            assert len(one["blocks"]) >= 2
+            assert one["repeats"] == sum(map(len, one["blocks"]))
+        assert peer["best"]["seconds"] <= peer["usual"]["seconds"]
+    for case in told["cases"]:
+        peer = told["peers"][case["peer"]["key"]]
+        for ours, theirs in ((case["peer"], peer["best"]), (case["usual"], peer["usual"])):
+            assert all(ours[part] == theirs[part] for part in ("way", "threads", "seconds", "lower", "upper"))
+
+
+def test_work_that_is_the_same_has_one_figure():
+    """So one run cannot have two figures for LAPACK's getrf of one size, as one had (161 and 87 ms)."""
+    assert measure.peer_key(Case("plu", "rank2", 8)) == measure.peer_key(Case("rref", "blocked", 8))
+    assert measure.peer_key(Case("solve", "", 8)) == measure.peer_key(Case("small", "", 8))
+    assert measure.peer_key(Case("plu", "rank2", 8)) != measure.peer_key(Case("plu", "rank2", 9))
+    keys = {measure.peer_key(Case(name, "", 8)) for name in OPERATIONS}
+    assert len(keys) == len(OPERATIONS) - 2
+    for name in OPERATIONS:
+        operation = OPERATIONS[name]
+        arrays = operation.peer_operands(*operation.operands(8, np.random.default_rng(0)))
+        result = operation.peer.usual.bind()(*operation.peer.usual.operands(*arrays))
+        assert result is not None
+
+
+def test_peers_of_one_name_work_on_the_same_matrix():
+    pairs = [("plu", "rref"), ("solve", "small")]
+    for pair in pairs:
+        one, other = (
+            OPERATIONS[name].peer_operands(*OPERATIONS[name].operands(8, np.random.default_rng(measure.SEED + 8)))
+            for name in pair
+        )
+        for first, second in zip(one, other, strict=True):
+            np.testing.assert_array_equal(first, second)
+            assert second.flags.c_contiguous
+
+
+# ---- a busy machine --------------------------------------------------------------------------
+
+
+def busy(monkeypatch, answers):
+    """Let the peers' figures disagree, as `answers` say; count the measurements."""
+    told = iter(answers)
+    monkeypatch.setattr(measure.Figure, "disagreement", lambda figure, allowed=None: next(told))
+    measured = []
+    right = measure.Bench.measure
+    monkeypatch.setattr(measure.Bench, "measure", lambda bench, case: measured.append(case) or right(bench, case))
+    return measured
+
+
+def test_a_busy_size_is_measured_again(tmp_path, capsys, monkeypatch):
+    measured = busy(monkeypatch, ["it took 1, then 2 ms", ""])
+    options = ["--quick", "--output", str(tmp_path), "--sizes", "6", "--operations", "plu"]
+    assert command.main(options) == 0
+    assert [case.n for case in measured] == [6, 6]
+    assert "busy machine? it took 1, then 2 ms; measured 1 of 3 times" in capsys.readouterr().err
+    told = json.loads(next(tmp_path.rglob("*.json")).read_text(encoding="utf-8"))
+    assert told["busy"] == []
+    assert [len(told["peers"][case["peer"]["key"]]["best"]["blocks"]) for case in told["cases"]] == [2]
+
+
+def test_a_busy_machine_stops_the_run(tmp_path, capsys, monkeypatch):
+    measured = busy(monkeypatch, ["", *["it took 1, then 2 ms"] * 3])
+    options = ["--quick", "--output", str(tmp_path), "--sizes", "6", "16", "--operations", "plu"]
+    assert command.main(options) == command.BUSY
+    assert [case.n for case in measured] == [6, 16, 16, 16]
+    told = json.loads(next(tmp_path.rglob("*.json")).read_text(encoding="utf-8"))
+    assert [case["n"] for case in told["cases"]] == [6]
+    (trouble,) = told["busy"]
+    assert trouble.startswith("benchmarks: a peer's figures must agree, got it took 1, then 2 ms; the machine is busy")
+    assert f"WARNING: {trouble}" in capsys.readouterr().out
+
+
+def test_a_busy_machine_is_tolerated_and_told(tmp_path, capsys, monkeypatch):
+    measured = busy(monkeypatch, ["it took 1, then 2 ms", ""])
+    status, told = run(tmp_path, "--operations", "plu")
+    assert status == 0
+    assert [case.n for case in measured] == [6, 16]
+    assert told["busy"] == ["it took 1, then 2 ms"]
+    assert "WARNING: it took 1, then 2 ms" in capsys.readouterr().out
+
+
+def test_earlier_blocks_are_kept_where_a_size_is_measured_again(monkeypatch, device):
+    """What plu's size found out of getrf stands, when rref's is measured again."""
+    busy(monkeypatch, ["", "apart", ""])
+    bench = measure.Bench(lambda: Device(), measure.EFFORTS[True, True], 10.0)
+    bench.measure_all([Case("plu", "rank2", 6)])
+    (figure,) = bench.figures.values()
+    first = [list(one.blocks) for one in figure.finalists]
+    bench.measure_all([Case("rref", "rank2", 6)])
+    assert list(bench.figures.values()) == [figure]
+    assert [one.blocks[:2] for one in figure.finalists] == first
+    assert figure.blocks == 4
 
 
 def test_a_stack_is_wrong_if_one_system_is(device, rng):
@@ -128,6 +223,9 @@ def check_record(one):
     assert one["gflops"] == pytest.approx(one["flops"] / seconds / 1e9)
     assert one["fraction_of_fma"] == pytest.approx(one["gflops"] / 10)
     assert one["ratio_to_peer"] == pytest.approx(one["peer"]["seconds"] / seconds)
+    assert one["ratio_to_usual"] == pytest.approx(one["usual"]["seconds"] / seconds)
+    assert one["end_to_end"]["lower"] <= one["end_to_end"]["seconds"] <= one["end_to_end"]["upper"]
+    assert len(one["end_to_end"]["samples"]) == one["end_to_end"]["repeats"]
     thesis = OPERATIONS[one["operation"]].thesis
     assert (one["ratio_to_thesis"] is None) is (thesis == "")
     if thesis and one["variant"] == thesis:
@@ -183,8 +281,12 @@ def test_judges_refuse_an_altered_result(device, rng, name):
     result = operation.end_to_end(device, arrays, variant)
     assert operation.judge(arrays, result).ok
     first = np.array(result[0] if isinstance(result, tuple) else result)
-    first[-1, -1] += 1 + abs(first[-1, -1])
-    altered = (first, *result[1:]) if isinstance(result, tuple) else first
+    if first.ndim == 0:  # a sign
+        altered = (-first, *result[1:])
+        assert not operation.judge(arrays, (first, result[1] + 1.0)).ok
+    else:
+        first[-1, -1] += 1 + abs(first[-1, -1])
+        altered = (first, *result[1:]) if isinstance(result, tuple) else first
     assert not operation.judge(arrays, altered).ok
 
 
@@ -255,6 +357,13 @@ def test_slug(renderer, folder):
     assert report.slug(renderer) == folder
 
 
+def test_lists_of_numbers_take_a_line():
+    told = {"a": [1, 2.5, -1e-7], "b": ["x", 1], "c": [[1, 2], [3, 4]], "d": []}
+    text = report._on_one_line(json.dumps(told, indent=1))
+    assert '"a": [1, 2.5, -1e-07]' in text and "[3, 4]" in text
+    assert json.loads(text) == told
+
+
 def test_without_rich_the_table_is_plain(capsys, monkeypatch):
     real = builtins.__import__
 
@@ -316,6 +425,23 @@ def check_svg(text):
     assert "<dc:date>" not in text
 
 
+def timing(way, seconds, threads=None):
+    """A timing of a peer."""
+    return {"way": way, "threads": threads, "seconds": seconds, "lower": 0.9 * seconds, "upper": 1.2 * seconds}
+
+
+def old(told):
+    """The same results as they were written before peers were measured at their best."""
+    told = json.loads(json.dumps(told))
+    for name in ("peers", "machine", "busy"):
+        del told[name]
+    for case in told["cases"]:
+        for name in ("usual", "ratio_to_usual", "ratio_to_usual_end_to_end"):
+            del case[name]
+        case["peer"] = {"name": "LAPACK getrf", "seconds": 1e-3, "fastest": 9e-4, "slowest": 2e-3, "repeats": 9}
+    return told
+
+
 def made_up(**changes):
     """Results of a renderer, as far as they are shown."""
     found = []
@@ -324,12 +450,28 @@ def made_up(**changes):
             found.append(
                 {
                     "operation": operation, "variant": "v" if operation == "matmul" else "", "n": n, "ok": True,
-                    "flops": n**3, "resident": {"seconds": 2e-3}, "end_to_end": {"seconds": 4e-3}, "gflops": n / 100,
-                    "peer": {"name": "LAPACK", "seconds": 1e-3}, "ratio_to_peer": 0.5, "ratio_to_peer_end_to_end": 0.25,
+                    "flops": n**3, "gflops": n / 100, "end_to_end": {"seconds": 4e-3},
+                    "resident": {"seconds": 2e-3, "fastest": 2e-3, "slowest": 2e-3},
+                    "passes": 3, "fraction_of_fma": 0.5, "ratio_to_thesis": None, "cold_start": 1.0,
+                    "peer": {"key": f"LAPACK, n = {n}", "name": "LAPACK", **timing("sget(a)", 1e-3, threads=2)},
+                    "usual": timing("numpy.get(a)", 4e-3),
+                    "ratio_to_peer": 0.5, "ratio_to_peer_end_to_end": 0.25, "ratio_to_usual": 2.0,
+                    "ratio_to_usual_end_to_end": 1.0,
                 }
             )  # fmt: skip
     ceiling = {"ceilings": {"fragment_fma": {"value": 5.0}}}
-    told = {"renderer": "It", "cores": 2, "software": True, "quick": False, "environment": {}, "ceilings": ceiling}
+    told = {
+        "renderer": "It", "cores": 2, "software": True, "quick": False, "environment": {}, "ceilings": ceiling,
+        "commit": "c", "date": "2026-11-22T00:00:00+00:00", "busy": [],
+        "machine": {"cpu": "A CPU", "cores": 2, "physical_cores": 1, "blas": []},
+        "peers": {
+            f"LAPACK, n = {n}": {
+                "name": "LAPACK", "size": f"n = {n}", "best": timing("sget(a)", 1e-3, threads=2),
+                "usual": timing("numpy.get(a)", 4e-3),
+            }
+            for n in (64, 256)
+        },
+    }  # fmt: skip
     return {**told, "cases": found, **changes}
 
 
@@ -343,7 +485,8 @@ def stored(folder, *runs):
 def test_only_a_whole_run_stands_for_a_renderer(tmp_path):
     whole = made_up(commit="whole")
     part = made_up(commit="part", cases=[case for case in whole["cases"] if case["operation"] == "small"])
-    stored(tmp_path, made_up(commit="old"), whole, part, made_up(commit="hurry", quick=True))
+    hurry, busy = made_up(commit="hurry", quick=True), made_up(commit="busy", busy=["it took 1, then 2 ms"])
+    stored(tmp_path, made_up(commit="old"), whole, part, hurry, busy)
     assert [told["commit"] for told in readme.newest(tmp_path)] == ["whole"]
 
 
@@ -353,22 +496,28 @@ def test_small_systems_are_shown_for_each_setting_of_threads(tmp_path):
     (told,) = readme.newest(tmp_path)
     assert [small["commit"] for small in readme.smalls(tmp_path, told)] == ["a", "b"]
     *_, last = plots.systems(told, readme.smalls(tmp_path, told)).panels
-    assert [curve.name for curve in last.series] == ["glla", "glla, LP_NUM_THREADS=0", "numpy.linalg.solve"]
+    assert [curve.name for curve in last.series] == [
+        "glla", "glla, LP_NUM_THREADS=0", "LAPACK, 2 cores, fastest way", "usual call: numpy.get(a)",
+    ]  # fmt: skip
     rows = [row for small in readme.smalls(tmp_path, told) for row in readme._small_rows(small)]
-    assert rows[0] == "| It | 1 | 64 | 4 | 1 | 0.25 |"
-    assert rows[-1] == "| It, LP_NUM_THREADS=0 | 64 | 256 | 4 | 1 | 0.25 |"
+    assert rows[0] == "| It | 1 | 64 | 4 | 1 | 0.25 | 4 | 1 |"
+    assert rows[-1] == "| It, LP_NUM_THREADS=0 | 64 | 256 | 4 | 1 | 0.25 | 4 | 1 |"
 
 
 def test_what_a_plot_shows():
     picture = plots.products(made_up())
     (panel,) = picture.panels
     assert panel.level == ("fragment multiply-add ceiling", 5.0)
-    assert [(curve.name, curve.peer) for curve in panel.series] == [("v", False), ("numpy.matmul, 2 cores", True)]
-    assert panel.series[0].points == ((64, 0.64), (256, 2.56))
+    assert [(curve.name, curve.peer) for curve in panel.series] == [
+        ("v", ""), ("LAPACK, 2 cores, fastest way", "best"), ("usual call: numpy.get(a)", "usual"),
+    ]  # fmt: skip
+    assert panel.series[0].points == ((64, pytest.approx(0.131072)), (256, pytest.approx(8.388608)))
+    assert panel.series[0].bars == ()
     assert panel.series[1].points == ((64, pytest.approx(0.262144)), (256, pytest.approx(16.777216)))
+    assert panel.series[1].bars[1] == (pytest.approx(16.777216 / 1.2), pytest.approx(16.777216 / 0.9))
     assert picture.alt == (
         "GFLOP/s of each variant of the matrix product against n on It: at n = 256 the fastest of OpenGL 3.3, v, "
-        "reaches 2.56, 51% of the fragment ceiling, and numpy.matmul 16.78 on 2 cores"
+        "reaches 2.56, 51% of the fragment ceiling; on 2 CPU cores sget(a), 2 threads 16.78; numpy.get(a) 4.194"
     )
 
 
@@ -386,8 +535,87 @@ def test_wrong_results_are_not_plotted():
         if case["n"] == 64:
             case["ok"] = False
     (panel,) = plots.products(told).panels
-    assert [curve.name for curve in panel.series] == ["numpy.matmul, 2 cores"]  # a single point is no curve
+    assert [curve.peer for curve in panel.series] == ["best", "usual"]  # a single point is no curve
     assert panel.series[0].points == ((256, pytest.approx(16.777216)),)
+
+
+# ---- results from before peers were measured at their best ------------------------------------
+
+
+def test_an_old_peer_is_shown_as_the_usual_call_that_it_was():
+    told = history.read(old(made_up()))
+    (panel,) = plots.products(told).panels
+    assert [(curve.name, curve.peer) for curve in panel.series[1:]] == [
+        ("usual call: scipy.linalg.lu_factor(a, check_finite=False)", "usual")
+    ]
+    rref = next(case for case in told["cases"] if case["operation"] == "rref")
+    assert rref["usual"]["way"] == "scipy.linalg.lu_factor(ab[:, :n], check_finite=False)"
+    assert (rref["peer"], rref["ratio_to_peer"], rref["ratio_to_usual"]) == (None, None, 0.5)
+    text = readme.section(told)
+    assert "| plu | - | 256 | 3 | 2 | - | 2.56 | 50.0% | - | 0.5 | - |" in text
+    assert "it timed the usual calls alone (" in text
+    assert readme.PEERS_HEAD not in text
+
+
+def test_a_new_run_tells_both_peers():
+    text = readme.section(made_up())
+    assert "| plu | - | 256 | 3 | 2 | - | 2.56 | 50.0% | 0.5 | 2 | - |" in text
+    assert "| LAPACK | n = 256 | `sget(a), 2 threads` | 1 | 0.9-1.2 | `numpy.get(a)` | 4 | 3.6-4.8 |" in text
+    assert "A CPU, 2 cores (1 physical)" in text
+    assert "usual calls alone" not in text
+
+
+def test_what_is_known_from_elsewhere_is_told_until_it_is_measured():
+    name, known = next(iter(readme.AT_THEIR_BEST.items()))
+    told = made_up(renderer=name)
+    assert known in readme.section(history.read(old(told)))
+    assert known not in readme.section(told)
+
+
+def test_old_small_systems_give_way_to_new_ones(tmp_path):
+    single = {"environment": {"LP_NUM_THREADS": "0"}}
+    stored(tmp_path, old(made_up(**single)), made_up(commit="new"))
+    (told,) = readme.newest(tmp_path)
+    assert [small["commit"] for small in readme.smalls(tmp_path, told)] == ["new"]
+
+
+def test_a_busy_load_is_told():
+    load = {"load_average": {}, "others_cores": {"start": 0.0, "during": 3.0, "end": None}, "of_cores": 4}
+    text = readme.section(made_up(load=load))
+    assert "Mind: the machine was busy: other processes used 3 of its 4 cores during the run." in text
+
+
+def test_a_compute_shader_has_a_footnote(monkeypatch):
+    monkeypatch.setattr(plots, "BEYOND", {"v"})
+    told = made_up(renderer="NVIDIA H200/PCIe/SSE2", software=False)
+    text = readme.section(told)
+    assert "| matmul | v | 256 | 3 | 2 | - | 2.56 | 50.0% (a) |" in text
+    assert "(a) A compute shader" in text and "4 of this GPU's 132" in text
+    assert "132" not in readme.section(made_up(software=False))
+    assert "% (a)" not in readme.section(made_up(software=True))
+
+
+def test_repeats_that_do_not_agree_are_told():
+    told = made_up()
+    told["cases"][0]["resident"] = {"seconds": 4e-3, "fastest": 1e-3, "slowest": 5e-3, "repeats": 9}
+    told["cases"][0]["n"] = 256
+    name = f"`{told['cases'][0]['operation']}[{told['cases'][0]['variant']}]`, n = 256"
+    assert f"{name}: its 9 repeats took 1 to 5 ms, and the table has their median" in readme.section(told)
+
+
+@pytest.mark.parametrize(("fastest", "told"), [(1e-3, True), (9e-3, False)])
+def test_an_explanation_is_told_only_where_it_holds(fastest, told):
+    """Where even the fastest repeat is slower per flop than a smaller size, the shader may be slow."""
+    (renderer, variant, n), text = next(iter(readme.NOT_THE_CACHE.items()))
+    slow = {"seconds": 30e-3, "fastest": fastest, "slowest": 31e-3, "repeats": 9}
+    run = made_up(renderer=renderer)
+    template = next(case for case in run["cases"] if case["operation"] == "matmul")
+    sizes = ((2048, template["resident"], 1e4), (n, slow, 1e3))
+    run["cases"] = [
+        {**template, "variant": variant, "n": size, "flops": 2e10, "resident": one, "gflops": rate}
+        for size, one, rate in sizes
+    ]
+    assert (text in readme.section(run)) is told
 
 
 def test_a_plot_is_the_same_each_time_and_current_until_a_figure_changes():
@@ -433,5 +661,12 @@ def test_the_newest_complete_runs_are_told_side_by_side(tmp_path):
     lines = [line for line in side_by_side.tables(tmp_path).splitlines() if line.startswith("| R")]
     assert lines == [
         *(f"| R | 4 | {work} | 8 | 90% | 100% |" for work in ("product", "systems", "transfers")),
-        *(f"| R | 4 | 5 `inv` | {n} | 2 | 4 | 1.25 | 1.60 |" for n in (8, 16)),
+        *(f"| R | 4 | 5 `inv` | {n} | 3 | 2 | - | 4 | 1.25 | 1.60 | - |" for n in (8, 16)),
     ]
+    assert side_by_side.OLD_HYBRID in side_by_side.tables(tmp_path)
+    new = {**record(8), "gain_over_best": 1.2}
+    new["seconds"] = {"cpu": 3.0, "cpu_usual": 2.0, "cpu_best": 1.5, "gpu": 4.0, "pair": 1.25}
+    keep("hybrid", "3", records=[new, new])
+    table = side_by_side.tables(tmp_path)
+    assert "| R | 4 | 5 `inv` | 8 | 3 | 2 | 1.5 | 4 | 1.25 | 1.60 | 1.20 |" in table
+    assert side_by_side.OLD_HYBRID not in table

@@ -78,7 +78,11 @@ def test_hybrid(tmp_path):
         seconds = record["seconds"]
         assert (record["source"], record["ratio"]) == ("software", "inf")
         assert (record["gpu_systems"], record["cpu_systems"]) == (0, 4)
-        assert record["gain"] == min(seconds["cpu"], seconds["cpu_peer"]) / seconds["pair"]
+        assert record["gain"] == min(seconds["cpu"], seconds["cpu_usual"]) / seconds["pair"]
+        assert record["gain_over_best"] == min(seconds[name] for name in seconds if name != "pair") / seconds["pair"]
+        assert record["usual"] == "scipy.linalg.lu_factor(a)"
+        assert record["peer"] == record["trials"][0]
+    assert told["machine"]["cpu"] and "others_cores" in told["load"]
     assert done.returncode == (0 if min(record["gain"] for record in told["records"]) >= 1 / 1.05 else 1), done.stderr
     assert "r = inf (software)" in done.stdout
 
@@ -97,7 +101,7 @@ def test_the_hybrid_benchmark_as_on_a_gpu(tmp_path, monkeypatch):
         for operation in ("lu_factor", "solve", "inv", "plu"):
             work = hybrid.Work(operation, 12, 3, gpu)
             record = hybrid.measure(work, 1, True, software=False)
-            assert record["ok"] and set(record["seconds"]) == {"cpu", "cpu_peer", "gpu", "pair"}
+            assert record["ok"] and set(record["seconds"]) == {"cpu", "cpu_usual", "cpu_best", "gpu", "pair"}
             assert len(record["splits"]) == 4 and record["gpu_systems"] + record["cpu_systems"] == 3
             assert record["source"] == "measured"
         told = {"records": [record], "renderer": "r", "cores": 2, "operation": "plu"}

@@ -16,7 +16,7 @@ import pytest
 import glla
 from glla import testing
 from glla.errors import CoprocessorError, LimitError, NonFiniteError, OptionError, ShapeError, SingularMatrixError
-from glla.hybrid import host
+from glla.hybrid import host, memory
 from glla.hybrid.memory import DAYS, Memory
 from glla.hybrid.share import GAIN, MOST_AHEAD, Pace, cpu_takes, from_ratio, gpu_share
 from glla.hybrid.stream import Stream
@@ -411,7 +411,7 @@ def test_awkward_systems_on_either_side(operation, ratio, gpu, rng):
     """Empty, one by one, permuted, badly scaled; a right-hand side that is a vector; integers."""
     kinds = [testing.identity(1, 1), testing.swapped_pairs(6, 6), testing.graded(7, 7, rng), testing.bad_pairs(4, 4)]
     kinds.append(np.array([[2, 1], [4, 4]]))
-    kinds.append(testing.normal(5, 5, rng) * np.float32(2.0**-60))
+    kinds.append(testing.normal(5, 5, rng) * np.float32(2.0 ** (-20 if operation == "det" else -60)))
     if operation == "solve":
         systems = [(a, np.arange(1, len(a) + 1)) for a in kinds]
         results = list(glla.hybrid.map("solve", systems, gpu=gpu, ratio=ratio))
@@ -644,3 +644,54 @@ def test_a_core_is_left_to_the_thread_that_drives_the_gpu(busy):
     outcome = side.run(Task(0, "threads", ()))
     seen = [library["num_threads"] for library in outcome.value if library["user_api"] == "blas"]
     assert seen == ([max(1, cores - 1)] * len(used) if busy else used)
+
+
+# -- the CPU's side: LAPACK at its best -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 5), (40, 33), (16, 16), (7,), (0, 4)])
+@pytest.mark.parametrize("order", ["C", "F", "strided"])
+def test_a_conversion_to_fortran_order_is_a_copy(shape, order, rng):
+    a = rng.standard_normal(shape).astype(np.float32)
+    given = {"C": a, "F": np.asfortranarray(a), "strided": np.repeat(a, 2, axis=0)[::2]}[order]
+    found = host.fortran(given)
+    np.testing.assert_array_equal(found, a)
+    assert found.flags.f_contiguous and not np.shares_memory(found, given)
+
+
+def test_lapack_works_in_place_on_fortran_order(monkeypatch, rng):
+    """Else it makes a conversion that takes as long as the factorisation."""
+    lapack = pytest.importorskip("scipy.linalg.lapack")
+    seen = []
+
+    def spied(name, right):
+        def spy(*arrays, **options):
+            overwritten = options.get("overwrite_a" if name == "sgetrf" else "overwrite_b")
+            orders = [array.flags.f_contiguous for array in arrays if array.dtype == np.float32]
+            seen.append((name, overwritten, orders))
+            return right(*arrays, **options)
+
+        return spy
+
+    for name in ("sgetrf", "sgetrs"):
+        monkeypatch.setattr(lapack, name, spied(name, getattr(lapack, name)))
+    a, b = testing.uniform(20, 20, rng), testing.normal(20, 3, rng)
+    graded = a * np.logspace(-9, 9, 20, dtype=np.float32)  # which is scaled first
+    for matrix in (a, graded):
+        copies = matrix.copy(), b.copy()
+        assert testing.judge_solve(matrix, host.solve(matrix, b), b).ok
+        assert testing.judge_inverse(matrix, host.inv(matrix)).ok
+        np.testing.assert_array_equal(matrix, copies[0])
+        np.testing.assert_array_equal(b, copies[1])
+    host.lu_factor(a)
+    host.det(a)
+    assert {name for name, _, _ in seen} == {"sgetrf", "sgetrs"}
+    for name, overwritten, orders in seen:
+        assert overwritten and all(orders), name
+    assert host.solve(a, b).flags.c_contiguous and host.inv(a).flags.c_contiguous
+    assert host.solve(a, b[:, 0]).shape == (20,)
+
+
+def test_paces_of_the_slower_cpu_side_are_forgotten():
+    """Remembered before LAPACK worked in place: they would send the GPU what the CPU now does faster."""
+    assert memory.FORMAT >= 2

@@ -4,8 +4,10 @@ float32 throughout, matrices that are badly scaled equilibrated by powers of two
 `glla.factors`: both sides call the same matrices singular, but for those within a rounding error of the line between.
 
 SciPy's LAPACK factors and substitutes (`sgetrf`, `sgetrs`) without the interpreter lock, so that the thread that drives
-the GPU goes on; its `lu`, `inv` and `sgetri` hold the lock all the time, and are not used. Without SciPy, NumPy solves
-and inverts, and calls a matrix singular only where a pivot is exactly zero; it has no factors to give.
+the GPU goes on; its `lu`, `inv` and `sgetri` hold the lock all the time, and are not used: the inverse is the solution
+for the identity, which takes as long as `sgetri`. LAPACK counts by columns, and works in place: the copy that it works
+on is made here, by `fortran`, several times faster than by SciPy. Without SciPy, NumPy solves and inverts, and calls a
+matrix singular only where a pivot is exactly zero; it has no factors to give.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from numpy.typing import NDArray
 
 from glla import remedies
 from glla.errors import NonFiniteError, SingularMatrixError
-from glla.factors import SUSPECT, Factors, permutation_of, sign_and_log
+from glla.factors import Factors, permutation_of, sign_and_log
 from glla.kernels.pivot import allowed_growth
 from glla.layout import Shape
 from glla.linalg import PLU
@@ -31,6 +33,10 @@ from glla.refine import scaling
 
 WELL_SCALED = 0.1
 """Largest entries of rows, and of columns, that differ by less than this factor need no scaling: as LAPACK's slaqge."""
+
+
+STRIP = 16
+"""Rows that are converted to Fortran order at a time: so many float32 elements fill a cache line of 64 bytes."""
 
 
 @lru_cache
@@ -53,7 +59,8 @@ def leaving_a_core() -> AbstractContextManager[Any]:
     """Leave a core to the thread that drives the GPU, while BLAS would take them all and wait for its slowest thread.
 
     On an NVIDIA H200 with 16 cores it decides: with 16 threads of BLAS, GPU and CPU together factor no faster than the
-    CPU alone, with 15 they are 1.26, 1.26 and 1.45 times as fast (n = 1024, 2048, 4096; see ``benchmarks/results``).
+    CPU alone, with 15 they were 1.26, 1.26 and 1.45 times as fast (n = 1024, 2048, 4096; see ``benchmarks/results``,
+    hybrid, 2026-11-21, when the CPU side still converted at the pace of SciPy's wrappers, and was slower).
     Needs threadpoolctl; without it, set ``OPENBLAS_NUM_THREADS`` before NumPy is imported.
     """
     control = _threads()
@@ -68,6 +75,21 @@ def functions() -> dict[str, Callable[..., Any]]:
     return {"solve": numpy_solve, "inv": numpy_inv}
 
 
+def fortran(a: Array) -> Array:
+    """Copy an array into Fortran order.
+
+    NumPy goes through a C-ordered array row by row, and fetches a cache line of the copy for each element: for n = 2048
+    that took 30 ms, in strips 6 ms, where `sgetrf` takes 46 ms (AMD EPYC, 2 cores).
+    """
+    copy = np.empty(a.shape, a.dtype, order="F")
+    if a.flags.f_contiguous:
+        np.copyto(copy, a)
+    else:
+        for start in range(0, len(a), STRIP):
+            copy[start : start + STRIP] = a[start : start + STRIP]
+    return copy
+
+
 # -- with LAPACK ----------------------------------------------------------------------------------------------------
 
 
@@ -77,7 +99,7 @@ class HostFactors(Factors):
     def __init__(self, a: Array) -> None:
         from scipy.linalg import lapack
 
-        packed, pivots, _ = lapack.sgetrf(a)
+        packed, pivots, _ = lapack.sgetrf(fortran(a), overwrite_a=1)
         self.__dict__.update(_packed=packed, exchanges=pivots.astype(np.int32, copy=False))
 
     _packed: Array
@@ -101,12 +123,8 @@ class HostFactors(Factors):
 
     @cached_property
     def diagonal(self) -> tuple[Array, Array]:
-        """U's diagonal, and the largest magnitude in U's columns, exact where a pivot is small beside it."""
-        u = np.diagonal(self.packed)
-        largest = np.maximum(self.packed.max(axis=0), -self.packed.min(axis=0))  # L's entries included, which is cheap
-        for j in np.flatnonzero(np.abs(u) <= SUSPECT * largest):
-            largest[j] = np.abs(self.packed[: j + 1, j]).max()
-        return u, largest
+        """U's diagonal, and the largest magnitude in U's columns."""
+        return np.diagonal(self.packed), _largest_of_upper(self.packed)
 
     @property
     def as_scaled(self) -> HostFactors:
@@ -117,8 +135,21 @@ class HostFactors(Factors):
         """Solve A X = B, or with the transpose of A."""
         from scipy.linalg import lapack
 
-        x: Array = lapack.sgetrs(self.packed, self.exchanges, b, trans=int(transposed))[0]
-        return x.reshape(b.shape)  # LAPACK makes a column of a vector
+        right, trans = fortran(b), int(transposed)
+        x: Array = lapack.sgetrs(self.packed, self.exchanges, right, trans=trans, overwrite_b=1)[0]
+        return x.reshape(b.shape, order="F")  # LAPACK makes a column of a vector
+
+
+def _largest_of_upper(a: Array) -> Array:
+    """Largest magnitude in each column of the upper triangle, strip by strip of columns."""
+    rows, columns = a.shape
+    largest = np.zeros(columns, dtype=a.dtype)
+    for first in range(0, columns, STRIP):
+        strip = slice(first, first + STRIP)
+        for part in (a[: min(first, rows), strip], np.triu(a[first : first + STRIP, strip])):
+            if part.size:
+                largest[strip] = np.maximum(largest[strip], np.maximum(part.max(axis=0), -part.min(axis=0)))
+    return largest
 
 
 def solve(a: Array, b: Array) -> Array:
@@ -140,7 +171,7 @@ def _solve(function: str, a: Array, b: Array) -> Array:
     if not usual or not factors.growth(_largest(scaled)) <= allowed_growth(len(a)):
         return remedies.solve(HostFactors, function, a, b.reshape(len(b), -1)).reshape(b.shape)
     factors.check_regular(function)
-    return np.ascontiguousarray(factors.solve_array(b))
+    return fortran(factors.solve_array(b).T).T  # in C order
 
 
 def _largest(a: Array) -> float:
@@ -164,8 +195,8 @@ def lu_factor(a: Array) -> tuple[Array, NDArray[np.int32]]:
         return a.copy(), np.zeros(min(a.shape), dtype=np.int32)
     factors, k = HostFactors(a), min(a.shape)
     scale = _largest(a)
-    most = _largest(factors.packed[:k])  # multipliers, too, which are 1 at most
-    if scale > 0 and not (remedies.size_near_one(scale) and most <= allowed_growth(k) * max(scale, 1.0)):
+    growth = float(_largest_of_upper(factors.packed).max()) / scale if scale > 0 else 0.0
+    if scale > 0 and not (remedies.size_near_one(scale) and growth <= allowed_growth(k)):
         packed = remedies.factors("lu_factor", a, ["partial"], lambda scaled, _: HostFactors(scaled))
         return packed.lu, packed.pivots
     return finite_result("lu_factor", factors.packed, True), factors.exchanges

@@ -7,7 +7,6 @@ of a GPU warmed up before. Timer queries would be wrong under llvmpipe; the wall
 
 from __future__ import annotations
 
-import os
 import platform
 import struct
 import time
@@ -24,6 +23,7 @@ from numpy.typing import NDArray
 from glla import shader as shaders
 from glla.device import Device, Texture
 from glla.kernels import ceilings as kernels
+from glla.lab.machine import cores
 from glla.passes import Plan
 
 Array = NDArray[np.float32]
@@ -133,11 +133,6 @@ def report(device: Device, quick: bool = False) -> dict[str, Any]:
         "seconds": round(time.perf_counter() - start, 3),
         "ceilings": {name: figure.as_dict() for name, figure in figures.items()},
     }
-
-
-def cores() -> int:
-    """Count the CPU cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def measure(device: Device, quick: bool = False) -> dict[str, Ceiling]:

@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
-from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from itertools import product
 from statistics import median
@@ -24,11 +23,13 @@ import glla
 from glla import Device
 from glla import shader as shaders
 from glla.errors import GllaError, LimitError, OptionError
-from glla.lab import ceilings, mistakes, operations, roofline
+from glla.lab import ceilings, machine, mistakes, operations, roofline
 from glla.lab.extra import require
 from glla.lab.fits import Fit, crossover, fit, speedup
 from glla.lab.mistakes import Mistake
 from glla.lab.operations import Arrays, Contender, Job, Operation
+from glla.lab.peers import Figure, Finalist, Peer
+from glla.lab.samples import Samples, is_noisy
 from glla.passes import Parameters, Pass, Plan
 from glla.shader import Stage, resolve
 from glla.testing import Verdict
@@ -70,10 +71,12 @@ class Record:
         variant needs. ``failed``: an exception.
     reason : str
         Why it is not ok.
-    seconds, fastest, slowest : float
-        Of the repeats, operands and results on the device: the median, and the extremes.
+    seconds, lower, upper, fastest, slowest : float
+        Of the repeats, operands and results on the device: the median, the quartiles, and the extremes.
     repeats : int
         How many.
+    samples : tuple of float
+        Seconds of each, in their order.
     end_to_end_seconds : float
         From NumPy to NumPy, median.
     cold_seconds : float
@@ -96,10 +99,15 @@ class Record:
         What the judge found; up to 1 the result is right. Infinite for a result with a NaN, or of a wrong form.
     mean_error : float
         Mean absolute error of an entry against float64, as in the thesis's figures 4.4, 4.9 and 4.12.
-    baseline : str
-        Who does the same on the CPU.
-    baseline_seconds, ratio_to_baseline : float
-        Its median, and how many times faster than it the variant is, GPU-resident.
+    baseline, baseline_way : str
+        Who does the same on the CPU, and the fastest way to call it, see `glla.lab.peers`.
+    baseline_seconds, baseline_lower, baseline_upper, ratio_to_baseline : float
+        Its median and quartiles, the same for all variants of a size, and how many times as fast as it the variant is,
+        GPU-resident.
+    usual : str
+        What a user types to have the CPU do it.
+    usual_seconds, usual_lower, usual_upper, ratio_to_usual : float
+        The same for that call.
     ratio_to_thesis : float
         How many times faster the variant is than the thesis's own.
     """
@@ -111,9 +119,12 @@ class Record:
     reason: str = ""
     parameters: Parameters = ()
     seconds: float | None = None
+    lower: float | None = None
+    upper: float | None = None
     fastest: float | None = None
     slowest: float | None = None
     repeats: int = 0
+    samples: tuple[float, ...] = ()
     end_to_end_seconds: float | None = None
     cold_seconds: float | None = None
     flops: int | None = None
@@ -130,8 +141,16 @@ class Record:
     error_over_bound: float | None = None
     mean_error: float | None = None
     baseline: str = ""
+    baseline_way: str = ""
     baseline_seconds: float | None = None
+    baseline_lower: float | None = None
+    baseline_upper: float | None = None
     ratio_to_baseline: float | None = None
+    usual: str = ""
+    usual_seconds: float | None = None
+    usual_lower: float | None = None
+    usual_upper: float | None = None
+    ratio_to_usual: float | None = None
     ratio_to_thesis: float | None = None
 
     @property
@@ -140,13 +159,19 @@ class Record:
         return self.status == "ok"
 
     @property
+    def noisy(self) -> bool:
+        """Whether the repeats vary too much for their median to be trusted, see `glla.lab.samples.NOISY`."""
+        return self.lower is not None and self.upper is not None and is_noisy(self.lower, self.upper)
+
+    @property
     def intensity(self) -> float | None:
         """Arithmetic intensity, flop per byte moved."""
         return self.flops / self.bytes_moved if self.flops is not None and self.bytes_moved else None
 
     def as_dict(self) -> dict[str, Any]:
-        """As plain data, the parameters as text."""
-        return asdict(self) | {"parameters": written(self.parameters)}
+        """As plain data, the parameters and the samples as text."""
+        samples = " ".join(map(str, self.samples))
+        return asdict(self) | {"parameters": written(self.parameters), "samples": samples}
 
 
 def written(parameters: Parameters) -> str:
@@ -167,17 +192,20 @@ class Summary:
     variant : str
         Or the baseline's label.
     fit : Fit or None
-        a + b n^3; None with fewer than two sizes.
+        a + b n^3; None with fewer than four sizes.
     speedup : float or None
         b_baseline / b_variant, equation 4.7 of the thesis.
     crossover : float or None
         Size from which on its line is below the baseline's: 0 for everywhere, None for never.
+    rough : bool
+        Whether its line, or the baseline's, is far from a measurement, see `glla.lab.fits.POOR`.
     """
 
     variant: str
     fit: Fit | None
     speedup: float | None = None
     crossover: float | None = None
+    rough: bool = False
 
 
 @dataclass(frozen=True)
@@ -223,6 +251,10 @@ class Comparison:
         The shaders of each variant.
     mistakes : list of Mistake
         Where results are wrong: of each variant that has a wrong one, the smallest. See `glla.lab.mistakes`.
+    peers : list of dict
+        For each size who stood beside on the CPU, as `glla.lab.peers.Figure.told`: ways tried, every sample.
+    troubles : list of str
+        What speaks against the figures: the CPU's, repeated, disagreed; other processes were at work.
     complete : bool
         Whether all that was asked for is there.
     """
@@ -238,6 +270,8 @@ class Comparison:
     variants: dict[str, dict[str, Any]] = field(default_factory=dict)
     sources: list[Source] = field(default_factory=list)
     mistakes: list[Mistake] = field(default_factory=list)
+    peers: list[dict[str, Any]] = field(default_factory=list)
+    troubles: list[str] = field(default_factory=list)
     complete: bool = False
 
     def __iter__(self) -> Iterator[Record]:
@@ -264,6 +298,15 @@ class Comparison:
         """Size and seconds of the baseline, the smallest size first."""
         return sorted({r.size: r.baseline_seconds for r in self.records if r.baseline_seconds is not None}.items())
 
+    def usual_times(self) -> list[tuple[int, float]]:
+        """Size and seconds of the usual call, the smallest size first."""
+        return sorted({r.size: r.usual_seconds for r in self.records if r.usual_seconds is not None}.items())
+
+    @property
+    def usual(self) -> str:
+        """The usual call, '' for none."""
+        return next((record.usual for record in self.records if record.usual), "")
+
     def summaries(self) -> list[Summary]:
         """Fit a + b n^3 to each variant, GPU-resident, and to the baseline, which comes last."""
         times = self.baseline_times()
@@ -272,10 +315,9 @@ class Comparison:
         for name in self.names:
             records = self.of(name)
             ours = fit([record.size for record in records], [record.seconds or 0.0 for record in records])
-            both = ours is not None and base is not None
             found.append(
-                Summary(name, ours, speedup(ours, base), crossover(ours, base))  # type: ignore[arg-type]
-                if both
+                Summary(name, ours, speedup(ours, base), crossover(ours, base), ours.poor or base.poor)
+                if ours is not None and base is not None
                 else Summary(name, ours)
             )
         return [*found, Summary(self.baseline, base)] if self.baseline else found
@@ -325,7 +367,7 @@ def compare(
     sizes : sequence of int, optional
         Orders of the matrices.
     baseline : {"auto", "numpy", "scipy", "none"}
-        Who does the same on the CPU, with all its cores; ``auto`` takes the first that the operation has.
+        Whose functions do the same on the CPU, in the fastest of several ways; ``auto`` tries all that are installed.
     repeats : int
         Repeats at most; fewer where they take long.
     seed : int
@@ -417,7 +459,7 @@ class Bench:
     ) -> None:
         self.operation = operations.find(operation)
         self.entries = _swept(_entries(self.operation, variants, also), sweep or {})
-        self.baseline = _baseline(self.operation, baseline)
+        self.baseline, self._package = _baseline(self.operation, baseline)
         self.repeats, self.seed, self.quick = _at_least_one("repeats", repeats), seed, quick
         self._sizes = None if sizes is None else tuple(_at_least_one("sizes", size) for size in sizes)
         if self._sizes == ():
@@ -457,28 +499,47 @@ class Bench:
     def run(self) -> Iterator[Record]:
         """Measure; give each record as it comes, which `result` has then, too."""
         device, result = self.device, self.result
+        watch = machine.Watch()
         result.environment = environment(device, self.seed, self._command)
         result.ceilings = {name: one.as_dict() for name, one in ceilings.of_fragments(device, self.quick).items()}
-        for size in self.sizes:
-            arrays = self.operation.inputs(size, self.seed)
-            base = self._baseline_seconds(arrays)
-            thesis: float | None = None
-            for entry in self.entries:
-                record = self._measure(entry, size, arrays, base, thesis)
-                if entry.contender.name == self.operation.thesis and entry.plain:
-                    thesis = record.seconds
-                result.records.append(record)
-                yield record
-        result.complete = True
+        try:
+            for size in self.sizes:
+                yield from self._run_size(size)
+            result.complete = True
+        finally:
+            result.environment["load"] = watch.told()
+            busy = machine.busy(result.environment["load"])
+            result.troubles += [busy] if busy else []
 
-    def _baseline_seconds(self, arrays: Arrays) -> float | None:
+    def _run_size(self, size: int) -> Iterator[Record]:
+        """Measure all variants at a size, between two measurements of the CPU, which must agree."""
+        arrays = self.operation.inputs(size, self.seed)
+        figure = self._figure(size, arrays)
+        base = _beside(figure) if figure else {}
+        thesis: float | None = None
+        for entry in self.entries:
+            record = self._measure(entry, size, arrays, base, thesis)
+            if entry.contender.name == self.operation.thesis and entry.plain:
+                thesis = record.seconds
+            self.result.records.append(record)
+            yield record
+        if figure:
+            figure.time(self.operation.peer_operands(*arrays))
+            apart = figure.disagreement()
+            self.result.troubles += [f"busy machine? {apart}"] if apart else []
+            self.result.peers.append(figure.told())
+
+    def _figure(self, size: int, arrays: Arrays) -> Figure | None:
         if self.baseline is None:
             return None
-        work = partial(self.baseline.run, *arrays)
-        work()
-        return median(_times(work, self.repeats))
+        operands = self.operation.peer_operands(*arrays)
+        figure = Figure(self.baseline, f"n = {size}", operands, package=self._package)
+        figure.time(operands)
+        return figure
 
-    def _measure(self, entry: Entry, size: int, arrays: Arrays, base: float | None, thesis: float | None) -> Record:
+    def _measure(
+        self, entry: Entry, size: int, arrays: Arrays, base: Mapping[str, Any], thesis: float | None
+    ) -> Record:
         """Verify and time an entry; whatever goes wrong is told in the record."""
         told: dict[str, Any] = {
             "operation": self.operation.name,
@@ -486,8 +547,7 @@ class Bench:
             "parameters": entry.parameters,
             "size": size,
             "flops": self.operation.flops(size),
-            "baseline": self.baseline.label if self.baseline else "",
-            "baseline_seconds": base,
+            **base,
         }
         lacking = operations.unmet(entry.contender.needs, self.device)
         refused = lacking or entry.contender.refuses(entry.parameters)
@@ -537,11 +597,14 @@ class Bench:
         while time.perf_counter() < end:
             _clock(job.run, device)
         times = _times(job.run, self.repeats, device)
-        seconds, base = median(times), told["baseline_seconds"]
+        seconds, samples = median(times), Samples.of(times)
         gflops, written_per_second = told["flops"] / seconds / 1e9, told["bytes_written"] / seconds / 1e9
         roof = roofline.Roof.of(self.result.ceilings)
         return {
             "seconds": seconds,
+            "lower": samples.lower,
+            "upper": samples.upper,
+            "samples": samples.times,
             "fastest": min(times),
             "slowest": max(times),
             "repeats": len(times),
@@ -550,7 +613,8 @@ class Bench:
             "gbytes_per_second": written_per_second,
             "fraction_of_arithmetic": gflops / roof.arithmetic,
             "fraction_of_bandwidth": written_per_second / roof.write,
-            "ratio_to_baseline": base / seconds if base else None,
+            "ratio_to_baseline": _ratio(told.get("baseline_seconds"), seconds),
+            "ratio_to_usual": _ratio(told.get("usual_seconds"), seconds),
             "ratio_to_thesis": _over(thesis, seconds, is_thesis),
         }
 
@@ -587,6 +651,22 @@ def _parts(stage: Stage) -> tuple[tuple[str, int, str], ...]:
         else:
             parts.append((file, number, [text]))
     return tuple((file, first, "\n".join(lines)) for file, first, lines in parts)
+
+
+def _beside(figure: Figure) -> dict[str, Any]:
+    """What records say of the CPU."""
+    best, usual = figure.best, figure.usual
+    found: dict[str, Any] = {"baseline": figure.peer.name, "baseline_way": str(best), **_quartiles("baseline", best)}
+    return found if usual is None else found | {"usual": usual.way.label, **_quartiles("usual", usual)}
+
+
+def _quartiles(name: str, finalist: Finalist) -> dict[str, float]:
+    samples = finalist.samples
+    return {f"{name}_seconds": samples.median, f"{name}_lower": samples.lower, f"{name}_upper": samples.upper}
+
+
+def _ratio(theirs: float | None, ours: float) -> float | None:
+    return None if theirs is None else theirs / ours
 
 
 def _over(thesis: float | None, seconds: float, is_thesis: bool) -> float | None:
@@ -692,16 +772,20 @@ def _entry(operation: Operation, known: Mapping[str, Contender], one: Chosen) ->
     return Entry(which, tuple(values.items()))
 
 
-def _baseline(operation: Operation, name: str | None) -> operations.Baseline | None:
+def _baseline(operation: Operation, name: str | None) -> tuple[Peer | None, str | None]:
+    """Find who does it on the CPU, and whose ways alone are tried, None for all."""
     if name in (None, "none"):
-        return None
+        return None, None
+    packages = sorted({way.package for way in operation.peer.ways})
     if name == "auto":
-        name = next(iter(operation.baselines))
-    if name not in operation.baselines:
-        names = ", ".join((*operation.baselines, "none"))
+        if not operation.peer.installed():
+            require("compare: the baseline", operation.peer.usual.package)
+        return operation.peer, None
+    if name not in packages:
+        names = ", ".join(("auto", *packages, "none"))
         raise OptionError(f"compare: baseline of {operation.name} must be one of {names}, got {name!r}")
     require(f"compare: baseline {name}", name)
-    return operation.baselines[name]
+    return operation.peer, name
 
 
 def _about(contender: Contender) -> dict[str, Any]:
@@ -729,7 +813,8 @@ def environment(device: Device, seed: int, command: str = "") -> dict[str, Any]:
         "glsl": info.glsl,
         "backend": info.backend,
         "software": info.software,
-        "cores": ceilings.cores(),
+        "cores": machine.cores(),
+        "machine": machine.describe(),
         "system": platform.platform(),
         "versions": {"glla": glla.__version__, "Python": platform.python_version()}
         | {name: _version(name) for name in PACKAGES},

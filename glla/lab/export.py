@@ -12,6 +12,7 @@ from typing import Any
 from glla.errors import OptionError
 from glla.lab import mistakes
 from glla.lab.comparison import FIELDS, Comparison, Record, Source
+from glla.lab.peers import OLD_FORMS
 
 FORMAT = 1
 """Of the JSON; raised when a reader of the older one would go wrong."""
@@ -40,7 +41,8 @@ def as_dict(comparison: Comparison) -> dict[str, Any]:
     """Give a comparison as plain data, with the fitted lines."""
     told = asdict(comparison)
     summaries = [asdict(summary) for summary in comparison.summaries()]
-    told |= {"records": comparison.to_dicts(), "mistakes": [mistakes.plain(one) for one in told["mistakes"]]}
+    records = [record.as_dict() | {"samples": list(record.samples)} for record in comparison.records]
+    told |= {"records": records, "mistakes": [mistakes.plain(one) for one in told["mistakes"]]}
     return {"format": FORMAT, **told, "summaries": summaries}
 
 
@@ -85,8 +87,23 @@ def save_csv(comparison: Comparison, path: Path) -> None:
 def _record(told: dict[str, Any]) -> Record:
     pairs = (pair.partition("=") for pair in told["parameters"].split())
     parameters = tuple((name, int(value)) for name, _, value in pairs)
-    numbers = {name: float(told[name]) for name in NUMBERS if isinstance(told[name], str)}  # "inf"
-    return Record(**{**told, **numbers, "parameters": parameters})
+    numbers = {name: float(told[name]) for name in NUMBERS if isinstance(told.get(name), str)}  # "inf"
+    if "usual" not in told:
+        told = told | _as_usual_call(told)
+    samples = tuple(told.get("samples", ()))
+    return Record(**{**told, **numbers, "parameters": parameters, "samples": samples})
+
+
+def _as_usual_call(told: dict[str, Any]) -> dict[str, Any]:
+    """Of a file from before the CPU was measured at its best: what it calls the baseline is a usual call."""
+    return {
+        "usual": OLD_FORMS.get(told["baseline"], told["baseline"]),
+        "usual_seconds": told["baseline_seconds"],
+        "ratio_to_usual": told["ratio_to_baseline"],
+        "baseline": "",
+        "baseline_seconds": None,
+        "ratio_to_baseline": None,
+    }
 
 
 def _plain(value: Any) -> Any:

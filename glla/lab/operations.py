@@ -49,8 +49,9 @@ from glla.device import Texture
 from glla.errors import OptionError
 from glla.factors import Factors, permutation_of
 from glla.kernels import equilibrate, matmul, packing, permutation, plu, rref, triangular
+from glla.lab import peers
 from glla.lab.chain import Chain
-from glla.lab.extra import require
+from glla.lab.peers import Peer
 from glla.layout import Shape
 from glla.passes import Limits, Parameters, Plan, Variant, matrix
 from glla.testing import Verdict
@@ -108,14 +109,6 @@ class Contender:
 
 
 @dataclass(frozen=True)
-class Baseline:
-    """Who does the same on the CPU, with all its cores: a label, and a function of the input arrays."""
-
-    label: str
-    run: Callable[..., Any]
-
-
-@dataclass(frozen=True)
 class Operation:
     """What a contender must do, and how it is judged.
 
@@ -141,12 +134,14 @@ class Operation:
         What that is, in symbols.
     flops : callable
         n -> additions and multiplications.
-    baselines : mapping of str to Baseline
-        By package; the first is the default.
+    peer : Peer
+        Who does the same on the CPU.
     listed : callable
         () -> contenders that glla itself has.
     result : str
         Name of the matrix that `ratios` speaks of.
+    peer_operands : callable
+        Input arrays -> the peer's.
     ratios : callable, optional
         (input arrays, what `fetch` gave) -> error over bound of each of its elements, for a picture of what is wrong.
     """
@@ -162,9 +157,10 @@ class Operation:
     deviation: Callable[[Arrays, Any], float]
     error: str
     flops: Callable[[int], int]
-    baselines: Mapping[str, Baseline]
+    peer: Peer
     listed: Callable[[], list[Contender]]
     result: str = "X"
+    peer_operands: Callable[..., Arrays] = lambda *arrays: arrays
     ratios: Callable[[Arrays, Any], NDArray[np.float64]] | None = None
 
     def inputs(self, n: int, seed: int = 2007) -> Arrays:
@@ -353,18 +349,6 @@ def _mean(difference: NDArray[Any]) -> float:
     return float(np.abs(difference).mean(dtype=np.float64))
 
 
-def _lapack(function: str, *, columns: int | None = None, **options: Any) -> Callable[..., Any]:
-    """Call a function of ``scipy.linalg``, unchecked; with the first `columns` columns only."""
-
-    def run(a: Array, *rest: Array) -> Any:
-        require("compare", "scipy")
-        import scipy.linalg
-
-        return getattr(scipy.linalg, function)(a[:, :columns], *rest, check_finite=False, **options)
-
-    return run
-
-
 # -- matmul -----------------------------------------------------------------------------------------------------------
 
 
@@ -377,13 +361,6 @@ def _matmuls() -> list[Contender]:
         return fresh(matmul.plan, n, n, n, name, limits, **_given(parameters))
 
     return [_contender(name, variant, partial(build, name)) for name, variant in matmul.VARIANTS.items()]
-
-
-def _sgemm(a: Array, b: Array) -> Any:
-    require("compare", "scipy")
-    from scipy.linalg.blas import sgemm
-
-    return sgemm(1.0, b.T, a.T).T  # BLAS counts by columns: (A B)^T = B^T A^T needs no copy
 
 
 # -- rref and plu -----------------------------------------------------------------------------------------------------
@@ -576,7 +553,7 @@ OPERATIONS: dict[str, Operation] = {
             deviation=lambda arrays, c: _mean(c - testing.product(*arrays)),
             error="|C - A B|",
             flops=lambda n: 2 * n**3,
-            baselines={"numpy": Baseline("numpy.matmul", np.matmul), "scipy": Baseline("BLAS sgemm", _sgemm)},
+            peer=peers.PRODUCT,
             listed=_matmuls,
             result="C",
             ratios=lambda arrays, c: testing.product_ratios(c, *arrays),
@@ -593,7 +570,8 @@ OPERATIONS: dict[str, Operation] = {
             deviation=lambda arrays, r: _mean(r[:, -1] - 1.0),
             error="|x - 1|",
             flops=lambda n: rref.flops((n, n + 1)),
-            baselines={"scipy": Baseline("LAPACK getrf of A", _lapack("lu_factor", columns=-1))},
+            peer=peers.FACTORS,
+            peer_operands=lambda augmented: (np.ascontiguousarray(augmented[:, :-1]),),
             listed=lambda: _eliminations(rref, 1, "harmonic", ("harmonic", "geometric", "partial")),
             result="R",
             ratios=_rref_ratios,
@@ -610,7 +588,7 @@ OPERATIONS: dict[str, Operation] = {
             deviation=_plu_deviation,
             error="|P L U - A|",
             flops=lambda n: plu.flops((n, n)),
-            baselines={"scipy": Baseline("LAPACK getrf", _lapack("lu_factor"))},
+            peer=peers.FACTORS,
             listed=lambda: _eliminations(plu, 0, "partial", ("partial", "harmonic", "geometric")),
             result="L U",
             ratios=_plu_ratios,
@@ -627,7 +605,7 @@ OPERATIONS: dict[str, Operation] = {
             deviation=lambda arrays, x: _mean(testing.product(arrays[0], x) - arrays[1]),
             error="|T X - B|",
             flops=lambda n: n**3,
-            baselines={"scipy": Baseline("LAPACK trtrs", _lapack("solve_triangular", lower=True))},
+            peer=peers.TRIANGULAR,
             listed=_triangulars,
             result="T X",
             ratios=_triangular_ratios,
@@ -644,10 +622,7 @@ OPERATIONS: dict[str, Operation] = {
             deviation=lambda arrays, x: _mean(x - 1.0),
             error="|x - 1|",
             flops=lambda n: plu.flops((n, n)) + 2 * n * n,
-            baselines={
-                "numpy": Baseline("numpy.linalg.solve", np.linalg.solve),
-                "scipy": Baseline("scipy.linalg.solve", _lapack("solve")),
-            },
+            peer=peers.SYSTEM,
             listed=lambda: _solvers(inverse=False),
         ),
         Operation(
@@ -662,10 +637,7 @@ OPERATIONS: dict[str, Operation] = {
             deviation=_inverse_deviation,
             error="|A X - I|",
             flops=lambda n: plu.flops((n, n)) + 2 * n**3,
-            baselines={
-                "numpy": Baseline("numpy.linalg.inv", np.linalg.inv),
-                "scipy": Baseline("scipy.linalg.inv", _lapack("inv")),
-            },
+            peer=peers.INVERSE,
             listed=lambda: _solvers(inverse=True),
         ),
     )

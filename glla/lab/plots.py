@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ import numpy as np
 from glla.errors import OptionError
 from glla.lab.comparison import Comparison, Record
 from glla.lab.extra import require
+from glla.lab.fits import FEWEST, per_cent
 from glla.lab.roofline import Roof
 
 if TYPE_CHECKING:
@@ -106,18 +107,19 @@ def times(ax: Axes, comparison: Comparison, ink: str) -> None:
         sizes, seconds = [r.size for r in records], [r.seconds or 0.0 for r in records]
         _fitted(ax, comparison, name, style["color"], "-")
         ax.plot(sizes, seconds, linestyle="none", label=_text(name), **style)
-    base = comparison.baseline_times()
+        _bars(ax, [(r.size, r.lower, r.upper) for r in records], style["color"])
+    base, usual = comparison.baseline_times(), comparison.usual_times()
+    theirs: dict[str, Any] = {"markersize": 8, "markeredgewidth": 2}
     if base:
         _fitted(ax, comparison, comparison.baseline, ink, "--")
-        ax.plot(
-            *zip(*base, strict=True),
-            "x",
-            color=ink,
-            markersize=8,
-            markeredgewidth=2,
-            label=_text(f"{comparison.baseline} (CPU)"),
-        )
-    _axes(ax, ink, "Time, operands on the device; lines: fitted a + b n³", "n", "seconds")
+        label = _text(f"{comparison.baseline} (CPU), fastest way")
+        ax.plot(*zip(*base, strict=True), "x", color=ink, label=label, **theirs)
+        _bars(ax, [(r.size, r.baseline_lower, r.baseline_upper) for r in comparison.records], ink)
+    if usual:
+        ax.plot(*zip(*usual, strict=True), "+", color=ink, label=_text(f"usual call: {comparison.usual}"), **theirs)
+        _bars(ax, [(r.size, r.usual_lower, r.usual_upper) for r in comparison.records], ink)
+    lines = "; lines: fitted a + b n³" if any(summary.fit for summary in comparison.summaries()) else ""
+    _axes(ax, ink, f"Time, operands on the device{lines}; bars: quartiles", "n", "seconds")
     _sizes(ax, comparison)
     _legend(ax, ink)
 
@@ -130,7 +132,7 @@ def errors(ax: Axes, comparison: Comparison, ink: str) -> None:
             continue
         sizes, values = zip(*points, strict=True)
         power = _power(sizes, values)
-        label = _text(name if power is None else f"{name}: n^{power:.1f}")
+        label = _text(name if power is None else f"{name}: n^{power[0]:.1f}, off by up to {per_cent(power[1])}")
         ax.plot(sizes, values, linestyle=":", label=label, **style)
     _axes(ax, ink, f"Mean absolute error of an entry, {comparison.error}", "n", comparison.error)
     _sizes(ax, comparison)
@@ -211,6 +213,14 @@ def _series(comparison: Comparison) -> list[tuple[dict[str, Any], str, list[Reco
     ]
 
 
+def _bars(ax: Axes, points: Iterable[tuple[int, float | None, float | None]], colour: str) -> None:
+    """Draw from quartile to quartile where they are known: size, lower, upper."""
+    known = {(size, low, high) for size, low, high in points if low is not None and high is not None}
+    if known:
+        sizes, low, high = zip(*sorted(known), strict=True)
+        ax.vlines(sizes, low, high, color=colour, linewidth=4, alpha=0.45)
+
+
 def _text(name: str) -> str:
     """Write a name as it is: to matplotlib dollars enclose formulas, and a leading underscore hides a label."""
     return (" " if name.startswith("_") else "") + name.replace("$", r"\$")
@@ -225,11 +235,16 @@ def _fitted(ax: Axes, comparison: Comparison, name: str, colour: str, dashes: st
     ax.plot(x[y > 0], y[y > 0], dashes, color=colour, linewidth=1.6, alpha=0.85)
 
 
-def _power(sizes: Sequence[float], values: Sequence[float]) -> float | None:
-    """Exponent p of the law c n^p that fits best, on logarithmic axes; None with fewer than three sizes."""
-    if len(sizes) < 3:
+def _power(sizes: Sequence[float], values: Sequence[float]) -> tuple[float, float] | None:
+    """Exponent p of the law c n^p that fits best, on logarithmic axes, and how far a value is off at most, relative.
+
+    None with fewer sizes than a fit needs, see `glla.lab.fits.FEWEST`.
+    """
+    if len(set(sizes)) < FEWEST:
         return None
-    return float(np.polyfit(np.log(sizes), np.log(values), 1)[0])
+    x, y = np.log(sizes), np.log(values)
+    p, c = np.polyfit(x, y, 1)
+    return float(p), float(np.expm1(np.abs(y - (p * x + c)).max()))
 
 
 def _axes(ax: Axes, ink: str, title: str, x: str, y: str) -> None:

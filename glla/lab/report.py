@@ -10,7 +10,7 @@ from base64 import b64encode
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from glla.lab import mistakes, plots, show
+from glla.lab import machine, mistakes, plots, show
 from glla.lab.comparison import Comparison, Record, Source
 from glla.lab.extra import require
 from glla.lab.mistakes import Mistake
@@ -61,6 +61,7 @@ def render(comparison: Comparison) -> str:
         "ms": show.milliseconds,
         "figure": show.figure,
         "share": show.share,
+        "spread": show.spread,
         "whole": show.whole,
         "breakable": lambda name: escape(name).replace("_", Markup("_<wbr>")).replace(":", Markup(":<wbr>")),
     }
@@ -73,7 +74,10 @@ def render(comparison: Comparison) -> str:
         last=last,
         largest=[record for record in comparison.records if record.size == last],
         best=best(comparison),
-        troubles=show.reasons(comparison),
+        troubles=[*show.warnings(comparison), *show.reasons(comparison)],
+        peer_lines=show.peer_lines(comparison)[1:],
+        machine=machine.written(comparison.environment["machine"]) if "machine" in comparison.environment else "",
+        no_fit=show.NO_FIT,
         wrong=sum(record.status == "wrong" for record in comparison.records),
         unfinished=sum(record.status in ("failed", "skipped") for record in comparison.records),
         summaries=[

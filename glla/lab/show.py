@@ -5,20 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
+from glla.lab import machine
 from glla.lab.comparison import Bench, Comparison, Record, Summary
 from glla.lab.extra import require
+from glla.lab.fits import FEWEST, POOR, per_cent
+from glla.lab.samples import NOISY
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-WIDE = 132
+WIDE = 160
 """Columns that the full table wants."""
 
 LEGEND = """\
-ms: median, operands and result on the device; to end: from NumPy to NumPy; cold: first run, with plan and compilation
+ms: median, operands and result on the device, half of the repeats between the quartiles (! marks a noisy timing)
+to end: from NumPy to NumPy; cold: first run, with plan and compilation
 of fma, of write: of the fragment multiply-add and colour-write ceilings of this run; GB/s: written by all passes
-error: over its bound, wrong above 1; x cpu, x thesis: times faster than the baseline, the thesis's variant"""
+error: over its bound, wrong above 1; x cpu, x usual, x thesis: times as fast as the CPU in its fastest way, as the call
+that a user types, as the thesis's variant"""
+
+
+NO_FIT = f"no line is fitted to the times: that takes {FEWEST} sizes or more"
 
 
 def milliseconds(seconds: float | None) -> str:
@@ -41,6 +49,17 @@ def figure(value: float | None) -> str:
     return f"{value:.0f}" if 1000 <= abs(value) < 1e7 else f"{value:.3g}"
 
 
+def spread(record: Record) -> str:
+    """Write the quartiles of a timing in milliseconds, with a mark if they are far apart.
+
+    >>> spread(Record("matmul", "a", 8, seconds=2e-3, lower=1e-3, upper=3e-3))
+    '1-3!'
+    """
+    if record.lower is None:
+        return "-"
+    return f"{milliseconds(record.lower)}-{milliseconds(record.upper)}{'!' if record.noisy else ''}"
+
+
 def share(value: float | None) -> str:
     """Write a fraction in per cent.
 
@@ -60,16 +79,18 @@ COLUMNS: tuple[Column, ...] = (  # heading, cell, in the narrow table too
     ("variant", lambda r: r.variant, True),
     ("n", lambda r: str(r.size), True),
     ("ms", lambda r: milliseconds(r.seconds), True),
+    ("quartiles", lambda r: spread(r), True),
     ("to end", lambda r: milliseconds(r.end_to_end_seconds), False),
     ("cold", lambda r: milliseconds(r.cold_seconds), False),
     ("GFLOP/s", lambda r: figure(r.gflops), True),
-    ("of fma", lambda r: share(r.fraction_of_arithmetic), True),
+    ("of fma", lambda r: share(r.fraction_of_arithmetic), False),
     ("GB/s", lambda r: figure(r.gbytes_per_second), False),
     ("of write", lambda r: share(r.fraction_of_bandwidth), False),
     ("passes", lambda r: whole(r.passes), False),
     ("draws", lambda r: whole(r.draws), False),
     ("error", lambda r: r.status.upper() if not r.ok else figure(r.error_over_bound), True),
     ("x cpu", lambda r: figure(r.ratio_to_baseline), True),
+    ("x usual", lambda r: figure(r.ratio_to_usual), True),
     ("x thesis", lambda r: figure(r.ratio_to_thesis), True),
 )
 
@@ -103,7 +124,7 @@ def _console(kind: type[Console]) -> Console:
 
 def _place(bench: Bench) -> str:
     info = bench.device.info
-    peer = bench.baseline.label if bench.baseline else "no baseline"
+    peer = bench.baseline.name if bench.baseline else "no baseline"
     return f"{info.renderer}, OpenGL {info.version}, {info.backend}; beside {peer}"
 
 
@@ -167,8 +188,30 @@ def conclude(comparison: Comparison, console: Console | None = None) -> None:
     from rich.console import Console
 
     console = console or _console(Console)
-    for text in [LEGEND, "", *reasons(comparison), *best(comparison), *fits(comparison)]:
+    told = [*peer_lines(comparison), *warnings(comparison), *reasons(comparison), *best(comparison), *fits(comparison)]
+    for text in [LEGEND, "", *told]:
         console.print(text, markup=False, soft_wrap=True)
+
+
+def peer_lines(comparison: Comparison) -> list[str]:
+    """Say how the CPU did it, a line for each size: its fastest way, and the usual call."""
+    found = {record.size: record for record in comparison.records if record.baseline_way}
+    lines = [
+        f"  n = {size:<6d} {milliseconds(one.baseline_seconds):>8} ms  {one.baseline_way}"
+        + (f"; usual call {one.usual} {milliseconds(one.usual_seconds)} ms" if one.usual else "")
+        for size, one in found.items()
+    ]
+    place = comparison.environment.get("machine")
+    where = f" on {machine.written(place)}" if place else ""
+    return [f"{comparison.baseline}{where}", *lines] if lines else []
+
+
+def warnings(comparison: Comparison) -> list[str]:
+    """Say what speaks against the figures: timings that vary, a CPU that was busy with something else."""
+    varied = sum(record.ok and record.noisy for record in comparison.records)
+    count = len(comparison.records)
+    noise = f"{varied} of {count} timings have quartiles more than {NOISY} times apart"
+    return [f"WARNING: {text}" for text in (*comparison.troubles, *([noise] if varied else []))]
 
 
 def reasons(comparison: Comparison) -> list[str]:
@@ -201,20 +244,21 @@ def fits(comparison: Comparison) -> list[str]:
     """Write the fitted lines, the speed-ups and the crossover sizes, a line each."""
     found = [summary for summary in comparison.summaries() if summary.fit is not None]
     if not found:
-        return []
+        return [NO_FIT] if any(record.ok for record in comparison.records) else []
     width = max(len(summary.variant) for summary in found)
     lines = [
-        f"  {one.variant:{width}}  {one.fit!s:28}  {speedup_text(one)}{crossing(one, comparison.baseline)}".rstrip()
+        f"  {one.variant:{width}}  {one.fit!s:60}  {speedup_text(one)}{crossing(one, comparison.baseline)}".rstrip()
         for one in found
     ]
-    head = "seconds as a + b n^3, by least squares"
+    head = "seconds as a + b n^3, by least squares, with the residual in seconds and the largest relative difference"
     beside = "; speed-up b_CPU / b_GPU, as the thesis's equation 4.7" if comparison.baseline else ""
     return [head + beside, *lines]
 
 
 def speedup_text(summary: Summary) -> str:
     """Write the speed-up, '' without one."""
-    return "" if summary.speedup is None else f"speed-up {figure(summary.speedup)}, "
+    rough = " (rough)" if summary.rough else ""
+    return "" if summary.speedup is None else f"speed-up {figure(summary.speedup)}{rough}, "
 
 
 def crossing(summary: Summary, baseline: str) -> str:
@@ -232,6 +276,10 @@ def crossing(summary: Summary, baseline: str) -> str:
         return f"line never below that of {baseline}"
     if summary.crossover == 0:
         return f"line everywhere below that of {baseline}"
-    measured = summary.fit.smallest <= summary.crossover <= summary.fit.largest
-    beyond = "" if measured else " (beyond what was measured)"
-    return f"faster than {baseline} from n = {summary.crossover:.0f} on{beyond}"
+    doubts = []
+    if not summary.fit.smallest <= summary.crossover <= summary.fit.largest:
+        doubts.append("beyond what was measured")
+    if summary.rough:
+        doubts.append(f"a rough guess: a line misses a measurement by over {per_cent(POOR)}")
+    doubt = f" ({'; '.join(doubts)})" if doubts else ""
+    return f"faster than {baseline} from n = {summary.crossover:.0f} on{doubt}"

@@ -29,21 +29,21 @@ def test_the_whole_command(tmp_path, capsys):
     """With the ceilings measured, too: nothing is left out but size and time."""
     files = {name: tmp_path / f"c.{name}" for name in ("json", "csv", "html", "png")}
     options = ("--json", files["json"], "--csv", files["csv"], "--html", files["html"], "--plot", files["png"])
-    asked = ("matmul", "--sizes", "8:32:log3", "--repeats", "2", "--variants", "register_blocked,inner_product")
+    asked = ("matmul", "--sizes", "8:32:log4", "--repeats", "2", "--variants", "register_blocked,inner_product")
     assert run(*asked, "--quick", *options) == 0
     output, errors = capsys.readouterr()
     assert errors == ""
     assert output.startswith("matmul: C = A B; ")
     assert glla.default_device().info.renderer in output
-    assert sum(line.startswith("register_blocked ") for line in output.splitlines()) == 3
+    assert sum(line.startswith("register_blocked ") for line in output.splitlines()) == 4
     assert "speed-up" in output
     assert f"written: {files['json']}, {files['csv']}, {files['png']}, {files['html']}" in output
     result = export.load(files["json"])
     assert result.complete
     assert [(r.size, r.variant) for r in result][:2] == [(8, "inner_product"), (8, "register_blocked")]
-    assert result.environment["command"].startswith("glla compare matmul --sizes 8:32:log3 --repeats 2 --variants")
+    assert result.environment["command"].startswith("glla compare matmul --sizes 8:32:log4 --repeats 2 --variants")
     assert result.environment["command"] in files["html"].read_text(encoding="utf-8")
-    assert files["csv"].read_text().count("\n") == 7
+    assert files["csv"].read_text().count("\n") == 9
     assert files["png"].read_bytes().startswith(b"\x89PNG")
 
 
@@ -56,7 +56,7 @@ def test_every_operation(quick, capsys, operation):
 
 
 def test_no_baseline(quick, capsys):
-    assert run("matmul", "--sizes", "4,8", "--variants", "inner_product", "--baseline", "none") == 0
+    assert run("matmul", "--sizes", "4,6,8,10", "--variants", "inner_product", "--baseline", "none") == 0
     output = capsys.readouterr().out
     assert "beside no baseline" in output
     assert "seconds as a + b n^3" in output

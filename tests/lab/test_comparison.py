@@ -10,7 +10,7 @@ import pytest
 import glla.lab
 from glla.errors import OptionError
 from glla.kernels import matmul, plu
-from glla.lab import comparison, extra, operations
+from glla.lab import comparison, extra, machine, operations, peers, show
 from glla.lab.comparison import Bench, Comparison, Record, Source
 from glla.lab.fits import Fit
 from glla.passes import Plan
@@ -31,15 +31,16 @@ def test_public_names():
 
 def test_records(measured, roofs):
     assert [(r.variant, r.size) for r in measured] == [
-        (variant, size) for size in (8, 17, 32) for variant in ("inner_product", "register_blocked")
+        (variant, size) for size in (8, 17, 24, 32) for variant in ("inner_product", "register_blocked")
     ]
-    assert len(measured) == 6
+    assert len(measured) == 8
     assert measured.complete
     assert measured.names == ["inner_product", "register_blocked"]
     for record in measured:
         assert (record.operation, record.status, record.reason) == ("matmul", "ok", "")
-        assert record.fastest <= record.seconds <= record.slowest
-        assert record.repeats == 3
+        assert record.fastest <= record.lower <= record.seconds <= record.upper <= record.slowest
+        assert record.repeats == len(record.samples) == 3
+        assert sorted(record.samples)[1] == record.seconds
         assert record.cold_seconds > 0
         assert record.end_to_end_seconds > 0
         assert record.flops == 2 * record.size**3
@@ -53,13 +54,15 @@ def test_records(measured, roofs):
         assert 0 < record.error_over_bound < 1
         assert record.error_over_bound == pytest.approx(record.error / record.bound)
         assert 0 < record.mean_error < record.size * 1e-3
-        assert record.baseline == "numpy.matmul"
+        assert (record.baseline, record.usual) == ("BLAS gemm", "a @ b")
+        assert record.ratio_to_usual == pytest.approx(record.usual_seconds / record.seconds)
+        assert record.baseline_lower <= record.baseline_seconds <= record.baseline_upper
         assert record.ratio_to_baseline == pytest.approx(record.baseline_seconds / record.seconds)
-    for size in (8, 17, 32):
+    for size in (8, 17, 24, 32):
         thesis, other = (record for record in measured if record.size == size)
         assert thesis.ratio_to_thesis == 1.0
         assert other.ratio_to_thesis == pytest.approx(thesis.seconds / other.seconds)
-        assert thesis.baseline_seconds == other.baseline_seconds
+        assert thesis.baseline_seconds == other.baseline_seconds <= thesis.usual_seconds
 
 
 def test_where_and_when(measured, device):
@@ -76,7 +79,7 @@ def test_a_data_frame_in_one_line(measured):
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(measured.records)
     assert list(frame.columns) == list(comparison.FIELDS)
-    assert frame.groupby("variant")["seconds"].count().to_dict() == {"inner_product": 3, "register_blocked": 3}
+    assert frame.groupby("variant")["seconds"].count().to_dict() == {"inner_product": 4, "register_blocked": 4}
     assert (frame["status"] == "ok").all()
 
 
@@ -243,7 +246,7 @@ def test_parameters_make_an_entry_of_their_own(quick):
         (("plu", None, []), {}, "sizes must hold at least one size, got none"),
         (("plu", None, [4, 0]), {}, "sizes must be at least 1, got 0"),
         (("plu",), {"repeats": 0}, "repeats must be at least 1, got 0"),
-        (("plu",), {"baseline": "numpy"}, "baseline of plu must be one of scipy, none, got 'numpy'"),
+        (("plu",), {"baseline": "numpy"}, "baseline of plu must be one of auto, scipy, none, got 'numpy'"),
     ],
 )
 def test_wrong_options(arguments, options, message):
@@ -253,8 +256,11 @@ def test_wrong_options(arguments, options, message):
 
 def test_a_baseline_that_is_not_installed(monkeypatch):
     monkeypatch.setattr(extra, "find_spec", lambda name: None)
-    with pytest.raises(extra.MissingPackageError, match=r"baseline scipy: needs scipy; pip install 'glla\[lab\]'"):
+    monkeypatch.setattr(peers, "find_spec", lambda name: None)
+    with pytest.raises(extra.MissingPackageError, match=r"the baseline: needs scipy; pip install 'glla\[lab\]'"):
         Bench("plu")
+    with pytest.raises(extra.MissingPackageError, match=r"baseline scipy: needs scipy; pip install 'glla\[lab\]'"):
+        Bench("plu", baseline="scipy")
 
 
 def test_sizes_by_default_suit_the_device(device):
@@ -282,15 +288,16 @@ def synthetic():
         base = 1e-9 * size**3
         return Record("matmul", variant, size, seconds=seconds, baseline="CPU", baseline_seconds=base)
 
-    fast = [record("fast", n, 1e-3 + 0.5e-9 * n**3) for n in (100, 200, 300)]
-    slow = [record("slow", n, 2e-9 * n**3) for n in (100, 200, 300)]
+    fast = [record("fast", n, 1e-3 + 0.5e-9 * n**3) for n in (100, 200, 300, 400)]
+    slow = [record("slow", n, 2e-9 * n**3) for n in (100, 200, 300, 400)]
     lost = [Record("matmul", "lost", 100, status="wrong", baseline="CPU", baseline_seconds=1e-3)]
     return Comparison("matmul", records=fast + slow + lost)
 
 
 def test_summaries():
     fast, slow, lost, base = synthetic().summaries()
-    assert fast.fit == Fit(pytest.approx(1e-3), pytest.approx(0.5e-9), 100, 300)
+    none = pytest.approx(0, abs=1e-12)
+    assert fast.fit == Fit(pytest.approx(1e-3), pytest.approx(0.5e-9), 100, 400, none, none)
     assert fast.speedup == pytest.approx(2.0)
     assert fast.crossover == pytest.approx((1e-3 / 0.5e-9) ** (1 / 3))
     assert slow.speedup == pytest.approx(0.5)
@@ -298,6 +305,67 @@ def test_summaries():
     assert (lost.fit, lost.speedup, lost.crossover) == (None, None, None)
     assert base.variant == "CPU"
     assert base.fit.b == pytest.approx(1e-9)
+
+
+def test_lines_that_miss_a_measurement_are_called_rough():
+    told = synthetic()
+    fast, *_ = told.summaries()
+    assert not fast.rough
+    told.records = [replace(one, baseline_seconds=1e-9 if one.size == 100 else 1.0) for one in told.records]
+    fast, *_ = told.summaries()
+    assert fast.rough
+    assert "rough guess" in show.crossing(replace(fast, speedup=1.0, crossover=200.0), "CPU")
+
+
+def test_three_sizes_are_no_line():
+    """Two parameters through three points always fit."""
+    told = synthetic()
+    told.records = [record for record in told.records if record.size < 400]
+    assert all(summary.fit is None for summary in told.summaries())
+
+
+# ---- the CPU beside it -----------------------------------------------------------------------
+
+
+def test_the_cpu_is_timed_once_for_all_variants_and_again_at_the_end(quick, monkeypatch):
+    figures = []
+
+    class Spy(peers.Figure):
+        def __init__(self, *given, **options):
+            super().__init__(*given, **options)
+            figures.append(self)
+
+    monkeypatch.setattr(comparison, "Figure", Spy)
+    told = comparison.compare("plu", ["rank2", "blocked"], [6, 9], repeats=1)
+    assert [figure.size for figure in figures] == ["n = 6", "n = 9"]
+    assert [figure.blocks for figure in figures] == [2, 2]
+    assert [one["size"] for one in told.peers] == ["n = 6", "n = 9"]
+    assert all(len(one["best"]["blocks"]) == 2 for one in told.peers)
+    assert {record.usual for record in told} == {"scipy.linalg.lu_factor(a)"}
+
+
+def test_a_cpu_that_disagrees_with_itself_is_told(quick, monkeypatch):
+    monkeypatch.setattr(peers, "AGREEMENT", 0.0)  # nothing agrees
+    told = comparison.compare("matmul", ["inner_product"], [6], repeats=1)
+    trouble, *_ = told.troubles  # another one may be about other processes
+    assert trouble.startswith("busy machine? BLAS gemm at n = 6 (")
+    assert "times apart, where 0 is allowed" in trouble
+
+
+def test_other_processes_are_told(quick, monkeypatch):
+    load = {"load_average": {}, "others_cores": {"start": 0.0, "during": 3.0, "end": None}, "of_cores": 4}
+    monkeypatch.setattr(machine.Watch, "told", lambda watch: load)
+    told = comparison.compare("matmul", ["inner_product"], [6], baseline="none", repeats=1)
+    assert told.environment["load"] == load
+    assert told.troubles == ["the machine was busy: other processes used 3 of its 4 cores during the run"]
+
+
+@pytest.mark.parametrize("package", ["numpy", "scipy"])
+def test_the_ways_of_one_package_alone(quick, package):
+    told = comparison.compare("matmul", ["inner_product"], [6], baseline=package, repeats=1)
+    labels = {trial["way"] for one in told.peers for trial in one["trials"]}
+    assert labels == {way.label for way in peers.PRODUCT.ways if way.package == package}
+    assert told.usual == ("a @ b" if package == "numpy" else "")
 
 
 def test_a_source_is_the_text_of_its_parts():

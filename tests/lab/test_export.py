@@ -17,7 +17,7 @@ def test_json_comes_back_as_it_was(measured, tmp_path):
     assert export.load(path) == measured
     told = json.loads(path.read_text(encoding="utf-8"))
     assert told["format"] == export.FORMAT
-    assert [one["variant"] for one in told["summaries"]] == ["inner_product", "register_blocked", "numpy.matmul"]
+    assert [one["variant"] for one in told["summaries"]] == ["inner_product", "register_blocked", "BLAS gemm"]
     assert told["summaries"][0]["fit"]["b"] == measured.summaries()[0].fit.b
 
 
@@ -27,6 +27,32 @@ def test_json_holds_infinities_and_parameters(tmp_path):
     export.save_json(Comparison("matmul", records=[record]), path)
     assert "Infinity" not in path.read_text(encoding="utf-8")
     assert export.load(path).records == [record]
+
+
+def test_every_sample_is_kept(measured, tmp_path):
+    path = tmp_path / "c.json"
+    export.save_json(measured, path)
+    told = json.loads(path.read_text(encoding="utf-8"))
+    assert [tuple(one["samples"]) for one in told["records"]] == [record.samples for record in measured]
+    assert all(all(one["best"]["blocks"]) and all(one["usual"]["blocks"]) for one in told["peers"])
+    assert told["environment"]["machine"]["blas"]
+
+
+def test_the_baseline_of_an_old_file_is_a_usual_call(measured, tmp_path):
+    """Before, the CPU was timed in the form that users type."""
+    path = tmp_path / "c.json"
+    export.save_json(measured, path)
+    told = json.loads(path.read_text(encoding="utf-8"))
+    new = {name for name in told["records"][0] if name.startswith(("usual", "baseline_")) or name == "ratio_to_usual"}
+    for one in told["records"]:
+        one["baseline"] = "LAPACK getrf"
+        for name in (new | {"lower", "upper", "samples"}) - {"baseline_seconds"}:
+            del one[name]
+    path.write_text(json.dumps(told), encoding="utf-8")
+    for old, record in zip(export.load(path), measured, strict=True):
+        assert (old.baseline, old.baseline_seconds, old.ratio_to_baseline) == ("", None, None)
+        assert old.usual == "scipy.linalg.lu_factor(a, check_finite=False)"
+        assert (old.usual_seconds, old.ratio_to_usual) == (record.baseline_seconds, record.ratio_to_baseline)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": 999}', '{"format": 1, "summaries": []}'])

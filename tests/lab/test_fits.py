@@ -16,15 +16,23 @@ def test_a_fit_recovers_what_was_put_in(a, b):
 
 
 def test_a_fit_is_the_least_squares_one():
-    """Of (0, 0), (1, 0), (1, 3) in n^3: the line through the mean of those that share a size."""
-    found = fit([1, 2, 2], [0.0, 0.0, 3.0])
-    assert found(2) == pytest.approx(1.5)
-    assert found(1) == pytest.approx(0.0, abs=1e-12)
+    """Sizes whose cubes are 1, 2, 3, 4: the line through (1, 1), (2, 3), (3, 2), (4, 4) is 0.5 + 0.8 x."""
+    found = fit([1, 2 ** (1 / 3), 3 ** (1 / 3), 4 ** (1 / 3)], [1.0, 3.0, 2.0, 4.0])
+    assert (found.a, found.b) == (pytest.approx(0.5), pytest.approx(0.8))
 
 
-@pytest.mark.parametrize(("sizes", "seconds"), [([], []), ([8], [1.0]), ([8, 8], [1.0, 2.0])])
-def test_one_size_is_no_line(sizes, seconds):
-    assert fit(sizes, seconds) is None
+def test_a_fit_says_how_far_the_measurements_are_from_it():
+    """Differences -0.3, 0.9, -0.9, 0.3 from the line above: sqrt(1.8 / 2), and 0.9 of 2 at most."""
+    found = fit([1, 2 ** (1 / 3), 3 ** (1 / 3), 4 ** (1 / 3)], [1.0, 3.0, 2.0, 4.0])
+    assert found.residual == pytest.approx(0.9**0.5)
+    assert found.worst == pytest.approx(0.45)
+    assert not found.poor
+    assert fit([1, 2, 3, 4], [1.0, 0.1, 1.0, 1.0]).poor
+
+
+@pytest.mark.parametrize("sizes", [[], [8], [8, 8], [8, 16], [8, 16, 32], [8, 16, 16, 32]])
+def test_fewer_than_four_sizes_are_no_line(sizes):
+    assert fit(sizes, [1.0 + n for n in range(len(sizes))]) is None
 
 
 def test_the_thesis_s_own_figures():
@@ -48,5 +56,6 @@ def test_lines_that_never_cross():
 
 
 def test_a_fit_as_text():
-    assert str(Fit(-0.0174, 7.93e-10, 1, 2)) == "-0.0174 + 7.93e-10 n^3"
-    assert str(Fit(0.5, -2e-9, 1, 2)) == "0.5 - 2e-09 n^3"
+    written = str(Fit(-0.0174, 7.93e-10, 1, 2, 0.0123, 0.25))
+    assert written == "-0.0174 + 7.93e-10 n^3, residual 0.012, off by up to 25 %"
+    assert str(Fit(0.5, -2e-9, 1, 2)).startswith("0.5 - 2e-09 n^3, ")

@@ -62,8 +62,9 @@ def test_baselines_are_right(name):
     """They solve the problem that the contenders solve: the flops and the ratio would mean nothing else."""
     operation = OPERATIONS[name]
     arrays = operation.inputs(30)
-    for baseline in operation.baselines.values():
-        result = baseline.run(*arrays)
+    for way in operation.peer.ways:
+        copies = [np.array(array, order="K") for array in way.operands(*operation.peer_operands(*arrays))]
+        result = way.bind()(*copies)
         if name == "rref":
             assert result[0].shape == (30, 30)
         elif name == "plu":

@@ -63,13 +63,26 @@ def test_times_are_marks_and_fits_are_lines(measured):
     _, lines = drawn("times", measured)
     for variant in measured.names:
         assert lines[variant] == [(record.size, record.seconds) for record in measured.of(variant)]
-    assert lines["numpy.matmul (CPU)"] == measured.baseline_times()
+    assert lines["BLAS gemm (CPU), fastest way"] == measured.baseline_times()
+    assert lines["usual call: a @ b"] == measured.usual_times()
+
+
+def test_bars_reach_from_quartile_to_quartile(measured):
+    from matplotlib.collections import LineCollection
+
+    ax, _ = drawn("times", measured)
+    drawn_bars = [line for bars in ax.collections if isinstance(bars, LineCollection) for line in bars.get_segments()]
+    ends = {(line[0][0], line[0][1], line[1][1]) for line in drawn_bars}
+    wanted = {(r.size, r.lower, r.upper) for r in measured}
+    wanted |= {(r.size, r.baseline_lower, r.baseline_upper) for r in measured}
+    wanted |= {(r.size, r.usual_lower, r.usual_upper) for r in measured}
+    assert ends == wanted
 
 
 def test_a_fit_is_drawn_where_it_is_positive():
     """The thesis's line of the CPU has a negative constant."""
     records = [Record("matmul", "a", n, seconds=-1.74e-2 + 7.93e-10 * n**3) for n in (300, 600, 1200)]
-    early = Record("matmul", "a", 100, seconds=1e-3)
+    early = Record("matmul", "a", 100, seconds=1e-3)  # the fourth size, which a fit needs
     ax, _ = drawn("times", Comparison("matmul", records=[early, *records]))
     (fitted,) = (line for line in ax.get_lines() if line.get_label().startswith("_"))
     assert min(fitted.get_ydata()) > 0
@@ -86,8 +99,10 @@ def test_errors_and_bounds(measured):
 
 
 def test_power_of_an_error():
-    assert plots._power((10, 100, 1000), (2.0, 200.0, 20000.0)) == pytest.approx(2.0)
-    assert plots._power((10, 100), (2.0, 200.0)) is None
+    power, off = plots._power((10, 100, 1000, 10000), (2.0, 200.0, 20000.0, 2e6))
+    assert (power, off) == (pytest.approx(2.0), pytest.approx(0.0, abs=1e-9))
+    assert plots._power((10, 100, 1000, 10000), (2.0, 200.0, 20000.0, 4e6))[1] > 0.2
+    assert plots._power((10, 100, 1000), (2.0, 200.0, 20000.0)) is None
 
 
 def test_roofline_lies_below_its_roofs(measured):

@@ -82,8 +82,8 @@ def test_the_page_holds_everything(html, measured, device):
     assert page.tags.count("svg") == 4
     assert page.tags.count("table") == 5
     for text in (
-        "C = A B", "inner_product", "register_blocked", device.info.renderer, device.info.version, "numpy.matmul",
-        "All 6 results are within their error bound", "fragment_fma", "equation 4.7", "Jiang and Snir 2005",
+        "C = A B", "inner_product", "register_blocked", device.info.renderer, device.info.version, "BLAS gemm", "a @ b",
+        "All 8 results are within their error bound", "fragment_fma", "equation 4.7", "Jiang and Snir 2005",
         "matmul/interleave.frag", "lib/packed.glsl", "layout(location = 0) out vec4 result;", "void main() {",
         measured.environment["date"], "At n = 32", f"glla {measured.environment['versions']['glla']}",
     ):  # fmt: skip
@@ -137,7 +137,7 @@ def test_everything_is_escaped(measured):
 
 def test_what_went_wrong_is_said(measured, no_plots):
     page = Page(report.render(troubled(measured)))
-    assert "1 of 9 results is wrong" in page.text
+    assert "1 of 11 results is wrong" in page.text
     assert "wrong: off, n = 32: product: error 9" in page.text
     assert "skipped: new, n = 32: needs OpenGL 9.9" in page.text
 
@@ -151,7 +151,30 @@ def test_an_interrupted_comparison(measured, no_plots):
 def test_a_comparison_that_could_not_measure_all(measured, no_plots):
     skipped = Record("matmul", "new", 32, "skipped", "needs OpenGL 9.9")
     page = Page(report.render(replace(measured, records=[*measured.records, skipped])))
-    assert "1 of 7 could not be measured" in page.text
+    assert "1 of 9 could not be measured" in page.text
+
+
+def test_a_busy_machine_is_said(measured, no_plots):
+    page = Page(report.render(replace(measured, troubles=["busy machine? it took 1, then 2 ms"])))
+    assert "WARNING: busy machine? it took 1, then 2 ms" in page.text
+    assert "The machine was busy: do not trust the times" in page.text
+    assert page.text.count(", on a busy machine") == 2  # the cards of the CPU
+    quiet = Page(report.render(replace(measured, troubles=[])))
+    assert "busy" not in quiet.text
+
+
+def test_the_cards_tell_both_peers_and_the_spread(measured, no_plots):
+    page, best = Page(report.render(measured)), report.best(measured)
+    assert "as fast as the CPU at its best: BLAS gemm" in page.text
+    assert "as fast as the usual call a @ b" in page.text
+    assert f"half of 3 repeats took {report.show.spread(best)} ms" in page.text
+    assert best.baseline_way in page.text
+
+
+def test_three_sizes_are_not_fitted(measured, no_plots):
+    page = Page(report.render(replace(measured, records=[r for r in measured if r.size != 17])))
+    assert "no line is fitted to the times: that takes 4 sizes or more" in page.text
+    assert "crossover" not in page.text
 
 
 def test_best(measured):
@@ -234,7 +257,7 @@ def test_a_browser_finds_everything_in_its_place(browser, html, tmp_path):
     assert len(answer["plots"]) == 4
     assert all(width > 400 and height > 250 for width, height in answer["plots"])
     assert min(answer["marks"]) >= 6
-    assert [rows for rows, _, _ in answer["tables"]] == [3, 4, 7, 3, 11]
+    assert [rows for rows, _, _ in answer["tables"]] == [3, 4, 9, 3, 11]
     assert all(width > 400 and height > 50 for _, width, height in answer["tables"])
     assert len(answer["shaders"]) == 3
     assert all(width > 300 and height > 300 for width, height in answer["shaders"])

@@ -1,0 +1,76 @@
+"""Repeated timings of one piece of work: the median counts, the quartiles say how far it can be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+NOISY = 1.25
+"""The upper quartile of a timing over its lower one, a ratio, above which the timing is called noisy: the factor of
+`glla.lab.peers.AGREEMENT`."""
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Seconds of each repeat, in the order in which they were taken.
+
+    Examples
+    --------
+    >>> found = Samples((3.0, 1.0, 2.0, 8.0))
+    >>> found.median, found.lower, found.upper
+    (2.5, 1.75, 4.25)
+    >>> found.noisy
+    True
+    """
+
+    times: tuple[float, ...]
+
+    @classmethod
+    def of(cls, times: Iterable[float]) -> Samples:
+        """Take seconds as they come."""
+        return cls(tuple(times))
+
+    @property
+    def median(self) -> float:
+        """The figure."""
+        return median(self.times)
+
+    @property
+    def lower(self) -> float:
+        """Lower quartile: a quarter of the repeats took less."""
+        return float(np.percentile(self.times, 25))
+
+    @property
+    def upper(self) -> float:
+        """Upper quartile: a quarter of the repeats took longer."""
+        return float(np.percentile(self.times, 75))
+
+    @property
+    def noisy(self) -> bool:
+        """Whether the quartiles lie more than `NOISY` apart."""
+        return is_noisy(self.lower, self.upper)
+
+    def as_dict(self) -> dict[str, Any]:
+        """As plain data: the figures, and every sample."""
+        return {
+            "seconds": self.median,
+            "lower": self.lower,
+            "upper": self.upper,
+            "fastest": min(self.times),
+            "slowest": max(self.times),
+            "repeats": len(self.times),
+            "samples": list(self.times),
+        }
+
+
+def is_noisy(lower: float, upper: float) -> bool:
+    """Tell whether quartiles lie more than `NOISY` apart.
+
+    >>> is_noisy(1.0, 1.2), is_noisy(1.0, 1.3)
+    (False, True)
+    """
+    return upper > NOISY * lower

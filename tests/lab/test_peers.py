@@ -1,0 +1,217 @@
+"""The CPU's side: every way is right, the fastest wins, and figures that disagree are found out."""
+
+import numpy as np
+import pytest
+
+from glla import testing
+from glla.lab import extra, peers
+from glla.lab.peers import Effort, Figure, Finalist, Peer, Way
+from glla.lab.samples import Samples
+
+pytest.importorskip("scipy")
+
+WAYS = [(peer, way) for peer in peers.PEERS for way in peer.ways]
+SHORT = Effort(fewest=2, most=2, seconds=0.0, warm=0.0)
+
+
+def inputs(peer, n, rng):
+    """What a peer works on."""
+    square, right = testing.uniform(n, n, rng), testing.normal(n, 1, rng)
+    if peer is peers.STACK:
+        return np.stack([testing.uniform(n, n, rng) for _ in range(5)]), np.stack([right] * 5)
+    if peer is peers.TRIANGULAR:
+        return testing.lower(n, n, rng), testing.uniform(n, 3, rng)
+    return {peers.PRODUCT: (square, square), peers.SYSTEM: (square, right)}.get(peer, (square,))
+
+
+def verdict(peer, arrays, result):
+    """Judge what any of its ways gives."""
+    a = arrays[0]
+    if peer is peers.PRODUCT:
+        return testing.judge_product(np.ascontiguousarray(result), *arrays)
+    if peer is peers.FACTORS:
+        lu, piv = result
+        return testing.judge_plu(a, testing.permutation_from_piv(piv.astype(np.int32)), *testing.unpack_lu(lu))
+    if peer is peers.INVERSE:
+        return testing.judge_inverse(a, np.ascontiguousarray(result))
+    if peer is peers.DETERMINANT:
+        sign, logarithm = np.linalg.slogdet(a.astype(np.float64))
+        ok = result[0] == sign and abs(result[1] - logarithm) < 1e-3
+        return testing.Verdict("slogdet", 0.0 if ok else np.inf, 1.0)
+    if peer is peers.STACK:
+        return max((testing.judge_solve(*one) for one in zip(a, result, arrays[1], strict=True)), key=lambda v: v.ratio)
+    return testing.judge_solve(a, np.ascontiguousarray(result), arrays[1])
+
+
+@pytest.mark.parametrize(("peer", "way"), WAYS, ids=lambda one: getattr(one, "label", getattr(one, "name", "")))
+def test_every_way_is_right_and_leaves_the_input_alone(peer, way, rng):
+    """Also at its second call, on operands that were copied anew: ways in place destroy them."""
+    arrays = inputs(peer, 23, rng)
+    copies = [array.copy() for array in arrays]
+    seen = []
+
+    def bind():
+        call = way.bind()
+
+        def noting(*operands):
+            result = call(*operands)
+            kept = result if isinstance(result, tuple) else np.array(result)
+            seen.append(tuple(map(np.array, kept)) if isinstance(kept, tuple) else kept)
+            return result
+
+        return noting
+
+    samples = peers.repeats(Way(way.label, way.package, way.operands, bind), arrays, None, SHORT)
+    assert len(samples.times) == 2 and len(seen) == 4  # one warms up, one tells how long a call takes
+    for result in seen:
+        assert verdict(peer, arrays, result).ok, str(verdict(peer, arrays, result))
+    for array, copy in zip(arrays, copies, strict=True):
+        np.testing.assert_array_equal(array, copy)
+
+
+@pytest.mark.parametrize("peer", peers.PEERS, ids=lambda peer: peer.name)
+def test_the_judge_of_this_test_can_fail(peer, rng):
+    arrays = inputs(peer, 23, rng)
+    result = peer.usual.bind()(*[array.copy() for array in peer.usual.operands(*arrays)])
+    wrong = (result[0] * 1.5, *result[1:]) if isinstance(result, tuple) else result * np.float32(1.5)
+    assert not verdict(peer, arrays, wrong).ok
+
+
+def test_there_are_several_ways_and_the_usual_call_comes_first():
+    for peer in peers.PEERS:
+        assert len(peer.ways) >= 3
+        assert peer.ways[0] is peer.usual
+        labels = [way.label for way in peer.ways]
+        assert len(set(labels)) == len(labels)
+    assert peers.FACTORS.usual.label == "scipy.linalg.lu_factor(a)"
+    assert peers.IN_PLACE in [way.label for way in peers.FACTORS.others]
+
+
+def test_ways_in_place_get_fortran_order():
+    way = next(way for way in peers.FACTORS.others if way.label == peers.IN_PLACE)
+    (operand,) = way.operands(np.ones((4, 4), dtype=np.float32))
+    assert operand.flags.f_contiguous
+    given = []
+    noting = Way("", "numpy", way.operands, lambda: lambda a: given.append(a.flags.f_contiguous))
+    peers.repeats(noting, (np.arange(16, dtype=np.float32).reshape(4, 4),), None, SHORT)
+    assert given == [True] * 4
+
+
+# ---- which one counts ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Let ways take the seconds that a table says: label -> seconds, one after the other, the last for ever."""
+    table = {}
+
+    def repeats(way, arrays, threads, effort, hopeless=np.inf):
+        found = table[way.label]
+        return Samples((found.pop(0) if len(found) > 1 else found[0],) * 3)
+
+    monkeypatch.setattr(peers, "repeats", repeats)
+    monkeypatch.setattr(peers, "thread_counts", lambda: (None,))
+    return table
+
+
+def made(*labels):
+    usual, *others = (Way(label, "numpy", lambda a: (a,), lambda: lambda a: a) for label in labels)
+    return Peer("work", usual, tuple(others))
+
+
+def test_the_fastest_way_is_the_peer_and_the_usual_call_stands_beside(clock):
+    clock |= {"usual": [3.0], "slow": [2.0], "fast": [1.0]}
+    figure = Figure(made("usual", "slow", "fast"), "n = 4", ())
+    figure.time(())
+    figure.time(())
+    told = figure.told()
+    assert (told["best"]["way"], told["best"]["seconds"]) == ("fast", 1.0)
+    assert (told["usual"]["way"], told["usual"]["seconds"]) == ("usual", 3.0)
+    assert [trial["way"] for trial in told["trials"]] == ["fast", "slow", "usual"]
+    assert told["best"]["blocks"] == [[1.0] * 3] * 2
+    assert figure.disagreement() == ""
+
+
+def test_a_usual_call_that_is_fastest_is_the_peer(clock):
+    clock |= {"usual": [1.0], "other": [2.0]}
+    figure = Figure(made("usual", "other"), "n = 4", ())
+    figure.time(())
+    assert figure.best.way.label == "usual"
+
+
+@pytest.mark.parametrize(("later", "agrees"), [(1.2, True), (1.3, False), (0.7, False)])
+def test_blocks_must_agree(clock, later, agrees):
+    clock |= {"usual": [3.0], "fast": [1.0, 1.0, later]}  # when it is tried, at the start, at the end
+    figure = Figure(made("usual", "fast"), "n = 4", ())
+    figure.finalists = [figure.usual, Finalist(figure.peer.others[0], None)]
+    figure.time(())
+    figure.time(())
+    text = figure.disagreement()
+    assert (text == "") is agrees
+    if not agrees:
+        first = f"work at n = 4 (fast) took 1e+03, then {1e3 * later:.3g} ms: "
+        assert text.startswith(first) and text.endswith("times apart, where 1.25 is allowed")
+    assert figure.disagreement(allowed=2.0) == ""
+    figure.keep(1)
+    assert figure.blocks == 1 and figure.disagreement() == ""
+
+
+def test_what_is_not_shown_may_disagree(clock):
+    """A second finalist that lost is told nowhere."""
+    clock |= {"usual": [1.0], "lost": [1.1, 1.1, 9.0]}
+    figure = Figure(made("usual", "lost"), "n = 4", ())
+    figure.finalists = [figure.usual, Finalist(figure.peer.others[0], None)]
+    figure.time(())
+    figure.time(())
+    assert figure.finalists[1].disagreement > 8
+    assert figure.disagreement() == ""
+
+
+def test_a_hopeless_way_is_called_once():
+    calls = []
+    way = Way("", "numpy", lambda a: (a,), lambda: lambda a: calls.append(1))
+    peers.repeats(way, (np.ones(3, dtype=np.float32),), None, Effort(fewest=5), hopeless=0.0)
+    assert len(calls) == 1
+
+
+def test_a_repeat_of_a_short_call_is_the_mean_of_several():
+    calls = []
+    way = Way("", "numpy", lambda a: (a,), lambda: lambda a: calls.append(1))
+    samples = peers.repeats(way, (np.ones(3, dtype=np.float32),), None, Effort(fewest=2, most=4, seconds=1e-3, warm=0))
+    assert len(samples.times) <= 4
+    assert len(calls) > 20
+
+
+def test_threads_are_limited_in_the_block_alone():
+    threadpoolctl = pytest.importorskip("threadpoolctl")
+
+    def counts():
+        return {one["num_threads"] for one in threadpoolctl.threadpool_info() if one["user_api"] == "blas"}
+
+    before = counts()
+    with peers.with_threads(1):
+        assert counts() == {1}
+    assert counts() == before
+    with peers.with_threads(None):
+        assert counts() == before
+
+
+def test_numbers_of_threads(monkeypatch):
+    pytest.importorskip("threadpoolctl")
+    monkeypatch.setattr(peers.machine, "cores", lambda: 16)
+    monkeypatch.setattr(peers.machine, "physical_cores", lambda: 8)
+    assert peers.thread_counts() == (16, 8, 1)
+    monkeypatch.setattr(peers.machine, "physical_cores", lambda: None)
+    monkeypatch.setattr(peers.machine, "cores", lambda: 2)
+    assert peers.thread_counts() == (2, 1)
+    monkeypatch.setattr(peers, "_controller", lambda: None)
+    assert peers.thread_counts() == (None,)
+
+
+def test_without_scipy_numpy_is_the_peer_where_it_can(monkeypatch, rng):
+    monkeypatch.setattr(peers, "find_spec", lambda name: None if name == "scipy" else object())
+    figure = Figure(peers.SYSTEM, "n = 4", inputs(peers.SYSTEM, 4, rng), SHORT)
+    assert {trial.way.package for trial in figure.trials} == {"numpy"}
+    monkeypatch.setattr(extra, "find_spec", lambda name: None)
+    with pytest.raises(extra.MissingPackageError, match="LAPACK getrf as a peer: needs scipy"):
+        Figure(peers.FACTORS, "n = 4", inputs(peers.FACTORS, 4, rng), SHORT)
