@@ -327,18 +327,15 @@ def rref(
         Real numbers.
     tol : float, optional
         A pivot of at most this magnitude counts as zero, which decides the rank. By default each column is judged by
-        itself: the matrix is equilibrated by powers of two (largest entry of each row and column near 1; if a leading
-        column has no pivot then, also by geometric means, and the better one counts), and what is left of column j,
-        expanded in the r pivot columns before it, counts as zero up to
-        ``2**-23 * (8 + sqrt(r)) * (1 + sum_i abs(R[i, j]))``, which is what rounding errors in those columns can make.
-        Neither wide nor graded matrices lose rank.
+        itself, with rows and columns scaled by powers of two (largest entry of each near 1; if a leading column has no
+        pivot then, also by geometric means, and the better one counts). Column j depends on the r pivot columns before
+        it if its distance from their span is at most ``2**-23 (4 + sqrt(r)) sqrt((m - r) / m) w``,
+        ``w = sqrt(norm(a_j)**2 + sum_c (R[c, j] norm(a_c))**2)``, in the 2-norm: what entries are worth that were
+        rounded to float32. Integers below 2^23 are exact, and so is their rank. See `glla.echelon`.
     pivoting : {"harmonic", "geometric", "partial"}
-        How a step chooses its two pivot rows; see `glla.kernels.pivot`. The first two take for granted that the
-        leading columns are independent; where the device finds otherwise, or finds their pivots too small, the
-        elimination is done again with ``partial``.
+        How a step chooses its two pivot rows; see `glla.kernels.pivot`.
     variant : str, optional
-        A key of ``glla.kernels.rref.VARIANTS``, ``rank2`` or ``blocked``; by default the shape decides. ``blocked`` is
-        for matrices whose leading columns are independent, and gives way to ``rank2`` with ``partial`` for others.
+        A key of ``glla.kernels.rref.VARIANTS``, ``rank2`` or ``blocked``; by default the shape decides.
     device : Device, optional
         Where to compute.
     check_finite : bool
@@ -356,10 +353,12 @@ def rref(
 
     Notes
     -----
-    Element growth of up to 16 + 4 sqrt(min(m, n)), and pivot norms down to 1/128 of the largest entry of their two
-    columns, are allowed before ``partial`` takes over. Cost: about n^3 flop for n x n; 3 passes for two columns, 4
-    with ``partial``. Large matrices go by blocked factors and back substitution, see `glla.kernels.rref`.
-    Source: Brodtkorb 2007, section 4.1.2.
+    The elimination on the device stands if every leading column has a pivot that is surely none of rounding errors, and
+    the entries grow by 16 + 4 sqrt(min(m, n)) at most. Any other matrix is decided in float64 on the CPU, which also
+    gives R: about 6 m n r flop in large products there. Error: norm(A_j - A[:, pivots] R_j) / (max(m, n)
+    norm(A[:, pivots]) norm(R_j) u) stays below 30 for each column. Cost on the device: about n^3 flop for n x n; 3
+    passes for two columns, 4 with ``partial``; from 32 columns on by blocked factors and back substitution, see
+    `glla.kernels.rref`. Source: Brodtkorb 2007, section 4.1.2.
 
     Examples
     --------
@@ -426,7 +425,13 @@ def plu(
     Raises
     ------
     ShapeError, DTypeError, NonFiniteError, OptionError
-        `a` is not two-dimensional, not real, not finite; unknown pivoting or variant, or two that do not go together.
+        `a` is not two-dimensional, not real, not finite, or its factors are not; unknown pivoting or variant, or two
+        that do not go together.
+
+    Warns
+    -----
+    GrowthWarning
+        Entries grow so much that no row pivoting keeps the error below its bound.
 
     Notes
     -----
@@ -542,6 +547,11 @@ def lu_factor(
     ------
     ShapeError, DTypeError, NonFiniteError, OptionError
         As `plu`, `a` being at least two-dimensional. A singular matrix is no error: U has a zero on its diagonal.
+
+    Warns
+    -----
+    GrowthWarning
+        As `plu`.
 
     Examples
     --------
@@ -758,16 +768,18 @@ def solve(
     SingularMatrixError
         A pivot is zero, or nothing but rounding error.
     ConvergenceError
-        `refine`: the matrix is too ill-conditioned for float32 factors.
+        `refine`: the matrix is too ill-conditioned for float32 factors. Or entries grow so much that neither refinement
+        nor complete pivoting helps.
     ShapeError, DTypeError, NonFiniteError
-        As elsewhere.
+        As elsewhere; the solution is too large for float32, or so small that it would be rounded to zero.
     LimitError, OutOfMemoryError
         `a` is larger than a texture, or does not fit the device's memory with its factors.
 
     Notes
     -----
     Error: norm(b - A x) / ((norm(A) norm(x) + norm(b)) n u) stays below 30, u = 2^-24; with `refine` the componentwise
-    backward error in float64 is below 1e-14. Cost: 2/3 n^3 + 2 n^2 k flop. Passes: up to order 256 about 5/8 n for one
+    backward error in float64 is below 1e-14. Where entries grow, or come near float32's limits, the system is solved
+    again with care, see `glla.remedies`. Cost: 2/3 n^3 + 2 n^2 k flop. Passes: up to order 256 about 5/8 n for one
     system and 9/8 n for a whole stack, see `glla.stacks`; else about 1.5 n for the factors (more where they are made in
     blocks), and those of `lu_solve`.
     Sources: Brodtkorb 2007, section 4.1.3; LAPACK gesvx (equilibration); Higham 2002, chapter 12 (refinement).
@@ -1151,7 +1163,8 @@ def det(a: Any, *, device: Device | None = None, check_finite: bool = True) -> A
     Raises
     ------
     NonFiniteError
-        The determinant does not fit float32: use `slogdet`.
+        The determinant does not fit float32, being too large, or so small that it would be rounded to zero: use
+        `slogdet`.
     ShapeError, DTypeError
         As elsewhere.
 

@@ -199,7 +199,8 @@ class Matrix:
 
     *Overflow.* Nothing waits for the device just to look at the result: as in IEEE arithmetic, a value that leaves
     float32's range becomes infinite, and 0 / 0 is NaN. ``numpy(check_finite=True)`` and the functions of glla that
-    give arrays raise NonFiniteError then. Numbers and arrays that go in must be finite; `asarray` can let others in.
+    give arrays raise NonFiniteError then, and so do those that factor or solve. Numbers and arrays that go in must be
+    finite; `asarray` can let others in.
 
     *Errors.* ``+ - *`` round once: u = 2^-24 relative. ``/`` and sqrt are the driver's, for which GLSL 3.30 promises
     nothing; ``glla info`` shows what was measured. exp and log stay within 4 u where the compiler keeps the order of
