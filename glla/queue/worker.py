@@ -337,7 +337,7 @@ class Worker:
                 value = self.engine.run(call)
             except BaseException as raised:
                 error = failure = noted(raised, f"raised by {pending.label}")
-                if isinstance(raised, AbandonedError):
+                if isinstance(raised, AbandonedError) and self._closing:
                     error = CoprocessorError(
                         f"{pending.label} was abandoned between two passes, as an exception, or the end of the "
                         "program, closed the coprocessor"
