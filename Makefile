@@ -5,7 +5,7 @@ PYTHON := .venv/bin/python
 PACKAGES := .venv/.packages
 DRIVER := .venv/.driver
 
-.PHONY: help demo test bench lint format lock clean
+.PHONY: help demo test sweep bench lint format lock clean
 
 help: ## list the targets (the default)
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' Makefile
@@ -17,6 +17,9 @@ test: $(DRIVER) ## run everything that must pass: style, types, all tests
 	@sh .ci/setup xvfb
 	@sh .ci/setup browser
 	@sh .ci/test
+
+sweep: $(DRIVER) ## run the tests that take minutes, which `make test` leaves out
+	@MESA_GL_VERSION_OVERRIDE=3.3 MESA_GLSL_VERSION_OVERRIDE=330 LP_NUM_THREADS=0 $(PYTHON) -m pytest -m sweep -s
 
 # Small systems run faster on llvmpipe without threads of its own, which it asks for once in a process.
 bench: $(DRIVER) ## verify, then time everything here; figures go to benchmarks/results

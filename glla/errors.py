@@ -126,6 +126,10 @@ class CoprocessorError(GllaError, RuntimeError):
     """The queue of a coprocessor is closed, its thread has ended, or what an operation needed was cancelled."""
 
 
+class AbandonedError(GllaError, RuntimeError):
+    """A plan was abandoned between two of its passes, as `Device.interrupt` asked for."""
+
+
 class ConvergenceError(GllaError, np.linalg.LinAlgError):
     """An iteration stopped before it reached the accuracy that was asked for."""
 

@@ -22,8 +22,12 @@ from glla import shader as shaders
 DATA = Path(__file__).parents[2] / "shared" / "data" / "matrices"
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip what needs the real matrices where they are not there."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what takes minutes unless `-m sweep` asks for it; skip what needs real matrices that are not there."""
+    if "sweep" not in config.option.markexpr:
+        long = [item for item in items if item.get_closest_marker("sweep")]
+        config.hook.pytest_deselected(items=long)
+        items[:] = [item for item in items if item not in long]
     if DATA.is_dir():
         return
     for item in items:

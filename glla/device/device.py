@@ -25,6 +25,7 @@ from glla.device.programs import Program, Programs, pack_uniform
 from glla.device.textures import Pool, Texture, handle
 from glla.device.transfers import Download, Staging, Uploads
 from glla.errors import (
+    AbandonedError,
     DeviceError,
     DeviceMismatchError,
     LimitError,
@@ -242,6 +243,8 @@ class Device:
         self._calls: weakref.WeakKeyDictionary[Plan, dict[tuple[int, ...], list[Call]]] = weakref.WeakKeyDictionary()
         self._plans = 0
         self._passes = 0
+        self._interrupted = False
+        self._uninterrupted = 0  # blocks of `uninterrupted` that are open
 
     def _function(
         self, name: str, *, before_pointer: int | None = None, returns: Any = None, may_block: bool = False
@@ -436,6 +439,33 @@ class Device:
 
     # -- plans --------------------------------------------------------------------------------------------------
 
+    def interrupt(self) -> None:
+        """Have the plan that runs end between two passes, and later ones not begin, until `resume`. From any thread.
+
+        `run` raises an AbandonedError then. What is queued on the GPU is drawn; all textures of the plan go back to
+        the pool, and the next plan sets whatever it needs, so the device is as good as before.
+        """
+        self._interrupted = True
+
+    def resume(self) -> None:
+        """Let plans run again after `interrupt`. From any thread."""
+        self._interrupted = False
+
+    @contextlib.contextmanager
+    def uninterrupted(self) -> Iterator[None]:
+        """Let the plans of a block run to their ends, interrupted or not."""
+        self._uninterrupted += 1
+        try:
+            yield
+        finally:
+            self._uninterrupted -= 1
+
+    def _check_interrupted(self, plan: Plan) -> None:
+        if self._interrupted and not self._uninterrupted:
+            raise AbandonedError(
+                f"{plan.operation}: was abandoned between two passes, as the device was interrupted; resume() it first"
+            )
+
     def run(self, plan: Plan, **operands: Texture) -> dict[str, Texture]:
         """Queue all passes of a plan.
 
@@ -459,6 +489,8 @@ class Device:
             No memory for a result or a temporary.
         DeviceError
             GL flagged an error.
+        AbandonedError
+            The device was interrupted.
         """
         with self.current():
             draws = self._ready.get(plan)
@@ -469,9 +501,11 @@ class Device:
                 observer = watching.observer
                 if observer is None:
                     for call in self._bound_calls(plan, draws, textures):
+                        if self._interrupted:
+                            self._check_interrupted(plan)
                         call()
                 else:
-                    steps = [partial(_call_all, calls) for calls in self._bind_calls(plan, draws, textures)]
+                    steps = [partial(self._call_all, plan, calls) for calls in self._bind_calls(plan, draws, textures)]
                     observer.watch(self, plan, textures, steps)
                 self._check_error(plan.operation)
             except BaseException:
@@ -484,6 +518,12 @@ class Device:
             self._plans += 1
             self._passes += len(draws)
         return {name: textures[slot] for name, slot in plan.results.items()}
+
+    def _call_all(self, plan: Plan, calls: list[Call]) -> None:
+        """Do one step, while somebody watches."""
+        self._check_interrupted(plan)
+        for call in calls:
+            call()
 
     def _prepare(self, plan: Plan) -> Ready:
         """Check a plan, compile its shaders, and find out which uniforms each pass must set."""
@@ -797,11 +837,6 @@ class Device:
         handle(texture)
         if texture._pool is not self._pool:
             raise DeviceMismatchError("device: the matrix lives on another device; copy it over")
-
-
-def _call_all(calls: list[Call]) -> None:
-    for call in calls:
-        call()
 
 
 class Fence:

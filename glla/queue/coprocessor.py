@@ -16,6 +16,7 @@ from glla import linalg
 from glla.device import DeviceInfo, Stats, default_device
 from glla.errors import CoprocessorError, DeviceMismatchError, OptionError
 from glla.matrix import asarray
+from glla.queue import turns
 from glla.queue.engine import DeviceEngine, Engine
 from glla.queue.pending import Call, Pending, snapshot
 from glla.queue.turns import PunctualWaits
@@ -37,15 +38,22 @@ _open: weakref.WeakSet[Coprocessor] = weakref.WeakSet()
 
 @atexit.register
 def _close_all() -> None:
-    """At the end of the interpreter: drop what waits, and let the worker come to an end."""
+    """At the end of the interpreter: drop what waits, leave what runs, and let the workers come to their ends."""
     for coprocessor in list(_open):
-        coprocessor._worker.close(cancel=True)
+        coprocessor._worker.close(cancel=True, at_once=True)
     for coprocessor in list(_open):
         coprocessor._worker.thread.join(PATIENCE_AT_EXIT)
 
 
+def _forget_all() -> None:
+    """In a forked process: the workers are not here, and what they have set is set back."""
+    global _open
+    _open = weakref.WeakSet()  # the old one may have been half changed
+    turns.forget_all()
+
+
 if hasattr(os, "register_at_fork"):  # Windows cannot fork
-    os.register_at_fork(after_in_child=_open.clear)
+    os.register_at_fork(after_in_child=_forget_all)
 
 
 class Coprocessor:
@@ -233,16 +241,30 @@ class Coprocessor:
             raise worker.death("close:")
 
     def __enter__(self) -> Coprocessor:
+        self._worker.check_process()
         self._worker.check_open("coprocessor")
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if error is None:
-            self.close()
+        if self._worker.is_forked():  # a fork in the block leaves it twice; here there is nothing to close
             return
+        if error is not None:
+            self._close_at_once()
+            return
+        try:
+            self.close()
+        except CoprocessorError:
+            raise
+        except BaseException:  # Ctrl-C, say, while the queue is worked off
+            self._close_at_once()
+            raise
+
+    def _close_at_once(self) -> None:
+        """Cancel what waits, and leave what runs between two passes."""
         with contextlib.suppress(CoprocessorError):  # the error that leads out of the block says more
+            self._worker.close(cancel=True, at_once=True)
             self.close(cancel=True)
 
 
@@ -318,7 +340,8 @@ def coprocessor(
     -------
     Coprocessor
         A context manager: at the end of the block the queue is worked off, and the results that are still referred to
-        are read back; if an exception leaves the block, what waits is cancelled.
+        are read back. If an exception leaves the block (Ctrl-C for one), what waits is cancelled, and what runs is left
+        between two render passes.
 
     Raises
     ------
@@ -331,8 +354,8 @@ def coprocessor(
     -----
     Python code in the worker and in other threads takes turns (the interpreter lock); what the GPU does, and
     NumPy's larger operations, go on side by side. With ``mesa_glthread=true`` in the environment Mesa issues its calls
-    in a thread of its own. A coprocessor that is dropped, or left open when the interpreter ends, is closed: what waits
-    is cancelled.
+    in a thread of its own. A coprocessor that is dropped is closed when all is done that was queued. One that is left
+    open when the interpreter ends is closed at once, as by an exception. A process that is forked has none of them.
 
     Examples
     --------

@@ -18,7 +18,7 @@ the driver's own buffer, for which it would wait while it holds the interpreter 
 
 
 class Engine(Protocol):
-    """What the worker works with. Made, used and closed in the worker's thread."""
+    """What the worker works with. Made, used and closed in the worker's thread; `interrupt` alone is for any thread."""
 
     def run(self, call: Call) -> Any:
         """Do a call; its value may stay on the device."""
@@ -28,6 +28,9 @@ class Engine(Protocol):
 
     def check(self, error: BaseException) -> None:
         """After a failure: raise if nothing more can be done on this device."""
+
+    def interrupt(self) -> None:
+        """Have the call that runs end soon, by an `AbandonedError`. Values can be read all the same."""
 
     def close(self) -> None:
         """Release everything."""
@@ -86,7 +89,8 @@ class DeviceEngine:
     def read(self, value: Any, name: str, check_finite: bool) -> Any:
         """Read matrices back, alone or in a tuple; anything else is on the host already."""
         if isinstance(value, Matrix):
-            return finite_result(name, value.numpy(), check_finite)
+            with self.device.uninterrupted():  # somebody waits for it, and it takes a pass
+                return finite_result(name, value.numpy(), check_finite)
         if isinstance(value, tuple):
             parts = [self.read(part, name, check_finite) for part in value]
             return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
@@ -96,6 +100,10 @@ class DeviceEngine:
         """Only what the driver says can mean the end of the device; see whether it still answers."""
         if isinstance(error, (DeviceError, ReleasedError)):
             self.device.finish()
+
+    def interrupt(self) -> None:
+        """Have the call leave between two passes."""
+        self.device.interrupt()
 
     def close(self) -> None:
         """Release the device."""

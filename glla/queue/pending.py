@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import operator
 import os
 import sys
@@ -10,6 +11,7 @@ import traceback
 from collections.abc import Callable, Generator, Iterator, Mapping
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -101,7 +103,8 @@ class Pending(Future[Any]):
 
     It is *done* as soon as its passes are queued on the GPU, or it has failed. ``wait`` and ``as_completed`` of
     `concurrent.futures`, ``await``, and callbacks work as with any future. Callbacks run in the worker's thread and
-    hold up the queue while they do; those of a result that is cancelled, or done already, run in the caller's.
+    hold up the queue while they do; those of a result that is cancelled, or done already, run in the caller's. What a
+    callback raises is logged, as `concurrent.futures` does; in the worker's thread that goes for SystemExit, too.
 
     Examples
     --------
@@ -128,6 +131,8 @@ class Pending(Future[Any]):
         self._site = _call_site()
         self._number = 0  # given by the queue
         self._host: Future[Any] | None = None  # what is read back; made when it is first asked for
+        # The first of them: later ones may want the room.
+        super().add_done_callback(self._worker.take_out)  # type: ignore[arg-type]
 
     @property
     def label(self) -> str:
@@ -206,12 +211,13 @@ class Pending(Future[Any]):
 
     def cancel(self) -> bool:
         """Take the call out of the queue; False if it has begun. What needs its result fails."""
-        was_waiting = self._worker.take_out(self)  # first: callbacks may want the room
-        if not super().cancel():
-            return False
-        if was_waiting:
-            self._worker.forget(self)
-        return True
+        self._worker.check_process()
+        return super().cancel()
+
+    def add_done_callback(self, fn: Callable[[Pending], object]) -> None:
+        """Have a function called with this result once it is done, has failed, or is cancelled."""
+        self._worker.check_process()
+        super().add_done_callback(partial(_call_back, fn))
 
     def __await__(self) -> Generator[Any, None, Any]:
         """Wait in an event loop. Cancelling the task that waits leaves the operation alone."""
@@ -328,6 +334,16 @@ class Pending(Future[Any]):
 
     def __abs__(self) -> Pending:
         return self._enqueue("absolute", operator.abs, self)
+
+
+def _call_back(function: Callable[[Pending], object], pending: Any) -> None:
+    """Call a callback. What it raises must not end the worker's thread, nor keep it from calling the others."""
+    try:
+        function(pending)
+    except BaseException as error:
+        if isinstance(error, Exception) or not pending._worker.is_this_thread():
+            raise  # the future logs an Exception; what else ends the thread of a caller is his
+        logging.getLogger("concurrent.futures").exception("exception calling callback for %r", pending)
 
 
 # -- failures -------------------------------------------------------------------------------------------------------

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import threading
 import weakref
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
 
-from glla.errors import CoprocessorError, ThreadError
+from glla.errors import AbandonedError, CoprocessorError, ThreadError
+from glla.queue import turns
 from glla.queue.engine import Engine
 from glla.queue.pending import Pending, failed, failure_of_operand, noted, value_of
+
+Todo = Callable[[Pending], BaseException | None]
+"""One thing that the worker does for a call: run it, or read its value back. Gives what it failed with, if it did."""
 
 
 class Worker:
@@ -38,7 +43,7 @@ class Worker:
         self.cause: BaseException | None = None  # what the worker died of
         self._process = os.getpid()
         self._lock = threading.Condition()  # guards what follows; its waiters wait for room
-        self._waiting: dict[Pending, None] = {}  # in order
+        self._waiting: OrderedDict[Pending, None] = OrderedDict()
         self._reads: deque[Pending] = deque()  # computed, and asked for
         self._entering: deque[object] = deque()  # a ticket for each thread that waits for room
         self._count = 0
@@ -101,17 +106,23 @@ class Worker:
             self._entering.remove(ticket)
             self._lock.notify_all()
 
-    def take_out(self, pending: Pending) -> bool:
-        """Take a call out of the queue; False if the worker has it already."""
+    def take_out(self, pending: Pending) -> None:
+        """Let a call that was cancelled leave the queue, and tell those who wait for it.
+
+        It is cancelled first, in the one step that a future's own lock makes of it: so the worker, which may come by at
+        any moment, finds a call either waiting or cancelled. It tells them itself where it was quicker.
+        """
+        if not pending.cancelled():
+            return
         with self._lock:
             if pending not in self._waiting:
-                return False
+                return
             del self._waiting[pending]
             self._lock.notify_all()
-            return True
+        self._forget(pending)
 
-    def forget(self, pending: Pending) -> None:
-        """Tell those who wait for a call that was cancelled and taken out."""
+    def _forget(self, pending: Pending) -> None:
+        """Tell those who wait for a call that is cancelled. For whoever took it from the queue."""
         pending._call = None
         pending.set_running_or_notify_cancel()
         self._settle(pending)
@@ -153,16 +164,27 @@ class Worker:
         self._check_wait(pending)
         return Future.result(pending)
 
-    def close(self, cancel: bool) -> None:
-        """Take no more calls; do those that wait, or cancel them. Does not wait for the worker."""
+    def close(self, cancel: bool, at_once: bool = False) -> None:
+        """Take no more calls; do those that wait, or cancel them. Does not wait for the worker.
+
+        Parameters
+        ----------
+        cancel : bool
+            Whether to cancel what waits. From then on the worker begins no call.
+        at_once : bool
+            Have it leave the call that runs, too, as soon as it can.
+        """
         with self._lock:
             self._closing = True
             self._drains = self._drains and not cancel
             waiting = [*self._waiting] if cancel else []
             self._lock.notify_all()
-        for pending in waiting:
-            pending.cancel()
-        self.wake()
+        with contextlib.ExitStack() as stack:  # which goes on where a callback raises; last in, first out
+            stack.callback(self.wake)
+            for pending in reversed(waiting):
+                stack.callback(pending.cancel)
+            if at_once and (engine := self.engine) is not None:
+                engine.interrupt()
 
     def abandon(self) -> None:
         """Close, when nobody can ask for anything any more. Takes no lock: it is called by the garbage collector."""
@@ -190,11 +212,16 @@ class Worker:
 
     def check_process(self) -> None:
         """Before any lock: another thread may have held it when the process was forked."""
-        if os.getpid() != self._process:
+        if self.is_forked():
             raise ThreadError(
                 "coprocessor: was made before this process was forked, and its thread is not here; "
                 "make one in this process, started by multiprocessing's 'spawn' method"
             )
+        turns.catch_up()
+
+    def is_forked(self) -> bool:
+        """Whether this process is not the one in which the worker works."""
+        return os.getpid() != self._process
 
     def check_open(self, function: str) -> None:
         """Raise if it takes no calls any more, and say why."""
@@ -223,23 +250,47 @@ class Worker:
         opened.set_result(None)
         del opened
         running: Pending | None = None
+        failure: BaseException | None = None
         try:
             while (work := self._next()) is not None:
                 todo, running = work
                 del work  # or what is done would live until the next one comes
-                todo(running)
+                failure = self._attempt(todo, running)
                 running = None
+                if failure is not None:
+                    self.engine.check(failure)
+                    failure = None
             self._end(None)
         except BaseException as error:
             self._end(error, running)
-        running = None
+        running = failure = None
         try:
             self.engine.close()
         except BaseException as error:
             self.cause = self.cause or error
         self.engine = None
 
-    def _next(self) -> tuple[Callable[[Pending], None], Pending] | None:
+    def _attempt(self, todo: Todo, pending: Pending) -> BaseException | None:
+        """Do one thing for a call, and settle it whatever is raised: the next call is no worse for it."""
+        try:
+            return todo(pending)
+        except BaseException as error:  # an exception, say, that cannot be given a note
+            self._fail(pending, error)
+            return error
+        finally:
+            del pending, todo  # an exception keeps the frames above its own, this one too
+
+    def _fail(self, pending: Pending, error: BaseException) -> None:
+        """Give a call that has no outcome an exception, and tell those who ask for its result."""
+        pending._call = None
+        if not pending.done() and (pending.running() or pending.set_running_or_notify_cancel()):
+            pending.set_exception(error)
+        host = pending._host
+        if host is not None and not host.done() and not failed(pending):
+            host.set_exception(error)
+        self._settle(pending)
+
+    def _next(self) -> tuple[Todo, Pending] | None:
         """Wait for what is to be done next: reads first, somebody waits for them. None at the end.
 
         A call that is taken from the queue may be cancelled until it runs, so it cannot be told from a read later.
@@ -251,8 +302,7 @@ class Worker:
                 if self._reads:
                     return self._read, self._reads.popleft()
                 if self._waiting:
-                    pending = next(iter(self._waiting))
-                    del self._waiting[pending]
+                    pending, _ = self._waiting.popitem(last=False)
                     self._lock.notify_all()
                     return self._run, pending
                 if self._closing or self._abandoned:
@@ -269,13 +319,15 @@ class Worker:
                 self._reads.append(pending)
         self._unread.clear()
 
-    def _run(self, pending: Pending) -> None:
+    def _run(self, pending: Pending) -> BaseException | None:
         """Do a call, and give its Pending the value or the exception."""
         call = pending._call
+        if not self._drains:  # closed with cancel=True: whoever closes may not have come to this one
+            pending.cancel()
         if call is None or not pending.set_running_or_notify_cancel():
             pending._call = None
             self._settle(pending)
-            return
+            return None
         assert self.engine is not None
         failure: BaseException | None = None
         error = failure_of_operand(pending, call)
@@ -285,40 +337,44 @@ class Worker:
                 value = self.engine.run(call)
             except BaseException as raised:
                 error = failure = noted(raised, f"raised by {pending.label}")
+                if isinstance(raised, AbandonedError) and self._closing:
+                    error = CoprocessorError(
+                        f"{pending.label} was abandoned between two passes, as an exception, or the end of the "
+                        "program, closed the coprocessor"
+                    )
         pending._call = call = None  # and with it, the operands
         if error is not None:
             pending.set_exception(error)
             self._settle(pending)
-        else:
-            pending.set_result(value)
-            value = None
-            with self._lock:
-                asked = pending._host is not None
-                if not asked:
-                    self._unread[pending._number] = pending
-            if asked:
-                self._read(pending)
-        del pending  # an exception keeps the frames above its own, this one too
-        if failure is not None:
-            self.engine.check(failure)
+            del pending  # as in `_attempt`
+            return failure
+        pending.set_result(value)
+        value = None
+        with self._lock:
+            if pending._host is None:
+                self._unread[pending._number] = pending
+            else:
+                self._reads.appendleft(pending)
+        return None
 
-    def _read(self, pending: Pending) -> None:
+    def _read(self, pending: Pending) -> BaseException | None:
         """Read a value back for those who ask for it."""
         host = pending._host
         assert host is not None
         if host.done():
-            return
+            return None
         if self.engine is None or failed(pending):
             self._settle(pending)
-            return
+            return None
         try:
             result = self.engine.read(value_of(pending), pending._name, pending._check_finite)
         except BaseException as error:
-            host.set_exception(noted(error, f"raised when {pending.label} was read back"))
-            del pending  # as in `_run`
-            self.engine.check(error)
-        else:
-            host.set_result(result)
+            failure = noted(error, f"raised when {pending.label} was read back")
+            host.set_exception(failure)
+            del pending, host  # as in `_attempt`
+            return failure
+        host.set_result(result)
+        return None
 
     def _settle(self, pending: Pending) -> None:
         """Tell those who ask for a result that there will be none."""
@@ -346,12 +402,18 @@ class Worker:
         with self._lock:
             self._ended = True
             self.cause = cause
-            left = [*([] if running is None else [running]), *self._waiting, *self._reads]
+            begun = [*([] if running is None else [running]), *self._reads]
+            waiting = [*self._waiting]
             self._waiting.clear()
             self._reads.clear()
             self._lock.notify_all()
-        for pending in left:
-            pending._call = None
-            if not pending.done() and (pending.running() or pending.set_running_or_notify_cancel()):
-                pending.set_exception(self.death(f"{pending.label} was not done:"))
-            self._settle(pending)
+        for pending in waiting:
+            pending.set_running_or_notify_cancel()
+        for pending in (*begun, *waiting):
+            try:
+                if pending.done():
+                    self._settle(pending)
+                else:
+                    self._fail(pending, self.death(f"{pending.label} was not done:"))
+            except BaseException:  # the others are to be told, too
+                logging.getLogger(__name__).exception("%s could not be told that its worker has ended", pending.label)

@@ -11,6 +11,7 @@ import glla
 from glla.device import default_device, set_default_device
 from glla.device.textures import Texture
 from glla.errors import (
+    AbandonedError,
     DeviceError,
     DeviceMismatchError,
     LimitError,
@@ -128,6 +129,76 @@ def test_blending_ends_with_its_pass(fresh):
             draft.draw("packing/identity", {}, slot, {"shape": (2, 2)}, accumulate=accumulate)
     results = fresh.run(draft.plan({"R": "R", "S": "S"}))
     assert [fresh.read(results[name])[0, 0].tolist() for name in "RS"] == [[2, 0, 0, 2]] * 2
+
+
+# ---- interrupted -------------------------------------------------------------------------------------------------
+
+
+class Draws:
+    """Counts the draws of a device that has run nothing yet, and calls something at one of them."""
+
+    def __init__(self, device):
+        self.count = 0
+        self.at, self.call = 0, None
+        for name in ("_draw_arrays", "_draw_arrays_slowly"):
+            setattr(device, name, self.counted(getattr(device, name)))
+
+    def counted(self, draw):
+        def draw_and_count(*args):
+            draw(*args)
+            self.count += 1
+            if self.count == self.at:
+                self.call()
+
+        return draw_and_count
+
+
+INTERRUPTED = {
+    "matmul": lambda device, a: glla.matmul(a, a, device=device, variant="inner_product"),
+    "virtual cube": lambda device, a: glla.matmul(a, a, device=device, variant="virtual_cube"),
+    "plu": lambda device, a: np.hstack(glla.plu(a, device=device)),
+    "rref": lambda device, a: glla.rref(a, device=device)[0],
+    "solve": lambda device, a: glla.solve(a, a[:, 0], device=device),
+    "refined": lambda device, a: np.asarray(glla.solve(a, a[:, 0], device=device, refine=True)),
+    "stack": lambda device, a: glla.inv(np.stack([a, a.T]), device=device),
+}
+
+
+@pytest.mark.parametrize("operation", INTERRUPTED)
+def test_an_interrupted_operation_leaves_the_device_as_it_was(operation, fresh, rng):
+    """Wherever it is left: no more draws, no texture on loan, no flag, and the same result afterwards."""
+    run, draws, a = INTERRUPTED[operation], Draws(fresh), integers(21, 21, rng) + 30 * np.eye(21, dtype=np.float32)
+    expected, passes, before = run(fresh, a), draws.count, fresh.stats().textures
+    for place in sorted({1, 2, 3, passes // 2, passes - 1} - {0}):
+        draws.count, draws.at, draws.call = 0, place, fresh.interrupt
+        for _ in range(2):  # until it is resumed
+            with pytest.raises(AbandonedError, match=": was abandoned between two passes, as the device was"):
+                run(fresh, a)
+            assert draws.count == place
+        fresh.resume()
+        gc.collect()
+        assert fresh.stats().textures == before
+        fresh.finish()  # raises if the error flag is set
+        draws.at = 0
+        np.testing.assert_array_equal(run(fresh, a), expected)
+
+
+def test_another_thread_may_interrupt(fresh, rng):
+    a, draws = integers(9, 9, rng), Draws(fresh)
+    assert in_thread(fresh.interrupt) is None
+    with pytest.raises(AbandonedError):
+        fresh.upload(a)
+    assert draws.count == 0
+    with fresh.uninterrupted():
+        assert_exact(fresh.download(fresh.upload(a), a.shape), a)
+
+
+def test_what_is_traced_can_be_interrupted(fresh, rng):
+    a, draws = fresh.matrix(integers(9, 9, rng)), Draws(fresh)
+    fresh.interrupt()
+    with pytest.raises(AbandonedError), glla.trace():
+        glla.matmul(a, a)
+    assert draws.count == 0
 
 
 # ---- transfers and uniform blocks --------------------------------------------------------------------------------

@@ -56,6 +56,7 @@ class HostEngine:
         self.thread = threading.get_ident()
         self.reads = []
         self.closed = False
+        self.interrupted = False
 
     def run(self, call):
         assert threading.get_ident() == self.thread and not self.closed
@@ -71,6 +72,9 @@ class HostEngine:
     def check(self, error):
         if isinstance(error, Lost):
             raise error
+
+    def interrupt(self):
+        self.interrupted = True
 
     def close(self):
         self.closed = True

@@ -1,6 +1,7 @@
 """The coprocessor on a device: the functions of glla, queued; what is released, what is reported, how it ends."""
 
 import inspect
+import re
 import subprocess
 import sys
 import textwrap
@@ -273,6 +274,16 @@ def run_python(script):
     return done.stdout.split()
 
 
+def may_set_the_slack_of_others():
+    """Whether this process has Linux's CAP_SYS_NICE."""
+    status = Path("/proc/self/status")
+    masks = re.findall(r"CapEff:\s*([0-9a-f]+)", status.read_text()) if status.exists() else []
+    return bool(masks) and int(masks[0], 16) >> 23 & 1 == 1
+
+
+NICE = pytest.mark.skipif(not may_set_the_slack_of_others(), reason="this process has no CAP_SYS_NICE")
+
+
 def test_the_interpreter_ends_with_a_coprocessor_open():
     """And work in it, running and waiting."""
     output = run_python("""
@@ -329,7 +340,7 @@ def test_waits_are_punctual_while_a_coprocessor_is_open():
         closing = threading.Thread(target=gpu.close)
         closing.start()
         closing.join()
-        show()  # nobody else can set it back
+        show()
         gpu.close()
         show()
         gpu = glla.coprocessor()
@@ -341,7 +352,120 @@ def test_waits_are_punctual_while_a_coprocessor_is_open():
         except glla.errors.LimitError:
             show()
     """)
-    assert output == ["usual", "1", "1", "1", "1", "usual", "usual", "1", "usual", "usual", "usual"]
+    assert output == ["usual", "1", "1", "1", "1", "usual", "usual", "usual", "usual", "usual", "usual"]
+
+
+SLACK = """
+    import os, sys, threading, time, glla
+    from glla.queue import turns
+    from glla.queue.turns import PR_GET_TIMERSLACK, PR_SET_TIMERSLACK, _control
+    if not {allowed}:  # as for whoever is not root
+        turns._Slack._set_from_elsewhere = lambda self: False
+    def slack():
+        return _control(PR_GET_TIMERSLACK, 0)
+    def show():
+        print("usual" if slack() == 40_000 else slack())
+    def elsewhere(work):
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+    def drop():  # its last reference is the worker's
+        gpu, held = glla.coprocessor(), threading.Event()
+        thread = gpu._worker.thread
+        pending = gpu.submit(held.wait, 20)
+        del gpu, pending
+        show()
+        held.set()
+        thread.join()
+    _control(PR_SET_TIMERSLACK, 40_000)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="timer slack is Linux's")
+@pytest.mark.parametrize("allowed", [True, False])
+def test_another_thread_sets_the_main_threads_slack_back(allowed):
+    """Whether it closes the coprocessor, or drops it."""
+    output = run_python(textwrap.dedent(SLACK.format(allowed=allowed)) + textwrap.dedent("""
+        drop()
+        show()
+        gpu, other = glla.coprocessor(), glla.coprocessor()
+        elsewhere(gpu.close)
+        show()  # it is wanted still
+        elsewhere(other.close)
+        show()
+        with glla.coprocessor():
+            show()
+        show()
+        gpu = glla.coprocessor()
+        _control(PR_SET_TIMERSLACK, 30_000)  # the user's own, meanwhile
+        elsewhere(gpu.close)
+        print(slack())
+        with glla.coprocessor():
+            print(slack())
+            with glla.coprocessor():
+                _control(PR_SET_TIMERSLACK, 20_000)
+            print(slack())
+        print(slack())
+    """))  # fmt: skip
+    assert output == ["1", "usual", "1", "usual", "1", "usual", "30000", "1", "20000", "20000"]
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="timer slack is Linux's")
+@pytest.mark.parametrize("allowed", [pytest.param(True, marks=NICE), False])
+def test_the_slack_of_a_thread_whose_coprocessor_another_one_ends(allowed):
+    """Where Linux does not let the other one, the thread does when it next uses a coprocessor; one that ended never."""
+    output = run_python(textwrap.dedent(SLACK.format(allowed=allowed)) + textwrap.dedent("""
+        opened, closed, gpu = threading.Event(), threading.Event(), None
+        def work():
+            global gpu
+            gpu = glla.coprocessor()
+            show()
+            opened.set()
+            closed.wait(20)
+            show()
+            try:
+                gpu.asarray([[1]])
+            except glla.errors.CoprocessorError:
+                show()
+            drop()
+            show()
+            with glla.coprocessor():
+                pass
+            show()
+            gpu = glla.coprocessor()
+        thread = threading.Thread(target=work)
+        thread.start()
+        opened.wait(20)
+        gpu.close()
+        show()  # the main thread's is left alone
+        closed.set()
+        thread.join()
+        gpu.close()
+        show()
+    """))  # fmt: skip
+    late = "usual" if allowed else "1"
+    assert output == ["1", "usual", late, "usual", "1", late, "usual", "usual"]
+
+
+def test_a_switch_interval_that_the_user_has_set_meanwhile_stays():
+    output = run_python("""
+        import sys, glla
+        def show():
+            print(round(1e6 * sys.getswitchinterval()))
+        with glla.coprocessor():
+            sys.setswitchinterval(0.002)
+        show()
+        with glla.coprocessor(), glla.coprocessor(switch_interval=2e-5):
+            sys.setswitchinterval(0.003)
+            with glla.coprocessor():
+                show()
+            show()
+        show()
+        with glla.coprocessor():
+            show()
+        show()
+    """)
+    assert output == ["2000", "10", "10", "3000", "10", "3000"]
 
 
 def test_the_interpreter_ends_with_a_dead_worker():
@@ -353,27 +477,3 @@ def test_the_interpreter_ends_with_a_dead_worker():
         print(type(lost.exception()).__name__)
     """)
     assert output == ["ReleasedError"]
-
-
-@pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="there is no fork here")
-def test_a_fork_is_told():
-    output = run_python("""
-        import os, sys, warnings, glla
-        from glla.errors import ThreadError
-        gpu = glla.coprocessor()
-        p = gpu.asarray([[1]])
-        p.result()
-        warnings.simplefilter("ignore")
-        child = os.fork()
-        if child == 0:
-            for call in (p.result, lambda: p + 1, p.prefetch, gpu.close, glla.coprocessor):
-                try:
-                    call()
-                except ThreadError as error:
-                    print("told", flush=True)
-            del p, gpu
-            sys.exit(0)
-        status = os.waitpid(child, 0)[1]
-        print(os.waitstatus_to_exitcode(status), (p + 1).result()[0, 0])
-    """)
-    assert output == ["told"] * 5 + ["0", "2.0"]

@@ -690,19 +690,149 @@ def test_the_error_of_the_block_hides_the_death(host, gate):
         gpu.submit(fail, Lost()).result(PATIENCE)
 
 
-def test_an_accident_in_the_worker_is_reported(host, gate):
-    """What no operation raises: here, a callback ends the thread."""
-    gpu = host()
-    p = gpu.submit(int, 1)
-    p.prefetch().add_done_callback(lambda p: fail(SystemExit("enough")))
-    waiting = p + 1
+def test_a_worker_that_dies_of_something_unforeseen_leaves_nobody_waiting(host, gate, monkeypatch):
+    """What no operation raises: here, there is no memory to look for the next call."""
+    gpu = host(capacity=2)
+    done = gpu.submit(int, 1)
+    gate.wait_for(1)
+    waiting = [done + 1, done + 2]
+    values = [in_thread(pending.result) for pending in waiting]
+    late = in_thread(gpu.submit, int, 4)
+    wait_until(lambda: blocked(gpu) == 1 and all(pending._host is not None for pending in waiting))
+    monkeypatch.setattr(gpu._worker, "_next", lambda: fail(MemoryError("enough")))
     gate.open()
-    with pytest.raises(
-        CoprocessorError, match=r"was not done: the coprocessor's thread has ended \(SystemExit: enough\)"
-    ):
-        waiting.result(PATIENCE)
-    with pytest.raises(CoprocessorError, match=r"is lost: the coprocessor's thread has ended \(SystemExit: enough\)"):
-        p.result(PATIENCE)
+    text = r"the coprocessor's thread has ended \(MemoryError: enough\); make another one$"
+    for pending, value in zip(waiting, values, strict=True):
+        with pytest.raises(CoprocessorError, match=r"was not done: " + text):
+            value.result(PATIENCE)
+        with pytest.raises(CoprocessorError, match=r"was not done: " + text):
+            pending.result(PATIENCE)
+    with pytest.raises(CoprocessorError, match=r"^int: " + text):
+        late.result(PATIENCE)
+    with pytest.raises(CoprocessorError, match=r"is lost: " + text):
+        done.result(PATIENCE)
+
+
+# ---- whatever is raised ------------------------------------------------------------------------------------------
+
+
+ENDS = [SystemExit("enough"), KeyboardInterrupt(), GeneratorExit(), MemoryError(), ValueError("bad")]
+
+
+@pytest.mark.parametrize("error", ENDS, ids=lambda error: type(error).__name__)
+def test_a_callback_that_raises_is_logged_and_the_queue_goes_on(host, gate, caplog, error):
+    """As a callback's Exception is by concurrent.futures, whose own threads end of the others."""
+    gpu = host()
+    seen = []
+    p = gpu.submit(int, 1)
+    p.add_done_callback(lambda p: fail(error))
+    p.add_done_callback(seen.append)  # is called all the same
+    after = p + 1
+    gate.open()
+    assert after.result(PATIENCE) == 2
+    assert p.result(PATIENCE) == 1 and seen == [p]
+    assert [record.exc_info[1] for record in caplog.records] == [error]
+    assert "exception calling callback for <glla.Pending operation 1" in caplog.text
+
+
+def test_what_a_callback_raises_in_the_callers_thread_is_the_callers(host, gate):
+    gpu = host()
+    running, waiting, last = [gpu.submit(int, place) for place in range(3)]
+    gate.wait_for(1)
+    waiting.add_done_callback(lambda p: fail(SystemExit("enough")))
+    with pytest.raises(SystemExit, match="enough"):
+        gpu.close(cancel=True)
+    assert waiting.cancelled() and last.cancelled() and gpu.waiting == 0
+    gate.open()
+    gpu.close(timeout=PATIENCE)
+    assert running.done()
+
+
+@pytest.mark.parametrize("error", ENDS, ids=lambda error: type(error).__name__)
+def test_an_operation_may_raise_anything(host, gate, error):
+    gate.open()
+    gpu = host()
+    p = gpu.submit(fail, error)
+    assert p.exception(PATIENCE) is error
+    assert gpu.submit(int, 1).result(PATIENCE) == 1
+
+
+class Unspeakable(Exception):
+    """Raises where it is looked at."""
+
+    def __init__(self, *_):
+        super().__init__()
+
+    def __new__(cls, *args):
+        if args == ("again",):
+            return super().__new__(cls)
+        raise ValueError("cannot be made so")
+
+    def __str__(self):
+        raise ValueError("has no words")
+
+    def add_note(self, note):
+        raise ValueError("takes no notes")
+
+
+def test_an_exception_that_raises_settles_its_call(host, gate):
+    """Its own, and those of the calls that need it."""
+    gate.open()
+    gpu = host()
+    p = gpu.submit(fail, Unspeakable("again"))
+    needs = p + 1
+    assert isinstance(p.exception(PATIENCE), ValueError)
+    assert isinstance(needs.exception(PATIENCE), ValueError)
+    assert gpu.submit(int, 1).result(PATIENCE) == 1
+
+
+@pytest.mark.parametrize("place", ["failure_of_operand", "value_of"])
+def test_a_mistake_of_ours_settles_the_call(host, gate, monkeypatch, place):
+    gpu = host()
+    gpu.submit(int, 0)
+    gate.wait_for(1)
+    with monkeypatch.context() as patch:
+        patch.setattr(f"glla.queue.worker.{place}", lambda *_: fail(RuntimeError("a mistake")))
+        p = gpu.submit(int, 1)
+        gate.open()
+        assert isinstance(p.exception(PATIENCE), RuntimeError)
+    assert gpu.submit(int, 2).result(PATIENCE) == 2
+
+
+def test_a_result_that_somebody_else_has_set(host, gate):
+    """A future lets anybody do so; the worker keeps out of it."""
+    gpu = host()
+    gpu.submit(int, 0)
+    gate.wait_for(1)
+    p = gpu.submit(int, 1)
+    p.set_result(7)
+    gate.open()
+    assert p.result(PATIENCE) == 7
+    assert gpu.submit(int, 2).result(PATIENCE) == 2
+
+
+@pytest.mark.parametrize("fails", ["call", "read"])
+@pytest.mark.parametrize("asked", ["before", "after"])
+def test_a_failure_keeps_nothing_alive(host, gate, monkeypatch, fails, asked):
+    """No cycle leads from an exception to its call, whose operands may be textures."""
+    gpu = host()
+    if fails == "read":
+        monkeypatch.setattr(gpu._worker.engine, "read", lambda value, *_: fail(value) if value else None)
+    gc.collect()
+    gc.disable()
+    try:
+        p = gpu.submit(fail if fails == "call" else lambda error: error, ValueError("bad"))
+        if asked == "before":
+            p.prefetch()
+        gate.open()
+        wait_until(p.done)
+        assert isinstance(p.exception(PATIENCE), ValueError)
+        gone = weakref.ref(p)
+        gpu.submit(int, 0).result(PATIENCE)  # the worker has come away from it
+        del p
+        wait_until(lambda: gone() is None)
+    finally:
+        gc.enable()
 
 
 def test_a_device_that_cannot_be_closed_is_reported(host, gate, monkeypatch):
