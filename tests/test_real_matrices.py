@@ -1,5 +1,7 @@
 """Real matrices: of structures, chemical plants, plasmas and surveys. Their README says what is known of each."""
 
+import inspect
+
 import numpy as np
 import pytest
 import scipy.io
@@ -17,7 +19,8 @@ def load(data):
     """Give a function that reads one of them as a dense float64 array."""
 
     def read(name):
-        matrix = scipy.io.mmread(data / name)
+        new = "spmatrix" in inspect.signature(scipy.io.mmread).parameters  # the older kind comes with a warning there
+        matrix = scipy.io.mmread(data / name, **({"spmatrix": False} if new else {}))
         return np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix, dtype=np.float64)
 
     return read

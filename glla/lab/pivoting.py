@@ -12,8 +12,9 @@ complete pivoting (LU-GPU's, `pluq`) keeps it near 1, for a search of the whole 
 
 from __future__ import annotations
 
+import inspect
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -153,10 +154,15 @@ def real_matrices(folder: Path) -> dict[str, Array]:
         rows, columns, _, _, field, _ = mminfo(path)
         if not 2 <= min(rows, columns) <= max(rows, columns) <= LARGEST_REAL or field == "complex":
             continue
-        read = mmread(path)
+        read = mmread(path, **_sparse_array(mmread))
         dense = np.asarray(read.toarray() if hasattr(read, "toarray") else read)
         found[path.name.split(".")[0]] = as_float32("pivoting", path.name, dense, True)
     return found
+
+
+def _sparse_array(mmread: Callable[..., Any]) -> dict[str, bool]:
+    """Ask SciPy for its newer kind of sparse array, where it has both: the older kind comes with a warning there."""
+    return {"spmatrix": False} if "spmatrix" in inspect.signature(mmread).parameters else {}
 
 
 # -- complete pivoting ------------------------------------------------------------------------------------------------
