@@ -138,3 +138,38 @@ def test_entries_that_are_zero_come_out_as_zero(rng):
     expected = np.zeros(20)
     expected[[3, 7]] = 2, -1
     testing.assert_exact(glla.rref(a).matrix[:20, 20], expected.astype(np.float32))
+
+
+# Sweeps ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.sweep
+@pytest.mark.timeout(1800)
+def test_every_rank_and_many_shapes():
+    """Every rank up to 64, and 2000 random shapes of seven families, in every way."""
+    rng = np.random.default_rng(11)
+    ways = [(variant, pivoting) for variant in VARIANTS for pivoting in NORMS]
+    for rank in range(1, 65):
+        for _ in range(3):
+            m, n = rng.integers(rank, 130, 2)
+            check(product(m, n, rank, rng))
+    for count in range(2000):
+        m, n = (int(side) for side in rng.integers(2, 90, 2))
+        family = count % 7
+        if family == 0:
+            a = product(m, n, int(rng.integers(1, min(m, n) + 1)), rng)
+        elif family == 1:
+            a = combined_columns(m, max(2, min(m, n) // 2), rng)
+        elif family == 2:
+            a = incidence(m, n, rng)
+        elif family == 3:
+            a = laplacian(m, n, rng)
+        elif family == 4:
+            a = rng.integers(-1, 2, (m, n)) * (rng.random((m, n)) < 0.2)
+        elif family == 5:
+            a = product(m, n, int(rng.integers(1, min(m, n) + 1)), rng) * 2 ** rng.integers(0, 11, (m, 1))
+        else:
+            a = hidden_singular(min(m, n, 28), rng, bool(rng.integers(0, 2))).astype(np.int64)
+        variant, pivoting = ways[count % len(ways)]
+        result = glla.rref(a.astype(np.float32), variant=variant, pivoting=pivoting)
+        assert result.pivots == exact_pivots(a), (count, family, m, n, variant, pivoting)

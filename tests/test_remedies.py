@@ -227,3 +227,36 @@ def test_arithmetic_follows_ieee():
     assert np.isnan((zero / zero).numpy()).all()
     assert np.isposinf((1 / zero).numpy()).all()
     assert np.isnan((zero @ (1 / zero)).numpy()).all()
+
+
+# Sweeps ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.sweep
+@pytest.mark.timeout(1800)
+def test_singular_systems_are_never_solved_and_random_ones_always():
+    rng = np.random.default_rng(12)
+    silent, alarms, singular, regular = 0, 0, 0, 0
+    while singular < 400:
+        n = int(rng.integers(20, 65))
+        a = hidden_singular(n, rng).astype(np.float32)
+        if len(exact_pivots(a)) == n:
+            continue
+        singular += 1
+        for call in (lambda a=a, n=n: glla.solve(a, np.ones(n)), lambda a=a: glla.inv(a)):
+            try:
+                call()
+                silent += 1
+            except SingularMatrixError:
+                pass
+    while regular < 1000:
+        n = int(rng.integers(2, 200))
+        a = [testing.normal, testing.uniform, testing.conditioned][regular % 3](n, n, rng)
+        regular += 1
+        try:
+            glla.solve(a, np.ones(n))
+        except SingularMatrixError:
+            alarms += 1
+    print(f"solved though singular: {silent} of {2 * singular}; refused though regular: {alarms} of {regular}")
+    assert silent == 0
+    assert alarms == 0
