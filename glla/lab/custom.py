@@ -17,7 +17,7 @@ What holds for all of them:
   you write.
 - A fragment computes the texel ``ivec2(gl_FragCoord.xy)``, and reads others with ``texelFetch(A, ivec2(x, y), 0)``.
 - ``#include "lib/..."`` takes in what glla's own shaders share, such as ``lib/packed.glsl`` and
-  ``lib/block_product.glsl``.
+  ``lib/block_product.glsl``; ``#include "NAME"`` also a file of yours in the folder of the shader, or below.
 - Declare the samplers and uniforms that you need, one in a statement; the names and types are those of the interface.
 - A parameter to be swept (``--param UNROLL=1,2,4``) stands in the file with its default, its meaning, and in
   parentheses the values that make sense; `#error` says which do not go together:
@@ -43,6 +43,7 @@ from numpy.typing import NDArray
 
 from glla import Device
 from glla import shader as shaders
+from glla.conditions import uncommented
 from glla.errors import OptionError, ShaderError
 from glla.kernels import matmul, plu, rref, triangular
 from glla.lab import operations
@@ -58,7 +59,6 @@ _PARAMETER = re.compile(
 )
 _VALUES = re.compile(r"\(([-\d,\s]+)\)\s*$")
 _DECLARED = re.compile(r"^\s*uniform\s+(\w+)\s+(\w+)\s*;")
-_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -301,14 +301,14 @@ def contender(
 ) -> Contender:
     """Make a contender of a shader, as `register` does, without adding it to the table."""
     interface = find(operation)
-    text, file = _read(source, name)
+    text, file, folder = _read(source, name)
     made = name or Path(file).name.removesuffix(SUFFIX)
     if made in {own.name for own in operations.find(operation).listed()}:
         raise OptionError(f"{operation}: {made!r} is a variant of glla's; choose another name")
     for number, line in enumerate(text.splitlines(), 1):
         if re.match(r"\s*#\s*version\b", line):
             raise ShaderError(f"{file}:{number}: glla writes {shaders.VERSION} itself; remove the line\n      {line}")
-    shader = shaders.adopt(file, text, interface.stands_for)
+    shader = shaders.adopt(file, text, interface.stands_for, folder)
     parameters = _parameters(text)
     build = partial(_build, interface, shader, parameters)
     build(5, Limits(), ())  # does it keep to the interface?
@@ -356,18 +356,18 @@ def _ones(plan: Plan, name: str) -> NDArray[np.float32]:
     return np.ones((storage.height, storage.width, storage.channels), dtype=np.float32)
 
 
-def _read(source: str | os.PathLike[str], name: str | None) -> tuple[str, str]:
-    """Text of a shader, and what its file is called."""
+def _read(source: str | os.PathLike[str], name: str | None) -> tuple[str, str, Path | None]:
+    """Text of a shader, what its file is called, and the folder of the file."""
     if isinstance(source, str) and "\n" in source:
         if not name:
             raise OptionError("register: a shader given as text needs a name, got none")
-        return source.replace("\r\n", "\n"), f"{name}{SUFFIX}"
+        return source.replace("\r\n", "\n"), f"{name}{SUFFIX}", None
     path = Path(source)
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise ShaderError(f"{path}: a shader is UTF-8 text, this file is not") from None
-    return text, str(path) if path.suffix else f"{path}{SUFFIX}"
+    return text, str(path) if path.suffix else f"{path}{SUFFIX}", path.parent
 
 
 def _parameters(text: str) -> dict[str, tuple[int, ...]]:
@@ -429,7 +429,7 @@ def _check(shader: shaders.Shader, interface: Interface, step: Pass, several: bo
     names = ", ".join(f"{kind} {name}" for name, kind in given.items())
     active = shader.samplers | shader.uniforms
     own = {}  # what its fragment stage declares; the vertex stage is glla's
-    for number, line in enumerate(_uncommented(stage.text).splitlines(), 1):
+    for number, line in enumerate(uncommented(stage.text).splitlines(), 1):
         at = f"{stage.where(number)}: "
         found = _DECLARED.match(line)
         if re.match(r"\s*#\s*include\b", line):
@@ -464,11 +464,6 @@ def _check(shader: shaders.Shader, interface: Interface, step: Pass, several: bo
 
 def _is_own(stage: shaders.Stage, line: int, name: str) -> bool:
     return stage.lines[line - 1][0] == name
-
-
-def _uncommented(text: str) -> str:
-    """Text without its comments; every line keeps its place."""
-    return _COMMENT.sub(lambda match: "\n" * match[0].count("\n"), text)
 
 
 def _shown(line: str) -> str:
