@@ -250,8 +250,17 @@ def line(entry: Mapping[str, Any]) -> str:
     """
     parameters = comparison.written(tuple(entry["parameters"].items()))
     label = f"{entry['variant']}[{parameters}]" if parameters else entry["variant"]
-    head = f"{entry['operation']:10}  n = {entry['size']:<6} {label}: {milliseconds(entry['seconds'])} ms"
-    gain = entry["untuned_seconds"] / entry["seconds"]
-    if gain == 1.0:
-        return f"{head}, as untuned"
-    return f"{head}, {gain:.3g} times as fast as {entry['untuned']} untuned" if gain == gain else head
+    head = f"{entry['operation']:10}  n = {entry['size']:<6} {label}"
+    try:
+        head = f"{head}: {milliseconds(entry['seconds'])} ms"
+        gain = entry["untuned_seconds"] / entry["seconds"]
+        if gain == 1.0:
+            return f"{head}, as untuned"
+        return f"{head}, {gain:.3g} times as fast as {entry['untuned']} untuned" if gain == gain else head
+    except (
+        LookupError,
+        TypeError,
+        ValueError,
+        ArithmeticError,
+    ):  # the times are for readers alone, nothing checks them
+        return head
