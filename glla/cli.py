@@ -10,7 +10,8 @@ import platform
 import re
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -43,9 +44,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     int
         Exit status: 0 when all is well, 1 when something failed, 2 for wrong usage, 130 when interrupted.
     """
-    options = _parser().parse_args(arguments)
-    options.line = shlex.join(["glla", *(sys.argv[1:] if arguments is None else arguments)])
+    with _streams():
+        return _run(arguments)
+
+
+@contextmanager
+def _streams() -> Iterator[None]:
+    """Let nothing take the place of streams that are closed (``>&-``): Python has none, and would fail to print."""
+    with ExitStack() as stack:
+        for stream, redirect in ((sys.stdout, redirect_stdout), (sys.stderr, redirect_stderr)):
+            if stream is None:
+                stack.enter_context(redirect(stack.enter_context(open(os.devnull, "w", encoding="utf-8"))))
+        yield
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     try:
+        options = _parser().parse_args(arguments)
+        options.line = shlex.join(["glla", *(sys.argv[1:] if arguments is None else arguments)])
         status: int = options.command(options)
         sys.stdout.flush()
     except BrokenPipeError:
