@@ -115,6 +115,11 @@ def adopt(name: str, text: str, vertex: str = "", folder: Path | None = None) ->
     return name
 
 
+def is_adopted(name: str) -> bool:
+    """Whether a shader is not below ``shaders/``, but was taken in by `adopt`."""
+    return name in _ADOPTED
+
+
 def source(name: str) -> str:
     """Read the fragment or compute shader of a name, as its file has it.
 

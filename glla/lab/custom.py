@@ -15,7 +15,9 @@ What holds for all of them:
 
   Where the matrix ends within a texel, the rest of it is padding. It is zero in what you read, and must be zero in what
   you write.
-- A fragment computes the texel ``ivec2(gl_FragCoord.xy)``, and reads others with ``texelFetch(A, ivec2(x, y), 0)``.
+- A fragment computes the texel ``ivec2(gl_FragCoord.xy)``, and reads others with ``texelFetch(A, ivec2(x, y), 0)``,
+  by no other function. What lies outside of a texture is undefined: the result must not depend on it.
+- llvmpipe stops the loops of a fragment after 65535 loop trips, all its loops together, without an error.
 - ``#include "lib/..."`` takes in what glla's own shaders share, such as ``lib/packed.glsl`` and
   ``lib/block_product.glsl``; ``#include "NAME"`` also a file of yours in the folder of the shader, or below.
 - Declare the samplers and uniforms that you need, one in a statement; the names and types are those of the interface.
@@ -58,6 +60,9 @@ _PARAMETER = re.compile(
     r"^[ \t]*#[ \t]*ifndef[ \t]+(\w+)[ \t]*\n[ \t]*#[ \t]*define[ \t]+\1[ \t]+(-?\d+)[ \t]*(?://(.*))?$", re.MULTILINE
 )
 _VALUES = re.compile(r"\(([-\d,\s]+)\)\s*$")
+_READING = re.compile(r"\b(texelFetchOffset|texture(1D|2D|3D|Cube)?(Proj|Lod|Grad|Gather)*(Offsets?)?)(?=\s*\()")
+"""GLSL's functions that read a texture, but for texelFetch."""
+
 _DECLARED = re.compile(r"^\s*uniform\s+(\w+)\s+(\w+)\s*;")
 
 
@@ -85,6 +90,8 @@ class Interface:
         (n, limits, values of parameters) -> the plan with glla's own shader.
     needed : tuple of str
         Samplers and uniforms without which no shader can be right.
+    result : str
+        Result of the plan that is a packed matrix, n x (n + `wider`).
     """
 
     operation: str
@@ -94,6 +101,8 @@ class Interface:
     uniforms: Mapping[str, tuple[str, str]]
     plan: Callable[[int, Limits, Mapping[str, int]], Plan]
     needed: tuple[str, ...]
+    result: str
+    wider: int = 0
     varyings: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     defines: Mapping[str, str] = field(default_factory=dict)
 
@@ -159,6 +168,7 @@ INTERFACES = {
                 "PASSES": "a parameter, if you declare it: into how many passes the sum is split (1)",
             },
             needed=("A", "B"),
+            result="C",
             plan=_product,
         ),
         Interface(
@@ -173,6 +183,7 @@ INTERFACES = {
             uniforms={"t": ("int", "texel row to solve"), "shape": ("ivec2", "rows and columns of B")},
             defines={"UPPER, UNIT, TRANSPOSED": "0, as lib/triangle.glsl has them; it declares T, too"},
             needed=("T", "B", "t"),
+            result="X",
             plan=_substitution,
         ),
         Interface(
@@ -189,6 +200,7 @@ INTERFACES = {
                 "block": ("vec4", "a, b, l, d': the pivot block, reduced: l = c / a, d' = d - l b"),
             },
             needed=("A",),
+            result="LU",
             plan=_factorisation,
         ),
         Interface(
@@ -204,6 +216,8 @@ INTERFACES = {
                 "block": ("vec4", "a, b, l, d': the pivot block, reduced: l = c / a, d' = d - l b"),
             },
             needed=("A", "k"),
+            result="R",
+            wider=1,
             plan=_echelon_form,
         ),
     )
@@ -432,6 +446,9 @@ def _check(shader: shaders.Shader, interface: Interface, step: Pass, several: bo
     for number, line in enumerate(uncommented(stage.text).splitlines(), 1):
         at = f"{stage.where(number)}: "
         found = _DECLARED.match(line)
+        read = _READING.search(line)
+        if read is not None:
+            raise ShaderError(f"{at}textures are read by texelFetch alone, got {read[0]}; {see}{_shown(line)}")
         if re.match(r"\s*#\s*include\b", line):
             raise ShaderError(f'{at}what is included stands in quotes, `#include "lib/packed.glsl"`{_shown(line)}')
         if re.match(r"\s*(layout\b[^;]*)?uniform\b", line) and found is None and _is_own(stage, number, shader.name):

@@ -13,7 +13,7 @@ OpenGL 3.3 leaves their results undefined, and a driver that gives zeros hides a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -35,8 +35,8 @@ _STORE = re.compile(r"\bimageStore\s*\(\s*\w+\s*,")
 
 _BEFORE = """\
 int fetch_count = 0;
-bool outside(sampler2D M, ivec2 at) {
-    return any(lessThan(at, ivec2(0))) || any(greaterThanEqual(at, textureSize(M, 0)));
+bool outside(sampler2D M, ivec2 at, int level) {
+    return level != 0 || any(lessThan(at, ivec2(0))) || any(greaterThanEqual(at, textureSize(M, 0)));
 }
 vec4 counted_fetch(sampler2D M, ivec2 at, int level) {
     if (COUNTED) ++fetch_count;
@@ -67,19 +67,19 @@ void main() {
 def count_instead(stage: shaders.Stage, condition: str = "true") -> shaders.Stage:
     """Rewrite a fragment or compute stage into one whose result is how many texels it fetched.
 
-    Only those count whose texture M and place `at` fulfil the condition, GLSL. A fragment draws its own count, a work
-    group stores the sum of its invocations' (and needs 4 bytes more of shared memory for it).
+    Only those count whose texture M, place `at` and `level` fulfil the condition, GLSL. A fragment draws its own count,
+    a work group stores the sum of its invocations' (and needs 4 bytes more of shared memory for it).
     """
-    compute = stage.text.startswith(shaders.COMPUTE_VERSION)
+    after = _AFTER_COMPUTE if stage.text.startswith(shaders.COMPUTE_VERSION) else _AFTER_FRAGMENT
+    return rewritten(stage, _BEFORE.replace("COUNTED", condition), _counted, after)
+
+
+def rewritten(stage: shaders.Stage, before: str, change: Callable[[str], str], after: str = "") -> shaders.Stage:
+    """Put text before a stage (behind its defines) and after it, and change its lines; each knows where it is from."""
     source = list(zip(stage.text.splitlines(), stage.lines, strict=True))
     head = [line for line in source if line[1][0] == "(generated)"]
-    body = [(_counted(text), origin) for text, origin in source[len(head) :]]
-    lines = [
-        *head,
-        *_added(_BEFORE.replace("COUNTED", condition)),
-        *body,
-        *_added(_AFTER_COMPUTE if compute else _AFTER_FRAGMENT),
-    ]
+    body = [(change(text), origin) for text, origin in source[len(head) :]]
+    lines = [*head, *_added(before), *body, *_added(after)]
     return shaders.Stage("\n".join(text for text, _ in lines) + "\n", tuple(origin for _, origin in lines))
 
 
@@ -96,10 +96,16 @@ def _added(text: str) -> list[tuple[str, tuple[str, int]]]:
 
 
 shaders.derive(KIND, count_instead)
-shaders.derive(OUTSIDE, partial(count_instead, condition="outside(M, at)"))
+shaders.derive(OUTSIDE, partial(count_instead, condition="outside(M, at, level)"))
 
 
-def count(device: Device, plan: Plan, operands: Mapping[str, Texture], kind: str = KIND) -> int:
+def count(
+    device: Device,
+    plan: Plan,
+    operands: Mapping[str, Texture],
+    kind: str = KIND,
+    chosen: Callable[[str], bool] = lambda shader: True,
+) -> int:
     """Count the texels that the fragments of a plan fetch for these operands. Synchronises.
 
     Parameters
@@ -112,6 +118,8 @@ def count(device: Device, plan: Plan, operands: Mapping[str, Texture], kind: str
         As for `Device.run`.
     kind : {"fetches", "outside"}
         All of them, or those outside of their textures only.
+    chosen : callable
+        Name of a shader -> whether its fetches count.
 
     Returns
     -------
@@ -138,7 +146,7 @@ def count(device: Device, plan: Plan, operands: Mapping[str, Texture], kind: str
     128
     """
     total = 0
-    for batch in _batches(plan):
+    for batch in _batches(plan, chosen):
         results = device.run(counting_plan(plan, batch, kind), **operands)
         for number in batch:
             counts = device.read(results[_slot(number)])
@@ -159,12 +167,12 @@ def counting_plan(plan: Plan, numbers: list[int], kind: str = KIND) -> Plan:
     return Plan(f"{plan.operation}, counting fetches", slots, plan.operands, results, tuple(steps))
 
 
-def _batches(plan: Plan) -> Iterator[list[int]]:
+def _batches(plan: Plan, chosen: Callable[[str], bool] = lambda shader: True) -> Iterator[list[int]]:
     """Steps that fetch, in lots whose counts fit into `BATCH`."""
     batch: list[int] = []
     size = 0
     for number, step in enumerate(plan.steps):
-        if not isinstance(step, Pass | Dispatch) or not step.inputs:
+        if not isinstance(step, Pass | Dispatch) or not step.inputs or not chosen(step.shader):
             continue
         nbytes = _storage(plan, step).nbytes
         if batch and size + nbytes > BATCH:
