@@ -489,7 +489,7 @@ def draw(records: Sequence[Record], title: str, path: Path) -> None:
         _draw_figures(row[0], some, "growth", f"{operation}: growth")
         _draw_figures(row[1], some, "error", f"{operation}: residual / bound")
         row[1].axvline(1.0, color="black", linewidth=0.8)
-    axes[0, 0].legend(loc="upper right")
+    axes[0, 1].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))  # beside the points, not over them
     figure.savefig(path, format="png", dpi=110)
 
 
