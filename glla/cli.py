@@ -114,6 +114,11 @@ def _parser() -> argparse.ArgumentParser:
     variants = commands.add_parser("variants", help="every variant of every operation, and what it costs")
     variants.add_argument("operation", nargs="*", metavar="OPERATION", help="matmul, plu, rref (all)")
     variants.add_argument("--size", type=_positive, default=256, metavar="N", help="order of the matrices (256)")
+    variants.add_argument(
+        "--count",
+        action="store_true",
+        help="run them and count what they fetch, instead of telling it from their plans",
+    )
     variants.add_argument("--json", action="store_true", help="print JSON instead of a table")
     _add_device_options(variants)
     variants.set_defaults(command=_variants)
@@ -311,7 +316,7 @@ def _gallery(options: argparse.Namespace) -> int:
 
 def _tune(options: argparse.Namespace) -> int:
     from glla.device import tuning as files
-    from glla.lab import tuning
+    from glla.lab import progress, tuning
 
     for name in options.operation:
         files.variants(name)  # raises, before a device is made
@@ -330,13 +335,15 @@ def _tune(options: argparse.Namespace) -> int:
         file.parent.mkdir(parents=True, exist_ok=True)
         _check_writable(file)
         print(f"{renderer}, OpenGL {device.info.version}")
-        found = tuning.tune(
-            options.operation or None,
-            options.sizes,
-            device=device,
-            seed=options.seed,
-            progress=lambda outcome: print(tuning.line(outcome.entry), flush=True),
-        )
+        with progress.shown("tuning") as say:
+            found = tuning.tune(
+                options.operation or None,
+                options.sizes,
+                device=device,
+                seed=options.seed,
+                progress=lambda outcome: print(tuning.line(outcome.entry), flush=True),
+                trying=say,
+            )
         tuning.store(file, renderer, found)
     troubles = [trouble for outcome in found for trouble in outcome.troubles]
     for trouble in troubles:
@@ -355,10 +362,10 @@ def _check_writable(file: Path) -> None:
 
 
 def _ceilings(options: argparse.Namespace) -> int:
-    from glla.lab import ceilings
+    from glla.lab import ceilings, progress
 
-    with _open(options) as device:
-        report = {"glla": glla.__version__, **ceilings.report(device, options.quick)}
+    with _open(options) as device, progress.shown("measuring") as say:
+        report = {"glla": glla.__version__, **ceilings.report(device, options.quick, say)}
     print(json.dumps(_plain(report), indent=2, allow_nan=False) if options.json else ceilings.table(report))
     return 0
 
@@ -405,10 +412,14 @@ def _explain(options: argparse.Namespace) -> int:
 
 
 def _variants(options: argparse.Namespace) -> int:
-    from glla.lab import collection
+    from glla.lab import collection, progress
 
-    with _open(options) as device:
-        found = collection.entries(device, options.operation or collection.OPERATIONS, options.size)
+    chosen = options.operation or collection.OPERATIONS
+    if options.count:
+        with _open(options) as device, progress.shown("counting fetches") as say:
+            found = collection.entries(device, chosen, options.size, say)
+    else:
+        found = collection.entries(None, chosen, options.size)
     print(json.dumps([asdict(entry) for entry in found], indent=2) if options.json else collection.text(found))
     return 0
 
@@ -417,7 +428,7 @@ def _variants(options: argparse.Namespace) -> int:
 
 
 def _pivoting(options: argparse.Namespace) -> int:
-    from glla.lab import extra, pivoting
+    from glla.lab import extra, pivoting, progress
 
     extra.require("pivoting", "rich", *(("matplotlib",) if options.plot else ()), *(("scipy",) if options.data else ()))
     chosen = pivoting.matrices(options.size, options.seed)
@@ -426,7 +437,8 @@ def _pivoting(options: argparse.Namespace) -> int:
     for path in filter(None, (options.json, options.plot)):
         path.open("ab").close()  # whether it can be written, before the work is done
     with _open(options) as device:
-        records = pivoting.pivoting_study(given=chosen, device=device)
+        with progress.shown("factoring") as say:
+            records = pivoting.pivoting_study(given=chosen, device=device, progress=say)
         title = f"glla {glla.__version__} on {device.info.renderer}: the choice of pivots"
     pivoting.show(records, title)
     if options.json:

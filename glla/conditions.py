@@ -86,6 +86,25 @@ def active(text: str, where: Callable[[int], str], macros: Macros) -> str:
     return "\n".join(kept)
 
 
+def value(text: str, macros: Macros) -> int:
+    """Value of an integer expression, with the operators of a condition.
+
+    Raises
+    ------
+    ShaderError
+        It has none; the message says why.
+
+    Examples
+    --------
+    >>> value("2 * count + CONTINUE", {"count": "10", "CONTINUE": "1"})
+    21
+    """
+    try:
+        return _Condition(_words(text, macros)).value()
+    except _MistakeError as mistake:
+        raise ShaderError(f"{text[:SHOWN]}: {mistake}") from None
+
+
 class _MistakeError(Exception):
     """What is wrong with a line, without its place."""
 
@@ -144,7 +163,7 @@ def _define(kind: str, rest: str, macros: Macros) -> None:
     if kind == "undef":
         macros.pop(macro[1], None)
     else:
-        macros[macro[1]] = None if macro[2] else macro[3]
+        macros[macro[1]] = None if macro[2] else macro[3].strip()
 
 
 def _holds(kind: str, rest: str, macros: Macros) -> bool:

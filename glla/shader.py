@@ -39,6 +39,7 @@ _BLOCK = re.compile(r"^[ \t]*layout\s*\(\s*std140\s*\)\s*uniform\s+(\w+)\s*\{", 
 _OUTPUT = re.compile(r"^[ \t]*layout\s*\(\s*location\s*=\s*(\d+)\s*\)\s*out\s+\w+\s+(\w+)\s*;", re.MULTILINE)
 _SENTENCE_END = re.compile(r"(?<![\s.])\.(?=\s+[A-Z]|$)")  # and no product, no ellipsis
 _COST = re.compile(r"^//.*?Cost per fragment: (.+)$", re.MULTILINE)
+_FETCHES = re.compile(r"^// Fetches: (.+)\.$", re.MULTILINE)
 _IMAGE = re.compile(
     r"^[ \t]*layout\s*\(\s*\w+\s*,\s*binding\s*=\s*(\d+)\s*\)\s*writeonly\s+uniform\s+image2D\s+(\w+)\s*;", re.MULTILINE
 )
@@ -154,6 +155,41 @@ def cost(name: str) -> str:
     """
     found = _COST.search(source(name))
     return found[1].rstrip(".") if found else ""
+
+
+def fetches(name: str) -> tuple[str, str] | None:
+    """Expressions for the fewest and the most texels that one fragment fetches, as a shader's header has them.
+
+    A work group counts where there are no fragments. The names in them are those of macros and of uniforms, with ``_x``
+    and ``_y`` for the two parts of one, and ``NAME_height`` and ``NAME_width`` of samplers and of ``region``, which is
+    drawn. None if the header does not say.
+
+    Examples
+    --------
+    >>> fetches("matmul/virtual_cube")
+    ('2 + PING_PONG', '2 + PING_PONG')
+    >>> fetches("plu/update")
+    ('20', '32')
+    """
+    found = _FETCHES.search(source(name))
+    if found is None:
+        return None
+    least, _, most = found[1].partition(" to ")
+    return least, most or least
+
+
+def macros(name: str, defines: Mapping[str, Define] | None = None) -> dict[str, str | None]:
+    """What the macros of a shader's last stage stand for with these defines, and by default.
+
+    Examples
+    --------
+    >>> macros("matmul/virtual_cube")["PING_PONG"]
+    '0'
+    """
+    *_, last = resolve(name, defines).stages.values()
+    known: conditions.Macros = {}
+    conditions.active(last.text, last.where, known)
+    return known
 
 
 @dataclass(frozen=True)

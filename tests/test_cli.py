@@ -201,6 +201,47 @@ def test_broken_pipe_is_quiet():
     assert process.returncode == 1
 
 
+@pytest.mark.skipif(os.name == "nt", reason="there are no signals")
+@pytest.mark.parametrize("arguments", [["variants", "--count", "--size", "1024"], ["ceilings"]])
+def test_ctrl_c_ends_a_long_command(arguments):
+    """Within one pass, whose call returns to Python only when it is done; and without a traceback."""
+    script = f"""
+import os, signal, sys, threading
+from glla import cli
+opened = cli._open
+def open_and_interrupt(options):
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    return opened(options)
+cli._open = open_and_interrupt
+sys.exit(cli.main({arguments!r}))
+"""
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert (result.returncode, result.stdout, result.stderr) == (130, "", "")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a pseudo-terminal is POSIX's")
+def test_long_commands_say_what_they_are_at():
+    """On a terminal alone, on stderr: what is printed stays what it is."""
+    import pty
+
+    pytest.importorskip("rich")
+    watched, terminal = pty.openpty()
+    command = [sys.executable, "-m", "glla", "variants", "matmul", "--count", "--size", "4", "--json"]
+    environment = os.environ | {"TERM": "xterm", "COLUMNS": "100"}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=terminal, text=True, env=environment)
+    os.close(terminal)
+    output, _ = process.communicate(timeout=60)
+    told = b""
+    try:
+        while part := os.read(watched, 65536):
+            told += part
+    except OSError:  # Linux's way to say that the other end is closed
+        pass
+    os.close(watched)
+    assert json.loads(output)
+    assert b"counting fetches: matmul rank_one" in told
+
+
 @pytest.mark.skipif(os.name == "nt", reason="a POSIX shell closes the streams")
 @pytest.mark.parametrize(
     ("arguments", "closed", "status"),

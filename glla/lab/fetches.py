@@ -1,9 +1,13 @@
-"""How many texels a plan fetches: counted, by shaders that count.
+"""How many texels a plan fetches: as the headers of its shaders say, or counted, by shaders that count.
 
-A driver does not tell, and a formula typed in beside the shader would be believed until the shader changes. So each
-shader is rewritten into one that runs the same statements, with every ``texelFetch`` counted, and draws the count in
-place of its result. The plan then runs as it is, with such a pass before each of its own, which reads what that one is
-about to read: the count is right also where loops and branches depend on values.
+`estimate` needs no device, and no time. The header of a shader says how many texels a fragment fetches, or the fewest
+and the most where that depends on the matrix, or on the place in it: ``Fetches: 20 to 32.`` Tests hold all headers
+against counts.
+
+`count` is exact, and runs the plan. Each shader is rewritten into one that runs the same statements, with every
+``texelFetch`` counted, and draws the count in place of its result. The plan then runs as it is, with such a pass before
+each of its own, which reads what that one is about to read: the count is right also where loops and branches depend on
+values.
 
 What is counted is what the fragments (or the invocations of a compute shader) ask for. The fetches of a vertex shader,
 three times a few in a pass, and reads of uniform blocks are not. Fetches outside of a texture can be counted alone:
@@ -14,11 +18,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
+from glla import conditions
 from glla import shader as shaders
 from glla.device import Device, Texture
 from glla.passes import Dispatch, Pass, Plan, Step, Storage
@@ -29,6 +35,7 @@ KIND, OUTSIDE = "fetches", "outside"
 BATCH = 64 << 20
 """Bytes of counts that are kept on the device at a time."""
 
+_NAME = re.compile(r"\b[A-Za-z_]\w*")
 _OUTPUT = re.compile(r"^\s*layout\s*\(\s*location\s*=\s*\d+\s*\)\s*out\s+(\w+\s+\w+\s*;)")
 _IMAGE = re.compile(r"^\s*layout\s*\([^)]*\)\s*writeonly\s+uniform\s+image2D\s+\w+\s*;.*$")
 _STORE = re.compile(r"\bimageStore\s*\(\s*\w+\s*,")
@@ -97,6 +104,74 @@ def _added(text: str) -> list[tuple[str, tuple[str, int]]]:
 
 shaders.derive(KIND, count_instead)
 shaders.derive(OUTSIDE, partial(count_instead, condition="outside(M, at, level)"))
+
+
+def estimate(plan: Plan) -> tuple[int, int] | None:
+    """Say from its shaders' headers between which bounds the texels lie that a plan fetches; None if one does not say.
+
+    Examples
+    --------
+    >>> import glla
+    >>> estimate(glla.plan("matmul", (8, 8), (8, 8)))
+    (128, 128)
+    """
+    least = most = 0
+    headers: dict[tuple[Any, ...], _Header | None] = {}
+    for step in plan.steps:
+        if not isinstance(step, Pass | Dispatch):
+            continue
+        key = step.shader, *sorted(step.defines.items())
+        if key not in headers:
+            headers[key] = _Header.of(step)
+        header = headers[key]
+        if header is None:
+            return None
+        region = plan.drawn(step)
+        times = step.groups[0] * step.groups[1] if isinstance(step, Dispatch) else region.width * region.height
+        bounds = header.bounds(_names(plan, step))
+        least, most = least + times * bounds[0], most + times * bounds[1]
+    return least, most
+
+
+@dataclass
+class _Header:
+    """What a shader with some defines says of its fetches: expressions, its macros, and what came out before.
+
+    A plan has thousands of passes with the same shader, whose expressions are read anew only for new values.
+    """
+
+    told: tuple[str, str]
+    macros: dict[str, str | None]
+    known: dict[tuple[int | None, ...], tuple[int, int]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, step: Pass | Dispatch) -> _Header | None:
+        told = shaders.fetches(step.shader)
+        return None if told is None else cls(told, shaders.macros(step.shader, step.defines))
+
+    def bounds(self, names: Mapping[str, int]) -> tuple[int, int]:
+        """Fewest and most fetches of a fragment with these values of uniforms and sizes."""
+        used = sorted(set(_NAME.findall(" ".join(self.told))))
+        key = tuple(names.get(name) for name in used)
+        if key not in self.known:
+            macros = self.macros | {name: str(names[name]) for name in used if name in names}
+            least, most = (conditions.value(text, macros) for text in self.told)
+            self.known[key] = least, most
+        return self.known[key]
+
+
+def _names(plan: Plan, step: Pass | Dispatch) -> dict[str, int]:
+    """What the names in a header's expressions stand for in a pass, other than macros."""
+    region = plan.drawn(step)
+    found: dict[str, int] = {"region_width": region.width, "region_height": region.height}
+    for name, value in step.uniforms.items():
+        if isinstance(value, tuple):
+            found |= {f"{name}_{part}": int(number) for part, number in zip("xyzw", value, strict=False)}
+        else:
+            found[name] = int(value)
+    for name, slot in step.inputs.items():
+        found |= {f"{name}_height": plan.slots[slot].height, f"{name}_width": plan.slots[slot].width}
+    return found
 
 
 def count(

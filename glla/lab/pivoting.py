@@ -13,7 +13,7 @@ complete pivoting (LU-GPU's, `pluq`) keeps it near 1, for a search of the whole 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -286,6 +286,7 @@ def pivoting_study(
     *,
     seed: int = 2007,
     device: Device | None = None,
+    progress: Callable[[str], object] = lambda name: None,
 ) -> list[Record]:
     """Compare the choices of pivots for growth and error.
 
@@ -299,6 +300,8 @@ def pivoting_study(
         Of the random ones.
     device : Device, optional
         Where to compute.
+    progress : callable
+        Called with the name of each matrix, before it is factored.
 
     Returns
     -------
@@ -321,6 +324,7 @@ def pivoting_study(
     target = device or glla.default_device()
     records: list[Record] = []
     for name, value in (matrices(size, seed) if given is None else given).items():
+        progress(name)
         a = as_float32("pivoting_study", name, value, True)
         if a.ndim != 2 or 0 in a.shape:
             raise ShapeError(f"pivoting_study: {name} must be two-dimensional and not empty, got shape {a.shape}")
