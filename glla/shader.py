@@ -39,6 +39,7 @@ _BLOCK = re.compile(r"^[ \t]*layout\s*\(\s*std140\s*\)\s*uniform\s+(\w+)\s*\{", 
 _OUTPUT = re.compile(r"^[ \t]*layout\s*\(\s*location\s*=\s*(\d+)\s*\)\s*out\s+\w+\s+(\w+)\s*;", re.MULTILINE)
 _SENTENCE_END = re.compile(r"(?<![\s.])\.(?=\s+[A-Z]|$)")  # and no product, no ellipsis
 _COST = re.compile(r"^//.*?Cost per fragment: (.+)$", re.MULTILINE)
+_WITH = re.compile(r"^// With ([^:\n]+): (.+)$", re.MULTILINE)
 _FETCHES = re.compile(r"^// Fetches: (.+)\.$", re.MULTILINE)
 _IMAGE = re.compile(
     r"^[ \t]*layout\s*\(\s*\w+\s*,\s*binding\s*=\s*(\d+)\s*\)\s*writeonly\s+uniform\s+image2D\s+(\w+)\s*;", re.MULTILINE
@@ -132,14 +133,19 @@ def source(name: str) -> str:
     return _ADOPTED[name].text if name in _ADOPTED else _read(file(name))
 
 
-def summary(name: str) -> str:
-    """What a shader does: the first sentence of its header.
+def summary(name: str, defines: Mapping[str, Define] | None = None) -> str:
+    """What a shader does: the first sentence of its header, or that of the line ``With CONDITION:`` that holds.
 
     Examples
     --------
     >>> summary("matmul/virtual_cube")
     'C += A[:, slice] B[slice, :]: one layer of the virtual cube of processors'
+    >>> summary("pivot/measure", {"NORM": 1})
+    'Pivot search, second of two: the largest entry among `chunk` texels of column 2k+1 as it will be'
     """
+    for match in _WITH.finditer(source(name)):
+        if defines and conditions.value(match[1], macros(name, defines)):
+            return _SENTENCE_END.split(match[2], maxsplit=1)[0]
     paragraph = takewhile(re.compile(r"//\s*\S").match, source(name).splitlines())
     lines = [line.removeprefix("//").strip() for line in paragraph]
     return _SENTENCE_END.split(" ".join(lines), maxsplit=1)[0].rstrip(":")

@@ -1,4 +1,7 @@
-// Pivot search, first level: the best candidate among `chunk` texels of the column pair (2k, 2k+1).
+// Pivot search: the best candidate among `chunk` texels of the column pair (2k, 2k+1).
+//
+// With NORM == 0: Pivot search, first of two: the largest entry among `chunk` texels of column 2k.
+// With NORM == 1: Pivot search, second of two: the largest entry among `chunk` texels of column 2k+1 as it will be.
 //
 // A fragment computes one candidate (norm, p, q, w): how good it is, the row to bring up first, and where the row to
 // bring up second stands after that. norm = -1: no candidate here.
