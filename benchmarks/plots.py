@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from glla.kernels import matmul
 from glla.lab import peers
-from glla.lab.plots import COLOURS, MARKERS
+from glla.lab.plots import beside, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -218,7 +218,7 @@ def svg(picture: Picture) -> str:
 
     columns = min(2, len(picture.panels))
     rows = -(-len(picture.panels) // columns)
-    size = (8.6, 4.6) if len(picture.panels) == 1 else (5.4 * columns, 3.9 * rows)
+    size = (8.6, 4.6) if len(picture.panels) == 1 else (7.2 * columns, 3.9 * rows)
     quiet = {"Date": None, "Creator": None, "Type": None, "Format": None}
     settings: Any = {"svg.fonttype": "none", "svg.hashsalt": picture.name, "font.family": "sans-serif"}
     file = io.StringIO()
@@ -228,7 +228,7 @@ def svg(picture: Picture) -> str:
         for ax in axes.flat[len(picture.panels) :]:
             ax.remove()
         for ax, panel in zip(axes.flat, picture.panels, strict=False):
-            _draw(ax, panel, outside=len(picture.panels) == 1)
+            _draw(ax, panel)
         figure.savefig(file, format="svg", metadata={**quiet, "Description": _mark(picture)})
     return re.sub(r"[ \t]+\n", "\n", file.getvalue())
 
@@ -242,26 +242,22 @@ def _mark(picture: Picture) -> str:
     return f"data {picture.digest}"
 
 
-def _draw(ax: Axes, panel: Panel, outside: bool) -> None:
+def _draw(ax: Axes, panel: Panel) -> None:
     ax.set_facecolor("none")
     own = [curve for curve in panel.series if not curve.peer]
     for i, curve in enumerate(own):
-        ax.plot(
-            *zip(*curve.points, strict=True), label=curve.name, color=COLOURS[i % len(COLOURS)],
-            marker=MARKERS[(i + i // len(COLOURS)) % len(MARKERS)], markersize=5, linewidth=1.5,
-        )  # fmt: skip
+        ax.plot(*zip(*curve.points, strict=True), label=curve.name, **style(i))
     for curve in panel.series:
         if curve.peer and curve.points:
-            style = {"best": "x--", "usual": "+:"}[curve.peer]
-            ax.plot(*zip(*curve.points, strict=True), style, label=curve.name, color=INK, linewidth=1.5)
+            mark = {"best": "x--", "usual": "+:"}[curve.peer]
+            ax.plot(*zip(*curve.points, strict=True), mark, label=curve.name, color=INK, linewidth=1.5)
         if curve.bars:
             _bars(ax, curve)
     if panel.level is not None:
         name, value = panel.level
         ax.axhline(value, color=INK, linewidth=1.8, linestyle=":", label=f"{name}, {value:.4g}")
     _axes(ax, panel)
-    place: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)} if outside else {"loc": "best"}
-    ax.legend(fontsize=8, frameon=False, labelcolor=INK, **place)
+    beside(ax, *ax.get_legend_handles_labels(), INK)
 
 
 def _bars(ax: Axes, curve: Series) -> None:

@@ -10,7 +10,8 @@ import platform
 import re
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -43,9 +44,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     int
         Exit status: 0 when all is well, 1 when something failed, 2 for wrong usage, 130 when interrupted.
     """
-    options = _parser().parse_args(arguments)
-    options.line = shlex.join(["glla", *(sys.argv[1:] if arguments is None else arguments)])
+    with _streams():
+        return _run(arguments)
+
+
+@contextmanager
+def _streams() -> Iterator[None]:
+    """Let nothing take the place of streams that are closed (``>&-``): Python has none, and would fail to print."""
+    with ExitStack() as stack:
+        for stream, redirect in ((sys.stdout, redirect_stdout), (sys.stderr, redirect_stderr)):
+            if stream is None:
+                stack.enter_context(redirect(stack.enter_context(open(os.devnull, "w", encoding="utf-8"))))
+        yield
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     try:
+        options = _parser().parse_args(arguments)
+        options.line = shlex.join(["glla", *(sys.argv[1:] if arguments is None else arguments)])
         status: int = options.command(options)
         sys.stdout.flush()
     except BrokenPipeError:
@@ -98,6 +114,11 @@ def _parser() -> argparse.ArgumentParser:
     variants = commands.add_parser("variants", help="every variant of every operation, and what it costs")
     variants.add_argument("operation", nargs="*", metavar="OPERATION", help="matmul, plu, rref (all)")
     variants.add_argument("--size", type=_positive, default=256, metavar="N", help="order of the matrices (256)")
+    variants.add_argument(
+        "--count",
+        action="store_true",
+        help="run them and count what they fetch, instead of telling it from their plans",
+    )
     variants.add_argument("--json", action="store_true", help="print JSON instead of a table")
     _add_device_options(variants)
     variants.set_defaults(command=_variants)
@@ -298,7 +319,7 @@ def _gallery(options: argparse.Namespace) -> int:
 
 def _tune(options: argparse.Namespace) -> int:
     from glla.device import tuning as files
-    from glla.lab import tuning
+    from glla.lab import progress, tuning
 
     for name in options.operation:
         files.variants(name)  # raises, before a device is made
@@ -317,13 +338,15 @@ def _tune(options: argparse.Namespace) -> int:
         file.parent.mkdir(parents=True, exist_ok=True)
         _check_writable(file)
         print(f"{renderer}, OpenGL {device.info.version}")
-        found = tuning.tune(
-            options.operation or None,
-            options.sizes,
-            device=device,
-            seed=options.seed,
-            progress=lambda outcome: print(tuning.line(outcome.entry), flush=True),
-        )
+        with progress.shown("tuning") as say:
+            found = tuning.tune(
+                options.operation or None,
+                options.sizes,
+                device=device,
+                seed=options.seed,
+                progress=lambda outcome: print(tuning.line(outcome.entry), flush=True),
+                trying=say,
+            )
         tuning.store(file, renderer, found)
     troubles = [trouble for outcome in found for trouble in outcome.troubles]
     for trouble in troubles:
@@ -342,10 +365,10 @@ def _check_writable(file: Path) -> None:
 
 
 def _ceilings(options: argparse.Namespace) -> int:
-    from glla.lab import ceilings
+    from glla.lab import ceilings, progress
 
-    with _open(options) as device:
-        report = {"glla": glla.__version__, **ceilings.report(device, options.quick)}
+    with _open(options) as device, progress.shown("measuring") as say:
+        report = {"glla": glla.__version__, **ceilings.report(device, options.quick, say)}
     print(json.dumps(_plain(report), indent=2, allow_nan=False) if options.json else ceilings.table(report))
     return 0
 
@@ -392,10 +415,14 @@ def _explain(options: argparse.Namespace) -> int:
 
 
 def _variants(options: argparse.Namespace) -> int:
-    from glla.lab import collection
+    from glla.lab import collection, progress
 
-    with _open(options) as device:
-        found = collection.entries(device, options.operation or collection.OPERATIONS, options.size)
+    chosen = options.operation or collection.OPERATIONS
+    if options.count:
+        with _open(options) as device, progress.shown("counting fetches") as say:
+            found = collection.entries(device, chosen, options.size, say)
+    else:
+        found = collection.entries(None, chosen, options.size)
     print(json.dumps([asdict(entry) for entry in found], indent=2) if options.json else collection.text(found))
     return 0
 
@@ -404,7 +431,7 @@ def _variants(options: argparse.Namespace) -> int:
 
 
 def _pivoting(options: argparse.Namespace) -> int:
-    from glla.lab import extra, pivoting
+    from glla.lab import extra, pivoting, progress
 
     extra.require("pivoting", "rich", *(("matplotlib",) if options.plot else ()), *(("scipy",) if options.data else ()))
     chosen = pivoting.matrices(options.size, options.seed)
@@ -413,7 +440,8 @@ def _pivoting(options: argparse.Namespace) -> int:
     for path in filter(None, (options.json, options.plot)):
         path.open("ab").close()  # whether it can be written, before the work is done
     with _open(options) as device:
-        records = pivoting.pivoting_study(given=chosen, device=device)
+        with progress.shown("factoring") as say:
+            records = pivoting.pivoting_study(given=chosen, device=device, progress=say)
         title = f"glla {glla.__version__} on {device.info.renderer}: the choice of pivots"
     pivoting.show(records, title)
     if options.json:

@@ -8,6 +8,8 @@ exception that a NumPy or SciPy user would catch, so ``except ValueError`` and
 
 from __future__ import annotations
 
+import math
+import numbers
 import operator
 from typing import Any
 
@@ -146,3 +148,21 @@ def integer(function: str, name: str, value: Any) -> int:
         return operator.index(value)
     except TypeError:
         raise OptionTypeError(f"{function}: {name} must be an integer, got {value!r}") from None
+
+
+def real(function: str, name: str, value: Any) -> float:
+    """Turn an option into a float, or say that it must be a number.
+
+    Examples
+    --------
+    >>> real("rref", "tol", np.float32(0.5))
+    0.5
+    """
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    if not isinstance(value, numbers.Real | np.bool_):
+        raise OptionTypeError(f"{function}: {name} must be a number, got {value!r}")
+    try:
+        return float(value)
+    except OverflowError:  # an int past float64
+        return math.inf if bool(value > 0) else -math.inf  # type: ignore[operator]

@@ -235,7 +235,7 @@ def _name(step: Step) -> str:
 def _words(step: Pass | Dispatch) -> str:
     """What the shader says of itself, and the defines that make it this pass and no other."""
     defines = ", ".join(f"{name} = {value}" for name, value in step.defines.items())
-    return shaders.summary(step.shader) + (f" ({defines})" if defines else "")
+    return shaders.summary(step.shader, step.defines) + (f" ({defines})" if defines else "")
 
 
 def _names(slots: Sequence[str]) -> str:

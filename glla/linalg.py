@@ -27,6 +27,7 @@ from glla.errors import (
     OutOfMemoryError,
     ShapeError,
     SingularMatrixError,
+    real,
 )
 from glla.factors import (
     Factors,
@@ -47,8 +48,10 @@ from glla.matrix import (
     all_finite,
     as_float32,
     as_real,
+    checked_device,
     finite_result,
     identity,
+    is_one_of,
     product,
     refuse_nonfinite,
     upload,
@@ -110,7 +113,7 @@ def _device(function: str, device: Device | None, *values: Any) -> Device:
             if device is not None and value.device is not device:
                 raise DeviceMismatchError(f"{function}: operands must live on one device; pass numpy() of one of them")
             device = value.device
-    return device or default_device()
+    return checked_device(function, device) or default_device()
 
 
 def _operand(function: str, name: str, value: Any, check_finite: bool) -> Array | Matrix:
@@ -155,7 +158,7 @@ def _refuse_nonfinite(function: str, **operands: Any) -> None:
 
 
 def _known_variant(function: str, table: Mapping[str, Variant], variant: str | None) -> None:
-    if variant is not None and variant not in table:
+    if variant is not None and not is_one_of(variant, table):
         raise OptionError(f"{function}: variant must be one of {', '.join(table)}, got {variant!r}")
 
 
@@ -265,7 +268,7 @@ def _matmul_arrays(a: Array, b: Array, out: Any, variant: str | None, device: De
         else:
             lefts, rights = (np.broadcast_to(part, (*stack, *part.shape[-2:])) for part in (left, right))
             pair = lefts.reshape(-1, *left.shape[-2:]), rights.reshape(-1, *right.shape[-2:])
-        _products(*pair, variant, device or default_device(), result)
+        _products(*pair, variant, _device("matmul", device), result)
     if out is None:
         return result.reshape(shape)[()]
     if not np.may_share_memory(result, out):
@@ -372,9 +375,10 @@ def rref(
     """
     value = _operand("rref", "A", a, check_finite)
     _two_dimensional("rref", "A", value)
-    if pivoting not in pivot.NORMS:
+    if not is_one_of(pivoting, pivot.NORMS):
         raise OptionError(f"rref: pivoting must be one of {', '.join(pivot.NORMS)}, got {pivoting!r}")
     _known_variant("rref", rref_kernel.VARIANTS, variant)
+    tol = None if tol is None else real("rref", "tol", tol)
     if tol is not None and not tol >= 0:
         raise OptionError(f"rref: tol must be at least 0, got {tol!r}")
     if 0 in value.shape:
@@ -502,7 +506,7 @@ def _factors(
 
 
 def _known_pivoting(function: str, pivoting: str, variant: str | None) -> None:
-    if pivoting not in pivot.NORMS:
+    if not is_one_of(pivoting, pivot.NORMS):
         raise OptionError(f"{function}: pivoting must be one of {', '.join(pivot.NORMS)}, got {pivoting!r}")
     _known_variant(function, plu_kernel.VARIANTS, variant)
     possible = (pivoting,) if variant is None else plu_kernel.pivotings(variant)
@@ -576,7 +580,7 @@ def lu_factor(
         return value.copy(), piv
     lu = np.empty(value.shape, dtype=np.float32)
     if value.size:
-        target, flat = device or default_device(), value.reshape(-1, *value.shape[-2:])
+        target, flat = _device("lu_factor", device), value.reshape(-1, *value.shape[-2:])
         if pivoting == "partial" and variant is None and stacks.factors(target, *flat.shape[1:]):
             packed, exchanges = stacks.factor(target, flat)
             for index in stacks.need_care(flat, packed):
@@ -673,7 +677,7 @@ def lu_solve(
         return x if rhs.ndim == 2 else finite_result("lu_solve", x.numpy()[:, 0], check_finite)
 
     def every(lefts: Array, rights: Array, stack: tuple[int, ...], swaps: NDArray[np.integer]) -> Array:
-        target = device or default_device()
+        target = _device("lu_solve", device)
         _refuse_zeros(np.diagonal(lefts, axis1=1, axis2=2).reshape(*stack, n))
         if not (remedies.largest_near_one(np.triu(lefts)) and remedies.largest_near_one(rights)):
             return remedies.within_range(
@@ -808,7 +812,7 @@ def solve(
         return finite_result("solve", (x.numpy() if isinstance(x, Matrix) else x)[:, 0], check_finite)
 
     def every(lefts: Array, rights: Array, stack: tuple[int, ...]) -> Array:
-        target = device or default_device()
+        target = _device("solve", device)
         if stacks.solves(target, *rights.shape[1:]):
             with suppress(OutOfMemoryError):  # of a single system, which blocks of right-hand sides may mend
                 return stacks.solve(target, "solve", lefts, rights, equilibrate, stack)

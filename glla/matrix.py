@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from numbers import Number
 from types import ModuleType, TracebackType
 from typing import Any, ClassVar
 
@@ -18,6 +19,7 @@ from glla.errors import (
     GllaError,
     NonFiniteError,
     OptionError,
+    OptionTypeError,
     ReleasedError,
     ShapeError,
     UnsupportedError,
@@ -89,13 +91,63 @@ def as_real(function: str, name: str, value: Any) -> NDArray[Any]:
     except ValueError as error:
         raise ShapeError(f"{function}: {name} must be a rectangular array; NumPy says: {error}") from None
     if array.dtype.kind not in "biuf":
-        raise DTypeError(
-            f"{function}: {name} must be real numbers (bool, integer or float), got dtype {array.dtype}; "
-            + ("pass its real and imaginary parts by themselves" if array.dtype.kind == "c" else "convert it first")
-        )
+        got = _unfit(name, value, array)
+        raise DTypeError(f"{function}: {name} must be real numbers (bool, integer or float), got {got}")
     if np.ma.is_masked(value):
         raise DTypeError(f"{function}: {name} must have no masked entries, got a masked array; pass its filled()")
     return array
+
+
+def _unfit(name: str, value: Any, array: NDArray[Any]) -> str:
+    """Say what came in place of real numbers, and what to do."""
+    if array.dtype.kind == "c":
+        return f"dtype {array.dtype}; pass its real and imaginary parts by themselves"
+    if array.dtype.kind != "O":
+        return f"dtype {array.dtype}; convert it first"
+    if array.ndim == 0:
+        return f"{_kind(value)}{', ' if isinstance(value, Set) else '; '}{_remedy(name, value)}"
+    strange = ((place, entry) for place, entry in np.ndenumerate(array) if not isinstance(entry, Number))
+    place, entry = next(strange, (None, None))
+    found = "" if place is None else f", with {_kind(entry)} at {place}"
+    return f"dtype object{found}; convert it first"
+
+
+def _kind(value: Any) -> str:
+    """Name the type of a value that is no number: "a dict"."""
+    if value is None:
+        return "None"
+    name = f"{'sparse ' if hasattr(value, 'toarray') else ''}{type(value).__name__}"
+    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
+
+
+def _remedy(name: str, value: Any) -> str:
+    if hasattr(value, "toarray"):  # SciPy's sparse matrices and arrays, and others that follow them
+        return f"pass {name}.toarray()"
+    if isinstance(value, Mapping):
+        return f"pass its values as an array: list({name}.values())"
+    if isinstance(value, Iterator):
+        return f"make a list of it first: list({name})"
+    if isinstance(value, Set):
+        return "which has no order; pass a list"
+    return "pass an array, or a list of rows"
+
+
+def is_one_of(value: Any, names: Iterable[str]) -> bool:
+    """Tell whether an option is one of some names; what cannot be one, such as a list, is none of them."""
+    return isinstance(value, str) and value in names
+
+
+def checked_device(function: str, device: Any) -> Device | None:
+    """Give the device that was asked for, None for none, or say that it is no device.
+
+    Raises
+    ------
+    OptionTypeError
+        It is something else.
+    """
+    if device is not None and not isinstance(device, Device):
+        raise OptionTypeError(f"{function}: device must be a glla.Device, or None, got {device!r}")
+    return device
 
 
 def refuse_nonfinite(function: str, name: str, array: NDArray[Any]) -> None:
@@ -167,6 +219,16 @@ def implements(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., 
     return register
 
 
+NEW = "make a new Matrix with glla.asarray"
+DESCRIPTION = {
+    "shape": "glla.asarray(A.numpy().reshape(...)) is a Matrix of another shape",
+    "dtype": "a Matrix is float32; A.numpy().astype(...) is an array of another type",
+    "device": "glla.asarray(A.numpy(), device) is a Matrix on another device",
+    **dict.fromkeys(("T", "mT", "ndim", "size", "itemsize", "nbytes", "value", "texture"), NEW),
+}
+"""Attributes that describe a Matrix, and what gives one with others."""
+
+
 class Matrix:
     """A float32 matrix in a packed texture of a device (see `glla.layout`).
 
@@ -222,12 +284,15 @@ class Matrix:
 
     __slots__ = ("__weakref__", "_value", "device", "shape")
 
+    device: Device
+    shape: Shape
+
     namespace: ClassVar[ModuleType | None] = None
     """What ``__array_namespace__`` gives; the array API's module puts itself here."""
 
     def __init__(self, device: Device, texture: Texture | None, shape: Shape) -> None:
-        self.device = device
-        self.shape = shape
+        object.__setattr__(self, "device", device)
+        object.__setattr__(self, "shape", shape)
         self._value: Resident | None = Resident(device, texture, shape)
 
     @classmethod
@@ -251,6 +316,19 @@ class Matrix:
         return self._value.texture
 
     # -- what it is ---------------------------------------------------------------------------------------------
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Refuse to change what describes the matrix: its texture would not follow."""
+        self._refuse_change(name)
+        object.__setattr__(self, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        self._refuse_change(name)
+        object.__delattr__(self, name)
+
+    def _refuse_change(self, name: str) -> None:
+        if name in DESCRIPTION:
+            raise AttributeError(f"Matrix: {name} cannot be changed; {DESCRIPTION[name]}")
 
     @property
     def ndim(self) -> int:
@@ -908,7 +986,7 @@ def asarray(value: Any, device: Device | None = None, *, check_finite: bool = Tr
     array = as_float32("asarray", "value", value, check_finite)
     if array.ndim != 2:
         raise ShapeError(f"asarray: a matrix has two dimensions, got shape {array.shape}; reshape it")
-    return upload(array, device or default_device())
+    return upload(array, checked_device("asarray", device) or default_device())
 
 
 def from_dlpack(value: Any, device: Device | None = None, *, check_finite: bool = True) -> Matrix:

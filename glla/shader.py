@@ -15,31 +15,36 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import takewhile
 from pathlib import Path
 
+from glla import conditions
 from glla.errors import ShaderError
 
 Define = int | float | str
 VERSION = "#version 330 core"
 COMPUTE_VERSION = "#version 430 core"
 
+INCLUDE_NESTING = 100
+"""Files that may include each other in a chain; far more than any shader needs, far less than Python's stack holds."""
+
 _PACKAGED = Path(__file__).parent / "_shaders"
 _CHECKOUT = Path(__file__).parent.parent / "shaders"
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"\s*(?://.*)?$')
-_UNIFORM = re.compile(r"^\s*uniform\s+(\w+)\s+(\w+)\s*;", re.MULTILINE)
-_BLOCK = re.compile(r"^\s*layout\s*\(\s*std140\s*\)\s*uniform\s+(\w+)\s*\{", re.MULTILINE)
-_OUTPUT = re.compile(r"^\s*layout\s*\(\s*location\s*=\s*(\d+)\s*\)\s*out\s+\w+\s+(\w+)\s*;", re.MULTILINE)
+_UNIFORM = re.compile(r"^[ \t]*uniform\s+(\w+)\s+(\w+)\s*;", re.MULTILINE)
+_BLOCK = re.compile(r"^[ \t]*layout\s*\(\s*std140\s*\)\s*uniform\s+(\w+)\s*\{", re.MULTILINE)
+_OUTPUT = re.compile(r"^[ \t]*layout\s*\(\s*location\s*=\s*(\d+)\s*\)\s*out\s+\w+\s+(\w+)\s*;", re.MULTILINE)
 _SENTENCE_END = re.compile(r"(?<![\s.])\.(?=\s+[A-Z]|$)")  # and no product, no ellipsis
 _COST = re.compile(r"^//.*?Cost per fragment: (.+)$", re.MULTILINE)
+_WITH = re.compile(r"^// With ([^:\n]+): (.+)$", re.MULTILINE)
+_FETCHES = re.compile(r"^// Fetches: (.+)\.$", re.MULTILINE)
 _IMAGE = re.compile(
-    r"^\s*layout\s*\(\s*\w+\s*,\s*binding\s*=\s*(\d+)\s*\)\s*writeonly\s+uniform\s+image2D\s+(\w+)\s*;", re.MULTILINE
+    r"^[ \t]*layout\s*\(\s*\w+\s*,\s*binding\s*=\s*(\d+)\s*\)\s*writeonly\s+uniform\s+image2D\s+(\w+)\s*;", re.MULTILINE
 )
-_ERROR = re.compile(r"^\s*#\s*error\b\s*(.*?)\s*$", re.MULTILINE)
-_CONDITIONAL = re.compile(r"^\s*#\s*(if|ifdef|ifndef|else|elif|endif|define)\b\s*(.*)$")
+_ERROR = re.compile(r"^[ \t]*#\s*error\b(.*)$", re.MULTILINE)
 
 
 def root() -> Path:
@@ -62,20 +67,21 @@ def file(name: str) -> str:
 
 @dataclass(frozen=True)
 class _Adopted:
-    """The text of a shader that is not below ``shaders/``, and the shader whose vertex stage it draws with."""
+    """A shader that is not below ``shaders/``: its text, whose vertex stage it draws with, and its folder."""
 
     text: str
     vertex: str
+    folder: Path | None
 
 
 _ADOPTED: dict[str, _Adopted] = {}
 
 
-def adopt(name: str, text: str, vertex: str = "") -> str:
+def adopt(name: str, text: str, vertex: str = "", folder: Path | None = None) -> str:
     r"""Take in a fragment shader that is not below ``shaders/``: from now on a pass may draw with it.
 
-    It may include what glla's own shaders may. One of the same name that was adopted before is replaced; programs are
-    known by their text, so none is mistaken for another.
+    It may include what glla's own shaders may, and what lies in its own folder or below. One of the same name that was
+    adopted before is replaced; programs are known by their text, so none is mistaken for another.
 
     Parameters
     ----------
@@ -85,6 +91,8 @@ def adopt(name: str, text: str, vertex: str = "") -> str:
         GLSL, without ``#version``.
     vertex : str
         Name of a shader of glla's, whose vertex stage it takes over; by default one triangle that covers the target.
+    folder : Path, optional
+        Where its file lies; a text without one includes glla's own files only.
 
     Returns
     -------
@@ -104,9 +112,14 @@ def adopt(name: str, text: str, vertex: str = "") -> str:
     """
     if "." not in name.rpartition("/")[2]:
         raise ShaderError(f"shader: a shader of your own has a suffix in its name, got {name!r}; call it {name}.frag")
-    _ADOPTED[name] = _Adopted(text, vertex)
+    _ADOPTED[name] = _Adopted(text, vertex, folder)
     _resolve.cache_clear()
     return name
+
+
+def is_adopted(name: str) -> bool:
+    """Whether a shader is not below ``shaders/``, but was taken in by `adopt`."""
+    return name in _ADOPTED
 
 
 def source(name: str) -> str:
@@ -120,14 +133,19 @@ def source(name: str) -> str:
     return _ADOPTED[name].text if name in _ADOPTED else _read(file(name))
 
 
-def summary(name: str) -> str:
-    """What a shader does: the first sentence of its header.
+def summary(name: str, defines: Mapping[str, Define] | None = None) -> str:
+    """What a shader does: the first sentence of its header, or that of the line ``With CONDITION:`` that holds.
 
     Examples
     --------
     >>> summary("matmul/virtual_cube")
     'C += A[:, slice] B[slice, :]: one layer of the virtual cube of processors'
+    >>> summary("pivot/measure", {"NORM": 1})
+    'Pivot search, second of two: the largest entry among `chunk` texels of column 2k+1 as it will be'
     """
+    for match in _WITH.finditer(source(name)):
+        if defines and conditions.value(match[1], macros(name, defines)):
+            return _SENTENCE_END.split(match[2], maxsplit=1)[0]
     paragraph = takewhile(re.compile(r"//\s*\S").match, source(name).splitlines())
     lines = [line.removeprefix("//").strip() for line in paragraph]
     return _SENTENCE_END.split(" ".join(lines), maxsplit=1)[0].rstrip(":")
@@ -143,6 +161,41 @@ def cost(name: str) -> str:
     """
     found = _COST.search(source(name))
     return found[1].rstrip(".") if found else ""
+
+
+def fetches(name: str) -> tuple[str, str] | None:
+    """Expressions for the fewest and the most texels that one fragment fetches, as a shader's header has them.
+
+    A work group counts where there are no fragments. The names in them are those of macros and of uniforms, with ``_x``
+    and ``_y`` for the two parts of one, and ``NAME_height`` and ``NAME_width`` of samplers and of ``region``, which is
+    drawn. None if the header does not say.
+
+    Examples
+    --------
+    >>> fetches("matmul/virtual_cube")
+    ('2 + PING_PONG', '2 + PING_PONG')
+    >>> fetches("plu/update")
+    ('20', '32')
+    """
+    found = _FETCHES.search(source(name))
+    if found is None:
+        return None
+    least, _, most = found[1].partition(" to ")
+    return least, most or least
+
+
+def macros(name: str, defines: Mapping[str, Define] | None = None) -> dict[str, str | None]:
+    """What the macros of a shader's last stage stand for with these defines, and by default.
+
+    Examples
+    --------
+    >>> macros("matmul/virtual_cube")["PING_PONG"]
+    '0'
+    """
+    *_, last = resolve(name, defines).stages.values()
+    known: conditions.Macros = {}
+    conditions.active(last.text, last.where, known)
+    return known
 
 
 @dataclass(frozen=True)
@@ -266,7 +319,7 @@ def _resolve(name: str, defines: tuple[tuple[str, Define], ...]) -> Shader:
             raise ShaderError(f"shader: {name} is derived in no known way; known are: {', '.join(_DERIVED) or 'none'}")
         *_, last = stages
         stages[last] = _DERIVED[kind](stages[last])
-    active = [_active(stage.text) for stage in stages.values()]
+    active = [_active(stage) for stage in stages.values()]
     declared = {match[2]: match[1] for text in active for match in _UNIFORM.finditer(text)}
     written = _IMAGE if "compute" in stages else _OUTPUT
     outputs = sorted((int(match[1]), match[2]) for match in written.finditer(active[-1]))
@@ -277,7 +330,7 @@ def _resolve(name: str, defines: tuple[tuple[str, Define], ...]) -> Shader:
         uniforms=frozenset(n for n, kind in declared.items() if "sampler" not in kind),
         blocks=frozenset(match[1] for text in active for match in _BLOCK.finditer(text)),
         outputs=tuple(n for _, n in outputs),
-        refusals=tuple(dict.fromkeys(match[1] for text in active for match in _ERROR.finditer(text))),
+        refusals=tuple(dict.fromkeys(match[1].strip() for text in active for match in _ERROR.finditer(text))),
     )
 
 
@@ -290,47 +343,99 @@ def _derivation(name: str) -> tuple[str, str]:
 def _stages(name: str, defines: tuple[tuple[str, Define], ...]) -> dict[str, Stage]:
     if (root() / f"{name}.comp").is_file():
         return {"compute": _stage(f"{name}.comp", defines, COMPUTE_VERSION)}
-    own = f"{_ADOPTED[name].vertex if name in _ADOPTED else name}.vert"
+    adopted = _ADOPTED.get(name)
+    own = f"{adopted.vertex if adopted else name}.vert"
     vertex_file = own if (root() / own).is_file() else "fullscreen.vert"
-    own_text = _ADOPTED[name].text if name in _ADOPTED else None
-    return {"vertex": _stage(vertex_file, defines), "fragment": _stage(file(name), defines, text=own_text)}
+    return {"vertex": _stage(vertex_file, defines), "fragment": _stage(file(name), defines, adopted=adopted)}
 
 
-def _read(file: str, asked_by: str = "") -> str:
+def _read(file: str) -> str:
     path = root() / file
     if not path.is_file():
-        raise ShaderError(f"shader: no file {file}{asked_by}; shaders are looked for below {root().name}/")
+        raise ShaderError(f"shader: no file {file}; shaders are looked for below {root().name}/")
     return path.read_text(encoding="utf-8")
 
 
+Lines = list[tuple[str, tuple[str, int]]]
+"""Lines of a text, each with its file and its number there."""
+
+
 def _stage(
-    file: str, defines: tuple[tuple[str, Define], ...], version: str = VERSION, text: str | None = None
+    file: str, defines: tuple[tuple[str, Define], ...], version: str = VERSION, adopted: _Adopted | None = None
 ) -> Stage:
-    """Resolve the stage in a file, or one of the given text that is called so."""
+    """Resolve the stage in a file, or an adopted one that is called so."""
     head = [version, *(f"#define {key} {_literal(value)}" for key, value in defines)]
     lines = [(text, ("(generated)", number)) for number, text in enumerate(head, 1)]
-    lines += _included(file, seen=set()) if text is None else _with_includes(file, text, seen=set())
+    if adopted is None:
+        includes = _Includes(None)
+        includes.seen.add((root() / file).resolve())
+        lines += includes.expanded(file, _read(file))
+    else:
+        lines += _Includes(adopted.folder).expanded(file, adopted.text)
     return Stage("\n".join(text for text, _ in lines) + "\n", tuple(origin for _, origin in lines))
 
 
-def _included(file: str, seen: set[str], asked_by: str = "") -> list[tuple[str, tuple[str, int]]]:
-    """Lines of a file with its includes in their places, each file once."""
-    if file in seen:
-        return []
-    seen.add(file)
-    return _with_includes(file, _read(file, asked_by), seen)
+@dataclass
+class _Includes:
+    """Puts includes in their places, each file once: those below ``shaders/``, and below the folder of a user's file.
+
+    What a user's file names comes from whoever wrote it, so nothing else is read, not by way of a symbolic link either.
+    """
+
+    folder: Path | None
+    seen: set[Path] = field(default_factory=set)
+
+    def expanded(self, file: str, text: str, depth: int = 0) -> Lines:
+        """Lines of a text with its includes in their places."""
+        lines: Lines = []
+        for number, line in enumerate(text.splitlines(), 1):
+            include = _INCLUDE.match(line)
+            if include is None:
+                lines.append((line, (file, number)))
+                continue
+            if depth == INCLUDE_NESTING:
+                raise ShaderError(f"{file}:{number}: includes are nested more than {INCLUDE_NESTING} deep")
+            path = self._found(include[1], f"{file}:{number}", line)
+            if path not in self.seen:
+                self.seen.add(path)
+                lines += self.expanded(include[1], _text(path, include[1], f"{file}:{number}"), depth + 1)
+        return lines
+
+    def _found(self, name: str, asked_by: str, line: str) -> Path:
+        """File that an include names, without symbolic links: glla's own, or else the user's."""
+        folders = [root()] if self.folder is None else [root(), self.folder]
+        candidates = [path for folder in folders if (path := _resolved(folder / name)) is not None]
+        allowed = [folder.resolve() for folder in folders]
+        inside = [path for path in candidates if any(path.is_relative_to(folder) for folder in allowed)]
+        for path in inside:
+            if path.is_file():
+                return path
+        if len(inside) < len(candidates):
+            where = "glla's shaders/" + (f" and the folder of your file, {self.folder}" if self.folder else "")
+            got = f'got "{name[: conditions.SHOWN]}"\n      {line.strip()[: conditions.SHOWN]}'
+            raise ShaderError(f"{asked_by}: an include stays below {where}; copy the file there, {got}")
+        where = f"{root().name}/" + (f" and {self.folder}" if self.folder else "")
+        told = f"shader: no file {name[: conditions.SHOWN]}, which {asked_by} includes"
+        raise ShaderError(f"{told}; shaders are looked for below {where}")
 
 
-def _with_includes(file: str, whole: str, seen: set[str]) -> list[tuple[str, tuple[str, int]]]:
-    """Lines of a text with its includes in their places."""
-    lines: list[tuple[str, tuple[str, int]]] = []
-    for number, text in enumerate(whole.splitlines(), 1):
-        include = _INCLUDE.match(text)
-        if include:
-            lines += _included(include[1], seen, f", which {file}:{number} includes")
-        else:
-            lines.append((text, (file, number)))
-    return lines
+def _resolved(path: Path) -> Path | None:
+    """Path without symbolic links; None for one that no file can have."""
+    try:
+        resolved = path.resolve()
+        resolved.is_file()  # raises for a name that is too long
+        return resolved
+    except (OSError, RuntimeError, ValueError):  # links that lead in a circle raise RuntimeError
+        return None
+
+
+def _text(path: Path, name: str, asked_by: str) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise ShaderError(f"{asked_by}: a shader is UTF-8 text, {name} is not") from None
+    except OSError as error:
+        raise ShaderError(f"{asked_by}: {name} cannot be read: {error.strerror}") from None
 
 
 def _literal(value: Define) -> str:
@@ -340,51 +445,8 @@ def _literal(value: Define) -> str:
     return repr(float(value)) if isinstance(value, float) else str(value)
 
 
-def _active(text: str) -> str:
-    """Drop the lines that `#if` leaves out, for the conditions our shaders use (``#if NAME [== VALUE]``).
-
-    Only the declarations matter here; GL does the real preprocessing. Comments are dropped too, because they may
-    quote declarations.
-    """
-    text = re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.DOTALL)
-    macros: dict[str, str] = {}
-    taken: list[bool] = []  # for each open #if: is its present branch taken?
-    done: list[bool] = []  # for each open #if: was one of its branches taken before?
-    kept = []
-    for line in text.splitlines():
-        directive = _CONDITIONAL.match(line)
-        if directive is None:
-            if all(taken):
-                kept.append(line)
-            continue
-        kind, rest = directive[1], directive[2].strip()
-        if kind == "define":
-            if all(taken):
-                key, _, value = rest.partition(" ")
-                macros[key] = value.strip()
-        elif kind == "endif":
-            taken.pop()
-            done.pop()
-        elif kind == "else":
-            taken[-1] = not done[-1]
-        elif kind == "elif":
-            taken[-1] = not done[-1] and _holds(rest, macros)
-            done[-1] = done[-1] or taken[-1]
-        else:
-            taken.append(_holds(rest, macros) if kind == "if" else (rest in macros) == (kind == "ifdef"))
-            done.append(taken[-1])
-    return "\n".join(kept)
-
-
-def _holds(condition: str, macros: Mapping[str, str]) -> bool:
-    """Evaluate a preprocessor condition made of integers, names, comparisons, ``&&``, ``||`` and ``!``."""
-    for _ in range(8):  # a macro may stand for another one
-        condition = re.sub(r"defined\s*\(\s*(\w+)\s*\)", lambda m: str(int(m[1] in macros)), condition)
-        condition = re.sub(r"[A-Za-z_]\w*", lambda m: macros.get(m[0], "0") or "0", condition)
-        if not re.search(r"[A-Za-z_]", condition):
-            break
-    if not re.fullmatch(r"[\d\s.<>=!&|()+*/%-]*", condition):
-        raise ShaderError(f"shader: cannot evaluate the condition #if {condition}; use integers and comparisons")
-    python = condition.replace("&&", " and ").replace("||", " or ")
-    python = re.sub(r"!(?!=)", " not ", python)
-    return bool(eval(python, {"__builtins__": {}}))  # digits and operators only, checked above
+def _active(stage: Stage) -> str:
+    """Text without comments, and without the lines that `#if` leaves out."""
+    version = re.match(r"#version (\d+) core\b", stage.text)
+    known: conditions.Macros = {"__VERSION__": version[1], "GL_core_profile": "1"} if version else {}
+    return conditions.active(stage.text, stage.where, known)

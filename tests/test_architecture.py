@@ -23,10 +23,10 @@ SHADERS = ROOT / "shaders"
 # Imports point down only. `glla` is the package itself (its public names, from __init__.py). `tracing` adds to the
 # recorder the saving, which the lab does.
 ORDER = [
-    "errors", "layout", "shader", "passes", "kernels", "device", "character", "dispatch", "resident", "matrix",
-    "factors", "refine", "remedies", "condition", "stacks", "tiling", "echelon", "modular", "gauss_jordan", "linalg",
-    "protocols", "array_api", "queue", "hybrid", "explanation", "recorder", "testing", "adversaries", "glla", "lab",
-    "tracing", "cli", "__main__",
+    "errors", "layout", "conditions", "shader", "passes", "kernels", "device", "character", "dispatch", "resident",
+    "matrix", "factors", "refine", "remedies", "condition", "stacks", "tiling", "echelon", "modular", "gauss_jordan",
+    "linalg", "protocols", "array_api", "queue", "hybrid", "explanation", "recorder", "testing", "adversaries", "glla",
+    "lab", "tracing", "cli", "__main__",
 ]  # fmt: skip
 
 # testing.py judges the library, so it must not be built from what it judges.

@@ -2,8 +2,10 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +13,8 @@ import glla
 from glla import character, cli
 from glla.cli import main
 from glla.errors import ContextError, GllaError
+
+ROOT = Path(__file__).parents[1]
 
 
 def command(*arguments, **options):
@@ -195,6 +199,91 @@ def test_broken_pipe_is_quiet():
     _, errors = process.communicate(timeout=60)
     assert errors == ""
     assert process.returncode == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no signals")
+@pytest.mark.parametrize("arguments", [["variants", "--count", "--size", "1024"], ["ceilings"]])
+def test_ctrl_c_ends_a_long_command(arguments):
+    """Within one pass, whose call returns to Python only when it is done; and without a traceback."""
+    script = f"""
+import os, signal, sys, threading
+from glla import cli
+opened = cli._open
+def open_and_interrupt(options):
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    return opened(options)
+cli._open = open_and_interrupt
+sys.exit(cli.main({arguments!r}))
+"""
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert (result.returncode, result.stdout, result.stderr) == (130, "", "")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a pseudo-terminal is POSIX's")
+def test_long_commands_say_what_they_are_at():
+    """On a terminal alone, on stderr: what is printed stays what it is."""
+    import pty
+
+    pytest.importorskip("rich")
+    watched, terminal = pty.openpty()
+    command = [sys.executable, "-m", "glla", "variants", "matmul", "--count", "--size", "4", "--json"]
+    environment = os.environ | {"TERM": "xterm", "COLUMNS": "100"}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=terminal, text=True, env=environment)
+    os.close(terminal)
+    output, _ = process.communicate(timeout=60)
+    told = b""
+    try:
+        while part := os.read(watched, 65536):
+            told += part
+    except OSError:  # Linux's way to say that the other end is closed
+        pass
+    os.close(watched)
+    assert json.loads(output)
+    assert b"counting fetches: matmul rank_one" in told
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a POSIX shell closes the streams")
+@pytest.mark.parametrize(
+    ("arguments", "closed", "status"),
+    [
+        ("info", ">&-", 0),
+        ("explain plu", ">&- 2>&-", 0),
+        ("gallery naive_product", "<&- >&-", 0),
+        ("variants rref --size 8", ">&-", 0),
+        ("--version", ">&-", 0),
+        ("gallery nothing", ">&-", 1),
+        ("paint", ">&- 2>&-", 2),
+    ],
+)
+def test_closed_streams_are_quiet(arguments, closed, status):
+    script = f"exec {shlex.quote(sys.executable)} -m glla {arguments} {closed}"
+    result = subprocess.run(["sh", "-c", script], capture_output=True, text=True, timeout=60)
+    assert result.returncode == status, result.stderr
+    assert result.stdout == ""
+    assert "Traceback" not in result.stderr
+    if status == 0 or "2>&-" in closed:
+        assert result.stderr == ""
+    else:
+        assert "glla" in result.stderr  # the message is still there
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a POSIX shell closes the streams")
+def test_what_is_printed_does_not_land_in_a_file_that_is_written(tmp_path):
+    """With stdout closed, the next file that opens gets its number, 1: what C libraries print would land there."""
+    script = f"exec {shlex.quote(sys.executable)} -m glla trace plu --size 4 --out trace.json >&-"
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
+    result = subprocess.run(
+        ["sh", "-c", script], capture_output=True, text=True, timeout=60, cwd=tmp_path, env=environment
+    )
+    assert (result.returncode, result.stderr) == (0, "")
+    assert json.loads((tmp_path / "trace.json").read_text())
+
+
+def test_streams_that_were_missing_are_missing_again(monkeypatch):
+    monkeypatch.setattr(sys, "stdout", None)
+    monkeypatch.setattr(sys, "stderr", None)
+    assert main(["gallery", "nothing"]) == 1
+    assert (sys.stdout, sys.stderr) == (None, None)
 
 
 def test_info_needs_nothing_of_the_lab():

@@ -112,7 +112,7 @@ def test_every_pass_is_explained(plan):
     flowing = " ".join(text.split())
     for step in plan.steps:
         if hasattr(step, "shader"):
-            assert shaders.summary(step.shader) in flowing
+            assert shaders.summary(step.shader, step.defines) in flowing
     assert f"{plan.cost.texels} texels written, {plan.cost.nbytes} bytes" in text
     assert explanation.cost == plan.cost
     assert max(map(len, text.splitlines())) <= 120 or len(plan.results) > 2  # the head is not wrapped

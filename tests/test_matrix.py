@@ -400,7 +400,7 @@ def test_chain_stays_on_the_device(rng):
         (
             None,
             DTypeError,
-            "matmul: B must be real numbers (bool, integer or float), got dtype object; convert it first",
+            "matmul: B must be real numbers (bool, integer or float), got None; pass an array, or a list of rows",
         ),
         (
             [[np.nan], [0]],
@@ -469,3 +469,38 @@ def test_messages(value, error, message):
 def test_matrices_in_a_list_are_read_back(rng):
     a = testing.integers(2, 2, rng)
     testing.assert_exact(glla.matmul([glla.asarray(a)] * 3, np.eye(2)), np.stack([a] * 3))
+
+
+# -- what describes it -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "instead"),
+    [
+        ("shape", (2, 8), "glla.asarray(A.numpy().reshape(...)) is a Matrix of another shape"),
+        ("T", np.eye(4), "make a new Matrix"),
+        ("dtype", np.float64, "a Matrix is float32; A.numpy().astype(...) is an array of another type"),
+        ("device", None, "glla.asarray(A.numpy(), device) is a Matrix on another device"),
+        ("size", 3, "make a new Matrix"),
+        ("ndim", 1, "make a new Matrix"),
+        ("nbytes", 1, "make a new Matrix"),
+        ("itemsize", 1, "make a new Matrix"),
+    ],
+)
+def test_what_describes_it_cannot_be_set(name, value, instead):
+    A = glla.asarray(np.arange(16.0).reshape(4, 4))
+    before = getattr(A, name)
+    for change in (lambda: setattr(A, name, value), lambda: delattr(A, name)):
+        with pytest.raises(AttributeError) as caught:
+            change()
+        assert str(caught.value).startswith(f"Matrix: {name} cannot be changed; {instead}")
+    assert name == "T" or getattr(A, name) == before
+    assert A.numpy().shape == (4, 4)
+
+
+def test_other_attributes_are_none_of_a_matrix():
+    A = glla.asarray([[1.0]])
+    with pytest.raises(AttributeError, match="has no attribute 'colour'"):
+        A.colour = 3
+    A += 1
+    assert A.numpy().tolist() == [[2.0]]

@@ -1,14 +1,17 @@
 """What counts as an operand: dtypes, orders, strides, byte orders, and what is refused with which words."""
 
+import re
 import warnings
+from fractions import Fraction
 from functools import partial
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 import glla
 from glla import testing
-from glla.errors import DTypeError, GllaError, NonFiniteError, ShapeError
+from glla.errors import DTypeError, GllaError, NonFiniteError, OptionError, OptionTypeError, ShapeError
 
 A3 = np.array([[4, 1, 2], [1, 5, 3], [2, 0, 7]])
 """Small positive integers: every dtype but bool holds them."""
@@ -172,8 +175,9 @@ WRONG_TYPES = {
     "complex": (np.eye(3) * 1j, "dtype complex128" + COMPLEX),
     "complex with no imaginary part": (np.eye(3, dtype=np.complex64), "dtype complex64" + COMPLEX),
     "objects": (np.eye(3).astype(object), "dtype object" + CONVERT),
-    "None": (None, "dtype object" + CONVERT),
-    "Nones": ([[None] * 3] * 3, "dtype object" + CONVERT),
+    "None": (None, "None; pass an array, or a list of rows"),
+    "Nones": ([[1, 2, 3], [4, None, 6], [7, 8, None]], "dtype object, with None at (1, 1); convert it first"),
+    "list with a dict": ([{1: 2}], "dtype object, with a dict at (0,); convert it first"),
     "string": ("eye", "dtype <U3" + CONVERT),
     "strings": ([["1", "2", "3"]] * 3, "dtype <U1" + CONVERT),
     "bytes": (b"abc", "dtype |S3" + CONVERT),
@@ -181,8 +185,15 @@ WRONG_TYPES = {
     "dates": (np.zeros((3, 3), "M8[D]"), "dtype datetime64[D]" + CONVERT),
     "time spans": (np.zeros((3, 3), "m8[s]"), "dtype timedelta64[s]" + CONVERT),
     "records": (np.zeros((3, 3), [("x", "f4")]), "dtype [('x', '<f4')]" + CONVERT),
-    "dict": ({0: 1}, "dtype object" + CONVERT),
-    "set": ({1, 2}, "dtype object" + CONVERT),
+    "dict": ({0: 1}, "a dict; pass its values as an array: list(A.values())"),
+    "set": ({1, 2}, "a set, which has no order; pass a list"),
+    "generator": ((row for row in np.eye(3)), "a generator; make a list of it first: list(A)"),
+    "map": (map(list, np.eye(3)), "a map; make a list of it first: list(A)"),
+    "sparse matrix": (scipy.sparse.csr_matrix(np.eye(3)), "a sparse csr_matrix; pass A.toarray()"),
+    "sparse array": (scipy.sparse.coo_array(np.eye(3)), "a sparse coo_array; pass A.toarray()"),
+    "list of sparse": ([scipy.sparse.eye(3)], "dtype object, with a sparse dia_matrix at (0,); convert it first"),
+    "function": (len, "a builtin_function_or_method; pass an array, or a list of rows"),
+    "class": (object(), "an object; pass an array, or a list of rows"),
 }
 
 
@@ -194,7 +205,9 @@ def test_wrong_types(call, what):
         call(value)
     function, _, rest = str(caught.value).partition(": ")
     assert function == name_of(call)
-    assert rest.partition(" ")[2] == f"must be real numbers (bool, integer or float), got {got}"
+    name, _, rest = rest.partition(" ")
+    expected = re.sub(r"\bA\b", name, got)
+    assert rest == f"must be real numbers (bool, integer or float), got {expected}"
     assert isinstance(caught.value, TypeError)
     assert isinstance(caught.value, GllaError)
 
@@ -285,3 +298,43 @@ def test_scalars_say_what_to_do():
         glla.matmul(np.float32(3), np.eye(2))
     with pytest.raises(ShapeError, match=r"^rref: A must be two-dimensional, got shape \(\); reshape it$"):
         glla.rref(5)
+
+
+# Options -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("tol", "shown"),
+    [("x", "'x'"), ("1e-3", "'1e-3'"), ([1], "[1]"), ({}, "{}"), (1j, "1j"), (np.array([1, 2]), "array([1, 2])")],
+)
+def test_tol_is_a_number(tol, shown):
+    with pytest.raises(OptionTypeError) as caught:
+        glla.rref(A3, tol=tol)
+    assert str(caught.value) == f"rref: tol must be a number, got {shown}"
+
+
+@pytest.mark.parametrize(
+    "tol", [0, 1e-3, np.float32(1e-3), np.array(1e-3), Fraction(1, 1000), True, np.True_, 10**400, float("inf")]
+)
+def test_tol_is_any_number(tol):
+    expected = (0, 1, 2) if tol < 0.5 else ()
+    assert glla.rref(A3 / 10.0 if tol >= 0.5 else A3, tol=tol).pivots == expected
+
+
+@pytest.mark.parametrize("wrong", [[], {}, np.array([1, 2])], ids=["list", "dict", "array"])
+@pytest.mark.parametrize("option", ["variant", "pivoting"])
+@pytest.mark.parametrize("function", ["rref", "plu", "matmul"])
+def test_an_option_that_cannot_be_a_name(function, option, wrong):
+    if (function, option) == ("matmul", "pivoting"):
+        return
+    arguments = (A3, A3) if function == "matmul" else (A3,)
+    with pytest.raises(OptionError, match=rf"^{function}: {option} must be one of "):
+        getattr(glla, function)(*arguments, **{option: wrong})
+
+
+@pytest.mark.parametrize("wrong", [3, "egl", object(), {1: 2}])
+def test_a_device_is_a_device(wrong):
+    with pytest.raises(OptionTypeError, match=r"^(matmul|asarray|solve): device must be a glla\.Device, or None, got "):
+        glla.matmul(A3, A3, device=wrong)
+    with pytest.raises(OptionTypeError, match=r"device must be a glla\.Device"):
+        glla.asarray(A3, wrong)

@@ -211,7 +211,7 @@ def test_a_define_in_a_branch_not_taken_defines_nothing(shader_files):
 
 @pytest.mark.parametrize("condition", ['__import__("os")', "N = [1]", "N ? 1 : 0"])
 def test_a_condition_of_another_kind_is_refused(shader_files, condition):
-    with pytest.raises(ShaderError, match=r"cannot evaluate the condition #if .*; use integers and comparisons"):
+    with pytest.raises(ShaderError, match=r"^a\.frag:1: cannot evaluate the condition: .*; use integers, names, and"):
         declared(shader_files, f"#if {condition}\n#endif")
 
 
@@ -246,8 +246,9 @@ def test_a_compute_shader_is_glsl_430(shader_files):
 
 def test_a_block_comment_mark_in_a_line_comment_hides_nothing():
     text = "// see results/*/here\nuniform int count;\n/* uniform int hidden; */ // and */ here\n"
-    assert "uniform int count;" in shader._active(text)
-    assert "hidden" not in shader._active(text)
+    found = shader._active(shader.Stage(text, ()))
+    assert "uniform int count;" in found
+    assert "hidden" not in found
 
 
 # ---- derived shaders ---------------------------------------------------------------------------------------------
@@ -280,3 +281,85 @@ def test_a_shader_derived_in_no_known_way(shader_files, kinds):
     shader.derive("other", lambda stage: stage)
     with pytest.raises(ShaderError, match=r"^shader: a@huh is derived in no known way; known are: other$"):
         resolve("a@huh")
+
+
+# ---- what may be included ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def own(shader_files, tmp_path):
+    """Adopt a user's file, in a folder of its own beside a file that is nobody's business."""
+    shader_files({"lib/shared.glsl": "of glla\n"})
+    folder = tmp_path / "user"
+    (folder / "parts").mkdir(parents=True)
+    (folder / "parts" / "part.glsl").write_text("of the user\n")
+    (tmp_path / "secret.txt").write_text("secret\n")
+
+    def adopt(include, below=folder):
+        text = f'// Mine.\n#include "{include}"\n{MAIN}'
+        return resolve(shader.adopt("mine.frag", text, folder=below)).fragment.text
+
+    yield adopt
+    shader._ADOPTED.pop("mine.frag", None)
+
+
+def test_a_user_s_file_includes_what_lies_beside_it(own, tmp_path):
+    assert "of glla" in own("lib/shared.glsl")
+    for name in ("parts/part.glsl", "./parts/part.glsl", "parts/../parts/part.glsl"):
+        assert "of the user" in own(name)
+    assert "of the user" in own(str(tmp_path / "user/parts/part.glsl"))
+    (tmp_path / "user/lib").mkdir()
+    (tmp_path / "user/lib/shared.glsl").write_text("of the user\n")
+    assert "of glla" in own("lib/shared.glsl")
+    assert "of the user" in own("./lib/../parts/part.glsl")
+
+
+@pytest.mark.parametrize(
+    "include", ["ABSOLUTE", "../secret.txt", "parts/../../secret.txt", "link.glsl", "folder/secret.txt", "/dev/zero"]
+)
+@pytest.mark.parametrize("nested", [False, True])
+def test_an_include_does_not_leave_its_folder(own, tmp_path, include, nested):
+    user = tmp_path / "user"
+    (user / "link.glsl").symlink_to(tmp_path / "secret.txt")
+    (user / "folder").symlink_to(tmp_path)
+    include = include.replace("ABSOLUTE", str(tmp_path / "secret.txt"))
+    if nested:
+        (user / "nested.glsl").write_text(f'\n\n#include "{include}"\n')
+    with pytest.raises(ShaderError) as caught:
+        own("nested.glsl" if nested else include)
+    place = "nested.glsl:3" if nested else "mine.frag:2"
+    assert str(caught.value) == (
+        f"{place}: an include stays below glla's shaders/ and the folder of your file, {user}; copy the file there, "
+        f'got "{include}"\n      #include "{include}"'
+    )
+
+
+def test_a_text_without_a_file_includes_glla_s_own_only(own, tmp_path):
+    assert "of glla" in own("lib/shared.glsl", None)
+    with pytest.raises(ShaderError, match=r"^shader: no file parts/part\.glsl, which mine\.frag:2 includes; sh"):
+        own("parts/part.glsl", None)
+    with pytest.raises(ShaderError, match=r"^mine\.frag:2: an include stays below glla's shaders/; copy the file"):
+        own("../secret.txt", None)
+
+
+@pytest.mark.parametrize("include", ["a" * 5000, "a\0b", "loop.glsl", "parts", "nothing.glsl", "latin.glsl"])
+def test_an_include_that_cannot_be_read(own, tmp_path, include):
+    user = tmp_path / "user"
+    (user / "loop.glsl").symlink_to(user / "loop.glsl")
+    (user / "latin.glsl").write_bytes("// \u00e9".encode("latin-1"))
+    with pytest.raises(ShaderError) as caught:
+        own(include)
+    assert "mine.frag:2" in str(caught.value)
+
+
+def test_an_include_that_includes_itself(own, tmp_path):
+    (tmp_path / "user/self.glsl").write_text('once\n#include "self.glsl"\n#include "./self.glsl"\n')
+    assert own("self.glsl").count("once") == 1
+
+
+def test_a_long_chain_of_includes(own, tmp_path):
+    for i in range(1500):
+        (tmp_path / "user" / f"{i}.glsl").write_text(f'#include "{i + 1}.glsl"\n')
+    (tmp_path / "user/1500.glsl").write_text("")
+    with pytest.raises(ShaderError, match=r"^99\.glsl:1: includes are nested more than 100 deep"):
+        own("0.glsl")

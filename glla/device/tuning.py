@@ -13,6 +13,8 @@ import hashlib
 import json
 import os
 import re
+import secrets
+import stat
 import sys
 import warnings
 from collections.abc import Iterable, Mapping
@@ -34,6 +36,12 @@ TABLES: Mapping[str, Mapping[str, Variant]] = {
     "triangular": triangular.VARIANTS,
 }
 """Operations whose variant is chosen, and their variants."""
+
+LARGEST = 1 << 20
+"""Bytes of a file that is read; an entry takes about 260."""
+
+SHOWN = 500
+"""Characters of a reason that a warning shows: it may quote the file."""
 
 GLSL = (".frag", ".vert", ".comp", ".glsl")
 MEND = "run `glla tune` again, or `glla tune --forget`"
@@ -109,7 +117,7 @@ def read(file: Path, renderer: str) -> list[dict[str, Any]]:
         It cannot be read.
     """
     try:
-        told = json.loads(file.read_text(encoding="utf-8"))
+        told = _json(file)
         if told["format"] != FORMAT:
             raise ValueError(f"its format is {told['format']!r}, not {FORMAT}")
         if told["renderer"] != renderer:
@@ -122,7 +130,20 @@ def read(file: Path, renderer: str) -> list[dict[str, Any]]:
         return entries
     except (ValueError, LookupError, TypeError, AttributeError, OptionError) as error:
         reason = f"no {error}" if isinstance(error, KeyError) else str(error)
-        raise OptionError(f"tuning: {file}: {reason}; {MEND}") from None
+        raise OptionError(f"tuning: {file}: {reason[:SHOWN]}; {MEND}") from None
+
+
+def _json(file: Path) -> Any:
+    """Read what may be any file: it may block, have no end, or be nested deeper than Python's stack."""
+    status = file.stat()
+    if not stat.S_ISREG(status.st_mode):
+        raise ValueError("it is no regular file")
+    if status.st_size > LARGEST:
+        raise ValueError(f"it has more than {LARGEST} bytes")
+    try:
+        return json.loads(file.read_text(encoding="utf-8"))
+    except RecursionError:
+        raise ValueError("it is nested too deep") from None
 
 
 def tuned(entry: Mapping[str, Any]) -> Tuned:
@@ -162,9 +183,16 @@ def write(file: Path, renderer: str, version: str, entries: Iterable[Mapping[str
         "tuned": [dict(entry) for entry in entries],
     }
     file.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = file.with_name(f"{file.name}.{os.getpid()}")
-    unfinished.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
-    unfinished.replace(file)
+    # A name that nobody can guess, and "x", which follows no link: others may write into this folder, too. A file of
+    # `tempfile` would be readable by its owner alone.
+    unfinished = file.with_name(f"{file.name}.{secrets.token_hex(8)}")
+    try:
+        with unfinished.open("x", encoding="utf-8") as opened:
+            opened.write(json.dumps(told, indent=1) + "\n")
+        os.replace(unfinished, file)
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise
 
 
 def fingerprint() -> str:

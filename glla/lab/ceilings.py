@@ -118,10 +118,12 @@ class _Timed:
         return Ceiling(MILLION * self.seconds / count, "us", what, self.spread)
 
 
-def report(device: Device, quick: bool = False) -> dict[str, Any]:
+def report(
+    device: Device, quick: bool = False, progress: Callable[[str], object] = lambda what: None
+) -> dict[str, Any]:
     """Measure, and tell on what, as plain data: what ``glla ceilings --json`` prints."""
     start = time.perf_counter()
-    figures = measure(device, quick)
+    figures = measure(device, quick, progress)
     return {
         "renderer": device.info.renderer,
         "driver": device.info.version,
@@ -135,7 +137,9 @@ def report(device: Device, quick: bool = False) -> dict[str, Any]:
     }
 
 
-def measure(device: Device, quick: bool = False) -> dict[str, Ceiling]:
+def measure(
+    device: Device, quick: bool = False, progress: Callable[[str], object] = lambda what: None
+) -> dict[str, Ceiling]:
     """Measure everything; takes some seconds.
 
     Parameters
@@ -144,6 +148,8 @@ def measure(device: Device, quick: bool = False) -> dict[str, Ceiling]:
         What to measure.
     quick : bool
         Less work and fewer repeats: figures that tell whether it works, rather than how fast.
+    progress : callable
+        Called with what is measured next, in words.
 
     Returns
     -------
@@ -151,8 +157,14 @@ def measure(device: Device, quick: bool = False) -> dict[str, Ceiling]:
         By name.
     """
     bench = _Bench(device, EFFORTS[device.info.software, quick])
+    parts = {"fragments": bench.fragments, "writes": bench.colours, "copies": bench.transfers, "draws": bench.draws}
+    progress("a warm clock")
     bench.warm_up()
-    return {**bench.fragments(), **bench.colours(), **bench.transfers(), **bench.draws()}
+    figures: dict[str, Ceiling] = {}
+    for what, measured in parts.items():
+        progress(what)
+        figures |= measured()
+    return figures
 
 
 def of_fragments(device: Device, quick: bool = False) -> dict[str, Ceiling]:

@@ -41,7 +41,10 @@ class Entry:
     passes : int
         Render passes, transfers and dispatches.
     fetches : int or None
-        Texels that fragments fetch; None where the device cannot run the variant.
+        Texels that fragments fetch, at most; None where a shader does not say, or the device that should count them
+        cannot run the variant.
+    fewest_fetches : int or None
+        Texels that they fetch at least: fewer where it depends on the matrix, or on the place in it.
     flops : int
         Additions and multiplications of the algorithm.
     parameters : mapping of str to tuple of int
@@ -56,6 +59,7 @@ class Entry:
     n: int
     passes: int
     fetches: int | None
+    fewest_fetches: int | None
     flops: int
     parameters: Mapping[str, tuple[int, ...]]
 
@@ -100,22 +104,30 @@ OPERATIONS = {
 """What there are several variants of: the product of two matrices of order n, the factors of one, [A | b] reduced."""
 
 
-def entries(device: Device, operations: Iterable[str] = tuple(OPERATIONS), n: int = SIZE) -> list[Entry]:
-    """Cost every variant of some operations, each with its default parameters. Synchronises.
+def entries(
+    device: Device | None = None,
+    operations: Iterable[str] = tuple(OPERATIONS),
+    n: int = SIZE,
+    progress: Callable[[str], object] = lambda name: None,
+) -> list[Entry]:
+    """Cost every variant of some operations, each with its default parameters.
 
     Parameters
     ----------
-    device : Device
-        Counts the fetches.
+    device : Device, optional
+        Counts the fetches, which takes minutes where n is large, and synchronises. Without one, all figures come from
+        the plans, and fetches are bounds where they depend on the matrix.
     operations : iterable of str
         Keys of `OPERATIONS`.
     n : int
         Order of the matrices, at least 1.
+    progress : callable
+        Called with the name of each variant, before it is looked at.
 
     Returns
     -------
     list of Entry
-        In the order of the tables of variants. Passes and flops depend on n alone. So do the fetches, but for the
+        In the order of the tables of variants. Passes and flops depend on n alone. So do counted fetches, but for the
         pivot search, whose branches depend on the matrix: it is always the same one.
 
     Raises
@@ -124,12 +136,18 @@ def entries(device: Device, operations: Iterable[str] = tuple(OPERATIONS), n: in
         No such operation.
     LimitError, OutOfMemoryError
         n is too large for the device.
+
+    Examples
+    --------
+    >>> [(entry.variant, entry.fetches) for entry in entries(operations=["matmul"], n=4096)][:2]
+    [('inner_product', 17179869184), ('virtual_cube', 17179869184)]
     """
-    return [
-        _entry(device, operation, name, n)
-        for operation in map(_known, operations)
-        for name in OPERATIONS[operation].variants
-    ]
+    found = []
+    for operation in list(map(_known, operations)):
+        for name in OPERATIONS[operation].variants:
+            progress(f"{operation} {name}")
+            found.append(_entry(device, operation, name, n))
+    return found
 
 
 def _known(operation: str) -> str:
@@ -138,10 +156,14 @@ def _known(operation: str) -> str:
     return operation
 
 
-def _entry(device: Device, operation: str, name: str, n: int) -> Entry:
+def _entry(device: Device | None, operation: str, name: str, n: int) -> Entry:
     maker = OPERATIONS[operation]
     variant = maker.variants[name]
     plan = maker.plan(n, name)
+    if device is None:
+        fewest, most = fetches.estimate(plan) or (None, None)
+    else:
+        fewest = most = None if variant.lacks(device.limits) else _fetches(device, maker, plan, n)
     return Entry(
         operation=operation,
         variant=name,
@@ -150,7 +172,8 @@ def _entry(device: Device, operation: str, name: str, n: int) -> Entry:
         needs=variant.needs,
         n=n,
         passes=plan.cost.passes,
-        fetches=None if variant.lacks(device.limits) else _fetches(device, maker, plan, n),
+        fetches=most,
+        fewest_fetches=fewest,
         flops=plan.flops,
         parameters=variant.parameters,
     )
@@ -164,6 +187,7 @@ def _fetches(device: Device, maker: _Operation, plan: Plan, n: int) -> int:
     return fetches.count(device, plan, textures)
 
 
+BOUNDS = "fetches: the fewest to the most that plan and shaders allow; --count runs them, and counts"
 HEAD = ("operation", "variant", "source", "passes", "fetches", "flop", "needs")
 
 
@@ -174,10 +198,16 @@ def cells(entry: Entry) -> tuple[str, ...]:
         entry.variant,
         entry.source,
         str(entry.passes),
-        "-" if entry.fetches is None else str(entry.fetches),
+        _fetched(entry),
         str(entry.flops),
         ", ".join(entry.needs) or "OpenGL 3.3",
     )
+
+
+def _fetched(entry: Entry) -> str:
+    if entry.fetches is None:
+        return "-"
+    return str(entry.fetches) if entry.fewest_fetches == entry.fetches else f"{entry.fewest_fetches} to {entry.fetches}"
 
 
 def text(found: list[Entry]) -> str:
@@ -193,7 +223,8 @@ def text(found: list[Entry]) -> str:
         for row in rows
     ]
     notes = [f"  {entry.operation} {entry.variant}: {entry.summary}{_choices(entry)}" for entry in found]
-    return "\n".join([f"n = {found[0].n}", *table, "", *notes])
+    bounded = any(entry.fewest_fetches != entry.fetches for entry in found)
+    return "\n".join([f"n = {found[0].n}", *table, *([BOUNDS] if bounded else []), "", *notes])
 
 
 def _choices(entry: Entry) -> str:

@@ -23,7 +23,7 @@ import glla
 from glla import Device
 from glla import shader as shaders
 from glla.errors import GllaError, LimitError, OptionError
-from glla.lab import ceilings, machine, mistakes, operations, roofline
+from glla.lab import ceilings, conduct, machine, mistakes, operations, roofline
 from glla.lab.extra import require
 from glla.lab.fits import Fit, crossover, fit, speedup
 from glla.lab.mistakes import Mistake
@@ -466,6 +466,7 @@ class Bench:
             raise OptionError("compare: sizes must hold at least one size, got none")
         self._device = device
         self._command = command
+        self._breaches: dict[str, str] = {}  # of the users' shaders, by label
         self.result = Comparison(
             operation,
             self.operation.formula,
@@ -579,10 +580,23 @@ class Bench:
         told |= _judged(verdict)
         if not verdict.ok:
             self._keep_mistake(entry, arrays, found)
-        if verdict.ok:
+        unseen = self._unseen(entry, job, verdict.ok)
+        if unseen:
+            told |= {"status": "wrong", "reason": "; ".join(filter(None, [told.get("reason", ""), unseen]))}
+        elif verdict.ok:
             told |= {"mean_error": operation.deviation(arrays, found), "cold_seconds": job.building + seconds}
             is_thesis = entry.contender.name == operation.thesis and entry.plain
             told |= self._timed(job, told, thesis, is_thesis)
+
+    def _unseen(self, entry: Entry, job: Job, right: bool) -> str:
+        """Say what the result does not show of a user's shader: that it breaks its interface, or was stopped."""
+        if not entry.contender.text:
+            return ""
+        if entry.label not in self._breaches:
+            breach = conduct.breach(self.device, self.operation.name, entry.contender, entry.parameters)
+            self._breaches[entry.label] = breach
+        told = [conduct.stopped(self.device, job.plan, job.operands), self._breaches[entry.label] if right else ""]
+        return "; ".join(filter(None, told))
 
     def _keep_mistake(self, entry: Entry, arrays: Arrays, found: Any) -> None:
         """Remember where a result is wrong: of each variant the first, which is the smallest."""

@@ -15,9 +15,11 @@ What holds for all of them:
 
   Where the matrix ends within a texel, the rest of it is padding. It is zero in what you read, and must be zero in what
   you write.
-- A fragment computes the texel ``ivec2(gl_FragCoord.xy)``, and reads others with ``texelFetch(A, ivec2(x, y), 0)``.
+- A fragment computes the texel ``ivec2(gl_FragCoord.xy)``, and reads others with ``texelFetch(A, ivec2(x, y), 0)``,
+  by no other function. What lies outside of a texture is undefined: the result must not depend on it.
+- llvmpipe stops the loops of a fragment after 65535 loop trips, all its loops together, without an error.
 - ``#include "lib/..."`` takes in what glla's own shaders share, such as ``lib/packed.glsl`` and
-  ``lib/block_product.glsl``.
+  ``lib/block_product.glsl``; ``#include "NAME"`` also a file of yours in the folder of the shader, or below.
 - Declare the samplers and uniforms that you need, one in a statement; the names and types are those of the interface.
 - A parameter to be swept (``--param UNROLL=1,2,4``) stands in the file with its default, its meaning, and in
   parentheses the values that make sense; `#error` says which do not go together:
@@ -43,6 +45,7 @@ from numpy.typing import NDArray
 
 from glla import Device
 from glla import shader as shaders
+from glla.conditions import uncommented
 from glla.errors import OptionError, ShaderError
 from glla.kernels import matmul, plu, rref, triangular
 from glla.lab import operations
@@ -57,8 +60,10 @@ _PARAMETER = re.compile(
     r"^[ \t]*#[ \t]*ifndef[ \t]+(\w+)[ \t]*\n[ \t]*#[ \t]*define[ \t]+\1[ \t]+(-?\d+)[ \t]*(?://(.*))?$", re.MULTILINE
 )
 _VALUES = re.compile(r"\(([-\d,\s]+)\)\s*$")
+_READING = re.compile(r"\b(texelFetchOffset|texture(1D|2D|3D|Cube)?(Proj|Lod|Grad|Gather)*(Offsets?)?)(?=\s*\()")
+"""GLSL's functions that read a texture, but for texelFetch."""
+
 _DECLARED = re.compile(r"^\s*uniform\s+(\w+)\s+(\w+)\s*;")
-_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -85,6 +90,8 @@ class Interface:
         (n, limits, values of parameters) -> the plan with glla's own shader.
     needed : tuple of str
         Samplers and uniforms without which no shader can be right.
+    result : str
+        Result of the plan that is a packed matrix, n x (n + `wider`).
     """
 
     operation: str
@@ -94,6 +101,8 @@ class Interface:
     uniforms: Mapping[str, tuple[str, str]]
     plan: Callable[[int, Limits, Mapping[str, int]], Plan]
     needed: tuple[str, ...]
+    result: str
+    wider: int = 0
     varyings: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     defines: Mapping[str, str] = field(default_factory=dict)
 
@@ -159,6 +168,7 @@ INTERFACES = {
                 "PASSES": "a parameter, if you declare it: into how many passes the sum is split (1)",
             },
             needed=("A", "B"),
+            result="C",
             plan=_product,
         ),
         Interface(
@@ -173,6 +183,7 @@ INTERFACES = {
             uniforms={"t": ("int", "texel row to solve"), "shape": ("ivec2", "rows and columns of B")},
             defines={"UPPER, UNIT, TRANSPOSED": "0, as lib/triangle.glsl has them; it declares T, too"},
             needed=("T", "B", "t"),
+            result="X",
             plan=_substitution,
         ),
         Interface(
@@ -189,6 +200,7 @@ INTERFACES = {
                 "block": ("vec4", "a, b, l, d': the pivot block, reduced: l = c / a, d' = d - l b"),
             },
             needed=("A",),
+            result="LU",
             plan=_factorisation,
         ),
         Interface(
@@ -204,6 +216,8 @@ INTERFACES = {
                 "block": ("vec4", "a, b, l, d': the pivot block, reduced: l = c / a, d' = d - l b"),
             },
             needed=("A", "k"),
+            result="R",
+            wider=1,
             plan=_echelon_form,
         ),
     )
@@ -301,14 +315,14 @@ def contender(
 ) -> Contender:
     """Make a contender of a shader, as `register` does, without adding it to the table."""
     interface = find(operation)
-    text, file = _read(source, name)
+    text, file, folder = _read(source, name)
     made = name or Path(file).name.removesuffix(SUFFIX)
     if made in {own.name for own in operations.find(operation).listed()}:
         raise OptionError(f"{operation}: {made!r} is a variant of glla's; choose another name")
     for number, line in enumerate(text.splitlines(), 1):
         if re.match(r"\s*#\s*version\b", line):
             raise ShaderError(f"{file}:{number}: glla writes {shaders.VERSION} itself; remove the line\n      {line}")
-    shader = shaders.adopt(file, text, interface.stands_for)
+    shader = shaders.adopt(file, text, interface.stands_for, folder)
     parameters = _parameters(text)
     build = partial(_build, interface, shader, parameters)
     build(5, Limits(), ())  # does it keep to the interface?
@@ -356,18 +370,18 @@ def _ones(plan: Plan, name: str) -> NDArray[np.float32]:
     return np.ones((storage.height, storage.width, storage.channels), dtype=np.float32)
 
 
-def _read(source: str | os.PathLike[str], name: str | None) -> tuple[str, str]:
-    """Text of a shader, and what its file is called."""
+def _read(source: str | os.PathLike[str], name: str | None) -> tuple[str, str, Path | None]:
+    """Text of a shader, what its file is called, and the folder of the file."""
     if isinstance(source, str) and "\n" in source:
         if not name:
             raise OptionError("register: a shader given as text needs a name, got none")
-        return source.replace("\r\n", "\n"), f"{name}{SUFFIX}"
+        return source.replace("\r\n", "\n"), f"{name}{SUFFIX}", None
     path = Path(source)
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise ShaderError(f"{path}: a shader is UTF-8 text, this file is not") from None
-    return text, str(path) if path.suffix else f"{path}{SUFFIX}"
+    return text, str(path) if path.suffix else f"{path}{SUFFIX}", path.parent
 
 
 def _parameters(text: str) -> dict[str, tuple[int, ...]]:
@@ -429,9 +443,12 @@ def _check(shader: shaders.Shader, interface: Interface, step: Pass, several: bo
     names = ", ".join(f"{kind} {name}" for name, kind in given.items())
     active = shader.samplers | shader.uniforms
     own = {}  # what its fragment stage declares; the vertex stage is glla's
-    for number, line in enumerate(_uncommented(stage.text).splitlines(), 1):
+    for number, line in enumerate(uncommented(stage.text).splitlines(), 1):
         at = f"{stage.where(number)}: "
         found = _DECLARED.match(line)
+        read = _READING.search(line)
+        if read is not None:
+            raise ShaderError(f"{at}textures are read by texelFetch alone, got {read[0]}; {see}{_shown(line)}")
         if re.match(r"\s*#\s*include\b", line):
             raise ShaderError(f'{at}what is included stands in quotes, `#include "lib/packed.glsl"`{_shown(line)}')
         if re.match(r"\s*(layout\b[^;]*)?uniform\b", line) and found is None and _is_own(stage, number, shader.name):
@@ -464,11 +481,6 @@ def _check(shader: shaders.Shader, interface: Interface, step: Pass, several: bo
 
 def _is_own(stage: shaders.Stage, line: int, name: str) -> bool:
     return stage.lines[line - 1][0] == name
-
-
-def _uncommented(text: str) -> str:
-    """Text without its comments; every line keeps its place."""
-    return _COMMENT.sub(lambda match: "\n" * match[0].count("\n"), text)
 
 
 def _shown(line: str) -> str:

@@ -17,6 +17,9 @@ from glla.lab.peers import OLD_FORMS
 FORMAT = 1
 """Of the JSON; raised when a reader of the older one would go wrong."""
 
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""What a formula begins with in a spreadsheet; the last four are the full-width forms of the first four."""
+
 NUMBERS = {one.name for one in fields(Record) if "float" in str(one.type)}
 
 
@@ -79,9 +82,24 @@ def load(path: Path) -> Comparison:
 def save_csv(comparison: Comparison, path: Path) -> None:
     """Write the records as CSV, a column for each field; what was not measured is empty."""
     with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, FIELDS)
+        writer = csv.DictWriter(file, FIELDS, quoting=csv.QUOTE_NONNUMERIC)
         writer.writeheader()
-        writer.writerows(comparison.to_dicts())
+        writer.writerows({name: _cell(value) for name, value in row.items()} for row in comparison.to_dicts())
+
+
+def _cell(value: Any) -> Any:
+    """Keep a text from being a formula, as OWASP recommends against CSV injection: an apostrophe before it.
+
+    >>> _cell("=1+1"), _cell("-1"), _cell(-1.0)
+    ("'=1+1", '-1', -1.0)
+    """
+    if not isinstance(value, str) or not value.startswith(FORMULA):
+        return value
+    try:
+        float(value)
+        return value
+    except ValueError:
+        return f"'{value}"
 
 
 def _record(told: dict[str, Any]) -> Record:

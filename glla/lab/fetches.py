@@ -1,9 +1,13 @@
-"""How many texels a plan fetches: counted, by shaders that count.
+"""How many texels a plan fetches: as the headers of its shaders say, or counted, by shaders that count.
 
-A driver does not tell, and a formula typed in beside the shader would be believed until the shader changes. So each
-shader is rewritten into one that runs the same statements, with every ``texelFetch`` counted, and draws the count in
-place of its result. The plan then runs as it is, with such a pass before each of its own, which reads what that one is
-about to read: the count is right also where loops and branches depend on values.
+`estimate` needs no device, and no time. The header of a shader says how many texels a fragment fetches, or the fewest
+and the most where that depends on the matrix, or on the place in it: ``Fetches: 20 to 32.`` Tests hold all headers
+against counts.
+
+`count` is exact, and runs the plan. Each shader is rewritten into one that runs the same statements, with every
+``texelFetch`` counted, and draws the count in place of its result. The plan then runs as it is, with such a pass before
+each of its own, which reads what that one is about to read: the count is right also where loops and branches depend on
+values.
 
 What is counted is what the fragments (or the invocations of a compute shader) ask for. The fetches of a vertex shader,
 three times a few in a pass, and reads of uniform blocks are not. Fetches outside of a texture can be counted alone:
@@ -13,12 +17,14 @@ OpenGL 3.3 leaves their results undefined, and a driver that gives zeros hides a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
+from glla import conditions
 from glla import shader as shaders
 from glla.device import Device, Texture
 from glla.passes import Dispatch, Pass, Plan, Step, Storage
@@ -29,14 +35,15 @@ KIND, OUTSIDE = "fetches", "outside"
 BATCH = 64 << 20
 """Bytes of counts that are kept on the device at a time."""
 
+_NAME = re.compile(r"\b[A-Za-z_]\w*")
 _OUTPUT = re.compile(r"^\s*layout\s*\(\s*location\s*=\s*\d+\s*\)\s*out\s+(\w+\s+\w+\s*;)")
 _IMAGE = re.compile(r"^\s*layout\s*\([^)]*\)\s*writeonly\s+uniform\s+image2D\s+\w+\s*;.*$")
 _STORE = re.compile(r"\bimageStore\s*\(\s*\w+\s*,")
 
 _BEFORE = """\
 int fetch_count = 0;
-bool outside(sampler2D M, ivec2 at) {
-    return any(lessThan(at, ivec2(0))) || any(greaterThanEqual(at, textureSize(M, 0)));
+bool outside(sampler2D M, ivec2 at, int level) {
+    return level != 0 || any(lessThan(at, ivec2(0))) || any(greaterThanEqual(at, textureSize(M, 0)));
 }
 vec4 counted_fetch(sampler2D M, ivec2 at, int level) {
     if (COUNTED) ++fetch_count;
@@ -67,19 +74,19 @@ void main() {
 def count_instead(stage: shaders.Stage, condition: str = "true") -> shaders.Stage:
     """Rewrite a fragment or compute stage into one whose result is how many texels it fetched.
 
-    Only those count whose texture M and place `at` fulfil the condition, GLSL. A fragment draws its own count, a work
-    group stores the sum of its invocations' (and needs 4 bytes more of shared memory for it).
+    Only those count whose texture M, place `at` and `level` fulfil the condition, GLSL. A fragment draws its own count,
+    a work group stores the sum of its invocations' (and needs 4 bytes more of shared memory for it).
     """
-    compute = stage.text.startswith(shaders.COMPUTE_VERSION)
+    after = _AFTER_COMPUTE if stage.text.startswith(shaders.COMPUTE_VERSION) else _AFTER_FRAGMENT
+    return rewritten(stage, _BEFORE.replace("COUNTED", condition), _counted, after)
+
+
+def rewritten(stage: shaders.Stage, before: str, change: Callable[[str], str], after: str = "") -> shaders.Stage:
+    """Put text before a stage (behind its defines) and after it, and change its lines; each knows where it is from."""
     source = list(zip(stage.text.splitlines(), stage.lines, strict=True))
     head = [line for line in source if line[1][0] == "(generated)"]
-    body = [(_counted(text), origin) for text, origin in source[len(head) :]]
-    lines = [
-        *head,
-        *_added(_BEFORE.replace("COUNTED", condition)),
-        *body,
-        *_added(_AFTER_COMPUTE if compute else _AFTER_FRAGMENT),
-    ]
+    body = [(change(text), origin) for text, origin in source[len(head) :]]
+    lines = [*head, *_added(before), *body, *_added(after)]
     return shaders.Stage("\n".join(text for text, _ in lines) + "\n", tuple(origin for _, origin in lines))
 
 
@@ -96,10 +103,84 @@ def _added(text: str) -> list[tuple[str, tuple[str, int]]]:
 
 
 shaders.derive(KIND, count_instead)
-shaders.derive(OUTSIDE, partial(count_instead, condition="outside(M, at)"))
+shaders.derive(OUTSIDE, partial(count_instead, condition="outside(M, at, level)"))
 
 
-def count(device: Device, plan: Plan, operands: Mapping[str, Texture], kind: str = KIND) -> int:
+def estimate(plan: Plan) -> tuple[int, int] | None:
+    """Say from its shaders' headers between which bounds the texels lie that a plan fetches; None if one does not say.
+
+    Examples
+    --------
+    >>> import glla
+    >>> estimate(glla.plan("matmul", (8, 8), (8, 8)))
+    (128, 128)
+    """
+    least = most = 0
+    headers: dict[tuple[Any, ...], _Header | None] = {}
+    for step in plan.steps:
+        if not isinstance(step, Pass | Dispatch):
+            continue
+        key = step.shader, *sorted(step.defines.items())
+        if key not in headers:
+            headers[key] = _Header.of(step)
+        header = headers[key]
+        if header is None:
+            return None
+        region = plan.drawn(step)
+        times = step.groups[0] * step.groups[1] if isinstance(step, Dispatch) else region.width * region.height
+        bounds = header.bounds(_names(plan, step))
+        least, most = least + times * bounds[0], most + times * bounds[1]
+    return least, most
+
+
+@dataclass
+class _Header:
+    """What a shader with some defines says of its fetches: expressions, its macros, and what came out before.
+
+    A plan has thousands of passes with the same shader, whose expressions are read anew only for new values.
+    """
+
+    told: tuple[str, str]
+    macros: dict[str, str | None]
+    known: dict[tuple[int | None, ...], tuple[int, int]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, step: Pass | Dispatch) -> _Header | None:
+        told = shaders.fetches(step.shader)
+        return None if told is None else cls(told, shaders.macros(step.shader, step.defines))
+
+    def bounds(self, names: Mapping[str, int]) -> tuple[int, int]:
+        """Fewest and most fetches of a fragment with these values of uniforms and sizes."""
+        used = sorted(set(_NAME.findall(" ".join(self.told))))
+        key = tuple(names.get(name) for name in used)
+        if key not in self.known:
+            macros = self.macros | {name: str(names[name]) for name in used if name in names}
+            least, most = (conditions.value(text, macros) for text in self.told)
+            self.known[key] = least, most
+        return self.known[key]
+
+
+def _names(plan: Plan, step: Pass | Dispatch) -> dict[str, int]:
+    """What the names in a header's expressions stand for in a pass, other than macros."""
+    region = plan.drawn(step)
+    found: dict[str, int] = {"region_width": region.width, "region_height": region.height}
+    for name, value in step.uniforms.items():
+        if isinstance(value, tuple):
+            found |= {f"{name}_{part}": int(number) for part, number in zip("xyzw", value, strict=False)}
+        else:
+            found[name] = int(value)
+    for name, slot in step.inputs.items():
+        found |= {f"{name}_height": plan.slots[slot].height, f"{name}_width": plan.slots[slot].width}
+    return found
+
+
+def count(
+    device: Device,
+    plan: Plan,
+    operands: Mapping[str, Texture],
+    kind: str = KIND,
+    chosen: Callable[[str], bool] = lambda shader: True,
+) -> int:
     """Count the texels that the fragments of a plan fetch for these operands. Synchronises.
 
     Parameters
@@ -112,6 +193,8 @@ def count(device: Device, plan: Plan, operands: Mapping[str, Texture], kind: str
         As for `Device.run`.
     kind : {"fetches", "outside"}
         All of them, or those outside of their textures only.
+    chosen : callable
+        Name of a shader -> whether its fetches count.
 
     Returns
     -------
@@ -138,7 +221,7 @@ def count(device: Device, plan: Plan, operands: Mapping[str, Texture], kind: str
     128
     """
     total = 0
-    for batch in _batches(plan):
+    for batch in _batches(plan, chosen):
         results = device.run(counting_plan(plan, batch, kind), **operands)
         for number in batch:
             counts = device.read(results[_slot(number)])
@@ -159,12 +242,12 @@ def counting_plan(plan: Plan, numbers: list[int], kind: str = KIND) -> Plan:
     return Plan(f"{plan.operation}, counting fetches", slots, plan.operands, results, tuple(steps))
 
 
-def _batches(plan: Plan) -> Iterator[list[int]]:
+def _batches(plan: Plan, chosen: Callable[[str], bool] = lambda shader: True) -> Iterator[list[int]]:
     """Steps that fetch, in lots whose counts fit into `BATCH`."""
     batch: list[int] = []
     size = 0
     for number, step in enumerate(plan.steps):
-        if not isinstance(step, Pass | Dispatch) or not step.inputs:
+        if not isinstance(step, Pass | Dispatch) or not step.inputs or not chosen(step.shader):
             continue
         nbytes = _storage(plan, step).nbytes
         if batch and size + nbytes > BATCH:

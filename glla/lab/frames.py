@@ -29,17 +29,18 @@ Array = NDArray[np.float32]
 MOST = 500
 """Pictures of one trace; drawing one takes longer than most passes."""
 
-SIZE, DPI = (13.0, 6.75), 80
+SIZE, DPI = (14.0, 6.75), 80
 """Inches, and pixels for each."""
 
 Box = tuple[float, float, float, float]
 """Left, bottom, width and height, as parts of the picture."""
 
-LEFT = (0.03, 0.495)
+LEFT = (0.028, 0.465)
 """Where what is read begins, and what is drawn."""
 
-BOTTOM, HEIGHT, LARGE, SMALL = 0.145, 0.58, 0.30, 0.105
-BAR: Box = (0.953, BOTTOM, 0.011, HEIGHT)
+BOTTOM, HEIGHT, LARGE, SMALL = 0.145, 0.58, 0.28, 0.1
+BAR: Box = (0.9, BOTTOM, 0.01, HEIGHT)
+"""The colour bar; its numbers and its label stand at its right, and take up to 80 pixels."""
 
 READ, DRAWN, NOTHING = "#1f6f8b", "#d6006e", "#c8c8c8"
 """Colours: of what is read, of what is drawn, of what no pass has drawn yet."""
@@ -58,7 +59,7 @@ def words(one: TracedPass) -> str:
     """Say what a pass does: the first sentence of its shader's header."""
     if isinstance(one.step, Transfer):
         return "A texture, copied row by row into a buffer for uniform blocks"
-    return shaders.summary(one.shader)
+    return shaders.summary(one.shader, one.defines)
 
 
 def title(one: TracedPass) -> str:

@@ -184,6 +184,8 @@ class Job:
         Result textures -> arrays to be judged. Synchronises.
     end_to_end : callable
         () -> arrays, from NumPy to NumPy. Synchronises.
+    operands : mapping of str to Texture
+        Those that `run` takes.
     """
 
     plan: Plan
@@ -191,6 +193,7 @@ class Job:
     run: Callable[[], dict[str, Texture]]
     fetch: Callable[[Textures], Any]
     end_to_end: Callable[[], Any]
+    operands: Textures
 
 
 # -- the tables -----------------------------------------------------------------------------------------------------
@@ -299,16 +302,17 @@ def prepare(
     start = time.perf_counter()
     plan = contender.build(n, device.limits, parameters)
     building = time.perf_counter() - start
-    operands = _uploaded(device, operation, plan, arrays)
+    operands = uploaded(device, operation, plan, arrays)
     fetch = partial(_fetched, device, operation, n)
 
     def end_to_end() -> Any:
-        return fetch(device.run(plan, **_uploaded(device, operation, plan, arrays)))
+        return fetch(device.run(plan, **uploaded(device, operation, plan, arrays)))
 
-    return Job(plan, building, lambda: device.run(plan, **operands), fetch, end_to_end)
+    return Job(plan, building, lambda: device.run(plan, **operands), fetch, end_to_end, operands)
 
 
-def _uploaded(device: Device, operation: Operation, plan: Plan, arrays: Arrays) -> dict[str, Texture]:
+def uploaded(device: Device, operation: Operation, plan: Plan, arrays: Arrays) -> dict[str, Texture]:
+    """Upload the operands of a plan of an operation."""
     operands = {name: device.upload(array) for name, array in zip(operation.operands, arrays, strict=True)}
     if "tolerance" in plan.operands:  # of a pivot: absolute, relative
         operands["tolerance"] = device.write_texels(np.zeros((1, 1, 2), dtype=np.float32))

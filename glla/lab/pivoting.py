@@ -292,6 +292,7 @@ def pivoting_study(
     *,
     seed: int = 2007,
     device: Device | None = None,
+    progress: Callable[[str], object] = lambda name: None,
 ) -> list[Record]:
     """Compare the choices of pivots for growth and error.
 
@@ -305,6 +306,8 @@ def pivoting_study(
         Of the random ones.
     device : Device, optional
         Where to compute.
+    progress : callable
+        Called with the name of each matrix, before it is factored.
 
     Returns
     -------
@@ -327,6 +330,7 @@ def pivoting_study(
     target = device or glla.default_device()
     records: list[Record] = []
     for name, value in (matrices(size, seed) if given is None else given).items():
+        progress(name)
         a = as_float32("pivoting_study", name, value, True)
         if a.ndim != 2 or 0 in a.shape:
             raise ShapeError(f"pivoting_study: {name} must be two-dimensional and not empty, got shape {a.shape}")
@@ -495,7 +499,7 @@ def draw(records: Sequence[Record], title: str, path: Path) -> None:
         _draw_figures(row[0], some, "growth", f"{operation}: growth")
         _draw_figures(row[1], some, "error", f"{operation}: residual / bound")
         row[1].axvline(1.0, color="black", linewidth=0.8)
-    axes[0, 0].legend(loc="upper right")
+    axes[0, 1].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))  # beside the points, not over them
     figure.savefig(path, format="png", dpi=110)
 
 

@@ -26,7 +26,40 @@ COLOURS = (
 )  # fmt: skip
 """Each is told from white and from near black."""
 
-MARKERS = "osD^vPX*<>"
+MARKERS = "os^DvP*X<>p"
+DASHES = ("-", "--", "-.", ":")
+
+DISTINCT = len(MARKERS) * len(DASHES)
+"""Series that are told apart without their colours: the numbers of markers and of dashes have no common divisor."""
+
+
+def style(number: int) -> dict[str, Any]:
+    """Give the look of a series: colour, marker and dashes, each in its own cycle.
+
+    Markers are hollow, so that those that fall together are all seen.
+
+    Examples
+    --------
+    >>> [style(number)["marker"] + style(number)["linestyle"] for number in (0, 1, 11)]
+    ['o-', 's--', 'o:']
+    """
+    return {
+        "color": COLOURS[number % len(COLOURS)],
+        "marker": MARKERS[number % len(MARKERS)],
+        "linestyle": DASHES[number % len(DASHES)],
+        "markersize": 7,
+        "markerfacecolor": "none",
+        "markeredgewidth": 1.6,
+        "linewidth": 1.5,
+    }
+
+
+SIZE = (9.6, 5.2)
+"""Width and height of a plot with its legend, in inches."""
+
+LINES_OF_LEGEND = 24
+"""Entries in a column of a legend that fit beside a plot of `SIZE`."""
+
 INK = "#13579a"
 """Stands for the colour of text until `svg` replaces it, so that a plot follows the page's light or dark."""
 
@@ -51,7 +84,7 @@ def save(comparison: Comparison, path: Path) -> None:
     require("compare", "matplotlib")
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(15, 11), layout="constrained")
+    figure = Figure(figsize=(2 * SIZE[0], 2 * SIZE[1] + 0.6), layout="constrained")
     place = comparison.environment
     title = f"{comparison.operation}: {comparison.formula}   on {place.get('renderer', '?')}"
     figure.suptitle(_text(title), fontsize=15)
@@ -75,7 +108,7 @@ def svg(comparison: Comparison, which: str) -> str:
     import matplotlib
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(7.6, 5.2), layout="constrained", facecolor="none")
+    figure = Figure(figsize=SIZE, layout="constrained", facecolor="none")
     ax = figure.subplots()
     ax.set_facecolor("none")
     {"times": times, "errors": errors, "bounds": bounds, "roofline": roofline}[which](ax, comparison, INK)
@@ -101,13 +134,13 @@ def _element(text: str, which: str) -> str:
 def times(ax: Axes, comparison: Comparison, ink: str) -> None:
     """Draw run times against n, both axes logarithmic, as the thesis's figures 4.3, 4.8 and 4.11: marks are measured.
 
-    Lines are the fits a + b n^3, drawn where they are positive.
+    Lines are the fits a + b n^3, drawn where they are positive; without a fit they connect the marks.
     """
-    for style, name, records in _series(comparison):
+    for look, name, records in _series(comparison):
         sizes, seconds = [r.size for r in records], [r.seconds or 0.0 for r in records]
-        _fitted(ax, comparison, name, style["color"], "-")
-        ax.plot(sizes, seconds, linestyle="none", label=_text(name), **style)
-        _bars(ax, [(r.size, r.lower, r.upper) for r in records], style["color"])
+        fitted = _fitted(ax, comparison, name, look["color"], look["linestyle"])
+        ax.plot(sizes, seconds, **({**look, "linestyle": "none"} if fitted else look), label=_text(name))
+        _bars(ax, [(r.size, r.lower, r.upper) for r in records], look["color"])
     base, usual = comparison.baseline_times(), comparison.usual_times()
     theirs: dict[str, Any] = {"markersize": 8, "markeredgewidth": 2}
     if base:
@@ -121,19 +154,19 @@ def times(ax: Axes, comparison: Comparison, ink: str) -> None:
     lines = "; lines: fitted a + b n³" if any(summary.fit for summary in comparison.summaries()) else ""
     _axes(ax, ink, f"Time, operands on the device{lines}; bars: quartiles", "n", "seconds")
     _sizes(ax, comparison)
-    _legend(ax, ink)
+    _legend(ax, ink, comparison)
 
 
 def errors(ax: Axes, comparison: Comparison, ink: str) -> None:
     """Draw the mean absolute error, as the thesis's figures 4.4, 4.9 and 4.12, and the power of n that it follows."""
-    for style, name, records in _series(comparison):
+    for look, name, records in _series(comparison):
         points = [(r.size, r.mean_error) for r in records if r.mean_error]
         if not points:
             continue
         sizes, values = zip(*points, strict=True)
         power = _power(sizes, values)
         label = _text(name if power is None else f"{name}: n^{power[0]:.1f}, off by up to {per_cent(power[1])}")
-        ax.plot(sizes, values, linestyle=":", label=label, **style)
+        ax.plot(sizes, values, label=label, **look)
     _axes(ax, ink, f"Mean absolute error of an entry, {comparison.error}", "n", comparison.error)
     _sizes(ax, comparison)
     _legend(ax, ink)
@@ -141,7 +174,7 @@ def errors(ax: Axes, comparison: Comparison, ink: str) -> None:
 
 def bounds(ax: Axes, comparison: Comparison, ink: str) -> None:
     """Draw the error as a part of its bound; a result above the line at 1 is wrong."""
-    for style, name, _ in _series(comparison):
+    for look, name, _ in _series(comparison):
         points = [
             (r.size, r.error_over_bound)
             for r in sorted(comparison.records, key=lambda record: record.size)
@@ -149,7 +182,7 @@ def bounds(ax: Axes, comparison: Comparison, ink: str) -> None:
         ]
         if points:
             sizes, values = zip(*points, strict=True)
-            ax.plot(sizes, values, linestyle=":", label=_text(name), **style)
+            ax.plot(sizes, values, label=_text(name), **look)
     ax.axhline(1.0, color="#d1495b", linewidth=2)
     ax.annotate(
         "bound", (0.01, 1.0), xycoords=("axes fraction", "data"), xytext=(0, -12), textcoords="offset points", color=ink
@@ -176,14 +209,14 @@ def roofline(ax: Axes, comparison: Comparison, ink: str) -> None:
         f"fragment multiply-add {roof.arithmetic:.4g} GFLOP/s",
         (high, roof.arithmetic), xytext=(-4, 5), textcoords="offset points", ha="right", color=ink, fontsize=9,
     )  # fmt: skip
-    for style, name, records in _series(comparison):
+    for look, name, records in _series(comparison):
         ours = [(r.intensity, r.gflops) for r in records if r.intensity and r.gflops]
-        ax.plot(*zip(*ours, strict=True), linestyle=":", **{**style, "markersize": 4})
-        ax.plot(*ours[-1], linestyle="none", label=_text(name), **{**style, "markersize": 10})  # the largest n
+        ax.plot(*zip(*ours, strict=True), **{**look, "markersize": 4})
+        ax.plot(*ours[-1], **{**look, "linestyle": "none", "markersize": 10}, label=_text(name))  # the largest n
     _axes(ax, ink, "Roofline: every variant, roofs measured in the same run", "flop per byte moved", "GFLOP/s")
     ax.set_xlim(low, high)
     ax.set_ylim(top=2.5 * roof.arithmetic)
-    _legend(ax, ink)
+    _legend(ax, ink, comparison)
 
 
 # -- their parts ------------------------------------------------------------------------------------------------------
@@ -191,26 +224,12 @@ def roofline(ax: Axes, comparison: Comparison, ink: str) -> None:
 
 def colour(comparison: Comparison, name: str) -> str:
     """Colour of a variant in every plot."""
-    return COLOURS[comparison.names.index(name) % len(COLOURS)]
+    return str(style(comparison.names.index(name))["color"])
 
 
 def _series(comparison: Comparison) -> list[tuple[dict[str, Any], str, list[Record]]]:
-    """Style, name and records of each variant that was ever right; the styles stay with the variants."""
-    return [
-        (
-            {
-                "color": colour(comparison, name),
-                "marker": MARKERS[i % len(MARKERS)],
-                "markersize": 7,
-                "markerfacecolor": "none",  # so that marks that fall together are all seen
-                "markeredgewidth": 1.8,
-            },
-            name,
-            comparison.of(name),
-        )
-        for i, name in enumerate(comparison.names)
-        if comparison.of(name)
-    ]
+    """Look, name and records of each variant that was ever right; the looks stay with the variants."""
+    return [(style(i), name, comparison.of(name)) for i, name in enumerate(comparison.names) if comparison.of(name)]
 
 
 def _bars(ax: Axes, points: Iterable[tuple[int, float | None, float | None]], colour: str) -> None:
@@ -226,13 +245,15 @@ def _text(name: str) -> str:
     return (" " if name.startswith("_") else "") + name.replace("$", r"\$")
 
 
-def _fitted(ax: Axes, comparison: Comparison, name: str, colour: str, dashes: str) -> None:
+def _fitted(ax: Axes, comparison: Comparison, name: str, colour: str, dashes: str) -> bool:
+    """Draw the line that is fitted to a series, if there is one."""
     line = next((summary.fit for summary in comparison.summaries() if summary.variant == name), None)
     if line is None:
-        return
+        return False
     x = np.geomspace(line.smallest, line.largest, 200)
     y = line.a + line.b * x**3
     ax.plot(x[y > 0], y[y > 0], dashes, color=colour, linewidth=1.6, alpha=0.85)
+    return True
 
 
 def _power(sizes: Sequence[float], values: Sequence[float]) -> tuple[float, float] | None:
@@ -273,6 +294,23 @@ def _sizes(ax: Axes, comparison: Comparison) -> None:
     ax.xaxis.set_major_formatter(ScalarFormatter())
 
 
-def _legend(ax: Axes, ink: str) -> None:
-    if ax.get_legend_handles_labels()[0]:
-        ax.legend(fontsize=8.5, frameon=False, labelcolor=ink)
+def _legend(ax: Axes, ink: str, comparison: Comparison | None = None) -> None:
+    """Put the legend beside the curves; with a comparison, marks are shown with the dashes of their lines."""
+    from matplotlib.lines import Line2D
+
+    handles, labels = ax.get_legend_handles_labels()
+    looks = {} if comparison is None else {_text(name): look for look, name, _ in _series(comparison)}
+    shown = [
+        Line2D([], [], **looks[label]) if label in looks else handle
+        for handle, label in zip(handles, labels, strict=True)
+    ]
+    if shown:
+        beside(ax, shown, labels, ink)
+
+
+def beside(ax: Axes, handles: Sequence[Any], labels: Sequence[str], ink: str) -> None:
+    """Put a legend at the right of a plot, in as many columns as it takes."""
+    ax.legend(
+        handles, labels, loc="center left", bbox_to_anchor=(1.01, 0.5), borderaxespad=0.0, handlelength=2.8,
+        ncols=-(-len(labels) // LINES_OF_LEGEND), fontsize=8.5, frameon=False, labelcolor=ink,
+    )  # fmt: skip

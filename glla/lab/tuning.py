@@ -88,6 +88,7 @@ def tune(
     device: Device | None = None,
     seed: int = 2007,
     progress: Callable[[Outcome], object] | None = None,
+    trying: Callable[[str], object] = lambda what: None,
 ) -> list[Outcome]:
     """Find the fastest variant and parameters of operations on a device. Synchronises.
 
@@ -103,6 +104,8 @@ def tune(
         Of the random matrices.
     progress : callable, optional
         Called with each outcome as it comes.
+    trying : callable
+        Called with what is tried next, in words.
 
     Returns
     -------
@@ -129,7 +132,7 @@ def tune(
         raise OptionError(f"tune: sizes must be 1 or more, at least one of them, got {tuple(orders)}")
     found = []
     for name, size in product(chosen, sorted(set(orders))):
-        outcome = _tuned(device, name, size, seed)
+        outcome = _tuned(device, name, size, seed, trying)
         if outcome is not None:
             found.append(outcome)
             if progress is not None:
@@ -155,7 +158,7 @@ def untuned(operation: str, n: int, limits: Limits) -> str:
     return choices[operation]()
 
 
-def _tuned(device: Device, name: str, size: int, seed: int) -> Outcome | None:
+def _tuned(device: Device, name: str, size: int, seed: int, trying: Callable[[str], object]) -> Outcome | None:
     """Try all that there is; None if nothing gives a right result."""
     operation = operations.find(name)
     arrays = operation.inputs(size, seed)
@@ -164,6 +167,7 @@ def _tuned(device: Device, name: str, size: int, seed: int) -> Outcome | None:
     default_seconds, tried, troubles = float("nan"), 0, []
     for contender, parameters in _candidates(name, default):
         label = comparison.Entry(contender, parameters).label
+        trying(f"{name} {label}, n = {size}")
         try:
             job = operations.prepare(device, operation, contender, arrays, parameters)
             seconds = _seconds(device, job, None if best is None else best[0])
@@ -250,8 +254,17 @@ def line(entry: Mapping[str, Any]) -> str:
     """
     parameters = comparison.written(tuple(entry["parameters"].items()))
     label = f"{entry['variant']}[{parameters}]" if parameters else entry["variant"]
-    head = f"{entry['operation']:10}  n = {entry['size']:<6} {label}: {milliseconds(entry['seconds'])} ms"
-    gain = entry["untuned_seconds"] / entry["seconds"]
-    if gain == 1.0:
-        return f"{head}, as untuned"
-    return f"{head}, {gain:.3g} times as fast as {entry['untuned']} untuned" if gain == gain else head
+    head = f"{entry['operation']:10}  n = {entry['size']:<6} {label}"
+    try:
+        head = f"{head}: {milliseconds(entry['seconds'])} ms"
+        gain = entry["untuned_seconds"] / entry["seconds"]
+        if gain == 1.0:
+            return f"{head}, as untuned"
+        return f"{head}, {gain:.3g} times as fast as {entry['untuned']} untuned" if gain == gain else head
+    except (
+        LookupError,
+        TypeError,
+        ValueError,
+        ArithmeticError,
+    ):  # the times are for readers alone, nothing checks them
+        return head

@@ -3,6 +3,7 @@
 // A fragment computes one texel of C: two rows of two columns, out of one of the four strip textures.
 // C0 ... C3   rows 4t to 4t+3 of each group of 16, a column of C in a texel      start   with ONTO, a matrix to add to
 // Cost per fragment: 2 fetches (3 with ONTO).
+// Fetches: 1 + ONTO + (shape_x % 2 + shape_y % 2 == 0) to 2 + ONTO.
 
 #ifndef ONTO
 #define ONTO 0  // add to `start` (0, 1)

@@ -6,6 +6,7 @@
 // A   rows x inner, packed      B   inner x columns, packed      C   rows x columns, packed
 // Cost per invocation: per TILE texels of the inner dimension 2 WORK fetches, 2 TILE WORK loads from shared memory and
 // 16 TILE WORK WORK flop.
+// Fetches: 2 * count * (1 + (TILE * WORK - 1) * (shape_x % (2 * TILE * WORK) + shape_y % (2 * TILE * WORK) + count % TILE == 0)) to (2 * ((count + TILE - 1) / TILE) + CONTINUE * WORK) * WORK * TILE * TILE.
 // Needs OpenGL 4.3. Volkov and Demmel, "Benchmarking GPUs to tune dense linear algebra" (2008): tiles in shared memory,
 // several results in the registers of an invocation.
 

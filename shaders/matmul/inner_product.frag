@@ -6,6 +6,7 @@
 // A   rows x inner, packed      B   inner x columns, packed      C   rows x columns, packed
 // With TRANSPOSE_A (TRANSPOSE_B) the texture holds the transpose, and a block is turned as it is fetched.
 // Cost per fragment: 2 fetches and 16 flop per trip, `count` trips; 1 fetch more with CONTINUE.
+// Fetches: 2 * count + CONTINUE.
 // Brodtkorb, "A MATLAB Interface to the GPU" (2007), section 4.1.1, listing 4.1.
 // Multi-pass: Hall, Carr and Hart, "Cache and bandwidth aware matrix multiplication on the GPU" (2003); "NV Multi" of
 // Fatahalian, Sugerman and Hanrahan, "Understanding the efficiency of GPU algorithms for matrix-matrix multiplication"

@@ -4,6 +4,7 @@
 // C0 ... C7   every ROWS-th row and COLUMNS-th column of texels      C   rows x columns, packed
 // start       with ONTO, a matrix to add to
 // Cost per fragment: 1 fetch (2 with ONTO).
+// Fetches: 1 + ONTO.
 
 #ifndef ROWS
 #define ROWS 4  // as in register_blocked.frag

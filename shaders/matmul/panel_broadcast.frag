@@ -9,6 +9,7 @@
 // for each 16 rows.
 // Panel   16 x DEPTH, see matmul/panels.frag      B   see matmul/strips.frag      C0 ... C3   the sums so far
 // Cost per fragment: DEPTH / 4 fetches (4 more with CONTINUE), 32 DEPTH flop.
+// Fetches: DEPTH / 4 + 4 * CONTINUE.
 // The text of 16 x 96 multiply-adds fills the instruction cache of an NVIDIA H200; more is slower.
 
 #ifndef DEPTH

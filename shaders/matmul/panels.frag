@@ -5,6 +5,7 @@
 // A fragment computes one such texel. Beyond the matrix it is zero.
 // A   rows x inner, packed; its rows from 16 first_group on
 // Cost per fragment: 2 fetches.
+// Fetches: 0 to 2.
 
 #ifndef DEPTH
 #define DEPTH 96  // columns of a panel

@@ -10,6 +10,7 @@
 // 1x4: A   rows x inner/4      B   inner x columns/4      C   rows x columns/4      see packing/to_quads.frag
 // Cost per fragment: 5 fetches and 32 flop per trip, `count` trips; 1 fetch more with CONTINUE. The 2x2 layout needs 4
 // fetches for 32 flop, yet a texel of A here is used by four products and not by two.
+// Fetches: 5 * count + CONTINUE.
 // Moravanszky, "Dense matrix algebra on the GPU" (2003); "ATI Single" and, in several passes, "ATI Multi" of Fatahalian,
 // Sugerman and Hanrahan (2004).
 

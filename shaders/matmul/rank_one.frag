@@ -6,6 +6,7 @@
 // A fragment computes one term of one element of C.
 // A   rows x inner      B   inner x columns      C   rows x columns      all with one element per texel
 // Cost per fragment: 2 fetches and 2 flop, one of them the blender's.
+// Fetches: 2.
 // Larsen and McAllister, "Fast matrix multiplies using graphics hardware" (2001).
 
 uniform sampler2D A;

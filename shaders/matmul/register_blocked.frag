@@ -5,6 +5,7 @@
 // together. The sums stay in registers.
 // A   rows x inner, packed      B   inner x columns, packed
 // Cost per fragment: per trip ROWS + COLUMNS fetches and 16 ROWS COLUMNS flop; `count` trips.
+// Fetches: (ROWS + COLUMNS) * count to (ROWS + COLUMNS) * count + ROWS * COLUMNS * CONTINUE.
 // Jiang and Snir, "Automatic tuning matrix multiplication performance on graphics hardware" (2005), whose
 // search goes over the targets, the packing, the unrolling and the passes.
 

@@ -3,6 +3,7 @@
 // A fragment computes one element of C, a slice of its sum at a time (CONTINUE).
 // A   rows x inner      B   inner x columns      C   rows x columns      all with one element per texel
 // Cost per fragment: 2 fetches and 2 flop per trip, `count` trips; 1 fetch more with CONTINUE.
+// Fetches: 2 * count + CONTINUE.
 // Moravanszky, "Dense matrix algebra on the GPU" (2003), which packs four elements to do better.
 
 #ifndef CONTINUE

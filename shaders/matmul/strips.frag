@@ -4,6 +4,7 @@
 // A fragment computes one texel. Beyond the matrix it is zero.
 // B   inner x columns, packed
 // Cost per fragment: 2 fetches.
+// Fetches: 0 to 2.
 // Moravanszky, "Dense matrix algebra on the GPU" (2003): four elements of a column in a texel.
 
 #ifndef STRIP

@@ -5,6 +5,7 @@
 // A fragment computes one 2x2 block.
 // A   rows x inner, packed      B   inner x columns, packed      C   rows x columns, packed
 // Cost per fragment: 2 fetches (3 with PING_PONG) and 16 flop.
+// Fetches: 2 + PING_PONG.
 // Brodtkorb, "A MATLAB Interface to the GPU" (2007), section 4.1.1, listing 4.2, after Larsen and McAllister (2001), see
 // matmul/rank_one.frag.
 

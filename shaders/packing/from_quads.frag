@@ -3,6 +3,7 @@
 // A fragment computes one texel of M.
 // quads   4x1: a column of M in four-row texels      1x4: a row of M in four-column texels
 // Cost per fragment: 2 fetches.
+// Fetches: 1 + (shape_x % 2 + shape_y % 2 == 0) to 2.
 
 #ifndef ACROSS
 #define ACROSS 0  // four elements of a column (0), or of a row (1)

@@ -5,6 +5,7 @@
 // raw     tile of the matrix, one element per texel; with TRANSPOSED its transpose (NumPy's Fortran order)
 // packed  rows x columns
 // Cost per fragment: 4 fetches.
+// Fetches: 1 + 3 * (shape_x % 2 + shape_y % 2 == 0) to 4.
 // Hall, Carr and Hart, "Cache and bandwidth aware matrix multiplication on the GPU" (2003): the 2x2 layout.
 
 #ifndef TRANSPOSED

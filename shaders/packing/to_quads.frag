@@ -6,6 +6,7 @@
 // A fragment computes one texel of either. Beyond the matrix it is zero.
 // M   packed
 // Cost per fragment: 2 fetches.
+// Fetches: 2 * (size_x % 2 + size_y % 2 == 0) to 2.
 // Moravanszky, "Dense matrix algebra on the GPU" (2003): the 4x1 layout.
 
 #ifndef ACROSS

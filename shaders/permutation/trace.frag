@@ -4,6 +4,7 @@
 // With INVERSE, where row i of the original went.
 // pivots   records of pivot/factor_records.frag, in a row of texels
 // Cost per fragment: 1 fetch per trip, `end - first` trips.
+// Fetches: end - first.
 
 #ifndef INVERSE
 #define INVERSE 0  // follow the rows forward instead (0, 1)

@@ -7,6 +7,7 @@
 // candidates   one column of texels for each step, see pivot/measure.frag
 // panel        with KEPT: records stand in its texel column `column`, see plu/panel_step.frag
 // Cost per fragment: a fetch for each candidate; with KEPT one.
+// Fetches: KEPT + 8 * (1 - KEPT) to KEPT + (1 - KEPT) * ((candidates_height + 7) / 8 * 8 + 1).
 
 #ifndef GEOMETRIC
 #define GEOMETRIC 0  // norms are geometric means (1)

@@ -1,4 +1,7 @@
-// Pivot search, first level: the best candidate among `chunk` texels of the column pair (2k, 2k+1).
+// Pivot search: the best candidate among `chunk` texels of the column pair (2k, 2k+1).
+//
+// With NORM == 0: Pivot search, first of two: the largest entry among `chunk` texels of column 2k.
+// With NORM == 1: Pivot search, second of two: the largest entry among `chunk` texels of column 2k+1 as it will be.
 //
 // A fragment computes one candidate (norm, p, q, w): how good it is, the row to bring up first, and where the row to
 // bring up second stands after that. norm = -1: no candidate here.
@@ -16,6 +19,7 @@
 // record     the record of the step before, whose alpha is the number of pivots so far; with FIXED that is top + 2k
 // tolerance  1x1: absolute and relative; with FIXED zero
 // Cost per fragment: `chunk` fetches (PARTIAL_SECOND: one more for each candidate of PARTIAL_FIRST); 1 to 12 flop for each row.
+// Fetches: 8 to chunk + 7 + (NORM == 1) * ((shape_x / 2 + chunk) / chunk + 9) + (FIXED == 0) * (1 + (NORM > 0)).
 // Brodtkorb, "A MATLAB Interface to the GPU" (2007), section 4.1.2 (norms); LAPACK getf2 (partial pivoting).
 
 #ifndef NORM

@@ -13,6 +13,7 @@
 // record, watched   the textures that hold the last step's record and health
 // tolerance   1x1: absolute and relative, see lib/threshold.glsl
 // Cost per fragment: 1 or 2 fetches for each candidate, and 3.
+// Fetches: (2 - PAIR) * ((count + 7) / 8 * 8) + 1 + 2 * (previous >= 0).
 
 #ifndef PAIR
 #define PAIR 0  // candidates are pairs of rows (1), or rows for column 2k+1 with column 2k decided before (0)

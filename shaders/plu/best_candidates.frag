@@ -3,6 +3,7 @@
 // A fragment computes one candidate, the best of `block` rows and columns of those before.
 // candidates   `extent` rows and columns of texels, see lib/candidate.glsl
 // Cost per fragment: 1 fetch for each candidate of the rectangle.
+// Fetches: 1 to block_x * block_y.
 // Galoppo, Govindaraju, Henson and Manocha, "LU-GPU: Efficient algorithms for solving dense linear systems on graphics
 // hardware" (2005).
 

@@ -5,6 +5,7 @@
 // R      64 rows, four in a texel (plu/pivot_rows.frag), or S0 ... S3, see lib/strips.glsl      U   64 rows, four in a texel
 // Panel  the lower triangle L, as the first four panels of 16 rows in the layout of matmul/panels.frag
 // Cost per fragment: up to 16 fetches and 4032 flop, 64 or no divisions.
+// Fetches: 1 to 16.
 // LAPACK getrf (trsm on the block row).
 
 #ifndef UNIT

@@ -2,6 +2,7 @@
 //
 // A fragment copies one texel.
 // P   the panel, packed      Cost per fragment: 1 fetch.
+// Fetches: 1.
 
 uniform sampler2D P;
 uniform int left;  // texel column of LU that is column 0 of the panel

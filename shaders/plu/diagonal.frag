@@ -5,6 +5,7 @@
 // A fragment computes the figures of two diagonal elements: (u_2y, u_2y+1, s_2y, s_2y+1).
 // LU   n x n, packed factors
 // Cost per fragment: 1 fetch per trip, y trips.
+// Fetches: 1 to region_height.
 // Higham, "Accuracy and Stability of Numerical Algorithms", chapter 9.
 
 uniform sampler2D LU;

@@ -4,6 +4,7 @@
 // A fragment computes one texel of the new matrix.
 // A   rows x columns, see lib/vectors.glsl
 // Cost per fragment: up to 4 fetches.
+// Fetches: 2 to 2 + 2 * (ROWS > 1).
 // Galoppo, Govindaraju, Henson and Manocha, "LU-GPU: Efficient algorithms for solving dense linear systems on graphics
 // hardware" (2005): rows and columns are swapped by drawing them where they go.
 

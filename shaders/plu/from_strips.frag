@@ -3,6 +3,7 @@
 // A fragment computes one 2x2 block.
 // S0 ... S3   the matrix, see lib/strips.glsl
 // Cost per fragment: 2 fetches.
+// Fetches: 2.
 
 #include "lib/packed.glsl"
 #include "lib/strips.glsl"

@@ -3,6 +3,7 @@
 // A fragment computes one 2x2 block of A.
 // V   rows x columns, see lib/vectors.glsl      A   rows x columns, packed
 // Cost per fragment: 4 fetches.
+// Fetches: 4.
 
 #include "lib/packed.glsl"
 #include "lib/vectors.glsl"

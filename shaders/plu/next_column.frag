@@ -17,6 +17,7 @@
 // A fragment computes one row of the column.
 // A      rows x columns, four elements of a row in a texel      left   the extra column of the step before
 // Cost per fragment: 5 fetches, 2 flop and 1 division.
+// Fetches: 3 - 2 * START to 5 - 4 * START.
 // Brodtkorb, Saetra and Fladby, "PLU factorization on a cluster of GPUs using fast Ethernet" (2007), section A.3.2 and
 // figure A.3, in Brodtkorb, "A MATLAB Interface to the GPU" (2007), appendix A.
 

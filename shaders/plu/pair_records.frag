@@ -6,6 +6,7 @@
 // columns   with COMPLETE (p, q, r, 0) as for the rows: the exchanges of columns
 // records   one candidate for each column, see lib/column_pivot.glsl
 // Cost per fragment: 4 fetches.
+// Fetches: 2 to 4.
 
 #ifndef COMPLETE
 #define COMPLETE 0  // columns were exchanged (0, 1)

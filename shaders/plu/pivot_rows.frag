@@ -5,6 +5,7 @@
 // S0 ... S3   the matrix before the exchanges, see lib/strips.glsl
 // rows        a column of texels for each panel: (source of row 2y, source of row 2y+1, 0, 0)
 // Cost per fragment: 6 fetches.
+// Fetches: 6.
 
 #include "lib/strips.glsl"
 

@@ -10,6 +10,7 @@
 // A fragment computes one texel of the new matrix.
 // A   rows x columns, see lib/vectors.glsl      l   plu/multipliers.frag, or the red of plu/next_column.frag
 // Cost per fragment: 4 fetches (two more for a texel of four rows that exchanges one), 2 flop for each element.
+// Fetches: 4 to 4 + 2 * (ROWS > 1).
 // Galoppo, Govindaraju, Henson and Manocha, "LU-GPU: Efficient algorithms for solving dense linear systems on graphics
 // hardware" (2005): one element in a texel, partial and full pivoting;
 // Moravanszky, "Dense matrix algebra on the GPU" (2003): four elements of a row or column in a texel;

@@ -5,6 +5,7 @@
 // A      rows x columns, see lib/vectors.glsl
 // left   with LEFT instead of A: column k by itself, in the blue channel (plu/next_column.frag)
 // Cost per fragment: 1 fetch for each texel of the rectangle.
+// Fetches: 1 to block_x * block_y.
 // Galoppo, Govindaraju, Henson and Manocha, "LU-GPU: Efficient algorithms for solving dense linear systems on graphics
 // hardware" (2005): partial and full pivoting by reductions on the GPU.
 

@@ -3,6 +3,7 @@
 // A fragment copies 16 rows of one column into the four textures. Beyond the matrix they are zero.
 // A   rows x columns, packed
 // Cost per fragment: 8 fetches.
+// Fetches: 0 to 8.
 
 #ifndef REVERSED
 #define REVERSED 0  // the last row comes first (0, 1)

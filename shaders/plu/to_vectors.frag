@@ -3,6 +3,7 @@
 // A fragment computes one texel of V; beyond the matrix it is zero.
 // A   rows x columns, packed      V   rows x columns, see lib/vectors.glsl
 // Cost per fragment: 1 fetch for each element.
+// Fetches: 1 to ROWS * COLUMNS.
 // Brodtkorb, "A MATLAB Interface to the GPU" (2007), section 3.1 and figure 3.1: the packings;
 // Moravanszky, "Dense matrix algebra on the GPU" (2003): four elements of a row or column.
 

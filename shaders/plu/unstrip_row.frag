@@ -3,6 +3,7 @@
 // A fragment computes one 2x2 block of LU.
 // U   64 rows, four in a texel (plu/block_row.frag)
 // Cost per fragment: 2 fetches.
+// Fetches: 2.
 
 #ifndef REVERSED
 #define REVERSED 0  // the rows of U go upward from row `top` (0, 1)

@@ -8,6 +8,7 @@
 // S0 ... S3   the matrix before the step, see lib/strips.glsl      U   64 rows, four in a texel (plu/block_row.frag)
 // Panel       16 x 64 of L, see matmul/panels.frag
 // Cost per fragment: 20 to 32 fetches, 2048 flop.
+// Fetches: 20 to 32.
 // LAPACK getrf (gemm on the trailing matrix), with laswp fused in.
 
 #include "lib/strips.glsl"

@@ -3,6 +3,7 @@
 // A fragment computes one 2x2 block of R, rows x columns.
 // X   m x (columns - m), packed, with TAIL; column j of R is column j - m of X
 // Cost per fragment: up to 4 fetches.
+// Fetches: 0 to 4.
 
 #ifndef TAIL
 #define TAIL 1  // R has columns behind the identity (0, 1)

@@ -11,6 +11,7 @@
 // A fragment computes one 2x2 block of the new matrix.
 // A   rows x columns, packed: the matrix before the step      pivots   records of pivot/record.frag
 // Cost per fragment: up to 6 fetches, 16 flop and 4 divisions.
+// Fetches: 2 to 6.
 // Brodtkorb, "A MATLAB Interface to the GPU" (2007), section 4.1.2, equations 4.31 to 4.33, listings 4.3 and 4.4.
 
 #include "lib/packed.glsl"

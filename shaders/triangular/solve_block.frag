@@ -6,6 +6,7 @@
 // T   n x n, packed; only its lower or upper triangle is used, so the packed factors LU serve as both
 // B   n x columns, packed: what the blocks solved before have left of the right-hand sides
 // Cost per fragment, h = ROWS / 2: up to h (h + 3) / 2 fetches, 8 h^2 flop, 4 h or no divisions.
+// Fetches: 2 to ROWS / 2 * (ROWS / 2 + 3) / 2.
 // Brodtkorb, "A MATLAB Interface to the GPU" (2007), section 4.1.3, equation 4.34; LAPACK trtrs for the blocks.
 
 #ifndef ROWS

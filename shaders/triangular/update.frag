@@ -3,6 +3,7 @@
 // A fragment computes one 2x2 block.
 // T   n x n, packed      X   n x columns, packed, of which the block is solved      B   n x columns, packed
 // Cost per fragment: ROWS + 1 fetches, 8 ROWS / 2 flop.
+// Fetches: ROWS + 1.
 // LAPACK trtrs, the product between two blocks.
 
 #ifndef ROWS

@@ -1,12 +1,17 @@
 """What was tuned: where its file lies, what makes it worthless, and how `choose` follows it."""
 
 import json
+import os
 import sys
+import threading
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import glla
 from glla import testing
@@ -123,17 +128,124 @@ def test_a_worthless_file_is_ignored_with_a_warning_that_names_it(folder, change
         tuning.read(file, RENDERER)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "3", '{"format": 1}'])
+CORRUPT = [
+    "", "{", "[]", "3", '{"format": 1}', "[" * 100_000, '{"a":' * 100_000, "9" * 10_000, "NaN", '"\\ud800"', "\0",
+    '{"format": 1, "renderer": ' + "[" * 900 + "]" * 900 + "}",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", CORRUPT, ids=lambda text: text[:20])
 def test_a_corrupt_file(folder, text):
     file = tuning.path(RENDERER)
     file.write_text(text, encoding="utf-8")
+    with pytest.warns(TuningWarning, match="ignored: tuning: ") as caught:
+        assert tuning.load(RENDERER) == ()
+    assert len(caught) == 1
+    assert len(str(caught[0].message)) < 1000
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe", b"\x80", b'{"format": 1, "x": "\xe9"}'])
+def test_a_file_that_is_no_text(folder, content):
+    tuning.path(RENDERER).write_bytes(content)
     with pytest.warns(TuningWarning, match="ignored: tuning: "):
         assert tuning.load(RENDERER) == ()
 
 
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
+@given(st.sampled_from([*ENTRY, "tuned", "format", "glla"]), JSON)
+def test_odd_values_anywhere(folder, name, value):
+    file = tuning.path(RENDERER)
+    tuning.write(file, RENDERER, "1.2", [ENTRY])
+    spoilt(file, **({"tuned": [ENTRY | {name: value}]} if name in ENTRY else {name: value}))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TuningWarning)
+        assert isinstance(tuning.load(RENDERER), tuple)
+
+
+def test_solve_goes_on_without_a_file_that_cannot_be_read(folder, device):
+    tuning.path(device.info.renderer).write_text("[" * 100_000, encoding="utf-8")
+    with pytest.warns(TuningWarning, match="it is nested too deep"), glla.Device() as fresh:
+        assert glla.solve([[2.0]], [4.0], device=fresh).tolist() == [2.0]
+
+
+def test_a_file_without_an_end(folder):
+    """A device file or a pipe is not read, nor is what is larger than any file of ours."""
+    file = tuning.path(RENDERER)
+    os.mkfifo(file)
+    with pytest.warns(TuningWarning, match="it is no regular file"):
+        assert tuning.load(RENDERER) == ()
+    file.unlink()
+    file.write_text("[" + " " * tuning.LARGEST + "]")
+    with pytest.warns(TuningWarning, match="it has more than"):
+        assert tuning.load(RENDERER) == ()
+
+
+# ---- writing ---------------------------------------------------------------------------------
+
+
+def test_writers_do_not_disturb_each_other(folder, monkeypatch):
+    monkeypatch.setattr(tuning, "fingerprint", lambda: "the same")  # it takes 5 ms
+    file = tuning.path(RENDERER)
+    failures = []
+
+    def write(number):
+        for size in range(1, 101):
+            try:
+                tuning.write(file, RENDERER, "1.2", [ENTRY | {"size": 100 * number + size}] * 20)
+                assert len({entry["size"] for entry in tuning.read(file, RENDERER)}) == 1
+            except Exception as error:
+                failures.append(error)
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert list(folder.iterdir()) == [file]
+
+
+def test_a_link_is_not_followed_by_the_unfinished_file(folder, tmp_path_factory):
+    """Others may write into a shared folder: a name that they can guess would lead to any file of the user's."""
+    file, other = tuning.path(RENDERER), tmp_path_factory.mktemp("other") / "precious"
+    other.write_text("precious")
+    file.with_name(f"{file.name}.{os.getpid()}").symlink_to(other)
+    tuning.write(file, RENDERER, "1.2", [ENTRY])
+    assert other.read_text() == "precious"
+    assert not file.is_symlink()
+
+
+def test_a_failed_write_leaves_what_was_there(folder, monkeypatch):
+    file = tuning.path(RENDERER)
+    tuning.write(file, RENDERER, "1.2", [ENTRY])
+    before = file.read_text()
+
+    def full(*arguments, **options):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(OSError, match="No space left"):
+        tuning.write(file, RENDERER, "1.3", [])
+    assert (file.read_text(), list(folder.iterdir())) == (before, [file])
+
+
+def test_a_written_file_is_as_readable_as_any_other(folder):
+    other = folder / "other"
+    other.touch()
+    file = tuning.path(RENDERER)
+    tuning.write(file, RENDERER, "1.2", [ENTRY])
+    assert file.stat().st_mode == other.stat().st_mode
+
+
 def test_a_file_that_cannot_be_read(folder):
     tuning.path(RENDERER).mkdir()
-    with pytest.warns(TuningWarning, match="Is a directory"):
+    with pytest.warns(TuningWarning, match="it is no regular file"):
         assert tuning.load(RENDERER) == ()
 
 

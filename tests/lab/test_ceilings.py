@@ -63,7 +63,7 @@ def test_table(told):
 
 @pytest.mark.parametrize("json_asked", [False, True])
 def test_command(capsys, monkeypatch, told, json_asked):
-    monkeypatch.setattr(ceilings, "report", lambda device, quick: told | {"quick": quick})
+    monkeypatch.setattr(ceilings, "report", lambda device, quick, progress: told | {"quick": quick})
     assert main(["ceilings", "--quick", *(["--json"] if json_asked else [])]) == 0
     output = capsys.readouterr()
     assert output.err == ""

@@ -1,16 +1,18 @@
 """The collection: every variant is in it, with figures that are made; `glla variants`; the README's table."""
 
 import json
+import re
 from dataclasses import asdict, replace
 
 import pytest
 
 import glla
+from glla import cli, shader
 from glla.cli import main
-from glla.errors import OptionError
+from glla.errors import OptionError, ShaderError
 from glla.kernels import matmul, plu, rref
-from glla.lab import collection
-from glla.passes import parameter_space
+from glla.lab import collection, fetches
+from glla.passes import Draft, Storage, parameter_space
 
 pytestmark = pytest.mark.newer_gl
 
@@ -21,6 +23,11 @@ EVERY = [(operation, variant) for operation, kernel in KERNELS.items() for varia
 @pytest.fixture(scope="module")
 def small():
     return collection.entries(glla.default_device(), n=10)
+
+
+@pytest.fixture(scope="module")
+def planned():
+    return collection.entries(n=10)
 
 
 def test_every_variant_is_there(small):
@@ -37,6 +44,66 @@ def test_figures_are_those_of_the_plans(device, small):
         assert (entry.fetches is None) == bool(variant.lacks(device.limits))
         assert entry.fetches is None or entry.fetches > 0
         assert plan.operation.startswith(f"{entry.operation}[{entry.variant}")
+
+
+@pytest.mark.parametrize("n", [1, 35, 70])
+def test_fetches_lie_where_the_headers_say(device, n):
+    """The headers' bounds hold the count of every variant, and are no wider than it takes."""
+    some = EVERY if n < 64 else [one for one in EVERY if one[1] in ("blocked", "panel_broadcast")]  # several blocks
+    for (operation, name), (least, most) in {
+        one: fetches.estimate(collection.OPERATIONS[one[0]].plan(n, one[1])) for one in some
+    }.items():
+        maker = collection.OPERATIONS[operation]
+        if maker.variants[name].lacks(device.limits):
+            continue
+        counted = collection._fetches(device, maker, maker.plan(n, name), n)
+        assert least <= counted <= most, (operation, name)
+        if n > 30:
+            assert most <= (4 if name == "compute_tiled" else 2) * counted, (operation, name)  # its groups are large
+
+
+def test_most_products_are_known_exactly(planned):
+    exact = {entry.variant for entry in planned if entry.fewest_fetches == entry.fetches}
+    assert {"inner_product", "virtual_cube", "register_blocked", "rank_one", "multi_pass", "blocked_output"} <= exact
+    cells = {entry.variant: collection.cells(entry)[4] for entry in planned if entry.operation == "rref"}
+    assert re.fullmatch(r"\d+ to \d+", cells["rank2"])
+
+
+def test_plans_need_no_device(monkeypatch, capsys):
+    """So they take no time: at n = 2048 it took hours."""
+    monkeypatch.setattr(cli, "Device", None)
+    assert main(["variants", "--size", "512"]) == 0
+    assert "33554432" in capsys.readouterr().out
+
+
+def test_a_shader_that_says_nothing_is_a_dash(shader_files):
+    shader_files({"a.frag": "// Nothing.\nuniform sampler2D A;\nlayout(location = 0) out vec4 r;\nvoid main() {}"})
+    draft = Draft("silent")
+    draft.draw("a", {"A": draft.operand("A", Storage(2, 2))}, draft.slot("R", Storage(2, 2)))
+    assert fetches.estimate(draft.plan({"R": "R"})) is None
+
+
+def test_a_header_that_cannot_be_calculated(shader_files):
+    text = "// A.\n// Fetches: 1 / (count - 1).\nuniform int count;\nlayout(location = 0) out vec4 r;\nvoid main() {}"
+    shader_files({"a.frag": text})
+    draft = Draft("wrong")
+    draft.draw("a", {}, draft.slot("R", Storage(2, 2)), uniforms={"count": 1})
+    with pytest.raises(ShaderError, match=r"1 / \(count - 1\): cannot evaluate .* divides by zero"):
+        fetches.estimate(draft.plan({"R": "R"}))
+
+
+@pytest.mark.parametrize("path", sorted(shader.root().rglob("*.frag")), ids=lambda path: path.stem)
+def test_headers_can_be_calculated(path):
+    """Every name in one is a macro, a uniform, or a size: another would count as 0."""
+    name = path.relative_to(shader.root()).with_suffix("").as_posix()
+    told = shader.fetches(name)
+    if told is None:
+        return
+    resolved = shader.resolve(name)
+    text = path.read_text(encoding="utf-8") + "".join(stage.text for stage in resolved.stages.values())
+    for word in re.findall(r"\b[A-Za-z_]\w*", " ".join(told)):
+        plain = re.sub(r"_(x|y|width|height)$", "", word)
+        assert word.startswith("region_") or re.search(rf"\b{plain}\b", text), word
 
 
 def test_fetches_of_a_variant_fall_with_its_blocks(device):
@@ -78,6 +145,10 @@ def test_the_command_prints_the_table(capsys):
 
 def test_the_command_prints_json(device, capsys):
     assert main(["variants", "matmul", "--size", "7", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    expected = [asdict(entry) for entry in collection.entries(None, ["matmul"], 7)]
+    assert told == json.loads(json.dumps(expected))
+    assert main(["variants", "matmul", "--size", "7", "--json", "--count"]) == 0
     told = json.loads(capsys.readouterr().out)
     expected = [asdict(entry) for entry in collection.entries(device, ["matmul"], 7)]
     assert told == json.loads(json.dumps(expected))
@@ -122,7 +193,9 @@ def test_the_readme_is_written_where_all_can_be_counted(small, monkeypatch, tmp_
     file = tmp_path / "README.md"
     file.write_text(readme.README.read_text(encoding="utf-8"), encoding="utf-8")
     monkeypatch.setattr(readme, "README", file)
-    monkeypatch.setattr(collection, "entries", lambda device: [replace(entry, fetches=7) for entry in small])
+    monkeypatch.setattr(
+        collection, "entries", lambda device: [replace(entry, fetches=7, fewest_fetches=7) for entry in small]
+    )
     readme.main([])
     assert file.read_text(encoding="utf-8").count(" | 7 | ") == len(small)
     before = file.read_bytes()

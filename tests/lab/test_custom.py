@@ -10,6 +10,7 @@ import pytest
 import glla.lab
 from glla import shader
 from glla.cli import main
+from glla.conditions import uncommented
 from glla.errors import LimitError, OptionError, ShaderError
 from glla.lab import custom, fetches, mistakes, operations
 from glla.lab.comparison import compare
@@ -88,7 +89,7 @@ def test_glla_s_own_shader_keeps_to_the_interface(device, operation):
 def test_the_interface_names_what_glla_s_own_shader_declares(operation):
     interface = custom.find(operation)
     declared = shader.resolve(interface.stands_for, {"CONTINUE": 1} if operation == "matmul" else {})
-    fragment = custom._uncommented(declared.fragment.text)
+    fragment = uncommented(declared.fragment.text)
     names = set(re.findall(r"^uniform \w+ (\w+);", fragment, re.MULTILINE)) & (declared.samplers | declared.uniforms)
     assert names == set(interface.given)
     told = custom.explanation(operation)
@@ -526,3 +527,21 @@ def test_a_limit_is_no_mistake(device):
     contender = custom.contender("matmul", PRODUCT, "mine")
     with pytest.raises(LimitError):
         contender.build(64, Limits(texture_size=16), ()).check(Limits(texture_size=16))
+
+
+def test_a_report_holds_no_file_of_others(write, tmp_path, capsys):
+    """A shader from a stranger may name any file: what is included lands in a report that is mailed."""
+    (tmp_path / "secret").write_text("// the secret\n")
+    (tmp_path / "strange").mkdir()
+    write('#include "../secret"\n' + PRODUCT, "strange/mine.frag")
+    assert run("matmul", "--shader", "strange/mine.frag", "--sizes", "4", "--html", "mine.html") == 1
+    error = capsys.readouterr().err
+    assert error.startswith("glla: strange/mine.frag:1: an include stays below glla's shaders/ and the folder of your")
+    assert "the secret" not in error
+
+
+def test_a_shader_includes_what_lies_beside_it(device, write, tmp_path):
+    head, body = PRODUCT.split("void main")
+    (tmp_path / "beside.glsl").write_text(head)
+    contender = custom.contender("matmul", write('#include "beside.glsl"\nvoid main' + body))
+    assert all(verdict.ok for verdict in verdicts(device, contender, "matmul"))

@@ -99,3 +99,42 @@ def test_check_writable(tmp_path):
     assert not new.exists()
     with pytest.raises(FileNotFoundError):
         export.check_writable(new, tmp_path / "nowhere" / "file")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "=1+1",
+        "=HYPERLINK(1)",
+        "+1+1",
+        "-1+1",
+        "@SUM(A1)",
+        "\t=1",
+        "\r=1",
+        "\n=1",
+        "-cmd|' /C calc'!A0",
+        "\uff1d1",
+        "a;=1",
+    ],
+)
+def test_csv_has_no_formulas(tmp_path, name):
+    """A spreadsheet calculates a cell that begins like a formula, and names come from the files of strangers."""
+    path = tmp_path / "c.csv"
+    export.save_csv(Comparison("matmul", records=[Record("matmul", name, 4, "failed", f"{name}: no")]), path)
+    text = path.read_bytes().decode()
+    with path.open(newline="", encoding="utf-8") as file:
+        (row,) = csv.DictReader(file)
+    if name == "a;=1":  # where the comma is the decimal point, a semicolon would end the cell
+        assert '"a;=1"' in text
+        assert row["variant"] == name
+    else:
+        assert (row["variant"], row["reason"]) == (f"'{name}", f"'{name}: no")
+
+
+def test_numbers_of_a_csv_stay_numbers(tmp_path):
+    path = tmp_path / "c.csv"
+    records = [Record("matmul", "-1", 4, error=-1.5, bound=float("-inf"), mean_error=-1e-9)]
+    export.save_csv(Comparison("matmul", records=records), path)
+    with path.open(newline="", encoding="utf-8") as file:
+        (row,) = csv.DictReader(file)
+    assert (row["variant"], row["error"], row["bound"], row["mean_error"]) == ("-1", "-1.5", "-inf", "-1e-09")

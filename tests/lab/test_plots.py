@@ -139,5 +139,55 @@ def test_names_are_shown_as_they_are():
 def test_styles_stay_with_the_variants():
     records = [Record("matmul", name, 8) for name in map(str, range(12))]
     comparison = Comparison("matmul", records=records)
-    assert plots.colour(comparison, "1") == plots.COLOURS[1]
-    assert plots.colour(comparison, "11") == plots.COLOURS[1]
+    assert plots.colour(comparison, "1") == plots.style(1)["color"]
+    assert plots.colour(comparison, "11") == plots.style(11)["color"]
+
+
+def many(count):
+    """A comparison of so many variants at three sizes."""
+    return Comparison(
+        "matmul",
+        records=[
+            Record(
+                "matmul", f"variant_number_{i}", n, seconds=(1 + i) * n**3 * 1e-9, gflops=1.0 + i, flops=n**3,
+                bytes_moved=4 * n * n, mean_error=1e-6 * (i + 1) * n, error_over_bound=0.01 * (i + 1),
+            )
+            for i in range(count)
+            for n in (64, 128, 256)
+        ],
+        ceilings=ROOFS,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("which", NAMES)
+def test_every_series_looks_different_in_grey_too(which):
+    """Marker and dashes tell series apart without their colours."""
+    ax, _ = drawn(which, many(plots.DISTINCT))
+    labelled = [line for line in ax.get_lines() if line.get_marker() != "None" and line.get_label()[0] != "_"]
+    assert len(labelled) == plots.DISTINCT >= 40
+    markers = {line.get_label().split(":")[0]: line.get_marker() for line in labelled}
+    dashes = {}
+    for line in ax.get_lines():  # those that connect the marks, or are fitted to them
+        if line.get_linestyle() != "None":
+            dashes.setdefault(line.get_color(), set()).add(line.get_linestyle())
+    looks = {(plots.style(i)["marker"], plots.style(i)["linestyle"]) for i in range(plots.DISTINCT)}
+    assert len(looks) == plots.DISTINCT
+    for i in range(plots.DISTINCT):
+        style = plots.style(i)
+        assert markers[f"variant_number_{i}"] == style["marker"]
+        assert style["linestyle"] in dashes[style["color"]]
+    assert all(plots.style(i)["color"] != plots.style(i + 1)["color"] for i in range(plots.DISTINCT))
+
+
+@pytest.mark.parametrize(("which", "count"), [("times", 1), ("errors", 12), ("roofline", 44)])
+def test_the_legend_stands_beside_the_curves(which, count):
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=plots.SIZE, layout="constrained")
+    ax = figure.subplots()
+    getattr(plots, which)(ax, many(count), "black")
+    figure.draw_without_rendering()
+    legend, axes = ax.get_legend().get_window_extent(), ax.get_window_extent()
+    assert legend.x0 >= axes.x1
+    assert legend.x1 <= figure.bbox.x1 and legend.y0 >= 0 and legend.y1 <= figure.bbox.y1
+    assert axes.width > 0.3 * figure.bbox.width

@@ -113,7 +113,7 @@ def test_json_is_a_chrome_trace(tmp_path):
     eliminate = next(event for event in passes if event["name"] == "plu/eliminate")
     assert eliminate["args"]["operation"].startswith("stack")
     assert eliminate["args"]["reads"]["A"] == "augmented"
-    assert eliminate["args"]["region"] == "x 0:3 y 0:2"
+    assert eliminate["args"]["region"] == "x 0:4 y 0:2"  # the matrix, its right-hand side, and the probes
 
 
 def check_chrome(document):
@@ -411,3 +411,36 @@ def test_explain_a_variant(capsys):
 def test_explain_refuses(capsys, arguments, message):
     assert main(["explain", *arguments]) == 1
     assert capsys.readouterr() == ("", f"glla: {message}\n")
+
+
+@pytest.mark.parametrize("scale", [1.0, 12345678.0])
+def test_nothing_of_a_picture_is_cut_off(device, rng, scale, monkeypatch):
+    """The colour bar with its numbers and its label, and all other axes."""
+    from matplotlib.figure import Figure
+
+    figures = []
+    saved = Figure.savefig
+
+    def kept(self, *arguments, **options):
+        figures.append(self)
+        saved(self, *arguments, **options)
+
+    monkeypatch.setattr(Figure, "savefig", kept)
+    with glla.trace(values=True) as trace:
+        glla.plu(device.matrix(scale * rng.uniform(-1, 1, (3, 3)).astype(np.float32)), variant="rank2")
+    assert len(list(frames.pictures(trace))) == len(figures) > 3
+    for ax in figures[2].axes:
+        box = ax.get_tightbbox()
+        assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= figures[2].bbox.x1 and box.y1 <= figures[2].bbox.y1
+
+
+def test_each_search_has_its_title(device, rng):
+    with glla.trace(values=False) as trace:
+        glla.plu(device.matrix(rng.uniform(-1, 1, (5, 5)).astype(np.float32)), pivoting="partial", variant="rank2")
+        glla.plu(device.matrix(rng.uniform(-1, 1, (5, 5)).astype(np.float32)), pivoting="harmonic", variant="rank2")
+    titles = {(one.shader, one.defines.get("NORM")): frames.words(one) for one in trace.passes}
+    assert titles["pivot/measure", 0].startswith("Pivot search, first of two: the largest entry")
+    assert titles["pivot/measure", 1].startswith("Pivot search, second of two: the largest entry")
+    assert titles["pivot/measure", 2].startswith("Pivot search: the best candidate")
+    explained = glla.explain(glla.plan("plu", (5, 5), pivoting="partial", variant="rank2"))
+    assert "second of two" in str(explained)

@@ -199,3 +199,9 @@ def test_no_home_is_said(monkeypatch):
 def test_a_line_without_the_untuned_time():
     outcome = Outcome("plu", 8, "rank2", (), 0.001, "blocked", float("nan"), 1)
     assert tuning.line(outcome.entry) == "plu         n = 8      rank2: 1 ms"
+
+
+@pytest.mark.parametrize("times", [{}, {"seconds": "1"}, {"seconds": 0.0, "untuned_seconds": 1.0}, {"seconds": None}])
+def test_a_line_without_usable_times(times):
+    entry = {"operation": "plu", "size": 64, "variant": "rank2", "parameters": {}, **times}
+    assert tuning.line(entry).startswith("plu         n = 64     rank2")

@@ -1,0 +1,231 @@
+"""Conditions of the preprocessor: C's integers, a place for each mistake, and an end, whatever stands in a file."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from glla import shader
+from glla.errors import ShaderError
+
+LIMIT = 2**31
+
+
+def taken(text, **macros):
+    """Whether the preprocessor takes the branch below ``#if TEXT``."""
+    defines = "".join(f"#define {name} {value}\n" for name, value in macros.items())
+    return "yes" in active(f"{defines}#if {text}\nyes\n#endif\n")
+
+
+def active(text):
+    lines = tuple(("a.frag", number) for number, _ in enumerate(text.split("\n"), 1))
+    return shader._active(shader.Stage(text, lines))
+
+
+def refused(text):
+    with pytest.raises(ShaderError) as caught:
+        active(text)
+    return str(caught.value)
+
+
+# ---- values ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "equation",
+    [
+        "7/2 == 3", "-7/2 == -3", "-7 % 4 == -3", "7 % -4 == 3",
+        "010 == 8", "0x1F == 31", "0X1f == 31", "0 == 00",
+        "1 + 2 * 3 == 7", "(1 + 2) * 3 == 9", "10 - 4 - 3 == 3", "100 / 10 / 5 == 2",
+        "1 << 4 == 16", "-16 >> 2 == -4", "1 << 2 + 1 == 8",
+        "(6 & 3) == 2", "(6 ^ 3) == 5", "(6 | 3) == 7", "(1 | 2 ^ 3 & 4) == (1 | (2 ^ (3 & 4)))",
+        "~0 == -1", "- - 3 == 3", "-+-3 == 3", "!0 + !5 == 1", "!!7 == 1", "-~-1 == 0",
+        "(2 < 3) + (3 <= 3) + (4 > 3) + (4 >= 5) == 3", "1 < 2 == 1", "3 > 2 > 1 == 0",
+        "1 || 0 && 0", "(5 && 6) == 1", "(0 || 7) == 1",
+        "1 || 1/0", "!(0 && 1/0)", "!(0 && (1 || 1/0) && 1 << 99)",
+        "defined A && defined(B) && !defined ( C )", "A == 5", "B == -2", "C == 0",
+        "__VERSION__ == 0",  # of this text, which has no #version
+    ],
+)  # fmt: skip
+def test_values_are_c_s(equation):
+    assert taken(equation, A="B + 7", B="-2")
+
+
+def test_the_version_is_known(shader_files):
+    text = "#if __VERSION__ >= 330 && __VERSION__ < 400 && GL_core_profile\nuniform int a;\n#endif\n"
+    shader_files({"a.frag": text})
+    assert shader.resolve("a").uniforms == {"a"}
+
+
+def numbers():
+    return st.integers(0, LIMIT - 1).flatmap(
+        lambda n: st.sampled_from([(str(n), n), (hex(n), n), (f"0{n:o}", n)]).map(lambda pair: pair)
+    )
+
+
+def divided(a, b):
+    quotient = abs(a) // abs(b)
+    return quotient if (a < 0) == (b < 0) else -quotient
+
+
+OPERATORS = {
+    "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b,
+    "/": divided, "%": lambda a, b: a - b * divided(a, b),
+    "==": lambda a, b: int(a == b), "<": lambda a, b: int(a < b), ">=": lambda a, b: int(a >= b),
+    "&": lambda a, b: a & b, "|": lambda a, b: a | b, "^": lambda a, b: a ^ b,
+}  # fmt: skip
+
+
+def combined(children):
+    """Text and value of two operands put together; None for what C leaves undefined."""
+
+    def put(left, operator, right):
+        text = f"({left[0]} {operator} {right[0]})"
+        if left[1] is None or right[1] is None or (operator in "/%" and right[1] == 0):
+            return text, None
+        value = OPERATORS[operator](left[1], right[1])
+        return text, value if -LIMIT <= value < LIMIT else None
+
+    def negated(one):
+        return f"-{one[0]}", None if one[1] in (None, -LIMIT) else -one[1]
+
+    return st.builds(put, children, st.sampled_from([*OPERATORS]), children) | st.builds(negated, children)
+
+
+@settings(deadline=None)
+@given(st.recursive(numbers(), combined, max_leaves=12))
+def test_any_expression_has_c_s_value(expression):
+    text, value = expression
+    if value is None:
+        assert "a.frag:1: " in refused(f"#if {text}\n#endif")
+    else:
+        assert taken(f"{text} == {value}" if value != -LIMIT else f"{text} < -{LIMIT - 1}")
+
+
+# ---- mistakes --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("condition", "reason"),
+    [
+        ("9**9**9**9", "a number, a name or ( is missing before '*'"),
+        ("1 +", "a number, a name or ( is missing at the end"),
+        ("", "a number, a name or ( is missing at the end"),
+        ("1/0", "it divides by zero"),
+        ("1 % 0", "it divides by zero"),
+        ("08", "'08' is no integer"),
+        ("1.5", "'1.5' is no integer"),
+        ("1e5", "'1e5' is no integer"),
+        ("0x", "'0x' is no integer"),
+        ("1(2)", "an operator is missing before '('"),
+        ("1 2", "an operator is missing before '2'"),
+        ("(1", "a ) is missing"),
+        ("1)", "an operator is missing before ')'"),
+        ("2147483648", "2147483648 does not fit 32 bits"),
+        ("2147483647 + 1", "2147483648 does not fit 32 bits"),
+        ("1 << 40", "it shifts by 40 bits"),
+        ("1 << -1", "it shifts by -1 bits"),
+        ("1 << 9999999999", "9999999999 does not fit 32 bits"),
+        ("9" * 5000, "does not fit 32 bits"),
+        ("1 ? 2 : 3", "'?' is no operator of a condition"),
+        ("N = 1", "'=' is no operator of a condition"),
+        ('__import__("os")', "an operator is missing before '('"),
+        ('"a"', "'\"' is no operator of a condition"),
+        ("(" * 100 + "1" + ")" * 100, "are nested more than 32 deep"),
+        ("defined", "defined wants a name"),
+        ("defined(", "defined wants a name"),
+        ("defined(A", "defined wants a name"),
+        ("defined(1)", "defined wants a name"),
+        ("\u0663", "'\u0663' is no operator of a condition"),  # a digit, and no C
+    ],
+    ids=lambda text: text[:20],
+)  # fmt: skip
+def test_a_condition_that_has_no_value(condition, reason):
+    told = refused(f"one\n#if {condition}\n#endif\n")
+    assert told.startswith("a.frag:2: cannot evaluate the condition: ")
+    assert reason in told
+    assert told.split("\n")[1].strip().startswith(f"#if {condition}".strip()[:60])
+    assert len(told) < 600
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("#endif", "a.frag:1: #endif without an #if\n      #endif"),
+        ("\n #else // so", "a.frag:2: #else without an #if\n      #else"),
+        ("#elif 1", "a.frag:1: #elif without an #if\n      #elif 1"),
+        ("#if 1\n#else\n#else\n#endif", "a.frag:3: #else after #else\n      #else"),
+        ("#if 1\n#else\n#elif 1\n#endif", "a.frag:3: #elif after #else\n      #elif 1"),
+        ("#if 0\n#if 1\n#endif", "a.frag:1: this #if has no #endif\n      #if 0"),
+        ("a\n#ifndef N", "a.frag:2: this #ifndef has no #endif\n      #ifndef N"),
+        ("#ifdef\n#endif", "a.frag:1: #ifdef wants a name\n      #ifdef"),
+        ("#ifdef 3\n#endif", "a.frag:1: #ifdef wants a name\n      #ifdef 3"),
+        ("#define\n", "a.frag:1: #define wants a name\n      #define"),
+        ("/* a\n b */\n#endif", "a.frag:3: #endif without an #if\n      #endif"),
+        ("#if 1 + \\\n  )\n#endif", "a.frag:1: cannot evaluate the condition: a number, a name or ( is missing"),
+    ],
+)
+def test_conditionals_that_do_not_pair(text, told):
+    assert refused(text).startswith(told)
+
+
+def test_a_macro_with_arguments_is_none_of_a_condition():
+    assert "F takes arguments" in refused("#define F(x) x\n#if F(1)\n#endif")
+    assert taken("defined(F)", **{"F(x)": "x"})
+
+
+def test_macros_end():
+    """Names that stand for each other, for many others, or for nothing at all many times."""
+    assert not taken("A", A="B", B="A")
+    assert taken("A + 1", A="A")
+    doubled = {f"A{i}": f"A{i + 1} A{i + 1}" for i in range(64)} | {"A64": ""}
+    assert "its macros stand for more than" in refused(
+        "".join(f"#define {name} {value}\n" for name, value in doubled.items()) + "#if A0\n#endif"
+    )
+    long = {f"A{i}": f"A{i + 1}" for i in range(3000)} | {"A3000": "1"}
+    assert taken("A0", **long)
+
+
+def test_what_is_left_out_may_say_anything():
+    assert active("#if 0\n#if 1 +\n#elif 1/0\n#endif\n#elif 1\nyes\n#elif 9**9\n#endif").strip() == "yes"
+
+
+def test_undefined_again():
+    assert active("#define N 1\n#undef N\n#ifdef N\nno\n#endif\nyes").strip() == "yes"
+
+
+def test_comments_without_an_end_take_no_time():
+    assert active("/* " * 200_000).strip() == ""
+
+
+def test_a_long_text_takes_no_time(shader_files):
+    """Half a megabyte of nothing: each pattern looks at it once, not once for each of its lines."""
+    shader_files({"a.frag": "\n" * 250_000 + " " * 250_000 + "\n#error" + " " * 50_000 + "so"})
+    assert shader.resolve("a").refusals == ("so",)
+
+
+def test_lines_go_on():
+    assert active("#if 1 && \\\n 0\nno\n#endif\n#define A \\\n 3\n#if A == 3\nyes\n#endif").strip() == "yes"
+
+
+TEXTS = st.text("0189xX.eE()+-*/%<>=!&|^~? \t\\#NdefinA_\"'\u00b2", max_size=60) | st.text(max_size=30)
+DIRECTIVES = st.sampled_from(
+    ["if", "ifdef", "ifndef", "elif", "else", "endif", "define A", "define B", "undef", "error"]
+)
+
+
+@settings(deadline=2000, max_examples=500)
+@given(TEXTS)
+def test_any_condition_has_a_value_or_a_place(text):
+    try:
+        assert taken(text) in (True, False)
+    except ShaderError as error:
+        assert str(error).startswith("a.frag:")
+
+
+@settings(deadline=2000, max_examples=200)
+@given(st.lists(st.builds("#{} {}".format, DIRECTIVES, TEXTS), max_size=8))
+def test_any_text_is_preprocessed_or_has_a_place(lines):
+    try:
+        active("\n".join(lines))
+    except ShaderError as error:
+        assert str(error).startswith("a.frag:")
