@@ -112,7 +112,8 @@ def factor(device: Device, a: Array) -> tuple[Array, NDArray[np.int32]]:
 def need_care(a: Array, lu: Array) -> NDArray[np.intp]:
     """Which matrices of a stack, shape (count, m, n), have factors that must not be trusted: see `glla.remedies`."""
     k = min(a.shape[1:])
-    scales, grown = np.max(np.abs(a), axis=(1, 2)), np.max(np.abs(np.triu(lu[:, :k])), axis=(1, 2))
+    scales = np.max(np.abs(a), axis=(1, 2)).astype(np.float64)
+    grown = np.max(np.abs(np.triu(lu[:, :k])), axis=(1, 2))
     sound = (grown <= allowed_growth(k) * scales) & (scales >= 2.0**-NEAR_ONE) & (scales <= 2.0**NEAR_ONE)
     return np.flatnonzero(~sound & (scales > 0))
 

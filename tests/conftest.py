@@ -28,11 +28,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         long = [item for item in items if item.get_closest_marker("sweep")]
         config.hook.pytest_deselected(items=long)
         items[:] = [item for item in items if item not in long]
-    if DATA.is_dir():
-        return
+    missing = {}
+    if not DATA.is_dir():
+        missing["data"] = "the real matrices are not beside this checkout"
+    if not any(device.software for device in glla.list_egl_devices()):
+        missing["mesa"] = "there is no software rasteriser of Mesa's (apt install libegl1 libegl-mesa0 libgl1-mesa-dri)"
     for item in items:
-        if item.get_closest_marker("data"):
-            item.add_marker(pytest.mark.skip(reason="the real matrices are not beside this checkout"))
+        for mark, reason in missing.items():
+            if item.get_closest_marker(mark):
+                item.add_marker(pytest.mark.skip(reason=reason))
 
 
 @pytest.fixture(scope="session")

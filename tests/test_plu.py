@@ -111,7 +111,8 @@ def test_stacks_go_by_the_variant(device, rng):
     a = rng.standard_normal((3, 6, 6)).astype(np.float32)
     before = device.stats().passes
     lu, _ = glla.lu_factor(a, variant="row_vectors")
-    assert device.stats().passes - before == 3 * (len(kernel.plan((6, 6), variant="row_vectors").steps) + 2)
+    # Pack, factor, the largest entries of A and U (one pass each, and U taken out), unpack.
+    assert device.stats().passes - before == 3 * (len(kernel.plan((6, 6), variant="row_vectors").steps) + 5)
     testing.assert_exact(lu[1], glla.lu_factor(a[1], variant="row_vectors")[0])
 
 

@@ -80,7 +80,7 @@ def test_factors_say_that_entries_grew(function, form):
     a = growing(32, -0.9)
     operand = {"array": a, "Matrix": glla.asarray(a), "stack": np.stack([np.eye(32, dtype=np.float32), a])}[form]
     with pytest.warns(
-        GrowthWarning, match=rf"^{function.__name__}: entries grow \d\.\d+e\+08 times .* is 5\.\d+e\+05, 30"
+        GrowthWarning, match=rf"^{function.__name__}: entries grow \d\.\d+e\+08 times .* is \d\.\d+e\+05, 30"
     ):
         function(operand)
 

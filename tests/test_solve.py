@@ -600,5 +600,6 @@ def test_passes_of_a_substitution(device, rng):
     before = device.stats().passes
     x = glla.lu_solve(factors, right)
     blocks = 10 if device.limits.software else 3
-    assert device.stats().passes - before <= 2 * (2 * blocks - 1) + 4
+    looks = 2 * 2  # whether the factors and the right-hand side are finite: two passes each at this size
+    assert device.stats().passes - before <= 2 * (2 * blocks - 1) + 4 + looks
     testing.assert_solve(a, x.numpy(), b)

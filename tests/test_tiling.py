@@ -443,10 +443,8 @@ def test_the_plans_of_a_solution_are_those_that_run(device, rng, transposed, mon
     factors = glla.factors.factorise(glla.asarray(testing.conditioned(20, 20, rng), device), equilibrate_first=True)
     b = glla.asarray(testing.normal(20, 5, rng), device)
     ran = []
-    real = Device.run
-    monkeypatch.setattr(
-        Device, "run", lambda self, plan, **operands: (ran.append(plan), real(self, plan, **operands))[1]
-    )
+    real = device.run
+    monkeypatch.setattr(device, "run", lambda plan, **operands: (ran.append(plan), real(plan, **operands))[1])
     factors.solve(b, transposed)
     given = {plan.operation: plan.slots for plan in factors.plans(5, transposed)}
     assert {plan.operation: plan.slots for plan in ran} == given
@@ -602,7 +600,9 @@ def test_memory_that_ends_before_its_cap(rng, monkeypatch):
         widths = []
         blocks = tiling.columns_of(rhs)
         tiling.solve(factors, lambda place: (widths.append(place.stop - place.start), blocks(place))[1], x)
-        assert widths[0] == tiling.width(factors, 400) > min(widths)
+        assert widths[0] == tiling.width(factors, 400)
+        if capped.limits.software:  # elsewhere the width is chosen for a plan that takes more than the one that runs
+            assert widths[0] > min(widths)
         testing.assert_solve(matrix, x, rhs)
 
 

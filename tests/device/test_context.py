@@ -76,10 +76,11 @@ def current_egl():
 def run_python(script, **environment):
     """Run a script in a fresh interpreter where a warning is an error, and return its output."""
     kept = {name: value for name, value in os.environ.items() if name not in (*CHOICES, *VERSIONS, *DISPLAYS)}
+    path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     prelude = "from glla.device import context\nfrom glla.errors import *\n"
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", prelude + textwrap.dedent(script)],
-        env={**kept, "PYTHONPATH": str(ROOT), **environment},
+        env={**kept, "PYTHONPATH": path, **environment},
         capture_output=True,
         text=True,
         timeout=30,
@@ -132,12 +133,14 @@ def test_devices_are_numbered_and_named():
     assert context.egl_problem() is None
 
 
+@pytest.mark.mesa
 def test_mesas_device_is_known_as_software():
     devices = [device for device in list_egl_devices() if device.name == "software rasteriser (Mesa)"]
     assert devices
     assert all(device.software and device.render_node is None and device.cuda is None for device in devices)
 
 
+@pytest.mark.mesa
 def test_listing_devices_does_not_use_opengl():
     script = """
         import os
@@ -171,7 +174,9 @@ def test_no_libegl_gives_no_devices_and_a_reason():
 # ------------------------------------------------------------------------------------------- open, interleave, restore
 
 
-@pytest.mark.parametrize("choice", [{}, {"index": 0}, {"software": True}], ids=str)
+@pytest.mark.parametrize(
+    "choice", [{}, {"index": 0}, pytest.param({"software": True}, marks=pytest.mark.mesa)], ids=str
+)
 def test_egl_context_is_330_core_and_current(egl, choice):
     ctx, loader = egl(**choice)
     assert ctx.version_code >= 330
@@ -385,6 +390,7 @@ FORK = """
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+@pytest.mark.mesa
 @pytest.mark.parametrize("before", ["pass", "ctx.release()"])
 def test_forked_child_is_refused(before):
     output = run_python(FORK.format(before=before))
@@ -398,6 +404,7 @@ def test_forked_child_is_refused(before):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+@pytest.mark.mesa
 def test_with_block_may_end_in_a_forked_child():
     script = """
         import os
@@ -468,6 +475,7 @@ def test_environment_overrides_the_backend(egl, monkeypatch):
     ctx.release()
 
 
+@pytest.mark.mesa
 def test_environment_overrides_the_device(egl, monkeypatch):
     monkeypatch.setenv("GLLA_DEVICE", "software")
     ctx, _ = egl(index=99, software=False)
@@ -535,6 +543,7 @@ def test_order_of_auto(monkeypatch, platform, variables, labels):
     assert (candidates[-1].make is GLFWLoader) == (platform != "linux" or bool(variables))
 
 
+@pytest.mark.mesa
 def test_device_that_lies_about_being_hardware_is_refused(egl):
     _, first = egl()
     device = next(device for device in list_egl_devices() if device.software)
@@ -543,6 +552,7 @@ def test_device_that_lies_about_being_hardware_is_refused(egl):
     assert first.is_current()
 
 
+@pytest.mark.mesa
 def test_device_that_lies_about_being_software_is_refused(egl, monkeypatch):
     monkeypatch.setattr(context, "is_software_renderer", lambda renderer: False)
     with pytest.raises(ContextError, match=r"a software rasteriser is asked for, found .*; apt install"):
@@ -591,6 +601,7 @@ def test_driver_without_functions_is_refused():
         context._opengl_string(lambda name: 0, context._GL_VERSION)
 
 
+@pytest.mark.mesa
 def test_older_driver_is_named_with_its_version():
     text = error_of_open_context("'egl', software=True", MESA_GL_VERSION_OVERRIDE="3.1")
     assert text.count("OpenGL 3.3 core is needed, found 3.1 Mesa") == 2
@@ -603,6 +614,7 @@ def test_an_older_version_is_asked_for_where_there_is_no_newer_one(egl, monkeypa
     assert ctx.version_code >= 330
 
 
+@pytest.mark.mesa
 def test_plain_330():
     script = """
         ctx, loader = context.open_context("egl", software=True)
@@ -612,6 +624,7 @@ def test_plain_330():
     assert run_python(script, **environment) == "330 GL_NO_ERROR\n"
 
 
+@pytest.mark.mesa
 def test_no_driver_gives_the_whole_list():
     lines = error_of_open_context(**NO_DRIVER).splitlines()
     assert lines[0] == "open_context: no OpenGL 3.3 core context; tried:"
@@ -626,6 +639,7 @@ def test_no_driver_gives_the_whole_list():
         )
 
 
+@pytest.mark.mesa
 def test_driver_that_does_not_start_is_named_with_egls_error():
     text = error_of_open_context("'egl', software=True", LIBGL_DRIVERS_PATH="/nonexistent")
     assert "eglInitialize failed with EGL_NOT_INITIALIZED (0x3001), so the driver does not start" in text
