@@ -24,6 +24,7 @@ MOST_STEPS = 5
 """Steps of Hager's method, as in LAPACK."""
 
 
+@np.errstate(all="ignore")  # what leaves the range is looked at afterwards
 def reciprocal(factorise: Factorise, a: Array) -> float:
     """Reciprocal condition number of a finite square matrix in the 1-norm; 0 for a pivot that is zero. Synchronises.
 

@@ -120,7 +120,7 @@ class Factors:
         """
         n = self.shape[0]
         probes = np.random.default_rng(n).uniform(-np.sqrt(3), np.sqrt(3), (n, PROBES)).astype(np.float32)
-        with np.errstate(over="ignore", invalid="ignore"):
+        with np.errstate(all="ignore"):
             solutions = self.as_scaled.solve_array(probes).astype(np.float64)
             norm = np.sqrt(np.sum(np.square(solutions)) / PROBES)
         return float(norm) if np.isfinite(norm) else np.inf
@@ -309,7 +309,7 @@ def rounding_errors(lu: Array, places: NDArray[np.intp]) -> NDArray[np.float64]:
     factors = lu.astype(np.float64)
     rows = np.arange(len(lu))[:, np.newaxis]
     own, before = rows == places, rows < places
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         z = _backward(factors, np.where(before, factors[:, places], 0.0), np.diagonal(factors))
         w = _backward(factors.T, np.where(before, factors[places].T, 0.0), np.ones(len(lu)))
         np.square(factors, out=factors)

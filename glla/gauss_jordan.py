@@ -49,6 +49,7 @@ the largest entry of each row being 1 gives smaller backward errors, row by row.
 Pivots = tuple[int, ...]
 
 
+@np.errstate(all="ignore")  # what leaves the range is looked at afterwards
 def reduced(
     a: Matrix, source: Array | Matrix, tol: float | None, pivoting: str, variant: str | None
 ) -> tuple[Matrix | Array, Pivots]:
@@ -202,8 +203,7 @@ def _by_host(a: Array) -> tuple[Array, Pivots]:
 def _scaled_back(form: Echelon, columns: NDArray[np.integer]) -> Array:
     rows = np.zeros((len(form.matrix), 1), dtype=columns.dtype)
     rows[: len(form.pivots), 0] = columns[list(form.pivots)]
-    with np.errstate(over="ignore", under="ignore"):
-        result: Array = np.ldexp(form.matrix, columns - rows).astype(np.float32)
+    result: Array = np.ldexp(form.matrix, columns - rows).astype(np.float32)
     return result
 
 
@@ -252,8 +252,7 @@ def _by_elimination(a: Array, tol: float) -> tuple[Array, Pivots]:
     form = np.zeros((m, n), dtype=np.float32)
     if pivots:
         r = len(pivots)
-        with np.errstate(over="ignore", under="ignore"):
-            form[:r] = np.linalg.solve(rest[:r, pivots], rest[:r])
+        form[:r] = np.linalg.solve(rest[:r, pivots], rest[:r])
         form[:r][np.arange(n) < np.reshape(pivots, (-1, 1))] = 0.0
         form[:, pivots] = np.eye(m, r)
     return form, tuple(pivots)

@@ -136,6 +136,7 @@ def pivoted(factorise: Factorise, a: Array) -> Attempt:
     return attempt
 
 
+@np.errstate(all="ignore")  # what leaves the range is looked at afterwards
 def solve(factorise: Factorise, function: str, a: Array, b: Array, equilibrate: bool = True, member: str = "") -> Array:
     """Solve A X = B with care.
 
@@ -164,9 +165,8 @@ def solve(factorise: Factorise, function: str, a: Array, b: Array, equilibrate: 
     sizes = np.frexp(np.max(np.abs(rhs), axis=0, initial=0.0))[1]
     rhs = np.ldexp(rhs, -sizes)
     y = _solved(factorise, function, scaled, rhs, member)
-    with np.errstate(over="ignore", under="ignore"):
-        wide = np.ldexp(y, sizes - np.reshape(columns, (-1, 1)))
-        x: Array = wide.astype(np.float32)
+    wide = np.ldexp(y, sizes - np.reshape(columns, (-1, 1)))
+    x: Array = wide.astype(np.float32)
     _refuse_underflow(function, wide, x, member)
     return x
 
@@ -220,6 +220,7 @@ def _solved(factorise: Factorise, function: str, a: Array, b: Float64, member: s
     )
 
 
+@np.errstate(all="ignore")  # what leaves the range is looked at afterwards
 def refine(
     factorise: Factorise,
     function: str,
@@ -234,6 +235,8 @@ def refine(
     `scaled` is A 2^-(e_i + f_j), `exponents` are e (a column) and f (a row). Raises as `solve`.
     """
     rows, columns = exponents
+    if not (np.isfinite(a).all() and np.isfinite(b).all()):  # let through on purpose; it does not converge
+        return refined(function, factorise(scaled), a, b, rows, columns)
     for attempt in _attempts(factorise, scaled):
         factors, order = attempt.factors, attempt.order
         if not attempt.last and (np.isinf(attempt.growth) or (attempt.grew and factors.doubtful)):
@@ -287,6 +290,7 @@ class Packed:
     residual: float
 
 
+@np.errstate(all="ignore")  # what leaves the range is looked at afterwards
 def factors(
     function: str,
     a: Array,
@@ -341,9 +345,7 @@ def factors(
             stacklevel=4,
         )
     upper = np.triu(np.ones(a.shape, dtype=bool))
-    with np.errstate(over="ignore", under="ignore"):
-        lu = np.ldexp(best.lu, np.where(upper, exponent, 0))
-    return replace(best, lu=lu)
+    return replace(best, lu=np.ldexp(best.lu, np.where(upper, exponent, 0)))
 
 
 def _judged(a: Array, lu: Array, pivots: NDArray[np.int32]) -> Packed:
@@ -360,6 +362,7 @@ def _judged(a: Array, lu: Array, pivots: NDArray[np.int32]) -> Packed:
     return Packed(lu, pivots, growth, residual if np.isfinite(residual) else np.inf)
 
 
+@np.errstate(all="ignore")  # what leaves the range is looked at afterwards
 def determinant(factorise: Factorise, a: Array) -> tuple[float, float]:
     """Sign and logarithm of a determinant, with care; a finite matrix of order at least 1.
 
@@ -406,6 +409,7 @@ def trusted(factors: Factors, scale: Any) -> bool:
     return near and factors.growth(size) <= allowed_growth(factors.shape[0])
 
 
+@np.errstate(all="ignore")  # what leaves the range is looked at afterwards
 def within_range(lu: Array, b: Array, solve: Callable[[Array, Array], Array]) -> Array:
     """Solve with packed factors whose entries, or right-hand sides, are near float32's limits; both are stacks.
 
@@ -415,6 +419,5 @@ def within_range(lu: Array, b: Array, solve: Callable[[Array, Array], Array]) ->
     of_factors = np.frexp(np.max(np.abs(np.triu(lu)), axis=(1, 2)))[1][:, np.newaxis, np.newaxis]
     of_columns = np.frexp(np.max(np.abs(b), axis=1, keepdims=True, initial=0.0))[1]
     x = solve(np.ldexp(lu, np.where(upper, -of_factors, 0)), np.ldexp(b, -of_columns))
-    with np.errstate(over="ignore", under="ignore"):
-        result: Array = np.ldexp(x.astype(np.float64), of_columns - of_factors).astype(np.float32)
+    result: Array = np.ldexp(x.astype(np.float64), of_columns - of_factors).astype(np.float32)
     return result

@@ -109,6 +109,7 @@ def factor(device: Device, a: Array) -> tuple[Array, NDArray[np.int32]]:
     return records[:, : m * n].reshape(a.shape), records[:, m * n + 2 * min(m, n) :].astype(np.int32)
 
 
+@np.errstate(all="ignore")  # what leaves the range is looked at afterwards
 def need_care(a: Array, lu: Array) -> NDArray[np.intp]:
     """Which matrices of a stack, shape (count, m, n), have factors that must not be trusted: see `glla.remedies`."""
     k = min(a.shape[1:])
@@ -118,6 +119,7 @@ def need_care(a: Array, lu: Array) -> NDArray[np.intp]:
     return np.flatnonzero(~sound & (scales > 0))
 
 
+@np.errstate(all="ignore")  # what leaves the range is looked at afterwards
 def determinant(device: Device, a: Array) -> tuple[Float64, Float64]:
     """Signs and logarithms of the determinants of a stack, of which `factors` approves. Synchronises."""
     n = a.shape[1]
@@ -188,16 +190,16 @@ def solve(
     return x
 
 
+@np.errstate(all="ignore")  # what leaves the range is looked at afterwards
 def _need_care(
     a: Array, b: Array | None, equilibrate: bool, u: Array, largest: Array, squares: Array
 ) -> NDArray[np.bool_]:
     """Tell of each system of a stack whether its solution must not be trusted: see `glla.remedies`."""
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        growth = np.max(largest, axis=1) / (1.0 if equilibrate else np.max(np.abs(a), axis=(1, 2)))
-        norms = np.sqrt(np.sum(squares, axis=1, dtype=np.float64) / kernel.PROBES)
-        small = np.abs(u) <= SMALL * largest
-        error = norms * UNIT_ROUNDOFF * np.sqrt(u.shape[1]) * np.max(largest, axis=1)
-        sound = np.isfinite(u).all(axis=1) & (growth <= allowed_growth(u.shape[1])) & (error <= DOUBTFUL)
+    growth = np.max(largest, axis=1) / (1.0 if equilibrate else np.max(np.abs(a), axis=(1, 2)))
+    norms = np.sqrt(np.sum(squares, axis=1, dtype=np.float64) / kernel.PROBES)
+    small = np.abs(u) <= SMALL * largest
+    error = norms * UNIT_ROUNDOFF * np.sqrt(u.shape[1]) * np.max(largest, axis=1)
+    sound = np.isfinite(u).all(axis=1) & (growth <= allowed_growth(u.shape[1])) & (error <= DOUBTFUL)
     care: NDArray[np.bool_] = ~sound | small.any(axis=1)
     if not (near_one(a) and (b is None or largest_near_one(b))):
         care |= [not (near_one(left) and (b is None or largest_near_one(b[i]))) for i, left in enumerate(a)]

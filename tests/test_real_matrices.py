@@ -69,7 +69,6 @@ def test_west0156_must_be_scaled(load):
             glla.solve(a, a.sum(axis=1), refine, equilibrate=False)
 
 
-@pytest.mark.slow
 def test_bcsstk13(load):
     a = load("bcsstk13.mtx.gz")
     b = a.sum(axis=1)

@@ -1,6 +1,7 @@
 """solve, inv, det and the factors where the usual way goes wrong: growth, noise for a pivot, float32's limits."""
 
 import warnings
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -140,6 +141,24 @@ def test_triangles_of_any_condition_are_solved(rng):
     a = (np.eye(n) - np.triu(np.ones((n, n)), 1)).astype(np.float32)
     b = testing.normal(n, 1, rng)
     testing.assert_solve(a, glla.solve(a, b), b)
+
+
+def test_a_strict_caller_is_not_disturbed(rng):
+    """numpy.errstate(all="raise") is for the caller's own arithmetic, not for ours."""
+    with np.errstate(all="raise"):
+        for a in (growing(40, -0.9), growing(140), growing(40) * np.float32(1e-38), growing(40) * np.float32(1e30)):
+            b = a.sum(axis=1)
+            glla.solve(a, b)
+            glla.solve(a, b, refine=True)
+            glla.slogdet(a)
+            glla.rcond(a)
+            glla.rref(a)
+            glla.rref(a, tol=1e-40)
+            with suppress(NonFiniteError), warnings.catch_warnings():
+                warnings.simplefilter("ignore", GrowthWarning)
+                glla.plu(a)
+        with pytest.raises(SingularMatrixError):
+            glla.solve(hidden_singular(40, rng), np.ones(40))
 
 
 # The limits of float32 ---------------------------------------------------------------------------------------------

@@ -103,8 +103,7 @@ def settings_and_shapes():
         long = dict(parameters).get("DEPTH", 0) > 96
         for shape in [(19, 45, 11)] if long else [(1, 1, 1), (19, 45, 11), (66, 131, 34)]:
             values = "-".join(f"{name}_{value}" for name, value in parameters)
-            marks = [pytest.mark.slow] if long else []
-            yield pytest.param(variant, parameters, shape, marks=marks, id=f"{variant}-{values}-{shape}")
+            yield pytest.param(variant, parameters, shape, id=f"{variant}-{values}-{shape}")
 
 
 @pytest.mark.parametrize(("variant", "parameters", "shape"), list(settings_and_shapes()))

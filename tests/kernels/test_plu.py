@@ -24,6 +24,8 @@ from glla.testing import (
     wilkinson_growth,
 )
 
+pytestmark = pytest.mark.unthreaded
+
 WHOLE = [shape for shape in SHAPES if 0 not in shape]
 # More than one chunk of rows (33, 131), more than 512 rows.
 LARGE = [(131, 131), (1031, 5), (5, 1031)]

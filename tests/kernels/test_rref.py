@@ -19,6 +19,8 @@ from glla.testing import (
     normal,
 )
 
+pytestmark = pytest.mark.unthreaded
+
 WHOLE = [shape for shape in SHAPES if 0 not in shape]
 LARGE = [(131, 131), (1031, 5), (5, 300)]
 BLOCK_NORMS = sorted(set(NORMS) - {"partial"})
