@@ -1,5 +1,6 @@
 """glla.plan: the passes of an operation, without a GPU."""
 
+import os
 import subprocess
 import sys
 
@@ -83,7 +84,7 @@ def test_needs_no_context():
     code = "import glla; print(glla.plan('rref', (5, 7))); import sys; sys.exit('moderngl' in sys.modules and 0)"
     done = subprocess.run(
         [sys.executable, "-c", code],
-        env={"GLLA_BACKEND": "none of them", "PATH": ""},
+        env={"GLLA_BACKEND": "none of them", "PATH": "", "PYTHONPATH": os.environ.get("PYTHONPATH", "")},
         capture_output=True,
         text=True,
         check=False,

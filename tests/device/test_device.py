@@ -24,7 +24,7 @@ from glla.kernels import matmul, packing, plu
 from glla.passes import COMPUTE, Block, Draft, Limits, Plan, Region, Storage, matrix
 from glla.testing import assert_exact, integers, normal
 
-pytestmark = [pytest.mark.newer_gl, pytest.mark.unthreaded]
+pytestmark = [pytest.mark.newer_gl, pytest.mark.threaded]
 
 OTHER_THREAD = "device: belongs to the thread that made it; make a Device in this thread, or send the work to that one"
 USED_LATE = "device: is used after it was released; make another Device"

@@ -24,7 +24,7 @@ from glla.testing import (
     wilkinson_growth,
 )
 
-pytestmark = pytest.mark.unthreaded
+pytestmark = pytest.mark.threaded
 
 WHOLE = [shape for shape in SHAPES if 0 not in shape]
 # More than one chunk of rows (33, 131), more than 512 rows.

@@ -19,7 +19,7 @@ from glla.testing import (
     normal,
 )
 
-pytestmark = pytest.mark.unthreaded
+pytestmark = pytest.mark.threaded
 
 WHOLE = [shape for shape in SHAPES if 0 not in shape]
 LARGE = [(131, 131), (1031, 5), (5, 300)]

@@ -21,7 +21,7 @@ from glla.testing import (
     unpack_lu,
 )
 
-pytestmark = pytest.mark.unthreaded
+pytestmark = pytest.mark.threaded
 
 COUNTS = [1, 2, 3, 7]
 ORDERS = [1, 2, 3, 7, 8, 9, 16, 17, 33]  # about the blocks of 8 rows that a substitution takes

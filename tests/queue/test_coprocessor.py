@@ -19,7 +19,7 @@ from glla.testing import assert_exact, integers
 
 from .conftest import PATIENCE
 
-pytestmark = [pytest.mark.timeout(100), pytest.mark.unthreaded]
+pytestmark = [pytest.mark.timeout(100), pytest.mark.threaded]
 ROOT = Path(__file__).resolve().parents[2]
 
 
