@@ -38,6 +38,9 @@ WELL_SCALED = 0.1
 STRIP = 16
 """Rows that are converted to Fortran order at a time: so many float32 elements fill a cache line of 64 bytes."""
 
+WIDE_STRIP = 128
+"""Columns whose largest entries are looked for at a time: few calls, and a triangle of little work in each."""
+
 
 @lru_cache
 def has_lapack() -> bool:
@@ -141,12 +144,12 @@ class HostFactors(Factors):
 
 
 def _largest_of_upper(a: Array) -> Array:
-    """Largest magnitude in each column of the upper triangle, strip by strip of columns."""
+    """Largest magnitude in each column of the upper triangle, some columns at a time."""
     rows, columns = a.shape
     largest = np.zeros(columns, dtype=a.dtype)
-    for first in range(0, columns, STRIP):
-        strip = slice(first, first + STRIP)
-        for part in (a[: min(first, rows), strip], np.triu(a[first : first + STRIP, strip])):
+    for first in range(0, columns, WIDE_STRIP):
+        strip = slice(first, first + WIDE_STRIP)
+        for part in (a[: min(first, rows), strip], np.triu(a[first : first + WIDE_STRIP, strip])):
             if part.size:
                 largest[strip] = np.maximum(largest[strip], np.maximum(part.max(axis=0), -part.min(axis=0)))
     return largest
@@ -193,13 +196,17 @@ def lu_factor(a: Array) -> tuple[Array, NDArray[np.int32]]:
     """Packed factors and exchanges, as `glla.lu_factor`."""
     if a.size == 0:
         return a.copy(), np.zeros(min(a.shape), dtype=np.int32)
-    factors, k = HostFactors(a), min(a.shape)
-    scale = _largest(a)
-    growth = float(_largest_of_upper(factors.packed).max()) / scale if scale > 0 else 0.0
-    if scale > 0 and not (remedies.size_near_one(scale) and growth <= allowed_growth(k)):
+    factors, scale = HostFactors(a), _largest(a)
+    if scale > 0 and not (remedies.size_near_one(scale) and _grew_little(factors.packed, scale)):
         packed = remedies.factors("lu_factor", a, ["partial"], lambda scaled, _: HostFactors(scaled))
         return packed.lu, packed.pivots
     return finite_result("lu_factor", factors.packed, True), factors.exchanges
+
+
+def _grew_little(packed: Array, scale: float) -> bool:
+    """Tell whether U's entries are at most as many times `scale` as those of random matrices."""
+    most = allowed_growth(min(packed.shape)) * scale
+    return _largest(packed) <= most or float(_largest_of_upper(packed).max()) <= most  # L's entries are 1 at most
 
 
 def plu(a: Array) -> PLU:
