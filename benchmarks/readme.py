@@ -72,9 +72,26 @@ def newest(results: Path) -> list[dict[str, Any]]:
     """Read the newest complete results of each renderer."""
     found = []
     for folder in sorted(path for path in results.iterdir() if path.is_dir()):
-        complete = [run for run in _runs(folder) if {case["operation"] for case in run["cases"]} >= WHOLE]
-        found += complete[-1:]
+        runs = _runs(folder)
+        complete = [i for i, run in enumerate(runs) if {case["operation"] for case in run["cases"]} >= WHOLE]
+        if complete:
+            found.append(_mended(runs[complete[-1]], runs[complete[-1] + 1 :]))
     return found
+
+
+def _mended(run: dict[str, Any], later: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Put the figures of operations that were measured again later, by themselves, in place of a complete run's."""
+    for other in later:
+        again = {case["operation"] for case in other["cases"]} & SHOWN
+        if again and other["machine"]["cpu"] == run["machine"]["cpu"]:
+            kept = [case for case in run["cases"] if case["operation"] not in again]
+            cases = [*kept, *(case for case in other["cases"] if case["operation"] in again)]
+            notes = [
+                *run.get("mended", []),
+                f"{', '.join(sorted(again))}: commit {other['commit']}, {other['date'][:10]}",
+            ]
+            run = {**run, "cases": cases, "peers": {**run["peers"], **other["peers"]}, "mended": notes}
+    return run
 
 
 def smalls(results: Path, run: dict[str, Any]) -> list[dict[str, Any]]:
@@ -108,6 +125,7 @@ def section(run: dict[str, Any]) -> str:
     parts = [
         f"**{run['renderer']}**, {where}; commit {run['commit']}, {run['date'][:10]}; "
         f"fragment multiply-add ceiling of that run {ceiling:.4g} GFLOP/s.",
+        *(f"In a run of its own: {text}." for text in run.get("mended", [])),
         *(f"Mind: {text}." for text in warnings(run)),
         "\n".join([HEAD, *(row(case, beyond) for case in shown)]),
         *([_beyond(run["renderer"])] if beyond else []),

@@ -417,7 +417,7 @@ TRIAL = Effort(fewest=2, most=20, seconds=0.05, warm=0.02)
 """Of a way that is only tried: enough to tell which are fastest; those are timed again."""
 
 HOPELESS = 2.0
-"""A way whose first call takes this many times as long as the fastest so far, and over `LONG`, is not tried further."""
+"""A way whose first two calls take this many times as long as the fastest so far, and over `LONG`, is given up."""
 
 LONG = 0.1
 """Seconds of a call from which on a second one is dear."""
@@ -462,7 +462,8 @@ def repeats(way: Way, arrays: Arrays, threads: int | None, effort: Effort, hopel
     A repeat of a short call is the mean of several calls, so that all repeats together take the seconds wanted: what
     lasts a thousandth of a second only tells of that moment.
 
-    The first call is not timed, unless it takes longer than `hopeless` seconds: then it is the only one.
+    The first call is not timed. If it takes longer than `hopeless` seconds, and a second one too, that is all there is.
+    (The first alone may wait 0.1 s for the threads of another BLAS in the process.)
     """
     call = way.bind()
     wanted = way.operands(*arrays)
@@ -480,7 +481,7 @@ def repeats(way: Way, arrays: Arrays, threads: int | None, effort: Effort, hopel
     with with_threads(threads):
         end = time.perf_counter() + effort.warm
         first = once()
-        if first > hopeless:
+        if first > hopeless and (first := once()) > hopeless:
             return Samples.of([first])
         while time.perf_counter() < end:
             once()
