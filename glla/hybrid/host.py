@@ -62,8 +62,8 @@ def leaving_a_core() -> AbstractContextManager[Any]:
     """Leave a core to the thread that drives the GPU, while BLAS would take them all and wait for its slowest thread.
 
     On an NVIDIA H200 with 16 cores it decides: with 16 threads of BLAS, GPU and CPU together factor no faster than the
-    CPU alone, with 15 they were 1.26, 1.26 and 1.45 times as fast (n = 1024, 2048, 4096; see ``benchmarks/results``,
-    hybrid, 2026-11-21, when the CPU side still converted at the pace of SciPy's wrappers, and was slower).
+    CPU alone, with 15 they are 0.89, 0.91 and 1.38 times as fast as the better one of the two (n = 512, 1024, 2048; see
+    ``benchmarks/results``, hybrid, 2026-11-22).
     Needs threadpoolctl; without it, set ``OPENBLAS_NUM_THREADS`` before NumPy is imported.
     """
     control = _threads()
