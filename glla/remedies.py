@@ -5,7 +5,8 @@ be trusted. The system then comes here, on the host, and goes up a ladder:
 
 1.  Rows and columns are scaled by powers of two on the host, which can hold denormals, and so are the right-hand sides.
 2.  Partial pivoting. A pivot that is nothing but rounding error: the matrix is singular. No growth: done.
-3.  Growth: the residual, in float64, says whether the solution is good all the same; if not, it is refined.
+3.  Growth: the residual, in float64, says whether the solution is good all the same; if not, it is refined. So it is
+    where entries of a right-hand side differ by more than float32's range.
 4.  If that does not converge either, complete pivoting: the columns are put into the order in which it takes them. Then
     2 and 3 again.
 5.  An error.
@@ -39,6 +40,9 @@ PROMISED = 30.0
 
 GOOD = 8.0
 """Largest normalised residual of a solution that needs no refinement; 30 is promised."""
+
+SMALLEST_NORMAL = float(np.finfo(np.float32).tiny)
+"""Smaller numbers may count as zero on a GPU."""
 
 NEAR_ONE = 40
 """Powers of two around 1 within which entries need no scaling on the host: sums and quotients of a few of them stay far
@@ -194,6 +198,7 @@ def _solved(factorise: Factorise, function: str, a: Array, b: Float64, member: s
     """Go up the ladder with a system that is scaled."""
     growth = np.inf
     right = b.astype(np.float32)
+    lost = bool(((b != 0) & (np.abs(right) < SMALLEST_NORMAL)).any())  # beside larger ones in their column
     for attempt in _attempts(factorise, a):
         factors, order = attempt.factors, attempt.order
         growth = min(growth, attempt.growth)
@@ -205,12 +210,14 @@ def _solved(factorise: Factorise, function: str, a: Array, b: Float64, member: s
             continue
         x = np.empty(b.shape)
         x[order] = factors.solve_array(right)
-        if not attempt.grew or residual(a, x, b) <= GOOD:
+        good = not attempt.grew or residual(a, x, b) <= GOOD
+        if good and not lost:
             return x
         try:
             x[order] = refined(function, factors, a[:, order].astype(np.float64), b)
         except ConvergenceError:
-            continue
+            if not good:
+                continue
         return x
     if np.isinf(growth):
         raise overflow(function)

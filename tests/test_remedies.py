@@ -171,6 +171,17 @@ def test_results_that_only_the_host_can_hold():
     testing.assert_exact(x, np.ones(2, dtype=np.float32))
 
 
+def test_components_of_any_size():
+    """The right-hand side of the scaled system has entries from 1e-76 to 1."""
+    a = np.diag([1e38, 1, 1e-38]).astype(np.float32)
+    expected = (1 / np.diagonal(a).astype(np.float64)).astype(np.float32)
+    for x in (glla.solve(a, np.ones(3)), glla.solve(a[np.newaxis], np.ones((1, 3, 1)))[0, :, 0]):
+        np.testing.assert_allclose(x, expected, rtol=1e-6)
+    large = np.diag(np.tile(np.diagonal(a), 90))
+    np.testing.assert_allclose(glla.solve(large, np.ones(270)), np.tile(expected, 90), rtol=1e-6)
+    testing.assert_exact(glla.inv(np.diag([2.0**120, 1, 2.0**-120])), np.diag(np.float32([2.0**-120, 1, 2.0**120])))
+
+
 @pytest.mark.parametrize("exponent", [-130, -120, -60, 60, 115])
 @pytest.mark.parametrize("n", [1, 5, 9, 40, 260])
 def test_systems_and_factors_of_any_size(n, exponent, rng):
