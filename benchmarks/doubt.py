@@ -1,0 +1,94 @@
+"""What tells singular matrices from regular ones: the figures behind `glla.factors`' thresholds, measured.
+
+    python -m benchmarks.doubt [--count 40] [--sizes 32 64 128 256 512] [--output DIR]
+
+For regular matrices (normal entries) and singular ones (products of rank n - 1 in float32, and the hidden ones of
+`glla.adversaries`), equilibrated and factored on the device:
+
+error    norm(inverse) u sqrt(n) max abs(U), what `glla.factors.DOUBTFUL` (0.125) is compared with: smallest, median
+         and largest of the matrices
+ratio    of regular matrices the smallest pivot over its own rounding error (`rounding_errors`), of singular ones the
+         smallest: above 5 a pivot is none of noise, up to 5 it counts as zero (`SINGULAR`)
+
+Everything goes to DIR/<renderer>/doubt/<UTC date-time>.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from benchmarks import report
+from glla import Device, testing
+from glla.adversaries import hidden_singular
+from glla.factors import SUSPECT, UNIT_ROUNDOFF, factorise, rounding_errors
+from glla.matrix import Array, upload
+
+SIZES = (32, 64, 128, 256, 512)
+SEED = 2007
+
+
+def product(n: int, rng: np.random.Generator) -> Array:
+    """Multiply normal matrices in float32 to one of rank n - 1."""
+    return testing.normal(n, n - 1, rng) @ testing.normal(n - 1, n, rng)
+
+
+FAMILIES: dict[str, Callable[[int, np.random.Generator], Array]] = {
+    "regular, normal": lambda n, rng: testing.normal(n, n, rng),
+    "singular, product": product,
+    "singular, hidden": lambda n, rng: hidden_singular(n, rng).astype(np.float32),
+}
+
+
+def figures(a: Array, device: Device) -> tuple[float, float]:
+    """Error and ratio of one matrix."""
+    factors = factorise(upload(a, device), equilibrate_first=True)
+    u, largest = factors.diagonal
+    error = factors.inverse_norm * UNIT_ROUNDOFF * np.sqrt(len(a)) * float(np.max(largest))
+    zeros = np.flatnonzero(u == 0)
+    if len(zeros):
+        return float(error), 0.0
+    places = np.flatnonzero(np.abs(u) <= SUSPECT * largest)
+    if not len(places):
+        return float(error), float("inf")
+    return float(error), float(np.min(np.abs(u[places]) / rounding_errors(factors.packed, places)))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure; return the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.doubt", description="What tells singular matrices?")
+    parser.add_argument("--count", type=report.whole_number, default=40, help="matrices of each kind and order (40)")
+    parser.add_argument("--sizes", type=report.whole_number, nargs="+", default=list(SIZES), metavar="N")
+    report.add_options(parser)
+    options = parser.parse_args(arguments)
+    rng = np.random.default_rng(SEED)
+    records: list[dict[str, Any]] = []
+    with Device(options.backend, options.index, options.software) as device:
+        print(f"{'family':20} {'n':>5}   {'error: least, median, most':32} ratio: least, most")
+        for family, make in FAMILIES.items():
+            for n in options.sizes:
+                errors, ratios = np.array([figures(make(n, rng), device) for _ in range(options.count)]).T
+                told = [np.min(errors), np.median(errors), np.max(errors), np.min(ratios), np.max(ratios)]
+                print(
+                    f"{family:20} {n:5}   {told[0]:9.3g} {told[1]:9.3g} {told[2]:9.3g}     {told[3]:9.3g} {told[4]:9.3g}",
+                    flush=True,
+                )
+                records.append(
+                    {
+                        "family": family,
+                        "n": n,
+                        "errors": sorted(map(float, errors)),
+                        "ratios": sorted(map(float, ratios)),
+                    }
+                )
+        told_all = {**report.about(device.info, options.commit), "count": options.count, "records": records}
+    print(report.save(told_all, options.output, "doubt"))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
