@@ -30,22 +30,18 @@ SMALL = 2.0**-10
 """Factors that have a pivot this small, beside the entries of U above it, are looked at closely, and so are those whose
 inverse is large (`DOUBTFUL`)."""
 
-DOUBTFUL = 2.0**-3
-"""Largest relative error of the smallest singular value that a close look is not needed for. It is estimated as
-norm(inverse) u sqrt(n) max abs(U), which is 0.0003 for most normal matrices of order 256 and 0.04 for those of order
-4096. The estimate of a singular matrix is 1 divided by a part of the whole of its rounding errors, seldom below 5."""
+DOUBTFUL = 1.0
+"""Largest norm(inverse) u sqrt(n) max abs(U) that a close look is not needed for: an upper estimate of the relative
+error of the smallest singular value. Singular matrices had 1.4 to 10^5, but for those with a pivot of zero; normal ones
+0.0008 at n = 256 and 0.004 at n = 512, medians of 40 (`python -m benchmarks.doubt`, results of 2026-11-22)."""
 
 PROBES = 4
 """Random right-hand sides by which the norm of the inverse is estimated. A singular matrix is overlooked only if all of
 them are nearly orthogonal to its null vector."""
 
-SUSPECT = 2.0**-2
-"""In a close look every pivot that is this small, beside the entries of U above it, is compared with its own rounding
-error. Noise in place of a pivot was found at up to 0.19 of the entries above it, for products of integers and a unit
-triangle of -1 that has a zero on its diagonal."""
-
-MOST_SUSPECTS = 256
-"""Pivots that are looked at, the smallest first: work of 2 n^2 each."""
+MOST_SUSPECTS = 512
+"""Pivots that a close look compares with their own rounding errors, those that are smallest beside the entries of U
+above them: work of 4 n^2 each. Noise in place of a pivot may be 0.9 of these entries."""
 
 TRIANGLE = 64
 """Rows of a diagonal block of a substitution on the host."""
@@ -168,7 +164,7 @@ class Factors:
         zeros = np.flatnonzero(u == 0)
         if len(zeros):
             return int(zeros[0]), 0.0, 0.0
-        suspects = np.flatnonzero((np.abs(u) <= SUSPECT * largest) & np.isfinite(u))
+        suspects = np.flatnonzero(np.isfinite(u))
         if len(suspects) > MOST_SUSPECTS:
             sizes = np.abs(u[suspects]) / largest[suspects]
             suspects = np.sort(suspects[np.argsort(sizes, kind="stable")[:MOST_SUSPECTS]])
@@ -295,7 +291,8 @@ def rounding_errors(lu: Array, places: NDArray[np.intp]) -> NDArray[np.float64]:
     Factors that were computed are those of A + E, where e_kj is the sum of the rounding errors of the products
     l_ki u_ij, each of about u |l_ki u_ij|. Such an E changes pivot i by w^T E z, where w^T = (-(L^-T l_i)^T, 1)
     and z = (-U^-1 u_i, 1) are what row and column i were reduced with. Errors that come at random add up as the
-    root of the sum of their squares: Wilkinson's argument of 1961, and Higham's chapter 9 for E.
+    root of the sum of their squares: Wilkinson's argument of 1961, and Higham's chapter 9 for E. A row that nothing
+    was subtracted from (all its l are 0) has no error: a triangle is regular, however large its condition.
 
     All of it in float64, where neither w nor z leave the range; an error that does is infinite.
 
@@ -315,7 +312,9 @@ def rounding_errors(lu: Array, places: NDArray[np.intp]) -> NDArray[np.float64]:
         np.square(factors, out=factors)
         to_the_right = np.triu(factors) @ (np.square(z) + own)
         weights = np.square(w) + own
-        from_the_left = np.tril(factors, -1).T @ weights + weights
+        multipliers = np.tril(factors, -1)
+        reduced = (multipliers != 0).any(axis=1, keepdims=True)
+        from_the_left = multipliers.T @ weights + reduced * weights
         squares = np.sum(from_the_left * to_the_right, axis=0)
         return np.where(np.isnan(squares), np.inf, UNIT_ROUNDOFF * np.sqrt(squares))
 

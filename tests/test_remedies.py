@@ -127,6 +127,24 @@ def test_noise_for_a_pivot_is_found(n, rng):
                 glla.inv(operand)
 
 
+def test_noise_may_be_nearly_as_large_as_its_column():
+    """One of 200 hidden singular matrices of `benchmarks.doubt`: its noise is 0.4 to 0.9 of the entries above it."""
+    rng = np.random.default_rng(2007)
+    sizes = [n for n in (32, 64, 128, 256, 512) for _ in range(40)]
+    for n in sizes:
+        testing.normal(n, n, rng)
+    for n in sizes:
+        testing.normal(n, n - 1, rng)
+        testing.normal(n - 1, n, rng)
+    for n in 40 * [32] + 33 * [64]:
+        a = hidden_singular(n, rng).astype(np.float32)
+    assert len(exact_pivots(a)) == 63
+    with pytest.raises(SingularMatrixError):
+        glla.solve(a, np.ones(64))
+    with pytest.raises(SingularMatrixError):
+        glla.inv(glla.asarray(a))
+
+
 @pytest.mark.parametrize("n", [2, 9, 33, 128, 256, 300])
 def test_random_matrices_are_no_false_alarm(n, rng):
     for _ in range(3):
