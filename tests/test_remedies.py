@@ -109,6 +109,54 @@ def test_another_pivoting_may_meet_the_bound(rng):
         testing.assert_plu(a, *glla.plu(a))
 
 
+# All matrices at hand ------------------------------------------------------------------------------------------------
+
+
+def frank(n):
+    i, j = np.indices((n, n))
+    return np.where(j >= i - 1, n - np.maximum(i, j), 0)
+
+
+STRUCTURED = {
+    "Kahan": lambda n: np.diag(0.9 ** np.arange(n)) @ (np.eye(n) - 0.4 * np.triu(np.ones((n, n)), 1)),
+    "Pei": lambda n: np.ones((n, n)) + np.eye(n),
+    "Moler": lambda n: np.minimum(*np.indices((n, n))) - 1 + np.diag(np.arange(n) + 1),
+    "Lehmer": lambda n: np.minimum(*np.indices((n, n)) + 1) / np.maximum(*np.indices((n, n)) + 1),
+    "Frank": frank,
+    "Fiedler": lambda n: np.abs(np.subtract.outer(np.arange(n), np.arange(n))),
+    "tridiagonal": lambda n: 2 * np.eye(n) - np.eye(n, k=1) - np.eye(n, k=-1),
+    "Hadamard": lambda n: rotation(1 << (n - 1).bit_length()),
+    "growing": growing,
+    "growing, not whole": lambda n: growing(n, -0.9),
+    "growing, transposed": lambda n: growing(n, -0.9).T,
+    "growing, columns reversed": lambda n: growing(n, -0.9)[:, ::-1],
+    **{kind: lambda n, kind=kind: testing.MATRICES[kind](n, n, np.random.default_rng(n)) for kind in testing.MATRICES},
+}
+
+
+@pytest.mark.parametrize("n", [4, 17, 50])
+@pytest.mark.parametrize("family", STRUCTURED)
+def test_nothing_leaves_its_bound_in_silence(family, n, rng):
+    """Within the bound, or an error that float64 agrees with, or a warning."""
+    a = np.ascontiguousarray(STRUCTURED[family](n), dtype=np.float32)
+    b = testing.normal(len(a), 2, rng) * np.abs(a).max()
+    singular = 1 / np.linalg.cond(a.astype(np.float64), 1) < 1e-6 if a.any() else True
+    for call, judge in (
+        (lambda: glla.solve(a, b), lambda x: testing.assert_solve(a, x, b)),
+        (lambda: glla.inv(a), lambda x: testing.assert_inverse(a, x)),
+    ):
+        try:
+            result = call()
+        except (SingularMatrixError, NonFiniteError):
+            assert singular or family in ("tiny", "huge")
+        else:
+            judge(result)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", GrowthWarning)
+        factors = glla.plu(a)
+    assert told or testing.judge_plu(a, *factors).ok
+
+
 # Singular systems --------------------------------------------------------------------------------------------------
 
 
