@@ -189,21 +189,6 @@ class Factors:
             return np.inf
         return most / scale if scale > 0 else 0.0
 
-    def check_range(self, function: str, a: Array | Matrix) -> None:
-        """Raise if `a`, of which these are the factors, is finite and they are not. Synchronises.
-
-        Divided by a pivot that is infinite, wrong solutions look like any other.
-
-        Raises
-        ------
-        NonFiniteError
-            The entries grew beyond float32's range.
-        """
-        if np.isfinite(self.diagonal[0]).all():
-            return
-        if np.isfinite(a.numpy() if isinstance(a, Matrix) else a).all():
-            raise overflow(function)
-
     def solve(self, b: Matrix, transposed: bool = False) -> Matrix:
         """Solve A X = B, or with the transpose of A, on the device. Does not synchronise.
 

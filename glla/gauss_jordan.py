@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.echelon import FLOAT32, FLOAT64, Echelon, echelon, is_exact
-from glla.factors import Factors, equilibrated, largest_magnitude
+from glla.factors import equilibrated, factorise, from_pivots, largest_magnitude
 from glla.kernels import equilibrate as equilibrate_kernel
 from glla.kernels import pivot
 from glla.kernels import rref as rref_kernel
@@ -33,8 +33,7 @@ SMALLEST_BLOCK_NORM = 2.0**-8
 """Below this norm (largest entries being 1 to 2) a pivot that block pivoting found is none; another way is taken."""
 
 SURE = 0.5
-"""A pivot of at least this norm (largest entries being 1 to 2) is no rounding error: noise in place of a pivot was
-found at up to 0.19 of the entries around it."""
+"""A smaller pivot norm (largest entries being 1 to 2) is not looked at on the device: float64 decides at once."""
 
 MARGIN = 4.0
 """Pivots of blocked factors must exceed the rounding error that counts as zero in `solve` so many times: the entries of
@@ -123,10 +122,7 @@ def _blocked(a: Matrix, pivoting: str, scale: float, tol: float) -> Matrix | Non
     ratio, largest = device.read(results["health"])[0, :, :2].T
     if pivoting != "partial" and not pivot.accepted(ratio.min(), largest.max(), scale, order):
         return None
-    leading = Factors(Matrix(device, results["LU"], a.shape)[:order, :order], results["pivots"])
-    if not (leading.growth(scale) <= pivot.allowed_growth(order) and (np.abs(leading.diagonal[0]) > tol).all()):
-        return None
-    if leading.doubtful and leading.first_noise(MARGIN) is not None:
+    if not _surely_regular(Matrix(device, results["LU"], a.shape), scale, tol):
         return None
     return Matrix(device, results["R"], a.shape)
 
@@ -138,9 +134,22 @@ def _column_pairs(a: Matrix, pivoting: str, scale: float, tol: float) -> Matrix 
     order = min(a.shape)
     if pivots != tuple(range(order)) or smallest < SURE * scale / 2:
         return None
-    if pivoting == "partial":  # `largest` is a sum of magnitudes in a column of R
-        return result if largest <= pivot.allowed_growth(order) else None
-    return result if pivot.accepted(ratio, largest, scale, order) else None
+    if pivoting == "partial":
+        sound = largest <= pivot.allowed_growth(order)  # a sum of magnitudes in a column of R
+    else:
+        sound = pivot.accepted(ratio, largest, scale, order)
+    if not sound:
+        return None
+    return result if _surely_regular(factorise(a).lu, scale, tol) else None
+
+
+def _surely_regular(lu: Matrix, scale: float, tol: float) -> bool:
+    """Tell from packed factors whether the leading pivots are above `tol`, and surely none of rounding errors."""
+    order = min(lu.shape)
+    leading = from_pivots(lu[:order, :order], np.arange(order))  # random right-hand sides need no exchange of rows
+    if not (leading.growth(scale) <= pivot.allowed_growth(order) and (np.abs(leading.diagonal[0]) > tol).all()):
+        return False
+    return not leading.doubtful or leading.first_noise(MARGIN) is None
 
 
 def eliminated(
@@ -187,14 +196,15 @@ def _by_host(a: Array) -> tuple[Array, Pivots]:
     """
     wide = a.astype(np.float64)
     exact = is_exact(a)
+    leading = tuple(range(min(a.shape)))
     forms = []
     for sweeps in (0,) if exact else (0, SWEEPS):
         rows, columns = scaling(wide, sweeps)
         form = echelon(np.ldexp(wide, -rows - columns), FLOAT64 if exact else FLOAT32)
-        if exact and len(form.pivots) < min(a.shape) and is_small(a.shape, len(form.pivots)):
+        if exact and form.pivots != leading and is_small(a.shape, len(form.pivots)):
             form = echelon(np.ldexp(wide, -rows - columns), FLOAT64, pivot_columns(wide))
         forms.append((form, columns[0]))
-        if form.pivots == tuple(range(min(a.shape))):
+        if form.pivots == leading:
             break
     form, columns = min(forms, key=lambda pair: (*pair[0].pivots, a.shape[1]))
     return _scaled_back(form, columns), form.pivots
