@@ -26,9 +26,10 @@ from typing import Any
 
 from benchmarks import report
 from benchmarks.cases import OPERATIONS, USUAL, select
-from benchmarks.measure import EFFORTS, Bench, noisy
+from benchmarks.measure import Run, noisy
 from glla import Device
 from glla.lab import ceilings, machine
+from glla.lab.bench import EFFORTS
 from glla.lab.peers import BusyError
 from glla.lab.samples import NOISY
 
@@ -65,34 +66,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
     kind = (info.software, options.quick)
     sizes = options.sizes or SIZES[kind]
     fma = measured["ceilings"]["fragment_fma"]["value"]
-    bench = Bench(open_device, EFFORTS[kind], fma, options.tolerate_busy, _progress)
+    run = Run(open_device, EFFORTS[kind], fma, options.tolerate_busy, _progress)
     cases = list(select(options.operations, sizes, info.software, info.limits))
     records: list[dict[str, Any]] = []
     given_up = ""
     try:
         for _, group in groupby(cases, key=lambda case: (case.operation, case.n)):
             began = time.perf_counter()
-            found = bench.measure_all(list(group))
+            found = run.measure_all(list(group))
             records += found
             for record in found:
                 _progress(_line(record))
             _progress(f"{len(records)} of {len(cases)} cases ({time.perf_counter() - began:.1f} s)")
     except BusyError as error:
         given_up = str(error)
-    bench.settle(records)
-    told = {
+    run.settle(records)
+    data = {
         **report.about(info, options.commit, ENVIRONMENT, watch),
         "quick": options.quick,
-        "busy": [*bench.troubles, *([given_up] if given_up else [])],
+        "busy": [*run.beside.troubles, *([given_up] if given_up else [])],
         "sizes": list(sizes),
         "seconds": round(time.perf_counter() - start, 1),
         "ceilings": measured,
-        "peers": {key: figure.told() for key, figure in bench.figures.items()},
+        "peers": run.told_peers(),
         "cases": records,
     }
-    path = report.save(told, options.output)
+    path = report.save(data, options.output)
     failed = sum(not record["ok"] for record in records)
-    _show(told, path, failed)
+    _show(data, path, failed)
     return BUSY if given_up else 1 if failed else 0
 
 
@@ -103,18 +104,18 @@ def _line(record: dict[str, Any]) -> str:
     return f"  {record['operation']}{variant} n = {record['n']}: {word}"
 
 
-def _show(told: dict[str, Any], path: Path, failed: int) -> None:
-    print(ceilings.table(told["ceilings"]))
-    report.show(told["cases"])
-    report.show_peers(told["peers"])
-    for text in report.warnings(told):
+def _show(data: dict[str, Any], path: Path, failed: int) -> None:
+    print(ceilings.table(data["ceilings"]))
+    report.show(data["cases"])
+    report.show_peers(data["peers"])
+    for text in report.warnings(data):
         print(f"WARNING: {text}")
-    varied, count = sum(record["ok"] and noisy(record) for record in told["cases"]), len(told["cases"])
+    varied, count = sum(record["ok"] and noisy(record) for record in data["cases"]), len(data["cases"])
     if varied:
         print(f"WARNING: {varied} of {count} cases have a timing whose quartiles are more than {NOISY} times apart")
-    print(machine.written(told["machine"]))
-    wrong = f"{failed} of {len(told['cases'])} results FAILED" if failed else "every result was verified"
-    print(f"{wrong}; {told['cores']} CPU cores, commit {told['commit']}, {told['seconds']} s; {path}")
+    print(machine.written(data["machine"]))
+    wrong = f"{failed} of {len(data['cases'])} results FAILED" if failed else "every result was verified"
+    print(f"{wrong}; {data['cores']} CPU cores, commit {data['commit']}, {data['seconds']} s; {path}")
 
 
 def _progress(text: str) -> None:

@@ -27,10 +27,11 @@ import numpy as np
 import glla
 from benchmarks import report
 from glla import Device, Matrix
-from glla.device.observe import observe
-from glla.kernels import matmul, plu, rref, triangular
+from glla.gl.observe import observe
 from glla.lab import machine
-from glla.passes import Plan, table
+from glla.operations import OPERATIONS, matmul, triangular
+from glla.operations.elimination import plu, rref
+from glla.passes import Plan, resident, table
 
 NEIGHBOURS = 15
 """Per cent by which a dimension of two neighbours may differ."""
@@ -76,17 +77,21 @@ class Subject:
         Largest side -> shapes that are not square.
     operands : callable
         Shape -> shapes of the operands.
-    flops : callable
-        Shape -> additions and multiplications.
     run : callable
         What users call, with a `Matrix` for each operand.
+    operation : str
+        A key of `glla.operations.OPERATIONS`, which knows the additions and multiplications.
     """
 
     square: Callable[[int], Shape]
     others: Callable[[int], Iterable[Shape]]
     operands: Callable[[Shape], Sequence[Shape]]
-    flops: Callable[[Shape], int]
     run: Callable[..., object]
+    operation: str
+
+    def flops(self, shape: Shape) -> int:
+        """Additions and multiplications."""
+        return max(1, OPERATIONS[self.operation].flops(resident(*self.operands(shape))))
 
 
 @dataclass
@@ -159,39 +164,34 @@ def _many(largest: int) -> list[Shape]:
     return [(n, k) for n in _long(largest) for k in columns if k <= largest]
 
 
-def _substitution(shape: Shape) -> int:
-    n, columns = shape
-    return plu.flops((n, n)) + 2 * n * n * columns
-
-
 SUBJECTS: Mapping[str, Subject] = {
     "matmul": Subject(
         square=lambda n: (n, n, n),
         others=_products,
         operands=lambda shape: (shape[:2], shape[1:]),
-        flops=lambda shape: 2 * shape[0] * shape[1] * shape[2],
         run=glla.matmul,
+        operation="matmul",
     ),
     "plu": Subject(
         square=lambda n: (n, n),
         others=_slim,
         operands=lambda shape: (shape,),
-        flops=lambda shape: max(1, plu.flops((shape[0], shape[1]))),
         run=glla.lu_factor,
+        operation="lu_factor",
     ),
     "solve": Subject(
         square=lambda n: (n, 1),
         others=_many,
         operands=lambda shape: ((shape[0], shape[0]), (shape[0], shape[1])),
-        flops=_substitution,
         run=glla.solve,
+        operation="solve",
     ),
     "rref": Subject(
         square=lambda n: (n, n + 1),
         others=_slim,
         operands=lambda shape: (shape,),
-        flops=lambda shape: max(1, rref.flops((shape[0], shape[1]))),
         run=glla.rref,
+        operation="rref",
     ),
 }
 """What is searched, by operation."""
@@ -261,6 +261,15 @@ class Names:
         self.passes += plan.cost.passes
         for draw in draws:
             draw()
+
+    def watch_parts(self, device: Device, plan: Plan, values: object, parts: Sequence[Callable[[], object]]) -> None:
+        """Run a plan of plans, whose plans come to `watch`."""
+        for part in parts:
+            part()
+
+    def watch_host(self, name: str, work: Callable[[], object]) -> object:
+        """Do work of the host between plans."""
+        return work()
 
 
 class Search:
@@ -343,7 +352,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         tried = {operation: shapes(operation, largest, options.sizes) for operation in options.operation}
         samples = search(device, tried, EFFORTS[kind])
     found = cliffs(samples)
-    told = {
+    data = {
         **report.about(info, options.commit, watch=watch),
         "quick": options.quick,
         "seconds": round(time.perf_counter() - start, 1),
@@ -352,9 +361,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ],
         "samples": [asdict(sample) for sample in samples],
     }
-    path = report.save(told, options.output, "cliffs")
+    path = report.save(data, options.output, "cliffs")
     print(listing(found))
-    print(f"{len(found)} cliffs in {len(samples)} shapes; {info.renderer}, commit {told['commit']}; {path}")
+    print(f"{len(found)} cliffs in {len(samples)} shapes; {info.renderer}, commit {data['commit']}; {path}")
     return 1 if found else 0
 
 

@@ -40,10 +40,10 @@ import numpy as np
 import glla
 from benchmarks import report
 from glla import Device, testing
-from glla.device.observe import GPUClock
-from glla.kernels import ceilings, matmul
-from glla.lab import machine
-from glla.passes import Plan
+from glla.gl import GPUClock
+from glla.lab import bench, machine
+from glla.operations import ceilings, matmul
+from glla.passes import Plan, resident
 
 SIZES = (2048, 2560, 3072, 3584, 4064, 4096, 4128, 5120)
 SEED = 2007
@@ -110,7 +110,7 @@ class Subject:
         self.device, self.variant, self.n, self.idle = device, variant, n, idle
         rng = np.random.default_rng(SEED + n)
         self.arrays = testing.normal(n, n, rng), testing.normal(n, n, rng)
-        self.plan = matmul.plan(n, n, n, variant, device.limits)
+        self.plan = matmul.plan(resident((n, n), (n, n)), device.limits, variant=variant)
         self.operands = {name: device.upload(array) for name, array in zip("AB", self.arrays, strict=True)}
         zeros = np.zeros((n, n), dtype=np.float32)
         self.zeros = {name: device.upload(zeros) for name in "AB"}
@@ -157,19 +157,9 @@ class Subject:
         device = self.device
         if fresh:
             device.free()
-        device.finish()
-        start = time.perf_counter()
-        with device.current():
-            if self.clock is not None:
-                self.clock.stamp()
-            result = self.run(operands)
-            if self.clock is not None:
-                self.clock.stamp()
-            device.finish()
-            wall = time.perf_counter() - start
-            stamps = self.clock.read() if self.clock is not None else []
-        del result
-        return wall, stamps[1] - stamps[0] if len(stamps) == 2 else None
+        if self.clock is None:
+            return bench.clock(lambda: self.run(operands), device)[0], None
+        return bench.both_clocks(lambda: self.run(operands), device, self.clock)
 
     def measure(self, history: str, repeats: int, read: Sensors) -> dict[str, Any]:
         """Time the repeats of a history."""
@@ -238,14 +228,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 print(line(records[-1]), flush=True)
             del subject
             device.free()
-    told = {
+    data = {
         **report.about(info, options.commit, watch=watch),
         "variant": options.variant,
         "idle_seconds": options.idle,
         "sensors": QUERY,
         "records": records,
     }
-    print(f"{info.renderer}; {report.save(told, options.output, 'compute')}")
+    print(f"{info.renderer}; {report.save(data, options.output, 'compute')}")
     return 1 if wrong else 0
 
 

@@ -1,11 +1,11 @@
-"""What tells singular matrices from regular ones: the figures behind `glla.factors`' thresholds, measured.
+"""What tells singular matrices from regular ones: the figures behind `glla.linalg.factors`' thresholds, measured.
 
     python -m benchmarks.doubt [--count 40] [--sizes 32 64 128 256 512] [--output DIR]
 
 For regular matrices (normal entries) and singular ones (products of rank n - 1 in float32, and the hidden ones of
-`glla.adversaries`), equilibrated and factored on the device:
+`glla.testing.adversaries`), equilibrated and factored on the device:
 
-error    norm(inverse) u sqrt(n) max abs(U), what `glla.factors.DOUBTFUL` (1) is compared with: smallest, median
+error    norm(inverse) u sqrt(n) max abs(U), what `glla.linalg.factors.DOUBTFUL` (1) is compared with: smallest, median
          and largest of the matrices
 ratio    of the smallest pivot to its own rounding error (`rounding_errors`): up to 5 it counts as zero (`SINGULAR`)
 
@@ -23,9 +23,11 @@ import numpy as np
 
 from benchmarks import report
 from glla import Device, testing
-from glla.adversaries import hidden_singular
-from glla.factors import UNIT_ROUNDOFF, factorise, rounding_errors
-from glla.matrix import Array, upload
+from glla.array.array import upload
+from glla.array.convert import Array
+from glla.linalg.factors import factorise
+from glla.operations.elimination.noise import UNIT_ROUNDOFF, rounding_errors
+from glla.testing.adversaries import hidden_singular
 
 SIZES = (32, 64, 128, 256, 512)
 SEED = 2007

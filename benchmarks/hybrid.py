@@ -9,14 +9,14 @@ For each size, K systems are verified, then timed, in turn, so that a machine th
   the fastest of several ways (`glla.lab.peers`), whose operands are in the order of memory that suits it before the
   clock starts, as no stream of systems comes (of ``plu`` it makes the factors alone, packed);
 - the GPU alone: through the queue of a coprocessor;
-- both, as `glla.hybrid.map` shares them, once it has measured the ratio (which is told apart);
+- both, as `glla.hybrid.map` shares them, once it has measured the ratio (reported separately);
 - both, for every split from 0 to K systems on the GPU: those are queued, the others done meanwhile, as in the thesis.
 
 What `glla.hybrid` remembers is kept in a folder of this run. The figures go to
 DIR/<renderer>/hybrid/<UTC date-time>.json and, if matplotlib is there, the plot beside it; `--plot` draws it later. The
 exit status is 1 if a result is wrong, or if both together are more than 5 % slower than the better one alone of those
-that start from the same arrays: the CPU's side or the usual call, and the GPU. What is gained over the CPU in its
-fastest way is told beside.
+that start from the same arrays: the CPU's side or the usual call, and the GPU. The gain over the CPU in its fastest
+way is reported beside.
 """
 
 from __future__ import annotations
@@ -45,19 +45,24 @@ from glla.hybrid import Stream, host
 from glla.lab import machine, peers
 
 SLOWER = 1.05
-"""How much slower than the better one alone both may be."""
+"""The most that both together may take, as a multiple of the better one alone."""
 
 WARM = 0.3
-"""Seconds of work before a GPU is timed: its clock falls while it idles."""
+"""Seconds of work that a GPU does before it is timed: its clock falls while it idles."""
 
 PEERS = {
     "solve": peers.SYSTEM, "lu_factor": peers.FACTORS, "plu": peers.FACTORS, "inv": peers.INVERSE,
 }  # fmt: skip
-"""Who does one system on the CPU."""
+"""Ways to do one system on the CPU, by operation."""
 
 SEED = 2007
-DISTINCT = 5  # matrices that take turns
-JUDGED = 6  # results of a run
+"""Seed of the systems; their order is added to it."""
+
+DISTINCT = 5
+"""The most different systems that a run takes in turn."""
+
+JUDGED = 6
+"""Results of a run that are judged."""
 
 ENVIRONMENT = ("LP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "GLLA_DEBUG")
 
@@ -84,7 +89,7 @@ class Work:
         self.systems = [distinct[place % len(distinct)] for place in range(count)]
         self.operation, self.n, self.gpu = operation, n, gpu
         self.function = getattr(glla, operation)
-        self.host = host.functions()[operation]
+        self.host = _counterpart(operation)
 
     @staticmethod
     def _system(operation: str, n: int, rng: np.random.Generator) -> System:
@@ -157,6 +162,14 @@ class Work:
             self.gpu.submit(self.function, *self._operands(self.systems[0])).result()
 
 
+def _counterpart(operation: str) -> Callable[..., Any]:
+    """The CPU side's function."""
+    function = host.counterpart(operation)
+    if function is None:
+        raise SystemExit(f"hybrid: {operation} needs SciPy on the CPU side; install it")
+    return function
+
+
 def clock(work: Callable[[], Any]) -> float:
     """Seconds that some work takes."""
     start = time.perf_counter()
@@ -196,7 +209,7 @@ def measure(work: Work, rounds: int, splits: bool, software: bool) -> dict[str, 
         times["pair"].append(clock(lambda stream=stream: list(stream)))
     seconds = {name: median(values) for name, values in times.items() if values}
     better = min(value for name, value in seconds.items() if name not in ("pair", "cpu_best"))
-    told = stream.report
+    shares = stream.report
     record |= {
         "seconds": seconds,
         "all_seconds": times,
@@ -205,9 +218,9 @@ def measure(work: Work, rounds: int, splits: bool, software: bool) -> dict[str, 
         "peer": work.trials[0].told,
         "trials": [trial.told for trial in work.trials],
         "usual": "scipy.linalg.lu(a)" if work.operation == "plu" else PEERS[work.operation].usual.label,
-        "gpu_systems": told.gpu_systems,
-        "cpu_systems": told.cpu_systems,
-        "ratio_at_end": told.ratio,
+        "gpu_systems": shares.gpu_systems,
+        "cpu_systems": shares.cpu_systems,
+        "ratio_at_end": shares.ratio,
     }
     if splits and not software:
         work.warm_up()
@@ -215,14 +228,14 @@ def measure(work: Work, rounds: int, splits: bool, software: bool) -> dict[str, 
     return record
 
 
-def plot(told: dict[str, Any], path: Path) -> None:
+def plot(run: dict[str, Any], path: Path) -> None:
     """Draw, for each size, the time of every split, and where the hybrid came out."""
     from matplotlib.figure import Figure
 
-    records = [record for record in told["records"] if record["ok"]]
+    records = [record for record in run["records"] if record["ok"]]
     figure = Figure(figsize=(5 * max(1, len(records)), 4.5), layout="constrained")
     count = records[0]["count"] if records else 0
-    title = f"{count} systems ({told['operation']}) on {told['renderer']} and {told['cores']} cores"
+    title = f"{count} systems ({run['operation']}) on {run['renderer']} and {run['cores']} cores"
     figure.suptitle(title, wrap=True, fontsize=11)
     for axes, record in zip(figure.subplots(1, max(1, len(records)), squeeze=False)[0], records, strict=False):
         seconds = record["seconds"]
@@ -269,19 +282,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
             work = Work(options.op, n, options.count, gpu)
             records.append(measure(work, options.rounds, options.splits, info.software))
             print(_line(records[-1]), flush=True)
-    told = {
+    run = {
         **report.about(info, options.commit, ENVIRONMENT, watch),
         "operation": options.op,
         "rounds": options.rounds,
         "seconds": round(time.perf_counter() - start, 1),
         "records": records,
     }
-    path = report.save(told, options.output, "hybrid")
-    for text in report.warnings(told):
+    path = report.save(run, options.output, "hybrid")
+    for text in report.warnings(run):
         print(f"WARNING: {text}")
-    print(f"{info.renderer}; {machine.written(told['machine'])}; {path}")
+    print(f"{info.renderer}; {machine.written(run['machine'])}; {path}")
     if find_spec("matplotlib"):
-        plot(told, path.with_suffix(".png"))
+        plot(run, path.with_suffix(".png"))
     return 0 if all(record["ok"] and record["gain"] >= 1 / SLOWER for record in records) else 1
 
 
@@ -307,10 +320,10 @@ def _sizes(text: str) -> list[int]:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.hybrid", description="GPU and CPU together.")
-    parser.add_argument("--op", choices=("lu_factor", "plu", "solve", "inv"), default="lu_factor", help="(lu_factor)")
+    parser.add_argument("--op", choices=tuple(PEERS), default="lu_factor", help="(lu_factor)")
     parser.add_argument("--sizes", type=_sizes, default=[512, 1024, 2048, 4096], metavar="N,N", help="orders")
     parser.add_argument("--count", type=int, default=25, metavar="K", help="systems (25)")
-    parser.add_argument("--rounds", type=int, default=3, help="the median of so many times (3)")
+    parser.add_argument("--rounds", type=int, default=3, help="rounds, of whose times the median counts (3)")
     parser.add_argument("--no-splits", dest="splits", action="store_false", help="leave out the fixed splits")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="only draw the plot of an earlier run")
     report.add_options(parser, "egl")

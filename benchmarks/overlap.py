@@ -41,19 +41,20 @@ from glla import Coprocessor, Pending, coprocessor
 from glla.lab import machine
 
 KEPT = 0.9
-"""What NumPy must keep of its rate."""
+"""Fraction of its rate alone that NumPy must keep beside the queue."""
 
 ENVIRONMENT = (
     "LP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "mesa_glthread", "GLLA_DEBUG",
 )  # fmt: skip
 
 AHEAD = 8
-"""Calls that wait in the queue."""
+"""Calls that are kept waiting in the queue."""
 
-SIZES = {  # software: orders of the matrices on the queue
+SIZES = {
     True: {"product": 384, "systems": 96, "transfers": 256},
     False: {"product": 4096, "systems": 1024, "transfers": 2048},
 }
+"""Orders of the matrices on the queue, by kind of work; for a software rasteriser (True) and for a GPU (False)."""
 
 
 # -- work on the queue ----------------------------------------------------------------------------------------------
@@ -186,7 +187,7 @@ def measure(options: argparse.Namespace, gpu: Coprocessor, work: str, size: int)
 
 
 def record(work: str, size: int, name: str, rates: dict[str, list[float]]) -> dict[str, Any]:
-    """What is told of one pair; rates are steps a second."""
+    """The figures of one pair; rates are steps a second."""
     middle = {key: median(values) for key, values in rates.items()}
     return {
         "queue": work,
@@ -225,7 +226,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for pair in measure(options, gpu, work, sizes[work]):
                 records.append(pair)
                 print(_line(pair), flush=True)
-    told = {
+    run = {
         **report.about(info, options.commit, ENVIRONMENT, watch),
         "switch_interval": options.switch_interval,
         "release_gil": options.release_gil,
@@ -234,7 +235,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "seconds": round(time.perf_counter() - start, 1),
         "pairs": records,
     }
-    path = report.save(told, options.output, "overlap")
+    path = report.save(run, options.output, "overlap")
     kept = min(pair["cpu_kept"] for pair in records if pair["cpu"] == "numpy")
     print(
         f"NumPy keeps at least {100 * kept:.0f} % of its rate beside the queue; {info.renderer}, {CORES} cores; {path}"
@@ -265,7 +266,7 @@ def _device_arguments(options: argparse.Namespace) -> list[str]:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.overlap", description="CPU and queue side by side.")
     parser.add_argument("--seconds", type=float, default=2.0, help="of each measurement (2)")
-    parser.add_argument("--rounds", type=int, default=5, help="the median of so many counts (5)")
+    parser.add_argument("--rounds", type=int, default=5, help="rounds, of whose counts the median is taken (5)")
     parser.add_argument("--work", choices=list(SIZES[True]), nargs="+", help="on the queue (all)")
     parser.add_argument("--release-gil", choices=("auto", "yes", "no"), default="auto", help="during draws (auto)")
     parser.add_argument("--glthread", action="store_true", help="have Mesa issue GL calls in a thread of its own")

@@ -16,9 +16,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from glla.kernels import matmul
 from glla.lab import peers
 from glla.lab.plots import beside, style
+from glla.operations import matmul
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import glla
-from glla.device import DeviceInfo
+from glla.gl import DeviceInfo
 from glla.lab import machine, peers
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -37,7 +37,7 @@ ms: medians; resident: operands and result on the device; to end: from NumPy to 
 programs new; peer: the CPU's fastest way; usual: what a user types
 quartiles: half of the repeats lie between them, ms; of resident (of to end where there is no resident), and of peer
 of FMA: of the fragment multiply-add ceiling of this run; x peer, x usual, x thesis: times as fast (resident) as these
-error: of the bound that a verdict allows (testing.py); a wrong result is not timed"""
+error: of the bound that a verdict allows (glla.testing); a wrong result is not timed"""
 
 
 def slug(renderer: str) -> str:
@@ -105,13 +105,13 @@ def about(
     }
 
 
-def save(told: dict[str, Any], folder: Path, kind: str = "") -> Path:
+def save(data: dict[str, Any], folder: Path, kind: str = "") -> Path:
     """Write a run to FOLDER/<renderer>/<kind>/<UTC date-time>.json."""
     now = datetime.now(UTC)
-    told = {"date": now.isoformat(timespec="seconds"), **told}
-    path = folder / slug(told["renderer"]) / kind / f"{now:%Y-%m-%dT%H%M%SZ}.json"
+    data = {"date": now.isoformat(timespec="seconds"), **data}
+    path = folder / slug(data["renderer"]) / kind / f"{now:%Y-%m-%dT%H%M%SZ}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(_on_one_line(json.dumps(_plain(told), indent=1, allow_nan=False)) + "\n", encoding="utf-8")
+    path.write_text(_on_one_line(json.dumps(_plain(data), indent=1, allow_nan=False)) + "\n", encoding="utf-8")
     return path
 
 
@@ -155,16 +155,16 @@ def show(records: Sequence[dict[str, Any]]) -> None:
             print(f"FAILED {record['operation']}[{record['variant']}] n = {record['n']}: {record['verdict']['detail']}")
 
 
-def show_peers(told: dict[str, Any]) -> None:
+def show_peers(data: dict[str, Any]) -> None:
     """Print who stood beside: for each peer and size the fastest way and the usual call."""
-    for text in peer_lines(told):
+    for text in peer_lines(data):
         print(text)
 
 
-def peer_lines(told: dict[str, Any]) -> list[str]:
+def peer_lines(data: dict[str, Any]) -> list[str]:
     """Write a line for each peer and size."""
-    lines = ["peers, at their best; usual call"] if told else []
-    for key, one in told.items():
+    lines = ["peers, at their best; usual call"] if data else []
+    for key, one in data.items():
         usual = one["usual"]
         beside = "-" if usual is None else f"{usual['way']} {_timed(usual)}"
         lines.append(f"  {key}: {peers.described(one['best'])} {_timed(one['best'])}; {beside}")
@@ -184,10 +184,10 @@ def quartiles(one: dict[str, Any]) -> str:
     return f"{_milliseconds(one['lower'])}-{_milliseconds(one['upper'])}"
 
 
-def warnings(told: dict[str, Any]) -> list[str]:
+def warnings(data: dict[str, Any]) -> list[str]:
     """Say what speaks against the figures of a run: repeated figures that disagree, other processes."""
-    load = machine.busy(told["load"]) if "load" in told else ""
-    return [*told.get("busy", []), *([load] if load else [])]
+    load = machine.busy(data["load"]) if "load" in data else ""
+    return [*data.get("busy", []), *([load] if load else [])]
 
 
 def plain_table(rows: Sequence[Sequence[str]]) -> str:

@@ -36,14 +36,17 @@ from glla.errors import CoprocessorError
 from glla.testing import judge_exact, judge_plu, judge_solve
 
 SIZES = (1, 2, 3, 17, 32, 65, 96)
+"""Orders of the matrices."""
+
 KEPT = 12
-"""Results that a thread keeps for further work."""
+"""The most results that a thread keeps for further work."""
 
 ALLOWANCE = 16 * 2**20
-"""Bytes by which memory may grow between the second and the last quarter: fragmentation, caches that fill up."""
+"""Bytes by which memory may grow from the second to the last quarter, by fragmentation and caches that fill up. In ten
+minutes it grew by 1.3 MB: ``benchmarks/results/nvidia-h200-pcie-sse2/soak/2026-11-20T233612Z.json``."""
 
 LARGEST = 2.0**24
-"""Integers up to here are exact."""
+"""float32 holds every integer up to this one exactly."""
 
 
 class Client(threading.Thread):
@@ -61,7 +64,7 @@ class Client(threading.Thread):
                      self.system, self.factors, self.determinant, self.cancel, self.drop, self.hurry]  # fmt: skip
 
     def run(self) -> None:
-        """Work until told to stop."""
+        """Work until asked to stop."""
         while not self.stop.is_set():
             step = self.work[self.rng.integers(len(self.work))]
             try:
@@ -148,7 +151,7 @@ class Client(threading.Thread):
 
 
 def resident_bytes() -> int:
-    """Memory of this process; 0 where the system does not tell this way."""
+    """Memory of this process; 0 where the system has no /proc."""
     try:
         return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except OSError:
@@ -156,9 +159,9 @@ def resident_bytes() -> int:
 
 
 def watch(gpu: Coprocessor, clients: Sequence[Client], seconds: float) -> list[dict[str, float]]:
-    """Look on, once a second; tell now and then."""
+    """Take a sample once a second; print a line every five."""
     samples = []
-    start, told = time.perf_counter(), 0.0
+    start, printed = time.perf_counter(), 0.0
     while (now := time.perf_counter() - start) < seconds:
         stats = gpu.stats()
         done = sum(sum(client.counts.values()) for client in clients)
@@ -166,8 +169,8 @@ def watch(gpu: Coprocessor, clients: Sequence[Client], seconds: float) -> list[d
             "time": round(now, 2), "steps": done, "resident_bytes": resident_bytes(),
             "device_bytes": stats.bytes + stats.idle_bytes, "textures": stats.textures, "plans": stats.plans,
         })  # fmt: skip
-        if now - told >= 5:
-            told = now
+        if now - printed >= 5:
+            printed = now
             problems = sum(len(client.problems) for client in clients)
             memory, device = (samples[-1][key] / 2**20 for key in ("resident_bytes", "device_bytes"))
             print(
@@ -208,7 +211,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     problems = [problem for client in clients for problem in client.problems]
     grown = {key: growth(samples, key) for key in ("resident_bytes", "device_bytes")}
     flat = all(value <= ALLOWANCE for value in grown.values())
-    told = {
+    run = {
         **report.about(info, options.commit),
         "minutes": options.minutes,
         "threads": options.threads,
@@ -222,7 +225,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "flat": flat,
         "samples": samples,
     }
-    path = report.save(told, options.output, "soak")
+    path = report.save(run, options.output, "soak")
     print(
         f"{left.plans} plans ({left.passes} passes), {counts['judged']} results judged, "
         f"{counts['cancelled']} cancelled, {counts['timed out']} timed out; "

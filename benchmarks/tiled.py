@@ -30,8 +30,11 @@ from numpy.typing import NDArray
 
 import glla
 from benchmarks import report
-from glla import Device, testing, tiling
+from glla import Device, testing
 from glla.lab import machine
+from glla.linalg import tiling
+from glla.operations import tiles
+from glla.operations.matmul import KERNEL
 
 Array = NDArray[np.float32]
 
@@ -65,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     runs: dict[str, Any] = {}
     with open_device(max_bytes=options.max_bytes, max_texture_size=options.max_texture_size) as device:
         info = device.info
-        cut = tiling.choose(m, k, n, device.limits, device.room)
+        cut = tiles.choose(KERNEL, m, k, n, device.limits, device.room)
         _progress(
             f"tiles of A {cut.rows} x {cut.inner}, of B {cut.inner} x {cut.columns}, {cut.variant}, "
             f"{cut.counts[0]} x {cut.counts[2]} tiles of C, slabs: {cut.counts[1]}; {cut.nbytes} bytes on the device"
@@ -80,7 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _progress(f"{name}: {runs[name]['seconds']:.3g} s, {runs[name]['gflops']:.4g} GFLOP/s")
         peak = device.stats().peak_bytes
     within = options.max_bytes is None or peak <= options.max_bytes
-    told = {
+    data = {
         **report.about(info, options.commit, ENVIRONMENT, watch),
         "shape": [m, k, n],
         "flops": flops,
@@ -97,8 +100,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "of_resident": runs["streamed"]["gflops"] / resident["gflops"],
         "hidden_by_overlap": 1 - runs["streamed"]["seconds"] / runs["step by step"]["seconds"],
     }
-    path = report.save(told, options.output, "tiled")
-    _show(told, path, within)
+    path = report.save(data, options.output, "tiled")
+    _show(data, path, within)
     return 0 if within and resident["ok"] and all(run["ok"] for run in runs.values()) else 1
 
 
@@ -145,7 +148,7 @@ def _resident(open_device: Callable[[], Device], order: int) -> dict[str, Any]:
 
 
 def _run(
-    run: Callable[[], dict[str, float]], a: Array, b: Array, c: Array, cut: tiling.Tiling, blocks: int
+    run: Callable[[], dict[str, float]], a: Array, b: Array, c: Array, cut: tiles.Tiling, blocks: int
 ) -> dict[str, Any]:
     """Run, and judge what came out; what fails is a wrong result, and no reason to lose the others."""
     c[...] = np.nan
@@ -169,10 +172,10 @@ def _public(device: Device, a: Array, b: Array, c: Array) -> dict[str, float]:
     return {}
 
 
-def _stream(device: Device, a: Array, b: Array, c: Array, cut: tiling.Tiling, wait: bool) -> dict[str, float]:
+def _stream(device: Device, a: Array, b: Array, c: Array, cut: tiles.Tiling, wait: bool) -> dict[str, float]:
     """Stream the product; give the host's seconds in each step, which with `wait` are the GPU's too."""
     seconds: dict[str, float] = defaultdict(float)
-    tiles, last = cut.counts[0] * cut.counts[2], time.perf_counter()
+    count, last = cut.counts[0] * cut.counts[2], time.perf_counter()
 
     def watch(what: str, tile: int) -> None:
         nonlocal last
@@ -181,14 +184,14 @@ def _stream(device: Device, a: Array, b: Array, c: Array, cut: tiling.Tiling, wa
         now = time.perf_counter()
         seconds[what] += now - last
         last = now
-        if what == "fetch" and (tile + 1) * 10 // tiles > tile * 10 // tiles:
-            _progress(f"  tile {tile + 1} of {tiles}")
+        if what == "fetch" and (tile + 1) * 10 // count > tile * 10 // count:
+            _progress(f"  tile {tile + 1} of {count}")
 
     tiling.matmul(device, a, b, c, watch=watch)
     return dict(seconds)
 
 
-def _judge(a: Array, b: Array, c: Array, cut: tiling.Tiling, blocks: int) -> dict[str, Any]:
+def _judge(a: Array, b: Array, c: Array, cut: tiles.Tiling, blocks: int) -> dict[str, Any]:
     """Judge blocks of the product against float64: the corners, the seams of the tiles, and some at random."""
     rng = np.random.default_rng(SEED)
     m, n = c.shape
@@ -211,21 +214,21 @@ def _judge(a: Array, b: Array, c: Array, cut: tiling.Tiling, blocks: int) -> dic
     return {"ok": worst.ok, "verdict": str(worst), "blocks": len(verdicts), "worst_ratio": worst.ratio}
 
 
-def _show(told: dict[str, Any], path: Path, within: bool) -> None:
-    runs = told["runs"]
+def _show(data: dict[str, Any], path: Path, within: bool) -> None:
+    runs = data["runs"]
     steps = runs["step by step"]["steps"]
     total = sum(steps.values()) or 1.0  # a run that failed has none
     shares = ", ".join(f"{name} {100 * seconds / total:.1f} %" for name, seconds in steps.items())
-    cap = "no cap" if told["max_bytes"] is None else f"the cap of {told['max_bytes']}"
-    m, k, n = told["shape"]
-    print(f"{m} x {k} by {k} x {n} on {told['renderer']}, commit {told['commit']}")
-    print(f"peak {told['peak_bytes']} bytes on the device, {'within' if within else 'FAILED: beyond'} {cap}")
-    print(f"resident, n = {told['resident']['n']}: {told['resident']['gflops']:.4g} GFLOP/s")
+    cap = "no cap" if data["max_bytes"] is None else f"the cap of {data['max_bytes']}"
+    m, k, n = data["shape"]
+    print(f"{m} x {k} by {k} x {n} on {data['renderer']}, commit {data['commit']}")
+    print(f"peak {data['peak_bytes']} bytes on the device, {'within' if within else 'FAILED: beyond'} {cap}")
+    print(f"resident, n = {data['resident']['n']}: {data['resident']['gflops']:.4g} GFLOP/s")
     for name, run in runs.items():
         word = "" if run["ok"] else f" FAILED: {run['verdict']}"
         print(f"{name}: {run['seconds']:.4g} s, {run['gflops']:.4g} GFLOP/s, {run['blocks']} blocks judged{word}")
-    print(f"of the time step by step: {shares}; the overlap hides {100 * told['hidden_by_overlap']:.1f} % of it")
-    print(f"streamed: {100 * told['of_resident']:.1f} % of the resident product's rate; {path}")
+    print(f"of the time step by step: {shares}; the overlap hides {100 * data['hidden_by_overlap']:.1f} % of it")
+    print(f"streamed: {100 * data['of_resident']:.1f} % of the resident product's rate; {path}")
 
 
 def _progress(text: str) -> None:

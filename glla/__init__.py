@@ -1,36 +1,68 @@
-"""glla: linear algebra on the GPU through nothing but OpenGL 3.3 fragment shaders."""
+"""glla: linear algebra on the GPU through nothing but OpenGL 3.3 fragment shaders.
 
-from glla import array_api, errors, hybrid
-from glla.device import Device, default_device, list_egl_devices
-from glla.explanation import explain
-from glla.linalg import (
-    PLU,
-    RREF,
-    RefinedSolution,
-    SlogdetResult,
-    det,
-    inv,
-    lu_factor,
-    lu_solve,
-    matmul,
-    plan,
-    plu,
-    rcond,
-    rref,
-    slogdet,
-    solve,
-)
-from glla.matrix import Matrix, asarray, from_dlpack
-from glla.queue import Coprocessor, Pending, coprocessor
+The way of ``glla.matmul(A, B)`` from the call to the draw, and the file to read for each step:
+
+1.  ``linalg/products.py``: the public function looks at its operands (``linalg/operands.py``).
+2.  ``operations/routes.py``: small matrices go together in one plan, others one by one, what does not fit in tiles.
+3.  ``operations/matmul.py``: `choose` picks the variant by shapes and limits, `plan` writes its passes into a draft.
+4.  ``passes/draft.py``, ``passes/plan.py``: a plan is a list of steps over named slots; ``print(glla.plan(...))``.
+5.  ``passes/check.py``: what OpenGL would not find is found here, before the plan runs for the first time.
+6.  ``gl/runner.py``: a plan of plans is walked through: upload, pack, multiply, unpack, read back.
+7.  ``gl/device.py``, ``gl/programs.py``: shaders are compiled once, textures come from a pool, all calls are looked up.
+8.  ``shaders/matmul/inner_product.frag``: a fragment sums 2x2 products over the inner dimension for its texel of C.
+9.  ``gl/device.py``: one call of glDrawArrays for each pass; nothing waits before the read-back.
+10. ``linalg/products.py``: the array is checked for overflow and returned.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from glla import errors
+from glla._version import __version__
+from glla.array.array import Matrix, asarray
+from glla.gl import Device, default_device, list_egl_devices
+from glla.interop.dlpack import from_dlpack
+from glla.linalg import PLU, RREF, RefinedSolution, SlogdetResult, explain, plan, public
+from glla.linalg.public import *  # noqa: F403  # the functions: a list that is written by `python -m glla.generate`
+from glla.passes import Form, Limits
 from glla.tracing import trace
 
-__version__ = "0.1.0"
+if TYPE_CHECKING:
+    from glla import hybrid
+    from glla.interop import namespace as array_api
+    from glla.queue.coprocessor import Coprocessor, coprocessor
+    from glla.queue.pending import Pending
+
+_LATER = {
+    "Coprocessor": ("glla.queue", "Coprocessor"),
+    "Pending": ("glla.queue", "Pending"),
+    "array_api": ("glla.interop.namespace", ""),
+    "coprocessor": ("glla.queue", "coprocessor"),
+    "hybrid": ("glla.hybrid", ""),
+}
+"""Names that are imported when they are first used, each with its module: many a user needs none of them."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module, member = _LATER[name]
+    found = import_module(module)
+    globals()[name] = value = getattr(found, member) if member else found
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
 
 __all__ = [
     "PLU",
     "RREF",
     "Coprocessor",
     "Device",
+    "Form",
+    "Limits",
     "Matrix",
     "Pending",
     "RefinedSolution",
@@ -40,21 +72,12 @@ __all__ = [
     "asarray",
     "coprocessor",
     "default_device",
-    "det",
     "errors",
     "explain",
     "from_dlpack",
     "hybrid",
-    "inv",
     "list_egl_devices",
-    "lu_factor",
-    "lu_solve",
-    "matmul",
     "plan",
-    "plu",
-    "rcond",
-    "rref",
-    "slogdet",
-    "solve",
     "trace",
 ]
+__all__ += public.__all__

@@ -19,8 +19,8 @@ from typing import Any
 
 import glla
 from glla import Device
-from glla.character import examine, passed
 from glla.errors import ContextError, GllaError
+from glla.gl.selftest import examine, passed
 
 PACKAGES = ("numpy", "moderngl", "glfw")
 """What glla needs, by the names of their distributions."""
@@ -112,7 +112,9 @@ def _parser() -> argparse.ArgumentParser:
     _add_trace_commands(commands)
 
     variants = commands.add_parser("variants", help="every variant of every operation, and what it costs")
-    variants.add_argument("operation", nargs="*", metavar="OPERATION", help="matmul, plu, rref (all)")
+    variants.add_argument(
+        "operation", nargs="*", metavar="OPERATION", help=_operations("those with variants of their own")
+    )
     variants.add_argument("--size", type=_positive, default=256, metavar="N", help="order of the matrices (256)")
     variants.add_argument(
         "--count",
@@ -137,9 +139,9 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_compare(commands: Any) -> None:
-    from glla.device import tuning
+    from glla.gl import tuning
     from glla.lab import custom, sizes
-    from glla.lab.operations import OPERATIONS
+    from glla.operations import OPERATIONS
 
     compare = commands.add_parser(
         "compare",
@@ -197,7 +199,7 @@ def _add_compare(commands: Any) -> None:
         "makes glla look for nothing.",
         epilog=f"SIZES are {sizes.GRAMMAR}. The exit status is 1 if a result was wrong or a variant failed.",
     )
-    tune.add_argument("operation", nargs="*", metavar="OPERATION", help=f"{', '.join(tuning.TABLES)} (all)")
+    tune.add_argument("operation", nargs="*", metavar="OPERATION", help=f"{', '.join(tuning.operations())} (all)")
     tune.add_argument("--sizes", type=_sizes, metavar="SIZES", help="orders of the matrices, see below")
     tune.add_argument("--seed", type=_natural, default=2007, help="seed of the random matrices (2007)")
     tune.add_argument("--out", type=Path, metavar="FILE", help="store it in this file instead")
@@ -215,6 +217,13 @@ def _add_device_options(parser: argparse.ArgumentParser) -> None:
     kind = group.add_mutually_exclusive_group()
     kind.add_argument("--software", action="store_true", default=None, help="a software rasteriser only")
     kind.add_argument("--hardware", action="store_false", dest="software", default=None, help="no software rasteriser")
+
+
+def _operations(default: str = "") -> str:
+    """Name all operations, for the help of an option."""
+    from glla.operations import OPERATIONS
+
+    return f"{', '.join(OPERATIONS)}{f' ({default})' if default else ''}"
 
 
 def _natural(text: str) -> int:
@@ -283,7 +292,7 @@ def _compare(options: argparse.Namespace) -> int:
     files = command.Files(options.json, options.csv, options.plot, options.html, options.pictures)
     files.check()
     own = custom.contenders(options.operation, options.shader)
-    bench = comparison.Bench(
+    experiment = comparison.Experiment(
         options.operation,
         options.variants,
         options.sizes,
@@ -296,17 +305,17 @@ def _compare(options: argparse.Namespace) -> int:
         command=options.line,
     )
     with _open(options) as device:
-        bench.device = device
-        custom.compile_all(device, own)
-        return command.run(bench, files)
+        experiment.device = device
+        custom.compile_all(device, options.operation, own)
+        return command.run(experiment, files)
 
 
 # -- gallery, tune ----------------------------------------------------------------------------------------------------
 
 
 def _gallery(options: argparse.Namespace) -> int:
-    from glla import shader
     from glla.lab import custom
+    from glla.passes import shader
 
     if options.name is not None:
         print(custom.gallery(options.name).read_text(encoding="utf-8"), end="")
@@ -318,7 +327,7 @@ def _gallery(options: argparse.Namespace) -> int:
 
 
 def _tune(options: argparse.Namespace) -> int:
-    from glla.device import tuning as files
+    from glla.gl import tuning as files
     from glla.lab import progress, tuning
 
     for name in options.operation:
@@ -378,21 +387,21 @@ def _ceilings(options: argparse.Namespace) -> int:
 
 def _add_trace_commands(commands: Any) -> None:
     trace = commands.add_parser("trace", help="every render pass of an operation: a film, a page, a time line, a table")
-    _add_operation_options(trace, "a plan's, or a function's: solve, inv, det")
+    _add_operation_options(trace)
     trace.add_argument("--out", type=Path, metavar="FILE", help="FILE.gif, FILE.html or FILE.json (a table is printed)")
     trace.add_argument("--seed", type=_natural, default=2007, help="seed of the random matrices (2007)")
     _add_device_options(trace)
     trace.set_defaults(command=_trace)
 
     explain = commands.add_parser("explain", help="the render passes of an operation in words; needs no GPU")
-    _add_operation_options(explain, "matmul, rref, plu, triangular")
+    _add_operation_options(explain)
     explain.set_defaults(command=_explain)
 
 
-def _add_operation_options(parser: argparse.ArgumentParser, which: str) -> None:
-    parser.add_argument("operation", metavar="OP", help=which)
+def _add_operation_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("operation", metavar="OP", help=_operations())
     parser.add_argument("--size", type=_positive, default=16, metavar="N", help="order of the matrices (16)")
-    parser.add_argument("--variant", metavar="V", help="of the operation (the one for small matrices)")
+    parser.add_argument("--variant", metavar="V", help="the plan of this variant (what a call would run)")
 
 
 def _trace(options: argparse.Namespace) -> int:
@@ -417,7 +426,7 @@ def _explain(options: argparse.Namespace) -> int:
 def _variants(options: argparse.Namespace) -> int:
     from glla.lab import collection, progress
 
-    chosen = options.operation or collection.OPERATIONS
+    chosen = options.operation or collection.names()
     if options.count:
         with _open(options) as device, progress.shown("counting fetches") as say:
             found = collection.entries(device, chosen, options.size, say)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from glla.recorder import LIMIT, Recorder
+from glla.gl.recorder import LIMIT, Recorder
 
 
 class Trace(Recorder):
@@ -59,7 +59,7 @@ def trace(*, values: bool = False, limit: int = LIMIT) -> Trace:
     Returns
     -------
     Trace
-        ``passes`` is a list of `glla.recorder.TracedPass`: operation, number, shader, inputs, outputs, region,
+        ``passes`` is a list of `glla.gl.recorder.TracedPass`: operation, number, shader, inputs, outputs, region,
         uniforms, times, values. ``print`` shows a table, ``save`` writes a file.
 
     Raises
@@ -81,8 +81,8 @@ def trace(*, values: bool = False, limit: int = LIMIT) -> Trace:
     >>> with glla.trace(values=True) as t:
     ...     x = glla.matmul([[1, 2], [3, 4]], [[5], [6]], variant="virtual_cube")
     >>> [one.shader for one in t.passes]
-    ['packing/pack', 'packing/pack', 'matmul/virtual_cube', 'packing/unpack']
-    >>> t.passes[2].values["C"]
+    ['(upload)', 'packing/pack', '(upload)', 'packing/pack', 'matmul/virtual_cube', 'packing/unpack', '(read back)']
+    >>> t.passes[4].values["C"]
     array([[17.],
            [39.]], dtype=float32)
     """

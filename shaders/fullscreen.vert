@@ -1,4 +1,4 @@
-// The vertex stage of every pass that needs nothing but fragments, see lib/fullscreen.glsl.
+// The vertex stage of every pass that has none of its own, see lib/fullscreen.glsl.
 
 #include "lib/fullscreen.glsl"
 

@@ -17,7 +17,7 @@ os.environ.setdefault("GLLA_DEBUG", "1")
 os.environ["GLLA_TUNING"] = "off"
 
 import glla
-from glla import shader as shaders
+from glla.passes import shader as shaders
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "matrices"
 

@@ -6,27 +6,28 @@ import inspect
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from itertools import product
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from glla.kernels import elementwise, reduce
-from glla.kernels.pivot import NORMS
-from glla.passes import COMPUTE, Limits, Transfer
+from glla.operations import OPERATIONS, Operation, elementwise, reduce
+from glla.operations.elimination.pivot import NORMS
+from glla.passes import COMPUTE, Form, Limits, Transfer, stages
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "glla"
 SHADERS = ROOT / "shaders"
 
-# Imports point down only. `glla` is the package itself (its public names, from __init__.py). `tracing` adds to the
-# recorder the saving, which the lab does.
+# Imports point down only, those under TYPE_CHECKING counted. `glla` is the facade (__init__.py), which the lab
+# stands below; `tracing` adds to the recorder the saving, which the lab does.
 ORDER = [
-    "errors", "layout", "conditions", "shader", "passes", "kernels", "device", "character", "dispatch", "resident",
-    "matrix", "factors", "refine", "remedies", "condition", "stacks", "tiling", "echelon", "modular", "gauss_jordan",
-    "linalg", "protocols", "array_api", "queue", "hybrid", "explanation", "recorder", "testing", "adversaries", "glla",
-    "lab", "tracing", "cli", "__main__",
+    "_version", "errors", "registry", "passes", "operations", "gl", "array", "linalg", "interop", "queue", "hybrid",
+    "testing", "lab", "tracing", "glla", "array_api", "generate", "cli", "__main__",
 ]  # fmt: skip
 
 # testing.py judges the library, so it must not be built from what it judges.
@@ -47,8 +48,22 @@ SHIPPED = sorted(
 MODULES = sorted(PACKAGE.rglob("*.py"))
 SHADER_FILES = sorted(path for path in SHADERS.rglob("*") if path.suffix in {".frag", ".vert", ".comp", ".glsl"})
 ENTRY_POINTS = [path for path in SHADER_FILES if path.suffix in {".frag", ".comp"}]
-# kernels/_name.py is a helper, not an operation.
-OPERATIONS = sorted(path.stem for path in (PACKAGE / "kernels").glob("[!_]*.py"))
+
+
+def module_of(path):
+    """The module that a file of the package holds."""
+    return importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
+
+
+def draws(path):
+    """Whether a module of operations adds passes to a draft itself; others are made of the plans of these."""
+    return bool(re.search(r"draft\.(draw|dispatch)\(", path.read_text(encoding="utf-8")))
+
+
+# Modules of operations that draw, by name, and the variants of others whose steps they write.
+DRAWING = {path.stem: path for path in sorted((PACKAGE / "operations").rglob("[!_]*.py")) if draws(path)}
+TESTED_WITH = {"panels": "plu", "columns": "plu"}
+KERNELS = sorted(set(DRAWING) - set(TESTED_WITH))
 
 
 def relative(path):
@@ -88,84 +103,130 @@ def imports_of(path):
     return ours, others
 
 
-# What the parameters of plan builders may be, by name; a bool is both, anything else its default.
+LIMITS = [Limits(opengl=COMPUTE), Limits(opengl=COMPUTE, software=True)]
+
+# Shapes of operands beside those of a record's example.
+SHAPES = {
+    "matmul": [((5, 6), (6, 5)), ((70, 131), (131, 34))],
+    **{name: [((5, 4),), ((4, 7),), ((70, 3),), ((67, 400),)] for name in ("rref", "plu", "lu_factor")},
+    **{name: [((5, 5), (5, 300))] for name in ("solve", "lu_solve", "triangular")},
+}
+ORDERS = (1, 5, 70)  # of examples: the last is more than one block, and more than a panel
+COUNTS = (1, 3)  # members of a stack
+
+
+def layouts(shapes):
+    """Forms of operands: in the host's memory, on the device, and transposed, each with each."""
+    choices = [
+        [Form(shape, resident, transposed) for resident in (False, True) for transposed in (False, True)]
+        for shape in shapes
+    ]
+    return [tuple(forms) for forms in product(*choices)]
+
+
+def given_to(function, record):
+    """Every choice of options of a builder: variants with the pivoting that they know, and flags."""
+    choices = {}
+    for name, parameter in inspect.signature(function).parameters.items():
+        if name in getattr(function, "keywords", {}):
+            continue  # is settled
+        if name == "variant":
+            choices[name] = [None, *record.variants]
+        elif name == "pivoting":
+            choices[name] = [None, *NORMS] if parameter.default is None else list(NORMS)
+        elif parameter.annotation == "bool":
+            choices[name] = [False, True]
+    for values in product(*choices.values()):
+        options = dict(zip(choices, values, strict=True))
+        known = None if record.pivotings is None or not options.get("variant") else record.pivotings(options["variant"])
+        if known is None or options.get("pivoting") in (None, *known):
+            yield options
+
+
+@cache
+def plans_of_record(name):
+    """Every plan of an operation: of itself, of calls, and of what may come after them."""
+    record, rng = OPERATIONS[name], np.random.default_rng(0)
+    examples = [tuple(array.shape for array in record.example(order, rng)) for order in ORDERS]
+    plans = []
+    for shapes, limits in product([*examples, *SHAPES.get(name, [])], LIMITS):
+        hosted = tuple(Form(shape) for shape in shapes)
+        for options in given_to(record.core, record):
+            at = tuple(form.on_device for form in hosted)
+            plans.append(record.core(at, limits, **options))
+        calls = [(forms, {}) for forms in layouts(shapes)]
+        for forms, options in [*calls, *((hosted, options) for options in given_to(record.whole, record))]:
+            plans += [plan for _, plan in stages(record.whole(forms, limits, **options))]
+        if record.batch is not None:
+            for count, options in product(COUNTS, given_to(record.batch.plan, record)):
+                forms = tuple(replace(form, shape=(count, *form.shape)) for form in hosted)
+                plans += [plan for _, plan in stages(record.batch.plan(forms, limits, **options))]
+    return plans
+
+
+# What the parameters of other builders may be, by name; a bool is both, anything else its default.
 PARAMETERS = {
-    "shape": [(5, 4), (4, 7), (70, 3), (70, 67)],  # the third has several candidates, the last two panels
+    "shape": [(5, 4), (4, 7), (70, 3), (70, 67)],
     "size": [(5, 4)],
     "m": [5], "k": [6], "n": [5], "rows": [5], "columns": [4], "steps": [2], "layers": [3],
     "texture_size": [4],
     "sweeps": [0, 2],
-    "count": [1, 3],
     "tile": [(0, 0, 2, 2)],
     "trips": [(1, 2)],
     "which": ["L", "U"],
 }  # fmt: skip
-LIES = [(1, 1, 0), (0, 1, 1)]
+PLACEMENTS = [(1, 1, 0), (0, 1, 1)]
 # Where a name means something else.
 PARAMETERS_OF = {
     ("equilibrate", "scale"): {"rows": [-1, 0, 1], "columns": [-1, 0, 1]},
-    ("elementwise", "unary"): {"operation": [*elementwise.UNARY], "lies": LIES},
-    ("elementwise", "binary"): {"operation": [*elementwise.BINARY], "left": LIES, "right": LIES},
-    ("blocks", "assign"): {"count": [(1, 3)], "lies": LIES},
+    ("elementwise", "unary"): {"operation": [*elementwise.UNARY], "placement": PLACEMENTS},
+    ("elementwise", "binary"): {"operation": [*elementwise.BINARY], "left": PLACEMENTS, "right": PLACEMENTS},
+    ("blocks", "assign"): {"count": [(1, 3)], "placement": PLACEMENTS},
     ("blocks", "gather"): {"source": [(5, 7)]},
     ("reduce", "fold"): {"operation": [*reduce.FOLDS], "axis": [None, 0, 1]},
-    ("triangular", "plan"): {"n": [5, 70]},  # one block and two
-    **{
-        ("stack", builder): {"texture_size": [64]}
-        for builder in ("matmul", "factor", "determinant", "solve", "substitute")
-    },
 }
 
 
 def builders(module):
-    """The public functions of a kernels module that return a plan."""
+    """The public functions of a module that make a plan of a pass or two, for shapes: neither forms nor limits."""
     for name, function in vars(module).items():
         own = inspect.isroutine(inspect.unwrap(function)) and function.__module__ == module.__name__
-        if own and not name.startswith("_") and inspect.signature(function).return_annotation == "Plan":
-            yield name, function
+        if own and not name.startswith("_"):
+            signature = inspect.signature(function)
+            if signature.return_annotation == "Plan" and not {"forms", "limits"} & set(signature.parameters):
+                yield name, function
 
 
-def values(operation, builder, parameter, module):
+def values(kernel, builder, parameter):
     """What a parameter may be."""
-    own = PARAMETERS_OF.get((operation, builder), {})
+    own = PARAMETERS_OF.get((kernel, builder), {})
     if parameter.name in own:
         return own[parameter.name]
-    if parameter.name == "variant":
-        return list(module.VARIANTS)
-    if parameter.name == "pivoting":
-        return list(dict.fromkeys([parameter.default, *NORMS]))
     if parameter.annotation == "bool":
         return [False, True]
     if parameter.name in PARAMETERS:
         return PARAMETERS[parameter.name]
-    assert parameter.default is not parameter.empty, f"{operation}.{builder}: add {parameter.name} to PARAMETERS"
+    assert parameter.default is not parameter.empty, f"{kernel}.{builder}: add {parameter.name} to PARAMETERS"
     return [parameter.default]
 
 
 @cache
-def plans_of(operation):
-    """Every plan that the builders of an operation make over all their parameters."""
-    module = importlib.import_module(f"glla.kernels.{operation}")
+def plans_of_kernel(kernel):
+    """Every plan that the builders of a module make over all their parameters."""
     plans = []
-    for name, function in builders(module):
+    for name, function in builders(module_of(DRAWING[kernel])):
         parameters = inspect.signature(function).parameters
-        choices = [values(operation, name, parameter, module) for parameter in parameters.values()]
-        named = (dict(zip(parameters, chosen, strict=True)) for chosen in product(*choices))
-        plans += [function(**given) for given in named if goes_together(module, given)]
+        choices = [values(kernel, name, parameter) for parameter in parameters.values()]
+        plans += [function(**dict(zip(parameters, chosen, strict=True))) for chosen in product(*choices)]
     return plans
-
-
-def goes_together(module, given):
-    """Whether a variant knows a pivoting strategy; an operation without `pivotings` says that each knows all."""
-    known = getattr(module, "pivotings", lambda variant: NORMS)
-    return given.get("pivoting") is None or "variant" not in given or given["pivoting"] in known(given["variant"])
 
 
 @cache
 def reached_shaders():
     """The entry points that some plan draws or dispatches, as paths below shaders/ without their suffix."""
-    plans = (plan for operation in OPERATIONS for plan in plans_of(operation))
-    return {step.shader for plan in plans for step in plan.steps if not isinstance(step, Transfer)}
+    plans = [plan for kernel in KERNELS for plan in plans_of_kernel(kernel)]
+    plans += [plan for name in OPERATIONS for plan in plans_of_record(name)]
+    return {step.shader for plan in plans for step in plan.passes if not isinstance(step, Transfer)}
 
 
 # ---- imports ---------------------------------------------------------------------------------
@@ -173,16 +234,19 @@ def reached_shaders():
 
 def test_import_scanner_sees_every_form():
     source = """
-import numpy, glla.device
+import numpy, glla.gl
 from glla import passes
 from . import matmul
-from ..layout import Layout
+from ..passes.layout import Layout
 def later():
     import scipy.linalg
+if TYPE_CHECKING:
+    from glla.lab import peers
 """
-    names = set(imported_names(source, "glla.kernels"))
+    names = set(imported_names(source, "glla.operations"))
     assert names == {
-        "numpy", "glla.device", "glla.passes", "glla.kernels.matmul", "glla.layout.Layout", "scipy.linalg",
+        "numpy", "glla.gl", "glla.passes", "glla.operations.matmul", "glla.passes.layout.Layout", "scipy.linalg",
+        "glla.lab.peers",
     }  # fmt: skip
 
 
@@ -194,11 +258,48 @@ def test_every_module_has_its_place_in_the_order(path):
 @pytest.mark.parametrize("path", MODULES, ids=relative)
 def test_imports_point_down(path):
     own = component(path)
-    if own in {"glla", "__main__"}:
-        return
     ours, _ = imports_of(path)
     upward = {name for name in ours if ORDER.index(name) > ORDER.index(own)}
     assert not upward, f"{relative(path)} ({own}) imports {sorted(upward)}, which stand above it"
+
+
+@pytest.mark.parametrize("path", [path for path in MODULES if component(path) == "operations"], ids=relative)
+def test_operations_do_not_ask_for_their_list(path):
+    """It imports every one of them."""
+    package = ".".join(path.relative_to(ROOT).parent.parts)
+    names = set(imported_names(path.read_text(encoding="utf-8"), package))
+    assert "glla.operations.OPERATIONS" not in names
+
+
+@pytest.mark.parametrize("room", sorted({component(path) for path in MODULES if path.parent != PACKAGE}))
+def test_no_room_goes_round_in_circles(room):
+    """Modules of a room import each other one way, too, those under TYPE_CHECKING and within functions counted."""
+    graph = {module: ours & set(modules()) - {module} for module, ours in modules().items()}
+    own = {module: used for module, used in graph.items() if module.split(".")[1:2] == [room]}
+    try:
+        TopologicalSorter(own).prepare()
+    except CycleError as error:
+        pytest.fail(f"{' <- '.join(error.args[1])}")
+
+
+@cache
+def modules():
+    """Each module of the package, and the modules that it imports."""
+    named = {".".join(path.relative_to(ROOT).with_suffix("").parts): path for path in MODULES}
+    found = {}
+    for name, path in named.items():
+        package = name.rpartition(".")[0]
+        imported = set(imported_names(path.read_text(encoding="utf-8"), package))
+        found[name] = {one for one in imported | {one.rpartition(".")[0] for one in imported} if one in named}
+    return found
+
+
+@pytest.mark.parametrize("path", [path for path in MODULES if component(path) != "gl"], ids=relative)
+def test_limits_alone_say_what_a_device_is(path):
+    """No second flag for "is a GPU": what is fast on one is a parameter of a variant, with a default by limits."""
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    arguments = {node.arg for node in nodes if isinstance(node, ast.arg | ast.keyword)}
+    assert not arguments & {"unroll", "fused"}
 
 
 @pytest.mark.parametrize("path", [path for path in MODULES if component(path) == "testing"], ids=relative)
@@ -208,11 +309,11 @@ def test_testing_stands_alone(path):
     assert not extra, f"{relative(path)} imports {sorted(extra)}"
 
 
-@pytest.mark.parametrize("path", [path for path in MODULES if component(path) != "device"], ids=relative)
+@pytest.mark.parametrize("path", [path for path in MODULES if component(path) != "gl"], ids=relative)
 def test_only_device_talks_to_gl(path):
     _, others = imports_of(path)
     found = others & GL_PACKAGES
-    assert not found, f"{relative(path)} imports {sorted(found)}; only glla/device may"
+    assert not found, f"{relative(path)} imports {sorted(found)}; only glla/gl may"
 
 
 def test_import_is_light():
@@ -248,11 +349,22 @@ def test_no_machine_paths(path):
     assert not found
 
 
-@pytest.mark.parametrize("operation", OPERATIONS)
-def test_operation_has_shaders_and_tests(operation):
-    shaders, tests = SHADERS / operation, ROOT / "tests" / "kernels" / f"test_{operation}.py"
-    assert any(shaders.glob("*.frag")), f"kernels/{operation}.py wants shaders in {relative(shaders)}/"
-    assert tests.is_file(), f"kernels/{operation}.py wants {relative(tests)}"
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_what_draws_has_shaders_and_tests(kernel):
+    shaders, tests = SHADERS / kernel, ROOT / "tests" / "operations" / f"test_{kernel}.py"
+    assert any(shaders.rglob("*.frag")), f"operations/{kernel}.py wants shaders in {relative(shaders)}/"
+    assert tests.is_file(), f"operations/{kernel}.py wants {relative(tests)}"
+
+
+@pytest.mark.parametrize("folder", sorted({path.parent for path in SHADER_FILES}), ids=relative)
+def test_shader_folder_has_a_reading_order(folder):
+    """A folder of more than three shaders has a README.md; one that is there names every shader file beside it."""
+    names = [path.name for path in SHADER_FILES if path.parent == folder]
+    readme = folder / "README.md"
+    assert readme.is_file() or len(names) <= 3, f"{relative(folder)}: {len(names)} files, in which order to read them?"
+    text = readme.read_text(encoding="utf-8") if readme.is_file() else "".join(f"`{name}`" for name in names)
+    missing = [name for name in names if f"`{name}`" not in text]
+    assert not missing, f"{relative(readme)} does not name {', '.join(missing)}"
 
 
 @pytest.mark.parametrize("path", SHADER_FILES, ids=relative)
@@ -271,27 +383,26 @@ def test_shader_is_reached_by_a_variant(path):
 # ---- plans -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("operation", OPERATIONS)
-def test_every_plan_keeps_the_rules(operation):
-    for plan in plans_of(operation):
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_every_plan_of_a_kernel_keeps_the_rules(kernel):
+    for plan in plans_of_kernel(kernel):
         plan.check(Limits(opengl=COMPUTE))
 
 
-@pytest.mark.parametrize("operation", OPERATIONS)
-def test_tests_of_an_operation_cover_its_choices(operation):
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_every_plan_of_an_operation_keeps_the_rules(name):
+    plans = plans_of_record(name)
+    assert plans
+    for plan in plans:
+        plan.check(Limits(opengl=COMPUTE))
+
+
+@pytest.mark.parametrize("name", [name for name, record in OPERATIONS.items() if record.choose is not Operation.choose])
+def test_tests_of_an_operation_cover_its_choices(name):
     """A test that names the table gets each new entry of it."""
-    module = importlib.import_module(f"glla.kernels.{operation}")
-    taken = {name for _, function in builders(module) for name in inspect.signature(function).parameters}
-    wanted = {table for table, name in (("VARIANTS", "variant"), ("NORMS", "pivoting")) if name in taken}
-    tests = ROOT / "tests" / "kernels" / f"test_{operation}.py"
-    text = tests.read_text(encoding="utf-8") if tests.is_file() else ""
+    record = OPERATIONS[name]
+    kernel = inspect.getmodule(inspect.unwrap(record.core)).__name__.rpartition(".")[2]
+    wanted = {"VARIANTS"} | ({"NORMS"} if record.pivotings is not None else set())
+    text = (ROOT / "tests" / "operations" / f"test_{kernel}.py").read_text(encoding="utf-8")
     named = set(re.findall(r"parametrize\([^\n]*\b(VARIANTS|NORMS)\b", text))
     assert wanted <= named, f"parametrize a test over {sorted(wanted - named)}"
-
-
-@pytest.mark.parametrize("operation", OPERATIONS)
-def test_variants_are_a_choice(operation):
-    """More than one variant means that a plan can be asked for by name."""
-    module = importlib.import_module(f"glla.kernels.{operation}")
-    taken = {name for _, function in builders(module) for name in inspect.signature(function).parameters}
-    assert len(getattr(module, "VARIANTS", {})) < 2 or "variant" in taken

@@ -11,6 +11,8 @@ import glla
 from glla import array_api as xp
 from glla import testing
 from glla.errors import DTypeError, OptionError, ShapeError, UnsupportedError
+from glla.operations import OPERATIONS
+from glla.registry import PUBLIC
 
 OWN_NAMES = {
     "Device", "ArrayAPIStrictFlags", "get_array_api_strict_flags", "reset_array_api_strict_flags",
@@ -27,12 +29,13 @@ def left_out(text):
     """Names in the sentence of a docstring that begins with "Left out"."""
     sentence = text[text.index("Left out") : text.index("\nExamples")]
     quoted = " ".join(re.findall(r"``([^`]*)``", sentence))
-    return sorted(set(quoted.split()) - {"linalg"})
+    return sorted(set(quoted.split()) - {"linalg", "linalg.LEFT_OUT"})
 
 
 def test_the_docstring_says_what_is_left_out():
-    missing = (set(MAIN) - set(xp.__all__)) | (set(strict.linalg.__all__) - set(LINALG))
-    assert left_out(xp.__doc__) == sorted(missing)
+    assert left_out(xp.__doc__) == sorted(set(MAIN) - set(xp.__all__))
+    assert set(strict.linalg.__all__) == xp.linalg.STANDARD
+    assert sorted(set(strict.linalg.__all__) - set(LINALG)) == xp.linalg.LEFT_OUT
 
 
 def test_nothing_is_there_that_the_standard_has_not():
@@ -209,8 +212,21 @@ CASES = {
 }
 
 
+BY_RECORD = sorted(
+    (one.namespace, name) for name, one in PUBLIC.items() if one.namespace and f"linalg.{one.namespace}" not in CASES
+)
+"""Functions that an operation's decorator offers, compared on its example."""
+
+
+@pytest.mark.parametrize(("name", "operation"), BY_RECORD)
+def test_functions_of_operations(name, operation):
+    operands = OPERATIONS[operation].example(7, np.random.default_rng(7))
+    ours, theirs = (getattr(module.linalg, name) for module in (xp, strict))
+    compare(ours(*map(xp.asarray, operands)), theirs(*map(strict.asarray, operands)), 64)
+
+
 def test_every_function_is_compared():
-    compared = {name.split()[0] for name in CASES} | {*UNARY, *BINARY}
+    compared = {name.split()[0] for name in CASES} | {*UNARY, *BINARY} | {f"linalg.{name}" for name, _ in BY_RECORD}
     elsewhere = {
         "__array_namespace_info__", "broadcast_shapes", "empty", "empty_like", "finfo", "from_dlpack", "isdtype",
     }  # fmt: skip

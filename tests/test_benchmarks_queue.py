@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from glla.device.context import list_egl_devices
+from glla.gl import list_egl_devices
 
 ROOT = Path(__file__).resolve().parents[1]
 

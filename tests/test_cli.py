@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 import glla
-from glla import character, cli
+from glla import cli
 from glla.cli import main
 from glla.errors import ContextError, GllaError
+from glla.gl import selftest as character
 
 ROOT = Path(__file__).parents[1]
 

@@ -8,8 +8,9 @@ import pytest
 import glla
 from benchmarks import cliffs, report
 from benchmarks.cliffs import SUBJECTS, Sample, neighbours
-from glla.kernels import matmul, plu, rref, triangular
-from glla.passes import Limits
+from glla.operations import OPERATIONS, triangular
+from glla.operations.elimination import plu
+from glla.passes import Limits, resident
 
 
 def sample(shape, rate, operation="matmul"):
@@ -153,7 +154,7 @@ def test_what_is_measured_is_what_users_call(device, operation):
         "matmul": "matmul[inner_product]",
         "plu": "plu[rank2, partial]",
         "solve": "plu[rank2, partial], triangular[blocked, lower], triangular[blocked, upper]",
-        "rref": "rref[rank2, harmonic]",
+        "rref": "rref[rank2, harmonic], plu[rank2, partial], triangular[blocked, lower], triangular[blocked, upper]",
     }
     assert measured.plans == wanted[operation]
     assert measured.passes > 0
@@ -176,21 +177,15 @@ BLOCKED = [1001, 1023, 1024, 1025, 1088, 1100, 1536, 1537]
 
 def plans(operation, shape, limits):
     """Give the variants that `choose` picks, and the plans that do the arithmetic."""
-    unroll = not limits.software
-    if operation == "matmul":
-        name = matmul.choose(*shape, limits)
-        return (name,), [matmul.plan(*shape, name, limits)]
-    if operation == "rref":
-        name = rref.choose(shape, limits)
-        return (name,), [rref.plan(shape, variant=name, unroll=unroll)]
-    square = (shape[0], shape[0]) if operation == "solve" else shape
-    name = plu.choose(square, limits)
-    found = [plu.plan(square, variant=name, unroll=unroll)]
-    if operation == "plu":
-        return (name,), found
-    substitution = triangular.choose(*shape, limits)
-    options = {"variant": substitution, "unroll": unroll}
-    return (name, substitution), [*found, *(triangular.plan(*shape, upper=upper, **options) for upper in (False, True))]
+    forms = resident(*SUBJECTS[operation].operands(shape))
+    if operation != "solve":
+        record = OPERATIONS[operation]
+        name, _ = record.choose(forms, limits)
+        return (name,), [record.core(forms, limits, variant=name)]
+    (name, _), (substitution, _) = plu.choose(forms[:1], limits), triangular.choose(forms, limits)
+    made = [plu.plan(forms[:1], limits, variant=name)]
+    made += [triangular.plan(forms, limits, variant=substitution, upper=upper) for upper in (False, True)]
+    return (name, substitution), made
 
 
 def costs(operation, tried, limits):

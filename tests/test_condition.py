@@ -5,7 +5,7 @@ import pytest
 
 import glla
 from glla import testing
-from glla.adversaries import growing
+from glla.testing.adversaries import growing
 
 
 @pytest.mark.parametrize("kind", ["normal", "uniform", "spd", "graded", "permutation"])

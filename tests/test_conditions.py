@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from glla import shader
 from glla.errors import ShaderError
+from glla.passes import shader
 
 LIMIT = 2**31
 

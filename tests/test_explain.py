@@ -1,38 +1,40 @@
 """glla.explain: plans in words, from the headers of their shaders."""
 
+import re
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import glla
-from glla import shader as shaders
-from glla.explanation import Loop, Steps, folded
-from glla.kernels import matmul, plu, rref
+from glla.operations import OPERATIONS
+from glla.passes import Draft, Host, Storage, forms_of, resident, stages
+from glla.passes import shader as shaders
+from glla.passes.outline import Part, outline
 
 ENTRY_POINTS = sorted(
     path.relative_to(shaders.root()).with_suffix("").as_posix() for path in shaders.root().rglob("*.frag")
 )
-PLANS = {
-    "matmul": [matmul.plan(20, 30, 20, variant) for variant in matmul.VARIANTS],
-    "plu": [glla.plan("plu", (70, 67), variant=variant) for variant in plu.VARIANTS],
-    "rref": [glla.plan("rref", (67, 70), variant=variant) for variant in rref.VARIANTS],
-    "triangular": [glla.plan("triangular", (7, 7), (7, 2))],
+SOFTWARE, GPU = glla.Limits(software=True), glla.Limits()
+FORMS = {
+    "matmul": resident((20, 30), (30, 20)),
+    "plu": resident((70, 67)),
+    "rref": resident((67, 70)),
+    "triangular": resident((7, 7), (7, 2)),
 }
+COMPUTE = glla.Limits(opengl=430)
+PLANS = [
+    OPERATIONS[name].core(forms, limits, variant=variant)
+    for name, forms in FORMS.items()
+    for limits in (COMPUTE, SOFTWARE)
+    for variant in OPERATIONS[name].tunable() | (OPERATIONS[name].variants if limits is COMPUTE else {})
+]
 
 
 def flat(items):
     """Steps that the items stand for, each once."""
     return sorted(number for item in items for number in item.numbers)
-
-
-def fold(text):
-    return folded([Steps((letter,), (number,)) for number, letter in enumerate(text)])
-
-
-def shape(items):
-    """Nested: letters, and (fewest, most, body)."""
-    return [item.key[0] if isinstance(item, Steps) else (*item.times, shape(item.body)) for item in items]
 
 
 # ---- summaries -------------------------------------------------------------------------------
@@ -73,74 +75,183 @@ def test_unknown_shader():
         shaders.summary("no/such")
 
 
-# ---- folding ---------------------------------------------------------------------------------
+# ---- outlines --------------------------------------------------------------------------------
+
+
+def drafted(text):
+    """A plan of one-texel passes: letters are defines, ``(name 0 ...)`` scopes, ``(name - ...)`` parts."""
+    draft = Draft("text")
+    draft.operand("A", Storage(1, 1))
+    draft.slot("X", Storage(1, 1))
+
+    def add(words):
+        while words:
+            word = words.pop(0)
+            if word == ")":
+                return
+            if word == "(":
+                name, number = words.pop(0), words.pop(0)
+                with draft.scope(name, None if number == "-" else int(number)):
+                    add(words)
+            else:
+                draft.draw("ceilings/increment", {"before": "A"}, "X", defines={word: 1})
+
+    add(text.replace("(", " ( ").replace(")", " ) ").split())
+    return draft.plan({"X": "X"})
+
+
+def shape(items, runs=1):
+    """Nested: letters, and (name, first, last, [body]); with how many in a row, and in how many turns if not in all."""
+    result = []
+    for item in items:
+        often = () if item.turns == runs else (item.turns,)
+        if isinstance(item, Part):
+            result.append((item.name, *(item.loop or ()), shape(item.items, item.runs), *often))
+        else:
+            letter, times = item.key[1][0][0], "" if item.times == (1, 1) else "{}-{}".format(*item.times)
+            result.append((letter + times, *often) if often else letter + times)
+    return result
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("", []),
-        ("abc", ["a", "b", "c"]),
-        ("aaa", [(3, 3, ["a"])]),
-        ("abababc", [(3, 3, ["a", "b"]), "c"]),
-        ("xaabaab", ["x", (2, 2, [(2, 2, ["a"]), "b"])]),
-        ("aabaaab", [(2, 2, [(2, 3, ["a"]), "b"])]),
-        ("abcabcdabcabcd", [(2, 2, [(2, 2, ["a", "b", "c"]), "d"])]),
+        ("a b c", ["a", "b", "c"]),
+        ("a a a b", ["a3-3", "b"]),
+        ("(i 0 a b)(i 1 a b)(i 2 a b) c", [("i", 0, 2, ["a", "b"]), "c"]),
+        ("(i 0 a b)", [("i", 0, 0, ["a", "b"])]),
+        ("(i 0 a)(i 0 a)", [("i", 0, 0, ["a"]), ("i", 0, 0, ["a"])]),  # two loops, one behind the other
+        ("(i 0 a)(j 0 a)", [("i", 0, 0, ["a"]), ("j", 0, 0, ["a"])]),
+        ("(i 0 a)b(i 1 a)", [("i", 0, 0, ["a"]), "b", ("i", 1, 1, ["a"])]),
+        ("(p - a b)(p - a b)", [("p", ["a", "b"]), ("p", ["a", "b"])]),  # parts are no loop
+        ("(i 0 a b)(i 1 b)(i 2 b c)", [("i", 0, 2, [("a", 1), "b", ("c", 1)])]),
+        ("(i 0 x)(i 1 a x)(i 2 a x)", [("i", 0, 2, [("a", 2), "x"])]),
+        ("(i 0 a a)(i 1 a)", [("i", 0, 1, ["a1-2"])]),
+        ("(i 0 (k 0 a)(k 1 a b))(i 1 (k 0 a))", [("i", 0, 1, [("k", 0, 1, ["a", ("b", 1)])])]),
+        ("(i 0 a (p - b))(i 1 a)", [("i", 0, 1, ["a", ("p", ["b"], 1)])]),
+        ("(i 0 (k 0 (s 0 a)))", [("i", 0, 0, [("k", 0, 0, [("s", 0, 0, ["a"])])])]),
     ],
 )
-def test_folding(text, expected):
-    items = fold(text)
+def test_outline(text, expected):
+    plan = drafted(text) if text else Draft("nothing").plan({})
+    items = outline(plan)
     assert shape(items) == expected
-    assert flat(items) == list(range(len(text)))
+    assert flat(items) == list(range(len(plan.steps)))
 
 
 def test_a_loop_keeps_which_steps_are_which():
-    (loop,) = fold("ababab")
-    assert isinstance(loop, Loop)
-    assert [item.numbers for item in loop.body] == [(0, 2, 4), (1, 3, 5)]
+    (loop,) = outline(drafted("(i 0 a b)(i 1 a b)(i 2 a b)"))
+    assert [item.numbers for item in loop.items] == [(0, 2, 4), (1, 3, 5)]
+    assert loop.runs == 3
+
+
+def test_plans_that_are_called_are_parts():
+    names = [
+        item.name
+        for item in outline(glla.plan("solve", (70, 70), (70, 300), limits=SOFTWARE))
+        if isinstance(item, Part)
+    ]
+    assert names[:4] == ["pack A", "pack B", "equilibrate", "factor"]
 
 
 # ---- explanations ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("plan", [plan for plans in PLANS.values() for plan in plans], ids=lambda plan: plan.operation)
-def test_every_pass_is_explained(plan):
+WHOLE = [
+    *(operation.whole(forms_of(operation.example(n, np.random.default_rng(n))), limits)
+      for operation in OPERATIONS.values() for limits in (SOFTWARE, GPU) for n in (9, 130)),
+    *(glla.plan(name, *OPERATIONS[name].example(9, np.random.default_rng(9)), limits=limits)
+      for name in OPERATIONS for limits in (SOFTWARE, GPU)),
+    glla.plan("matmul", (400, 300), (300, 200), limits=glla.Limits(texture_size=128)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("plan", [*PLANS, *WHOLE], ids=lambda p: p.operation)
+def test_every_step_is_explained(plan):
     explanation = glla.explain(plan)
-    assert flat(explanation.items) == list(range(len(plan.steps)))
+    steps = plan.flat.steps
+    assert flat(explanation.items) == list(range(len(steps)))
     text = str(explanation)
-    assert text.startswith(f"{plan.operation}: {len(plan.steps)} pass")
     flowing = " ".join(text.split())
-    for step in plan.steps:
+    for step in steps:
         if hasattr(step, "shader"):
             assert shaders.summary(step.shader, step.defines) in flowing
+        if isinstance(step, Host):
+            assert step.name in flowing
+    assert f"In all {len(plan.passes)} pass" in flowing
     assert f"{plan.cost.texels} texels written, {plan.cost.nbytes} bytes" in text
     assert explanation.cost == plan.cost
-    assert max(map(len, text.splitlines())) <= 120 or len(plan.results) > 2  # the head is not wrapped
-    assert len(text.splitlines()) < 140  # however many passes there are
+    assert max(map(len, text.splitlines())) <= 120
+    for name, stage in stages(plan):
+        assert not name or f"\n{name}:\n" in text
+        for then in stage.after:
+            assert f"if {then.when}: then {then.stage or then.error}" in flowing
+            assert not then.stage or text.count(f"\n{then.stage}:\n") == 1
+    assert len(text.splitlines()) < 190 * len(list(stages(plan)))  # however many passes there are
 
 
 def test_plu_is_a_loop_of_three_passes():
-    text = str(glla.explain(glla.plan("plu", (64, 64))))
-    assert "1. 32 times (96 passes, passes 0 to 95):" in text
-    assert "1.3. plu/eliminate (passes 2, 5 ... 95): One step of the Doolittle factorisation" in text
+    text = str(glla.explain(OPERATIONS["plu"].core(resident((64, 64)), GPU, variant="rank2")))
+    assert "1. 32 times, step 0 to 31 (96 passes, steps 0 to 95):" in text
+    assert "1.3. plu/rank2/eliminate (steps 2, 5 ... 95): One step of the Doolittle factorisation" in text
     assert "reads A = A or LU_ping or LU_pong, candidates; draws LU_ping or LU_pong" in text
-    assert "2. pivot/factor_records (pass 96)" in text
-    assert "In all 97 passes: 97 draws, 0 transfers, 3 shaders" in text
+    assert "2. pivot/factor_records (step 96)" in text
+    assert "In all 97 passes: 97 draws, 0 transfers, 4 shaders" in text
 
 
-def test_blending_and_transfers_are_told():
-    text = str(glla.explain(glla.plan("matmul", (4, 6), (6, 4), variant="virtual_cube")))
+def test_turns_may_differ():
+    text = str(glla.explain(OPERATIONS["plu"].core(resident((512, 512)), GPU, variant="blocked")))
+    assert re.search(r"8 times, panel 0 to 7 \(\d+ passes", text)
+    assert "in 7 of 8: trailing update" in text
+
+
+def test_a_plan_of_plans():
+    plan = glla.plan("solve", (300, 300), (300, 2), limits=GPU)
+    text = str(glla.explain(plan))
+    assert text.startswith("for OpenGL 3.3 on a GPU, textures of up to 16384 texels a side\nsolve: ")
+    assert "takes A (300 x 300 array of the host), B (300 x 2 array of the host)" in text
+    assert "1. upload (step 0): An array of the host, copied into a texture.\n   reads A; fills A raw" in text
+    assert "host (step 418): random right-hand sides" in text or re.search(r"host \(step \d+\): random right-", text)
+    assert re.search(r"read back \(step \d+\): A texture, copied into an array of the host", text)
+    assert re.search(r"\d+\. factor \(393 passes, steps \d+ to \d+\):\n", text)
+    assert "draws S0_ping, S1_ping" in text  # within its own scope, a slot has no prefix
+    assert re.search(r"factor \(393 passes, steps 3 to 399\): as \d+\.\n", text)  # explained once
+    assert "1 step of the host" in text
+    assert "\nif " in text
+    assert "SingularMatrixError" in text
+
+
+def test_often():
+    assert "3 times: " in str(glla.explain("lu_factor", (3, 300, 300), limits=GPU)).splitlines()[1]
+
+
+def test_explaining_by_name_is_explaining_the_plan():
+    for name, forms in {"matmul": ((4, 6), (6, 2)), "rref": ((3, 5),), "det": ((4, 4),)}.items():
+        assert str(glla.explain(name, *forms, limits=GPU)) == str(glla.explain(glla.plan(name, *forms, limits=GPU)))
+    assert str(glla.explain("plu", (6, 6), pivoting="harmonic")).startswith("for ")
+    with pytest.raises(glla.errors.OptionError, match=r"^plan: operation must be one of .*, got 'sum'$"):
+        glla.explain("sum", (4, 4))
+    with pytest.raises(glla.errors.OptionError, match=r"^explain: a plan is all that is needed"):
+        glla.explain(glla.plan("matmul", (4, 6), (6, 2)), (4, 6))
+
+
+def test_blending_and_transfers_are_named():
+    text = str(glla.explain(glla.plan("matmul", (4, 6), (6, 4), variant="virtual_cube", limits=GPU)))
+    assert "in 2 of 3: matmul/virtual_cube" in text
     assert "adds to C, 2 x 2 texels each time" in text
-    text = str(glla.explain(glla.plan("matmul", (20, 6), (6, 20), variant="panel_broadcast")))
-    assert "3. transfer (pass 2): A texture, copied row by row into a buffer." in text
+    plan = OPERATIONS["matmul"].core(resident((20, 6), (6, 20)), GPU, variant="panel_broadcast")
+    text = str(glla.explain(plan))
+    assert "3. transfer (step 2): A texture, copied row by row into a buffer." in text
     assert "reads panels; fills panel_buffer" in text
     assert "5 draws, 1 transfer, 4 shaders" in " ".join(text.split())
 
 
 def test_html_is_escaped():
-    html = glla.explain(glla.plan("plu", (4, 4)))._repr_html_()
-    assert html.startswith("<pre>plu[")
-    assert "<=" not in glla.explain(glla.plan("plu", (4, 4)))._repr_html_()
+    html = glla.explain(OPERATIONS["det"].core(resident((4, 4))))._repr_html_()
+    assert html.startswith("<pre>det: ")
+    assert "<=" not in html
+    assert "&lt;=" in html
 
 
 def test_explaining_needs_no_gpu():
@@ -148,7 +259,7 @@ def test_explaining_needs_no_gpu():
 import glcontext
 glcontext.default_backend = glcontext.get_backend_by_name = None
 import glla
-assert "Doolittle" in str(glla.explain(glla.plan("plu", (6, 6))))
+assert "Doolittle" in str(glla.explain("plu", (6, 6)))
 """
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
     assert result.returncode == 0, result.stderr

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from glla.layout import ELEMENT_BYTES, packed, texels
 from glla.passes import Storage, matrix
+from glla.passes.layout import ELEMENT_BYTES, packed, texels
 
 
 @pytest.mark.parametrize(("count", "expected"), [(0, 0), (1, 1), (2, 1), (3, 2), (4, 2), (5, 3), (32768, 16384)])

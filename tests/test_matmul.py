@@ -6,7 +6,7 @@ import pytest
 import glla
 from glla import testing
 from glla.errors import DeviceMismatchError, NonFiniteError, OptionError, ShapeError
-from glla.kernels.matmul import VARIANTS
+from glla.operations.matmul import VARIANTS
 
 VARIANT_NAMES = sorted(VARIANTS)
 

@@ -23,7 +23,7 @@ from glla.errors import (
     ThreadError,
     UnsupportedError,
 )
-from glla.kernels.matmul import VARIANTS
+from glla.operations.matmul import VARIANTS
 
 
 @pytest.mark.parametrize(("m", "n"), [*testing.SHAPES, (0, 1), (1, 0)])

@@ -1,40 +1,149 @@
-"""glla.plan: the passes of an operation, without a GPU."""
+"""glla.plan: what a call would run, without running it. That it is what runs is tested in test_truth.py."""
 
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import glla
-from glla.errors import GllaError, LimitError, OptionError, PlanError, ShapeError
-from glla.kernels import matmul, pivot, plu, triangular
-from glla.passes import COMPUTE, Limits, Plan
+from glla.errors import GllaError, LimitError, OptionError, OutOfMemoryError, ShapeError
+from glla.operations import OPERATIONS, matmul, stack, tiles
+from glla.operations.elimination import pivot, plu
+from glla.operations.matmul import KERNEL
+from glla.passes import COMPUTE, Form, Limits, Plan, Tuned, resident, stages
 
-OPERATIONS = {"matmul": [(8, 6), (6, 4)], "rref": [(8, 6)], "plu": [(8, 6)], "triangular": [(6, 6), (6, 3)]}
+GPU, SOFTWARE = Limits(), Limits(software=True)
+LARGE = 300  # beyond what goes as a stack
+
+every_operation = pytest.mark.parametrize("operation", OPERATIONS)
+both_limits = pytest.mark.parametrize("limits", [GPU, SOFTWARE], ids=["GPU", "software"])
 
 
-@pytest.mark.parametrize("operation", OPERATIONS)
-def test_every_operation_has_a_plan_that_prints(operation):
-    plan = glla.plan(operation, *OPERATIONS[operation])
+def shapes_of(operation, n):
+    """Of an example of order n."""
+    return [array.shape for array in OPERATIONS[operation].example(n, np.random.default_rng(0))]
+
+
+def shaders_of(plan):
+    return [step.shader for step in plan.passes if hasattr(step, "shader")]
+
+
+def numbered(text):
+    """Lines of a table that stand for a step."""
+    return [line for line in text.splitlines() if line[:1].isdigit()]
+
+
+# ---- what is shown -----------------------------------------------------------------------------------------------
+
+
+@every_operation
+@both_limits
+@pytest.mark.parametrize("n", [3, LARGE])
+def test_every_operation_has_a_plan_that_prints(operation, limits, n):
+    plan = glla.plan(operation, *shapes_of(operation, n), limits=limits)
     assert isinstance(plan, Plan)
+    kind = "a software rasteriser" if limits.software else "a GPU"
     lines = str(plan).splitlines()
-    assert lines[0].startswith(operation)
-    assert f" {len(plan.steps)} passes" in lines[0]
-    assert len([line for line in lines if line[:1].isdigit()]) == len(plan.steps)
+    assert lines[0] == f"for OpenGL 3.3 on {kind}, textures of up to 16384 texels a side"
+    assert f" {plan.cost.passes} passes, " in lines[1]
+    assert len(numbered(str(plan))) == sum(len(one.flat.steps) for _, one in stages(plan))
 
 
-def test_plu_of_eight():
-    """The example of the issue: a line for each pass, none of them a read-back."""
-    text = str(glla.plan("plu", (8, 8)))
-    assert text.count("plu/eliminate") == 4
-    assert "pivot/measure" in text
+@every_operation
+def test_what_may_come_after_it_is_shown(operation):
+    plan = glla.plan(operation, *shapes_of(operation, LARGE), limits=GPU)
+    text = str(plan)
+    for name, one in stages(plan):
+        assert not name or f"\n{name}:\n" in text
+        for then in one.after:
+            assert f"if {then.when}: then {then.stage or then.error}" in text
+
+
+@every_operation
+def test_what_comes_in_and_goes_out_is_shown(operation):
+    """Arrays of the host are uploaded and the result is read back; what lies on the device is neither."""
+    shapes = shapes_of(operation, LARGE)
+    text = str(replace(glla.plan(operation, *shapes, limits=GPU), after=()))
+    assert text.count("(upload)") >= len(shapes) and "(read back)" in text
+    if operation in ("matmul", "triangular"):
+        text = str(glla.plan(operation, *resident(*shapes), limits=GPU))
+        assert "(upload)" not in text and "(read back)" not in text
+
+
+def test_a_small_product_goes_as_a_stack():
+    """The README's first example: four passes, for one product as for a thousand."""
+    one = glla.plan("matmul", (4, 6), (6, 2), limits=GPU)
+    many = glla.plan("matmul", (1000, 4, 6), (1000, 6, 2), limits=GPU)
+    expected = ["stack/pack", "stack/pack", "matmul/inner_product", "stack/unpack"]
+    assert shaders_of(one) == shaders_of(many) == expected
+    assert one.flops == 2 * 4 * 6 * 2 and many.flops == 1000 * one.flops
+
+
+def test_a_stack_that_is_too_large_goes_in_pieces():
+    limits = Limits(texture_size=64)
+    plan = glla.plan("solve", (2000, 5, 5), (5, 1), limits=limits)
+    most = stack.most_systems((Form((2000, 5, 5)), Form((2000, 5, 1))), limits)
+    pieces = -(-2000 // most)
+    assert pieces > 1
+    assert [scope.name for scope in plan.scopes] == ["piece of the stack"] * pieces
+    assert plan.cost.passes == pieces * glla.plan("solve", (2, 5, 5), (5, 1), limits=limits).cost.passes
+    with glla.Device(max_texture_size=64, max_bytes=10**7) as capped:
+        assert glla.plan("solve", (2000, 5, 5), (5, 1), device=capped).cost == plan.cost
+
+
+def test_large_matrices_of_a_stack_go_one_by_one():
+    one, three = (glla.plan("lu_factor", shape, limits=GPU) for shape in ((500, 400), (3, 500, 400)))
+    assert (one.times, three.times) == (1, 3)
+    assert str(three).splitlines()[1].startswith("3 times: lu_factor: ")
+    assert three.cost == one.cost
+
+
+def test_what_exceeds_a_texture_is_shown_in_tiles():
+    limits = Limits(texture_size=100)
+    plan, tiling = (
+        glla.plan("matmul", (300, 200), (200, 300), limits=limits),
+        tiles.choose(KERNEL, 300, 200, 300, limits),
+    )
+    assert " in tiles: " in str(plan)
+    count = {name: len({one.number for one in plan.scopes if one.name == name}) for name in ("tile", "slab")}
+    rows, slabs, columns = tiling.counts
+    assert count == {"tile": rows * columns, "slab": slabs}
+    assert str(plan).count("(upload)") == sum(tiling.uploads[:2])
+    assert str(plan).count("(read back)") == rows * columns
+
+
+def test_what_exceeds_the_memory_of_a_device_is_shown_in_tiles():
+    with glla.Device(max_bytes=200_000) as capped:
+        assert " in tiles: " in str(glla.plan("matmul", (300, 300), (300, 300), device=capped))
+    assert " in tiles: " not in str(glla.plan("matmul", (300, 300), (300, 300), limits=GPU))
+
+
+@pytest.mark.parametrize(("first", "second"), [(False, True), (True, False), (True, True)])
+def test_operands_on_the_device_are_read_as_they_lie(first, second):
+    forms = [Form((6, 6), resident=True, transposed=turned) for turned in (first, second)]
+    plan = glla.plan("matmul", *forms, limits=GPU, variant="inner_product")
+    (step,) = plan.passes
+    assert ("TRANSPOSE_A" in step.defines, "TRANSPOSE_B" in step.defines) == (first, second)
+
+
+def test_operands_themselves_say_their_form(device):
+    a, b = np.ones((3, 4), np.float32), glla.asarray(np.ones((5, 4), np.float32), device)
+    plan = glla.plan("matmul", a, b.T)
+    assert "A: 3x4 of the host" in str(plan) and "TRANSPOSE_B" in str(plan)
+    assert str(plan) == str(glla.plan("matmul", (3, 4), Form((4, 5), resident=True, transposed=True)))
+    turned = glla.plan("plu", np.asfortranarray(np.ones((9, 7))))
+    assert "TRANSPOSED=1" in numbered(str(turned))[1]  # is uploaded as it lies, and packed the other way
+
+
+# ---- choices -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("variant", matmul.VARIANTS)
 def test_variants(variant):
-    limits = Limits(opengl=COMPUTE)
-    plan = glla.plan("matmul", (4, 10), (10, 3), limits=limits, variant=variant)
+    plan = glla.plan("matmul", *resident((4, 10), (10, 3)), limits=Limits(opengl=COMPUTE), variant=variant)
     assert f"matmul[{variant}]" in str(plan)
     # panel_broadcast: repack A, transfer it, repack B, one panel, put C together.
     other = {
@@ -45,43 +154,59 @@ def test_variants(variant):
         "rank_one": 13,
     }
     repacking = {"single_component": 4, "packed_4x1": 4, "packed_1x4": 4}
-    assert len(plan.steps) == {**other, **repacking}.get(variant, 1)
+    assert plan.cost.passes == {**other, **repacking}.get(variant, 1)
     assert plan.flops == 2 * 4 * 10 * 3
+    hosted = glla.plan("matmul", (4, 10), (10, 3), limits=Limits(opengl=COMPUTE), variant=variant)
+    assert hosted.cost.passes == plan.cost.passes + 3  # packed, packed, unpacked
 
 
 def test_parameters_of_a_variant():
-    steps = glla.plan("matmul", (8, 8), (8, 8), variant="register_blocked", parameters=(("PASSES", 2),)).steps
-    assert [step.shader for step in steps] == ["matmul/register_blocked", "matmul/interleave"] * 2
+    given = {"variant": "register_blocked", "parameters": (("PASSES", 2),), "limits": GPU}
+    plan = glla.plan("matmul", *resident((8, 8), (8, 8)), **given)
+    assert shaders_of(plan) == ["matmul/register_blocked", "matmul/interleave"] * 2
 
 
-def test_variants_of_plu():
-    assert "plu/update" not in str(glla.plan("plu", (70, 70)))
-    text = str(glla.plan("plu", (70, 70), variant="blocked"))
-    assert text.startswith("plu[blocked, partial]: ") and "plu/update" in text and "(transfer)" in text
-
-
-@pytest.mark.parametrize("variant", triangular.VARIANTS)
-def test_variants_of_triangular(variant):
-    plan = glla.plan("triangular", (40, 40), (40, 3), variant=variant)
-    assert str(plan).startswith(f"triangular[{variant}, lower]: ")
-    # Two rows a pass; 16 rows in two passes; one block: into strips, panels, transfer, solved, put back.
-    assert len(plan.steps) == {"rank2": 20, "blocked": 5, "panel_broadcast": 5}[variant]
+@both_limits
+@pytest.mark.parametrize(("n", "variant"), [(8, "rank2"), (255, "rank2"), (256, "blocked"), (512, "blocked")])
+def test_the_variant_of_plu_is_the_one_that_runs(n, variant, limits):
+    text = str(replace(glla.plan("plu", (n, n), limits=limits), after=()))
+    assert ("plu/blocked/update" in text) == (variant == "blocked")
+    fused = variant == "blocked" and not limits.software
+    assert ("plu/blocked/panel_step" in text) == fused
 
 
 @pytest.mark.parametrize("operation", ["rref", "plu"])
 def test_block_norms_need_fewer_passes(operation):
-    count = {norm: len(glla.plan(operation, (64, 64), pivoting=norm).steps) for norm in pivot.NORMS}
-    assert count["harmonic"] == count["geometric"] < count["partial"]
+    count = {
+        norm: glla.plan(operation, (64, 64), limits=GPU, variant="rank2", pivoting=norm).cost.passes
+        for norm in pivot.NORMS
+    }
+    assert max(count["harmonic"], count["geometric"]) < count["partial"]
 
 
 def test_the_loop_limit_splits_a_product():
     limits = Limits(texture_size=2**20, loop_trips=1000)
     for k, passes in ((2000, 1), (2001, 2), (4000, 2), (4001, 3)):
-        assert len(glla.plan("matmul", (2, k), (k, 2), limits=limits).steps) == passes
+        plan = glla.plan("matmul", *resident((2, k), (k, 2)), limits=limits)
+        assert plan.cost.passes == passes
 
 
-def test_needs_no_context():
-    code = "import glla; print(glla.plan('rref', (5, 7))); import sys; sys.exit('moderngl' in sys.modules and 0)"
+def test_what_was_tuned_is_shown():
+    tuned = Limits(tuned=(Tuned("matmul", 400, "virtual_cube"), Tuned("plu", 400, "blocked", (("FUSED", 0),))))
+    assert "matmul/virtual_cube" in str(glla.plan("matmul", (LARGE, LARGE), (LARGE, LARGE), limits=tuned))
+    assert "plu/blocked/panel_step" not in str(glla.plan("plu", (LARGE, LARGE), limits=tuned))
+    assert "plu/blocked/panel_step" in str(glla.plan("plu", (LARGE, LARGE), limits=GPU))
+
+
+def test_without_limits_it_is_for_the_default_device(device):
+    plan = glla.plan("rref", (40, 50))
+    assert str(plan).startswith(f"for {device.info.renderer}, OpenGL ")
+    assert str(plan) == str(glla.plan("rref", (40, 50), device=device))
+    assert str(plan).splitlines()[1:] == str(glla.plan("rref", (40, 50), limits=device.limits)).splitlines()[1:]
+
+
+def test_needs_no_device():
+    code = "import glla; print(glla.plan('rref', (5, 7)))"
     done = subprocess.run(
         [sys.executable, "-c", code],
         env={"GLLA_BACKEND": "none of them", "PATH": "", "PYTHONPATH": os.environ.get("PYTHONPATH", "")},
@@ -90,41 +215,39 @@ def test_needs_no_context():
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("rref[rank2, harmonic]: ")
+    assert done.stdout.startswith("for plain OpenGL 3.3, as no device can be had here\nrref: ")
+
+
+# ---- what is refused ---------------------------------------------------------------------------------------------
 
 
 def test_too_large_for_the_limits():
-    with pytest.raises((LimitError, PlanError)) as caught:
+    message = (
+        r"^plu: a texture may have 64 texels a side on this device, slot .* needs 100; cut the matrix into blocks$"
+    )
+    with pytest.raises(LimitError, match=message):
         glla.plan("plu", (200, 200), limits=Limits(texture_size=64))
-    assert "64" in str(caught.value)
-    assert "100" in str(caught.value)
+
+
+def test_too_large_for_the_memory():
+    with glla.Device(max_bytes=5000) as tiny, pytest.raises(OutOfMemoryError, match="the smallest tile"):
+        glla.plan("matmul", (200, 200), (200, 200), device=tiny)
+
+
+SQUARES = (LARGE, LARGE), (LARGE, LARGE)
 
 
 @pytest.mark.parametrize(
     ("arguments", "options", "error", "message"),
     [
-        (("qr", (2, 2)), {}, OptionError, "plan: operation must be one of matmul, rref, plu, triangular, got 'qr'"),
-        (
-            ("plu", 8, 8),
-            {},
-            ShapeError,
-            "plan: plu takes 1 shape(s) (rows, columns) of at least 1, got (8, 8)",
-        ),
-        (("plu", 8), {}, ShapeError, "plan: plu takes 1 shape(s) (rows, columns) of at least 1, got (8,)"),
-        (("plu",), {}, ShapeError, "plan: plu takes 1 shape(s) (rows, columns) of at least 1, got ()"),
-        (("rref", (0, 3)), {}, ShapeError, "plan: rref takes 1 shape(s) (rows, columns) of at least 1, got ((0, 3),)"),
-        (
-            ("rref", (2, 3, 4)),
-            {},
-            ShapeError,
-            "plan: rref takes 1 shape(s) (rows, columns) of at least 1, got ((2, 3, 4),)",
-        ),
-        (
-            ("matmul", (2, 3)),
-            {},
-            ShapeError,
-            "plan: matmul takes 2 shape(s) (rows, columns) of at least 1, got ((2, 3),)",
-        ),
+        (("qr", (2, 2)), {}, OptionError, f"plan: operation must be one of {', '.join(OPERATIONS)}, got 'qr'"),
+        (("plu", 8, 8), {}, ShapeError, "plan: plu takes 1 shape(s) (A), got 2"),
+        (("plu",), {}, ShapeError, "plan: plu takes 1 shape(s) (A), got 0"),
+        (("plu", 8), {}, ShapeError, "plan: an operand must be a matrix, a stack of them, or a shape, got 8"),
+        (("rref", (0, 3)), {}, ShapeError, "plan: a shape must be (rows, columns), each 1 at least, got (0, 3)"),
+        (("rref", (3,)), {}, ShapeError, "plan: a shape must be (rows, columns), each 1 at least, got (3,)"),
+        (("rref", (2, 3, 4)), {}, ShapeError, "rref: A must be two-dimensional, got shape (2, 3, 4); reshape it"),
+        (("matmul", (2, 3)), {}, ShapeError, "plan: matmul takes 2 shape(s) (A, B), got 1"),
         (
             ("matmul", (2, 3), (4, 5)),
             {},
@@ -144,17 +267,16 @@ def test_too_large_for_the_limits():
             f"matmul: variant must be one of {', '.join(matmul.VARIANTS)}, got 'fast'",
         ),
         (
+            ("matmul", *SQUARES),
+            {"variant": "inner_product", "parameters": (("UNROLL", 3),)},
+            OptionError,
+            "matmul[inner_product]: UNROLL must be one of 1, 2, 4, 8, got 3",
+        ),
+        (
             ("plu", (2, 2)),
             {"variant": "recursive"},
             OptionError,
             f"plu: variant must be one of {', '.join(plu.VARIANTS)}, got 'recursive'",
-        ),
-        (("plu", (2, 2)), {"stop": 0}, OptionError, "plu: stop must be at least 1, got 0"),
-        (
-            ("plu", (2, 2)),
-            {"variant": "blocked", "stop": 1},
-            OptionError,
-            "plu: variant blocked takes no stop, its columns are not done two by two; use rank2",
         ),
         (
             ("plu", (2, 2)),
@@ -166,11 +288,13 @@ def test_too_large_for_the_limits():
 )
 def test_messages(arguments, options, error, message):
     with pytest.raises(error) as caught:
-        glla.plan(*arguments, **options)
+        glla.plan(*arguments, limits=GPU, **options)
     assert str(caught.value) == message
 
 
-def test_unknown_options():
-    with pytest.raises(OptionError, match=r"^plan: plu: .*unexpected keyword argument 'speed'") as caught:
-        glla.plan("plu", (2, 2), speed=9)
+@every_operation
+@pytest.mark.parametrize("n", [3, LARGE])
+def test_unknown_options(operation, n):
+    with pytest.raises(OptionError, match=rf"^plan: {operation}: .*unexpected keyword argument 'speed'") as caught:
+        glla.plan(operation, *shapes_of(operation, n), limits=GPU, speed=9)
     assert isinstance(caught.value, GllaError)

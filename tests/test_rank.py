@@ -5,7 +5,9 @@ import pytest
 
 import glla
 from glla import testing
-from glla.adversaries import (
+from glla.operations.elimination.pivot import NORMS
+from glla.operations.elimination.rref import VARIANTS
+from glla.testing.adversaries import (
     combined_columns,
     exact_pivots,
     growing,
@@ -15,8 +17,6 @@ from glla.adversaries import (
     product,
     vandermonde,
 )
-from glla.kernels.pivot import NORMS
-from glla.kernels.rref import VARIANTS
 
 
 def check(a, **options):

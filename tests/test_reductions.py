@@ -6,7 +6,7 @@ import pytest
 import glla
 from glla import testing
 from glla.errors import OptionError, ShapeError
-from glla.kernels.reduce import depth
+from glla.operations.reduce import depth
 
 AXES = [None, 0, 1, -1, -2, (0, 1), (1,)]
 every_axis = pytest.mark.parametrize("axis", AXES, ids=str)

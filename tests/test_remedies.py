@@ -9,8 +9,8 @@ import scipy.linalg
 
 import glla
 from glla import testing
-from glla.adversaries import exact_pivots, growing, hidden_singular
 from glla.errors import GrowthWarning, NonFiniteError, SingularMatrixError
+from glla.testing.adversaries import exact_pivots, growing, hidden_singular
 
 ORDERS = [12, 16, 19, 24, 32, 64, 129, 200, 257]
 BELOW = [-1.0, -0.9]

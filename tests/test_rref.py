@@ -9,7 +9,7 @@ import sympy
 import glla
 from glla import testing
 from glla.errors import DTypeError, NonFiniteError, OptionError, ShapeError
-from glla.kernels.rref import VARIANTS
+from glla.operations.elimination.rref import VARIANTS
 
 PIVOTINGS = ["harmonic", "geometric", "partial"]
 
@@ -84,7 +84,7 @@ def test_a_variant_runs_its_own_plan(device, monkeypatch, rng):
     )
     for variant in VARIANTS:
         glla.rref(a, variant=variant, tol=0.0)
-    assert [plan.operation for plan in run if plan.operation.startswith("rref")] == [
+    assert [plan.operation for plan in run if plan.operation.startswith("rref[")] == [
         f"rref[{variant}, harmonic]" for variant in VARIANTS
     ]
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from glla import shader
 from glla.errors import ShaderError
-from glla.shader import resolve
+from glla.passes import shader
+from glla.passes.shader import resolve
 
 ENTRY_POINTS = sorted(
     path.relative_to(shader.root()) for path in shader.root().rglob("*.*") if path.suffix in (".frag", ".comp")

@@ -14,7 +14,7 @@ from glla.errors import (
     ShapeError,
     SingularMatrixError,
 )
-from glla.kernels import triangular
+from glla.operations import triangular
 
 ORDERS = [1, 2, 3, 4, 7, 16, 17, 40]
 
@@ -467,7 +467,7 @@ def test_hilbert_of_order_twelve_is_too_much(n):
 
 
 def test_message_when_it_does_not_converge(rng, monkeypatch):
-    monkeypatch.setattr("glla.refine.MOST_ITERATIONS", 2)
+    monkeypatch.setattr("glla.linalg.refine.MOST_ITERATIONS", 2)
     a = testing.conditioned(40, 40, rng, cond=1e6).astype(np.float64)
     with pytest.raises(
         ConvergenceError,

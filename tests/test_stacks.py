@@ -5,8 +5,9 @@ import pytest
 import scipy.linalg
 
 import glla
-from glla import stacks, testing
+from glla import testing
 from glla.errors import NonFiniteError, OutOfMemoryError, SingularMatrixError
+from glla.operations import stack
 
 
 def stack_of(make, shape, *arguments):
@@ -80,7 +81,7 @@ def test_one_right_factor_for_all_is_one_product(work, rng):
 
 
 def test_large_matrices_go_one_by_one(work, rng):
-    n = stacks.LARGEST + 1
+    n = stack.LARGEST + 1
     a = stack_of(testing.conditioned, (2,), n, n, rng)
     result = {}
     assert work(lambda: result.update(x=glla.solve(a, np.ones(n))))[0] > 2

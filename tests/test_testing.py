@@ -6,6 +6,7 @@ import subprocess
 import sys
 import warnings
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -696,3 +697,175 @@ def test_a_small_wrong_column_of_a_form_is_not_hidden() -> None:
     wrong[0, 3] *= 1.01
     assert rejects(t.judge_rref(a, wrong, (0, 1)))
     assert rejects(t.judge_rref_exact(a, wrong, (0, 1)))
+
+
+# The table of judges: a right result of each function passes, and a result with one mistake does not
+
+
+def right_outputs() -> dict[str, tuple[tuple[t.Array, ...], object]]:
+    """Give for each function in `JUDGES` inputs, and outputs that LAPACK computes in float32."""
+    rng = np.random.default_rng(11)
+    a, b = t.conditioned(12, 12, rng, cond=10), t.normal(12, 3, rng)
+    square = np.float32(2) * a  # a determinant that is neither near 1 nor near 0
+    lower = t.lower(12, 12, rng)
+    lu, piv = scipy.linalg.lu_factor(a)
+    wide = np.hstack([a, b])
+    sign, logarithm = np.linalg.slogdet(square)
+    return {
+        "matmul": ((a, b), a @ b),
+        "rref": ((wide,), (np.hstack([np.eye(12), np.linalg.solve(a, b)]).astype(np.float32), tuple(range(12)))),
+        "plu": ((a,), plu(a)),
+        "lu_factor": ((a,), (lu, piv)),
+        "lu_solve": ((lu, piv, b), scipy.linalg.lu_solve((lu, piv), b)),
+        "triangular": ((lower, b), scipy.linalg.solve_triangular(lower, b, lower=True)),
+        "solve": ((a, b), np.linalg.solve(a, b)),
+        "inv": ((a,), np.linalg.inv(a)),
+        "det": ((square,), np.float32(np.linalg.det(square))),
+        "slogdet": ((square,), (np.float32(sign), np.float32(logarithm))),
+        "rcond": ((a,), np.float32(1 / np.linalg.cond(a.astype(np.float64), 1))),
+    }
+
+
+def spoilt(name: str) -> dict[str, object]:
+    """Give outputs of a function that are each one mistake away from the right ones."""
+    _, outputs = right_outputs()[name]
+    if isinstance(outputs, np.generic):
+        return {"NaN": outputs * np.float32("nan"), "sign": -outputs, "factor": np.float32(20) * outputs}
+    mistakes: dict[str, object] = {}
+    parts = outputs if isinstance(outputs, tuple) else (outputs,)
+    for i, part in enumerate(parts):
+
+        def put(wrong: object, i: int = i) -> object:
+            return (*parts[:i], wrong, *parts[i + 1 :]) if isinstance(outputs, tuple) else wrong
+
+        if isinstance(part, tuple):  # pivots of an echelon form
+            mistakes |= {"pivots": put((*part[:-1], part[-1] + 1)), "rank": put(part[:-1])}
+        elif part.dtype.kind == "i":  # interchanges
+            mistakes |= {"interchange": put(np.roll(part, 1)), "out of range": put(part + len(part))}
+        else:
+            mistakes[f"NaN {i}"] = put(part * np.float32("nan"))
+            mistakes[f"sign {i}"] = put(-part)
+            if part.ndim:
+                changed = part.copy()
+                changed[3, 2] += np.float32(0.02) * np.abs(part).max()
+                mistakes[f"entry {i}"] = put(changed)
+                mistakes[f"rows {i}"] = put(np.ascontiguousarray(part[[1, 0, *range(2, len(part))]]))
+                mistakes[f"shape {i}"] = put(part[:-1])
+                mistakes[f"dtype {i}"] = put(part.astype(np.float64))
+    return mistakes
+
+
+def test_every_function_has_its_judge() -> None:
+    others = set(t.JUDGES) - set(right_outputs())
+    folder = Path(__file__).parent / "operations"
+    assert all("judge_can_fail" in (folder / f"test_{name}.py").read_text(encoding="utf-8") for name in others)
+    assert set(right_outputs()) <= set(t.JUDGES)
+    assert all(judge.error and judge.result for judge in t.JUDGES.values())
+
+
+@pytest.mark.parametrize("name", right_outputs())
+def test_judges_pass_what_is_right(name: str) -> None:
+    """And say how far it is off: not at all in more than rounding errors, nor with any ratio above 1."""
+    inputs, outputs = right_outputs()[name]
+    judge = t.JUDGES[name]
+    verdict = judge.verdict(inputs, outputs)
+    assert verdict.ok, verdict
+    assert 0 <= judge.deviation(inputs, outputs) < 1e-3
+    ratios = judge.ratios(inputs, outputs)
+    if ratios is not None:
+        assert ratios.ndim == 2 and (ratios >= 0).all() and (ratios <= 1).all()
+
+
+@pytest.mark.parametrize("name", right_outputs())
+def test_judges_refuse_one_mistake(name: str) -> None:
+    inputs, _ = right_outputs()[name]
+    mistakes = spoilt(name)
+    assert len(mistakes) >= 3
+    for what, outputs in mistakes.items():
+        assert rejects(t.JUDGES[name].verdict(inputs, outputs)), what
+
+
+@pytest.mark.parametrize("name", ["matmul", "rref", "plu", "lu_factor", "triangular"])
+def test_ratios_show_where_a_result_is_wrong(name: str) -> None:
+    """Error over bound is above 1 where an entry is wrong, and all of it for pivots that are none."""
+    inputs, outputs = right_outputs()[name]
+    wrong = spoilt(name)["entry 1" if name == "plu" else "entry 0"]
+    assert t.JUDGES[name].ratios(inputs, wrong)[3].max() > 1
+    if name == "lu_factor":
+        assert np.isinf(t.JUDGES[name].ratios(inputs, spoilt(name)["out of range"])).all()
+    if name == "rref":
+        assert np.isinf(t.JUDGES[name].ratios(inputs, (outputs[0], (1, 0)))).all()
+        assert np.isinf(t.JUDGES[name].deviation(inputs, (outputs[0], (1, 0))))
+
+
+def test_a_dropped_term_is_refused() -> None:
+    """In a product, and in the entries of a triangle that one substitution step forgot."""
+    (a, b), _ = right_outputs()["matmul"]
+    assert rejects(t.JUDGES["matmul"].verdict((a, b), a[:, 1:] @ b[1:]))
+    (lower, b), _ = right_outputs()["triangular"]
+    forgotten = lower.copy()
+    forgotten[7, 2] = 0
+    assert rejects(t.JUDGES["triangular"].verdict((lower, b), scipy.linalg.solve_triangular(forgotten, b, lower=True)))
+
+
+@pytest.mark.parametrize("shape", TALL_AND_WIDE)
+def test_packed_factors_are_judged_with_their_exchanges(shape: tuple[int, int]) -> None:
+    """By mapping or by record, with exchanged columns too, of any shape."""
+    m, n = shape
+    a = make("normal", m, n)
+    judge = t.JUDGES["plu"]
+    swaps = np.arange(min(m, n))
+    half = min(n // 2, len(swaps))
+    swaps[:half] = n - 1 - swaps[:half]
+    exchanged = a[:, t.references.row_order(swaps, n)]
+    lu, piv = scipy.linalg.lu_factor(exchanged)
+    for outputs in (t.PackedFactors(lu, piv, swaps), {"LU": lu, "pivots": piv, "columns": swaps}):
+        assert judge.verdict((a,), outputs).ok
+        assert judge.deviation((a,), outputs) < 1e-5
+        assert judge.ratios((a,), outputs).max() <= 1
+    if half:
+        assert rejects(judge.verdict((a,), t.PackedFactors(lu, piv)))
+        assert rejects(judge.verdict((a,), t.PackedFactors(lu, piv, swaps + n)), "columns")
+    assert rejects(judge.verdict((exchanged,), t.PackedFactors(lu, piv - m)), "piv[0]")
+    assert rejects(judge.verdict((exchanged,), t.PackedFactors(lu, piv.astype(np.float32))), "must be integers")
+    assert rejects(judge.verdict((exchanged,), t.PackedFactors(lu, piv[:-1])), "must have shape")
+
+
+def test_determinants_of_singular_matrices() -> None:
+    """Their size is judged, not their sign: what is left of a zero is rounding error."""
+    a = t.singular(9, 9, np.random.default_rng(2), rank=8)
+    for det in (0.0, 1e-4, -1e-4):
+        assert t.JUDGES["det"].verdict((a,), np.float32(det)).ok
+    assert rejects(t.JUDGES["det"].verdict((a,), np.float32(1e8)))
+    slogdet = t.JUDGES["slogdet"]
+    zeros = t.zeros(3, 3)
+    assert slogdet.verdict((zeros,), (np.float32(0), np.float32(-np.inf))).ok
+    assert rejects(slogdet.verdict((zeros,), (np.float32(1), np.float32(0))))
+    for sign, logarithm in [(0, 0), (1, -np.inf), (2, 0), (1, np.nan), (np.nan, 0)]:
+        assert rejects(slogdet.verdict((t.identity(3, 3),), (np.float32(sign), np.float32(logarithm))))
+    for name, right in [("det", np.float32(1)), ("slogdet", (np.float32(1), np.float32(0)))]:
+        assert t.JUDGES[name].verdict((t.zeros(0, 0),), right).ok
+
+
+def test_condition_numbers_of_singular_and_empty_matrices() -> None:
+    judge = t.JUDGES["rcond"]
+    for a, right, wrong in [
+        (t.zeros(3, 3), 0.0, 0.5),
+        (t.ones(3, 3), 1e-8, 0.5),
+        (t.identity(3, 3), 1.0, 0.5),
+        (t.zeros(0, 0), np.inf, 1.0),
+    ]:
+        assert judge.verdict((a,), np.float32(right)).ok
+        assert rejects(judge.verdict((a,), np.float32(wrong)))
+
+
+def test_lu_solve_is_judged_by_the_size_of_its_factors() -> None:
+    """Where entries grow, a solution is no better than |L||U| allows, and right all the same."""
+    rng = np.random.default_rng(4)
+    lower, upper = np.tril(np.full((9, 9), -1.0), -1) + np.eye(9), np.triu(np.ones((9, 9)))
+    lu = (np.tril(lower, -1) + upper).astype(np.float32)
+    piv, b = np.arange(9, dtype=np.int32), t.normal(9, 1, rng)
+    x = scipy.linalg.lu_solve((lu, piv), b)
+    assert t.JUDGES["lu_solve"].verdict((lu, piv, b), x).ok
+    assert rejects(t.JUDGES["lu_solve"].verdict((lu, np.roll(piv, 1), b), x))
+    assert rejects(t.JUDGES["lu_solve"].verdict((lu, piv, b), scipy.linalg.lu_solve((lu, piv), b, trans=1)))

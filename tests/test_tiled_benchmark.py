@@ -7,7 +7,8 @@ import pytest
 
 import glla
 from benchmarks import report, tiled
-from glla import tiling
+from glla.linalg import tiling
+from glla.operations import tiles
 
 STEPS = {"upload", "compute", "read back", "fetch"}
 
@@ -66,8 +67,8 @@ def test_a_wrong_element_is_a_failure(tmp_path, capsys, monkeypatch, place):
 
 
 def test_a_tile_that_is_left_out_is_a_failure(tmp_path, monkeypatch):
-    real = tiling.Tiling.order
-    monkeypatch.setattr(tiling.Tiling, "order", lambda self: list(real(self))[1:])
+    real = tiles.Tiling.order
+    monkeypatch.setattr(tiles.Tiling, "order", lambda self: list(real(self))[1:])
     status, told = run(tmp_path)
     assert status == 1
     assert told["runs"]["public"]["verdict"].startswith("NonFiniteError: matmul: the result does not fit")

@@ -4,14 +4,12 @@ import gc
 import itertools
 import tracemalloc
 from collections import Counter
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import glla
-from glla import testing, tiling
-from glla.device import Device, Download
+from glla import testing
 from glla.errors import (
     DTypeError,
     LimitError,
@@ -21,9 +19,12 @@ from glla.errors import (
     ShapeError,
     SingularMatrixError,
 )
-from glla.kernels import matmul as kernel
-from glla.passes import Limits
-from glla.tiling import Tiling
+from glla.gl import Device, Download
+from glla.linalg import tiling
+from glla.linalg.routes import batched
+from glla.operations import OPERATIONS, lu_solve, matmul, tiles
+from glla.operations.matmul import KERNEL
+from glla.passes import Limits, resident
 
 SIDE, CAP = 24, 40_000
 """Texels on a side, and bytes, that these tests allow."""
@@ -52,7 +53,7 @@ SHAPES = [(1, 1, 1), (100, 10, 1000), (1000, 300, 7), (3, 5000, 2), (333, 777, 5
 @pytest.mark.parametrize("side", [16, 100, 32768])
 def test_tiles_cover_a_product_and_keep_to_the_limits(shape, side, room):
     limits = Limits(texture_size=side)
-    made = tiling.choose(*shape, limits, room)
+    made = tiles.choose(KERNEL, *shape, limits, room)
     assert room is None or 0 < made.nbytes <= room
     assert max(made.rows, made.inner, made.columns) <= side
     made.plan(limits).check(limits)
@@ -68,21 +69,23 @@ def test_tiles_cover_a_product_and_keep_to_the_limits(shape, side, room):
 
 
 def test_more_room_never_moves_more():
-    efforts = [tiling.choose(333, 777, 555, Limits(), room).effort for room in (30_000, 10**5, 10**6, 10**7, None)]
+    efforts = [
+        tiles.choose(KERNEL, 333, 777, 555, Limits(), room).effort for room in (30_000, 10**5, 10**6, 10**7, None)
+    ]
     assert efforts == sorted(efforts, reverse=True)
     assert efforts[0] > efforts[-1] == 4 * (333 * 777 + 777 * 555 + 333 * 555)
 
 
 def test_what_travels():
     """A panel of A stays while the tiles of B pass by, or the other way round; with slabs both pass by."""
-    assert Tiling((1000, 10, 100), 500, 10, 50, "inner_product").uploads == (2, 4, False)
-    assert Tiling((100, 10, 1000), 50, 10, 500, "inner_product").uploads == (4, 2, True)
-    assert Tiling((100, 10, 1000), 50, 10, 1000, "inner_product").uploads == (2, 1, False)
-    assert Tiling((100, 10, 1000), 100, 10, 500, "inner_product").uploads == (1, 2, False)
-    assert Tiling((100, 10, 1000), 50, 4, 500, "inner_product").uploads == (12, 12, False)
-    made = Tiling((100, 10, 1000), 50, 5, 500, "inner_product")
+    assert tiles.Tiling(KERNEL, (1000, 10, 100), 500, 10, 50, "inner_product").uploads == (2, 4, False)
+    assert tiles.Tiling(KERNEL, (100, 10, 1000), 50, 10, 500, "inner_product").uploads == (4, 2, True)
+    assert tiles.Tiling(KERNEL, (100, 10, 1000), 50, 10, 1000, "inner_product").uploads == (2, 1, False)
+    assert tiles.Tiling(KERNEL, (100, 10, 1000), 100, 10, 500, "inner_product").uploads == (1, 2, False)
+    assert tiles.Tiling(KERNEL, (100, 10, 1000), 50, 4, 500, "inner_product").uploads == (12, 12, False)
+    made = tiles.Tiling(KERNEL, (100, 10, 1000), 50, 5, 500, "inner_product")
     assert made.traffic == 4 * (8 * 50 * 5 + 8 * 5 * 500 + 100 * 1000)
-    assert made.effort == made.traffic + 2 * 4 * 100 * 1000 / tiling.DEVICE_TO_BUS
+    assert made.effort == made.traffic + 2 * 4 * 100 * 1000 / tiles.DEVICE_TO_BUS
 
 
 @pytest.mark.parametrize(("m", "n", "a", "b"), [(90, 170, 4, 1), (170, 90, 1, 4)])
@@ -109,11 +112,12 @@ def test_the_smaller_operand_travels_once(m, n, a, b, monkeypatch, small, rng):
 
 def test_the_fastest_variant_counts_more_than_the_traffic():
     limits = Limits(texture_size=32768)
-    made = tiling.choose(40000, 8192, 40000, limits, 4 * 10**9)
+    made = tiles.choose(KERNEL, 40000, 8192, 40000, limits, 4 * 10**9)
     assert made.variant == "panel_broadcast"
-    other = tiling.choose(40000, 8192, 40000, limits, 4 * 10**9, "register_blocked")
+    other = tiles.choose(KERNEL, 40000, 8192, 40000, limits, 4 * 10**9, "register_blocked")
     assert other.variant == "register_blocked"
-    assert kernel.choose(made.rows, made.inner, made.columns, limits) == "panel_broadcast"
+    tile = resident((made.rows, made.inner), (made.inner, made.columns))
+    assert matmul.choose(tile, limits)[0] == "panel_broadcast"
 
 
 def test_too_little_for_the_smallest_tile(rng):
@@ -242,7 +246,7 @@ def test_fits_whole_is_neither_too_strict_nor_too_lenient(rng, shape):
     m, k, n = shape
 
     def fits(room):
-        return tiling.fits_whole(SimpleNamespace(limits=Limits(), room=room), m, k, n, "inner_product")
+        return tiles.fits_whole(KERNEL, m, k, n, Limits(), room, "inner_product")
 
     least = next(room for room in itertools.count(16, 4) if fits(room))
     a, b = whole_numbers(rng, m, k), whole_numbers(rng, k, n)
@@ -363,6 +367,12 @@ def test_an_out_that_will_not_do(rng):
 # -- systems ----------------------------------------------------------------------------------------------------------
 
 
+def width(factors, columns):
+    """Right-hand sides that go at a time."""
+    device, shape = factors.device, (factors.shape[0], columns)
+    return tiles.columns_at_once(shape, device.limits, device.room, factors.solution, factors.lu.texture.storage)
+
+
 @pytest.mark.parametrize("n", [1, 2, 23, 40])
 @pytest.mark.parametrize("columns", [1, 47, 48, 49, 333])
 def test_many_right_hand_sides(rng, n, columns):
@@ -431,6 +441,9 @@ def test_a_matrix_that_must_fit_and_does_not(rng):
             ("solve", lambda: glla.solve(a, b, device=capped)),
             ("inv", lambda: glla.inv(a, device=capped)),
             ("lu_solve", lambda: glla.lu_solve((a, np.arange(n)), b, device=capped)),
+            ("lu_factor", lambda: glla.lu_factor(a, device=capped)),
+            ("det", lambda: glla.det(a, device=capped)),
+            ("slogdet", lambda: glla.slogdet(a, device=capped)),
         ):
             message = rf"^{name}: A must fit a texture, so be of order {n - 1} at most on this device, got \({n}, {n}\)"
             with pytest.raises(LimitError, match=message + "; only right-hand sides are cut into blocks$") as caught:
@@ -440,48 +453,56 @@ def test_a_matrix_that_must_fit_and_does_not(rng):
 
 @pytest.mark.parametrize("transposed", [False, True])
 def test_the_plans_of_a_solution_are_those_that_run(device, rng, transposed, monkeypatch):
-    factors = glla.factors.factorise(glla.asarray(testing.conditioned(20, 20, rng), device), equilibrate_first=True)
+    factors = glla.linalg.factors.factorise(
+        glla.asarray(testing.conditioned(20, 20, rng), device), equilibrate_first=True
+    )
     b = glla.asarray(testing.normal(20, 5, rng), device)
     ran = []
     real = device.run
     monkeypatch.setattr(device, "run", lambda plan, **operands: (ran.append(plan), real(plan, **operands))[1])
-    factors.solve(b, transposed)
-    given = {plan.operation: plan.slots for plan in factors.plans(5, transposed)}
-    assert {plan.operation: plan.slots for plan in ran} == given
-    assert {id(plan) for plan in ran if plan.operation.startswith("triangular")} == {
-        id(plan) for plan in factors.plans(5, transposed) if plan.operation.startswith("triangular")
-    }
+    x = factors.solve(b, transposed)
+    made = factors.solution(5, transposed)
+    assert ran[0] is made
+    calls = [step.plan for step in made.steps]
+    assert ran[1:] == calls  # one after the other, and no other
+    assert [plan.operation.partition("[")[0] for plan in calls].count("triangular") == 2
+    forms = resident((20, 20), b.shape)
+    assert made is lu_solve.core(forms, device.limits, transposed=transposed, equilibrated=True)
+    assert x.shape == b.shape
 
 
-def test_small_systems_and_products_that_do_not_fit_at_once(rng):
+def test_small_systems_and_products_that_do_not_fit_at_once(device, rng):
     """What goes as a stack otherwise needs the most memory."""
     a, b = whole_numbers(rng, 64, 64), whole_numbers(rng, 64, 64)
     with glla.Device(max_bytes=50_000) as capped:
-        with pytest.raises(OutOfMemoryError):
-            glla.stacks.matmul(capped, a[np.newaxis], b[np.newaxis])
+        stacks = a[np.newaxis], b[np.newaxis]
+        assert batched(capped, OPERATIONS["matmul"], stacks, 64 * 64) is None
+        assert batched(device, OPERATIONS["matmul"], stacks, 64 * 64) is not None
         testing.assert_exact(glla.matmul(a, b, device=capped), testing.product(a, b))
     a, b = testing.conditioned(40, 40, rng), testing.normal(40, 100, rng)
     lu = glla.lu_factor(a)
     with glla.Device(max_bytes=62_000) as capped:
-        for run in (
-            lambda: glla.stacks.solve(capped, "solve", a[np.newaxis], b[np.newaxis]),
-            lambda: glla.stacks.substitute(capped, lu[0][np.newaxis], b[np.newaxis]),
-        ):
-            with pytest.raises(OutOfMemoryError):
-                run()
+        for name, left, length in (("solve", a, 40 * 103), ("lu_solve", lu[0], 40 * 100)):
+            stacks = left[np.newaxis], b[np.newaxis]
+            assert batched(capped, OPERATIONS[name], stacks, length) is None
+            assert batched(device, OPERATIONS[name], stacks, length) is not None
         testing.assert_solve(a, glla.solve(a, b, device=capped), b)
         testing.assert_solve(a, glla.lu_solve(lu, b, device=capped), b)
         testing.assert_inverse(a, glla.inv(a, device=capped))
 
 
-def test_memory_for_the_factors_and_for_a_right_hand_side(rng):
-    a, b = testing.conditioned(30, 30, rng), testing.normal(30, 100, rng)
+@pytest.mark.parametrize("function", ["solve", "inv", "lu_factor", "det", "slogdet"])
+def test_memory_for_the_factors(function, rng):
+    a = testing.conditioned(30, 30, rng)
+    arguments = (a, testing.normal(30, 100, rng)) if function == "solve" else (a,)
+    message = rf"^{function}: A \(30, 30\) must fit the device's memory with its factors, only right-hand sides are cut"
     with glla.Device(max_bytes=8_000) as capped:
-        with pytest.raises(
-            OutOfMemoryError, match=r"^solve: A \(30, 30\) must fit the device's memory with its factors"
-        ):
-            glla.solve(a, b, device=capped)
+        with pytest.raises(OutOfMemoryError, match=message):
+            getattr(glla, function)(*arguments, device=capped)
         assert capped.stats().textures == 0
+
+
+def test_memory_for_a_right_hand_side():
     with glla.Device(max_bytes=64) as capped:
         with pytest.raises(
             OutOfMemoryError,
@@ -536,8 +557,8 @@ def test_tiles_of_a_product_overlap(small, rng, shape):
 def test_blocks_of_right_hand_sides_overlap(small, rng):
     a, b = testing.conditioned(10, 10, rng), testing.normal(10, 300, rng)
     x = np.empty_like(b)
-    factors = glla.factors.factorise(glla.asarray(a, small))
-    size = tiling.width(factors, 300)
+    factors = glla.linalg.factors.factorise(glla.asarray(a, small))
+    size = width(factors, 300)
     log = events(lambda watch: tiling.solve(factors, tiling.columns_of(b), x, watch=watch))
     check_overlap(log, -(-300 // size))
     testing.assert_solve(a, x, b)
@@ -563,7 +584,7 @@ def test_a_failure_in_the_middle_leaves_nothing(small, rng, what, tile):
     tiling.matmul(small, a, b, out)
     testing.assert_exact(out, testing.product(a, b))
     x, system = np.empty((10, 300), np.float32), testing.conditioned(10, 10, rng)
-    factors = glla.factors.factorise(glla.asarray(system, small))
+    factors = glla.linalg.factors.factorise(glla.asarray(system, small))
     before = small.stats().textures
     with pytest.raises(Stop):
         tiling.solve(factors, tiling.columns_of(np.ones((10, 300), np.float32)), x, watch=watch)
@@ -587,7 +608,7 @@ def test_memory_that_ends_before_its_cap(rng, monkeypatch):
     a, b = whole_numbers(rng, 100, 90), whole_numbers(rng, 90, 110)
     out = np.empty((100, 110), np.float32)
     with glla.Device(max_texture_size=64) as device:
-        first = tiling.choose(100, 90, 110, device.limits)
+        first = tiles.choose(KERNEL, 100, 90, 110, device.limits)
     monkeypatch.setattr(Device, "room", None)
     with glla.Device(max_texture_size=64, max_bytes=first.nbytes // 2) as capped:
         made = tiling.matmul(capped, a, b, out)
@@ -595,12 +616,12 @@ def test_memory_that_ends_before_its_cap(rng, monkeypatch):
         testing.assert_exact(out, testing.product(a, b))
     with glla.Device(max_texture_size=64, max_bytes=80_000) as capped:
         matrix = testing.conditioned(40, 40, rng)
-        factors = glla.factors.factorise(glla.asarray(matrix, capped))
+        factors = glla.linalg.factors.factorise(glla.asarray(matrix, capped))
         x, rhs = np.empty((40, 400), np.float32), testing.normal(40, 400, rng)
         widths = []
         blocks = tiling.columns_of(rhs)
         tiling.solve(factors, lambda place: (widths.append(place.stop - place.start), blocks(place))[1], x)
-        assert widths[0] == tiling.width(factors, 400)
+        assert widths[0] == width(factors, 400)
         if capped.limits.software:  # elsewhere the width is chosen for a plan that takes more than the one that runs
             assert widths[0] > min(widths)
         testing.assert_solve(matrix, x, rhs)

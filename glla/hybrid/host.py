@@ -1,7 +1,8 @@
 """The CPU side: the same functions by LAPACK, with the manners of those on the GPU.
 
 float32 throughout, matrices that are badly scaled equilibrated by powers of two first, and pivots judged by the rule of
-`glla.factors`: both sides call the same matrices singular, but for those within a rounding error of the line between.
+`glla.linalg.factors`: both sides call the same matrices singular, but for those within a rounding error of the line
+between.
 
 SciPy's LAPACK factors and substitutes (`sgetrf`, `sgetrs`) without the interpreter lock, so that the thread that drives
 the GPU goes on; its `lu`, `inv` and `sgetri` hold the lock all the time, and are not used: the inverse is the solution
@@ -16,30 +17,34 @@ import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property, lru_cache
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from glla import remedies
+from glla.array.convert import Array, finite_result
 from glla.errors import NonFiniteError, SingularMatrixError
-from glla.factors import Factors, permutation_of, sign_and_log
-from glla.kernels.pivot import allowed_growth
-from glla.layout import Shape
-from glla.linalg import PLU
-from glla.matrix import Array, finite_result
-from glla.refine import scaling
+from glla.linalg import PLU, remedies
+from glla.linalg.factors import Factors
+from glla.operations import OPERATIONS
+from glla.operations.det import sign_and_log
+from glla.operations.elimination.pivot import allowed_growth
+from glla.operations.elimination.plu import permutation_of
+from glla.operations.factors import probes
+from glla.operations.scaling import scaling
+from glla.passes.layout import Shape
 
 WELL_SCALED = 0.1
-"""Largest entries of rows, and of columns, that differ by less than this factor need no scaling: as LAPACK's slaqge."""
-
+"""A matrix is scaled if the largest entry of a row or column is below this fraction of the largest one of all; as
+LAPACK's slaqge."""
 
 STRIP = 16
-"""Rows that are converted to Fortran order at a time: so many float32 elements fill a cache line of 64 bytes."""
+"""Rows that are converted to Fortran order at a time: 16 float32 elements fill a cache line of 64 bytes."""
 
 WIDE_STRIP = 128
-"""Columns whose largest entries are looked for at a time: few calls, and a triangle of little work in each."""
+"""Columns whose largest entries are searched at a time. More need fewer calls, but more work on entries of L."""
 
 
 @lru_cache
@@ -62,8 +67,8 @@ def leaving_a_core() -> AbstractContextManager[Any]:
     """Leave a core to the thread that drives the GPU, while BLAS would take them all and wait for its slowest thread.
 
     On an NVIDIA H200 with 16 cores it decides: with 16 threads of BLAS, GPU and CPU together factor no faster than the
-    CPU alone, with 15 they are 0.89, 0.91 and 1.38 times as fast as the better one of the two (n = 512, 1024, 2048; see
-    ``benchmarks/results``, hybrid, 2026-11-22).
+    CPU alone, with 15 they are 0.89, 0.91 and 1.38 times as fast as the better one of the two (n = 512, 1024, 2048):
+    ``benchmarks/results/nvidia-h200-pcie-sse2/hybrid/2026-11-22T042746Z.json``.
     Needs threadpoolctl; without it, set ``OPENBLAS_NUM_THREADS`` before NumPy is imported.
     """
     control = _threads()
@@ -71,11 +76,17 @@ def leaving_a_core() -> AbstractContextManager[Any]:
     return nullcontext() if control is None else control.limit(limits=max(1, cores - 1), user_api="blas")
 
 
-def functions() -> dict[str, Callable[..., Any]]:
-    """What this side can do, by name: functions of checked float32 arrays."""
-    if has_lapack():
-        return {"solve": solve, "inv": inv, "lu_factor": lu_factor, "plu": plu, "det": det}
-    return {"solve": numpy_solve, "inv": numpy_inv}
+def counterpart(operation: str) -> Callable[..., Any] | None:
+    """Give the function that does an operation on this side: of checked float32 arrays.
+
+    It is the one that the operation's record names, imported now; without SciPy its substitute in `WITHOUT_SCIPY`.
+    None where there is none.
+    """
+    module, _, name = OPERATIONS[operation].host.partition(":")
+    if not module:
+        return None
+    function: Callable[..., Any] = getattr(import_module(module), name)
+    return function if has_lapack() else WITHOUT_SCIPY.get(function, function)
 
 
 def fortran(a: Array) -> Array:
@@ -133,6 +144,10 @@ class HostFactors(Factors):
     def as_scaled(self) -> HostFactors:
         """Factors of the matrix as it was scaled, before it came here."""
         return self
+
+    def probe_solutions(self) -> Array:
+        """Solutions for `glla.operations.factors.probes`."""
+        return self.solve_array(probes(len(self.packed)))
 
     def solve_array(self, b: Array, transposed: bool = False) -> Array:
         """Solve A X = B, or with the transpose of A."""
@@ -198,9 +213,15 @@ def lu_factor(a: Array) -> tuple[Array, NDArray[np.int32]]:
         return a.copy(), np.zeros(min(a.shape), dtype=np.int32)
     factors, scale = HostFactors(a), _largest(a)
     if scale > 0 and not (remedies.size_near_one(scale) and _grew_little(factors.packed, scale)):
-        packed = remedies.factors("lu_factor", a, ["partial"], lambda scaled, _: HostFactors(scaled))
+        packed = remedies.factors("lu_factor", a, ["partial"], _again)
         return packed.lu, packed.pivots
     return finite_result("lu_factor", factors.packed, True), factors.exchanges
+
+
+def _again(scaled: Array, pivoting: str) -> tuple[Array, NDArray[np.int32]]:
+    """Factor a scaled matrix with LAPACK's only pivoting."""
+    factors = HostFactors(scaled)
+    return factors.packed, factors.exchanges
 
 
 def _grew_little(packed: Array, scale: float) -> bool:
@@ -261,3 +282,13 @@ def _refusing(name: str, function: Callable[..., Any], *arrays: Array) -> Array:
             f"{name}: Singular matrix: a pivot is zero; remove dependent rows or columns, or find them with rref"
         ) from None
     return result
+
+
+WITHOUT_SCIPY: dict[Callable[..., Any], Callable[..., Any] | None] = {
+    solve: numpy_solve,
+    inv: numpy_inv,
+    lu_factor: None,
+    plu: None,
+    det: None,
+}
+"""What takes the place of the functions here that call SciPy's LAPACK, where SciPy is missing."""

@@ -14,17 +14,17 @@ from typing import Any
 
 import numpy as np
 
-from glla.device import DeviceInfo
+from glla.gl import DeviceInfo
 from glla.hybrid.share import Pace
 
 FORMAT = 2
-"""Of the file; raised when the paces in older ones hold no more: since 2 the CPU side converts less, and is faster."""
+"""Number of the file's format, raised when the paces in older files hold no more. In 2 the CPU side became faster."""
 
 DAYS = 30
-"""After so many without a change, things are measured again: a side that was left idle has no other chance."""
+"""Days without a change after which paces are measured again: a side that was left idle has no other chance."""
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
-"""Settings of the CPU side that change how fast it is."""
+"""Environment variables that set the threads of the CPU side, and with them its pace."""
 
 
 def folder() -> Path | None:
@@ -74,7 +74,7 @@ class Memory:
         self._paces = {**self._read(), **self._paces, **paces}
         if self.path is None or not paces:
             return
-        told = {
+        record = {
             "format": FORMAT,
             "conditions": self._conditions,
             "paces": {name: list(astuple(pace)) for name, pace in sorted(self._paces.items())},
@@ -84,7 +84,7 @@ class Memory:
             handle, name = tempfile.mkstemp(dir=self.path.parent, suffix=".tmp")
             try:
                 with open(handle, "w", encoding="utf-8") as file:
-                    json.dump(told, file, indent=1)
+                    json.dump(record, file, indent=1)
                 os.replace(name, self.path)  # whoever reads sees the old file or the new one
             except BaseException:
                 os.unlink(name)
@@ -96,10 +96,10 @@ class Memory:
         try:
             if time.time() - self.path.stat().st_mtime > 86400 * DAYS:
                 return {}
-            told = json.loads(self.path.read_text(encoding="utf-8"))
-            if told["format"] != FORMAT or told["conditions"] != self._conditions:
+            record = json.loads(self.path.read_text(encoding="utf-8"))
+            if record["format"] != FORMAT or record["conditions"] != self._conditions:
                 return {}
-            return {str(name): _pace(times) for name, times in told["paces"].items()}
+            return {str(name): _pace(times) for name, times in record["paces"].items()}
         except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return {}
 

@@ -6,20 +6,21 @@ import math
 from dataclasses import dataclass, replace
 
 GAIN = 1.1
-"""Both together must promise to be this much faster than the better one alone; else that one works alone. Below, what
-they take from each other (cores, memory) may eat what they win: the promise is not to lose more than 5 %."""
+"""Both sides work only if together they promise at least 1.1 times the rate of the better one alone. A smaller promise
+may be lost to what they take from each other (cores, memory); the aim is never to be more than 5 % slower than the
+better one."""
 
 WEIGHT = 0.25
-"""Of a new observation in what is known."""
+"""Weight of a new time in the running mean of a side's times, between 0 and 1."""
 
 LEAP = 2.0
-"""An observation counts as at most so many times longer or shorter than what is known: one hiccup decides nothing."""
+"""A new time counts as at most twice, and at least half, the mean so far: one hiccup decides nothing."""
 
 MARGIN = 1.5
-"""Work for so many times as long as the CPU takes for a system keeps the GPU busy meanwhile, if times vary."""
+"""The GPU is kept in work for 1.5 times the time of a system on the CPU: it stays busy though times vary."""
 
 MOST_AHEAD = 20
-"""Systems that are taken from the stream before their turn to be given."""
+"""The most systems that are taken from the stream before their results are due."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class Pace:
 
     @property
     def ahead(self) -> int:
-        """Systems to take from the stream ahead: while the slower side does one, the other does so many, and more."""
+        """Systems to take ahead from the stream: what the faster side does while the slower one does one, and more."""
         if self.workers != "both":
             return 4
         return min(MOST_AHEAD, math.ceil(MARGIN * max(self.ratio, 1 / self.ratio)) + 4)

@@ -25,9 +25,9 @@ from glla.hybrid.tasks import (
     Outcome,
     Task,
     Ticket,
+    check_shared,
     checked,
-    compare,
-    known_operation,
+    measure_pace,
 )
 from glla.queue import Coprocessor, coprocessor
 
@@ -49,7 +49,7 @@ class Report:
         Where the ratio at the start is from: "measured", "remembered", "given", "software" (the device is a software
         rasteriser: the CPU works alone), "one side" (the other one cannot do the operation) or "".
     measuring_seconds : float
-        What the measuring took.
+        Spent on measuring.
     """
 
     gpu_systems: int = 0
@@ -185,7 +185,7 @@ class Stream(Iterator[Any]):
             self._waiting.clear()
 
     def _look_ahead(self) -> bool:
-        """Take what should be known before anything is decided; tell whether a system waits."""
+        """Take what should be known before anything is decided. True if a system waits."""
         while not self._exhausted and self._taken - self._given < self._ahead():
             self._take()
             if self._waiting:
@@ -265,7 +265,7 @@ class Stream(Iterator[Any]):
         else:
             self._source = "measured"
             self._warm.add(task.key)
-            pace = compare(task, self._gpu, self._cpu, self._clock)
+            pace = measure_pace(task, self._gpu, self._cpu, self._clock)
             self._learnt.add(task.key)
         self._measuring += self._clock() - start
         return pace
@@ -324,11 +324,12 @@ def map(
 
     Parameters
     ----------
-    op : {"solve", "lu_factor", "plu", "inv", "det"}
-        What to do with each system: the function of glla of that name.
+    op : str
+        What to do with each system: the function of glla of that name, of those that have a counterpart on the CPU
+        (``solve``, ``lu_factor``, ``plu``, ``inv``, ``det``); an unknown one is refused with their list.
     systems : iterable
-        Pairs (A, b) for ``solve``, matrices A for the others: array_like, real, one matrix each. Taken as they are
-        needed, and a few ahead: as many as the ratio asks for, at most 20. That may be without end.
+        Pairs (A, b) for ``solve``, matrices A for the others: array_like, real, one matrix each. There may be no end of
+        them: they are taken as they are needed, and a few ahead, depending on the ratio and at most 20.
     gpu : Coprocessor, optional
         Whose device to use; stays open. By default one of its own, closed at the end.
     ratio : float, optional
@@ -379,7 +380,7 @@ def map(
     [0.5 0.5 0.5]
     [0.25 0.25 0.25]
     """
-    known_operation(op)
+    check_shared(op)
     if ratio is not None and not ratio >= 0:
         raise OptionError(f"hybrid.map: ratio must be None or a number from 0, got {ratio!r}")
     if copy is None:

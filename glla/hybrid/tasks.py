@@ -1,4 +1,4 @@
-"""A system to be worked on, the two sides that can, and the benchmark that compares them."""
+"""A system to be worked on, the two sides that can, and the benchmark that measures how long either takes."""
 
 from __future__ import annotations
 
@@ -13,19 +13,21 @@ from typing import Any, Protocol
 import numpy as np
 
 from glla import linalg
+from glla.array.convert import Array, as_float32
 from glla.errors import CoprocessorError, OptionError, ShapeError
 from glla.hybrid import host
 from glla.hybrid.share import GAIN, MOST_AHEAD, Pace
-from glla.matrix import Array, as_float32
+from glla.operations import OPERATIONS
+from glla.passes import forms_of
 from glla.queue import Coprocessor, Pending
 
 Clock = Callable[[], float]
 
-OPERATIONS = ("solve", "lu_factor", "plu", "inv", "det")
-"""What can be shared."""
+SHARED = tuple(name for name, operation in OPERATIONS.items() if operation.host)
+"""Names of the operations that the CPU side knows, too: those can be shared."""
 
 WARM = 0.3
-"""Seconds of work before a GPU counts as warm: its clock is low while it idles."""
+"""Seconds of work after which a GPU counts as warm: while it idles its clock is low."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class Task:
     index : int
         Its place in the stream.
     operation : str
-        One of `OPERATIONS`.
+        One of `SHARED`.
     arrays : tuple of ndarray
         Operands, float32 and finite, of fitting shapes.
     """
@@ -72,26 +74,27 @@ def checked(operation: str, index: int, system: Any, copy: bool) -> Task:
     ShapeError, DTypeError, NonFiniteError
         As the operation itself, for one matrix.
     """
-    if operation == "solve":
-        try:
-            values = dict(zip(("A", "b"), system, strict=True))
-        except (TypeError, ValueError):
-            raise ShapeError("solve: a system must be a pair (A, b)") from None
-    else:
-        values = {"A": system}
-    arrays = {name: as_float32(operation, name, value) for name, value in values.items()}
-    a = arrays["A"]
+    names = OPERATIONS[operation].operands
+    try:
+        values = dict(zip(names, system if len(names) > 1 else (system,), strict=True))
+    except (TypeError, ValueError):
+        raise ShapeError(f"{operation}: a system must be a pair ({', '.join(names)})") from None
+    arrays = [as_float32(operation, name, value) for name, value in values.items()]
+    _check_shapes(operation, *arrays)
+    return Task(index, operation, tuple(np.array(array, copy=True) if copy else array for array in arrays))
+
+
+def _check_shapes(operation: str, a: Array, *others: Array) -> None:
+    """Raise ShapeError unless a matrix, and right-hand sides if there are any, are operands of one call."""
     if a.ndim != 2:
         raise ShapeError(
             f"{operation}: A must be one matrix, two-dimensional, got shape {a.shape}; iterate over a stack"
         )
-    if operation not in ("lu_factor", "plu") and a.shape[0] != a.shape[1]:
-        raise ShapeError(f"{operation}: A must be square, got shape {a.shape}")
-    if operation == "solve" and (arrays["b"].ndim not in (1, 2) or arrays["b"].shape[0] != a.shape[0]):
-        n = a.shape[0]
-        raise ShapeError(f"solve: b must have shape ({n},) or ({n}, k) for A {a.shape}, got {arrays['b'].shape}")
-    own = (np.array(array, copy=True) if copy else array for array in arrays.values())
-    return Task(index, operation, tuple(own))
+    for b in others:
+        if b.ndim not in (1, 2):
+            raise ShapeError(f"{operation}: b must be a vector or a matrix, got shape {b.shape}; iterate over a stack")
+    columns = (b[:, np.newaxis] if b.ndim == 1 else b for b in others)
+    OPERATIONS[operation].check(forms_of((a, *columns)))
 
 
 @dataclass(frozen=True)
@@ -214,19 +217,20 @@ class Cpu:
     def __init__(self, clock: Clock, busy: Callable[[], bool] = lambda: False) -> None:
         self._clock = clock
         self._busy = busy
-        self._functions = host.functions()
 
     def can(self, operation: str) -> bool:
         """Whether it knows the operation."""
-        return operation in self._functions
+        return host.counterpart(operation) is not None
 
     def run(self, task: Task) -> Outcome:
-        """Do a task."""
+        """Do a task that it `can` do."""
+        function = host.counterpart(task.operation)
+        assert function is not None
         with host.leaving_a_core() if self._busy() else nullcontext():
-            return attempt(self._functions[task.operation], task.arrays, self._clock, "cpu")
+            return attempt(function, task.arrays, self._clock, "cpu")
 
 
-def compare(task: Task, gpu: GpuSide, cpu: CpuSide, clock: Clock) -> Pace:
+def measure_pace(task: Task, gpu: GpuSide, cpu: CpuSide, clock: Clock) -> Pace:
     """Measure what a task takes on either side, alone and beside the other: the short benchmark of equation 4.46.
 
     The first times are not used: there, programs are compiled, and clocks and threads wake up.
@@ -263,7 +267,7 @@ def _hopeless(alone: Pace) -> bool:
     return max(alone.gpu / alone.cpu, alone.cpu / alone.gpu) > 1 / (GAIN - 1)
 
 
-def known_operation(operation: str) -> None:
-    """Refuse what cannot be shared."""
-    if operation not in OPERATIONS:
-        raise OptionError(f"hybrid.map: op must be one of {', '.join(OPERATIONS)}, got {operation!r}")
+def check_shared(operation: str) -> None:
+    """Refuse an operation that the CPU side has no function for."""
+    if operation not in SHARED:
+        raise OptionError(f"hybrid.map: op must be one of {', '.join(SHARED)}, got {operation!r}")

@@ -1,8 +1,8 @@
 """`glla ceilings`: what a device can do at most, measured the way glla uses it.
 
 Each figure is the median of several repeats; a repeat is so much work that it takes a time worth measuring, and ends
-with `Device.finish`. Work goes through plans (`glla.kernels.ceilings`) and `Device.run`, on random data, with the clock
-of a GPU warmed up before. Timer queries would be wrong under llvmpipe; the wall clock is right everywhere.
+with `Device.finish`. Work goes through plans (`glla.operations.ceilings`) and `Device.run`, on random data, with the
+clock of a GPU warmed up before. Timer queries would be wrong under llvmpipe; the wall clock is right everywhere.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla import shader as shaders
-from glla.device import Device, Texture
-from glla.kernels import ceilings as kernels
+from glla.gl import Device, Texture
 from glla.lab.machine import cores
+from glla.operations import ceilings as kernels
 from glla.passes import Plan
+from glla.passes import shader as shaders
 
 Array = NDArray[np.float32]
 Action = Callable[[], object]
@@ -156,10 +156,10 @@ def measure(
     dict of str to Ceiling
         By name.
     """
-    bench = _Bench(device, EFFORTS[device.info.software, quick])
-    parts = {"fragments": bench.fragments, "writes": bench.colours, "copies": bench.transfers, "draws": bench.draws}
+    meter = _Meter(device, EFFORTS[device.info.software, quick])
+    parts = {"fragments": meter.fragments, "writes": meter.colours, "copies": meter.transfers, "draws": meter.draws}
     progress("a warm clock")
-    bench.warm_up()
+    meter.warm_up()
     figures: dict[str, Ceiling] = {}
     for what, measured in parts.items():
         progress(what)
@@ -169,12 +169,12 @@ def measure(
 
 def of_fragments(device: Device, quick: bool = False) -> dict[str, Ceiling]:
     """Measure only what fragments do: arithmetic, fetches, colour writes. What a roofline needs; takes less long."""
-    bench = _Bench(device, EFFORTS[device.info.software, quick])
-    bench.warm_up()
-    return {**bench.fragments(), **bench.colours()}
+    meter = _Meter(device, EFFORTS[device.info.software, quick])
+    meter.warm_up()
+    return {**meter.fragments(), **meter.colours()}
 
 
-class _Bench:
+class _Meter:
     """The measurements."""
 
     def __init__(self, device: Device, effort: Effort) -> None:
@@ -369,15 +369,15 @@ def bare_draws(device: Device) -> Iterator[dict[str, Action]]:
                 one.release()
 
 
-def table(told: dict[str, Any]) -> str:
+def table(data: dict[str, Any]) -> str:
     """Write a `report` as aligned text."""
-    figures: dict[str, dict[str, Any]] = told["ceilings"]
-    head = f"{told['renderer']}, OpenGL {told['driver']}, {told['cores']} CPU cores, {told['seconds']:.1f} s"
+    figures: dict[str, dict[str, Any]] = data["ceilings"]
+    head = f"{data['renderer']}, OpenGL {data['driver']}, {data['cores']} CPU cores, {data['seconds']:.1f} s"
     rows = [
         f"  {name:20}{_brief(one['value']):>10} {one['unit']:9} +-{50 * one['spread']:3.0f} %  {one['what']}"
         for name, one in figures.items()
     ]
-    return "\n".join([head + (", quick" if told["quick"] else ""), *rows])
+    return "\n".join([head + (", quick" if data["quick"] else ""), *rows])
 
 
 def _brief(value: float) -> str:

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 
-import glla
-from glla.recorder import Recorder, TracedPass
+from glla._version import __version__
+from glla.gl.recorder import Recorder, TracedPass
 
 CPU, GPU = 1, 2
 THREADS = {CPU: "CPU", GPU: "GPU"}
@@ -36,7 +36,7 @@ def document(trace: Recorder) -> dict[str, Any]:
         "traceEvents": [*_names(trace, processes), *_events(trace, processes)],
         "displayTimeUnit": "ms",
         "metadata": {
-            "glla": glla.__version__,
+            "glla": __version__,
             "renderers": list(processes),
             "timing": trace.timing,
             "passes": len(trace.passes),
@@ -67,7 +67,9 @@ def _events(trace: Recorder, processes: dict[str, int]) -> Iterator[dict[str, An
         end = last.start + last.wall
         yield _event("plan", first.operation, process, CPU, first.start, end - first.start, {"passes": len(passes)})
         for one in passes:
-            yield _event("pass", one.shader, process, CPU, one.start, one.wall, _arguments(one))
+            yield _event(
+                "pass" if one.on_device else "host", one.shader, process, CPU, one.start, one.wall, _arguments(one)
+            )
             if one.gpu is not None and one.gpu_start is not None:
                 yield _event("pass", one.shader, process, GPU, one.gpu_start, one.gpu, _arguments(one))
 
@@ -93,7 +95,7 @@ def _arguments(one: TracedPass) -> dict[str, Any]:
         "pass": one.number,
         "reads": one.inputs,
         "draws": list(one.outputs),
-        "region": str(one.region),
+        "region": str(one.region) if one.on_device else "",
         "uniforms": {name: str(value) for name, value in one.uniforms.items()},
         "defines": {name: str(value) for name, value in one.defines.items()},
     }

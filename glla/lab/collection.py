@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from types import ModuleType
 
-import numpy as np
-from numpy.typing import NDArray
-
-from glla import testing
-from glla.device import Device, Texture
 from glla.errors import OptionError
-from glla.kernels import matmul, plu, rref
+from glla.gl import Device, tuning
 from glla.lab import fetches
-from glla.passes import Plan, Variant
+from glla.lab.operations import Contender, contenders, find, forms, inputs, unmet, uploaded
+from glla.operations import OPERATIONS
+from glla.passes import PLAIN, Limits, Plan
 
 SIZE = 256
 """Order of the matrices by default: large enough that a blocked factorisation has more than one block."""
 
 SEED = 2007
-
-Array = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -64,49 +59,24 @@ class Entry:
     parameters: Mapping[str, tuple[int, ...]]
 
 
-@dataclass(frozen=True)
-class _Operation:
-    """How the collection makes plans and operands: (n, variant) -> plan, (n, random numbers) -> arrays."""
+def names() -> tuple[str, ...]:
+    """Operations that the collection shows by default: those with variants of their own, as `solve` has those of `plu`.
 
-    kernel: ModuleType
-    plan: Callable[[int, str], Plan]
-    operands: Callable[[int, np.random.Generator], dict[str, Array]]
-
-    @property
-    def variants(self) -> Mapping[str, Variant]:
-        """The table of its variants."""
-        table: Mapping[str, Variant] = self.kernel.VARIANTS
-        return table
-
-
-def _augmented(n: int, rng: np.random.Generator) -> Array:
-    a = testing.uniform(n, n, rng)
-    return np.column_stack([a, a.sum(axis=1)]).astype(np.float32)
-
-
-OPERATIONS = {
-    "matmul": _Operation(
-        matmul,
-        lambda n, variant: matmul.plan(n, n, n, variant),
-        lambda n, rng: {"A": testing.normal(n, n, rng), "B": testing.normal(n, n, rng)},
-    ),
-    "plu": _Operation(
-        plu,
-        lambda n, variant: plu.plan((n, n), variant=variant),
-        lambda n, rng: {"A": testing.uniform(n, n, rng)},
-    ),
-    "rref": _Operation(
-        rref,
-        lambda n, variant: rref.plan((n, n + 1), variant=variant),
-        lambda n, rng: {"A": _augmented(n, rng)},
-    ),
-}
-"""What there are several variants of: the product of two matrices of order n, the factors of one, [A | b] reduced."""
+    >>> {"matmul", "plu", "rref", "triangular"} <= set(names()), "solve" in names()
+    (True, False)
+    """
+    uses = Counter(id(variant) for one in OPERATIONS.values() for variant in one.variants.values())
+    chosen = tuning.operations()
+    return tuple(
+        name
+        for name, one in OPERATIONS.items()
+        if name in chosen or (one.variants and all(uses[id(variant)] == 1 for variant in one.variants.values()))
+    )
 
 
 def entries(
     device: Device | None = None,
-    operations: Iterable[str] = tuple(OPERATIONS),
+    operations: Iterable[str] | None = None,
     n: int = SIZE,
     progress: Callable[[str], object] = lambda name: None,
 ) -> list[Entry]:
@@ -118,7 +88,7 @@ def entries(
         Counts the fetches, which takes minutes where n is large, and synchronises. Without one, all figures come from
         the plans, and fetches are bounds where they depend on the matrix.
     operations : iterable of str
-        Keys of `OPERATIONS`.
+        Some of `glla.operations.OPERATIONS`; by default those of `names`.
     n : int
         Order of the matrices, at least 1.
     progress : callable
@@ -143,10 +113,11 @@ def entries(
     [('inner_product', 17179869184), ('virtual_cube', 17179869184)]
     """
     found = []
-    for operation in list(map(_known, operations)):
-        for name in OPERATIONS[operation].variants:
-            progress(f"{operation} {name}")
-            found.append(_entry(device, operation, name, n))
+    for operation in list(map(_known, operations or names())):
+        for contender in contenders(operation).values():
+            if not contender.special:
+                progress(f"{operation} {contender.name}")
+                found.append(_entry(device, operation, contender, n))
     return found
 
 
@@ -156,35 +127,36 @@ def _known(operation: str) -> str:
     return operation
 
 
-def _entry(device: Device | None, operation: str, name: str, n: int) -> Entry:
-    maker = OPERATIONS[operation]
-    variant = maker.variants[name]
-    plan = maker.plan(n, name)
+def plan(operation: str, contender: Contender, n: int, limits: Limits = PLAIN) -> Plan:
+    """Plan of a contender, for matrices of order n, with its default parameters."""
+    return contender.build(forms(inputs(find(operation), n, SEED)), limits, ())
+
+
+def _entry(device: Device | None, operation: str, contender: Contender, n: int) -> Entry:
+    steps = plan(operation, contender, n, PLAIN if device is None else device.limits)
     if device is None:
-        fewest, most = fetches.estimate(plan) or (None, None)
+        fewest, most = fetches.estimate(steps) or (None, None)
     else:
-        fewest = most = None if variant.lacks(device.limits) else _fetches(device, maker, plan, n)
+        fewest = most = None if unmet(contender.needs, device.limits) else count(device, operation, contender, n)
     return Entry(
         operation=operation,
-        variant=name,
-        summary=variant.summary,
-        source=variant.source,
-        needs=variant.needs,
+        variant=contender.name,
+        summary=contender.summary,
+        source=contender.source,
+        needs=contender.needs,
         n=n,
-        passes=plan.cost.passes,
+        passes=steps.cost.passes,
         fetches=most,
         fewest_fetches=fewest,
-        flops=plan.flops,
-        parameters=variant.parameters,
+        flops=steps.flops,
+        parameters=contender.parameters,
     )
 
 
-def _fetches(device: Device, maker: _Operation, plan: Plan, n: int) -> int:
-    arrays = maker.operands(n, np.random.default_rng(SEED))
-    textures: dict[str, Texture] = {name: device.upload(array) for name, array in arrays.items()}
-    if "tolerance" in plan.operands:
-        textures["tolerance"] = device.write_texels(np.zeros((1, 1, 2), dtype=np.float32))
-    return fetches.count(device, plan, textures)
+def count(device: Device, operation: str, contender: Contender, n: int) -> int:
+    """Run a contender, and count the texels that its fragments fetch. Synchronises."""
+    found, steps = find(operation), plan(operation, contender, n, device.limits)
+    return fetches.count(device, steps, uploaded(device, found, steps, inputs(found, n, SEED)))
 
 
 BOUNDS = "fetches: the fewest to the most that plan and shaders allow; --count runs them, and counts"

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from glla.lab import export, mistakes, show
-from glla.lab.comparison import Bench, Comparison, Record
+from glla.lab.comparison import Comparison, Experiment, Record
 from glla.lab.extra import require
 
 INTERRUPTED = 130
@@ -71,12 +71,12 @@ class Files:
         return [mistakes.save(mistake, self.pictures) for mistake in comparison.mistakes]
 
 
-def run(bench: Bench, files: Files) -> int:
+def run(experiment: Experiment, files: Files) -> int:
     """Measure, show and write.
 
     Parameters
     ----------
-    bench : Bench
+    experiment : Experiment
         What to measure.
     files : Files
         What to write; `Files.check` was called.
@@ -88,16 +88,16 @@ def run(bench: Bench, files: Files) -> int:
     """
     status = 0
     try:
-        show.watch(bench)
-        show.conclude(bench.result)
+        show.watch(experiment)
+        show.conclude(experiment.result)
     except KeyboardInterrupt:
         status = INTERRUPTED
-    result = bench.result
+    result = experiment.result
     written = files.write(result) if result.ceilings else []
     if written:
         print(f"written: {', '.join(map(str, written))}")
     if status:
-        print(f"glla: interrupted after {len(result)} of {bench.total} measurements", file=sys.stderr)
+        print(f"glla: interrupted after {len(result)} of {experiment.total} measurements", file=sys.stderr)
         return status
     return verdict(result.records)
 

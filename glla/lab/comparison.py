@@ -1,38 +1,37 @@
 """Every way to do an operation, side by side on one device: verified, then timed.
 
-`compare` is the whole experiment in a call. `Bench` is the same in steps, for those who want each record as it comes
-and what there is when they stop early.
+`compare` is the whole experiment in a call. `Experiment` is the same in steps, for those who want each record as it
+comes and what there is when they stop early.
 """
 
 from __future__ import annotations
 
 import os
 import platform
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from itertools import product
-from statistics import median
 from typing import Any
 
-import numpy as np
-
-import glla
-from glla import Device
-from glla import shader as shaders
+from glla._version import __version__
 from glla.errors import GllaError, LimitError, OptionError
-from glla.lab import ceilings, conduct, machine, mistakes, operations, roofline
+from glla.gl import Device, default_device
+from glla.lab import ceilings, conduct, machine, mistakes, operations, peers, roofline
+from glla.lab.bench import EFFORTS, Bench, Beside, Timed
 from glla.lab.extra import require
 from glla.lab.fits import Fit, crossover, fit, speedup
 from glla.lab.mistakes import Mistake
-from glla.lab.operations import Arrays, Contender, Job, Operation
+from glla.lab.operations import Arrays, Contender, PlanJob
 from glla.lab.peers import Figure, Finalist, Peer
-from glla.lab.samples import Samples, is_noisy
+from glla.lab.samples import is_noisy
+from glla.operations import Operation
 from glla.passes import Parameters, Pass, Plan
-from glla.shader import Stage, resolve
-from glla.testing import Verdict
+from glla.passes import shader as shaders
+from glla.passes.shader import Stage, resolve
+from glla.testing import JUDGES, Verdict
 
 Chosen = str | Contender | tuple[str | Contender, Mapping[str, int]]
 """A variant: its name, a contender, or either with values for some of its parameters."""
@@ -46,12 +45,7 @@ SIZES = {True: (64, 128, 256, 512), False: (256, 512, 1024, 2048, 4096)}
 """Sizes by default: of a software rasteriser, of a GPU."""
 
 REPEATS = 7
-FEWEST = 3
-ENOUGH = 2.0
-"""More than `FEWEST` repeats only as long as all together take less than so many seconds."""
-
-WARM = {True: 0.0, False: 0.3}
-"""Seconds of work before a measurement: the clock of an idle GPU falls. A software rasteriser has the CPU's."""
+"""Repeats of a measurement, at most, unless another number is asked for."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +71,8 @@ class Record:
         How many.
     samples : tuple of float
         Seconds of each, in their order.
+    gpu_seconds, gpu_samples : float, tuple of float
+        The same repeats by the GPU's own clock, from the first command to the last, where the device has one.
     end_to_end_seconds : float
         From NumPy to NumPy, median.
     cold_seconds : float
@@ -125,6 +121,8 @@ class Record:
     slowest: float | None = None
     repeats: int = 0
     samples: tuple[float, ...] = ()
+    gpu_seconds: float | None = None
+    gpu_samples: tuple[float, ...] = ()
     end_to_end_seconds: float | None = None
     cold_seconds: float | None = None
     flops: int | None = None
@@ -170,8 +168,8 @@ class Record:
 
     def as_dict(self) -> dict[str, Any]:
         """As plain data, the parameters and the samples as text."""
-        samples = " ".join(map(str, self.samples))
-        return asdict(self) | {"parameters": written(self.parameters), "samples": samples}
+        texts = {name: " ".join(map(str, getattr(self, name))) for name in SAMPLES}
+        return asdict(self) | {"parameters": written(self.parameters), **texts}
 
 
 def written(parameters: Parameters) -> str:
@@ -360,7 +358,7 @@ def compare(
     Parameters
     ----------
     operation : str
-        One of `glla.lab.operations.OPERATIONS`: ``"matmul"``, ``"rref"``, ``"plu"``, ...
+        A key of `glla.operations.OPERATIONS`: ``"matmul"``, ``"rref"``, ``"plu"``, ...
     variants : sequence, or "all", optional
         Names, contenders, or pairs of either with a mapping of parameters. By default every variant in its usual
         pivoting; ``"all"`` adds the other pivot norms.
@@ -400,7 +398,7 @@ def compare(
     >>> [(record.variant, record.size, record.status) for record in result.records]
     [('inner_product', 8, 'ok'), ('inner_product', 16, 'ok')]
     """
-    bench = Bench(
+    experiment = Experiment(
         operation,
         variants,
         sizes,
@@ -411,10 +409,10 @@ def compare(
         quick=quick,
         sweep=sweep,
     )
-    for record in bench.run():
+    for record in experiment.run():
         if progress is not None:
             progress(record)
-    return bench.result
+    return experiment.result
 
 
 @dataclass(frozen=True)
@@ -435,11 +433,11 @@ class Entry:
         return all(self.contender.parameters[name][0] == value for name, value in self.parameters)
 
 
-class Bench:
+class Experiment:
     """A comparison in steps: the options are checked at once, `run` measures, `result` grows.
 
     The parameters are those of `compare`; `also` are contenders beside those that `variants` names, and `command` is
-    told in the result's environment.
+    kept in the result's environment.
     """
 
     def __init__(
@@ -458,8 +456,10 @@ class Bench:
         command: str = "",
     ) -> None:
         self.operation = operations.find(operation)
+        self.judge = JUDGES[operation]
         self.entries = _swept(_entries(self.operation, variants, also), sweep or {})
-        self.baseline, self._package = _baseline(self.operation, baseline)
+        self.baseline, self._theirs, package = _baseline(self.operation, baseline)
+        self._beside = Beside(peers.Effort(), package, tolerant=True)
         self.repeats, self.seed, self.quick = _at_least_one("repeats", repeats), seed, quick
         self._sizes = None if sizes is None else tuple(_at_least_one("sizes", size) for size in sizes)
         if self._sizes == ():
@@ -470,9 +470,9 @@ class Bench:
         self.result = Comparison(
             operation,
             self.operation.formula,
-            self.operation.shape,
+            operations.described(self.operation),
             self.operation.thesis,
-            self.operation.error,
+            self.judge.error,
             variants={entry.label: _about(entry.contender) for entry in self.entries},
         )
 
@@ -480,7 +480,7 @@ class Bench:
     def device(self) -> Device:
         """Where it runs; made at the first need."""
         if self._device is None:
-            self._device = glla.default_device()
+            self._device = default_device()
         return self._device
 
     @device.setter
@@ -514,8 +514,9 @@ class Bench:
 
     def _run_size(self, size: int) -> Iterator[Record]:
         """Measure all variants at a size, between two measurements of the CPU, which must agree."""
-        arrays = self.operation.inputs(size, self.seed)
-        figure = self._figure(size, arrays)
+        arrays = operations.inputs(self.operation, size, self.seed)
+        theirs = self._theirs(*arrays)
+        figure = None if self.baseline is None else self._beside.start(self.baseline, f"n = {size}", theirs)
         base = _beside(figure) if figure else {}
         thesis: float | None = None
         for entry in self.entries:
@@ -525,110 +526,98 @@ class Bench:
             self.result.records.append(record)
             yield record
         if figure:
-            figure.time(self.operation.peer_operands(*arrays))
+            figure.time(theirs)
             apart = figure.disagreement()
             self.result.troubles += [f"busy machine? {apart}"] if apart else []
             self.result.peers.append(figure.told())
 
-    def _figure(self, size: int, arrays: Arrays) -> Figure | None:
-        if self.baseline is None:
-            return None
-        operands = self.operation.peer_operands(*arrays)
-        figure = Figure(self.baseline, f"n = {size}", operands, package=self._package)
-        figure.time(operands)
-        return figure
-
     def _measure(
         self, entry: Entry, size: int, arrays: Arrays, base: Mapping[str, Any], thesis: float | None
     ) -> Record:
-        """Verify and time an entry; whatever goes wrong is told in the record."""
-        told: dict[str, Any] = {
+        """Verify and time an entry; the record says whatever goes wrong."""
+        values: dict[str, Any] = {
             "operation": self.operation.name,
             "variant": entry.label,
             "parameters": entry.parameters,
             "size": size,
-            "flops": self.operation.flops(size),
+            "flops": self.operation.flops(operations.forms(arrays)),
             **base,
         }
-        lacking = operations.unmet(entry.contender.needs, self.device)
+        lacking = operations.unmet(entry.contender.needs, self.device.limits)
         refused = lacking or entry.contender.refuses(entry.parameters)
         if refused:
-            return Record(**told, status="skipped", reason=refused)
+            return Record(**values, status="skipped", reason=refused)
         try:
-            self._fill(told, entry, arrays, thesis)
+            self._fill(values, entry, arrays, thesis)
         except LimitError as error:
-            told |= {"status": "skipped", "reason": str(error)}
+            values |= {"status": "skipped", "reason": str(error)}
         except GllaError as error:
-            told |= {"status": "failed", "reason": str(error)}
+            values |= {"status": "failed", "reason": str(error)}
         except Exception as error:  # a variant that cannot run is no reason to lose the others
-            told |= {"status": "failed", "reason": f"{type(error).__name__}: {error}"}
-        return Record(**told)
+            values |= {"status": "failed", "reason": f"{type(error).__name__}: {error}"}
+        return Record(**values)
 
-    def _fill(self, told: dict[str, Any], entry: Entry, arrays: Arrays, thesis: float | None) -> None:
+    def _fill(self, values: dict[str, Any], entry: Entry, arrays: Arrays, thesis: float | None) -> None:
         device, operation = self.device, self.operation
         device.forget()  # so that the first run is one
         job = operations.prepare(device, operation, entry.contender, arrays, entry.parameters)
-        told |= _cost(job.plan)
+        values |= _cost(job.plan)
         self._keep_sources(entry, job.plan)
-        seconds, results = _clock(job.run, device)
-        found = job.fetch(results)
-        del results
-        verdict, again = operation.judge(arrays, found), job.end_to_end()
-        if not _same(found, again):
-            both = [(verdict, found), (operation.judge(arrays, again), again)]
-            verdict, found = max(both, key=lambda one: (not one[0].ok, one[0].ratio))
-        told |= _judged(verdict)
-        if not verdict.ok:
-            self._keep_mistake(entry, arrays, found)
-        unseen = self._unseen(entry, job, verdict.ok)
+        bench = Bench(device, replace(EFFORTS[device.info.software, False], repeats=self.repeats))
+        checked = bench.verify(job, partial(self.judge.verdict, arrays))
+        values |= _judged(checked.verdict)
+        if not checked.verdict.ok:
+            self._keep_mistake(entry, arrays, checked.found)
+        unseen = self._unseen(entry, job, checked.verdict.ok)
         if unseen:
-            told |= {"status": "wrong", "reason": "; ".join(filter(None, [told.get("reason", ""), unseen]))}
-        elif verdict.ok:
-            told |= {"mean_error": operation.deviation(arrays, found), "cold_seconds": job.building + seconds}
+            values |= {"status": "wrong", "reason": "; ".join(filter(None, [values.get("reason", ""), unseen]))}
+        elif checked.verdict.ok:
+            values |= {"mean_error": self.judge.deviation(arrays, checked.found), "cold_seconds": checked.cold}
             is_thesis = entry.contender.name == operation.thesis and entry.plain
-            told |= self._timed(job, told, thesis, is_thesis)
+            values |= self._figures(bench.time(job), values, thesis, is_thesis)
 
-    def _unseen(self, entry: Entry, job: Job, right: bool) -> str:
+    def _unseen(self, entry: Entry, job: PlanJob, right: bool) -> str:
         """Say what the result does not show of a user's shader: that it breaks its interface, or was stopped."""
         if not entry.contender.text:
             return ""
         if entry.label not in self._breaches:
             breach = conduct.breach(self.device, self.operation.name, entry.contender, entry.parameters)
             self._breaches[entry.label] = breach
-        told = [conduct.stopped(self.device, job.plan, job.operands), self._breaches[entry.label] if right else ""]
-        return "; ".join(filter(None, told))
+        reasons = [conduct.stopped(self.device, job.plan, job.operands), self._breaches[entry.label] if right else ""]
+        return "; ".join(filter(None, reasons))
 
     def _keep_mistake(self, entry: Entry, arrays: Arrays, found: Any) -> None:
         """Remember where a result is wrong: of each variant the first, which is the smallest."""
-        operation, known = self.operation, {one.variant for one in self.result.mistakes}
-        if operation.ratios is not None and entry.label not in known:
-            ratios = operation.ratios(arrays, found)
-            self.result.mistakes.append(mistakes.find(entry.label, len(arrays[0]), operation.result, ratios))
+        if entry.label in {one.variant for one in self.result.mistakes}:
+            return
+        ratios = self.judge.ratios(arrays, found)
+        if ratios is not None:
+            self.result.mistakes.append(mistakes.find(entry.label, len(arrays[0]), self.judge.result, ratios))
 
-    def _timed(self, job: Job, told: Mapping[str, Any], thesis: float | None, is_thesis: bool) -> dict[str, Any]:
-        device = self.device
-        end = time.perf_counter() + WARM[device.info.software]
-        while time.perf_counter() < end:
-            _clock(job.run, device)
-        times = _times(job.run, self.repeats, device)
-        seconds, samples = median(times), Samples.of(times)
-        gflops, written_per_second = told["flops"] / seconds / 1e9, told["bytes_written"] / seconds / 1e9
+    def _figures(
+        self, timed: Timed, values: Mapping[str, Any], thesis: float | None, is_thesis: bool
+    ) -> dict[str, Any]:
+        """What a record says of the times."""
+        samples, seconds = timed.resident or timed.end_to_end, timed.seconds
+        gflops, written_per_second = values["flops"] / seconds / 1e9, values["bytes_written"] / seconds / 1e9
         roof = roofline.Roof.of(self.result.ceilings)
         return {
             "seconds": seconds,
             "lower": samples.lower,
             "upper": samples.upper,
             "samples": samples.times,
-            "fastest": min(times),
-            "slowest": max(times),
-            "repeats": len(times),
-            "end_to_end_seconds": median(_times(job.end_to_end, self.repeats, device)),
+            "fastest": min(samples.times),
+            "slowest": max(samples.times),
+            "repeats": len(samples.times),
+            "gpu_seconds": timed.gpu.median if timed.gpu else None,
+            "gpu_samples": timed.gpu.times if timed.gpu else (),
+            "end_to_end_seconds": timed.end_to_end.median,
             "gflops": gflops,
             "gbytes_per_second": written_per_second,
             "fraction_of_arithmetic": gflops / roof.arithmetic,
             "fraction_of_bandwidth": written_per_second / roof.write,
-            "ratio_to_baseline": _ratio(told.get("baseline_seconds"), seconds),
-            "ratio_to_usual": _ratio(told.get("usual_seconds"), seconds),
+            "ratio_to_baseline": _ratio(values.get("baseline_seconds"), seconds),
+            "ratio_to_usual": _ratio(values.get("usual_seconds"), seconds),
             "ratio_to_thesis": _over(thesis, seconds, is_thesis),
         }
 
@@ -642,13 +631,6 @@ class Bench:
             self.result.sources += [
                 Source(entry.label, file, _parts(stage)) for file, stage in stages.items() if file != COMMON_VERTEX
             ]
-
-
-def _same(one: Any, other: Any) -> bool:
-    """Whether two results agree bit for bit: then one judgement, which takes its time, serves both."""
-    if isinstance(one, tuple):
-        return all(map(_same, one, other))
-    return bool(np.array_equal(one, other))
 
 
 def _file(stage: Stage) -> str:
@@ -694,36 +676,17 @@ def _cost(plan: Plan) -> dict[str, Any]:
         "bytes_written": plan.cost.nbytes,
         "bytes_moved": roofline.traffic(plan),
         "passes": plan.cost.passes,
-        "draws": sum(isinstance(step, Pass) for step in plan.steps),
+        "draws": sum(isinstance(step, Pass) for step in plan.passes),
     }
 
 
 def _judged(verdict: Verdict) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    values: dict[str, Any] = {
         "error": float(verdict.error),
         "bound": float(verdict.bound),
         "error_over_bound": verdict.ratio,
     }
-    return told if verdict.ok else told | {"status": "wrong", "reason": str(verdict)}
-
-
-def _clock(work: Callable[[], Any], device: Device | None) -> tuple[float, Any]:
-    """Run once: seconds until the device has finished, and the result."""
-    if device is not None:
-        device.finish()
-    start = time.perf_counter()
-    result = work()
-    if device is not None:
-        device.finish()
-    return time.perf_counter() - start, result
-
-
-def _times(work: Callable[[], Any], repeats: int, device: Device | None = None) -> list[float]:
-    """Time some work that has run before."""
-    times: list[float] = []
-    while len(times) < repeats and (len(times) < FEWEST or sum(times) < ENOUGH):
-        times.append(_clock(work, device)[0])
-    return times
+    return values if verdict.ok else values | {"status": "wrong", "reason": str(verdict)}
 
 
 # -- options --------------------------------------------------------------------------------------------------------
@@ -786,20 +749,22 @@ def _entry(operation: Operation, known: Mapping[str, Contender], one: Chosen) ->
     return Entry(which, tuple(values.items()))
 
 
-def _baseline(operation: Operation, name: str | None) -> tuple[Peer | None, str | None]:
-    """Find who does it on the CPU, and whose ways alone are tried, None for all."""
-    if name in (None, "none"):
-        return None, None
-    packages = sorted({way.package for way in operation.peer.ways})
-    if name == "auto":
-        if not operation.peer.installed():
-            require("compare: the baseline", operation.peer.usual.package)
-        return operation.peer, None
+def _baseline(operation: Operation, name: str | None) -> tuple[Peer | None, Callable[..., Arrays], str | None]:
+    """Find who does it on the CPU, with which operands, and whose ways alone are tried, None for all."""
+    found = peers.peer_of(operation)
+    if name in (None, "none") or (found is None and name == "auto"):
+        return None, lambda *arrays: arrays, None
+    peer, theirs = found or (None, lambda *arrays: arrays)
+    packages = sorted({way.package for way in peer.ways}) if peer else []
+    if name == "auto" and peer:
+        if not peer.installed():
+            require("compare: the baseline", peer.usual.package)
+        return peer, theirs, None
     if name not in packages:
         names = ", ".join(("auto", *packages, "none"))
         raise OptionError(f"compare: baseline of {operation.name} must be one of {names}, got {name!r}")
     require(f"compare: baseline {name}", name)
-    return operation.peer, name
+    return peer, theirs, name
 
 
 def _about(contender: Contender) -> dict[str, Any]:
@@ -830,7 +795,7 @@ def environment(device: Device, seed: int, command: str = "") -> dict[str, Any]:
         "cores": machine.cores(),
         "machine": machine.describe(),
         "system": platform.platform(),
-        "versions": {"glla": glla.__version__, "Python": platform.python_version()}
+        "versions": {"glla": __version__, "Python": platform.python_version()}
         | {name: _version(name) for name in PACKAGES},
         "variables": {name: os.environ[name] for name in ENVIRONMENT if name in os.environ},
     }
@@ -842,6 +807,9 @@ def _version(package: str) -> str:
     except PackageNotFoundError:  # not installed, or put in place by hand
         return "unknown"
 
+
+SAMPLES = ("samples", "gpu_samples")
+"""Fields of a record that hold a number for each repeat."""
 
 FIELDS = tuple(one.name for one in fields(Record))
 """Columns of a table of records."""

@@ -15,15 +15,16 @@ from typing import TypeGuard
 
 import numpy as np
 
-from glla import Device
-from glla import shader as shaders
-from glla.device import Texture
+from glla.gl import Device, Texture
 from glla.lab import fetches, operations
 from glla.lab.custom import INTERFACES
 from glla.lab.fetches import rewritten
 from glla.lab.operations import Arrays, Contender
-from glla.layout import Shape
-from glla.passes import Parameters, Pass, Plan, Step, Storage
+from glla.operations import Operation
+from glla.passes import DeviceStep, Parameters, Pass, Plan, Storage
+from glla.passes import shader as shaders
+from glla.passes.layout import Shape
+from glla.testing import JUDGES
 
 POISONED, STOPPED = "poisoned", "stopped"
 """A shader's name with ``@poisoned`` behind it fetches NaN outside of a texture; ``@stopped`` tells of its trips."""
@@ -79,8 +80,8 @@ def breach(device: Device, operation: str, contender: Contender, parameters: Par
         return ""
     found = operations.find(operation)
     for n in SIZES:
-        arrays = found.inputs(n, SEED)
-        plan = contender.build(n, device.limits, parameters)
+        arrays = operations.inputs(found, n, SEED)
+        plan = contender.build(operations.forms(arrays), device.limits, parameters)
         reason = _wrong(device, found, plan, arrays)
         if not reason and _wrong(device, found, _derived(plan, POISONED), arrays):
             operands = operations.uploaded(device, found, plan, arrays)
@@ -94,15 +95,15 @@ def breach(device: Device, operation: str, contender: Contender, parameters: Par
     return ""
 
 
-def _wrong(device: Device, operation: operations.Operation, plan: Plan, arrays: Arrays) -> str:
+def _wrong(device: Device, operation: Operation, plan: Plan, arrays: Arrays) -> str:
     """What is wrong with the result of a plan or with its padding, '' if nothing."""
-    n = len(arrays[0])
     interface = INTERFACES[operation.name]
     results = device.run(plan, **operations.uploaded(device, operation, plan, arrays))
-    verdict = operation.judge(arrays, operation.fetch(device, results, n))
+    value = operations.fetched(device, operation, operations.forms(arrays), plan, results)
+    verdict = JUDGES[operation.name].verdict(arrays, value)
     if not verdict.ok:
         return str(verdict)
-    return padding(device, results[interface.result], (n, n + interface.wider), interface.result)
+    return padding(device, results[interface.result], operations.shape_of(plan, interface.result), interface.result)
 
 
 def padding(device: Device, texture: Texture, shape: Shape, name: str) -> str:
@@ -122,20 +123,20 @@ def padding(device: Device, texture: Texture, shape: Shape, name: str) -> str:
 
 def stopped(device: Device, plan: Plan, operands: Mapping[str, Texture]) -> str:
     """Say whether the device stopped the loops of a user's shader in a plan, '' if not. Synchronises."""
-    own = [number for number, step in enumerate(plan.steps) if _is_own(step)]
+    own = [number for number, step in enumerate(plan.passes) if _is_own(step)]
     every = -(-len(own) // LOOKED_AT) if own else 1
-    slots, steps = dict(plan.slots), list(plan.steps)
-    told = {}
+    slots, steps = dict(plan.slots), list(plan.passes)
+    seen = {}
     for number in {*own[::every], *own[-1:]}:
         step = steps[number]
         assert _is_own(step)
         target, slot = plan.slots[step.outputs[0]], f"stopped in step {number}"
         slots[slot] = Storage(target.height, target.width, 1)
-        told[slot] = plan.drawn(step)
+        seen[slot] = plan.drawn(step)
         steps[number] = replace(step, shader=f"{step.shader}@{STOPPED}", outputs=(*step.outputs, slot))
-    looking = Plan(f"{plan.operation}, trips", slots, plan.operands, {slot: slot for slot in told}, tuple(steps))
+    looking = Plan(f"{plan.operation}, trips", slots, plan.operands, {slot: slot for slot in seen}, tuple(steps))
     results = device.run(looking, **operands)
-    for slot, region in told.items():
+    for slot, region in seen.items():
         drawn = device.read(results[slot])[region.y : region.y + region.height, region.x : region.x + region.width]
         if drawn.any():
             return (
@@ -145,11 +146,11 @@ def stopped(device: Device, plan: Plan, operands: Mapping[str, Texture]) -> str:
     return ""
 
 
-def _is_own(step: Step) -> TypeGuard[Pass]:
+def _is_own(step: DeviceStep) -> TypeGuard[Pass]:
     return isinstance(step, Pass) and shaders.is_adopted(step.shader)
 
 
 def _derived(plan: Plan, kind: str) -> Plan:
     """Plan whose passes with the user's shader draw with a derived one."""
-    steps = (replace(step, shader=f"{step.shader}@{kind}") if _is_own(step) else step for step in plan.steps)
+    steps = (replace(step, shader=f"{step.shader}@{kind}") if _is_own(step) else step for step in plan.passes)
     return Plan(plan.operation, plan.slots, plan.operands, plan.results, tuple(steps), plan.flops)

@@ -35,26 +35,29 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from glla import Device
-from glla import shader as shaders
-from glla.conditions import uncommented
 from glla.errors import OptionError, ShaderError
-from glla.kernels import matmul, plu, rref, triangular
+from glla.gl import Device
 from glla.lab import operations
 from glla.lab.operations import Contender
-from glla.layout import texels
-from glla.passes import Limits, Parameters, Pass, Plan, Step
+from glla.operations import OPERATIONS
+from glla.operations.record import Interface
+from glla.passes import PLAIN, DeviceStep, Forms, Limits, Parameters, Pass, Plan
+from glla.passes import shader as shaders
+from glla.passes.conditions import uncommented
 
 GALLERY = Path(__file__).with_name("gallery")
 SUFFIX = ".frag"
+
+SMALL = 5
+"""Order of the matrices for which a shader is tried out before anything is measured."""
 
 _PARAMETER = re.compile(
     r"^[ \t]*#[ \t]*ifndef[ \t]+(\w+)[ \t]*\n[ \t]*#[ \t]*define[ \t]+\1[ \t]+(-?\d+)[ \t]*(?://(.*))?$", re.MULTILINE
@@ -66,161 +69,8 @@ _READING = re.compile(r"\b(texelFetchOffset|texture(1D|2D|3D|Cube)?(Proj|Lod|Gra
 _DECLARED = re.compile(r"^\s*uniform\s+(\w+)\s+(\w+)\s*;")
 
 
-@dataclass(frozen=True)
-class Interface:
-    """What a shader is given, and what it must give, to take the place of one of glla's.
-
-    Attributes
-    ----------
-    operation : str
-        Which operation of `glla.lab.operations.OPERATIONS`.
-    stands_for : str
-        The shader of glla whose place it takes.
-    computes : str
-        What its fragments must compute, in words.
-    samplers : mapping of str to str
-        Textures, with what they hold.
-    uniforms : mapping of str to tuple of str
-        Uniforms, with their types and what they hold.
-    varyings : mapping of str to tuple of str
-        Inputs from the vertex stage, which stays glla's, likewise.
-    defines : mapping of str to str
-        What glla defines, and a parameter that it heeds.
-    plan : callable
-        (n, limits, values of parameters) -> the plan with glla's own shader.
-    needed : tuple of str
-        Samplers and uniforms without which no shader can be right.
-    result : str
-        Result of the plan that is a packed matrix, n x (n + `wider`).
-    """
-
-    operation: str
-    stands_for: str
-    computes: str
-    samplers: Mapping[str, str]
-    uniforms: Mapping[str, tuple[str, str]]
-    plan: Callable[[int, Limits, Mapping[str, int]], Plan]
-    needed: tuple[str, ...]
-    result: str
-    wider: int = 0
-    varyings: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    defines: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def given(self) -> dict[str, str]:
-        """Type of each sampler and uniform, by name."""
-        return dict.fromkeys(self.samplers, "sampler2D") | {name: kind for name, (kind, _) in self.uniforms.items()}
-
-    def __str__(self) -> str:
-        """Write it as text, to be read beside the docstring of this module."""
-        rows = [(f"uniform sampler2D {name};", what) for name, what in self.samplers.items()]
-        rows += [(f"uniform {kind} {name};", what) for name, (kind, what) in self.uniforms.items()]
-        rows += [(f"flat in {kind} {name};", what) for name, (kind, what) in self.varyings.items()]
-        rows += [(f"#define {name}", what) for name, what in self.defines.items()]
-        rows.append(("layout(location = 0) out vec4 result;", "the texel"))
-        width = max(len(row[0]) for row in rows)
-        listed = "\n".join(f"  {declaration:{width}}  {what}" for declaration, what in rows)
-        return f"{self.operation}: {self.computes}\nIt takes the place of {self.stands_for}{SUFFIX}.\n\n{listed}"
-
-
-# -- the interfaces ---------------------------------------------------------------------------------------------------
-
-
-def _product(n: int, limits: Limits, values: Mapping[str, int]) -> Plan:
-    """Plan of the inner product, in as many passes as PASSES says."""
-    trips = -(-texels(n) // max(1, values.get("PASSES", 1)))
-    fewer = replace(limits, loop_trips=min(limits.loop_trips, trips))
-    return operations.fresh(matmul.plan, n, n, n, "inner_product", fewer)
-
-
-def _factorisation(n: int, limits: Limits, values: Mapping[str, int]) -> Plan:
-    return operations.fresh(plu.plan, (n, n), variant="rank2", unroll=not limits.software)
-
-
-def _echelon_form(n: int, limits: Limits, values: Mapping[str, int]) -> Plan:
-    return operations.fresh(rref.plan, (n, n + 1), variant="rank2", unroll=not limits.software)
-
-
-def _substitution(n: int, limits: Limits, values: Mapping[str, int]) -> Plan:
-    return operations.fresh(triangular.plan, n, n, variant="rank2")
-
-
-INTERFACES = {
-    interface.operation: interface
-    for interface in (
-        Interface(
-            operation="matmul",
-            stands_for="matmul/inner_product",
-            computes="a fragment computes a texel, a 2x2 block, of C = A B: the sum over texels `first` to "
-            "`first + count - 1` of the inner dimension",
-            samplers={
-                "A": "rows x inner, packed",
-                "B": "inner x columns, packed",
-                "C": "with CONTINUE only: the sums so far, packed",
-            },
-            uniforms={
-                "first": ("int", "first texel of the inner dimension to sum"),
-                "count": ("int", "texels of the inner dimension to sum"),
-                "shape": ("ivec2", "rows and columns of C"),
-            },
-            defines={
-                "CONTINUE": "0 in the first pass, 1 in those that go on from its sums",
-                "PASSES": "a parameter, if you declare it: into how many passes the sum is split (1)",
-            },
-            needed=("A", "B"),
-            result="C",
-            plan=_product,
-        ),
-        Interface(
-            operation="triangular",
-            stands_for="triangular/substitute",
-            computes="a step of T X = B, T lower triangular: a fragment computes a texel of the right-hand sides; "
-            "texel row t is solved with the block (t, t) of T, the rows below lose their multiples of it",
-            samplers={
-                "T": "n x n, packed, lower triangular",
-                "B": "n x columns, packed: rows solved so far, and what is left",
-            },
-            uniforms={"t": ("int", "texel row to solve"), "shape": ("ivec2", "rows and columns of B")},
-            defines={"UPPER, UNIT, TRANSPOSED": "0, as lib/triangle.glsl has them; it declares T, too"},
-            needed=("T", "B", "t"),
-            result="X",
-            plan=_substitution,
-        ),
-        Interface(
-            operation="plu",
-            stands_for="plu/eliminate",
-            computes="a step of A = P L U, two columns of it: a fragment computes a texel of the new matrix; rows "
-            "are exchanged, multipliers stay below the diagonal (lib/doolittle.glsl does it, and declares A, top and "
-            "the inputs)",
-            samplers={"A": "n x n, packed: the matrix before the step"},
-            uniforms={"shape": ("ivec2", "rows and columns of A"), "top": ("int", "0: first row of the panel")},
-            varyings={
-                "k": ("int", "texel column of the step"),
-                "exchange": ("ivec2", "rows p and q that come to rows 2k and 2k+1"),
-                "block": ("vec4", "a, b, l, d': the pivot block, reduced: l = c / a, d' = d - l b"),
-            },
-            needed=("A",),
-            result="LU",
-            plan=_factorisation,
-        ),
-        Interface(
-            operation="rref",
-            stands_for="rref/eliminate",
-            computes="a step of the reduced row echelon form, two columns of it: a fragment computes a texel of the "
-            "new matrix; rows are exchanged, the pivot rows normalised, all others reduced",
-            samplers={"A": "n x n+1, packed: the matrix before the step"},
-            uniforms={"k": ("int", "texel column of the step"), "shape": ("ivec2", "rows and columns of A")},
-            varyings={
-                "rows": ("ivec4", "r, p, s, q: row p comes to row r, then row q to row s"),
-                "found": ("ivec2", "has column 2k a pivot (0, 1), has column 2k+1 one"),
-                "block": ("vec4", "a, b, l, d': the pivot block, reduced: l = c / a, d' = d - l b"),
-            },
-            needed=("A", "k"),
-            result="R",
-            wider=1,
-            plan=_echelon_form,
-        ),
-    )
+INTERFACES: Mapping[str, Interface] = {
+    name: operation.interface for name, operation in OPERATIONS.items() if operation.interface
 }
 """By operation. The other operations, and everything else of a plan, stay glla's."""
 
@@ -238,8 +88,8 @@ def find(operation: str) -> Interface:
 
     Examples
     --------
-    >>> print(str(find("triangular")).splitlines()[1])
-    It takes the place of triangular/substitute.frag.
+    >>> find("triangular").stands_for
+    'triangular/substitute'
     """
     if operation not in INTERFACES:
         raise OptionError(f"compare: a shader of your own can do {', '.join(INTERFACES)}, got {operation!r}")
@@ -248,7 +98,20 @@ def find(operation: str) -> Interface:
 
 def explanation(operation: str) -> str:
     """Tell all that one must know to write a shader for an operation."""
-    return f"{find(operation)}\n\n{(__doc__ or '').partition('What holds for all of them:')[2].strip()}"
+    rules = (__doc__ or "").partition("What holds for all of them:")[2].strip()
+    return f"{described(operation, find(operation))}\n\n{rules}"
+
+
+def described(operation: str, interface: Interface) -> str:
+    """Write an interface as text, to be read beside the docstring of this module."""
+    rows = [(f"uniform sampler2D {name};", what) for name, what in interface.samplers.items()]
+    rows += [(f"uniform {kind} {name};", what) for name, (kind, what) in interface.uniforms.items()]
+    rows += [(f"flat in {kind} {name};", what) for name, (kind, what) in interface.varyings.items()]
+    rows += [(f"#define {name}", what) for name, what in interface.defines.items()]
+    rows.append(("layout(location = 0) out vec4 result;", "the texel"))
+    width = max(len(row[0]) for row in rows)
+    listed = "\n".join(f"  {declaration:{width}}  {what}" for declaration, what in rows)
+    return f"{operation}: {interface.computes}\nIt takes the place of {interface.stands_for}{SUFFIX}.\n\n{listed}"
 
 
 # -- taking part ------------------------------------------------------------------------------------------------------
@@ -317,15 +180,14 @@ def contender(
     interface = find(operation)
     text, file, folder = _read(source, name)
     made = name or Path(file).name.removesuffix(SUFFIX)
-    if made in {own.name for own in operations.find(operation).listed()}:
-        raise OptionError(f"{operation}: {made!r} is a variant of glla's; choose another name")
+    operations.check_free(operation, made)
     for number, line in enumerate(text.splitlines(), 1):
         if re.match(r"\s*#\s*version\b", line):
             raise ShaderError(f"{file}:{number}: glla writes {shaders.VERSION} itself; remove the line\n      {line}")
     shader = shaders.adopt(file, text, interface.stands_for, folder)
     parameters = _parameters(text)
-    build = partial(_build, interface, shader, parameters)
-    build(5, Limits(), ())  # does it keep to the interface?
+    build = partial(_build, operation, shader, parameters)
+    build(_small(operation), PLAIN, ())  # does it keep to the interface?
     return Contender(
         made,
         build,
@@ -351,7 +213,7 @@ def contenders(operation: str, files: Sequence[Path]) -> list[Contender]:
     return found
 
 
-def compile_all(device: Device, found: Sequence[Contender]) -> None:
+def compile_all(device: Device, operation: str, found: Sequence[Contender]) -> None:
     """Compile the shaders of contenders now, before anything is measured.
 
     Raises
@@ -359,10 +221,16 @@ def compile_all(device: Device, found: Sequence[Contender]) -> None:
     ShaderError
         One does not compile: its file, the line, and what the driver says.
     """
+    forms = _small(operation)
     for one in found:
-        plan = one.build(5, device.limits, ())
+        plan = one.build(forms, device.limits, ())
         operands = {name: device.write_texels(_ones(plan, name)) for name in plan.operands}
         device.run(plan, **operands)
+
+
+def _small(operation: str) -> Forms:
+    """Forms of operands with which a shader is tried out."""
+    return operations.forms(operations.inputs(operations.find(operation), SMALL))
 
 
 def _ones(plan: Plan, name: str) -> NDArray[np.float32]:
@@ -402,28 +270,30 @@ def _refusal(shader: str, values: Mapping[str, int]) -> str:
 
 
 def _build(
-    interface: Interface,
+    operation: str,
     shader: str,
     parameters: Mapping[str, tuple[int, ...]],
-    n: int,
+    forms: Forms,
     limits: Limits,
     chosen: Parameters,
 ) -> Plan:
     """Plan of the operation, with the shader in the place of glla's."""
     values = {name: known[0] for name, known in parameters.items()} | dict(chosen)
-    plan = interface.plan(n, limits, values)
-    several = sum(isinstance(step, Pass) and step.shader == interface.stands_for for step in plan.steps) > 1
-    steps = tuple(_exchanged(step, interface, shader, values, several) for step in plan.steps)
-    return Plan(f"{interface.operation}[{shader}]", plan.slots, plan.operands, plan.results, steps, plan.flops)
+    interface = INTERFACES[operation]
+    plan = interface.plan(forms, limits, values)
+    several = sum(isinstance(step, Pass) and step.shader == interface.stands_for for step in plan.passes) > 1
+    steps = tuple(_exchanged(step, operation, shader, values, several) for step in plan.passes)
+    return Plan(f"{operation}[{shader}]", plan.slots, plan.operands, plan.results, steps, plan.flops)
 
 
-def _exchanged(step: Step, interface: Interface, shader: str, values: Mapping[str, int], several: bool) -> Step:
+def _exchanged(step: DeviceStep, operation: str, shader: str, values: Mapping[str, int], several: bool) -> DeviceStep:
     """Let a pass of glla's shader draw with the user's, which gets what it declares of all that is given."""
+    interface = INTERFACES[operation]
     if not isinstance(step, Pass) or step.shader != interface.stands_for:
         return step
     defines = {**step.defines, **values}
     declared = shaders.resolve(shader, defines)
-    _check(declared, interface, step, several)
+    _check(declared, operation, step, several)
     return replace(
         step,
         shader=shader,
@@ -436,10 +306,11 @@ def _exchanged(step: Step, interface: Interface, shader: str, values: Mapping[st
 # -- keeping to an interface ------------------------------------------------------------------------------------------
 
 
-def _check(shader: shaders.Shader, interface: Interface, step: Pass, several: bool) -> None:
+def _check(shader: shaders.Shader, operation: str, step: Pass, several: bool) -> None:
     """Say where a shader departs from its interface."""
+    interface = INTERFACES[operation]
     stage, given = shader.fragment, interface.given
-    see = f"see `glla compare {interface.operation} --interface`"
+    see = f"see `glla compare {operation} --interface`"
     names = ", ".join(f"{kind} {name}" for name, kind in given.items())
     active = shader.samplers | shader.uniforms
     own = {}  # what its fragment stage declares; the vertex stage is glla's
@@ -460,9 +331,7 @@ def _check(shader: shaders.Shader, interface: Interface, step: Pass, several: bo
         kind, name = found[1], found[2]
         own[name] = kind
         if name not in given and name not in step.uniforms and name not in step.inputs:
-            raise ShaderError(
-                f"{at}{name} is not given to a shader of {interface.operation}, but {names}; {see}{_shown(line)}"
-            )
+            raise ShaderError(f"{at}{name} is not given to a shader of {operation}, but {names}; {see}{_shown(line)}")
         if name not in step.uniforms and name not in step.inputs:
             rule = f"{name} is given only where CONTINUE is 1: put it between #if CONTINUE and #endif"
             raise ShaderError(f"{at}{rule}{_shown(line)}")

@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-import glla
-from glla import Device, testing
-from glla.kernels import matmul
+from glla import linalg, testing
+from glla._version import __version__
+from glla.gl import Device
 from glla.lab import photograph, picture
 from glla.lab.extra import check_writable, require
+from glla.operations import matmul
 from glla.testing import Verdict
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ def run(device: Device, size: int, output: Path, seed: int) -> bool:
     console = Console(highlight=False)
     if not console.is_terminal:
         console.width = max(console.width, TABLE_WIDTH)
-    console.print(f"glla {glla.__version__} on {device.info.renderer}, {device.info.backend}", markup=False)
+    console.print(f"glla {__version__} on {device.info.renderer}, {device.info.backend}", markup=False)
     made = problem(size, seed)
     outcomes = _run_all(device, cases(device, made), made, output)
     console.print(_table(outcomes))
@@ -196,7 +197,7 @@ def _products(device: Device, made: Problem) -> list[Case]:
     return [
         Case(
             "matmul", variant, "A A", _shape(a),
-            partial(glla.matmul, a, a, variant=variant, device=device),
+            partial(linalg.matmul, a, a, variant=variant, device=device),
             lambda c: testing.judge_product(c, a, a),
             "a @ a", lambda: a @ a,
         )
@@ -210,13 +211,13 @@ def _eliminations(device: Device, made: Problem) -> list[Case]:
     return [
         Case(
             "rref", "harmonic", "[A | b]", _shape(augmented),
-            lambda: glla.rref(augmented, device=device),
+            lambda: linalg.rref(augmented, device=device),
             lambda result: testing.judge_rref(augmented, result.matrix, result.pivots),
         ),
         _plu_case(device, "A", a),
         Case(
             "inv", "", "A", _shape(a),
-            lambda: glla.inv(a, device=device),
+            lambda: linalg.inv(a, device=device),
             lambda x: testing.judge_inverse(a, x),
             "np.linalg.inv", lambda: np.linalg.inv(a),
         ),
@@ -228,7 +229,7 @@ def _plu_case(device: Device, name: str, a: NDArray[np.float32]) -> Case:
 
     return Case(
         "plu", "partial", name, _shape(a),
-        lambda: glla.plu(a, device=device),
+        lambda: linalg.plu(a, device=device),
         lambda factors: testing.judge_plu(a, *factors),
         "scipy.linalg.lu", lambda: scipy.linalg.lu(a),
     )  # fmt: skip
@@ -243,7 +244,7 @@ def _photographs(device: Device, made: Problem) -> list[Case]:
     return [
         Case(
             "matmul", "inner_product", "photo photo'", _shape(image),
-            lambda: glla.matmul(image, image.T, variant="inner_product", device=device),
+            lambda: linalg.matmul(image, image.T, variant="inner_product", device=device),
             lambda c: testing.judge_product(c, image, image.T),
             "a @ a.T", lambda: image @ image.T,
         ),
@@ -258,13 +259,13 @@ def _solve_cases(device: Device, name: str, a: NDArray[np.float32], b: NDArray[n
     return [
         Case(
             "solve", "float32", name, _shape(a),
-            lambda: glla.solve(a, single, device=device),
+            lambda: linalg.solve(a, single, device=device),
             lambda x: testing.judge_solve(a, x, single),
             "np.linalg.solve", lambda: np.linalg.solve(a, single),
         ),
         Case(
             "solve", "refined", name, _shape(a),
-            lambda: glla.solve(a, b, refine=True, device=device),
+            lambda: linalg.solve(a, b, refine=True, device=device),
             lambda x: _judge_refined(a, np.asarray(x), b),
             "the same, float64", lambda: np.linalg.solve(double, b),
         ),

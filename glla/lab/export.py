@@ -11,7 +11,7 @@ from typing import Any
 
 from glla.errors import OptionError
 from glla.lab import mistakes
-from glla.lab.comparison import FIELDS, Comparison, Record, Source
+from glla.lab.comparison import FIELDS, SAMPLES, Comparison, Record, Source
 from glla.lab.peers import OLD_FORMS
 
 FORMAT = 1
@@ -42,11 +42,13 @@ def check_writable(*paths: Path | None) -> None:
 
 def as_dict(comparison: Comparison) -> dict[str, Any]:
     """Give a comparison as plain data, with the fitted lines."""
-    told = asdict(comparison)
+    data = asdict(comparison)
     summaries = [asdict(summary) for summary in comparison.summaries()]
-    records = [record.as_dict() | {"samples": list(record.samples)} for record in comparison.records]
-    told |= {"records": records, "mistakes": [mistakes.plain(one) for one in told["mistakes"]]}
-    return {"format": FORMAT, **told, "summaries": summaries}
+    records = [
+        record.as_dict() | {name: list(getattr(record, name)) for name in SAMPLES} for record in comparison.records
+    ]
+    data |= {"records": records, "mistakes": [mistakes.plain(one) for one in data["mistakes"]]}
+    return {"format": FORMAT, **data, "summaries": summaries}
 
 
 def save_json(comparison: Comparison, path: Path) -> None:
@@ -64,17 +66,17 @@ def load(path: Path) -> Comparison:
         It is no such file.
     """
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
-        if told.pop("format") != FORMAT:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        if data.pop("format") != FORMAT:
             raise ValueError("another format")
-        told.pop("summaries")
-        told["records"] = [_record(record) for record in told["records"]]
-        told["sources"] = [
+        data.pop("summaries")
+        data["records"] = [_record(record) for record in data["records"]]
+        data["sources"] = [
             Source(one["variant"], one["shader"], tuple((file, first, text) for file, first, text in one["parts"]))
-            for one in told["sources"]
+            for one in data["sources"]
         ]
-        told["mistakes"] = [mistakes.Mistake(**one) for one in told.get("mistakes", [])]
-        return Comparison(**told)
+        data["mistakes"] = [mistakes.Mistake(**one) for one in data.get("mistakes", [])]
+        return Comparison(**data)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise OptionError(f"load: a JSON file of `glla compare` is wanted, got {path} ({error})") from None
 
@@ -102,22 +104,22 @@ def _cell(value: Any) -> Any:
         return f"'{value}"
 
 
-def _record(told: dict[str, Any]) -> Record:
-    pairs = (pair.partition("=") for pair in told["parameters"].split())
+def _record(data: dict[str, Any]) -> Record:
+    pairs = (pair.partition("=") for pair in data["parameters"].split())
     parameters = tuple((name, int(value)) for name, _, value in pairs)
-    numbers = {name: float(told[name]) for name in NUMBERS if isinstance(told.get(name), str)}  # "inf"
-    if "usual" not in told:
-        told = told | _as_usual_call(told)
-    samples = tuple(told.get("samples", ()))
-    return Record(**{**told, **numbers, "parameters": parameters, "samples": samples})
+    numbers = {name: float(data[name]) for name in NUMBERS if isinstance(data.get(name), str)}  # "inf"
+    if "usual" not in data:
+        data = data | _as_usual_call(data)
+    samples = {name: tuple(data.get(name, ())) for name in SAMPLES}
+    return Record(**{**data, **numbers, "parameters": parameters, **samples})
 
 
-def _as_usual_call(told: dict[str, Any]) -> dict[str, Any]:
+def _as_usual_call(data: dict[str, Any]) -> dict[str, Any]:
     """Of a file from before the CPU was measured at its best: what it calls the baseline is a usual call."""
     return {
-        "usual": OLD_FORMS.get(told["baseline"], told["baseline"]),
-        "usual_seconds": told["baseline_seconds"],
-        "ratio_to_usual": told["ratio_to_baseline"],
+        "usual": OLD_FORMS.get(data["baseline"], data["baseline"]),
+        "usual_seconds": data["baseline_seconds"],
+        "ratio_to_usual": data["ratio_to_baseline"],
         "baseline": "",
         "baseline_seconds": None,
         "ratio_to_baseline": None,

@@ -24,10 +24,9 @@ from typing import Any
 
 import numpy as np
 
-from glla import conditions
-from glla import shader as shaders
-from glla.device import Device, Texture
-from glla.passes import Dispatch, Pass, Plan, Step, Storage
+from glla.gl import Device, Texture
+from glla.passes import DeviceStep, Dispatch, Pass, Plan, Storage, conditions
+from glla.passes import shader as shaders
 
 KIND, OUTSIDE = "fetches", "outside"
 """A shader's name with ``@fetches`` behind it is the shader that counts; ``@outside`` counts fetches outside only."""
@@ -111,13 +110,14 @@ def estimate(plan: Plan) -> tuple[int, int] | None:
 
     Examples
     --------
-    >>> import glla
-    >>> estimate(glla.plan("matmul", (8, 8), (8, 8)))
+    >>> from glla.operations import matmul
+    >>> from glla.passes import resident
+    >>> estimate(matmul.plan(resident((8, 8), (8, 8)), variant="inner_product"))
     (128, 128)
     """
-    least = most = 0
+    plan, least, most = plan.flat, 0, 0
     headers: dict[tuple[Any, ...], _Header | None] = {}
-    for step in plan.steps:
+    for step in plan.passes:
         if not isinstance(step, Pass | Dispatch):
             continue
         key = step.shader, *sorted(step.defines.items())
@@ -188,7 +188,7 @@ def count(
     device : Device
         Where it runs.
     plan : Plan
-        Of any operation.
+        Of any operation, operands and results on the device.
     operands : mapping of str to Texture
         As for `Device.run`.
     kind : {"fetches", "outside"}
@@ -214,13 +214,15 @@ def count(
     --------
     Two texels for each of the 4 x 4 x 4 products of blocks:
 
-    >>> import glla, numpy as np
-    >>> device = glla.default_device()
+    >>> from glla.gl import default_device
+    >>> from glla.operations import matmul
+    >>> from glla.passes import resident
+    >>> device = default_device()
     >>> a = device.upload(np.ones((8, 8), np.float32))
-    >>> count(device, glla.plan("matmul", (8, 8), (8, 8)), {"A": a, "B": a})
+    >>> count(device, matmul.plan(resident((8, 8), (8, 8)), variant="inner_product"), {"A": a, "B": a})
     128
     """
-    total = 0
+    plan, total = plan.flat, 0
     for batch in _batches(plan, chosen):
         results = device.run(counting_plan(plan, batch, kind), **operands)
         for number in batch:
@@ -231,8 +233,8 @@ def count(
 
 def counting_plan(plan: Plan, numbers: list[int], kind: str = KIND) -> Plan:
     """Put a counting step before some steps of a plan; the results are the counts."""
-    slots, steps, results = dict(plan.slots), list[Step](), dict[str, str]()
-    for number, step in enumerate(plan.steps):
+    slots, steps, results = dict(plan.slots), list[DeviceStep](), dict[str, str]()
+    for number, step in enumerate(plan.passes):
         if number in numbers and isinstance(step, Pass | Dispatch):
             slot = _slot(number)
             slots[slot], results[slot] = _storage(plan, step), slot
@@ -246,7 +248,7 @@ def _batches(plan: Plan, chosen: Callable[[str], bool] = lambda shader: True) ->
     """Steps that fetch, in lots whose counts fit into `BATCH`."""
     batch: list[int] = []
     size = 0
-    for number, step in enumerate(plan.steps):
+    for number, step in enumerate(plan.passes):
         if not isinstance(step, Pass | Dispatch) or not step.inputs or not chosen(step.shader):
             continue
         nbytes = _storage(plan, step).nbytes
@@ -265,7 +267,7 @@ def _slot(number: int) -> str:
 
 def _counted_part(plan: Plan, number: int) -> tuple[slice, slice]:
     """Rows and columns of the counts that a step has drawn; the others are undefined."""
-    step = plan.steps[number]
+    step = plan.passes[number]
     if not isinstance(step, Pass):
         return slice(None), slice(None)
     region = plan.drawn(step)

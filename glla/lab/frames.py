@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla import shader as shaders
 from glla.errors import TraceError
-from glla.passes import Region, Storage, Transfer
-from glla.recorder import Recorder, TracedPass
+from glla.gl.recorder import Recorder, TracedPass
+from glla.passes import Region, Storage
+from glla.passes import shader as shaders
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,35 +57,40 @@ GRID = 64
 
 def words(one: TracedPass) -> str:
     """Say what a pass does: the first sentence of its shader's header."""
-    if isinstance(one.step, Transfer):
+    if one.draw is None:
         return "A texture, copied row by row into a buffer for uniform blocks"
     return shaders.summary(one.shader, one.defines)
 
 
 def title(one: TracedPass) -> str:
     """Name a pass."""
-    return f"{one.operation}   pass {one.number + 1} of {len(one.plan.steps)}:  {one.shader}"
+    return f"{one.operation}   pass {one.number + 1} of {len(one.plan.passes)}:  {one.shader}"
+
+
+def drawn(trace: Recorder) -> list[TracedPass]:
+    """Records that have a picture: what the device did, without the work of the host and its transfers."""
+    return [one for one in trace.passes if one.on_device]
 
 
 def pictures(trace: Recorder) -> Iterator[bytes]:
-    """Draw every pass, as PNG.
+    """Draw every pass, as PNG; see `drawn`.
 
     Raises
     ------
     TraceError
         There is nothing to draw, or too much.
     """
-    if not trace.passes:
+    passes = drawn(trace)
+    if not passes:
         raise TraceError("trace: has no passes to draw; run something in its with block")
-    if any(one.values is None for one in trace.passes):
+    if any(one.values is None for one in passes):
         raise TraceError("trace: has no values to draw; make it with glla.trace(values=True), or save it as .json")
-    if len(trace.passes) > MOST:
+    if len(passes) > MOST:
         raise TraceError(
-            f"trace: at most {MOST} passes can be drawn, got {len(trace.passes)}; "
-            "take a smaller matrix, or save it as .json"
+            f"trace: at most {MOST} passes can be drawn, got {len(passes)}; take a smaller matrix, or save it as .json"
         )
-    norm = _scale(trace.passes)
-    return (_picture(one, norm) for one in trace.passes)
+    norm = _scale(passes)
+    return (_picture(one, norm) for one in passes)
 
 
 def _scale(passes: Sequence[TracedPass]) -> Normalize:
@@ -219,7 +224,7 @@ def _boxes(left: float, panels: Sequence[_Panel]) -> Iterator[Box]:
 
 def settings(one: TracedPass) -> dict[str, str]:
     """Values that a pass was given, with the number of its step where it has one."""
-    step = {} if isinstance(one.step, Transfer) or not one.step.step else {"step": one.step.step}
+    step = {} if one.draw is None or not one.draw.step else {"step": one.draw.step}
     return {name: str(value) for name, value in {**one.uniforms, **step}.items()}
 
 

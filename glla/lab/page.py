@@ -9,11 +9,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import glla
-from glla import shader as shaders
+from glla._version import __version__
+from glla.gl.recorder import Recorder, TracedPass
 from glla.lab import frames
-from glla.passes import Transfer
-from glla.recorder import Recorder, TracedPass
+from glla.passes import shader as shaders
 
 TEMPLATE = Path(__file__).with_name("page.html")
 STYLE = "friendly"
@@ -30,13 +29,13 @@ def document(trace: Recorder) -> str:
     from jinja2 import Environment, StrictUndefined
 
     pictures = ["data:image/png;base64," + b64encode(png).decode() for png in frames.pictures(trace)]
-    passes = [_described(one) for one in trace.passes]
-    names = sorted({one.shader for one in trace.passes if not isinstance(one.step, Transfer)})
+    passes = [_described(one) for one in frames.drawn(trace)]
+    names = sorted({one.shader for one in trace.passes if one.draw is not None})
     template = Environment(autoescape=True, undefined=StrictUndefined).from_string(TEMPLATE.read_text(encoding="utf-8"))
     return template.render(
         title=", ".join(dict.fromkeys(one.operation for one in trace.passes)),
         renderer=", ".join(dict.fromkeys(one.renderer for one in trace.passes)),
-        version=glla.__version__,
+        version=__version__,
         timing=trace.timing,
         dropped=trace.dropped,
         passes=passes,

@@ -20,6 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import lru_cache
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
@@ -30,6 +31,7 @@ from glla.errors import GllaError
 from glla.lab import machine
 from glla.lab.extra import require
 from glla.lab.samples import Samples
+from glla.operations import Operation
 
 Array = NDArray[np.float32]
 Arrays = tuple[Array, ...]
@@ -386,8 +388,90 @@ OLD_FORMS = {
 }
 """What results up to 2026-11-21 call a peer -> the call that they timed, of C-ordered arrays: a usual call."""
 
-PEERS = (PRODUCT, FACTORS, SYSTEM, INVERSE, DETERMINANT, STACK, TRIANGULAR)
-"""All of them."""
+
+def _lu_solve() -> Callable[..., Any]:
+    from scipy.linalg import lu_solve
+
+    return lambda lu, b: lu_solve((lu, np.arange(len(lu), dtype=np.int32)), b, check_finite=False)
+
+
+SUBSTITUTION = Peer(
+    "LAPACK getrs",
+    Way("scipy.linalg.lu_solve((lu, piv), b)", "scipy", _as_given, _lu_solve),
+    (Way("scipy.linalg.lu_solve((lu, piv), b), Fortran order", "scipy", _fortran, _lu_solve),),
+)
+
+
+def _sgecon() -> Callable[..., Any]:
+    from scipy.linalg.lapack import sgecon, sgetrf
+
+    def rcond(a: Array) -> Any:
+        norm = np.abs(a).sum(axis=0).max()
+        return sgecon(sgetrf(a, overwrite_a=1)[0], norm)[0]
+
+    return rcond
+
+
+CONDITION = Peer(
+    "LAPACK gecon",
+    Way("1 / numpy.linalg.cond(a, 1)", "numpy", _as_given, lambda: lambda a: 1 / np.linalg.cond(a, 1)),
+    (Way("lapack.sgetrf and sgecon, in place, Fortran order", "scipy", _fortran, _sgecon),),
+)
+
+DET = Peer(
+    "LAPACK getrf, product of the diagonal",
+    Way("numpy.linalg.det(a)", "numpy", _as_given, lambda: np.linalg.det),
+    (Way("numpy.linalg.det(a), Fortran order", "numpy", _fortran, lambda: np.linalg.det),),
+)
+
+
+# -- who stands beside an operation ---------------------------------------------------------------------------------
+
+
+def _without_last(augmented: Array) -> Arrays:
+    """A of [A | b]: what LAPACK factors where glla reduces [A | b]."""
+    return (np.ascontiguousarray(augmented[:, :-1]),)
+
+
+def _same(*arrays: Array) -> Arrays:
+    return arrays
+
+
+BEST: dict[str, tuple[Peer, Callable[..., Arrays]]] = {
+    "matmul": (PRODUCT, _same),
+    "rref": (FACTORS, _without_last),
+    "plu": (FACTORS, _same),
+    "lu_factor": (FACTORS, _same),
+    "lu_solve": (SUBSTITUTION, _same),
+    "triangular": (TRIANGULAR, _same),
+    "solve": (SYSTEM, _same),
+    "inv": (INVERSE, _same),
+    "det": (DET, _same),
+    "slogdet": (DETERMINANT, _same),
+    "rcond": (CONDITION, _same),
+}
+"""By operation, the peer in its best form, and (operands of the operation) -> the peer's. Any other operation stands
+beside its record's counterpart on the CPU, as it is called."""
+
+
+PEERS = (*dict.fromkeys(peer for peer, _ in BEST.values()), STACK)
+"""All peers in their best form."""
+
+
+def peer_of(operation: Operation) -> tuple[Peer, Callable[..., Arrays]] | None:
+    """Find who does an operation on the CPU, and how its operands are made; None where nobody does.
+
+    >>> from glla.operations import OPERATIONS
+    >>> peer_of(OPERATIONS["matmul"])[0].usual.label
+    'a @ b'
+    """
+    if operation.name in BEST:
+        return BEST[operation.name]
+    if not operation.host:
+        return None
+    module, _, function = operation.host.partition(":")
+    usual = Way(f"{module}.{function}", "numpy", _as_given, lambda: getattr(import_module(module), function))
+    return Peer(f"{operation.name} on the CPU", usual, ()), _same
 
 
 # -- timing ---------------------------------------------------------------------------------------------------------
@@ -412,6 +496,9 @@ class Effort:
     seconds: float = 0.15
     warm: float = 0.05
 
+
+QUICK = Effort(seconds=0.05, warm=0.02)
+"""Of a call in a quick run."""
 
 TRIAL = Effort(fewest=2, most=20, seconds=0.05, warm=0.02)
 """Of a way that is only tried: enough to tell which are fastest; those are timed again."""
@@ -442,7 +529,7 @@ def _controller() -> Any:
 
 
 def with_threads(count: int | None) -> AbstractContextManager[Any]:
-    """Let BLAS use so many threads in a block; None for its own setting."""
+    """Let BLAS use a number of threads in a block; None for its own setting."""
     control = _controller()
     return nullcontext() if control is None or count is None else control.limit(limits=count, user_api="blas")
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-import glla
-from glla import Device
-from glla.kernels import plu
+from glla.array.array import Matrix, asarray
+from glla.gl import Device
 from glla.lab.extra import require
-from glla.matrix import Matrix
+from glla.operations.elimination import counts, plu
+from glla.passes import resident
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,14 +30,14 @@ def factorisation(device: Device, a: NDArray[np.float32]) -> list[tuple[int, NDA
     list of (int, ndarray)
         Columns eliminated, and the matrix as it is then: L and U in their places, the rest still to do.
     """
-    steps = plu.steps((len(a), len(a)))
+    steps = counts.steps((len(a), len(a)))
     stops = sorted({round(steps * quarter / QUARTERS) for quarter in range(1, QUARTERS + 1)} - {0})
-    matrix = glla.asarray(a, device)
+    matrix = asarray(a, device)
     return [(0, a), *((min(2 * stop, len(a)), _stopped(matrix, stop)) for stop in stops)]
 
 
 def _stopped(a: Matrix, stop: int) -> NDArray[np.float32]:
-    plan = plu.plan(a.shape, stop=stop)
+    plan = plu.plan(resident(a.shape), a.device.limits, variant="rank2", stop=stop)
     results = a.device.run(plan, A=a.texture)
     return Matrix(a.device, results["LU"], a.shape).numpy()
 

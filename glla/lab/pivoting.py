@@ -22,16 +22,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-import glla
-from glla import Device, testing
+from glla import linalg, testing
+from glla.array.array import Matrix, asarray
+from glla.array.convert import as_float32
 from glla.errors import ShapeError
-from glla.factors import Factors, equilibrated, largest_magnitude, permutation_of
-from glla.gauss_jordan import EPSILON, SMALLEST_BLOCK_NORM, eliminated
-from glla.kernels import pivot
-from glla.kernels import plu as plu_kernel
-from glla.kernels import rref as rref_kernel
+from glla.gl import Device, default_device
 from glla.lab.extra import require
-from glla.matrix import Matrix, as_float32
+from glla.linalg.factors import Factors, largest_magnitude
+from glla.linalg.gauss_jordan import eliminated
+from glla.operations import equilibrate
+from glla.operations.elimination import pivot
+from glla.operations.elimination import plu as plu_kernel
+from glla.operations.elimination import rref as rref_kernel
+from glla.operations.elimination.plu import permutation_of
+from glla.operations.elimination.rref import EPSILON, SMALLEST_BLOCK_NORM
+from glla.passes import Plan, resident
+from glla.passes.layout import Shape
 from glla.testing import Verdict
 
 if TYPE_CHECKING:
@@ -231,8 +237,8 @@ def pluq(a: Any, *, device: Device | None = None) -> PLUQ:
     m, n = value.shape
     if 0 in value.shape:
         return PLUQ(*(np.eye(*shape, dtype=np.float32) for shape in ((m, m), (m, 0), (0, n), (n, n))))
-    matrix = a if isinstance(a, Matrix) else glla.asarray(value, device)
-    results = matrix.device.run(plu_kernel.plan(matrix.shape, variant="row_operations_full"), A=matrix.texture)
+    matrix = a if isinstance(a, Matrix) else asarray(value, device)
+    results = matrix.device.run(_plan(plu_kernel, matrix.shape, "row_operations_full"), A=matrix.texture)
     lu = Matrix(matrix.device, results["LU"], matrix.shape)
     rows, columns = (Factors(lu, results[name]).pivots for name in ("pivots", "columns"))
     P, Q = np.zeros((m, m), dtype=np.float32), np.zeros((n, n), dtype=np.float32)
@@ -327,24 +333,29 @@ def pivoting_study(
     >>> max(r.returned for r in records)
     0.0
     """
-    target = device or glla.default_device()
+    target = device or default_device()
     records: list[Record] = []
     for name, value in (matrices(size, seed) if given is None else given).items():
         progress(name)
         a = as_float32("pivoting_study", name, value, True)
         if a.ndim != 2 or 0 in a.shape:
             raise ShapeError(f"pivoting_study: {name} must be two-dimensional and not empty, got shape {a.shape}")
-        matrix = glla.asarray(a, target)
+        matrix = asarray(a, target)
         records += [_plu(name, a, matrix, pivoting) for pivoting in STRATEGIES["plu"]]
         records += [_rref(name, a, target, pivoting) for pivoting in STRATEGIES["rref"]]
     return records
+
+
+def _plan(kernel: Any, shape: Shape, variant: str = "rank2", **options: Any) -> Plan:
+    plan: Plan = kernel.plan(resident(shape), variant=variant, **options)
+    return plan
 
 
 def _plu(name: str, a: Array, matrix: Matrix, pivoting: str) -> Record:
     """Factor with one norm, then as the library does."""
     if pivoting == COMPLETE:
         return _pluq(name, a, matrix)
-    plan = plu_kernel.plan(a.shape, pivoting)
+    plan = _plan(plu_kernel, a.shape, pivoting=pivoting)
     device = matrix.device
     results = device.run(plan, A=matrix.texture)
     factors = Factors(Matrix(device, results["LU"], a.shape), results["pivots"])
@@ -354,16 +365,16 @@ def _plu(name: str, a: Array, matrix: Matrix, pivoting: str) -> Record:
     scale = largest_magnitude(matrix)
     judged = pivoting != "partial"
     refused = judged and not pivot.accepted(ratio.min(), largest.max(), scale, min(a.shape))
-    returned = testing.judge_plu(a, *glla.plu(a, pivoting, variant="rank2", device=device, check_finite=False))
+    returned = testing.judge_plu(a, *linalg.plu(a, pivoting, variant="rank2", device=device, check_finite=False))
     smallest = float(ratio.min()) if judged else math.nan
     growth = _over(np.abs(upper).max(), scale)
-    return _record(name, a, "plu", pivoting, growth, smallest, verdict, refused, returned, len(plan.steps))
+    return _record(name, a, "plu", pivoting, growth, smallest, verdict, refused, returned, len(plan.passes))
 
 
 def _pluq(name: str, a: Array, matrix: Matrix) -> Record:
     P, L, U, Q = pluq(matrix)
     verdict = testing.judge_plu(a @ Q.T, P, L, U)
-    passes = len(plu_kernel.plan(a.shape, variant="row_operations_full").steps)
+    passes = len(_plan(plu_kernel, a.shape, "row_operations_full").passes)
     growth = _over(np.abs(U).max(), np.abs(a).max())
     return _record(name, a, "plu", COMPLETE, growth, math.nan, verdict, False, verdict, passes)
 
@@ -371,17 +382,19 @@ def _pluq(name: str, a: Array, matrix: Matrix) -> Record:
 def _rref(name: str, a: Array, device: Device, pivoting: str) -> Record:
     """Reduce the equilibrated [A | b] with one norm, then [A | b] as the library does."""
     augmented = np.column_stack([a, a.sum(axis=1, dtype=np.float64).astype(np.float32)])
-    scaled, _ = equilibrated(glla.asarray(augmented, device))
+    upload = asarray(augmented, device)
+    results = device.run(equilibrate.plan(upload.shape), A=upload.texture)
+    scaled = Matrix(device, results["scaled"], upload.shape)
     judged = pivoting != "partial"
     limits = (SMALLEST_BLOCK_NORM, 0.0) if judged else (0.0, EPSILON)
-    result, pivots, (ratio, largest, _) = eliminated(scaled, limits, pivoting)
-    verdict = testing.judge_rref(scaled.numpy(), result.numpy(), pivots)
+    result, pivots, (ratio, largest, _) = eliminated(scaled, limits, pivoting, device)
+    verdict = testing.judge_rref(scaled.numpy(), np.asarray(result), pivots)
     order = min(augmented.shape)
     refused = judged and not (len(pivots) == order and pivot.accepted(ratio, largest, 2.0, order))
-    R, found = glla.rref(augmented, pivoting=pivoting, variant="rank2", device=device, check_finite=False)
+    R, found = linalg.rref(augmented, pivoting=pivoting, variant="rank2", device=device, check_finite=False)
     returned = testing.judge_rref(augmented, R, found)
     growth, smallest = (_over(largest, largest_magnitude(scaled)), ratio) if judged else (math.nan, math.nan)
-    passes = len(rref_kernel.plan(augmented.shape, pivoting).steps)
+    passes = len(_plan(rref_kernel, augmented.shape, pivoting=pivoting).passes)
     return _record(name, a, "rref", pivoting, growth, smallest, verdict, refused, returned, passes)
 
 

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from glla.layout import ELEMENT_BYTES
 from glla.passes import Plan, Transfer
+from glla.passes.layout import ELEMENT_BYTES
 
 TEXEL_BYTES = 4 * ELEMENT_BYTES
 
@@ -53,12 +53,13 @@ def traffic(plan: Plan) -> int:
 
     Examples
     --------
-    >>> from glla.kernels import matmul
-    >>> traffic(matmul.plan(4, 4, 4)) == 3 * 4 * 4 * 4
+    >>> from glla.operations import matmul
+    >>> from glla.passes import resident
+    >>> traffic(matmul.plan(resident((4, 4), (4, 4)))) == 3 * 4 * 4 * 4
     True
     """
-    moved = plan.cost.nbytes
-    for step in plan.steps:
+    plan, moved = plan.flat, plan.cost.nbytes
+    for step in plan.passes:
         if isinstance(step, Transfer):
             moved += plan.slots[step.source].nbytes
             continue

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from glla.lab import machine
-from glla.lab.comparison import Bench, Comparison, Record, Summary
+from glla.lab.comparison import Comparison, Experiment, Record, Summary
 from glla.lab.extra import require
 from glla.lab.fits import FEWEST, POOR, per_cent
 from glla.lab.samples import NOISY
@@ -95,12 +95,12 @@ COLUMNS: tuple[Column, ...] = (  # heading, cell, in the narrow table too
 )
 
 
-def watch(bench: Bench, console: Console | None = None) -> None:
+def watch(experiment: Experiment, console: Console | None = None) -> None:
     """Run a comparison and show it as it grows.
 
     Parameters
     ----------
-    bench : Bench
+    experiment : Experiment
         What to run; its `result` holds what there is, even when this is interrupted.
     console : rich.console.Console, optional
         By default standard output.
@@ -109,10 +109,10 @@ def watch(bench: Bench, console: Console | None = None) -> None:
     from rich.console import Console
 
     console = console or _console(Console)
-    result = bench.result
+    result = experiment.result
     head = f"{result.operation}: {result.formula}; {result.shape}"
-    console.print(f"{head}\n{_place(bench)}", markup=False, soft_wrap=True)
-    (_live if console.is_terminal else _lines)(bench, console)
+    console.print(f"{head}\n{_place(experiment)}", markup=False, soft_wrap=True)
+    (_live if console.is_terminal else _lines)(experiment, console)
 
 
 def _console(kind: type[Console]) -> Console:
@@ -122,44 +122,44 @@ def _console(kind: type[Console]) -> Console:
     return console
 
 
-def _place(bench: Bench) -> str:
-    info = bench.device.info
-    peer = bench.baseline.name if bench.baseline else "no baseline"
+def _place(experiment: Experiment) -> str:
+    info = experiment.device.info
+    peer = experiment.baseline.name if experiment.baseline else "no baseline"
     return f"{info.renderer}, OpenGL {info.version}, {info.backend}; beside {peer}"
 
 
-def _lines(bench: Bench, console: Console) -> None:
+def _lines(experiment: Experiment, console: Console) -> None:
     """Print a line for each record as it comes, in columns."""
     widths = [max(len(heading), 8) for heading, _, _ in COLUMNS]
-    widths[0] = max(len("variant"), *(len(entry.label) for entry in bench.entries))
+    widths[0] = max(len("variant"), *(len(entry.label) for entry in experiment.entries))
 
     def line(cells: Iterable[str]) -> str:
         first, *rest = cells
         return "  ".join([first.ljust(widths[0]), *(c.rjust(w) for c, w in zip(rest, widths[1:], strict=True))])
 
     console.print(line(heading for heading, _, _ in COLUMNS), markup=False, soft_wrap=True)
-    for record in bench.run():
+    for record in experiment.run():
         console.print(line(cell(record) for _, cell, _ in COLUMNS), markup=False, soft_wrap=True)
 
 
-def _live(bench: Bench, console: Console) -> None:
+def _live(experiment: Experiment, console: Console) -> None:
     """Redraw the end of the table with each record; print all of it when nothing more comes."""
     from rich.console import Group
     from rich.live import Live
     from rich.text import Text
 
     def frame() -> Any:
-        records = bench.result.records
+        records = experiment.result.records
         rows = max(4, console.height - 6)
-        done = f"{len(records)} of {bench.total} measured" if records else "measuring the ceilings of the device"
+        done = f"{len(records)} of {experiment.total} measured" if records else "measuring the ceilings of the device"
         return Group(table(records[-rows:], console.width), Text(f"{done}; Ctrl-C ends it and keeps what is there"))
 
     try:
         with Live(frame(), console=console, transient=True, auto_refresh=False) as live:
-            for _ in bench.run():
+            for _ in experiment.run():
                 live.update(frame(), refresh=True)
     finally:
-        console.print(table(bench.result.records, console.width))
+        console.print(table(experiment.result.records, console.width))
 
 
 def table(records: Iterable[Record], width: int = WIDE) -> Table:
@@ -188,8 +188,8 @@ def conclude(comparison: Comparison, console: Console | None = None) -> None:
     from rich.console import Console
 
     console = console or _console(Console)
-    told = [*peer_lines(comparison), *warnings(comparison), *reasons(comparison), *best(comparison), *fits(comparison)]
-    for text in [LEGEND, "", *told]:
+    lines = [*peer_lines(comparison), *warnings(comparison), *reasons(comparison), *best(comparison), *fits(comparison)]
+    for text in [LEGEND, "", *lines]:
         console.print(text, markup=False, soft_wrap=True)
 
 

@@ -4,38 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-import glla
-from glla import Device
 from glla.errors import OptionError
-from glla.lab import chrome, frames, page
+from glla.gl import Device
+from glla.gl.recorder import Recorder
+from glla.lab import chrome, frames, operations, page
 from glla.lab.extra import check_writable, require
-from glla.passes import Plan
-from glla.recorder import Recorder
+from glla.operations import OPERATIONS, Operation, routes
+from glla.passes import PLAIN, Limits, Plan
 
-Array = NDArray[np.float32]
+SEED = 2007
 
 FRAME, LAST_FRAME = 900, 3000
 """Milliseconds for which a film shows a pass."""
-
-PLANS = ("matmul", "rref", "plu", "triangular")
-"""Operations that are one plan."""
-
-FUNCTIONS: dict[str, Callable[[Array, Array, Device], Any]] = {
-    "solve": lambda a, b, device: glla.solve(a, b, device=device),
-    "inv": lambda a, b, device: glla.inv(a, device=device),
-    "det": lambda a, b, device: glla.det(a, device=device),
-}
-"""Operations that are several, put together by a function."""
-
-OPERATIONS = (*PLANS, *FUNCTIONS)
-
 
 # -- files ------------------------------------------------------------------------------------------------------------
 
@@ -89,15 +73,14 @@ def check(operation: str, output: Path | None) -> None:
     OptionError, MissingPackageError, OSError
         No such operation or format; a package is missing; the file cannot be written.
     """
-    if operation not in OPERATIONS:
-        raise OptionError(f"trace: operation must be one of {', '.join(OPERATIONS)}, got {operation!r}")
+    _find("trace", operation)
     if output is not None:
         _writer(output)
         check_writable(output)
 
 
 def run(
-    device: Device, operation: str, size: int, output: Path | None = None, variant: str | None = None, seed: int = 2007
+    device: Device, operation: str, size: int, output: Path | None = None, variant: str | None = None, seed: int = SEED
 ) -> Recorder:
     """Trace an operation, and save the trace or print it.
 
@@ -106,15 +89,15 @@ def run(
     device : Device
         Where.
     operation : str
-        One of `OPERATIONS`.
+        A key of `glla.operations.OPERATIONS`.
     size : int
         Order of the matrices.
     output : Path, optional
         A file ending in .gif, .html or .json; by default a table is printed.
     variant : str, optional
-        Of an operation that is one plan.
+        Trace the plan of this variant, operands on the device; by default a call of the public function is traced.
     seed : int
-        Of the random matrices.
+        Of the operands.
 
     Returns
     -------
@@ -124,7 +107,7 @@ def run(
     work = _work(device, operation, size, variant, seed)
     work()
     device.finish()
-    with glla.trace(values=output is not None and output.suffix.lower() != ".json") as recorded:
+    with Recorder(values=output is not None and output.suffix.lower() != ".json") as recorded:
         work()
     if output is None:
         print(recorded)
@@ -135,50 +118,48 @@ def run(
     return recorded
 
 
-def plan(operation: str, size: int, variant: str | None = None) -> Plan:
-    """Plan of an operation on matrices of one order; the echelon form's has a quarter more columns.
+def plan(operation: str, size: int, variant: str | None = None, limits: Limits = PLAIN, seed: int = SEED) -> Plan:
+    """Plan of an operation on its example of one order.
+
+    Parameters
+    ----------
+    operation : str
+        A key of `glla.operations.OPERATIONS`.
+    size : int
+        Order of the example.
+    variant : str, optional
+        The plan of this variant, operands on the device; by default what a call of the public function would run.
+    limits : Limits
+        Of the device.
+    seed : int
+        Of the example.
 
     Raises
     ------
     OptionError
-        The operation is no single plan, or has no such variant.
+        No such operation or variant.
     """
-    if operation not in PLANS:
-        raise OptionError(
-            f"plan: operation must be one of {', '.join(PLANS)}, got {operation!r}; "
-            "trace it to see the plans that it is put together from"
-        )
-    shapes = [_shape(operation, name, size) for name in ("A", "B")]
-    options: dict[str, Any] = {} if variant is None else {"variant": variant}
-    return glla.plan(operation, *shapes[: 2 if operation in ("matmul", "triangular") else 1], **options)
+    found = _find("plan", operation)
+    arrays = operations.inputs(found, size, seed)
+    if variant is None:
+        return routes.shown(found, arrays, limits)
+    found.known(variant)
+    return found.core(operations.forms(arrays), limits, variant=variant)
 
 
-def _shape(operation: str, name: str, size: int) -> tuple[int, int]:
-    more = -(-size // 4)
-    if operation == "rref":
-        return size, size + more
-    return (size, more) if operation == "triangular" and name == "B" else (size, size)
+def _find(command: str, operation: str) -> Operation:
+    if operation not in OPERATIONS:
+        raise OptionError(f"{command}: operation must be one of {', '.join(OPERATIONS)}, got {operation!r}")
+    return OPERATIONS[operation]
 
 
 def _work(device: Device, operation: str, size: int, variant: str | None, seed: int) -> Callable[[], object]:
-    """Make the operands, and give what runs the operation on them."""
-    rng = np.random.default_rng(seed)
-    if operation in FUNCTIONS:
-        if variant is not None:
-            raise OptionError(f"trace: {operation} has no variants, got {variant!r}; leave it out")
-        a, b = rng.uniform(-1, 1, (size, size)), rng.uniform(-1, 1, (size, 1))
-        return lambda: FUNCTIONS[operation](a.astype(np.float32), b.astype(np.float32), device)
-    steps = plan(operation, size, variant)
-    operands = {name: _operand(device, steps, name, rng) for name in steps.operands}
-    return lambda: device.run(steps, **operands)
-
-
-def _operand(device: Device, steps: Plan, name: str, rng: np.random.Generator) -> Any:
-    shape = steps.slots[name].shape
-    if shape is None:  # the tolerance of an echelon form: random matrices need none
-        storage = steps.slots[name]
-        return device.write_texels(np.zeros((storage.height, storage.width, storage.channels), dtype=np.float32))
-    matrix = rng.uniform(-1, 1, shape)
-    if name == "T":
-        matrix = np.tril(matrix, -1) / 2 + np.eye(shape[0])  # well-conditioned
-    return device.upload(matrix.astype(np.float32))
+    """Make the operands, and give what runs the operation on them: a call, or the plan of a variant."""
+    found = OPERATIONS[operation]
+    arrays = operations.inputs(found, size, seed)
+    if variant is None and found.public:
+        return partial(operations.public(found), *arrays, device=device)
+    steps = plan(operation, size, variant, device.limits, seed)
+    if variant is None:
+        return partial(device.run, steps, **dict(zip(steps.operands, arrays, strict=True)))
+    return partial(device.run, steps, **operations.uploaded(device, found, steps, arrays))

@@ -1,8 +1,8 @@
 """The fastest variant and its parameters, found by trying: `glla tune`.
 
 For each size every variant that may be chosen runs with every combination of its parameters. What beats the best so far
-is verified against its error bound before it takes its place; a wrong result is told, and never stored. The outcome
-lies in a file (`glla.device.tuning`), which each device of that renderer reads when it is made, and `choose` follows.
+is verified against its error bound before it takes its place; a wrong result is reported, and never stored. The outcome
+lies in a file (`glla.gl.tuning`), which each device of that renderer reads when it is made, and `choose` follows.
 
 Jiang and Snir, "Automatic tuning matrix multiplication performance on graphics hardware" (2005), for all variants.
 """
@@ -12,27 +12,34 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
+from math import inf
+from operator import ne
 from pathlib import Path
-from statistics import median
 from typing import Any
 
-import glla
-from glla import Device
-from glla.device import tuning
+from glla._version import __version__
 from glla.errors import GllaError, LimitError, OptionError
-from glla.kernels import matmul, plu, rref, triangular
+from glla.gl import Device, default_device, tuning
 from glla.lab import comparison, operations
-from glla.lab.operations import Arrays, Contender
+from glla.lab.bench import Bench, Effort
+from glla.lab.operations import Arrays, Contender, PlanJob
 from glla.lab.show import milliseconds
+from glla.operations import Operation
 from glla.passes import Limits, Parameters
+from glla.testing import JUDGES
 
-REPEATS = 5
+REPEATS = 4
+"""Repeats of a candidate, after its first run."""
+
 CLEARLY = 0.97
-"""What takes less than so many times as long as the best takes its place; less is chance."""
+"""A candidate replaces the best only if it takes under 0.97 of its time; smaller gains are noise."""
 
 HOPELESS = 2.0
-"""What takes so many times as long as the best, once, is not measured again."""
+"""A candidate whose first run takes more than this many times as long as the best is not run again."""
+
+EFFORT = Effort(repeats=REPEATS)
 
 
 @dataclass(frozen=True)
@@ -95,7 +102,7 @@ def tune(
     Parameters
     ----------
     names : iterable of str, optional
-        Some of ``"matmul"``, ``"plu"``, ``"rref"``, ``"triangular"``; by default all.
+        Some of `glla.gl.tuning.operations`; by default all.
     sizes : sequence of int, optional
         Orders of the matrices; by default those of `glla.lab.compare`.
     device : Device, optional
@@ -123,8 +130,8 @@ def tune(
     >>> found.size, found.variant in ("rank2", "blocked", "panel_broadcast"), found.seconds > 0
     (8, True, True)
     """
-    device = device or glla.default_device()
-    chosen = list(dict.fromkeys(tuning.TABLES if names is None else names))
+    device = device or default_device()
+    chosen = list(dict.fromkeys(tuning.operations() if names is None else names))
     for name in chosen:
         tuning.variants(name)  # raises, before any work
     orders = comparison.SIZES[device.info.software] if sizes is None else sizes
@@ -148,24 +155,19 @@ def untuned(operation: str, n: int, limits: Limits) -> str:
     >>> untuned("plu", 5000, Limits())
     'blocked'
     """
-    plain = replace(limits, tuned=())
-    choices: Mapping[str, Callable[[], str]] = {
-        "matmul": lambda: matmul.choose(n, n, n, plain),
-        "plu": lambda: plu.choose((n, n), plain),
-        "rref": lambda: rref.choose((n, n + 1), plain),
-        "triangular": lambda: triangular.choose(n, n, plain),
-    }
-    return choices[operation]()
+    found = operations.find(operation)
+    forms = operations.forms(operations.inputs(found, n))
+    return found.choose(forms, replace(limits, tuned=()))[0]
 
 
 def _tuned(device: Device, name: str, size: int, seed: int, trying: Callable[[str], object]) -> Outcome | None:
     """Try all that there is; None if nothing gives a right result."""
     operation = operations.find(name)
-    arrays = operation.inputs(size, seed)
+    arrays = operations.inputs(operation, size, seed)
     default = untuned(name, size, device.limits)
     best: tuple[float, str, Parameters] | None = None
     default_seconds, tried, troubles = float("nan"), 0, []
-    for contender, parameters in _candidates(name, default):
+    for contender, parameters in _candidates(name, default, device.limits):
         label = comparison.Entry(contender, parameters).label
         trying(f"{name} {label}, n = {size}")
         try:
@@ -190,29 +192,31 @@ def _tuned(device: Device, name: str, size: int, seed: int, trying: Callable[[st
     return Outcome(name, size, variant, chosen, seconds, default, default_seconds, tried, tuple(troubles))
 
 
-def _candidates(name: str, default: str) -> Iterator[tuple[Contender, Parameters]]:
-    """Each variant that may be chosen, the untuned choice first, with each combination of its parameters."""
+def _candidates(name: str, default: str, limits: Limits) -> Iterator[tuple[Contender, Parameters]]:
+    """Each variant that may be chosen, the untuned choice first, with each combination of its parameters.
+
+    Of these the defaults come first.
+    """
     known = operations.contenders(name)
     allowed = sorted(tuning.variants(name), key=lambda variant: variant != default)
-    for contender in (known[variant] for variant in allowed):
-        for values in product(*contender.parameters.values()):
-            parameters = tuple(zip(contender.parameters, values, strict=True))
+    for variant in allowed:
+        contender, usual = known[variant], tuning.variants(name)[variant].settle(name, (), limits)
+        values = (sorted(some, key=partial(ne, usual[key])) for key, some in contender.parameters.items())
+        for chosen in product(*values):
+            parameters = tuple(zip(contender.parameters, chosen, strict=True))
             if not contender.refuses(parameters):
                 yield contender, parameters
 
 
-def _seconds(device: Device, job: operations.Job, best: float | None) -> float:
+def _seconds(device: Device, job: PlanJob, best: float | None) -> float:
     """Time a job, after a run to warm up; once only where there is no hope."""
     job.run()
-    first, _ = comparison._clock(job.run, device)
-    if best is not None and first > HOPELESS * best:
-        return first
-    return median([first, *comparison._times(job.run, REPEATS - 1, device)])
+    return Bench(device, EFFORT).median(job.run, inf if best is None else HOPELESS * best)
 
 
-def _wrong(operation: operations.Operation, arrays: Arrays, job: operations.Job) -> str:
+def _wrong(operation: Operation, arrays: Arrays, job: PlanJob) -> str:
     """Say what is wrong with a result, '' if nothing."""
-    verdict = operation.judge(arrays, job.fetch(job.run()))
+    verdict = JUDGES[operation.name].verdict(arrays, job.fetch(job.run()))
     return "" if verdict.ok else str(verdict)
 
 
@@ -242,7 +246,7 @@ def store(file: Path, renderer: str, found: Iterable[Outcome]) -> None:
         kept = [entry for entry in tuning.read(file, renderer) if entry["operation"] not in redone]
     except (OSError, OptionError):  # none there, or none that is any use
         kept = []
-    tuning.write(file, renderer, glla.__version__, [*kept, *(one.entry for one in outcomes)])
+    tuning.write(file, renderer, __version__, [*kept, *(one.entry for one in outcomes)])
 
 
 def line(entry: Mapping[str, Any]) -> str:

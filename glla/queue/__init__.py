@@ -12,12 +12,18 @@ One thread, the worker, owns a `Device`; everything else only puts calls into it
 The queue is first in, first out, so when a call runs, what it needs has been run: no call waits for another, and with
 one worker there is nothing to dead-lock on. Four rules keep it so:
 
-- The worker never waits for room: where it enqueues (in a callback, in a submitted function), the bound does not hold.
+- The worker never waits for room: where it enqueues (in a callback, in a submitted function), the capacity does not
+  hold.
 - The worker never waits for a result: asked for one that is not there, it raises.
 - Whoever waits is woken when the worker ends, however it ends: every result is then given, failed or cancelled.
 - Threads that wait for room in the queue are let in in the order in which they came.
 
-This module knows OpenGL only through `DeviceEngine`; the queue runs with any `Engine`, and its tests use another one.
+- `pending`: a call, and its future result, which knows its coprocessor as an `Owner` only.
+- `engine`: what does the calls. It alone knows OpenGL; tests of the queue use another one.
+- `worker`: the queue and its thread; `failures`: how an exception gets from one result to the next.
+- `handle`: lets calls in, and keeps the worker going while somebody may ask it for something.
+- `coprocessor`: what a user calls. The methods for the functions of glla stand in `methods`, which `generate` writes.
+- `turns`: how soon a thread of Python gets its turn.
 """
 
 from glla.queue.coprocessor import Coprocessor, coprocessor

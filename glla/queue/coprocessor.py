@@ -2,61 +2,24 @@
 
 from __future__ import annotations
 
-import atexit
 import contextlib
-import inspect
-import os
-import weakref
-from collections.abc import Callable, Mapping
-from functools import lru_cache, partial, wraps
+from collections.abc import Callable
+from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from glla import linalg
-from glla.device import DeviceInfo, Stats, default_device
-from glla.errors import CoprocessorError, DeviceMismatchError, OptionError
-from glla.matrix import asarray
-from glla.queue import turns
+from glla.array.array import asarray
+from glla.errors import CoprocessorError, OptionError
+from glla.gl import DeviceInfo, Stats, default_device
 from glla.queue.engine import DeviceEngine, Engine
-from glla.queue.pending import Call, Pending, snapshot
+from glla.queue.handle import Handle
+from glla.queue.methods import Methods
+from glla.queue.pending import Call, Pending
 from glla.queue.turns import PunctualWaits
 from glla.queue.worker import Worker
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    name: getattr(linalg, name)
-    for name in linalg.__all__
-    if inspect.isfunction(getattr(linalg, name)) and name != "plan"
-}
-"""The public functions that work on a device, by name: a coprocessor has each of them as a method."""
 
-PATIENCE_AT_EXIT = 10.0
-"""Seconds that the end of the interpreter waits for the call that is running."""
-
-
-_open: weakref.WeakSet[Coprocessor] = weakref.WeakSet()
-
-
-@atexit.register
-def _close_all() -> None:
-    """At the end of the interpreter: drop what waits, leave what runs, and let the workers come to their ends."""
-    for coprocessor in list(_open):
-        coprocessor._worker.close(cancel=True, at_once=True)
-    for coprocessor in list(_open):
-        coprocessor._worker.thread.join(PATIENCE_AT_EXIT)
-
-
-def _forget_all() -> None:
-    """In a forked process: the workers are not here, and what they have set is set back."""
-    global _open
-    _open = weakref.WeakSet()  # the old one may have been half changed
-    turns.forget_all()
-
-
-if hasattr(os, "register_at_fork"):  # Windows cannot fork
-    os.register_at_fork(after_in_child=_forget_all)
-
-
-class Coprocessor:
+class Coprocessor(Methods):
     """A device with a thread and a queue of its own; made by `coprocessor`.
 
     It has every function of glla as a method, with the same arguments but for ``device``. Each returns a `Pending` at
@@ -87,12 +50,10 @@ class Coprocessor:
             raise OptionError(f"coprocessor: capacity must be an int from 1, got {capacity!r}")
         if timeout is not None and not timeout >= 0:
             raise OptionError(f"coprocessor: timeout must be None or a number of seconds from 0, got {timeout!r}")
-        self._copy = copy
         self._waits = waits
         self._worker = Worker(open_engine, capacity, timeout)
         self._engine = self._worker.engine
-        _open.add(self)
-        weakref.finalize(self, _abandon, self._worker, waits).atexit = False
+        self._handle = Handle(self._worker, copy, waits)
 
     def __repr__(self) -> str:
         worker = self._worker
@@ -101,9 +62,8 @@ class Coprocessor:
 
     # -- calls
 
-    if TYPE_CHECKING:  # the functions of glla, added below
-
-        def __getattr__(self, name: str) -> Callable[..., Pending]: ...
+    def _queue(self, function: Callable[..., Any], /, *operands: Any, **options: Any) -> Pending:
+        return self._handle.enqueue_operation(function, operands, options)
 
     def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Pending:
         """Call any function in the worker's thread, where this device is the default one.
@@ -133,43 +93,11 @@ class Coprocessor:
         array([[1., 5.],
                [0., 1.]], dtype=float32)
         """
-        return self._put(Call(getattr(function, "__name__", repr(function)), function, args, kwargs))
+        return self._handle.put(Call(getattr(function, "__name__", repr(function)), function, args, kwargs))
 
     def asarray(self, value: Any, *, check_finite: bool = True) -> Pending:
         """Put a matrix onto the device, as `glla.asarray`: upload it once, use it often."""
-        (value,) = self._kept((value,))
-        return self._put(Call("asarray", asarray, (value,), {"check_finite": check_finite}))
-
-    def _put(self, call: Call) -> Pending:
-        for needed in call.pendings():
-            if needed._worker is not self._worker:
-                raise DeviceMismatchError(
-                    f"{call.name}: operands must belong to one coprocessor; pass the result() of one of them"
-                )
-        pending = Pending(self, call)
-        self._worker.put(pending)
-        return pending
-
-    def _put_function(
-        self, name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
-    ) -> Pending:
-        """Queue a function of glla."""
-        signature = _signature(function)
-        arguments = signature.bind(*args, **kwargs).arguments
-        if arguments.pop("device", None) is not None:
-            raise DeviceMismatchError(f"{name}: the coprocessor has a device of its own; leave device out")
-        operands = tuple(
-            arguments.pop(parameter.name)
-            for parameter in signature.parameters.values()
-            if parameter.default is parameter.empty
-        )
-        check_finite = bool(arguments.get("check_finite", True))
-        function = inspect.unwrap(function)  # with values for operands there is nothing left to delegate
-        return self._put(Call(name, function, self._kept(operands), arguments, True, check_finite))
-
-    def _kept(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Arguments that stay as they are now, whatever the caller does to his arrays."""
-        return tuple(map(snapshot, args)) if self._copy else args
+        return self._handle.enqueue("asarray", asarray, (value,), {"check_finite": check_finite})
 
     # -- state
 
@@ -234,7 +162,6 @@ class Coprocessor:
             raise TimeoutError(
                 f"close: {worker.length} calls wait still after {timeout} s; close again, or with cancel=True"
             )
-        _open.discard(self)
         if self._waits is not None:
             self._waits.end()
         if worker.cause is not None:
@@ -268,38 +195,12 @@ class Coprocessor:
             self.close(cancel=True)
 
 
-def _abandon(worker: Worker, waits: PunctualWaits | None) -> None:
-    """When nobody refers to a coprocessor any more."""
-    worker.abandon()
-    if waits is not None:
-        waits.end()
-
-
-_signature = lru_cache(inspect.signature)
-
-
 def _device_stats() -> Stats:
     return default_device().stats()
 
 
 def _device_finish() -> None:
     default_device().finish()
-
-
-def _method(name: str, function: Callable[..., Any]) -> Callable[..., Pending]:
-    """Make the method that queues a function."""
-
-    @wraps(function)
-    def method(self: Coprocessor, *args: Any, **kwargs: Any) -> Pending:
-        return self._put_function(name, function, args, kwargs)
-
-    method.__doc__ = f"Queue `glla.{name}`; see there. Returns a `Pending`."
-    method.__qualname__ = f"Coprocessor.{name}"
-    return method
-
-
-for _name, _function in FUNCTIONS.items():
-    setattr(Coprocessor, _name, _method(_name, _function))
 
 
 def coprocessor(

@@ -6,15 +6,16 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from glla.device import Device, Fence, set_default_device
+from glla.array.array import Matrix, upload
+from glla.array.convert import as_float32, finite_result
 from glla.errors import DeviceError, GllaError, ReleasedError
-from glla.matrix import Matrix, as_float32, finite_result, upload
+from glla.gl import Device, Fence, set_default_device
 from glla.queue.pending import Call
 from glla.queue.turns import QuickSwitches
 
 IN_FLIGHT = 4
-"""Calls whose passes the GPU may still be at when the next one is queued: enough to keep it busy, and few enough that
-the driver's own buffer, for which it would wait while it holds the interpreter lock, does not fill up."""
+"""Calls that the GPU may have unfinished when the next one is queued. Enough to keep it busy; with many more the
+driver's buffer fills up, and the driver waits for room while it holds the interpreter lock."""
 
 
 class Engine(Protocol):

@@ -7,23 +7,16 @@ import logging
 import operator
 import os
 import sys
-import traceback
 from collections.abc import Callable, Generator, Iterator, Mapping
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.errors import CoprocessorError
-
-if TYPE_CHECKING:
-    from glla.queue.coprocessor import Coprocessor
-
-PARTS = {"lu_factor": 2, "plu": 3, "rref": 2, "slogdet": 2}
-"""Results that can be taken apart before they are there: ``P, L, U = gpu.plu(A)``."""
+from glla.operations import OPERATIONS
 
 
 @dataclass(frozen=True)
@@ -94,6 +87,45 @@ def _call_site() -> str:
     return f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
 
 
+class Owner(Protocol):
+    """What a result needs of the coprocessor that it comes from."""
+
+    def enqueue(
+        self, name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> Pending:
+        """Queue any function, of arguments as they are now."""
+
+    def delegated(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Pending:
+        """Queue a function of glla, of arguments as its caller wrote them."""
+
+    def fetch(self, pending: Pending, waits: bool = True) -> Future[Any]:
+        """Ask for a result to be read back; the future of what is read."""
+
+    def value(self, pending: Pending) -> Any:
+        """Wait for a value that may live on the device."""
+
+    def check_process(self) -> None:
+        """Raise in a forked process, where there is no worker."""
+
+    def is_this_thread(self) -> bool:
+        """Whether it is the worker that asks."""
+
+
+def _unary(name: str, function: Callable[[Any], Any]) -> Callable[[Pending], Pending]:
+    """Make an operator of `Pending`."""
+    return lambda self: self._enqueue(name, function, self)
+
+
+def _binary(
+    name: str, function: Callable[[Any, Any], Any]
+) -> tuple[Callable[[Pending, Any], Pending], Callable[[Pending, Any], Pending]]:
+    """Make an operator of `Pending`, and its reflection, for a Pending on the right."""
+    return (
+        lambda self, other: self._enqueue(name, function, self, other),
+        lambda self, other: self._enqueue(name, function, other, self),
+    )
+
+
 class Pending(Future[Any]):
     """The result of a call that is queued; a `concurrent.futures.Future`, and an operand for further calls.
 
@@ -120,19 +152,15 @@ class Pending(Future[Any]):
     # NumPy's operators and glla's own leave the work to those below.
     __array_priority__ = 2000.0
 
-    def __init__(self, coprocessor: Coprocessor, call: Call) -> None:
+    def __init__(self, owner: Owner, call: Call) -> None:
         super().__init__()
-        self._coprocessor = coprocessor
-        self._worker = coprocessor._worker
+        self.owner = owner
         self._call: Call | None = call
         self._name = call.name
-        self._parts = PARTS.get(call.name)
         self._check_finite = call.check_finite
         self._site = _call_site()
         self._number = 0  # given by the queue
         self._host: Future[Any] | None = None  # what is read back; made when it is first asked for
-        # The first of them: later ones may want the room.
-        super().add_done_callback(self._worker.take_out)  # type: ignore[arg-type]
 
     @property
     def label(self) -> str:
@@ -173,7 +201,7 @@ class Pending(Future[Any]):
         Exception
             Whatever the operation raised. A result that needed one that failed raises the same, and says so in a note.
         """
-        host = self._worker.fetch(self)
+        host = self.owner.fetch(self)
         try:
             return host.result(timeout)
         except TimeoutError:
@@ -193,7 +221,7 @@ class Pending(Future[Any]):
         TimeoutError, concurrent.futures.CancelledError
             As `result`.
         """
-        host = self._worker.fetch(self)
+        host = self.owner.fetch(self)
         try:
             return host.exception(timeout)
         except TimeoutError:
@@ -206,22 +234,22 @@ class Pending(Future[Any]):
 
     def prefetch(self) -> Pending:
         """Have the value read back as soon as it is computed, so that `result` waits less. Returns itself."""
-        self._worker.fetch(self, waits=False)
+        self.owner.fetch(self, waits=False)
         return self
 
     def cancel(self) -> bool:
         """Take the call out of the queue; False if it has begun. What needs its result fails."""
-        self._worker.check_process()
+        self.owner.check_process()
         return super().cancel()
 
     def add_done_callback(self, fn: Callable[[Pending], object]) -> None:
         """Have a function called with this result once it is done, has failed, or is cancelled."""
-        self._worker.check_process()
+        self.owner.check_process()
         super().add_done_callback(partial(_call_back, fn))
 
     def __await__(self) -> Generator[Any, None, Any]:
         """Wait in an event loop. Cancelling the task that waits leaves the operation alone."""
-        host = self._worker.fetch(self, waits=False)
+        host = self.owner.fetch(self, waits=False)
         return asyncio.shield(asyncio.wrap_future(host)).__await__()
 
     # -- as an array
@@ -247,7 +275,7 @@ class Pending(Future[Any]):
     @property
     def shape(self) -> tuple[int, ...]:
         """Of the result. Waits until it is computed, but does not read it back."""
-        return tuple(np.shape(self._worker.value(self)))
+        return tuple(np.shape(self.owner.value(self)))
 
     @property
     def ndim(self) -> int:
@@ -263,24 +291,25 @@ class Pending(Future[Any]):
         return self._enqueue("getitem", operator.getitem, self, key)
 
     def __iter__(self) -> Iterator[Pending]:
-        if self._parts is None:
+        operation = OPERATIONS.get(self._name)
+        if operation is None or operation.parts == 1:
             raise TypeError(
                 f"Pending: {self.label} cannot be taken apart before it is there; iterate over its result()"
             )
-        return (self[place] for place in range(self._parts))
+        return (self[place] for place in range(operation.parts))
 
     # -- as an operand
 
     def _enqueue(self, name: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Pending:
-        return self._coprocessor._put(Call(name, function, self._coprocessor._kept(args), kwargs))
+        return self.owner.enqueue(name, function, args, kwargs)
 
     @staticmethod
     def __glla_function__(
         name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> Pending:
-        """Do what a public function of glla was asked for, behind its operands: see `glla.dispatch`."""
-        first = next(Call(name, function, args, kwargs).pendings())
-        return first._coprocessor._put_function(name, function, args, kwargs)
+        """Do what a public function of glla was asked for, behind its operands: see `glla.registry`."""
+        first = next(_pendings((*args, *kwargs.values())))
+        return first.owner.delegated(function, args, kwargs)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if kwargs.get("out") is not None:  # it would be filled at some later time
@@ -290,50 +319,15 @@ class Pending(Future[Any]):
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Pending:
         return self._enqueue(function.__name__, function, *args, **kwargs)
 
-    def __add__(self, other: Any) -> Pending:
-        return self._enqueue("add", operator.add, self, other)
-
-    def __radd__(self, other: Any) -> Pending:
-        return self._enqueue("add", operator.add, other, self)
-
-    def __sub__(self, other: Any) -> Pending:
-        return self._enqueue("subtract", operator.sub, self, other)
-
-    def __rsub__(self, other: Any) -> Pending:
-        return self._enqueue("subtract", operator.sub, other, self)
-
-    def __mul__(self, other: Any) -> Pending:
-        return self._enqueue("multiply", operator.mul, self, other)
-
-    def __rmul__(self, other: Any) -> Pending:
-        return self._enqueue("multiply", operator.mul, other, self)
-
-    def __truediv__(self, other: Any) -> Pending:
-        return self._enqueue("divide", operator.truediv, self, other)
-
-    def __rtruediv__(self, other: Any) -> Pending:
-        return self._enqueue("divide", operator.truediv, other, self)
-
-    def __matmul__(self, other: Any) -> Pending:
-        return self._enqueue("matmul", operator.matmul, self, other)
-
-    def __rmatmul__(self, other: Any) -> Pending:
-        return self._enqueue("matmul", operator.matmul, other, self)
-
-    def __pow__(self, other: Any) -> Pending:
-        return self._enqueue("power", operator.pow, self, other)
-
-    def __rpow__(self, other: Any) -> Pending:
-        return self._enqueue("power", operator.pow, other, self)
-
-    def __neg__(self) -> Pending:
-        return self._enqueue("negative", operator.neg, self)
-
-    def __pos__(self) -> Pending:
-        return self._enqueue("positive", operator.pos, self)
-
-    def __abs__(self) -> Pending:
-        return self._enqueue("absolute", operator.abs, self)
+    __add__, __radd__ = _binary("add", operator.add)
+    __sub__, __rsub__ = _binary("subtract", operator.sub)
+    __mul__, __rmul__ = _binary("multiply", operator.mul)
+    __truediv__, __rtruediv__ = _binary("divide", operator.truediv)
+    __matmul__, __rmatmul__ = _binary("matmul", operator.matmul)
+    __pow__, __rpow__ = _binary("power", operator.pow)
+    __neg__ = _unary("negative", operator.neg)
+    __pos__ = _unary("positive", operator.pos)
+    __abs__ = _unary("absolute", operator.abs)
 
 
 def _call_back(function: Callable[[Pending], object], pending: Any) -> None:
@@ -341,54 +335,6 @@ def _call_back(function: Callable[[Pending], object], pending: Any) -> None:
     try:
         function(pending)
     except BaseException as error:
-        if isinstance(error, Exception) or not pending._worker.is_this_thread():
+        if isinstance(error, Exception) or not pending.owner.is_this_thread():
             raise  # the future logs an Exception; what else ends the thread of a caller is his
         logging.getLogger("concurrent.futures").exception("exception calling callback for %r", pending)
-
-
-# -- failures -------------------------------------------------------------------------------------------------------
-
-
-def failed(pending: Pending) -> bool:
-    """Tell whether a result that is done has no value."""
-    return pending.cancelled() or Future.exception(pending, 0) is not None
-
-
-def noted(error: BaseException, note: str) -> BaseException:
-    """Say in an exception which operation raised it, and let go of what its frames hold (textures, for one)."""
-    trace = error.__traceback__
-    error.__traceback__ = trace and trace.tb_next  # without the caller's frame, which keeps what keeps the exception
-    traceback.clear_frames(trace)
-    error.add_note(note)
-    return error
-
-
-def passed_on(error: BaseException, note: str) -> BaseException:
-    """Make another exception of the same class, for an operation that needed the one that failed.
-
-    Not by `copy`, which would call the class with the arguments that it passed on to Exception: not always its own.
-    """
-    kind = type(error)
-    try:
-        passed = kind.__new__(kind, *error.args)
-        passed.args = error.args
-        passed.__dict__.update(error.__dict__)
-        passed.__dict__.pop("__notes__", None)
-        for earlier in getattr(error, "__notes__", ()):
-            passed.add_note(earlier)
-    except Exception:  # a class that will not be made this way
-        passed = CoprocessorError(f"{kind.__name__}: {error}")
-    passed.add_note(note)
-    passed.__cause__ = error
-    return passed
-
-
-def failure_of_operand(pending: Pending, call: Call) -> BaseException | None:
-    """What a call fails with because something it needs has failed; None if nothing has."""
-    for needed in call.pendings():
-        if needed.cancelled():
-            return CoprocessorError(f"{pending.label} needs {needed.label}, which was cancelled")
-        error = Future.exception(needed, 0)
-        if error is not None:
-            return passed_on(error, f"{pending.label} needed {needed.label}, which failed")
-    return None

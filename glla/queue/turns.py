@@ -7,7 +7,8 @@ thread's timer slack, 50 us unless it is set, so that nothing much shorter is to
 
 On an NVIDIA H200 with 16 cores, beside a thread that never gives up the lock, a wait of 0.18 ms outside of Python takes
 5.4 ms with Python's interval, 0.30 with 50 us, 0.26 with 5 us, and 0.20 with 5 us and no slack.
-See ``benchmarks/results``.
+What the CPU and the queue keep of their rates is in ``benchmarks/results/nvidia-h200-pcie-sse2/overlap``:
+``2026-11-21T010828Z.json`` with 10 us, ``2026-11-20T230103Z.json`` with 50 us.
 
 Both settings come back with the last coprocessor that wanted them, unless somebody else has set another value
 meanwhile, which stays.
@@ -24,9 +25,10 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 SHORTEST_SLACK = 1
-"""Nanoseconds; 0 would mean the default."""
+"""Timer slack of a thread whose waits are punctual, in nanoseconds; 0 would mean the default."""
 
 PR_SET_TIMERSLACK, PR_GET_TIMERSLACK = 29, 30
+"""Options of Linux's prctl, from linux/prctl.h."""
 
 
 class QuickSwitches:

@@ -15,7 +15,8 @@ from typing import Any
 from glla.errors import AbandonedError, CoprocessorError, ThreadError
 from glla.queue import turns
 from glla.queue.engine import Engine
-from glla.queue.pending import Pending, failed, failure_of_operand, noted, value_of
+from glla.queue.failures import failed, failure_of_operand, noted
+from glla.queue.pending import Pending, value_of
 
 Todo = Callable[[Pending], BaseException | None]
 """One thing that the worker does for a call: run it, or read its value back. Gives what it failed with, if it did."""
@@ -78,6 +79,8 @@ class Worker:
             The queue takes no calls any more.
         """
         self.check_process()
+        # The first callback: later ones may want the room.
+        Future.add_done_callback(pending, self._take_out)  # type: ignore[arg-type]
         with self._lock:
             if not self.is_this_thread():
                 self._wait_for_room(pending)
@@ -106,11 +109,11 @@ class Worker:
             self._entering.remove(ticket)
             self._lock.notify_all()
 
-    def take_out(self, pending: Pending) -> None:
-        """Let a call that was cancelled leave the queue, and tell those who wait for it.
+    def _take_out(self, pending: Pending) -> None:
+        """Let a call that was cancelled leave the queue, and wake those who wait for it.
 
-        It is cancelled first, in the one step that a future's own lock makes of it: so the worker, which may come by at
-        any moment, finds a call either waiting or cancelled. It tells them itself where it was quicker.
+        It is cancelled first, in one step under the future's own lock: so the worker, which may come by at any moment,
+        finds a call either waiting or cancelled. Where the worker is quicker, it wakes them itself.
         """
         if not pending.cancelled():
             return
@@ -119,10 +122,6 @@ class Worker:
                 return
             del self._waiting[pending]
             self._lock.notify_all()
-        self._forget(pending)
-
-    def _forget(self, pending: Pending) -> None:
-        """Tell those who wait for a call that is cancelled. For whoever took it from the queue."""
         pending._call = None
         pending.set_running_or_notify_cancel()
         self._settle(pending)
@@ -192,7 +191,7 @@ class Worker:
         self.wake()
 
     def wake(self) -> None:
-        """Tell the worker that there is news."""
+        """Let the worker look at the queue again."""
         with contextlib.suppress(RuntimeError):  # it has not looked at the last ones yet
             self._news.release()
 
@@ -281,7 +280,7 @@ class Worker:
             del pending, todo  # an exception keeps the frames above its own, this one too
 
     def _fail(self, pending: Pending, error: BaseException) -> None:
-        """Give a call that has no outcome an exception, and tell those who ask for its result."""
+        """Give a call that has no outcome an exception, and those who ask for its result, too."""
         pending._call = None
         if not pending.done() and (pending.running() or pending.set_running_or_notify_cancel()):
             pending.set_exception(error)
@@ -293,7 +292,7 @@ class Worker:
     def _next(self) -> tuple[Todo, Pending] | None:
         """Wait for what is to be done next: reads first, somebody waits for them. None at the end.
 
-        A call that is taken from the queue may be cancelled until it runs, so it cannot be told from a read later.
+        It says which of the two a call is for: until it runs a call may be cancelled, and then looks like one to read.
         """
         while True:
             with self._lock:
@@ -377,7 +376,7 @@ class Worker:
         return None
 
     def _settle(self, pending: Pending) -> None:
-        """Tell those who ask for a result that there will be none."""
+        """Give an exception to those who ask for a result that there will never be."""
         with self._lock:
             host = pending._host
             if host is None or host.done():
@@ -415,5 +414,5 @@ class Worker:
                     self._settle(pending)
                 else:
                     self._fail(pending, self.death(f"{pending.label} was not done:"))
-            except BaseException:  # the others are to be told, too
-                logging.getLogger(__name__).exception("%s could not be told that its worker has ended", pending.label)
+            except BaseException:  # the others must be settled, too
+                logging.getLogger(__name__).exception("%s could not be settled at the end of its worker", pending.label)

@@ -1,7 +1,7 @@
 // A block of A, result[i, j] = A[origin + i down + j right].
 //
-// With the steps `down` and `right` it has every so many rows and columns, forwards or backwards, or is the transpose,
-// or one of A's diagonals as a column.
+// The offsets `down` and `right` choose what is taken: every k-th row and column, forwards or backwards, the transpose,
+// or a diagonal of A as a column.
 //
 // A fragment computes one 2x2 block. The four elements may come from four texels, wherever an offset is odd.
 // A   packed      result   rows x columns, packed
@@ -11,8 +11,8 @@
 
 uniform sampler2D A;
 uniform ivec2 origin;  // row and column of A that the first element comes from
-uniform ivec2 down;    // what the next row adds to them
-uniform ivec2 right;   // what the next column adds to them
+uniform ivec2 down;    // offset from one row of the result to the next
+uniform ivec2 right;   // offset from one column of the result to the next
 uniform ivec2 shape;   // rows and columns of the result
 
 layout(location = 0) out vec4 result;

@@ -1,6 +1,6 @@
 // dot = value: one number for every texel
 //
-// As little as a fragment can do: what remains is the price of the draw.
+// The least that a fragment can do, so the pass costs as much as the draw itself.
 //
 // A fragment computes one texel.
 // Cost per fragment: nothing.

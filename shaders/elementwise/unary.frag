@@ -2,7 +2,7 @@
 //
 // A fragment computes one 2x2 block. f is one of the functions below (OPERATION); `positive` copies, and so spreads a
 // row, a column or a single element over the result, or writes a transpose out.
-// A   packed, lies over the result as lib/operand.glsl has it      result   rows x columns, packed
+// A   packed, placed over the result as lib/operand.glsl says      result   rows x columns, packed
 // Cost per fragment: 1 fetch.
 
 #ifndef OPERATION
@@ -15,8 +15,8 @@
 #include "lib/exponential.glsl"
 
 uniform sampler2D A;
-uniform ivec3 lies;   // how A lies over the result
-uniform ivec2 shape;  // rows and columns of the result
+uniform ivec3 placement;  // of A over the result
+uniform ivec2 shape;      // rows and columns of the result
 
 layout(location = 0) out vec4 result;
 
@@ -41,7 +41,7 @@ float sqrt_of(float a) {
 
 void main() {
     ivec2 texel = ivec2(gl_FragCoord.xy);
-    vec4 a = block_over(A, texel, lies);
+    vec4 a = block_over(A, texel, placement);
     vec4 block = vec4(OPERATION(a.r), OPERATION(a.g), OPERATION(a.b), OPERATION(a.a));
     result = without_padding(block, texel, shape);
 }

@@ -2,7 +2,7 @@
 // which has the smallest row, as in LAPACK's isamax. Their w are added up (WEIGHT), or the largest is kept.
 //
 // Every step of an elimination waits for this loop, and a single fragment cannot hide the time that a fetch takes: so
-// many are under way at once.
+// AT_ONCE fetches are under way at once.
 
 #ifndef WEIGHT
 #define WEIGHT 0  // a candidate's w is a partial sum (1) or a maximum (0)

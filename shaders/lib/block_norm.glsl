@@ -5,8 +5,8 @@
 // column left is measured by d1.
 // Brodtkorb, "A MATLAB Interface to the GPU" (2007), section 4.1.2.
 
-#ifndef NORM
-#define NORM 2  // 2 HARMONIC, 3 GEOMETRIC
+#ifndef GEOMETRIC
+#define GEOMETRIC 0  // norms are geometric means (1), or half the harmonic ones (0)
 #endif
 
 #include "lib/offer.glsl"
@@ -17,16 +17,16 @@ void offer_block(vec2 one, vec2 two, int p, int q, int r, float smallest) {
     float d2 = abs(two.y - multiplier(two.x, one.x) * one.y);
     float low = min(d1, d2);
     float high = max(d1, d2);
-#if NORM == 2
-    float norm = low > smallest ? low / (1.0 + low / high) : 0.0;  // d1 d2 / (d1 + d2), without overflow
-#else
+#if GEOMETRIC
     if (abs(two.x) > abs(one.x)) return;  // d1 d2 is the same in either order: take the one that multiplies less
     float norm = low > smallest ? sqrt(low) * sqrt(high) : 0.0;
+#else
+    float norm = low > smallest ? low / (1.0 + low / high) : 0.0;  // d1 d2 / (d1 + d2), without overflow
 #endif
     offer(norm, p, q == r ? p : q);
 }
 
-// Rows 2y and 2y+1, of so many, of which those before r are done with. A pivot up to `smallest` is none.
+// Offers rows 2y and 2y+1 of `rows`, unless they stand above row r and are done with. A pivot up to `smallest` is none.
 void look_at_block(int y, vec4 block, int r, int rows, bool single_column, float smallest) {
     int i = 2 * y;
     if (i < r - 1) return;

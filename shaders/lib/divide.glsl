@@ -1,7 +1,7 @@
 // a / b, also where a GPU's division stumbles.
 //
 // Many GPUs divide by multiplying with the reciprocal, and flush denormals to zero: above 2^126 the reciprocal of b
-// is a denormal, so a / b would be 0. Scaling both by a power of two changes nothing but that.
+// is a denormal, so a / b would be 0. Scaling both by a power of two avoids that, and is exact.
 
 float quotient(float a, float b) {
     float scale = abs(b) > 8.507059173e37 ? 0.0625 : 1.0;  // 2^126

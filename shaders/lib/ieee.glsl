@@ -1,5 +1,5 @@
-// What IEEE 754 says and GLSL 3.30 leaves open: NaN, infinity, division by zero. Decided on the bits, because a compiler
-// may take for granted that a number is one.
+// NaN, infinity and division by zero as IEEE 754 has them; GLSL 3.30 leaves them open. Decided on the bits, because a
+// compiler may assume that there is no NaN.
 
 #define INFINITY intBitsToFloat(0x7f800000)
 #define NOT_A_NUMBER intBitsToFloat(0x7fc00000)

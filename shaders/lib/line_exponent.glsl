@@ -1,7 +1,7 @@
 // The exponent that a row or column is scaled by: the largest of its entries' (MEAN 0), or their mean, rounded (MEAN 1).
 //
-// Zeros, infinities and NaN do not count. A mean is invariant under what the columns (rows) were scaled by before,
-// where the largest entry is not: who is the largest depends on it.
+// Zeros, infinities and NaN do not count. A mean does not change if the columns (rows) were scaled before;
+// the largest entry may: which one is the largest depends on that scaling.
 
 #ifndef MEAN
 #define MEAN 0  // which exponent of a line it is scaled by: the largest (0), the mean (1)

@@ -1,4 +1,4 @@
-// UNROLLED(STEP) writes STEP(0) ... STEP(UNROLL - 1): so many trips of a loop in one, with one test and one jump.
+// UNROLLED(STEP) writes STEP(0) ... STEP(UNROLL - 1): UNROLL trips of a loop with one test and one jump.
 
 #ifndef UNROLL
 #define UNROLL 1  // trips in one (1, 2, 4, 8)

@@ -1,4 +1,4 @@
-// C = A B by a compute shader: what the fragment pipeline lacks is memory that the invocations of a group share.
+// C = A B by a compute shader, with memory that the invocations of a group share; fragments have none.
 //
 // A work group computes TILE WORK x TILE WORK texels of C. Together its invocations load a tile of A and one of B, TILE
 // texels of the inner dimension deep, each texel once; then each multiplies out of the tiles, WORK x WORK texels of C in

@@ -1,4 +1,4 @@
-// C = A B, several blocks of C to a fragment: what is fetched once is used for a whole row or column of them.
+// C = A B, several blocks of C to a fragment: a texel fetched once serves a whole row or column of them.
 //
 // Fragment (x, y) computes the ROWS x COLUMNS texels of C whose first is (COLUMNS x, ROWS y). Each goes to a render
 // target of its own, which so holds every ROWS-th row and COLUMNS-th column of texels; matmul/interleave.frag puts them

@@ -1,4 +1,4 @@
-// C = A B, one element to a texel: what every packing is to be compared with.
+// C = A B, one element to a texel: the layout that every packing is compared with.
 //
 // A fragment computes one element of C, a slice of its sum at a time (CONTINUE).
 // A   rows x inner      B   inner x columns      C   rows x columns      all with one element per texel

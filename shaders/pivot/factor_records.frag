@@ -4,8 +4,8 @@
 // pivots   (p, q, r, 0). p: row brought to row r = top + 2k; q: row that then is brought to the row below.
 // health   (norm over panel entry, largest panel entry, norm, 0): what a pivot norm that looks at pairs of rows only has
 //          let through. A panel entry is one of the column pair from row r down.
-// candidates   one column of texels for each step, see pivot/measure.frag
-// panel        with KEPT: records stand in its texel column `column`, see plu/panel_step.frag
+// candidates   one column of texels for each step, see lib/offer.glsl
+// panel        with KEPT: records stand in its texel column `column`, see plu/blocked/panel_step.frag
 // Cost per fragment: a fetch for each candidate; with KEPT one.
 // Fetches: KEPT + 8 * (1 - KEPT) to KEPT + (1 - KEPT) * ((candidates_height + 7) / 8 * 8 + 1).
 

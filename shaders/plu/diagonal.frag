@@ -1,6 +1,6 @@
 // (u_ii, max_k |u_ki|): the diagonal of U, and beside it the largest entry of its column, for k <= i.
 //
-// A u_ii that is small beside its column may be nothing but rounding error, which then has to be looked into.
+// A u_ii that is small beside its column may be rounding error alone; the host then looks into it.
 //
 // A fragment computes the figures of two diagonal elements: (u_2y, u_2y+1, s_2y, s_2y+1).
 // LU   n x n, packed factors

@@ -1,7 +1,7 @@
 // (1000 y + x, (A_r, A_g, A_b, A_a) . (1, 2, 3, 4), 100 ((7 x + 3 y) / 5) + (7 x + 3 y) % 5, 2^24 - 1 - x):
 // figures whose values are known
 //
-// What every other shader takes for granted: that a fragment knows its texel and fetches that very texel, that
+// Every other shader relies on this: that a fragment knows its texel and fetches that very texel, that
 // integers divide as integers do, and that a target keeps all 24 bits, unclamped. All four figures are integers that
 // float32 holds exactly.
 //

@@ -1,4 +1,4 @@
-// (a + b, a b, a, is a a NaN?): what becomes of numbers that are not ordinary
+// (a + b, a b, a, is a a NaN?): sums and products of NaN, infinity, zero and denormals
 //
 // A fragment computes the four figures of one pair: of NaN, infinities and zeros, or of denormals.
 // pairs   a and b in the channels r and g

@@ -3,9 +3,10 @@
 // A fragment reduces `chunk` texels, lines first and then the lines, so that no rounding error passes through more than
 // chunk.x + chunk.y additions; passes follow each other until one texel is left (in each direction that is reduced).
 // The four channels stay apart until the last pass (LAST) brings them together.
-// A       FIRST: rows x columns, packed; else what the pass before has drawn, padding already neutral
-// S       SCALED: the largest magnitudes of the lines that are reduced, packed; lies over A as lib/operand.glsl has it.
-//         What is squared is scaled by a power of two first, so that no square overflows, or vanishes beside the largest
+// A       FIRST: rows x columns, packed; else the result of the pass before, padding already neutral
+// S       SCALED: the largest magnitudes of the lines that are reduced, packed; placed over A as lib/operand.glsl says.
+//         Elements are scaled by a power of two before they are squared: no square overflows, and none underflows that
+//         would count beside the largest
 // result  LAST: packed; (total, 0, 0, 0) if all is reduced
 // Cost per fragment: chunk.x chunk.y fetches (SCALED: twice that).
 // Brodtkorb, "A MATLAB Interface to the GPU" (2007), section 2.2.4 (reduction by rendering to ever smaller targets);
@@ -16,10 +17,10 @@
 #define COMBINE sum_of  // sum_of, maximum_of, minimum_of
 #endif
 #ifndef NEUTRAL
-#define NEUTRAL 0  // what the combination starts with: 0, -1 for minus infinity, 1 for infinity
+#define NEUTRAL 0  // start of the combination: 0, -1 for minus infinity, 1 for infinity
 #endif
 #ifndef ENTRY
-#define ENTRY itself  // what is taken from an element of A in the first pass: itself, absolute, squared
+#define ENTRY itself  // function of an element of A in the first pass: itself, absolute, squared
 #endif
 #ifndef FIRST
 #define FIRST 1  // A is the matrix (0, 1)
@@ -44,7 +45,7 @@ uniform ivec2 shape;  // rows and columns of A
 #endif
 #if SCALED
 uniform sampler2D S;
-uniform ivec3 lies;   // how S lies over A
+uniform ivec3 placement;  // of S over A
 #endif
 
 #if LAST
@@ -80,7 +81,7 @@ int line_exponent(float largest) {  // 0 where there is nothing to scale, or not
 vec4 entries(ivec2 at) {
     vec4 block = texelFetch(A, at, 0);
 #if SCALED
-    vec4 largest = block_over(S, at, lies);
+    vec4 largest = block_over(S, at, placement);
     block.r = scaled(block.r, -line_exponent(largest.r));
     block.g = scaled(block.g, -line_exponent(largest.g));
     block.b = scaled(block.b, -line_exponent(largest.b));

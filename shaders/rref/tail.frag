@@ -1,4 +1,4 @@
-// The columns of packed factors behind the square ones: what the back substitution of an echelon form starts from.
+// The columns of packed factors behind the square ones: the right-hand sides of an echelon form's back substitution.
 //
 // A fragment computes one 2x2 block.
 // LU   m x n, packed, m < n      result   m x (n - m)

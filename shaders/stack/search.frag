@@ -1,7 +1,7 @@
 // Pivot search of step k in every matrix of a stack: (p, q) and the constants of the step, see lib/pivot_search.glsl.
 //
-// A fragment searches one matrix, alone: the stack is what there is to share. Its place in the column of texels is k.
-// A        stack of matrices with so many `rows`
+// A fragment searches a whole matrix, all matrices in parallel. Its place in the column of texels is k.
+// A        stack of matrices of `rows` rows
 // pivots   for each matrix a column of texels (p, q, 0, 0)
 // block    for each matrix a column of texels (a, b, l, d')
 // Cost per fragment: rows - 2k fetches; 7 flop and a division for each row.

@@ -1,9 +1,9 @@
 // A block column of T, 64 columns from the diagonal on, in the order in which matmul/panel_broadcast.frag reads it.
 //
-// Whatever T is, what comes out is lower triangular: a transpose is turned, and of an upper triangle the last row and column
+// The result is lower triangular whatever T is: a transpose is turned, and of an upper triangle the last row and column
 // come first. Row of texels y holds the panel of rows first + 16 y ...; texel x = 4 k + t of it holds rows 4t to 4t+3 of
-// column first + k. The first four panels are the triangle on the diagonal, as plu/block_row.frag reads it. What stands on
-// the other side of the diagonal comes along, and is not used.
+// column first + k. The first four panels are the triangle on the diagonal, as strips/block_row.frag reads it. The
+// elements on the other side of the diagonal come along, and are not used.
 // A fragment computes one such texel. Beyond the matrix it is zero.
 // T   n x n, packed
 // Cost per fragment: 4 fetches.

@@ -1,10 +1,10 @@
-// X = T^-1 B for ROWS rows in one pass, T the triangle of so many rows on the diagonal.
+// X = T^-1 B for ROWS rows in one pass, T the triangle of these rows on the diagonal.
 //
 // A fragment computes one 2x2 block of X. It substitutes from the row where the substitution begins (the lowest, if T is
 // upper triangular), so the fragments of later rows repeat what those of earlier ones do; that costs less than ROWS / 2
 // passes that wait for each other.
 // T   n x n, packed; only its lower or upper triangle is used, so the packed factors LU serve as both
-// B   n x columns, packed: what the blocks solved before have left of the right-hand sides
+// B   n x columns, packed: the right-hand sides, less the products with the blocks solved before
 // Cost per fragment, h = ROWS / 2: up to h (h + 3) / 2 fetches, 8 h^2 flop, 4 h or no divisions.
 // Fetches: 2 to ROWS / 2 * (ROWS / 2 + 3) / 2.
 // Brodtkorb, "A MATLAB Interface to the GPU" (2007), section 4.1.3, equation 4.34; LAPACK trtrs for the blocks.

@@ -6,7 +6,7 @@
 // An open fragment solves the two rows of its own columns again (4 flop) instead of waiting for another pass.
 // A fragment computes one 2x2 block of the right-hand sides.
 // T   n x n, packed; only its lower or upper triangle is read, so the packed factors LU serve as both
-// B   n x columns, packed: what is left of the right-hand sides, and the rows of X found so far
+// B   n x columns, packed: the right-hand sides less the products so far, and the rows of X found so far
 // Cost per fragment: 4 fetches, 24 flop, 2 or no divisions.
 // Brodtkorb, "A MATLAB Interface to the GPU" (2007), section 4.1.3, equation 4.34.
 

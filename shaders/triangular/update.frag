@@ -1,4 +1,4 @@
-// B[i] - T[i, block] X[block] for all open rows i: what ROWS solved rows of X leave of the right-hand sides.
+// B[i] - T[i, block] X[block] for all open rows i: the product with ROWS solved rows of X is subtracted.
 //
 // A fragment computes one 2x2 block.
 // T   n x n, packed      X   n x columns, packed, of which the block is solved      B   n x columns, packed

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from glla.errors import LimitError, PlanError
-from glla.kernels import matmul
 from glla.lab import ceilings, comparison, machine, operations, peers
 from glla.lab.operations import Contender
+from glla.operations import matmul
 from glla.passes import Pass, Plan
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -39,24 +39,25 @@ def measured(roofs):
         return comparison.compare("matmul", ["inner_product", "register_blocked"], [8, 17, 24, 32], repeats=3)
 
 
-def short_sum(n, limits, parameters):
+def short_sum(forms, limits, parameters):
     """Plan of a product that leaves out the last inner indices."""
-    plan = matmul.plan(n, n, n, "inner_product", limits)
+    plan = matmul.plan(forms, limits, variant="inner_product")
     (step,) = plan.steps
     assert isinstance(step, Pass)
     fewer = replace(step, uniforms={**step.uniforms, "count": step.uniforms["count"] - 1})
     return Plan(plan.operation, plan.slots, plan.operands, plan.results, (fewer,), plan.flops)
 
 
-def broken(n, limits, parameters):
+def broken(forms, limits, parameters):
     raise RuntimeError("out of luck")
 
 
-def too_large(n, limits, parameters):
+def too_large(forms, limits, parameters):
+    n, _ = forms[0].matrix
     raise LimitError(f"matmul[too_large]: 16 at most, got {n}", n, 16)
 
 
-def bad_plan(n, limits, parameters):
+def bad_plan(forms, limits, parameters):
     raise PlanError("matmul[bad_plan]: no plan")
 
 

@@ -7,8 +7,8 @@ import pytest
 
 import glla
 from glla.cli import main
-from glla.kernels import ceilings as kernels
 from glla.lab import ceilings
+from glla.operations import ceilings as kernels
 
 KEYS = {
     "fragment_fma", "fetch_rgba32f", "fetch_rg32f", "fetch_r32f", "fetch_uniform",
@@ -93,6 +93,6 @@ def test_the_work_grows_to_the_time_wanted(device):
     """A repeat takes as long as asked for, however fast the action is."""
     effort = ceilings.Effort(side=4, matrix=4, rounds=1, steps=1, seconds=0.01, repeats=3, warm=0.0)
     calls = []
-    timed = ceilings._Bench(device, effort).time(lambda: calls.append(0))
+    timed = ceilings._Meter(device, effort).time(lambda: calls.append(0))
     assert len(calls) * timed.seconds > 0.005
     assert timed.seconds < 0.01

@@ -7,10 +7,10 @@ import pytest
 
 import glla
 from glla.cli import main
-from glla.kernels import matmul
 from glla.lab import command, comparison, export, extra, operations, show
-from glla.lab.comparison import Bench, Comparison, Record, Summary
+from glla.lab.comparison import Comparison, Experiment, Record, Summary
 from glla.lab.fits import Fit
+from glla.operations import matmul
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("rich")
@@ -51,7 +51,7 @@ def test_the_whole_command(tmp_path, capsys):
 def test_every_operation(quick, capsys, operation):
     assert run(operation, "--sizes", "5,9", "--repeats", "1") == 0
     output = capsys.readouterr().out
-    assert "rank2 " in output
+    assert operations.OPERATIONS[operation].thesis in output
     assert "FAILED" not in output
 
 
@@ -113,7 +113,7 @@ def test_wrong_usage(capsys, arguments, told):
 
 @pytest.mark.parametrize("option", ["--json", "--csv", "--plot", "--html"])
 def test_an_unwritable_file_is_found_before_anything_is_measured(tmp_path, capsys, monkeypatch, option):
-    monkeypatch.setattr(comparison, "Bench", refuse)
+    monkeypatch.setattr(comparison, "Experiment", refuse)
     path = tmp_path / "nowhere" / "file.png"
     assert run("matmul", option, path) == 1
     output = capsys.readouterr()
@@ -122,7 +122,7 @@ def test_an_unwritable_file_is_found_before_anything_is_measured(tmp_path, capsy
 
 
 def test_a_plot_of_another_format(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(comparison, "Bench", refuse)
+    monkeypatch.setattr(comparison, "Experiment", refuse)
     assert run("matmul", "--plot", tmp_path / "plot.gif") == 1
     assert capsys.readouterr().err.startswith("glla: compare: a plot ends in one of .png, .svg, .pdf, got ")
 
@@ -134,7 +134,7 @@ def test_packages_that_are_missing(tmp_path, capsys, monkeypatch):
 
 
 def test_ctrl_c_leaves_what_was_measured(quick, tmp_path, capsys, monkeypatch):
-    measure = Bench._measure
+    measure = Experiment._measure
     calls = []
 
     def interrupted(self, *arguments):
@@ -143,7 +143,7 @@ def test_ctrl_c_leaves_what_was_measured(quick, tmp_path, capsys, monkeypatch):
             raise KeyboardInterrupt
         return measure(self, *arguments)
 
-    monkeypatch.setattr(Bench, "_measure", interrupted)
+    monkeypatch.setattr(Experiment, "_measure", interrupted)
     json_file, html_file = tmp_path / "c.json", tmp_path / "c.html"
     asked = ("matmul", "--sizes", "4,8", "--variants", "inner_product,virtual_cube", "--repeats", "1")
     assert run(*asked, "--json", json_file, "--html", html_file) == 130
@@ -160,7 +160,7 @@ def test_ctrl_c_before_the_first_measurement(tmp_path, capsys, monkeypatch):
         raise KeyboardInterrupt
         yield
 
-    monkeypatch.setattr(Bench, "run", interrupted)
+    monkeypatch.setattr(Experiment, "run", interrupted)
     path = tmp_path / "c.json"
     assert run("matmul", "--sizes", "4", "--json", path) == 130
     assert capsys.readouterr().err == f"glla: interrupted after 0 of {len(matmul.VARIANTS)} measurements\n"
@@ -185,8 +185,8 @@ def terminal(width=160, height=40):
 @pytest.mark.parametrize(("width", "seen"), [(160, True), (90, False)])
 def test_a_live_table_on_a_terminal(quick, width, seen):
     console = terminal(width)
-    bench = Bench("matmul", ["inner_product", "register_blocked"], [4, 8], baseline="none", repeats=1)
-    show.watch(bench, console)
+    experiment = Experiment("matmul", ["inner_product", "register_blocked"], [4, 8], baseline="none", repeats=1)
+    show.watch(experiment, console)
     text = console.file.getvalue()
     assert "measuring the ceilings of the device" in text
     assert "3 of 4 measured; Ctrl-C ends it and keeps what is there" in text
@@ -197,17 +197,17 @@ def test_a_live_table_on_a_terminal(quick, width, seen):
 
 
 def test_a_live_table_that_is_interrupted_stays(quick, monkeypatch):
-    measure = Bench._measure
+    measure = Experiment._measure
 
     def interrupted(self, entry, size, *rest):
         if size == 8:
             raise KeyboardInterrupt
         return measure(self, entry, size, *rest)
 
-    monkeypatch.setattr(Bench, "_measure", interrupted)
+    monkeypatch.setattr(Experiment, "_measure", interrupted)
     console = terminal()
     with pytest.raises(KeyboardInterrupt):
-        show.watch(Bench("matmul", ["virtual_cube"], [4, 8], baseline="none", repeats=1), console)
+        show.watch(Experiment("matmul", ["virtual_cube"], [4, 8], baseline="none", repeats=1), console)
     assert "virtual_cube" in console.file.getvalue().splitlines()[-2]
 
 

@@ -9,12 +9,13 @@ import pytest
 
 import glla.lab
 from glla.errors import OptionError
-from glla.kernels import matmul, plu
-from glla.lab import comparison, extra, machine, operations, peers, show
-from glla.lab.comparison import Bench, Comparison, Record, Source
+from glla.lab import bench, comparison, extra, machine, operations, peers, show
+from glla.lab.comparison import Comparison, Experiment, Record, Source
 from glla.lab.fits import Fit
-from glla.passes import Plan
-from glla.shader import Stage
+from glla.operations import matmul
+from glla.operations.elimination import plu
+from glla.passes import Plan, resident
+from glla.passes.shader import Stage
 
 
 def test_importing_the_laboratory_is_light():
@@ -45,7 +46,8 @@ def test_records(measured, roofs):
         assert record.end_to_end_seconds > 0
         assert record.flops == 2 * record.size**3
         assert record.gflops == pytest.approx(record.flops / record.seconds / 1e9)
-        cost = matmul.plan(record.size, record.size, record.size, record.variant).cost
+        shape = (record.size, record.size)
+        cost = matmul.plan(resident(shape, shape), variant=record.variant).cost
         assert (record.passes, record.draws, record.bytes_written) == (cost.passes, cost.passes, cost.nbytes)
         assert record.gbytes_per_second == pytest.approx(cost.nbytes / record.seconds / 1e9)
         assert record.fraction_of_arithmetic == pytest.approx(record.gflops / roofs["fragment_fma"].value)
@@ -101,7 +103,7 @@ def test_sources_are_what_the_compiler_got(measured):
     assert source.text.startswith("#version 330 core\n#define CONTINUE 0\n// C = A B")
     assert "lib/packed.glsl" in {file for file, _, _ in source.parts}
     own = [(first, text.split("\n")) for file, first, text in source.parts if file == source.shader]
-    path = glla.shader.root() / source.shader
+    path = glla.passes.shader.root() / source.shader
     lines = path.read_text(encoding="utf-8").splitlines()
     for first, texts in own:
         assert texts[: len(lines) - first + 1] == lines[first - 1 : first - 1 + len(texts)]
@@ -116,7 +118,7 @@ def test_a_source_is_cut_where_lines_do_not_follow_each_other():
 
 def test_a_vertex_stage_of_its_own_is_a_source(quick):
     found = comparison.compare("plu", ["rank2"], [4], baseline="none").sources
-    assert "plu/eliminate.vert" in {source.shader for source in found}
+    assert "plu/rank2/eliminate.vert" in {source.shader for source in found}
 
 
 # ---- what goes wrong -------------------------------------------------------------------------
@@ -139,14 +141,14 @@ def test_a_wrong_result_is_told_and_not_timed(quick, add):
 
 
 def test_a_result_with_a_nan_is_wrong(quick, monkeypatch):
-    operation = operations.OPERATIONS["matmul"]
+    fetched = operations.fetched
 
-    def poisoned(device, results, n):
-        array = operation.fetch(device, results, n)
+    def poisoned(*given):
+        array = fetched(*given)
         array[3, 4] = math.nan
         return array
 
-    monkeypatch.setitem(operations.OPERATIONS, "matmul", replace(operation, fetch=poisoned))
+    monkeypatch.setattr(operations, "fetched", poisoned)
     (record,) = outcome("inner_product")
     assert (record.status, record.error_over_bound) == ("wrong", math.inf)
     assert "C[3, 4] is nan" in record.reason
@@ -154,16 +156,15 @@ def test_a_result_with_a_nan_is_wrong(quick, monkeypatch):
 
 def test_a_second_run_that_differs_is_judged_too(quick, monkeypatch):
     """What is drawn end to end is another run; here only that one is wrong."""
-    operation = operations.OPERATIONS["matmul"]
-    fetched = []
+    right, fetched = operations.fetched, []
 
-    def worse_each_time(device, results, n):
-        array = operation.fetch(device, results, n)
+    def worse_each_time(*given):
+        array = right(*given)
         array[0, 0] += 100 * len(fetched)
         fetched.append(array)
         return array
 
-    monkeypatch.setitem(operations.OPERATIONS, "matmul", replace(operation, fetch=worse_each_time))
+    monkeypatch.setattr(operations, "fetched", worse_each_time)
     (record,) = outcome("inner_product")
     assert len(fetched) == 2
     assert record.status == "wrong"
@@ -186,11 +187,11 @@ def test_what_fails_does_not_end_the_comparison(quick, add):
 
 
 def test_a_shader_that_does_not_compile_fails_with_its_line(quick, add):
-    plan = matmul.plan(4, 4, 4)
+    plan = matmul.plan(resident((4, 4), (4, 4)))
     (step,) = plan.steps
     wrong = replace(step, defines={**step.defines, "texelFetch": "nonsense"})
 
-    def build(n, limits, parameters):
+    def build(forms, limits, parameters):
         return Plan(plan.operation, plan.slots, plan.operands, plan.results, (wrong,), plan.flops)
 
     add(operations.Contender("typo", build))
@@ -205,7 +206,7 @@ def test_a_shader_that_does_not_compile_fails_with_its_line(quick, add):
 
 
 def labels(chosen, operation="matmul"):
-    return [entry.label for entry in Bench(operation, chosen, [4], baseline="none").entries]
+    return [entry.label for entry in Experiment(operation, chosen, [4], baseline="none").entries]
 
 
 def test_variants_asked_for():
@@ -221,9 +222,9 @@ def test_variants_asked_for():
 def test_parameters_make_an_entry_of_their_own(quick):
     seen = []
 
-    def build(n, limits, parameters):
+    def build(forms, limits, parameters):
         seen.append(parameters)
-        return matmul.plan(n, n, n)
+        return matmul.plan(forms)
 
     contender = operations.Contender("mine", build, parameters={"UNROLL": (1, 2)})
     result = outcome(contender, (contender, {"UNROLL": 2}), size=4)
@@ -240,7 +241,7 @@ def test_parameters_make_an_entry_of_their_own(quick):
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        (("svd",), {}, "operation must be one of matmul, rref, plu, triangular, solve, inv, got 'svd'"),
+        (("svd",), {}, f"operation must be one of {', '.join(operations.OPERATIONS)}, got 'svd'"),
         (("plu", ["fast"]), {}, r"variants of plu are rank2, blocked.*\(or all\), got 'fast'"),
         (("plu", []), {}, "variants must name at least one variant, got none"),
         (("plu", None, []), {}, "sizes must hold at least one size, got none"),
@@ -258,14 +259,14 @@ def test_a_baseline_that_is_not_installed(monkeypatch):
     monkeypatch.setattr(extra, "find_spec", lambda name: None)
     monkeypatch.setattr(peers, "find_spec", lambda name: None)
     with pytest.raises(extra.MissingPackageError, match=r"the baseline: needs scipy; pip install 'glla\[lab\]'"):
-        Bench("plu")
+        Experiment("plu")
     with pytest.raises(extra.MissingPackageError, match=r"baseline scipy: needs scipy; pip install 'glla\[lab\]'"):
-        Bench("plu", baseline="scipy")
+        Experiment("plu", baseline="scipy")
 
 
 def test_sizes_by_default_suit_the_device(device):
-    assert Bench("matmul").sizes == comparison.SIZES[device.info.software]
-    assert Bench("matmul", None, [9, 3, 9]).sizes == (3, 9)
+    assert Experiment("matmul").sizes == comparison.SIZES[device.info.software]
+    assert Experiment("matmul", None, [9, 3, 9]).sizes == (3, 9)
 
 
 def test_progress_sees_each_record(quick):
@@ -335,7 +336,7 @@ def test_the_cpu_is_timed_once_for_all_variants_and_again_at_the_end(quick, monk
             super().__init__(*given, **options)
             figures.append(self)
 
-    monkeypatch.setattr(comparison, "Figure", Spy)
+    monkeypatch.setattr(bench, "Figure", Spy)
     told = comparison.compare("plu", ["rank2", "blocked"], [6, 9], repeats=1)
     assert [figure.size for figure in figures] == ["n = 6", "n = 9"]
     assert [figure.blocks for figure in figures] == [2, 2]

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from glla import shader
 from glla.cli import main
 from glla.errors import ShaderError
 from glla.lab import conduct, custom, operations
 from glla.lab.comparison import compare
+from glla.passes import shader
 
 HEAD = """\
 // Mine.
@@ -105,7 +105,7 @@ def test_many_passes_are_looked_at_here_and_there(device, monkeypatch):
     """The last is always among them."""
     own = custom.contender("rref", shader.source("rref/eliminate"), "copy")
     found = operations.find("rref")
-    job = operations.prepare(device, found, own, found.inputs(100))
+    job = operations.prepare(device, found, own, operations.inputs(found, 100))
     asked = []
     monkeypatch.setattr(device, "run", lambda plan, **operands: asked.append(plan) or {})
     monkeypatch.setattr(device, "read", lambda texture: np.zeros((50, 51, 1)))

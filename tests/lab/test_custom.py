@@ -8,16 +8,18 @@ import numpy as np
 import pytest
 
 import glla.lab
-from glla import shader
 from glla.cli import main
-from glla.conditions import uncommented
 from glla.errors import LimitError, OptionError, ShaderError
 from glla.lab import custom, fetches, mistakes, operations
 from glla.lab.comparison import compare
-from glla.passes import Limits
+from glla.passes import PLAIN, Limits, resident, shader
+from glla.passes.conditions import uncommented
+from glla.testing import JUDGES
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("rich")
+
+TWENTY, LARGE = (resident((n, n), (n, n)) for n in (20, 64))
 
 HEAD = """\
 // Mine.
@@ -63,10 +65,10 @@ def run(*arguments):
 def verdicts(device, contender, operation, sizes=(1, 2, 3, 8, 19), **parameters):
     found = operations.find(operation)
     for n in sizes:
-        arrays = found.inputs(n)
+        arrays = operations.inputs(found, n)
         job = operations.prepare(device, found, contender, arrays, tuple(parameters.items()))
         job.plan.check(device.limits)
-        yield found.judge(arrays, job.fetch(job.run()))
+        yield JUDGES[operation].verdict(arrays, job.fetch(job.run()))
 
 
 # ---- the interface ---------------------------------------------------------------------------
@@ -80,7 +82,8 @@ def test_glla_s_own_shader_keeps_to_the_interface(device, operation):
     contender = custom.contender(operation, text, "copy")
     assert contender.text == text
     assert all(verdict.ok for verdict in verdicts(device, contender, operation))
-    names = [name for name, _ in operations.shaders(contender.build(9, Limits(), ()))]
+    forms = operations.forms(operations.inputs(operations.find(operation), 9))
+    names = [name for name, _ in operations.shaders(contender.build(forms, PLAIN, ()))]
     assert "copy.frag" in names
     assert stands_for not in names
 
@@ -175,7 +178,7 @@ SEE = "see `glla compare matmul --interface`"
 def test_a_departure_from_the_interface_is_explained(before, after, told):
     assert before in PRODUCT
     with pytest.raises(ShaderError) as caught:
-        custom.contender("matmul", PRODUCT.replace(before, after, 1), "mine").build(20, Limits(), ())
+        custom.contender("matmul", PRODUCT.replace(before, after, 1), "mine").build(TWENTY, PLAIN, ())
     assert str(caught.value) == told
 
 
@@ -189,7 +192,7 @@ def test_names(write):
         custom.contender("matmul", PRODUCT, "rank_one")
     with pytest.raises(OptionError, match="register: a shader given as text needs a name, got none"):
         custom.contender("matmul", PRODUCT)
-    with pytest.raises(OptionError, match="can do matmul, triangular, plu, rref, got 'inv'"):
+    with pytest.raises(OptionError, match="can do matmul, plu, rref, triangular, got 'inv'"):
         custom.contender("inv", PRODUCT, "mine")
     with pytest.raises(ShaderError, match=r"has a suffix in its name, got 'mine'; call it mine\.frag"):
         shader.adopt("mine", PRODUCT)
@@ -233,7 +236,7 @@ def test_register(quick, device):
 
 
 def test_fetches_of_a_shader_of_one_s_own_are_counted(device):
-    plan = custom.contender("matmul", PRODUCT, "at@mine").build(8, device.limits, ())
+    plan = custom.contender("matmul", PRODUCT, "at@mine").build(resident((8, 8), (8, 8)), device.limits, ())
     a = device.upload(np.ones((8, 8), np.float32))
     assert fetches.count(device, plan, {"A": a, "B": a}) == 2 * 4 * 4 * 4
 
@@ -263,7 +266,7 @@ def test_parameters_are_read_from_the_file():
 def test_passes_split_the_sum(device):
     contender = custom.contender("matmul", custom.gallery("split_product"))
     assert contender.parameters == {"LANES": (4, 1, 2, 8), "PASSES": (1, 2, 4, 8)}
-    assert [contender.build(64, Limits(), (("PASSES", count),)).cost.passes for count in (1, 4)] == [1, 4]
+    assert [contender.build(LARGE, PLAIN, (("PASSES", count),)).cost.passes for count in (1, 4)] == [1, 4]
     assert contender.refuses((("LANES", 8),)) == ""
     told = "LANES * PASSES must not exceed 16: parts so short are not worth their while"
     assert contender.refuses((("LANES", 8), ("PASSES", 4))) == told
@@ -355,7 +358,7 @@ def test_a_shader_that_does_not_compile_with_a_parameter(quick, write, capsys):
     [
         ("matmul", "nowhere.frag", "glla: nowhere.frag: No such file or directory\n"),
         ("matmul", "binary.frag", "glla: binary.frag: a shader is UTF-8 text, this file is not\n"),
-        ("solve", "nowhere.frag", "glla: compare: --shader is for matmul, triangular, plu, rref, got solve\n"),
+        ("solve", "nowhere.frag", "glla: compare: --shader is for matmul, plu, rref, triangular, got solve\n"),
     ],
 )
 def test_a_file_that_cannot_be_read(write, tmp_path, capsys, operation, name, told):
@@ -375,7 +378,7 @@ def test_an_unknown_uniform_ends_it_before_anything_is_measured(write, capsys):
 def test_help_lists_the_operations(capsys):
     with pytest.raises(SystemExit):
         run("--help")
-    assert "for matmul, triangular, plu, rref" in " ".join(capsys.readouterr().out.split())
+    assert "for matmul, plu, rref, triangular" in " ".join(capsys.readouterr().out.split())
 
 
 # ---- what is wrong, as a picture -------------------------------------------------------------
@@ -448,26 +451,24 @@ def test_mistakes_in_words():
 def test_ratios_show_the_wrong_element(device, operation, place, row, column):
     """A wrong entry in the last row of a factor, or of a solution, spoils nothing else."""
     found = operations.find(operation)
-    arrays = found.inputs(8)
+    arrays, judge = operations.inputs(found, 8), JUDGES[operation]
     contender = operations.contenders(operation)[found.thesis]
     result = operations.prepare(device, found, contender, arrays).end_to_end()
-    ratios = found.ratios(arrays, result)
+    ratios = judge.ratios(arrays, result)
     assert ratios.max() <= 1.0
-    matrix = result[0] if isinstance(result, tuple) else result
+    matrix = result["LU"] if operation == "plu" else result[0] if isinstance(result, tuple) else result
     matrix[place] *= 1.01
-    assert np.argwhere(~(found.ratios(arrays, result) <= 1.0)).tolist() == [[row, column]]
+    assert np.argwhere(~(judge.ratios(arrays, result) <= 1.0)).tolist() == [[row, column]]
     matrix[place] = np.nan
-    assert not found.ratios(arrays, result)[row, column] <= 1.0
+    assert not judge.ratios(arrays, result)[row, column] <= 1.0
 
 
 def test_ratios_of_pivots_that_are_no_rows(device):
     found = operations.find("plu")
-    arrays = found.inputs(4)
-    packed, rows, columns = operations.prepare(
-        device, found, operations.contenders("plu")["rank2"], arrays
-    ).end_to_end()
-    rows[0] = 4
-    assert np.isinf(found.ratios(arrays, (packed, rows, columns))).all()
+    arrays = operations.inputs(found, 4)
+    result = operations.prepare(device, found, operations.contenders("plu")["rank2"], arrays).end_to_end()
+    result["pivots"][0] = 4
+    assert np.isinf(JUDGES["plu"].ratios(arrays, result)).all()
 
 
 # ---- sweeps ----------------------------------------------------------------------------------
@@ -526,7 +527,7 @@ def test_a_limit_is_no_mistake(device):
     """What a shader of one's own cannot do for want of texture size is a limit, as for glla's own."""
     contender = custom.contender("matmul", PRODUCT, "mine")
     with pytest.raises(LimitError):
-        contender.build(64, Limits(texture_size=16), ()).check(Limits(texture_size=16))
+        contender.build(LARGE, Limits(texture_size=16), ()).check(Limits(texture_size=16))
 
 
 def test_a_report_holds_no_file_of_others(write, tmp_path, capsys):

@@ -9,8 +9,8 @@ import pytest
 import glla
 from glla import testing
 from glla.cli import main
-from glla.kernels import matmul
 from glla.lab import demo, extra, photograph, picture
+from glla.operations import matmul
 from glla.testing import Verdict
 
 pytest.importorskip("matplotlib")

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-import glla
 from glla.errors import ShaderError
-from glla.kernels import matmul
 from glla.lab import fetches
-from glla.passes import COMPUTE, Draft, Limits, Region, Storage, matrix, parameter_space
-from glla.shader import resolve
+from glla.operations import matmul
+from glla.operations.elimination import plu
+from glla.passes import COMPUTE, Draft, Limits, Region, Storage, matrix, parameter_space, resident
+from glla.passes.shader import resolve
 
 pytestmark = pytest.mark.newer_gl
 
@@ -39,6 +39,11 @@ def by_the_headers(variant, m, k, n):
     return whole * 2 * inner
 
 
+def product(m, k, n, variant, **options):
+    """Plan of a variant of the product."""
+    return matmul.plan(resident((m, k), (k, n)), variant=variant, **options)
+
+
 def operands(device, m, k, n):
     """Matrices of ones."""
     return {"A": device.upload(np.ones((m, k), np.float32)), "B": device.upload(np.ones((k, n), np.float32))}
@@ -49,13 +54,13 @@ def operands(device, m, k, n):
 def test_counts_are_those_of_the_headers(device, variant, shape):
     if lacks := matmul.VARIANTS[variant].lacks(device.limits):
         pytest.skip(f"{variant} {lacks}")
-    counted = fetches.count(device, matmul.plan(*shape, variant), operands(device, *shape))
+    counted = fetches.count(device, product(*shape, variant), operands(device, *shape))
     assert counted == by_the_headers(variant, *shape)
 
 
 def test_count_of_a_product_with_uniform_blocks(device):
     """Panels 16 x 96 x 1/4 x 2, strips 96 / 4 x 16 x 2, the product 16 x 96 / 4, what is put together 8 x 8 x 2."""
-    plan = matmul.plan(16, 96, 16, "panel_broadcast")
+    plan = product(16, 96, 16, "panel_broadcast")
     assert fetches.count(device, plan, operands(device, 16, 96, 16)) == 768 + 768 + 384 + 128
 
 
@@ -63,7 +68,7 @@ def test_count_of_a_product_with_uniform_blocks(device):
     ("variant", "parameters"), [("multi_pass", (("BLOCK", 16),)), ("register_blocked", (("UNROLL", 4), ("PASSES", 2)))]
 )
 def test_later_slices_read_the_sum_so_far(device, variant, parameters):
-    plan = matmul.plan(20, 70, 12, variant, parameters=parameters)
+    plan = product(20, 70, 12, variant, parameters=parameters)
     counted = fetches.count(device, plan, operands(device, 20, 70, 12))
     whole, inner = 10 * 6, 35
     expected = {
@@ -74,7 +79,7 @@ def test_later_slices_read_the_sum_so_far(device, variant, parameters):
 
 
 def test_batches_add_up(device, monkeypatch):
-    plan = matmul.plan(9, 9, 9, "virtual_cube_ping_pong")
+    plan = product(9, 9, 9, "virtual_cube_ping_pong")
     textures = operands(device, 9, 9, 9)
     whole = fetches.count(device, plan, textures)
     monkeypatch.setattr(fetches, "BATCH", 200)  # a pass has 100 bytes of counts
@@ -125,14 +130,14 @@ def test_only_what_is_drawn_is_counted(device, shader_files):
 
 def test_the_plan_itself_runs_as_it_is():
     """What counts stands before what it counts; every step is there, and nothing else is drawn."""
-    plan = glla.plan("plu", (70, 70), variant="blocked")
+    plan = plu.plan(resident((70, 70)), variant="blocked")
     counting = fetches.counting_plan(plan, list(range(len(plan.steps))))
     counting.check(ANY)
     assert [step for step in counting.steps if step in plan.steps] == list(plan.steps)
 
 
 @pytest.mark.parametrize(
-    "name", ["matmul/interleave", "matmul/panel_broadcast", "matmul/compute_tiled", "plu/eliminate"]
+    "name", ["matmul/interleave", "matmul/panel_broadcast", "matmul/compute_tiled", "plu/rank2/eliminate"]
 )
 def test_every_line_still_leads_back_to_its_file(name):
     plain, counting = resolve(name), resolve(f"{name}@{fetches.KIND}")
@@ -160,7 +165,7 @@ def test_no_fetch_of_a_product_leaves_its_texture(device, variant, parameters):
     if lacks := matmul.VARIANTS[variant].lacks(device.limits):
         pytest.skip(f"{variant} {lacks}")
     for shape in ((1, 1, 1), (5, 7, 3), (9, 43, 21)):
-        plan = matmul.plan(*shape, variant, onto=True, parameters=parameters)
+        plan = product(*shape, variant, onto=True, parameters=parameters)
         start = device.upload(np.ones((shape[0], shape[2]), np.float32))
         assert fetches.count(device, plan, operands(device, *shape) | {"C0": start}, fetches.OUTSIDE) == 0
 

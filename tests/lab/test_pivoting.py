@@ -12,6 +12,8 @@ from glla.cli import main
 from glla.errors import NonFiniteError, ShapeError
 from glla.lab import pivoting
 from glla.lab.pivoting import STRATEGIES, pivoting_study, pluq
+from glla.operations.elimination import plu
+from glla.passes import resident
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("rich")
@@ -111,7 +113,7 @@ def test_the_block_norms_disagree_on_uneven_pairs(device):
     a = pivoting.uneven_pairs(SIZE, np.random.default_rng(1))
     first = {}
     for norm in ("harmonic", "geometric"):
-        plan = glla.plan("plu", a.shape, pivoting=norm)
+        plan = plu.plan(resident(a.shape), variant="rank2", pivoting=norm)
         first[norm] = int(device.read(device.run(plan, A=device.upload(a))["pivots"])[0, 0, 0])
     assert first["geometric"] < SIZE // 2 <= first["harmonic"]
 
@@ -148,7 +150,7 @@ def test_study_messages():
 
 
 def test_a_wrong_result_is_not_sound(records, monkeypatch):
-    monkeypatch.setattr(testing, "residual_plu", lambda *factors: 31.0)
+    monkeypatch.setattr(testing.bounds, "residual_plu", lambda *factors: 31.0)
     assert not pivoting.sound(pivoting_study(given={"a": np.eye(4)}))
 
 
@@ -194,7 +196,7 @@ def test_command_with_real_matrices(tmp_path, capsys):
 
 
 def test_command_fails_where_a_result_is_wrong(capsys, monkeypatch):
-    monkeypatch.setattr(testing, "residual_plu", lambda *factors: 31.0)
+    monkeypatch.setattr(testing.bounds, "residual_plu", lambda *factors: 31.0)
     assert main(["pivoting", "--size", "8"]) == 1
     assert "results FAILED" in capsys.readouterr().out
 

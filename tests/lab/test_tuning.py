@@ -8,10 +8,12 @@ import pytest
 import glla
 from glla import testing
 from glla.cli import main
-from glla.device import tuning as files
 from glla.errors import OptionError, PlanError
+from glla.gl import tuning as files
 from glla.lab import operations, tuning
 from glla.lab.tuning import Outcome, tune
+from glla.passes import PLAIN
+from glla.testing import JUDGES
 
 pytest.importorskip("rich")
 
@@ -44,7 +46,7 @@ def test_the_fastest_is_found(clock, device):
     first = found[0]
     assert first.parameters == (("BLOCK", 64), ("UNROLL", 1))  # of equals the first
     assert (first.untuned, first.untuned_seconds, first.troubles) == ("inner_product", 1.0, ())
-    assert first.tried == sum(1 for _ in tuning._candidates("matmul", "inner_product"))
+    assert first.tried == sum(1 for _ in tuning._candidates("matmul", "inner_product", device.limits))
     assert "multi_pass[BLOCK=64 UNROLL=1]: 250 ms, 4 times as fast as inner_product untuned" in tuning.line(first.entry)
 
 
@@ -52,29 +54,29 @@ def test_what_is_hardly_faster_is_chance(clock):
     clock |= {"rank2": 0.98}
     (found,) = tune(["triangular"], [4])
     assert found.variant == found.untuned == "blocked"
-    assert tuning.line(found.entry).endswith("blocked: 1000 ms, as untuned")
+    assert tuning.line(found.entry).endswith("blocked[ROWS=16 UNROLL=0]: 1000 ms, as untuned")
 
 
 def test_candidates_keep_the_rules():
-    found = list(tuning._candidates("matmul", "register_blocked"))
+    found = list(tuning._candidates("matmul", "register_blocked", PLAIN))
     assert found[0][0].name == "register_blocked"
     assert found[0][1] == (("ROWS", 4), ("COLUMNS", 2), ("UNROLL", 1), ("PASSES", 1))
     assert {contender.name for contender, _ in found} == set(files.variants("matmul"))
     assert all(dict(p).get("ROWS", 1) * dict(p).get("COLUMNS", 1) <= 8 for _, p in found)
-    assert {contender.name for contender, _ in tuning._candidates("plu", "rank2")} == {"rank2", "blocked"}
+    assert {contender.name for contender, _ in tuning._candidates("plu", "rank2", PLAIN)} == {"rank2", "blocked"}
 
 
 def test_a_wrong_result_is_never_stored(clock, monkeypatch, folder, capsys):
     """However fast it is."""
     clock |= {"blocked": 0.001}
-    operation = operations.find("triangular")
+    right = operations.fetched
 
     def judge(arrays, x):
         return testing.Verdict("solve", 99.0 if x[0, 0] == 0.0 else 0.0, 30.0)
 
-    def fetch(device, results, n):
-        found = operation.fetch(device, results, n)
-        found[0, 0] = results["X"].storage == "never" or float("blocked" not in current[-1])
+    def fetched(*given):
+        found = right(*given)
+        found[0, 0] = float("blocked" not in current[-1])
         return found
 
     current = []
@@ -85,19 +87,22 @@ def test_a_wrong_result_is_never_stored(clock, monkeypatch, folder, capsys):
         return prepare(device, operation, contender, *rest)
 
     monkeypatch.setattr(operations, "prepare", remembered)
-    monkeypatch.setitem(operations.OPERATIONS, "triangular", replace(operation, judge=judge, fetch=fetch))
+    monkeypatch.setattr(operations, "fetched", fetched)
+    monkeypatch.setitem(JUDGES, "triangular", replace(JUDGES["triangular"], verdict=judge))
     assert main(["tune", "triangular", "--sizes", "6"]) == 1
     output = capsys.readouterr()
-    assert output.err == ("glla: not stored: triangular blocked, n = 6: solve: error 99, bound 30, ratio 3.3: FAILED\n")
+    first, *others = output.err.splitlines()
+    label = "triangular blocked[ROWS=16 UNROLL=0]"
+    assert first == f"glla: not stored: {label}, n = 6: solve: error 99, bound 30, ratio 3.3: FAILED"
+    assert all(line.startswith("glla: not stored: triangular blocked[") for line in others)
     (file,) = folder.iterdir()
     (entry,) = json.loads(file.read_text(encoding="utf-8"))["tuned"]
     assert entry["variant"] in ("rank2", "panel_broadcast")
 
 
 def test_nothing_right_at_all(clock, monkeypatch):
-    operation = operations.find("plu")
     wrong = testing.Verdict("plu", 99.0, 30.0)
-    monkeypatch.setitem(operations.OPERATIONS, "plu", replace(operation, judge=lambda arrays, result: wrong))
+    monkeypatch.setitem(JUDGES, "plu", replace(JUDGES["plu"], verdict=lambda arrays, result: wrong))
     with pytest.raises(OptionError, match=r"tune: no variant of plu gives a right result at n = 3: plu rank2, n = 3: "):
         tune(["plu"], [3])
 
@@ -112,7 +117,7 @@ def test_a_variant_that_fails_is_told(clock, monkeypatch):
     monkeypatch.setattr(operations, "prepare", fail)
     (found,) = tune(["plu"], [3])
     assert found.variant == "rank2"
-    assert found.troubles == ("plu blocked, n = 3: out of luck",)
+    assert found.troubles[0] == "plu blocked[UNROLL=0 FUSED=0], n = 3: out of luck"
 
 
 def test_wrong_options(capsys):

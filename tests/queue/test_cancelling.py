@@ -90,7 +90,7 @@ def test_the_worker_comes_by_while_an_operand_is_cancelled(host, gate, monkeypat
 
 @pytest.mark.parametrize("cancels", [1, 2])
 def test_two_threads_cancel_one_call(host, gate, monkeypatch, cancels):
-    """Those who wait are told once, whoever was first."""
+    """Those who wait are woken once, whoever was first."""
     gpu = host()
     gpu.submit(int, 0)
     gate.wait_for(1)

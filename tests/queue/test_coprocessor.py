@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import glla
+from glla import generate
 from glla.errors import ContextError, CoprocessorError, DeviceMismatchError, NonFiniteError, OutOfMemoryError
-from glla.queue.coprocessor import FUNCTIONS
-from glla.queue.pending import PARTS
+from glla.operations import OPERATIONS
 from glla.testing import assert_exact, integers
 
 from .conftest import PATIENCE
@@ -49,7 +49,11 @@ CALLS = {  # what functions are called with, besides those of one matrix
     "plu": [(SQUARE,), (WIDE,), (WIDE.T,), (np.zeros((3, 0)),), ([[1, 2], [3, 4]],)],
 }
 ONE_MATRIX = [(SQUARE,), (STACK,), ([[2.0, 1.0], [1.0, 3.0]],), (np.float64([[3.0]]),)]
-ALL_CALLS = [(name, *call) for name in FUNCTIONS for call in CALLS.get(name, ONE_MATRIX)]
+CALLS |= dict.fromkeys(
+    ["det", "inv", "rcond", "slogdet", *(one for one in ("lu_factor", "plu", "rref") if one not in CALLS)], ONE_MATRIX
+)
+EXAMPLES = {name: [OPERATIONS[name].example(n, np.random.default_rng(n)) for n in (2, 7)] for name in generate.public()}
+ALL_CALLS = [(name, *call) for name in generate.public() for call in CALLS.get(name, EXAMPLES[name])]
 
 
 def same(found, expected):
@@ -71,19 +75,25 @@ def test_functions_give_what_they_give_without_a_queue(gpu, name, operands):
     same(getattr(gpu, name)(*operands).result(PATIENCE), getattr(glla, name)(*operands))
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("name", generate.public())
 def test_methods_are_the_functions(name):
     method, function = getattr(glla.Coprocessor, name), getattr(glla, name)
-    assert inspect.signature(method) == inspect.signature(function)
-    assert method.__doc__ == f"Queue `glla.{name}`; see there. Returns a `Pending`."
-    kinds = {parameter.kind for parameter in inspect.signature(function).parameters.values()}
-    assert kinds <= {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}
+    _, *own = inspect.signature(method).parameters.values()
+    theirs = inspect.signature(function).parameters.values()
+    assert [(one.name, one.kind, one.default) for one in own] == [(one.name, one.kind, one.default) for one in theirs]
+    assert inspect.getdoc(method) == f"{inspect.getdoc(function).splitlines()[0]}\n\nQueued; see `glla.{name}`."
+    assert {one.kind for one in theirs} <= {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}
+
+
+def test_the_file_of_the_methods_is_the_generators():
+    for file, text in generate.FILES.items():
+        assert file.read_text(encoding="utf-8") == text(), "write it again: python -m glla.generate"
 
 
 def test_every_function_is_there():
     public = {name for name in glla.__all__ if inspect.isfunction(getattr(glla, name))}
     makers = {"asarray", "from_dlpack", "coprocessor", "default_device", "list_egl_devices", "plan", "explain", "trace"}
-    assert set(FUNCTIONS) == public - makers
+    assert set(generate.public()) == public - makers
 
 
 @pytest.mark.parametrize(
@@ -113,7 +123,7 @@ def test_errors_are_those_of_the_functions(gpu, name, operands, options):
 
 
 def test_wrong_arguments_are_refused_at_once(gpu):
-    with pytest.raises(TypeError, match="missing a required argument: 'b'"):
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'b'"):
         gpu.matmul(SQUARE)
     with pytest.raises(DeviceMismatchError, match=r"^inv: the coprocessor has a device of its own; leave device out"):
         gpu.inv(SQUARE, device=glla.default_device())
@@ -150,7 +160,7 @@ def test_results_are_operands_everywhere(gpu):
     del a, product, solved
 
 
-@pytest.mark.parametrize("name", PARTS)
+@pytest.mark.parametrize("name", [name for name in generate.public() if OPERATIONS[name].parts > 1])
 def test_tuples_can_be_taken_apart(gpu, name):
     parts = list(getattr(gpu, name)(SQUARE))
     expected = getattr(glla, name)(SQUARE)

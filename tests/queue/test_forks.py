@@ -1,4 +1,4 @@
-"""A process that is forked beside a coprocessor: it is told what it cannot use, and it ends, whatever the worker does.
+"""A process that is forked beside a coprocessor: it learns what it cannot use, and it ends, whatever the worker does.
 
 A child that does not end is killed, and says where it was: Python's stack after half of the time; at its end, when
 Python may be gone already, the libraries whose code lies on the C stack. By hand, on a new driver::
@@ -95,12 +95,12 @@ def busy(gpu):
         thread.join()
 
 
-def tell(calls):
+def try_all(calls):
     for call in calls:
         try:
             call()
         except ThreadError as error:
-            print("told", flush=True)
+            print("refused", flush=True)
 """
 
 
@@ -115,19 +115,19 @@ def run_python(script, limit=60):
     return done.stdout.split()
 
 
-def test_a_fork_is_told():
+def test_a_fork_is_refused():
     output = run_python("""
         gpu = glla.coprocessor()
         p = gpu.asarray([[1]])
         p.result()
         def child():
             global p, gpu
-            tell([p.result, p.exception, lambda: p + 1, p.prefetch, p.cancel, lambda: p.add_done_callback(print),
-                  gpu.close, gpu.__enter__, glla.coprocessor])
+            try_all([p.result, p.exception, lambda: p + 1, p.prefetch, p.cancel, lambda: p.add_done_callback(print),
+                     gpu.close, gpu.__enter__, glla.coprocessor])
             del p, gpu
         print(fork(child), (p + 1).result()[0, 0])
     """)
-    assert output == ["told"] * 9 + ["0", "2.0"]
+    assert output == ["refused"] * 9 + ["0", "2.0"]
 
 
 def test_a_block_may_end_in_a_forked_child():
@@ -182,7 +182,9 @@ def test_a_fork_in_a_thread_and_one_of_multiprocessing():
     assert output == ["0", "process", "0"]
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="glibc's exit() can be told; others' cannot")
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="only glibc's exit() can be kept from calling the driver's"
+)
 def test_the_drivers_part_of_exit_is_left_out():
     """Here a function of C stands for it that never returns; what the child itself registers is called."""
     output = run_python("""
@@ -218,7 +220,7 @@ FORKS = """
     with glla.coprocessor() as gpu, busy(gpu):
         p = gpu.asarray([[1]])
         for place in range({forks}):
-            status = fork(lambda: tell([p.result]))
+            status = fork(lambda: try_all([p.result]))
             if status:
                 print("fork", place, "of {forks}:", status, file=sys.stderr)
                 break
@@ -229,11 +231,11 @@ FORKS = """
 
 
 def test_forks_beside_a_busy_coprocessor():
-    assert run_python(FORKS.format(forks=10)) == ["told"] * 10
+    assert run_python(FORKS.format(forks=10)) == ["refused"] * 10
 
 
 @pytest.mark.sweep
 @pytest.mark.timeout(600)
 def test_two_hundred_forks_beside_a_busy_coprocessor():
-    assert run_python(FORKS.format(forks=200), limit=500) == ["told"] * 200
+    assert run_python(FORKS.format(forks=200), limit=500) == ["refused"] * 200
     print("\n200 forks: each child ended")

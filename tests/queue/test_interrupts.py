@@ -1,6 +1,6 @@
 """Leaving at once: an exception in the block, Ctrl-C, the end of the program. What runs is left between two passes.
 
-How soon is told by the draws that follow, not by the time.
+How soon is measured by the draws that follow, not by the time.
 """
 
 import functools
@@ -43,8 +43,8 @@ class Halt:
 
     def install(self):
         self.device = glla.default_device()
-        for name in ("_draw_arrays", "_draw_arrays_slowly"):
-            setattr(self.device, name, functools.partial(self.draw, getattr(self.device, name)))
+        for name in ("draw", "draw_large"):
+            setattr(self.device.calls, name, functools.partial(self.draw, getattr(self.device.calls, name)))
 
     def draw(self, draw, *args):
         draw(*args)
@@ -52,7 +52,7 @@ class Halt:
         if self.draws == self.at:
             self.reached.set()
             for _ in range(int(PATIENCE / 0.01)):
-                if getattr(self.device, "_interrupted", False):
+                if self.device._runner.interrupted:
                     break
                 threading.Event().wait(0.01)
 
@@ -158,11 +158,11 @@ def test_the_program_ends_in_the_midst_of_an_operation():
                 if len(draws) == 6:
                     reached.set()
                     for _ in range(2000):
-                        if getattr(device, "_interrupted", False):
+                        if device._runner.interrupted:
                             break
                         threading.Event().wait(0.01)
-            device._draw_arrays = functools.partial(counted, device._draw_arrays)
-            device._draw_arrays_slowly = functools.partial(counted, device._draw_arrays_slowly)
+            device.calls.draw = functools.partial(counted, device.calls.draw)
+            device.calls.draw_large = functools.partial(counted, device.calls.draw_large)
         gpu.submit(install).result()
         running = gpu.plu(np.eye(64)).prefetch()
         assert reached.wait(20)

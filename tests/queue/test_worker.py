@@ -240,7 +240,7 @@ def test_a_call_that_is_cancelled_as_its_turn_comes(host, gate, monkeypatch):
     assert gpu.submit(int, 3).result(PATIENCE) == 3
 
 
-def test_a_timeout_of_the_operation_itself_is_told_apart(host, gate):
+def test_a_timeout_of_the_operation_itself_is_raised_as_it_is(host, gate):
     gate.open()
     p = host().submit(fail, TimeoutError("the operation's own"))
     with pytest.raises(TimeoutError, match="the operation's own"):
@@ -420,7 +420,7 @@ def test_a_failure_lets_go_of_what_it_worked_on(host, gate):
     assert things[0]() is None
 
 
-def test_a_failure_of_reading_is_told_with_the_result(host, gate, monkeypatch):
+def test_a_failure_of_reading_is_raised_with_the_result(host, gate, monkeypatch):
     gate.open()
     gpu = host()
     monkeypatch.setattr(gpu._worker.engine, "read", lambda value, name, check: fail(ValueError("unreadable")))
@@ -496,7 +496,7 @@ def test_a_callback_of_what_is_cancelled_finds_its_room_free(host, gate):
 
 
 def test_cancelling_between_queue_and_start(host, gate):
-    """The worker has taken the call already, but not begun it: it is told, and goes on."""
+    """The worker has taken the call already, but not begun it: it notices, and goes on."""
     gpu = host()
     gpu.submit(int, 0)
     gate.wait_for(1)
@@ -587,7 +587,7 @@ def test_closing_cancels(host, gate):
     closing = in_thread(gpu.close, True)
     wait_until(lambda: all(p.cancelled() for p in waiting))
     assert wanted.cancelled()
-    assert isinstance(late.exception(PATIENCE), CoprocessorError)  # who waits for room is told
+    assert isinstance(late.exception(PATIENCE), CoprocessorError)  # who waits for room is woken
     assert not closing.done()
     gate.open()
     closing.result(PATIENCE)
@@ -666,7 +666,7 @@ def test_a_dead_worker_is_reported(host, gate):
         "make another one"
     )
     assert isinstance(error.__cause__, Lost)
-    late.exception(PATIENCE)  # it got in before the end, or it was told
+    late.exception(PATIENCE)  # it got in before the end, or it failed
     with pytest.raises(
         CoprocessorError, match=r"^int: the coprocessor's thread has ended \(Lost: the context is gone\);"
     ):

@@ -1,0 +1,169 @@
+"""From what a user passes to arrays that a device can take; and messages about values that do not fit.
+
+Nothing here knows a device's memory: `glla.array.value` puts the arrays there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Set
+from numbers import Number
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.errors import DTypeError, NonFiniteError, OptionTypeError, ShapeError
+from glla.gl import Device
+
+Array = NDArray[np.float32]
+
+LARGEST = float(np.finfo(np.float32).max)
+"""Largest finite float32, about 3.4e38."""
+
+
+def as_float32(function: str, name: str, value: Any, check_finite: bool = True) -> Array:
+    """Convert an array_like to float32, or say why it cannot be.
+
+    Parameters
+    ----------
+    function, name : str
+        For the messages: the public function, and the operand's name in it.
+    value : array_like
+        bool, integer or float of any width, order and strides.
+    check_finite : bool
+        Refuse NaN and infinity.
+
+    Returns
+    -------
+    ndarray of float32
+        The array itself where it is float32 in native byte order already.
+
+    Raises
+    ------
+    DTypeError
+        Complex, object, text, dates.
+    NonFiniteError
+        NaN or infinity in the input; or a finite value that float32 cannot hold.
+    ShapeError
+        Nested sequences of unequal length.
+
+    Examples
+    --------
+    >>> as_float32("doc", "a", [[1, 2]]).dtype
+    dtype('float32')
+    """
+    array = as_real(function, name, value)
+    with np.errstate(over="ignore", under="ignore"):
+        result = array.astype(np.float32, copy=False)
+    if check_finite and not all_finite(result):
+        refuse_nonfinite(function, name, array)
+        raise NonFiniteError(
+            f"{function}: {name} must fit float32 (largest {LARGEST:.4g}), got {_first_bad(result, array)}; scale it"
+        )
+    return result
+
+
+def as_real(function: str, name: str, value: Any) -> NDArray[Any]:
+    """Convert an array_like to an array of real numbers, in its own precision.
+
+    Examples
+    --------
+    >>> as_real("doc", "a", [[1, 2]]).tolist()
+    [[1, 2]]
+    """
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise ShapeError(f"{function}: {name} must be a rectangular array; NumPy says: {error}") from None
+    if array.dtype.kind not in "biuf":
+        got = _unfit(name, value, array)
+        raise DTypeError(f"{function}: {name} must be real numbers (bool, integer or float), got {got}")
+    if np.ma.is_masked(value):
+        raise DTypeError(f"{function}: {name} must have no masked entries, got a masked array; pass its filled()")
+    return array
+
+
+def _unfit(name: str, value: Any, array: NDArray[Any]) -> str:
+    """Describe a value that is not of real numbers, and say what to do."""
+    if array.dtype.kind == "c":
+        return f"dtype {array.dtype}; pass its real and imaginary parts by themselves"
+    if array.dtype.kind != "O":
+        return f"dtype {array.dtype}; convert it first"
+    if array.ndim == 0:
+        return f"{_kind(value)}{', ' if isinstance(value, Set) else '; '}{_remedy(name, value)}"
+    strange = ((place, entry) for place, entry in np.ndenumerate(array) if not isinstance(entry, Number))
+    place, entry = next(strange, (None, None))
+    found = "" if place is None else f", with {_kind(entry)} at {place}"
+    return f"dtype object{found}; convert it first"
+
+
+def _kind(value: Any) -> str:
+    """Name the type of a value that is no number: "a dict"."""
+    if value is None:
+        return "None"
+    name = f"{'sparse ' if hasattr(value, 'toarray') else ''}{type(value).__name__}"
+    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
+
+
+def _remedy(name: str, value: Any) -> str:
+    """Say what to pass in place of a value that NumPy takes for an object."""
+    if hasattr(value, "toarray"):  # SciPy's sparse matrices and arrays, and others that follow them
+        return f"pass {name}.toarray()"
+    if isinstance(value, Mapping):
+        return f"pass its values as an array: list({name}.values())"
+    if isinstance(value, Iterator):
+        return f"make a list of it first: list({name})"
+    if isinstance(value, Set):
+        return "which has no order; pass a list"
+    return "pass an array, or a list of rows"
+
+
+def is_one_of(value: Any, names: Iterable[str]) -> bool:
+    """Tell whether an option is one of some names; a value that is no string is none of them."""
+    return isinstance(value, str) and value in names
+
+
+def checked_device(function: str, device: Any) -> Device | None:
+    """Return the argument ``device`` of a public function, which is a device or None.
+
+    Raises
+    ------
+    OptionTypeError
+        It is something else.
+    """
+    if device is not None and not isinstance(device, Device):
+        raise OptionTypeError(f"{function}: device must be a glla.Device, or None, got {device!r}")
+    return device
+
+
+def refuse_nonfinite(function: str, name: str, array: NDArray[Any]) -> None:
+    """Raise if an array holds NaN or infinity."""
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise NonFiniteError(
+            f"{function}: {name} must not hold NaN or infinity, got {_first_bad(array)}; "
+            "clean it, or pass check_finite=False to let it through"
+        )
+
+
+def all_finite(array: Array) -> bool:
+    """Tell whether all entries are finite. One sum decides nearly always, as NaN and infinity survive it."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = np.sum(array)
+    return bool(np.isfinite(total)) or bool(np.isfinite(array).all())
+
+
+def finite_result(function: str, result: Array, check_finite: bool) -> Array:
+    """Return a result, or raise NonFiniteError if it left the range of float32."""
+    if check_finite and not all_finite(result):
+        raise NonFiniteError(
+            f"{function}: the result does not fit float32 (largest {LARGEST:.4g}); scale the operands, "
+            "or pass check_finite=False to get the infinities"
+        )
+    return result
+
+
+def _first_bad(array: NDArray[Any], shown: NDArray[Any] | None = None) -> str:
+    """Name the first entry that is not finite, and its place; its value as `shown` has it."""
+    where = np.argwhere(~np.isfinite(array))[0]
+    position = tuple(int(i) for i in where)
+    return f"{(array if shown is None else shown)[position]!s} at {position}"

@@ -1,0 +1,105 @@
+"""NumPy's protocols: which functions of NumPy run on the device, and with which arguments.
+
+``Matrix.__array_ufunc__`` (NEP 13) asks `universal` for the function of glla that a universal function stands for.
+``Matrix.__array_function__`` (NEP 18) hands other calls to `call`. Their implementations stand above, in
+`glla.interop.numpy`, which announces where to find them. A function or an option that does not run on the device
+raises UnsupportedError: nothing is copied to the host in silence.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from glla import registry
+from glla.errors import UnsupportedError
+from glla.operations.elementwise import BINARY, TRUTHS, UNARY
+
+UFUNCS: dict[np.ufunc, str] = {getattr(np, name): name for name in (*UNARY, *BINARY, "matmul")}
+"""NumPy's universal functions that run on the device, by their names in glla."""
+
+FOLDS: dict[np.ufunc, str] = {np.add: "sum", np.maximum: "max", np.minimum: "min"}
+"""Universal functions whose ``reduce`` runs on the device, by the names of the reductions."""
+
+UFUNC_DEFAULTS: dict[str, Any] = {"dtype": None, "where": True}
+"""Options of universal functions that are accepted if they have these values, their defaults."""
+
+
+def universal(ufunc: np.ufunc, method: str, options: Mapping[str, Any], out: bool) -> str:
+    """Name of the function of glla, or of the reduction, that a call of a universal function stands for.
+
+    Parameters
+    ----------
+    ufunc, method
+        As ``__array_ufunc__`` gets them.
+    options : mapping
+        Keyword arguments other than ``out``.
+    out : bool
+        The result goes into a Matrix.
+
+    Raises
+    ------
+    UnsupportedError
+        It does not run on the device.
+
+    Examples
+    --------
+    >>> universal(np.add, "__call__", {}, out=False), universal(np.add, "reduce", {"axis": 1}, out=False)
+    ('add', 'sum')
+    """
+    name = f"numpy.{ufunc.__name__}"
+    changed = {key for key, value in options.items() if key not in UFUNC_DEFAULTS or value is not UFUNC_DEFAULTS[key]}
+    if method == "reduce" and ufunc in FOLDS and not out and changed <= {"axis", "keepdims"}:
+        return FOLDS[ufunc]
+    if method != "__call__" or ufunc not in UFUNCS:
+        called = name if method == "__call__" else f"{name}.{method}"
+        raise UnsupportedError(f"{called}: does not run on the device; use A.numpy()")
+    if changed:
+        raise UnsupportedError(f"{name}: takes no {', '.join(sorted(changed))} on a Matrix; use A.numpy()")
+    function = UFUNCS[ufunc]
+    if out and function in TRUTHS:
+        raise UnsupportedError(f"{name}: out must hold bool, which a Matrix cannot; use A.numpy()")
+    return function
+
+
+def call(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """Call the implementation of one of NumPy's functions.
+
+    Options that the implementation does not have are accepted if they have NumPy's default.
+
+    Raises
+    ------
+    UnsupportedError
+        It has no implementation, or not with these arguments.
+    """
+    name = f"{function.__module__}.{function.__name__}"
+    implementation = registry.announced("numpy")(function)
+    if implementation is None:
+        raise UnsupportedError(f"{name}: does not run on the device; use A.numpy()")
+    signature = inspect.signature(implementation)
+    try:
+        bound = _bound(signature, function, args, kwargs)
+    except TypeError as error:
+        raise UnsupportedError(f"{name}: takes {signature} on a Matrix, {error}; use A.numpy()") from None
+    return implementation(*bound.args, **bound.kwargs)
+
+
+def _bound(
+    signature: inspect.Signature, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> inspect.BoundArguments:
+    """Match a call of NumPy's function to a signature that has fewer options."""
+    try:
+        return signature.bind(*args, **kwargs)
+    except TypeError as error:
+        try:
+            theirs = inspect.signature(function)
+        except ValueError:  # before 2.4 NumPy's functions in C did not say
+            raise error from None
+    given = theirs.bind(*args, **kwargs)
+    for name in given.arguments.keys() - signature.parameters.keys():
+        if given.arguments[name] is theirs.parameters[name].default:
+            del given.arguments[name]
+    return signature.bind(*given.args, **given.kwargs)

@@ -1,0 +1,39 @@
+"""DLPack's export of a value on a device: a copy on the host.
+
+It stays below `glla.Matrix`, whose method ``__dlpack__`` calls it; the import, `glla.interop.dlpack`, stands above.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from glla.array.convert import Array
+
+CPU = (1, 0)
+"""DLPack's name of the host: (kDLCPU, device 0)."""
+
+
+def export(
+    read: Callable[[], Array],
+    stream: Any,
+    max_version: tuple[int, int] | None,
+    dl_device: tuple[int, int] | None,
+    copy: bool | None,
+) -> Any:
+    """Export what `read` gives as a capsule, or raise the BufferError that the protocol asks for.
+
+    Parameters
+    ----------
+    read : callable
+        Reads the value back.
+    stream, max_version, dl_device, copy
+        As ``__dlpack__`` gets them.
+    """
+    if copy is False:
+        raise BufferError("Matrix: DLPack gets a copy on the host; use copy=None or copy=True")
+    if stream is not None:
+        raise BufferError(f"Matrix: DLPack gets a copy on the host, which has no stream, got stream {stream!r}")
+    if dl_device is not None and tuple(dl_device) != CPU:
+        raise BufferError(f"Matrix: DLPack gets a copy on the CPU, device (1, 0), got {tuple(dl_device)}")
+    return read().__dlpack__(max_version=max_version)

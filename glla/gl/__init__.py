@@ -1,0 +1,34 @@
+"""The device: contexts, textures, programs, and the running of plans. Only here is OpenGL spoken.
+
+Read `device`, which puts the others together; for a context `select` (which one), `loaders`, `current` (made current
+and put back), `egl`, `glfw`, `forks`; then `calls` (OpenGL's functions), `pool` (textures), `programs`, `prepare` and
+`runner` (a plan turned into calls), `composed` (plans of plans), `transfers`, `staging` and `fence`; `observe`, `clock`
+and `recorder` (what a trace sees); `tuning` and `selftest`.
+"""
+
+from glla.gl.clock import GPUClock
+from glla.gl.default import default_device, set_default_device
+from glla.gl.device import Device
+from glla.gl.egl import EGLDevice, list_egl_devices
+from glla.gl.fence import Fence
+from glla.gl.info import DeviceInfo, Stats
+from glla.gl.observe import Observer, observe
+from glla.gl.pool import Texture
+from glla.gl.staging import Download, Uploads
+
+__all__ = [
+    "Device",
+    "DeviceInfo",
+    "Download",
+    "EGLDevice",
+    "Fence",
+    "GPUClock",
+    "Observer",
+    "Stats",
+    "Texture",
+    "Uploads",
+    "default_device",
+    "list_egl_devices",
+    "observe",
+    "set_default_device",
+]

@@ -1,0 +1,167 @@
+"""Running a plan of plans: its calls, the work of the host, and the transfers between the two, one after the other.
+
+What a slot holds lives from the step that writes it to the last step that reads it. So a plan of plans takes no more
+memory than its plans take when they are run one after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.errors import PlanError
+from glla.gl.observe import Watched, watching
+from glla.gl.pool import Texture
+from glla.passes import Call, Host, Plan, Transfer
+
+Value = Texture | NDArray[Any]
+"""What a slot holds: a texture, or an array of the host."""
+
+Work = Callable[[], Mapping[str, Value]]
+"""A step made ready: runs it, and gives what it wrote, by slot."""
+
+Part = Call | Host | Transfer
+"""A step of a plan of plans."""
+
+
+class Runs(Watched, Protocol):
+    """A device, as far as it is needed here."""
+
+    def run(self, plan: Plan, **operands: Any) -> dict[str, Any]:
+        """Run a plan that is called."""
+
+    def write_texels(self, texels: NDArray[np.float32]) -> Texture:
+        """Copy an array into a texture."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A step of a plan of plans, and the slots that no later step needs."""
+
+    step: Part
+    last: tuple[str, ...]
+
+
+def schedule(plan: Plan) -> tuple[Stage, ...]:
+    """Find out behind which step each slot is done with: operands are the caller's, results stay.
+
+    Raises
+    ------
+    PlanError
+        A step draws, or writes an operand.
+    """
+    needed = {*plan.operands, *plan.results.values()}
+    stages = list[Stage]()
+    for number in reversed(range(len(plan.steps))):
+        step = plan.steps[number]
+        if not isinstance(step, Part):
+            raise PlanError(f"{plan.operation}: step {number}: a plan of plans draws nothing itself, call a plan")
+        if not set(plan.operands).isdisjoint(written(step)):
+            raise PlanError(f"{plan.operation}: step {number}: an operand is never written, got {written(step)}")
+        last = tuple(dict.fromkeys(slot for slot in (*read(step), *written(step)) if slot not in needed))
+        needed.update(last)
+        stages.append(Stage(step, last))
+    return tuple(reversed(stages))
+
+
+def read(step: Part) -> tuple[str, ...]:
+    """Slots that a step reads."""
+    if isinstance(step, Transfer):
+        return (step.source,)
+    return step.inputs if isinstance(step, Host) else tuple(step.operands.values())
+
+
+def written(step: Part) -> tuple[str, ...]:
+    """Slots that a step writes."""
+    if isinstance(step, Transfer):
+        return (step.target,)
+    return step.outputs if isinstance(step, Host) else tuple(step.results.values())
+
+
+def run(
+    device: Runs,
+    plan: Plan,
+    stages: tuple[Stage, ...],
+    operands: Mapping[str, Value],
+    check_interrupted: Callable[[], None],
+) -> dict[str, Value]:
+    """Run a plan of plans.
+
+    Parameters
+    ----------
+    device : Runs
+        Where its plans run; its context is current.
+    plan : Plan
+        What runs.
+    stages : tuple of Stage
+        Its `schedule`.
+    operands : mapping of str to Texture or ndarray
+        One for each operand, checked. They are only read, and never released.
+    check_interrupted : callable
+        Called before each step; raises where the plan is to end.
+
+    Returns
+    -------
+    dict of str to Texture or ndarray
+        The results. Where an exception ends the plan, all textures that it made are given back.
+    """
+    values = dict(operands)
+
+    def do(stage: Stage) -> Mapping[str, Value]:
+        check_interrupted()
+        made = _made(device, plan, stage.step, values)
+        for slot in made.keys() & values.keys():
+            _release(values[slot])
+        values.update(made)
+        for slot in stage.last:
+            _release(values.pop(slot))
+        return made
+
+    try:
+        observer = watching.observer
+        if observer is None:
+            for stage in stages:
+                do(stage)
+        else:
+            observer.watch_parts(device, plan, values, [partial(do, stage) for stage in stages])
+    except BaseException:
+        for slot in values.keys() - operands.keys():
+            _release(values[slot])
+        raise
+    return {name: values[slot] for name, slot in plan.results.items()}
+
+
+def _made(device: Runs, plan: Plan, step: Part, values: Mapping[str, Value]) -> dict[str, Value]:
+    """Run a step, and give what it writes."""
+    if isinstance(step, Call):
+        return _called(device, step, values)
+    if isinstance(step, Host):
+        arrays = step.function(*(values[slot] for slot in step.inputs))
+        if len(arrays) != len(step.outputs):
+            raise PlanError(f"{plan.operation}: {step.name} gives {step.outputs}, its function {len(arrays)} arrays")
+        return dict(zip(step.outputs, arrays, strict=True))
+    source, target = values[step.source], plan.slots[step.target]
+    if isinstance(source, Texture):
+        return {step.target: device.read(source).reshape(target.height, target.width)}
+    laid = source.T if step.transposed else source
+    texels = np.ascontiguousarray(laid, dtype=np.float32).reshape(target.height, target.width, target.channels)
+    return {step.target: device.write_texels(texels)}
+
+
+def _called(device: Runs, step: Call, values: Mapping[str, Value]) -> dict[str, Value]:
+    results = device.run(step.plan, **{name: values[slot] for name, slot in step.operands.items()})
+    kept = {slot: results[name] for name, slot in step.results.items()}
+    for name in results.keys() - step.results.keys():
+        if not any(results[name] is one for one in kept.values()):
+            _release(results[name])
+    return kept
+
+
+def _release(value: Value) -> None:
+    if isinstance(value, Texture):
+        value.release()

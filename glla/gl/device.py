@@ -1,0 +1,425 @@
+"""The device: one OpenGL context of 3.3 or newer, and the running of plans on it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+from types import TracebackType
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla import registry
+from glla.errors import DeviceMismatchError, ReleasedError, ThreadError
+from glla.gl.calls import Calls
+from glla.gl.clock import GPUClock
+from glla.gl.composed import Value
+from glla.gl.fence import Fence
+from glla.gl.forks import check_process
+from glla.gl.info import Stats, describe
+from glla.gl.pool import Pool, Texture, handle
+from glla.gl.programs import Programs
+from glla.gl.runner import Runner
+from glla.gl.select import open_context
+from glla.gl.staging import Download, Staging, Uploads
+from glla.gl.transfers import Transfers
+from glla.operations import packing
+from glla.passes import Plan, Storage
+from glla.passes.layout import Shape
+
+Array = NDArray[np.float32]
+
+_HERE = nullcontext()
+"""Stands for a context that is current already."""
+
+
+class Device:
+    """An OpenGL context that runs plans: of version 3.3, or newer where compute shaders are to be had.
+
+    A device belongs to the thread that made it; every call from another thread raises `ThreadError`. Use it as a
+    context manager, or call `release`.
+
+    Parameters
+    ----------
+    backend : {"auto", "egl", "glfw"}
+        How to make the context. ``auto`` takes EGL on Linux and GLFW elsewhere. The environment variable
+        ``GLLA_BACKEND`` overrides it.
+    index : int, optional
+        Which EGL device, as `glla info` lists them. ``GLLA_DEVICE`` overrides it (an index, ``software`` or
+        ``hardware``).
+    software : bool, optional
+        True for a software rasteriser only, False for none; by default hardware comes first.
+    max_bytes : int, optional
+        Cap on the memory of all textures together.
+    max_texture_size : int, optional
+        Texels on a side of a texture, at least 2; lowers what the driver allows.
+    debug : bool
+        Check GL's error flag after each pass instead of each plan, and fill each texture with NaN before it is used.
+        ``GLLA_DEBUG=1`` does the same. Slow.
+    release_gil : bool, optional
+        Let Python's other threads run while a draw is issued. Transfers and waits always do, but a draw is so short a
+        call that taking the interpreter lock back may cost far more than it: as much as ``sys.getswitchinterval()``
+        where the other thread is busy in pure Python. A software rasteriser draws inside the call, though: None
+        releases it for those. It is released for draws of `LARGE` regions, and for the draw behind one, which may have
+        to wait for it.
+
+    Raises
+    ------
+    ContextError
+        No context could be made; the message lists every attempt and what mends it.
+
+    Examples
+    --------
+    >>> import glla
+    >>> with glla.Device() as device:
+    ...     product = glla.matmul([[1, 2], [3, 4]], [[0, 1], [1, 0]], device=device)
+    >>> product
+    array([[2., 1.],
+           [4., 3.]], dtype=float32)
+    """
+
+    _closed = True  # until the context is there
+
+    def __init__(
+        self,
+        backend: str = "auto",
+        index: int | None = None,
+        software: bool | None = None,
+        *,
+        max_bytes: int | None = None,
+        max_texture_size: int | None = None,
+        debug: bool = False,
+        release_gil: bool | None = False,
+    ) -> None:
+        self._thread = threading.get_ident()
+        debug = debug or os.environ.get("GLLA_DEBUG", "") not in ("", "0")
+        self._gl, self._loader = open_context(backend, index, software)
+        self._closed = False
+        try:
+            with self._loader:
+                given, opengl = self._gl.info, int(self._gl.version_code)
+            self.info = describe(given, opengl, self._loader.description, max_texture_size)
+        except BaseException:
+            self._loader.release()
+            raise
+        self.limits = self.info.limits
+        blocking = self.info.software if release_gil is None else release_gil
+        self.calls = Calls(self._loader.load_opengl_function, blocking, debug)
+        self.staging = Staging(self.calls)
+        self._pool = Pool(self._gl, self.limits, max_bytes, debug, self.staging.specify)
+        self._programs = Programs(self._gl)
+        self._transfers = Transfers(self.calls, self._pool, self._gl.max_texture_units - 1)
+        self._runner = Runner(self._gl, self.calls, self._pool, self._programs, self._transfers, self.limits, debug)
+
+    # -- what it is ---------------------------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        state = "released" if self._closed else f"{self.info.renderer}, {self.info.backend}"
+        return f"<glla.Device {state}>"
+
+    def stats(self) -> Stats:
+        """Count what the device holds (see `Stats`). Does not synchronise."""
+        with self.current():
+            self._pool.collect()
+            pool = self._pool
+            return Stats(
+                textures=pool.used,
+                idle_textures=pool.idle,
+                bytes=pool.used_bytes,
+                idle_bytes=pool.idle_bytes,
+                peak_bytes=pool.peak_bytes,
+                framebuffers=pool.framebuffers,
+                programs=len(self._programs),
+                plans=self._runner.plans,
+                passes=self._runner.passes,
+            )
+
+    @property
+    def room(self) -> int | None:
+        """Bytes that textures may still take, idle ones being given up; None without a cap on them."""
+        with self.current():
+            self._pool.collect()
+            return None if self._pool.max_bytes is None else self._pool.max_bytes - self._pool.used_bytes
+
+    # -- life ---------------------------------------------------------------------------------------------------
+
+    @property
+    def released(self) -> bool:
+        """Whether it was released."""
+        return self._closed
+
+    def check(self) -> None:
+        """Raise unless the device can be used here and now.
+
+        Raises
+        ------
+        ThreadError
+            From another thread, or in a forked process.
+        ReleasedError
+            After `release`.
+        """
+        check_process()
+        if threading.get_ident() != self._thread:
+            raise ThreadError(
+                "device: belongs to the thread that made it; make a Device in this thread, or send the work to that one"
+            )
+        if self._closed:
+            raise ReleasedError("device: is used after it was released; make another Device")
+
+    def current(self) -> AbstractContextManager[object]:
+        """Make the context current for a block, and then whatever was current before."""
+        self.check()
+        return _HERE if self._loader.is_current() else self._loader
+
+    def finish(self) -> None:
+        """Wait until everything queued is done. Synchronises; other threads of Python run meanwhile."""
+        with self.current():
+            self.calls.finish()
+            self.calls.check("finish")
+
+    def fence(self) -> Fence:
+        """Mark the end of what is queued so far, and have the GPU start on it. Does not synchronise."""
+        with self.current():
+            return Fence(self.calls, self.current)
+
+    def free(self) -> None:
+        """Release the textures that wait in the pool."""
+        with self.current():
+            self._pool.free()
+
+    def forget(self) -> None:
+        """Forget every compiled program and prepared plan: the next run of each is a cold start again.
+
+        What the driver keeps, in memory or on the disk, it keeps.
+        """
+        with self.current():
+            self._runner.forget()
+            self._programs.release()
+
+    def release(self) -> None:
+        """Release the context and all that lives in it; a second call does nothing."""
+        if self._closed:
+            return
+        self.check()
+        with self._loader:
+            self._runner.forget()
+            self._pool.release()
+            self._programs.release()
+            self._gl.release()
+        self._closed = True
+        self._loader.release()
+
+    def __enter__(self) -> Device:
+        self.check()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
+
+    def __del__(self) -> None:
+        # Only the owner may touch the context; elsewhere, and while the interpreter ends (when modules may be gone
+        # already, sys too), the process' end will free it.
+        if self._closed or sys is None or sys.is_finalizing():
+            return
+        if threading.get_ident() == self._thread:
+            with contextlib.suppress(Exception):
+                self.release()
+
+    # -- plans --------------------------------------------------------------------------------------------------
+
+    def interrupt(self) -> None:
+        """Have the plan that runs end between two passes, and later ones not begin, until `resume`. From any thread.
+
+        `run` raises an AbandonedError then. What is queued on the GPU is drawn; all textures of the plan go back to
+        the pool, and the next plan sets whatever it needs, so the device is as good as before.
+        """
+        self._runner.interrupted = True
+
+    def resume(self) -> None:
+        """Let plans run again after `interrupt`. From any thread."""
+        self._runner.interrupted = False
+
+    @contextlib.contextmanager
+    def uninterrupted(self) -> Iterator[None]:
+        """Let the plans of a block run to their ends, interrupted or not."""
+        self._runner.uninterrupted += 1
+        try:
+            yield
+        finally:
+            self._runner.uninterrupted -= 1
+
+    @overload
+    def run(self, plan: Plan, **operands: Texture) -> dict[str, Texture]: ...
+    @overload
+    def run(self, plan: Plan, **operands: Value) -> dict[str, Any]: ...
+    def run(self, plan: Plan, **operands: Any) -> dict[str, Any]:
+        """Queue all passes of a plan; of a plan of plans, do the work of the host too.
+
+        Parameters
+        ----------
+        plan : Plan
+            Checked, compiled and kept ready at its first run.
+        **operands : Texture or ndarray
+            One for each operand of the plan: an array where its slot lies in the host's memory, else a texture.
+
+        Returns
+        -------
+        dict of str to Texture or ndarray
+            The results. Textures are on loan: release them, or drop them.
+
+        Raises
+        ------
+        PlanError, LimitError, ShaderError
+            The plan cannot run here.
+        OutOfMemoryError
+            No memory for a result or a temporary.
+        DeviceError
+            GL flagged an error.
+        AbandonedError
+            The device was interrupted.
+        """
+        with self.current():
+            return self._runner.run(self, plan, operands)
+
+    def gpu_clock(self) -> GPUClock | None:
+        """Give the GPU's clock, or None where it says nothing: a software rasteriser's times the last tile only."""
+        if self.info.software:
+            return None
+        with self.current():
+            clock = GPUClock(self.calls)
+        return clock if clock.bits else None
+
+    # -- transfer -----------------------------------------------------------------------------------------------
+
+    def matrix(self, value: Any, *, check_finite: bool = True) -> Any:
+        """Put a 2-D array onto this device, as `glla.asarray` does.
+
+        Parameters
+        ----------
+        value : array_like, shape (m, n)
+            Real numbers; a `glla.Matrix` of this device is returned as it is.
+        check_finite : bool
+            Refuse NaN and infinity.
+
+        Returns
+        -------
+        glla.Matrix
+            Does not synchronise.
+
+        Examples
+        --------
+        >>> import glla
+        >>> glla.default_device().matrix([[1, 2], [3, 4]]).shape
+        (2, 2)
+        """
+        return registry.announced("matrix")(value, self, check_finite=check_finite)
+
+    def upload(self, array: NDArray[Any]) -> Texture:
+        """Pack a 2-D float32 array into a texture.
+
+        Parameters
+        ----------
+        array : ndarray of float32, shape (m, n), m, n > 0
+            C order goes as it is; so does Fortran order, by transposing in the shader. Anything else is copied first.
+
+        Returns
+        -------
+        Texture
+            Packed.
+        """
+        shape: Shape = (array.shape[0], array.shape[1])
+        side = self.limits.texture_size
+        with self.current():
+            if max(shape) > side:
+                cut = [
+                    np.ascontiguousarray(array[top : top + rows, left : left + columns])
+                    for top, left, rows, columns in packing.tiles(shape, side)
+                ]
+                plan = packing.pack_tiles(shape, side)
+                plan.check(self.limits)  # before anything travels
+                raw = {f"raw_{number}": self.write(tile) for number, tile in enumerate(cut)}
+            else:
+                transposed = array.flags.f_contiguous and not array.flags.c_contiguous
+                plan = packing.pack(shape, transposed)
+                raw = {"raw": self.write(np.ascontiguousarray(array.T if transposed else array))}
+            packed = self.run(plan, **raw)["packed"]
+            for texture in raw.values():
+                texture.release()
+        return packed
+
+    def write(self, array: Array) -> Texture:
+        """Copy a C-contiguous 2-D float32 array into a raw texture, one element per texel."""
+        return self.write_texels(array[:, :, np.newaxis])
+
+    def write_texels(self, texels: Array) -> Texture:
+        """Copy a height x width x channels float32 array into a texture as it is."""
+        with self.current():
+            return self._transfers.write(texels)
+
+    def download(self, texture: Texture, shape: Shape) -> Array:
+        """Unpack a packed matrix and read it back. Synchronises.
+
+        Returns
+        -------
+        ndarray of float32
+            C-contiguous, of the given shape.
+        """
+        result = np.empty(shape, dtype=np.float32)
+        side = self.limits.texture_size
+        for tile in packing.tiles(shape, side):
+            top, left, rows, columns = tile
+            raw = self.run(packing.unpack(shape, tile), packed=texture)["raw"]
+            block = self.read(raw)[:, :, 0]
+            raw.release()
+            if (rows, columns) == shape:
+                return block
+            result[top : top + rows, left : left + columns] = block
+        return result
+
+    def read(self, texture: Texture) -> Array:
+        """Read a texture as it is: height x width x channels. Synchronises."""
+        with self.current():
+            self._check_owner(texture)
+            return self._transfers.read(texture)
+
+    def lend(self, storage: Storage) -> Texture:
+        """Lend a texture, or a buffer, whose content is undefined.
+
+        Raises
+        ------
+        LimitError, OutOfMemoryError
+            The device has none like that, or no memory for it.
+        """
+        with self.current():
+            return self._pool.acquire(storage)
+
+    def uploads(self, elements: int) -> Uploads:
+        """Give a way to upload arrays of at most `elements` elements, one after the other, while the GPU computes."""
+        return Uploads(self, elements)
+
+    def download_later(self, texture: Texture, shape: Shape) -> Download:
+        """Unpack a packed matrix and have it copied to where the host can fetch it. Does not synchronise.
+
+        The texture may be given back, or drawn to, at once.
+
+        Returns
+        -------
+        Download
+            Call its `result`; until then it takes the bytes of the matrix on the device.
+        """
+        with self.current():
+            download = Download(self, texture, shape)
+            self.calls.check("read back")
+        return download
+
+    def _check_owner(self, texture: Texture) -> None:
+        handle(texture)
+        if texture._pool is not self._pool:
+            raise DeviceMismatchError("device: the matrix lives on another device; copy it over")

@@ -1,0 +1,132 @@
+"""What a device is, and what it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from glla.errors import LimitError
+from glla.gl import tuning
+from glla.gl.select import is_software_renderer
+from glla.passes import Limits
+
+LLVMPIPE_LOOP_TRIPS = 60000
+"""Trips of a loop that glla relies on: llvmpipe ends all loops of an invocation after 65535, silently."""
+
+MOST_TARGETS = 8
+"""Render targets of a pass that glla uses at most; every OpenGL 3.3 grants as many."""
+
+TEXEL_BYTES = 16
+"""Bytes of a texel in a uniform block."""
+
+EXTRA = (
+    "GL_MAX_TEXTURE_IMAGE_UNITS",
+    "GL_MAX_VERTEX_TEXTURE_IMAGE_UNITS",
+    "GL_MAX_FRAGMENT_UNIFORM_COMPONENTS",
+    "GL_MAX_3D_TEXTURE_SIZE",
+    "GL_MAX_ARRAY_TEXTURE_LAYERS",
+)
+"""Limits that are shown, and not relied on."""
+
+
+@dataclass(frozen=True)
+class Stats:
+    """What a device holds and has done.
+
+    Attributes
+    ----------
+    textures, idle_textures : int
+        On loan, and waiting in the pool.
+    bytes, idle_bytes, peak_bytes : int
+        Their sizes; the largest sum of both so far.
+    framebuffers, programs : int
+        Kept for reuse.
+    plans, passes : int
+        Run since the device was made.
+    """
+
+    textures: int
+    idle_textures: int
+    bytes: int
+    idle_bytes: int
+    peak_bytes: int
+    framebuffers: int
+    programs: int
+    plans: int
+    passes: int
+
+
+@dataclass(frozen=True)
+class DeviceInfo:
+    """What the driver says of itself, and the limits that matter here."""
+
+    renderer: str
+    vendor: str
+    version: str
+    glsl: str
+    backend: str
+    software: bool
+    limits: Limits
+    uniform_block_bytes: int = 0
+    viewport: tuple[int, ...] = ()
+    extra: Mapping[str, int] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return asdict(self)
+
+
+def describe(given: Mapping[str, Any], opengl: int, backend: str, max_texture_size: int | None) -> DeviceInfo:
+    """Make the description of a device.
+
+    Parameters
+    ----------
+    given : mapping
+        What moderngl has asked the driver for: `moderngl.Context.info`.
+    opengl : int
+        Version of the context, 330 or more.
+    backend : str
+        How the context was made, in words.
+    max_texture_size : int or None
+        Texels on a side of a texture, if fewer than the driver allows.
+
+    Raises
+    ------
+    LimitError
+        `max_texture_size` is less than 2, or more than the driver allows.
+    """
+    renderer = str(given["GL_RENDERER"])
+    software = is_software_renderer(renderer)
+    viewport = tuple(int(length) for length in given["GL_MAX_VIEWPORT_DIMS"])
+    side = min(int(given["GL_MAX_TEXTURE_SIZE"]), *viewport)
+    if max_texture_size is not None:
+        if not 2 <= max_texture_size <= side:
+            raise LimitError(
+                f"device: max_texture_size must be 2 to {side} on this device, got {max_texture_size}",
+                max_texture_size,
+                side,
+            )
+        side = max_texture_size
+    block_bytes = int(given["GL_MAX_UNIFORM_BLOCK_SIZE"])
+    limits = Limits(
+        texture_size=side,
+        draw_buffers=min(int(given["GL_MAX_DRAW_BUFFERS"]), MOST_TARGETS),
+        loop_trips=LLVMPIPE_LOOP_TRIPS,
+        uniform_block=block_bytes // TEXEL_BYTES,
+        software=software,
+        opengl=opengl,
+        tuned=tuning.load(renderer),
+    )
+    return DeviceInfo(
+        renderer=renderer,
+        vendor=str(given["GL_VENDOR"]),
+        version=str(given["GL_VERSION"]),
+        glsl=str(given.get("GL_SHADING_LANGUAGE_VERSION", "")) or f"3.30 (GL {opengl})",
+        backend=backend,
+        software=software,
+        limits=limits,
+        uniform_block_bytes=block_bytes,
+        viewport=viewport,
+        extra={name: int(given[name]) for name in EXTRA if name in given},
+    )

@@ -1,0 +1,116 @@
+"""Watching plans run, pass by pass: what a trace stands on. Costs one look while nobody watches."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any, ParamSpec, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.errors import TraceError
+from glla.gl.clock import GPUClock
+from glla.gl.info import DeviceInfo
+from glla.gl.pool import Texture
+from glla.passes import Plan
+
+
+class Watched(Protocol):
+    """A device, as far as an observer may use it while a plan runs."""
+
+    @property
+    def info(self) -> DeviceInfo:
+        """What it is."""
+
+    def gpu_clock(self) -> GPUClock | None:
+        """Give the GPU's clock, if it has one."""
+
+    def finish(self) -> None:
+        """Wait until everything queued is done."""
+
+    def read(self, texture: Texture) -> NDArray[np.float32]:
+        """Read a texture. Synchronises."""
+
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+
+
+class Observer(Protocol):
+    """What may watch plans run."""
+
+    def watch(
+        self, device: Watched, plan: Plan, textures: Mapping[str, Texture], draws: Sequence[Callable[[], None]]
+    ) -> None:
+        """Run a plan: call each of `draws` once, in order; there is one for each step of the plan.
+
+        The context is current. What happens between two draws must leave OpenGL's bindings alone: `Device.read` and
+        `Device.finish` do. No plan may be run.
+        """
+
+    def watch_parts(
+        self, device: Watched, plan: Plan, values: Mapping[str, Any], parts: Sequence[Callable[[], Mapping[str, Any]]]
+    ) -> None:
+        """Run a plan of plans: call each of `parts` once, in order; there is one for each step of the plan.
+
+        A plan that is called comes to `watch`, or to here. `values` holds what the slots hold so far, textures and
+        arrays of the host; a part gives what it wrote.
+        """
+
+    def watch_host(self, name: str, work: Callable[[], Any]) -> Any:
+        """Do work of the host that stands between plans, and give its result."""
+
+
+class _Watching(threading.local):
+    """Who watches the devices of a thread; a device belongs to one thread."""
+
+    observer: Observer | None = None
+
+
+watching = _Watching()
+
+
+def host_step(name: str) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
+    """Let an observer see a function of the host that stands between plans, under the name that plans have for it.
+
+    Examples
+    --------
+    >>> @host_step("halve")
+    ... def halved(a):
+    ...     return a / 2
+    >>> halved(4.0)
+    2.0
+    """
+
+    def decorate(function: Callable[Given, Result]) -> Callable[Given, Result]:
+        @wraps(function)
+        def call(*args: Given.args, **kwargs: Given.kwargs) -> Result:
+            if watching.observer is None:
+                return function(*args, **kwargs)
+            result: Result = watching.observer.watch_host(name, lambda: function(*args, **kwargs))
+            return result
+
+        return call
+
+    return decorate
+
+
+@contextmanager
+def observe(observer: Observer) -> Iterator[None]:
+    """Let an observer run the plans of all devices of this thread, for a while.
+
+    Raises
+    ------
+    TraceError
+        Another one does already.
+    """
+    if watching.observer is not None:
+        raise TraceError("trace: one at a time in a thread, another is running; end its with block first")
+    watching.observer = observer
+    try:
+        yield
+    finally:
+        watching.observer = None

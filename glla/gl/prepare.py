@@ -1,0 +1,88 @@
+"""A plan made ready: checked, compiled, and all looked up that does not depend on its operands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import moderngl
+
+from glla.gl.programs import Program, Programs, pack_uniform
+from glla.passes import Dispatch, Limits, Pass, Plan, Transfer
+
+Uniforms = tuple[tuple[moderngl.Uniform, bytes], ...]
+"""Uniforms to set, and what to."""
+
+Samplers = tuple[tuple[int, str], ...]
+"""Texture units, and the slots to bind there."""
+
+
+@dataclass(frozen=True)
+class Draw:
+    """A pass made ready."""
+
+    step: Pass
+    program: int
+    samplers: Samplers
+    uniforms: Uniforms
+    viewport: tuple[int, int, int, int]
+
+
+@dataclass(frozen=True)
+class Computation:
+    """A dispatch made ready."""
+
+    step: Dispatch
+    program: moderngl.ComputeShader
+    samplers: Samplers
+    uniforms: Uniforms
+
+
+Ready = list[Draw | Computation | Transfer]
+
+
+def prepare(plan: Plan, programs: Programs, limits: Limits) -> Ready:
+    """Check a plan, compile its shaders, and find out which uniforms each pass must set.
+
+    Raises
+    ------
+    PlanError, LimitError, ShaderError
+        The plan cannot run here.
+    """
+    plan.check(limits)
+    known: dict[moderngl.Uniform, bytes] = {}  # what an earlier pass of this plan has set
+    return [
+        step if isinstance(step, Transfer) else _prepared(plan, step, programs.get(step.shader, step.defines), known)
+        for step in plan.passes
+    ]
+
+
+def _prepared(
+    plan: Plan, step: Pass | Dispatch, program: Program, known: dict[moderngl.Uniform, bytes]
+) -> Draw | Computation:
+    changed = []
+    for uniform, value in _uniforms(program, step):
+        data = pack_uniform(uniform, value)
+        if known.get(uniform) != data:
+            known[uniform] = data
+            changed.append((uniform, data))
+    samplers = tuple((unit, slot) for unit, (name, slot) in enumerate(step.inputs.items()) if name in program.live)
+    if isinstance(step, Dispatch):
+        assert isinstance(program.gl, moderngl.ComputeShader)
+        return Computation(step, program.gl, samplers, tuple(changed))
+    for binding, name in enumerate(sorted(step.blocks)):  # plans share programs, so not in each one's order
+        program.gl[name].binding = binding  # type: ignore[union-attr]
+    region = plan.drawn(step)
+    viewport = (region.x, region.y, region.width, region.height)
+    return Draw(step, program.gl.glo, samplers, tuple(changed), viewport)
+
+
+def _uniforms(program: Program, step: Pass | Dispatch) -> Iterator[tuple[moderngl.Uniform, Any]]:
+    """Uniforms of a pass, those that the compiler has kept: the unit of each sampler, and the pass's own values."""
+    units = {name: unit for unit, name in enumerate(step.inputs)}
+    for name, value in {**units, **step.uniforms}.items():
+        if name in program.live:
+            member = program.gl[name]
+            assert isinstance(member, moderngl.Uniform)
+            yield member, value

@@ -1,0 +1,101 @@
+"""Programs: compiled once for each resolved text, with the driver's complaints led back to the source."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Mapping
+from typing import Any
+
+import moderngl
+
+from glla.errors import ShaderError
+from glla.passes import shader as shaders
+
+# Mesa "0:12(5): error", NVIDIA "0(12) : error", others "ERROR: 0:12:"
+_LINE = re.compile(r"\b0[:(](\d+)\)?")
+
+
+class Program:
+    """A linked program, to draw with or to compute with."""
+
+    def __init__(self, gl: moderngl.Program | moderngl.ComputeShader) -> None:
+        self.gl = gl
+        # A uniform that the compiler found without effect is not there; setting it would be a KeyError.
+        self.live = frozenset(name for name in gl)
+
+    def release(self) -> None:
+        """Release it."""
+        self.gl.release()
+
+
+def pack_uniform(uniform: moderngl.Uniform, value: Any) -> bytes:
+    """Turn a value into the bytes that `uniform.write` takes."""
+    layout: str = uniform.fmt  # type: ignore[attr-defined]  # missing in moderngl's stubs
+    return struct.pack(layout, *value) if uniform.dimension > 1 else struct.pack(layout, value)
+
+
+class Programs:
+    """Cache of programs, keyed by their text."""
+
+    def __init__(self, context: moderngl.Context) -> None:
+        self.context = context
+        self._cache: dict[tuple[str, ...], Program] = {}
+        self._array: moderngl.VertexArray | None = None
+
+    @property
+    def vertex_array(self) -> int:
+        """GL name of the vertex array that all programs share; there once a program is."""
+        return self._array.glo if self._array is not None else 0
+
+    def __len__(self) -> int:
+        return len(self._cache)
+
+    def get(self, name: str, defines: Mapping[str, shaders.Define]) -> Program:
+        """Compile a shader, or find it compiled.
+
+        Raises
+        ------
+        ShaderError
+            With file, line, the line's text, and what the driver says.
+        """
+        shader = shaders.resolve(name, defines)
+        if shader.key not in self._cache:
+            self._cache[shader.key] = self._compile(shader)
+        return self._cache[shader.key]
+
+    def _compile(self, shader: shaders.Shader) -> Program:
+        try:
+            if "compute" in shader.stages:
+                return Program(self.context.compute_shader(shader.stages["compute"].text))
+            gl = self.context.program(vertex_shader=shader.vertex.text, fragment_shader=shader.fragment.text)
+        except moderngl.Error as error:
+            raise ShaderError(explain(shader, str(error))) from None
+        if self._array is None:
+            self._array = self.context.vertex_array(gl, [])
+        return Program(gl)
+
+    def release(self) -> None:
+        """Release all programs."""
+        for program in self._cache.values():
+            program.release()
+        self._cache.clear()
+        if self._array is not None:
+            self._array.release()
+            self._array = None
+
+
+def explain(shader: shaders.Shader, log: str) -> str:
+    """Rewrite a driver's log: each line that names a line gets the file and line we know, and its source."""
+    *_, last = shader.stages.values()
+    stage = next((stage for name, stage in shader.stages.items() if f"{name}_shader" in log), last)
+    source = stage.text.splitlines()
+    rows = []
+    for line in log.splitlines():
+        found = _LINE.search(line)
+        if found is None:
+            continue
+        number = int(found[1])
+        text = source[number - 1].strip() if 1 <= number <= len(source) else ""
+        rows.append(f"  {stage.where(number)}: {line.strip()}\n      {text}")
+    return f"shader {shader.name} does not compile:\n" + ("\n".join(rows) or log)

@@ -1,0 +1,402 @@
+"""The recorder: every render pass that a thread's devices run, as plain records.
+
+It watches from below (`glla.gl.observe`), so whatever function of glla runs inside it is seen, pass by pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from time import perf_counter
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.errors import OptionError, TraceError
+from glla.gl.clock import GPUClock
+from glla.gl.observe import Watched, observe
+from glla.gl.pool import Texture
+from glla.passes import Call, DeviceStep, Dispatch, Host, Pass, Plan, Region, Storage, Transfer, Uniform, table
+from glla.passes.shader import Define
+
+Array = NDArray[np.float32]
+
+LIMIT = 2**28
+"""Bytes that a recorder keeps at most by default: 256 MiB."""
+
+RECORD_BYTES = 1024
+"""Bytes that a record counts as, beside its values."""
+
+# How times were taken, in words.
+AROUND_A_FINISH = "wall time of each pass with a wait for the device behind it; passes do not overlap as they else may"
+BY_THE_GPU = "GPU time from timestamps of the device, before and behind each pass; wall time is that of queueing it"
+
+
+COPY, UPLOAD, READ_BACK = "(transfer)", "(upload)", "(read back)"
+"""What stands for the shader of a transfer: within the device, to it, from it."""
+
+
+@dataclass(frozen=True)
+class TracedPass:
+    """One render pass that ran, or a transfer, or work of the host.
+
+    Attributes
+    ----------
+    plan : Plan
+        What it belongs to. Of a plan of plans those are its own steps; the plans that it calls have records of theirs.
+    run : int
+        Which run of a plan of the trace, from 0.
+    number : int
+        Of the step in its plan, from 0.
+    renderer : str
+        The device it ran on.
+    start : float
+        Seconds from the beginning of the trace.
+    wall : float
+        Seconds of the CPU: until the pass was done on a software rasteriser, else until it was queued.
+    gpu_start, gpu : float or None
+        Seconds of the GPU, by its own clock; None on a software rasteriser, where that says nothing.
+    reads, before, values : mapping of str to ndarray, or None
+        With ``values=True``: the slots that it reads; those that it draws to, before and after. A packed matrix is
+        unpacked (rows x columns), any other texture is height x width, x channels if there are several. NaN stands
+        where no pass has drawn yet. The arrays cannot be written, because passes share them.
+    """
+
+    plan: Plan
+    run: int
+    number: int
+    renderer: str
+    start: float
+    wall: float
+    gpu_start: float | None = None
+    gpu: float | None = None
+    reads: Mapping[str, NDArray[Any]] | None = None
+    before: Mapping[str, NDArray[Any]] | None = None
+    values: Mapping[str, NDArray[Any]] | None = None
+
+    @property
+    def step(self) -> DeviceStep | Host:
+        """The step, as the plan has it."""
+        step = self.plan.steps[self.number]
+        assert not isinstance(step, Call)  # is recorded by its passes
+        return step
+
+    @property
+    def draw(self) -> Pass | Dispatch | None:
+        """The step if a shader ran, None for transfers and work of the host."""
+        return self.step if isinstance(self.step, Pass | Dispatch) else None
+
+    @property
+    def on_device(self) -> bool:
+        """Whether the host had no part in it."""
+        return self.draw is not None or self.shader == COPY
+
+    @property
+    def operation(self) -> str:
+        """Name of the operation, with its variant."""
+        return self.plan.operation
+
+    @property
+    def shader(self) -> str:
+        """Name below ``shaders/``; in brackets, what else it was.
+
+        ``"(transfer)"`` for a copy into a buffer, ``"(upload)"``, ``"(read back)"``, and ``"(host) name"``.
+        """
+        step = self.step
+        if isinstance(step, Host):
+            return f"(host) {step.name}"
+        if isinstance(step, Transfer):
+            slots = self.plan.slots
+            return UPLOAD if slots[step.source].host else READ_BACK if slots[step.target].host else COPY
+        return step.shader
+
+    @property
+    def inputs(self) -> dict[str, str]:
+        """Sampler, or uniform block, -> slot."""
+        step = self.step
+        if isinstance(step, Host):
+            return {slot: slot for slot in step.inputs}
+        if isinstance(step, Transfer):
+            return {"source": step.source}
+        return {**step.inputs, **{name: block.slot for name, block in step.blocks.items()}}
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Slots written."""
+        return (self.step.target,) if isinstance(self.step, Transfer) else self.step.outputs
+
+    @property
+    def region(self) -> Region:
+        """Texels drawn; none where the host had a part in it."""
+        if self.draw is not None:
+            return self.plan.drawn(self.draw)
+        target = self.plan.slots[self.outputs[0]] if self.on_device else None
+        return Region(0, 0, target.width, target.height) if target is not None else Region(0, 0, 0, 0)
+
+    @property
+    def uniforms(self) -> dict[str, Uniform]:
+        """Values set for the draw."""
+        return {} if self.draw is None else dict(self.draw.uniforms)
+
+    @property
+    def defines(self) -> dict[str, Define]:
+        """Values baked into the shader's text."""
+        return {} if self.draw is None else dict(self.draw.defines)
+
+    @property
+    def seconds(self) -> float:
+        """The GPU's time where it is known, else the wall's."""
+        return self.wall if self.gpu is None else self.gpu
+
+
+class Recorder:
+    """Records the passes of a ``with`` block; see `glla.trace`, which adds the saving.
+
+    Parameters
+    ----------
+    values : bool
+        Keep what each pass reads and draws, too.
+    limit : int
+        Bytes to keep at most; passes beyond run, and are only counted.
+
+    Attributes
+    ----------
+    passes : list of TracedPass
+        In the order in which they ran.
+    dropped : int
+        Passes that ran when the limit was reached.
+    """
+
+    def __init__(self, *, values: bool = False, limit: int = LIMIT) -> None:
+        if not limit > 0:
+            raise OptionError(f"trace: limit must be a number of bytes above 0, got {limit!r}")
+        self.keep_values = values
+        self.limit = limit
+        self.passes: list[TracedPass] = []
+        self.dropped = 0
+        self.runs = 0
+        self._bytes = 0
+        self._began = 0.0
+        self._scope: ExitStack | None = None
+
+    def __enter__(self) -> Self:
+        if self._scope is not None or self.runs:
+            raise TraceError("trace: serves one with block; make another for the next")
+        scope = ExitStack()
+        scope.enter_context(observe(self))
+        self._scope, self._began = scope, perf_counter()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        scope, self._scope = self._scope, None
+        if scope is not None:
+            scope.close()
+
+    @property
+    def timing(self) -> str:
+        """How the times were taken, in words."""
+        by_gpu = any(one.gpu is not None for one in self.passes)
+        return BY_THE_GPU if by_gpu else AROUND_A_FINISH
+
+    def watch(
+        self, device: Watched, plan: Plan, textures: Mapping[str, Texture], draws: Sequence[Callable[[], None]]
+    ) -> None:
+        """Run a plan and record its passes: for the device."""
+        run, self.runs = self.runs, self.runs + 1
+        first = len(self.passes)
+        view = _View(device, plan, textures) if self.keep_values and not self._full else None
+        clock = device.gpu_clock()
+        if clock is not None:
+            clock.start()
+        try:
+            for number, draw in enumerate(draws):
+                if self._full:
+                    self.dropped += 1
+                    draw()
+                else:
+                    self._keep(self._watched(device, plan, run, number, draw, view, clock))
+            if clock is not None:
+                self._add_gpu_times(first, clock.read())
+        finally:
+            if clock is not None:
+                clock.clear()
+
+    def watch_parts(
+        self, device: Watched, plan: Plan, values: Mapping[str, Any], parts: Sequence[Callable[[], Mapping[str, Any]]]
+    ) -> None:
+        """Run a plan of plans and record what the host does in it: for the device."""
+        run, self.runs = self.runs, self.runs + 1
+        for number, (step, part) in enumerate(zip(plan.steps, parts, strict=True)):
+            if isinstance(step, Call):
+                part()
+            elif self._full:
+                self.dropped += 1
+                part()
+            else:
+                self._keep(
+                    self._attended(device, TracedPass(plan, run, number, device.info.renderer, 0, 0), values, part)
+                )
+
+    def watch_host(self, name: str, work: Callable[[], Any]) -> Any:
+        """Do work of the host that stands between plans, and record that it was done."""
+        start = perf_counter()
+        result = work()
+        if self._full:
+            self.dropped += 1
+            return result
+        step = Host(name, lambda: (), (), ())
+        plan = Plan("host", {}, (), {}, (step,))
+        self.runs += 1
+        wall = perf_counter() - start
+        empty: dict[str, Array] | None = {} if self.keep_values else None
+        self._keep(TracedPass(plan, self.runs - 1, 0, "", start - self._began, wall, None, None, empty, empty, empty))
+        return result
+
+    def _attended(
+        self, device: Watched, one: TracedPass, values: Mapping[str, Any], part: Callable[[], Mapping[str, Any]]
+    ) -> TracedPass:
+        """Run one step that the host has a part in, against the clock."""
+        reads = _arrays({slot: values[slot] for slot in one.inputs.values()}) if self.keep_values else None
+        start = perf_counter()
+        made = part()
+        one = replace(one, start=start - self._began, wall=perf_counter() - start)
+        return one if reads is None else replace(one, reads=reads, before={}, values=_arrays(made))
+
+    @property
+    def _full(self) -> bool:
+        return self._bytes >= self.limit
+
+    def _watched(
+        self,
+        device: Watched,
+        plan: Plan,
+        run: int,
+        number: int,
+        draw: Callable[[], None],
+        view: _View | None,
+        clock: GPUClock | None,
+    ) -> TracedPass:
+        """Run one pass, against the clock."""
+        start = perf_counter()
+        if clock is None:
+            draw()
+            device.finish()
+        else:
+            clock.stamp()
+            draw()
+            clock.stamp()
+        wall = perf_counter() - start
+        one = TracedPass(plan, run, number, device.info.renderer, start - self._began, wall)
+        return one if view is None else replace(one, **view.of(one))
+
+    def _keep(self, one: TracedPass) -> None:
+        self.passes.append(one)
+        arrays = [*(one.values or {}).values(), *(() if one.on_device else (one.reads or {}).values())]
+        self._bytes += RECORD_BYTES + sum(array.nbytes for array in arrays)
+
+    def _add_gpu_times(self, first: int, stamps: list[float]) -> None:
+        for place, (begin, end) in enumerate(zip(stamps[::2], stamps[1::2], strict=True), first):
+            gpu_start = begin - self._began
+            self.passes[place] = replace(self.passes[place], gpu_start=gpu_start, gpu=max(0.0, end - begin))
+
+    def __len__(self) -> int:
+        return len(self.passes)
+
+    def __repr__(self) -> str:
+        state = "running" if self._scope is not None else f"{len(self.passes)} passes of {self.runs} plans"
+        return f"<glla.{type(self).__name__.lower()} {state}>"
+
+    def __str__(self) -> str:
+        """Table with a line per pass."""
+        rows: list[tuple[str, ...]] = [
+            ("operation", "pass", "shader", "reads", "draws", "region (texels)", "wall ms", "GPU ms")
+        ]
+        rows += [_row(one) for one in self.passes]
+        more = f"\n{self.dropped} more passes ran beyond the limit of {self.limit} bytes" if self.dropped else ""
+        return table(rows) + more
+
+
+def _row(one: TracedPass) -> tuple[str, ...]:
+    reads = " ".join(f"{name}={slot}" for name, slot in one.inputs.items())
+    gpu = "-" if one.gpu is None else f"{1000 * one.gpu:.3f}"
+    draws = " ".join(one.outputs)
+    return (
+        one.operation, str(one.number), one.shader, reads, draws, str(one.region) if one.on_device else "",
+        f"{1000 * one.wall:.3f}", gpu,
+    )  # fmt: skip
+
+
+def _arrays(values: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+    """Copy those that are arrays of the host; the host may change its own later."""
+    arrays = {slot: value.copy() for slot, value in values.items() if isinstance(value, np.ndarray)}
+    for array in arrays.values():
+        array.flags.writeable = False
+    return arrays
+
+
+class _View:
+    """What the slots of a running plan hold: read back as passes draw them."""
+
+    def __init__(self, device: Watched, plan: Plan, textures: Mapping[str, Texture]) -> None:
+        self.device, self.plan, self.textures = device, plan, textures
+        self.texels = {slot: self._nothing(storage) for slot, storage in plan.slots.items()}
+        for slot in plan.operands:
+            self.texels[slot] = device.read(textures[slot])
+        self.arrays = {slot: unpacked(self.texels[slot], plan.slots[slot]) for slot in plan.slots}
+
+    @staticmethod
+    def _nothing(storage: Storage) -> Array:
+        return np.full((storage.height, storage.width, storage.channels), np.nan, dtype=np.float32)
+
+    def of(self, one: TracedPass) -> dict[str, Any]:
+        """Arrays of a pass that has just run."""
+        before = {slot: self.arrays[slot] for slot in one.outputs}
+        if isinstance(one.step, Transfer):
+            self.arrays[one.step.target] = self.arrays[one.step.source]
+        else:
+            for slot in one.outputs:
+                self._update(slot, one.region)
+        return {
+            "reads": {slot: self.arrays[slot] for slot in one.inputs.values()},
+            "before": before,
+            "values": {slot: self.arrays[slot] for slot in one.outputs},
+        }
+
+    def _update(self, slot: str, region: Region) -> None:
+        """Take over what was drawn; what was not may hold anything, and stays as it was known."""
+        rows, columns = slice(region.y, region.y + region.height), slice(region.x, region.x + region.width)
+        self.texels[slot][rows, columns] = self.device.read(self.textures[slot])[rows, columns]
+        self.arrays[slot] = unpacked(self.texels[slot], self.plan.slots[slot])
+
+
+def unpacked(texels: Array, storage: Storage) -> Array:
+    """Turn texels into the array that they stand for, a copy that cannot be written.
+
+    Parameters
+    ----------
+    texels : ndarray of float32, shape (height, width, channels)
+        As `glla.Device.read` gives them.
+    storage : Storage
+        With the shape of a packed matrix, if it is one.
+
+    Examples
+    --------
+    >>> texels = np.arange(8, dtype=np.float32).reshape(1, 2, 4)
+    >>> unpacked(texels, Storage(1, 2, shape=(2, 3)))
+    array([[0., 1., 4.],
+           [2., 3., 6.]], dtype=float32)
+    """
+    height, width, channels = texels.shape
+    if storage.shape is not None:
+        rows, columns = storage.shape
+        blocks = texels.reshape(height, width, 2, 2).transpose(0, 2, 1, 3)
+        result = blocks.reshape(2 * height, 2 * width)[:rows, :columns].copy()
+    else:
+        result = (texels[:, :, 0] if channels == 1 else texels).copy()
+    result.flags.writeable = False
+    return result

@@ -1,0 +1,265 @@
+"""Running plans: a texture for every slot, GL calls for every step, kept for the next time."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import moderngl
+import numpy as np
+
+from glla.errors import AbandonedError, DeviceMismatchError, PlanError
+from glla.gl import composed
+from glla.gl.calls import GL_FRAMEBUFFER, Calls
+from glla.gl.observe import watching
+from glla.gl.pool import Pool, Texture, handle
+from glla.gl.prepare import Computation, Draw, Ready, prepare
+from glla.gl.programs import Programs
+from glla.gl.transfers import Transfers
+from glla.passes import Limits, Plan, Transfer
+
+LARGE = 32 * 32
+"""Texels of a draw from which a software rasteriser may need longer than Python needs to change threads."""
+
+REMEMBERED = 4
+"""Sets of textures for which the calls of a plan are kept.
+
+A result that replaces the one before takes turns with it, and in a chain of plans more than two take turns.
+"""
+
+Call = Callable[[], Any]
+
+
+class Runner:
+    """Runs the plans of one context, which must be current in every call.
+
+    Parameters
+    ----------
+    context : moderngl.Context
+        Where.
+    calls : Calls
+        Its functions.
+    pool : Pool
+        Its textures.
+    programs : Programs
+        Its programs.
+    transfers : Transfers
+        Its transfers.
+    limits : Limits
+        What plans must keep to.
+    debug : bool
+        Check the error flag after each pass.
+
+    Attributes
+    ----------
+    plans, passes : int
+        Run so far.
+    interrupted : bool
+        Have the plan that runs end between two passes, and later ones not begin. Set from any thread.
+    uninterrupted : int
+        Blocks that are open whose plans run to their ends, interrupted or not.
+    """
+
+    def __init__(
+        self,
+        context: moderngl.Context,
+        calls: Calls,
+        pool: Pool,
+        programs: Programs,
+        transfers: Transfers,
+        limits: Limits,
+        debug: bool,
+    ) -> None:
+        self._context, self._calls, self._pool = context, calls, pool
+        self._programs, self._transfers, self._limits, self._debug = programs, transfers, limits, debug
+        self._ready: weakref.WeakKeyDictionary[Plan, Ready] = weakref.WeakKeyDictionary()
+        self._bound: weakref.WeakKeyDictionary[Plan, dict[tuple[int, ...], list[Call]]] = weakref.WeakKeyDictionary()
+        self._stages: weakref.WeakKeyDictionary[Plan, tuple[composed.Stage, ...]] = weakref.WeakKeyDictionary()
+        self.plans = 0
+        self.passes = 0
+        self.interrupted = False
+        self.uninterrupted = 0
+
+    def forget(self) -> None:
+        """Forget every plan that was made ready."""
+        self._ready.clear()
+        self._bound.clear()
+        self._stages.clear()
+
+    def run(self, device: composed.Runs, plan: Plan, operands: Mapping[str, Any]) -> dict[str, Any]:
+        """Run a plan, see `Device.run`; `device` is for observers, and for the plans that it calls."""
+        ready = self._ready.get(plan)
+        if ready is None:
+            if plan.composed:
+                return self._run_composed(device, plan, operands)
+            ready = self._ready[plan] = prepare(plan, self._programs, self._limits)
+        textures = self._textures(plan, operands)
+        try:
+            observer = watching.observer
+            if observer is None:
+                for call in self._calls_of(plan, ready, textures):
+                    if self.interrupted:
+                        self.check_interrupted(plan)
+                    call()
+            else:
+                steps = [partial(self._call_all, plan, calls) for calls in self._bind(plan, ready, textures)]
+                observer.watch(device, plan, textures, steps)
+            self._calls.check(plan.operation)
+        except BaseException:
+            for slot in textures.keys() - operands.keys():
+                textures[slot].release()
+            raise
+        for slot in plan.temporaries:
+            textures[slot].release()
+        self.plans += 1
+        self.passes += len(ready)
+        return {name: textures[slot] for name, slot in plan.results.items()}
+
+    def check_interrupted(self, plan: Plan) -> None:
+        """Raise an AbandonedError where a plan is to end."""
+        if self.interrupted and not self.uninterrupted:
+            raise AbandonedError(
+                f"{plan.operation}: was abandoned between two passes, as the device was interrupted; resume() it first"
+            )
+
+    def _run_composed(self, device: composed.Runs, plan: Plan, operands: Mapping[str, Any]) -> dict[str, Any]:
+        """Run a plan of plans; each plan that it calls comes back to `run`."""
+        stages = self._stages.get(plan)
+        if stages is None:
+            plan.check(self._limits)
+            stages = self._stages[plan] = composed.schedule(plan)
+        self._check_operands(plan, operands)
+        results = composed.run(device, plan, stages, operands, partial(self.check_interrupted, plan))
+        self.plans += 1
+        return results
+
+    # -- a texture for every slot -------------------------------------------------------------------------------
+
+    def _textures(self, plan: Plan, operands: Mapping[str, Texture]) -> dict[str, Texture]:
+        """Find a texture for every slot: operands as given, the others from the pool."""
+        self._check_operands(plan, operands)
+        textures = dict(operands)
+        try:
+            for slot, storage in plan.slots.items():
+                if slot not in textures:
+                    textures[slot] = self._pool.acquire(storage)
+        except BaseException:
+            for slot in textures.keys() - operands.keys():
+                textures[slot].release()
+            raise
+        return textures
+
+    def _check_operands(self, plan: Plan, operands: Mapping[str, Any]) -> None:
+        """Raise unless the operands are those of a plan, of its sizes, and of this device."""
+        if set(operands) != set(plan.operands):
+            raise PlanError(f"{plan.operation}: operands are {sorted(plan.operands)}, got {sorted(operands)}")
+        for name, operand in operands.items():
+            storage = plan.slots[name]
+            if not isinstance(operand, Texture):
+                if not storage.host or np.size(operand) != storage.height * storage.width:
+                    raise PlanError(f"{plan.operation}: operand {name} must be {storage}, got {_form(operand)}")
+                continue
+            handle(operand)
+            if operand._pool is not self._pool:
+                raise DeviceMismatchError(f"{plan.operation}: operand {name} lives on another device; copy it over")
+            if operand.storage != storage:
+                raise PlanError(f"{plan.operation}: operand {name} must be {storage}, got {operand.storage}")
+
+    # -- GL calls for every step --------------------------------------------------------------------------------
+
+    def _call_all(self, plan: Plan, calls: Sequence[Call]) -> None:
+        """Do one step, while somebody watches."""
+        self.check_interrupted(plan)
+        for call in calls:
+            call()
+
+    def _calls_of(self, plan: Plan, ready: Ready, textures: Mapping[str, Texture]) -> list[Call]:
+        """GL calls of a plan for these textures, kept for the next time: Python is what small passes cost."""
+        names = (self._pool.generation, *(textures[slot].gl.glo for slot in plan.slots))
+        kept = self._bound.setdefault(plan, {})
+        calls = kept.pop(names, None)
+        if calls is None:
+            calls = [call for step in self._bind(plan, ready, textures) for call in step]
+            if len(kept) >= REMEMBERED:
+                del kept[next(iter(kept))]
+        kept[names] = calls
+        return calls
+
+    def _bind(self, plan: Plan, ready: Ready, textures: Mapping[str, Texture]) -> list[list[Call]]:
+        """Turn each step into GL calls. What stays as it was from pass to pass is not set again."""
+        state = _State()
+        large = False  # whether the draw before was
+        steps: list[list[Call]] = []
+        for number, step in enumerate(ready):
+            calls: list[Call] = []
+            if number == 0:  # no pass has vertex attributes, so one vertex array serves all
+                calls.append(partial(self._calls.bind_vertex_array, self._programs.vertex_array))
+            steps.append(calls)
+            if isinstance(step, Transfer):
+                calls.append(partial(self._transfers.copy, textures[step.source], textures[step.target].gl.glo))
+                continue
+            for unit, slot in step.samplers:
+                calls += state.change(("unit", unit), slot, partial(textures[slot].gl.mglo.use, unit))
+            calls += [partial(uniform.write, data) for uniform, data in step.uniforms]
+            if isinstance(step, Computation):
+                calls += self._compute(step, textures)
+                state.forget("program")  # it has made its own program current
+            else:
+                before, large = large, step.viewport[2] * step.viewport[3] >= LARGE
+                calls += self._draw(step, textures, state, large or before)
+            if self._debug:
+                calls.append(partial(self._calls.check, f"{plan.operation}: pass {number} ({step.step.shader})"))
+        return steps
+
+    def _draw(self, draw: Draw, textures: Mapping[str, Texture], state: _State, large: bool) -> list[Call]:
+        """Turn a pass into GL calls, its samplers and uniforms being set."""
+        gl, step = self._calls, draw.step
+        target = self._pool.framebuffer(tuple(textures[slot] for slot in step.outputs)).glo
+        calls = state.change("target", target, partial(gl.bind_framebuffer, GL_FRAMEBUFFER, target))
+        calls += state.change("view", draw.viewport, partial(gl.viewport, *draw.viewport))
+        calls += state.change("blend", step.accumulate, *(self._adding() if step.accumulate else self._replacing()))
+        for binding, (_, block) in enumerate(sorted(step.blocks.items())):
+            buffer = textures[block.slot].gl.mglo
+            bind = partial(buffer.bind_to_uniform_block, binding, 16 * block.first, 16 * block.count)
+            calls += state.change(("block", binding), block, bind)
+        calls += state.change("program", draw.program, partial(gl.use_program, draw.program))
+        return [*calls, partial(gl.draw_large if large else gl.draw, moderngl.TRIANGLES, 3 * step.step, 3)]
+
+    def _adding(self) -> tuple[Call, ...]:
+        add = (moderngl.ONE, moderngl.ONE)
+        return partial(self._context.enable_only, moderngl.BLEND), partial(setattr, self._context, "blend_func", add)
+
+    def _replacing(self) -> tuple[Call, ...]:
+        return (partial(self._context.enable_only, moderngl.NOTHING),)
+
+    def _compute(self, computation: Computation, textures: Mapping[str, Texture]) -> list[Call]:
+        """Turn a dispatch into GL calls; whatever comes next sees what it stored."""
+        stored = [textures[slot].gl for slot in computation.step.outputs]
+        binds: list[Call] = [partial(gl.bind_to_image, unit, False, True) for unit, gl in enumerate(stored)]
+        run = partial(computation.program.run, *computation.step.groups, 1)
+        return [*binds, run, self._context.memory_barrier]
+
+
+class _State:
+    """What the calls of a plan so far have set."""
+
+    def __init__(self) -> None:
+        self._known: dict[Any, Any] = {}
+
+    def change(self, key: Any, value: Any, *calls: Call) -> list[Call]:
+        """Calls that set a value, none where it is set already."""
+        if self._known.get(key) == value:
+            return []
+        self._known[key] = value
+        return list(calls)
+
+    def forget(self, key: Any) -> None:
+        """Note that a value is no longer known."""
+        self._known.pop(key, None)
+
+
+def _form(operand: Any) -> str:
+    """Say what was given in place of a texture."""
+    return f"an array of shape {operand.shape}" if isinstance(operand, np.ndarray) else type(operand).__name__

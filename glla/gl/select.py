@@ -1,0 +1,228 @@
+"""Which context: the best that a request, the environment and the machine allow.
+
+`open_context` chooses. The environment overrides what the code asks for:
+
+=================  ==============================================  =========================
+variable           values                                          overrides
+=================  ==============================================  =========================
+``GLLA_BACKEND``   ``auto``, ``egl``, ``glfw``                     ``backend``
+``GLLA_DEVICE``    an EGL device's index, ``software``,            ``index`` and ``software``
+                   ``hardware``
+=================  ==============================================  =========================
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import moderngl
+
+from glla.errors import ContextError, ThreadError
+from glla.gl.calls import GL_RENDERER, GL_VERSION, string
+from glla.gl.current import Loader
+from glla.gl.egl import EGLDevice, query_devices
+from glla.gl.forks import check_process
+from glla.gl.loaders import EGLLoader, GLFWLoader
+from glla.gl.mend import MEND_EGL, MEND_GLFW, MEND_VERSION
+
+BACKENDS = ("auto", "egl", "glfw")
+_SOFTWARE_RENDERERS = ("llvmpipe", "softpipe", "swrast", "swiftshader", "software r", "gdi generic")
+
+
+def is_software_renderer(renderer: str) -> bool:
+    """Whether OpenGL's GL_RENDERER names a rasteriser that runs on the CPU."""
+    return any(name in renderer.lower() for name in _SOFTWARE_RENDERERS)
+
+
+def _check_version(loader: Loader) -> None:
+    """Raise unless the current context is one of desktop OpenGL 3.3 or newer."""
+    text = string(loader.load_opengl_function, GL_VERSION)
+    number = re.match(r"(\d+)\.(\d+)", text)  # "OpenGL ES 3.2 ..." does not begin with a number
+    if number is None or (int(number[1]), int(number[2])) < (3, 3):
+        raise ContextError(f"OpenGL 3.3 core is needed, found {text}; {MEND_VERSION}")
+
+
+def _check_renderer(loader: Loader, software: bool | None) -> None:
+    """Raise unless the current context is of the kind asked for; EGL may be wrong about it, and GLFW is silent."""
+    if software is None:
+        return
+    renderer = string(loader.load_opengl_function, GL_RENDERER)
+    if software and not is_software_renderer(renderer):
+        raise ContextError(f"a software rasteriser is asked for, found {renderer}; {MEND_EGL}")
+    if not software and is_software_renderer(renderer):
+        raise ContextError(f"hardware is asked for, found the software rasteriser {renderer}; install the GPU's driver")
+
+
+@dataclass(frozen=True)
+class _Request:
+    """What is asked for, and the environment variables that had a say in it."""
+
+    backend: str
+    index: int | None
+    software: bool | None
+    overrides: str = ""
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    label: str
+    make: Callable[[], Loader]
+
+
+def open_context(
+    backend: str = "auto", index: int | None = None, software: bool | None = None
+) -> tuple[moderngl.Context, Loader]:
+    """Open an OpenGL 3.3 core context and leave it current in this thread.
+
+    Parameters
+    ----------
+    backend : {"auto", "egl", "glfw"}
+        ``"auto"`` takes EGL's devices, then EGL without a device, then GLFW if there is a display; on macOS and
+        Windows it takes GLFW.
+    index : int or None
+        The EGL device to take, and no other; see `list_egl_devices`.
+    software : bool or None
+        True takes software rasterisers only, False hardware only, None hardware first.
+
+    Returns
+    -------
+    context : moderngl.Context
+        Its ``release()`` releases the loader too. Nothing on it is collected behind your back (``gc_mode`` is None).
+    loader : Loader
+        Makes the context current, and says whether it is.
+
+    Raises
+    ------
+    ContextError
+        None could be opened; the message lists what was tried, why it failed, and what mends it. Or an argument or
+        one of ``GLLA_BACKEND`` and ``GLLA_DEVICE``, which override the arguments, has a bad value.
+    ThreadError
+        OpenGL was used before this process was forked.
+    """
+    check_process()
+    request = _apply_environment(_check_arguments(backend, index, software))
+    if request.backend == "glfw" and request.index is not None:
+        raise ContextError(
+            f"open_context: index chooses an EGL device, got index {request.index} with backend 'glfw'"
+            f"{request.overrides}; leave one of them out"
+        )
+    failures = []
+    for candidate in _candidates(request):
+        try:
+            return _open(candidate, request.software)
+        except (ContextError, ThreadError) as error:
+            failures.append(f"\n  - {candidate.label}: {error}")
+    raise ContextError(f"open_context: no OpenGL 3.3 core context{request.overrides}; tried:{''.join(failures)}")
+
+
+def _check_arguments(backend: str, index: int | None, software: bool | None) -> _Request:
+    if backend not in BACKENDS:
+        raise ContextError(f"open_context: backend must be one of {', '.join(map(repr, BACKENDS))}, got {backend!r}")
+    if index is not None and (not isinstance(index, int) or isinstance(index, bool) or index < 0):
+        raise ContextError(f"open_context: index must be an int from 0, or None, got {index!r}; see list_egl_devices()")
+    if software not in (None, True, False):
+        raise ContextError(f"open_context: software must be True, False or None, got {software!r}")
+    return _Request(backend, index, software)
+
+
+def _apply_environment(request: _Request) -> _Request:
+    """Let GLLA_BACKEND and GLLA_DEVICE override what the code asks for; an empty variable is as good as none."""
+    backend, index, software = request.backend, request.index, request.software
+    in_force = []
+    if value := os.environ.get("GLLA_BACKEND", "").strip():
+        backend = value.lower()
+        in_force.append(f"GLLA_BACKEND={value}")
+        if backend not in BACKENDS:
+            raise ContextError(f"open_context: GLLA_BACKEND must be one of {', '.join(BACKENDS)}, got {value!r}")
+    if value := os.environ.get("GLLA_DEVICE", "").strip():
+        index, software = _parse_device(value)
+        in_force.append(f"GLLA_DEVICE={value}")
+    overrides = f" (in force: {', '.join(in_force)})" if in_force else ""
+    return _Request(backend, index, software, overrides)
+
+
+def _parse_device(value: str) -> tuple[int | None, bool | None]:
+    """Read GLLA_DEVICE as (index, software)."""
+    if re.fullmatch("[0-9]+", value):
+        return int(value), None
+    if value.lower() in ("software", "hardware"):
+        return None, value.lower() == "software"
+    raise ContextError(
+        f"open_context: GLLA_DEVICE must be an EGL device's index, 'software' or 'hardware', got {value!r}"
+    )
+
+
+def _candidates(request: _Request) -> list[_Candidate]:
+    """List what may serve a request, best first; what cannot is listed too, to fail with its reason."""
+    if request.backend == "egl" or request.index is not None:
+        return _egl_candidates(request)
+    if request.backend == "glfw" or sys.platform in ("darwin", "win32"):
+        return [_Candidate("GLFW", GLFWLoader)]
+    if os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
+        return [*_egl_candidates(request), _Candidate("GLFW", GLFWLoader)]
+    return [*_egl_candidates(request), _failing("GLFW", f"there is no display; {MEND_GLFW}")]
+
+
+def _egl_candidates(request: _Request) -> list[_Candidate]:
+    devices, problem = query_devices()
+    if request.index is not None:
+        return [_indexed_candidate(devices, problem, request.index)]
+    surfaceless = _Candidate("EGL surfaceless", functools.partial(EGLLoader, None))
+    if problem is not None:
+        return [_failing("EGL devices", problem), surfaceless]
+    wanted = [device for device in devices if request.software in (None, device.software)]
+    if not wanted:
+        kind = "software rasteriser" if request.software else "hardware"
+        there = "; ".join(f"{device.index} is {device.name}" for device in devices)
+        return [_failing("EGL devices", f"none of them is {kind} ({there})"), surfaceless]
+    wanted.sort(key=lambda device: device.software)  # stable: hardware first, else EGL's order
+    return [*map(_device_candidate, wanted), surfaceless]
+
+
+def _indexed_candidate(devices: list[EGLDevice], problem: str | None, index: int) -> _Candidate:
+    if index < len(devices):
+        return _device_candidate(devices[index])
+    counted = f"EGL lists {len(devices)} of them, from 0; see list_egl_devices()"
+    return _failing(f"EGL device {index}", problem or counted)
+
+
+def _device_candidate(device: EGLDevice) -> _Candidate:
+    return _Candidate(f"EGL device {device.index} ({device.name})", functools.partial(EGLLoader, device))
+
+
+def _failing(label: str, reason: str) -> _Candidate:
+    def fail() -> NoReturn:
+        raise ContextError(reason)
+
+    return _Candidate(label, fail)
+
+
+def _open(candidate: _Candidate, software: bool | None) -> tuple[moderngl.Context, Loader]:
+    """Open one candidate and leave it current; where it will not do, all is as it was."""
+    loader = candidate.make()
+    try:
+        with loader:
+            _check_version(loader)
+            _check_renderer(loader, software)
+            context = _wrap(loader)
+        loader.make_current()
+    except BaseException:
+        loader.release()
+        raise
+    return context, loader
+
+
+def _wrap(loader: Loader) -> moderngl.Context:
+    settings: Any = {"context": loader}  # moderngl's stub wants a dict for each setting
+    try:
+        context = moderngl.create_context(require=330, **settings)
+    except Exception as error:  # moderngl raises plain Exception
+        raise ContextError(f"moderngl.create_context failed: {error}; {MEND_VERSION}") from error
+    context.clear_errors()  # moderngl's look at the default framebuffer must not be blamed on the first plan
+    return context

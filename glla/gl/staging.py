@@ -1,0 +1,282 @@
+"""Transfers that let the CPU go on: through staging buffers, which the host fills or empties while the GPU computes.
+
+OpenGL takes commands in order, so what is queued is safe: a texture may be given back as soon as the last command that
+reads it is queued. Only host memory is not part of that order. Therefore a transfer goes by a staging buffer, and a
+fence says when the GPU is done with it:
+
+    upload      host writes the buffer | queued: buffer -> raw texture, pack, fence | the host may write it again
+    read-back   queued: unpack, raw texture -> buffer, fence | the host may read the buffer
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from types import TracebackType
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.errors import DeviceError, OptionError, ReleasedError, ShapeError
+from glla.gl.calls import (
+    GL_MAP_READ_BIT,
+    GL_MAP_UNSYNCHRONIZED_BIT,
+    GL_MAP_WRITE_BIT,
+    GL_PIXEL_PACK_BUFFER,
+    GL_STREAM_READ,
+    Calls,
+)
+from glla.gl.fence import Fence
+from glla.gl.pool import Texture, handle
+from glla.operations import packing
+from glla.passes import Limits, Plan, Storage
+from glla.passes.layout import Shape
+
+Array = NDArray[np.float32]
+
+
+class Lender(Protocol):
+    """A device, as far as it is needed here."""
+
+    limits: Limits
+    staging: Staging
+
+    def current(self) -> AbstractContextManager[object]:
+        """Make the context current for a block."""
+
+    def lend(self, storage: Storage) -> Texture:
+        """Lend a texture or a buffer."""
+
+    def run(self, plan: Plan, **operands: Texture) -> dict[str, Texture]:
+        """Run a plan."""
+
+
+def staging(elements: int) -> Storage:
+    """Storage of a staging buffer for some float32 numbers."""
+    return Storage(1, elements, 1, buffer=True, staging=True)
+
+
+class Staging:
+    """What OpenGL does with the staging buffers of one context, which must be current in every call."""
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+        self._fences: dict[int, Fence] = {}  # by the name of the buffer that the GPU still uses
+
+    def specify(self, buffer: int, nbytes: int) -> None:
+        """Give a new buffer memory that host and GPU both reach: where the driver puts others, a map waits for it."""
+        self._calls.bind_buffer(GL_PIXEL_PACK_BUFFER, buffer)
+        self._calls.buffer_data(GL_PIXEL_PACK_BUFFER, nbytes, None, GL_STREAM_READ)
+        self._calls.bind_buffer(GL_PIXEL_PACK_BUFFER, 0)
+
+    def send(self, buffer: Texture, texture: Texture) -> None:
+        """Queue the copy of a buffer's first bytes to a texture."""
+        handle(texture).write(handle(buffer))
+        self._mark(buffer)
+
+    def fetch(self, texture: Texture, buffer: Texture) -> None:
+        """Queue the copy of a texture to a buffer."""
+        handle(texture).read_into(handle(buffer))
+        self._mark(buffer)
+
+    def _mark(self, buffer: Texture) -> None:
+        if (fence := self._fences.pop(buffer.gl.glo, None)) is not None:
+            fence.delete()
+        self._fences[buffer.gl.glo] = Fence(self._calls)
+
+    def done(self, buffer: Texture, wait: bool) -> bool:
+        """Ask whether the GPU is done with a buffer, or wait until it is.
+
+        Raises
+        ------
+        DeviceError
+            The driver cannot wait.
+        """
+        fence = self._fences.get(buffer.gl.glo)
+        if fence is None:
+            return True
+        reached = fence.wait(None if wait else 0)
+        if reached:
+            del self._fences[buffer.gl.glo]
+        return reached
+
+    @contextmanager
+    def mapped(self, buffer: Texture, elements: int, write: bool) -> Iterator[Array]:
+        """Give the first elements of a buffer as an array, to read or to write, once the GPU is done with it."""
+        self.done(buffer, wait=True)
+        access = GL_MAP_WRITE_BIT | GL_MAP_UNSYNCHRONIZED_BIT if write else GL_MAP_READ_BIT
+        self._calls.bind_buffer(GL_PIXEL_PACK_BUFFER, handle(buffer).glo)
+        address = self._calls.map_buffer_range(GL_PIXEL_PACK_BUFFER, 0, 4 * elements, access)
+        self._calls.bind_buffer(GL_PIXEL_PACK_BUFFER, 0)
+        if not address:
+            raise DeviceError("transfer: the driver does not map the buffer; release matrices, or use smaller blocks")
+        try:
+            yield np.ctypeslib.as_array((ctypes.c_float * elements).from_address(address))
+        finally:
+            self._calls.bind_buffer(GL_PIXEL_PACK_BUFFER, buffer.gl.glo)
+            self._calls.unmap_buffer(GL_PIXEL_PACK_BUFFER)
+            self._calls.bind_buffer(GL_PIXEL_PACK_BUFFER, 0)
+
+
+class Uploads:
+    """Uploads through two staging buffers that take turns. Use it as a context manager: at the end they are given back.
+
+    Parameters
+    ----------
+    device : Device
+        Where to.
+    elements : int
+        Most elements of one array.
+    """
+
+    def __init__(self, device: Lender, elements: int) -> None:
+        self._device = device
+        self._elements = elements
+        self._buffers: list[Texture] = []
+
+    def __enter__(self) -> Uploads:
+        try:
+            for _ in range(2):
+                self._buffers.append(self._device.lend(staging(self._elements)))
+        except BaseException:
+            self._release()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._release()
+
+    def _release(self) -> None:
+        for buffer in self._buffers:
+            buffer.release()
+        self._buffers.clear()
+
+    def upload(self, array: Array, shape: Shape | None = None) -> Texture:
+        """Pack a 2-D float32 array into a texture. Waits for the upload before the last one, and for nothing else.
+
+        Parameters
+        ----------
+        array : ndarray of float32, shape (m, n), m, n > 0
+            Of any strides, or mapped from a file. It is copied before this returns.
+        shape : tuple of int, optional
+            At least (m, n): zeros are put below and to the right of the array.
+
+        Returns
+        -------
+        Texture
+            Packed.
+        """
+        shape = shape or (array.shape[0], array.shape[1])
+        if shape[0] * shape[1] > self._elements or array.shape[0] > shape[0] or array.shape[1] > shape[1]:
+            raise OptionError(
+                f"upload: {self._elements} elements at most were asked for, got shape {array.shape} in {shape}"
+            )
+        device, side = self._device, self._device.limits.texture_size
+        raw: dict[str, Texture] = {}
+        with device.current():
+            try:
+                if max(shape) > side:
+                    plan = packing.pack_tiles(shape, side)
+                    for number, (top, left, rows, columns) in enumerate(packing.tiles(shape, side)):
+                        part = array[top : top + rows, left : left + columns]
+                        raw[f"raw_{number}"] = self._send(part, (rows, columns))
+                else:
+                    transposed = abs(array.strides[0]) < abs(array.strides[1])
+                    plan = packing.pack(shape, transposed)
+                    raw["raw"] = self._send(*((array.T, shape[::-1]) if transposed else (array, shape)))
+                return device.run(plan, **raw)["packed"]
+            finally:
+                for texture in raw.values():
+                    texture.release()
+
+    def _send(self, array: Array, shape: Shape) -> Texture:
+        """Copy an array to a buffer, and queue the copy from there to a raw texture."""
+        device, buffer = self._device, self._buffers[0]
+        with device.staging.mapped(buffer, shape[0] * shape[1], write=True) as elements:
+            _fill(elements.reshape(shape), array)
+        self._buffers.reverse()
+        texture = device.lend(Storage(*shape, 1))
+        device.staging.send(buffer, texture)
+        return texture
+
+
+def _fill(target: Array, array: Array) -> None:
+    """Copy an array to the upper left corner, and zeros beside it."""
+    rows, columns = array.shape
+    target[:rows, :columns] = array
+    target[rows:] = 0
+    target[:rows, columns:] = 0
+
+
+class Download:
+    """A matrix on its way to the host, made by `Device.download_later`.
+
+    Examples
+    --------
+    >>> import glla
+    >>> device = glla.default_device()
+    >>> download = device.download_later(glla.asarray([[1, 2]], device).texture, (1, 2))
+    >>> download.result()
+    array([[1., 2.]], dtype=float32)
+    """
+
+    def __init__(self, device: Lender, texture: Texture, shape: Shape) -> None:
+        self._device = device
+        self.shape = shape
+        self._pieces: list[tuple[packing.Tile, Texture]] = []
+        try:
+            for tile in packing.tiles(shape, device.limits.texture_size):
+                raw = device.run(packing.unpack(shape, tile), packed=texture)["raw"]
+                try:
+                    buffer = device.lend(staging(tile[2] * tile[3]))
+                    self._pieces.append((tile, buffer))
+                    device.staging.fetch(raw, buffer)
+                finally:
+                    raw.release()
+        except BaseException:
+            self.release()
+            raise
+
+    def ready(self) -> bool:
+        """Ask whether `result` need not wait."""
+        with self._device.current():
+            return all(self._device.staging.done(buffer, wait=False) for _, buffer in self._live())
+
+    def result(self, out: Array | None = None) -> Array:
+        """Wait until it has come, copy it out, and give the memory on the device back. For one call.
+
+        Parameters
+        ----------
+        out : ndarray of float32, optional
+            Where to put it, with any strides; by default a new C-contiguous array.
+
+        Returns
+        -------
+        ndarray of float32
+            `out`, or the new array.
+        """
+        pieces = self._live()
+        if out is not None and out.shape != self.shape:
+            raise ShapeError(f"download: out must have shape {self.shape}, got {out.shape}")
+        result = np.empty(self.shape, dtype=np.float32) if out is None else out
+        with self._device.current():
+            for (top, left, rows, columns), buffer in pieces:
+                with self._device.staging.mapped(buffer, rows * columns, write=False) as elements:
+                    result[top : top + rows, left : left + columns] = elements.reshape(rows, columns)
+        self.release()
+        return result
+
+    def _live(self) -> list[tuple[Any, Texture]]:
+        if not self._pieces:
+            raise ReleasedError("download: its result was fetched, or it was released; start another one")
+        return self._pieces
+
+    def release(self) -> None:
+        """Do without the result; a second call does nothing."""
+        for _, buffer in self._pieces:
+            buffer.release()
+        self._pieces = []

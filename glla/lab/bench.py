@@ -1,0 +1,285 @@
+"""The bench: one contender at one size, verified, then timed; and the CPU beside it.
+
+`Bench.verify` runs it cold and has the result judged; `Bench.time` is for what was right, and keeps every sample, by
+the wall clock and, where the device has one, by the GPU's own. `Beside` times the CPU before and after the contenders
+of a size: where its two figures are too far apart, the machine was busy with something else.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import numpy as np
+
+from glla.gl import Device, GPUClock
+from glla.lab import peers
+from glla.lab.operations import Arrays, Job
+from glla.lab.peers import BusyError, Figure, Peer
+from glla.lab.samples import Samples
+from glla.testing import Verdict
+
+Judge = Callable[[Any], Verdict]
+T = TypeVar("T")
+
+SEED = 2007
+"""Of the random matrices, unless another is asked for."""
+
+ATTEMPTS = 3
+"""Times that a size is measured at most, until its peer's figures agree."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long to time.
+
+    Attributes
+    ----------
+    repeats : int
+        Repeats wanted; their median counts.
+    fewest : int
+        Repeats done even if they take long.
+    seconds : float
+        More than `fewest` only as long as all together take less.
+    warm : float
+        Seconds of the same work before a GPU is timed: its clock falls while the CPU verifies.
+    peer : peers.Effort
+        How long to time the CPU, at either end of a size.
+    """
+
+    repeats: int
+    fewest: int = 3
+    seconds: float = 2.0
+    warm: float = 0.0
+    peer: peers.Effort = field(default_factory=peers.Effort)
+
+
+EFFORTS = {  # (software, quick)
+    (True, True): Effort(repeats=5, seconds=0.1, peer=peers.QUICK),
+    (True, False): Effort(repeats=9),
+    (False, True): Effort(repeats=5, seconds=0.1, warm=0.2, peer=peers.QUICK),
+    (False, False): Effort(repeats=9, seconds=1.0, warm=0.3),
+}
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What a cold run and a run end to end gave.
+
+    Attributes
+    ----------
+    verdict : Verdict
+        The worse one of the two.
+    found : Any
+        The result that it is about.
+    cold : float
+        Seconds of the first run: building the plan, compiling, running.
+    passes : int
+        Passes of that run.
+    """
+
+    verdict: Verdict
+    found: Any
+    cold: float
+    passes: int
+
+
+@dataclass(frozen=True)
+class Timed:
+    """Every sample of a contender.
+
+    Attributes
+    ----------
+    resident : Samples or None
+        Operands and results on the device; None for what only runs end to end.
+    gpu : Samples or None
+        The same runs by the GPU's own clock; None where there is none.
+    end_to_end : Samples
+        From NumPy to NumPy.
+    """
+
+    resident: Samples | None
+    gpu: Samples | None
+    end_to_end: Samples
+
+    @property
+    def seconds(self) -> float:
+        """The figure that is compared: the resident one where there is one."""
+        return (self.resident or self.end_to_end).median
+
+
+class Bench:
+    """Measures jobs on a device.
+
+    Parameters
+    ----------
+    device : Device
+        Where.
+    effort : Effort
+        How long to time.
+    """
+
+    def __init__(self, device: Device, effort: Effort) -> None:
+        self.device, self.effort = device, effort
+        self._gpu = device.gpu_clock()
+
+    def verify(self, job: Job, judge: Judge) -> Verified:
+        """Run a job for the first time, and have judged what it gives: resident, and end to end.
+
+        Parameters
+        ----------
+        job : Job
+            Made just now, after `Device.forget` or on a new device, so that its first run is a cold start.
+        judge : callable
+            Result -> `Verdict`.
+        """
+        passes = self.device.stats().passes
+        seconds, result = clock(job.run or job.end_to_end, self.device)
+        passes = self.device.stats().passes - passes
+        found = result if job.run is None else job.fetch(result)
+        del result
+        runs = [(judge(found), found)]
+        again = found if job.run is None else job.end_to_end()
+        if not same(found, again):  # where they agree, one judgement, which takes its time, serves both
+            runs.append((judge(again), again))
+        verdict, found = max(runs, key=lambda one: (not one[0].ok, one[0].ratio))
+        return Verified(verdict, found, job.building + seconds, passes)
+
+    def time(self, job: Job) -> Timed:
+        """Time a job that is verified. What is resident is warmed up again: between transfers a GPU idles."""
+        self._warm_up(job.end_to_end)
+        whole, _ = self._repeated(job.end_to_end)
+        if job.run is None:
+            return Timed(None, None, Samples.of(whole))
+        self._warm_up(job.run)
+        wall, gpu = self._repeated(job.run, self._gpu)
+        return Timed(Samples.of(wall), Samples.of(gpu) if gpu else None, Samples.of(whole))
+
+    def median(self, work: Callable[[], Any], hopeless: float = np.inf) -> float:
+        """Time some work that has run before, by its median; once only if that takes more than `hopeless` seconds."""
+        first, _ = clock(work, self.device)
+        if first > hopeless:
+            return first
+        return Samples.of([first, *self._repeated(work)[0]]).median
+
+    def _warm_up(self, work: Callable[[], Any]) -> None:
+        """Work for a while: a GPU's clock fell while the CPU judged the result."""
+        end = time.perf_counter() + self.effort.warm
+        while time.perf_counter() < end:
+            clock(work, self.device)
+
+    def _repeated(self, work: Callable[[], Any], gpu: GPUClock | None = None) -> tuple[list[float], list[float]]:
+        """Time some work that has run before: seconds of each repeat by the wall clock, and by the GPU's."""
+        effort, wall, own = self.effort, list[float](), list[float]()
+        while len(wall) < effort.repeats and (len(wall) < effort.fewest or sum(wall) < effort.seconds):
+            if gpu is None:
+                wall.append(clock(work, self.device)[0])
+            else:
+                one, other = both_clocks(work, self.device, gpu)
+                wall.append(one)
+                own.append(other)
+        return wall, own
+
+
+def clock(work: Callable[[], T], device: Device) -> tuple[float, T]:
+    """Run once: seconds until the device has finished, and the result."""
+    device.finish()
+    start = time.perf_counter()
+    result = work()
+    device.finish()
+    return time.perf_counter() - start, result
+
+
+def both_clocks(work: Callable[[], object], device: Device, gpu: GPUClock) -> tuple[float, float]:
+    """Run once: seconds by the wall clock, and by the GPU's, from its first command to its last."""
+    with device.current():
+        device.finish()
+        gpu.stamp()
+        start = time.perf_counter()
+        result = work()
+        gpu.stamp()
+        device.finish()
+        wall = time.perf_counter() - start
+        first, last = gpu.read()
+    del result
+    return wall, max(0.0, last - first)
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two results agree bit for bit."""
+    if isinstance(one, dict):
+        return all(same(one[name], other[name]) for name in one)
+    if isinstance(one, tuple):
+        return all(map(same, one, other))
+    return bool(np.array_equal(one, other))
+
+
+@dataclass
+class Beside:
+    """The CPU's figures of a run.
+
+    Attributes
+    ----------
+    effort : peers.Effort
+        How long to time it, before and after the contenders.
+    package : str or None
+        Only this package's ways to call it.
+    tolerant : bool
+        Go on where its figures disagree, and keep what is wrong in `troubles`.
+    say : callable
+        Takes a line about what goes on.
+    figures : dict
+        By the name and the size of the work: operations that have a peer in common share its figure.
+    troubles : list of str
+        Which figures disagree; empty unless `tolerant`.
+    """
+
+    effort: peers.Effort
+    package: str | None = None
+    tolerant: bool = False
+    say: Callable[[str], object] = lambda text: None
+    figures: dict[str, Figure] = field(default_factory=dict)
+    troubles: list[str] = field(default_factory=list)
+
+    def start(self, peer: Peer, size: str, arrays: Arrays, agreed: int = 0) -> Figure:
+        """Time a peer before the contenders: anew, what seemed fastest too, or after blocks that agreed."""
+        key = peer_key(peer, size)
+        if agreed:
+            self.figures[key].keep(agreed)
+        else:
+            self.figures[key] = Figure(peer, size, arrays, self.effort, self.package)
+        self.figures[key].time(arrays)
+        return self.figures[key]
+
+    def between(self, peer: Peer, size: str, arrays: Arrays, work: Callable[[], T]) -> T:
+        """Do the work of one size between two measurements of the peer; again, where they disagree.
+
+        Raises
+        ------
+        BusyError
+            They disagreed `ATTEMPTS` times.
+        """
+        key = peer_key(peer, size)
+        agreed = self.figures[key].blocks if key in self.figures else 0
+        for attempt in range(1, ATTEMPTS + 1):
+            figure = self.start(peer, size, arrays, agreed)
+            result = work()
+            figure.time(arrays)
+            apart = figure.disagreement()
+            if not apart or self.tolerant:
+                self.troubles += [apart] if apart else []
+                best = figure.best
+                self.say(f"{peer.name} {size}: {1e3 * best.samples.median:.3g} ms ({best})")
+                return result
+            self.say(f"busy machine? {apart}; measured {attempt} of {ATTEMPTS} times")
+        raise BusyError(
+            f"benchmarks: a peer's figures must agree, got {apart}; the machine is busy with something else: "
+            "let it come to rest, or mark the results as of a busy machine with --tolerate-busy"
+        )
+
+
+def peer_key(peer: Peer, size: str) -> str:
+    """Name and size of a peer's work: what has them in common has one figure in a run."""
+    return f"{peer.name}, {size}"

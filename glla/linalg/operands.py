@@ -1,0 +1,94 @@
+"""Operands of the public functions: what they may be, where they lie, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.array.array import Matrix
+from glla.array.convert import Array, as_float32, as_real, checked_device, is_one_of, refuse_nonfinite
+from glla.errors import DeviceMismatchError, NonFiniteError, OptionError, ShapeError
+from glla.gl import Device, Texture, default_device
+from glla.operations import Operation
+
+
+def device_of(function: str, device: Device | None, *values: Any) -> Device:
+    """Device to work on: that of the matrices among the operands, the one asked for, or the default one."""
+    for value in values:
+        if isinstance(value, Matrix):
+            if device is not None and value.device is not device:
+                raise DeviceMismatchError(f"{function}: operands must live on one device; pass numpy() of one of them")
+            device = value.device
+    return checked_device(function, device) or default_device()
+
+
+def operand(function: str, name: str, value: Any, check_finite: bool) -> Array | Matrix:
+    """Take a Matrix as it is, and anything else as an array of float32."""
+    return value if isinstance(value, Matrix) else as_float32(function, name, value, check_finite)
+
+
+def stored(value: Array | Matrix) -> Array | Texture:
+    """Give an operand as plans take it: an array, or the texture as it lies, transposed or not."""
+    return value.value.texture if isinstance(value, Matrix) else value
+
+
+def row(value: Any) -> Any:
+    """See a vector as a row."""
+    return value[np.newaxis, :] if value.ndim == 1 else value
+
+
+def column(value: Any) -> Any:
+    """See a vector as a column."""
+    return value[:, np.newaxis] if value.ndim == 1 else value
+
+
+def two_dimensional(function: str, name: str, value: Array | Matrix) -> None:
+    """Raise ShapeError unless an operand is one matrix."""
+    if value.ndim != 2:
+        raise ShapeError(f"{function}: {name} must be two-dimensional, got shape {value.shape}; reshape it")
+
+
+def square(function: str, name: str, value: NDArray[Any] | Matrix) -> None:
+    """Raise ShapeError unless an operand is square, or a stack of square matrices."""
+    if value.ndim < 2:
+        raise ShapeError(f"{function}: {name} must be at least two-dimensional, got shape {value.shape}; reshape it")
+    if value.shape[-1] != value.shape[-2]:
+        raise ShapeError(f"{function}: the last two dimensions of {name} must be square, got shape {value.shape}")
+
+
+def matching(function: str, a: Any, b: Any) -> None:
+    """Raise ShapeError unless b has as many rows as A."""
+    rows = b.shape[0] if b.ndim == 1 else b.shape[-2]
+    if rows != a.shape[-1]:
+        raise ShapeError(f"{function}: b must have as many rows as A, got A {a.shape} and b {b.shape}")
+
+
+def refuse_nonfinite_largest(function: str, name: str, largest: Array) -> None:
+    """Raise if the largest entry of a Matrix says that it holds NaN or infinity.
+
+    Arithmetic on the device may have made them, as IEEE 754 has it. Arrays of the host were looked at as they came in.
+    """
+    if not np.isfinite(largest).all():
+        raise NonFiniteError(
+            f"{function}: {name} must not hold NaN or infinity, got a Matrix that does; find out which operation "
+            "made them with its numpy(check_finite=True), or pass check_finite=False to let them through"
+        )
+
+
+def known_variant(function: str, operation: Operation, variant: Any) -> None:
+    """Raise OptionError unless the operation has such a variant."""
+    if variant is not None and not is_one_of(variant, operation.variants):
+        raise OptionError(f"{function}: variant must be one of {', '.join(operation.variants)}, got {variant!r}")
+
+
+def as_float64(function: str, name: str, value: Any, check_finite: bool) -> NDArray[np.float64]:
+    """Convert to float64 with the checks of `as_float32`, but without its rounding."""
+    if isinstance(value, Matrix):
+        return value.numpy().astype(np.float64)
+    array = as_real(function, name, value)
+    if check_finite:
+        refuse_nonfinite(function, name, array)
+    with np.errstate(over="ignore", under="ignore"):
+        return array.astype(np.float64)

@@ -1,0 +1,184 @@
+"""The public matrix product."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from glla.array.array import Matrix, upload
+from glla.array.convert import Array, finite_result
+from glla.errors import DTypeError, OptionError, OptionTypeError, ShapeError
+from glla.gl import Device
+from glla.linalg import tiling
+from glla.linalg.operands import column, device_of, known_variant, operand, row, stored, two_dimensional
+from glla.linalg.routes import batched
+from glla.operations import OPERATIONS, tiles
+from glla.operations.matmul import KERNEL
+from glla.passes import forms_of
+from glla.registry import public
+
+OPERATION = OPERATIONS["matmul"]
+
+
+@public()
+def matmul(
+    a: Any,
+    b: Any,
+    *,
+    out: Any = None,
+    variant: str | None = None,
+    device: Device | None = None,
+    check_finite: bool = True,
+) -> Any:
+    """Matrix product with the semantics of `numpy.matmul`.
+
+    Parameters
+    ----------
+    a, b : array_like or Matrix, shapes (..., m, k) and (..., k, n)
+        Real numbers. A 1-D `a` counts as a row, a 1-D `b` as a column, and that dimension is dropped from the result.
+        Leading dimensions broadcast; one plan serves a whole stack of small matrices, see `glla.linalg.stacks`. Arrays
+        may be larger than a texture, or than the device's memory: they are cut into tiles then, which stream through
+        the device, see `glla.linalg.tiling`. They may be mapped from files (`numpy.memmap`); what is not float32 is
+        converted as a whole first, in the host's memory.
+    out : ndarray of float32, optional
+        Where the result goes, of its shape; it may be mapped from a file. Not beside a Matrix.
+    variant : str, optional
+        A key of ``glla.operations.matmul.VARIANTS``, for example ``inner_product`` or ``virtual_cube``; `glla variants`
+        lists them. The products of a stack are then made one by one. By default `glla.operations.matmul.choose`
+        decides.
+    device : Device, optional
+        By default the device of a Matrix among the operands, or the default device.
+    check_finite : bool
+        Refuse NaN and infinity, in the operands and in the result.
+
+    Returns
+    -------
+    ndarray of float32, shape (..., m, n), or Matrix
+        An array synchronises, a Matrix does not. The product of a Matrix and a 1-D array is a 1-D array.
+
+    Raises
+    ------
+    ShapeError
+        Inner dimensions differ, leading ones do not broadcast, or an operand is a scalar; `out` has another shape.
+    DTypeError, NonFiniteError
+        Complex or object operands; NaN, infinity, or an overflow of float32 (`out`, if given, holds it then). `out` is
+        not float32.
+    OptionError
+        No such variant; `out` is no array that can be written, or stands beside a Matrix.
+    LimitError
+        The variant needs more than this device has: ``compute_tiled`` needs OpenGL 4.3. Or a Matrix is larger than a
+        texture.
+    OutOfMemoryError
+        Not even the smallest tile has room on the device.
+
+    Notes
+    -----
+    Error: abs(C - C^) <= K u abs(A) abs(B) elementwise, u = 2^-24, and usually below 4 sqrt(K) u abs(A) abs(B).
+    Integers are exact as long as all partial sums stay below 2^24. Cost: 2 m k n flop; 1 pass (``inner_product``),
+    ceil(k / 2) (``virtual_cube``), or as the variant says. Source: Brodtkorb 2007, section 4.1.1.
+
+    Examples
+    --------
+    >>> import glla
+    >>> glla.matmul([[1, 2], [3, 4]], [[5], [6]])
+    array([[17.],
+           [39.]], dtype=float32)
+    """
+    known_variant("matmul", OPERATION, variant)
+    left = operand("matmul", "A", a, check_finite)
+    right = operand("matmul", "B", b, check_finite)
+    for name, one in (("A", left), ("B", right)):
+        if one.ndim == 0:
+            raise ShapeError(f"matmul: {name} must have at least one dimension, got a scalar; use * to scale")
+    if isinstance(left, Matrix) or isinstance(right, Matrix):
+        if out is not None:
+            raise OptionError("matmul: out must be None beside a Matrix, the result is a Matrix too; use its numpy()")
+        return _beside_a_matrix(left, right, variant, device, check_finite)
+    return finite_result("matmul", _of_arrays(left, right, out, variant, device), check_finite)
+
+
+def _beside_a_matrix(
+    a: Array | Matrix, b: Array | Matrix, variant: str | None, device: Device | None, check_finite: bool
+) -> Any:
+    left, right = row(a), column(b)
+    two_dimensional("matmul", "A", left)
+    two_dimensional("matmul", "B", right)
+    target = device_of("matmul", device, a, b)
+    OPERATION.check(forms_of((left, right)))
+    if left.size * right.size == 0 or 0 in left.shape:
+        empty = np.zeros((left.shape[0], right.shape[1]), dtype=np.float32)
+        result = upload(empty, target)
+    else:
+        result = Matrix(target, _run(target, left, right, variant), (left.shape[0], right.shape[1]))
+    return result if a.ndim == b.ndim else finite_result("matmul", result.numpy().reshape(-1), check_finite)
+
+
+def _run(device: Device, a: Array | Matrix, b: Array | Matrix, variant: str | None) -> Any:
+    """Multiply two matrices that fit the device, wherever they lie."""
+    plan = OPERATION.whole(forms_of((a, b)), device.limits, variant=variant)
+    return device.run(plan, **dict(zip(plan.operands, (stored(a), stored(b)), strict=True)))["C"]
+
+
+def _of_arrays(a: Array, b: Array, out: Any, variant: str | None, device: Device | None) -> Any:
+    left, right = row(a), column(b)
+    if left.shape[-1] != right.shape[-2]:
+        raise ShapeError(f"matmul: inner dimensions must agree, got A {a.shape} and B {b.shape}")
+    try:
+        stack = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
+    except ValueError:
+        raise ShapeError(f"matmul: leading dimensions must broadcast, got A {a.shape} and B {b.shape}") from None
+    full = (*stack, left.shape[-2], right.shape[-1])
+    shape = (*stack, *(full[-2:-1] if a.ndim > 1 else ()), *(full[-1:] if b.ndim > 1 else ()))
+    one = right.size == right.shape[-2] * right.shape[-1]  # one B for all: the rows of all A are those of one matrix
+    flat = (1, prod(full[:-1]), full[-1]) if one else (prod(stack), *full[-2:])
+    result = _target("matmul", out, shape, flat, (a, b))
+    if result.size and left.shape[-1] == 0:
+        result[...] = 0
+    elif result.size:
+        if one:
+            pair = left.reshape(1, -1, left.shape[-1]), right.reshape(1, *right.shape[-2:])
+        else:
+            lefts, rights = (np.broadcast_to(part, (*stack, *part.shape[-2:])) for part in (left, right))
+            pair = lefts.reshape(-1, *left.shape[-2:]), rights.reshape(-1, *right.shape[-2:])
+        _products(*pair, variant, device_of("matmul", device), result)
+    if out is None:
+        return result.reshape(shape)[()]
+    if not np.may_share_memory(result, out):
+        out[...] = result.reshape(shape)
+    return out
+
+
+def _target(
+    function: str, out: Any, shape: tuple[int, ...], flat: tuple[int, ...], operands: tuple[Array, ...]
+) -> Array:
+    """Array of shape `flat` to compute into: `out` itself where it can be seen so and is none of the operands."""
+    if out is None:
+        return np.empty(flat, dtype=np.float32)
+    rule = f"{function}: out must be a NumPy array that can be written"
+    if not isinstance(out, np.ndarray):
+        raise OptionTypeError(f"{rule}, got {type(out).__name__}")
+    if not out.flags.writeable:
+        raise OptionError(f"{rule}, got one that is read-only")
+    if out.dtype != np.float32:
+        raise DTypeError(f"{function}: out must be float32, got {out.dtype}; results are float32")
+    if out.shape != shape:
+        raise ShapeError(f"{function}: out must have the shape of the result, {shape}, got {out.shape}")
+    if any(np.may_share_memory(out, operand) for operand in operands):
+        return np.empty(flat, dtype=np.float32)
+    return np.asarray(out).reshape(flat)
+
+
+def _products(a: Array, b: Array, variant: str | None, device: Device, out: Array) -> None:
+    """Multiply two stacks of as many matrices."""
+    m, k, n = out.shape[1], a.shape[2], out.shape[2]
+    records = None if variant is not None else batched(device, OPERATION, (a, b), m * n)
+    if records is not None:
+        out[...] = records.reshape(out.shape)
+        return
+    for left, right, result in zip(a, b, out, strict=True):
+        if tiles.fits_whole(KERNEL, m, k, n, device.limits, device.room, variant):
+            result[...] = _run(device, left, right, variant)
+        else:
+            tiling.matmul(device, left, right, result, variant)

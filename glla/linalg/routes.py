@@ -1,0 +1,151 @@
+"""Calls on their way: one place decides it, see `glla.operations.routes`, and each way is run here.
+
+A stack of small matrices goes in pieces through one plan; if a piece does not fit the device's memory, in smaller
+pieces. Where not even one of them does, the matrices go one by one, and then perhaps in tiles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.array.convert import Array
+from glla.errors import LimitError, OutOfMemoryError, ShapeError
+from glla.gl import Device
+from glla.linalg.operands import column, matching
+from glla.operations import Operation
+from glla.operations.routes import batch_plan
+from glla.passes import Plan, forms_of
+
+
+def batched(
+    device: Device, operation: Operation, operands: Sequence[Array], length: int, **options: Any
+) -> Array | None:
+    """Send stacks through one plan, in as few pieces as fit. Synchronises.
+
+    Parameters
+    ----------
+    device : Device
+        Where.
+    operation : Operation
+        Which.
+    operands : sequence of ndarray of float32
+        Stacks with as many members each.
+    length : int
+        Elements of the record of a member.
+    **options
+        Of the operation.
+
+    Returns
+    -------
+    ndarray of float32, shape (members, length), or None
+        The records; None where the members go one by one: they are large, or not even one fits the memory.
+    """
+    forms = forms_of(operands)
+    most = operation.batch.most(forms, device.limits) if operation.batch is not None else 0
+    if not most:
+        return None
+    count, first = len(operands[0]), 0
+    records = np.empty((count, length), dtype=np.float32)
+    while first < count:
+        left = -(-(count - first) // most)
+        end = first - (first - count) // left  # pieces of one size share a plan
+        plan = batch_plan(operation, forms, device.limits, end - first, **options)
+        try:
+            records[first:end] = _piece(device, plan, length, [part[first:end] for part in operands])
+            first = end
+        except OutOfMemoryError:
+            if end - first == 1:
+                return None  # tiles, or blocks of columns, may need less
+            most = (end - first) // 2
+    return records
+
+
+def _piece(device: Device, plan: Plan, length: int, operands: Sequence[Array]) -> Array:
+    """Lay the operands out one after the other, run the plan, read the records."""
+    storage = plan.slots["raw"]
+    elements = np.empty(storage.height * storage.width, dtype=np.float32)
+    start = 0
+    for operand in operands:
+        elements[start : start + operand.size].reshape(operand.shape)[...] = operand
+        start += operand.size
+    elements[start:] = 0
+    uploaded = device.write(elements.reshape(storage.height, storage.width))
+    try:
+        result = device.run(plan, raw=uploaded)["records"]
+    finally:
+        uploaded.release()
+    records = device.read(result).reshape(-1)[: len(operands[0]) * length]
+    result.release()
+    return records.reshape(-1, length)
+
+
+def stacked(results: Iterable[Array]) -> Array:
+    """Put results one above the other, without a copy where there is only one."""
+    found = list(results)
+    return found[0][np.newaxis] if len(found) == 1 else np.stack(found)
+
+
+def in_stacks(
+    function: str,
+    a: NDArray[Any],
+    b: NDArray[Any],
+    every: Callable[..., Any],
+    dtype: np.dtype[Any],
+    *vectors: NDArray[Any],
+) -> Any:
+    """Solve a stack of systems: every(all A, all b, the stack's shape, the vectors that go with A).
+
+    If there is one A for all of them, they are one system with many right-hand sides.
+    """
+    if b.ndim == 0:
+        raise ShapeError(f"{function}: b must have at least one dimension, got a scalar")
+    matching(function, a, b)
+    rhs = column(b)
+    try:
+        stack = np.broadcast_shapes(a.shape[:-2], rhs.shape[:-2])
+    except ValueError:
+        raise ShapeError(f"{function}: leading dimensions must broadcast, got A {a.shape} and b {b.shape}") from None
+    result = np.empty((*stack, *rhs.shape[-2:]), dtype=dtype)
+    if result.size:
+        (n, columns), count = rhs.shape[-2:], prod(stack)
+        rights = np.broadcast_to(rhs, result.shape)
+        if a.size == n * n:
+            wide = np.moveaxis(rights, -2, 0)  # n x stack x columns
+            x = every(a.reshape(1, n, n), wide.reshape(1, n, -1), (), *(vector.reshape(1, n) for vector in vectors))
+            result[...] = np.moveaxis(x.reshape(wide.shape), 0, -2)
+        else:
+            lefts = np.broadcast_to(a, (*stack, n, n)).reshape(count, n, n)
+            beside = [np.broadcast_to(vector, (*stack, n)).reshape(count, n) for vector in vectors]
+            x = every(lefts, rights.reshape(count, n, columns), stack, *beside)
+            result[...] = x.reshape(result.shape)
+    return result[..., 0] if b.ndim == 1 else result
+
+
+def must_fit_a_texture(function: str, a: Array, device: Device) -> None:
+    """Raise LimitError for a matrix that is larger than a texture: only right-hand sides are streamed."""
+    most = 2 * device.limits.texture_size
+    if len(a) > most:
+        raise LimitError(
+            f"{function}: A must fit a texture, so be of order {most} at most on this device, got {a.shape}; only "
+            "right-hand sides are cut into blocks",
+            len(a),
+            most,
+        )
+
+
+def streams(device: Device, columns: int) -> bool:
+    """Whether right-hand sides go block by block: they are more than a texture holds, or there is a cap on memory."""
+    return columns > 2 * device.limits.texture_size or device.room is not None
+
+
+def out_of_memory(function: str, a: Any, error: OutOfMemoryError) -> OutOfMemoryError:
+    """Error for a matrix that does not fit the device's memory with its factors."""
+    return OutOfMemoryError(
+        f"{function}: A {a.shape} must fit the device's memory with its factors, only right-hand sides are cut "
+        f"into blocks; raise its max_bytes, or release matrices ({error})"
+    )

@@ -1,0 +1,268 @@
+"""Products, and systems with many right-hand sides, that exceed a texture or the memory allowed: cut and streamed.
+
+    C = A B, tile by tile                    A: its row panel stays while the tiles of B pass by (or the other way
+              +----+----+----+                  round, whichever moves less);
+              | B0 | B1 | B2 |               K: if a panel is too long, slabs of the inner dimension add up on the
+              +----+----+----+                  device, and both operands pass by;
+       +----+ +----+----+----+               C: each tile is read back while the next one is computed.
+       | A0 | | C  | C  | C  |
+       +----+ +----+----+----+               A X = B, factored once: blocks of columns of B and X pass by.
+       | A1 | | C  | C  | C  |
+       +----+ +----+----+----+
+
+What overlaps: commands are queued in this order, and only the last of them waits,
+
+    upload tile t, compute tile t, read tile t back | fetch tile t - 1
+
+so that the host fetches one tile and fills the staging buffer of the next while the GPU computes the one between. The
+GPU itself keeps the order of its commands, so its textures serve every tile again; only the staging buffers are double.
+
+All tiles of a product are of one size, so that one plan and one set of textures serve them: the last one of a row or
+column overlaps the one before, and computes the same elements again. The last slab is filled up with zeros.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from glla.array.array import Matrix, product
+from glla.array.convert import Array
+from glla.errors import OutOfMemoryError
+from glla.gl import Device, Download, Uploads
+from glla.linalg.factors import Factors
+from glla.operations.matmul import KERNEL
+from glla.operations.tiles import Tiling, choose, columns_at_once, starts
+
+Watch = Callable[[str, int], None]
+"""Called after each step of a tile with its name and the tile's number: "upload", "compute" and "read back" when it is
+queued, "fetch" when the result is in the host's memory."""
+
+
+def _silent(what: str, tile: int) -> None:
+    pass
+
+
+# -- streaming --------------------------------------------------------------------------------------------------------
+
+
+class _Results:
+    """Tiles on their way back: one is fetched when the next one is queued. A context manager, which fetches the last.
+
+    If anything fails, none is waited for.
+    """
+
+    def __init__(self, device: Device, watch: Watch) -> None:
+        self._device = device
+        self._watch = watch
+        self._open: tuple[int, Download, Array] | None = None
+
+    def __enter__(self) -> _Results:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self._fetch()
+        elif self._open is not None:
+            self._open[1].release()
+
+    def queue(self, tile: int, result: Matrix, target: Array) -> None:
+        """Queue the read-back of a tile, and fetch the one before."""
+        download = self._device.download_later(result.texture, result.shape)
+        self._watch("read back", tile)
+        try:
+            self._fetch()
+        except BaseException:
+            download.release()
+            raise
+        self._open = (tile, download, target)
+
+    def _fetch(self) -> None:
+        if self._open is not None:
+            tile, download, target = self._open
+            self._open = None
+            try:
+                download.result(target)
+            finally:
+                download.release()
+            self._watch("fetch", tile)
+
+
+class _Operand:
+    """An operand that passes by tile by tile: the tile that was used last stays until another one is asked for."""
+
+    def __init__(self, device: Device, uploads: Uploads, array: Array, shape: tuple[int, int], watch: Watch) -> None:
+        self._device = device
+        self._uploads = uploads
+        self._array = array
+        self._shape = shape
+        self._watch = watch
+        self._held: tuple[tuple[int, int], Matrix] | None = None
+
+    def at(self, top: int, left: int, tile: int) -> Matrix:
+        """Give the tile that begins there, for tile so-and-so of the result."""
+        if self._held is None or self._held[0] != (top, left):
+            self._held = None  # what is queued still reads it, and comes before what will be written to it
+            rows, columns = self._shape
+            texture = self._uploads.upload(self._array[top : top + rows, left : left + columns], self._shape)
+            self._held = ((top, left), Matrix(self._device, texture, self._shape))
+            self._watch("upload", tile)
+        return self._held[1]
+
+
+def matmul(
+    device: Device, a: Array, b: Array, out: Array, variant: str | None = None, watch: Watch = _silent
+) -> Tiling:
+    """Multiply two matrices tile by tile. Synchronises.
+
+    Parameters
+    ----------
+    device : Device
+        Its `room` is kept to.
+    a, b : ndarray of float32, shapes (m, k) and (k, n)
+        Not empty; of any strides, or mapped from files.
+    out : ndarray of float32, shape (m, n)
+        Where the product goes. Shares no memory with the operands.
+    variant : str, optional
+        A key of `glla.operations.matmul.VARIANTS`.
+    watch : callable, optional
+        Told of every step, see `Watch`.
+
+    Returns
+    -------
+    Tiling
+        How it was cut.
+
+    Raises
+    ------
+    OutOfMemoryError, LimitError
+        As `choose`. Where the device's memory ends before its cap does, smaller tiles are tried first.
+
+    Notes
+    -----
+    Error: as of a product in one piece, abs(C - C^) <= K u abs(A) abs(B), K the inner dimension: slabs add up in
+    another order, no more often.
+    """
+    shape = (a.shape[0], a.shape[1], b.shape[1])
+    tiling = choose(KERNEL, *shape, device.limits, device.room, variant)
+    while True:
+        try:
+            _stream(device, a, b, out, tiling, watch)
+            return tiling
+        except OutOfMemoryError as error:
+            tiling = _smaller(shape, tiling, device, variant, error)
+
+
+def _smaller(
+    shape: tuple[int, int, int], tiling: Tiling, device: Device, variant: str | None, error: OutOfMemoryError
+) -> Tiling:
+    """Tiles that take half as much; if there are none, the error that asks for them is raised."""
+    try:
+        return choose(KERNEL, *shape, device.limits, tiling.nbytes // 2, variant)
+    except OutOfMemoryError:
+        raise error from None
+
+
+def _stream(device: Device, a: Array, b: Array, out: Array, tiling: Tiling, watch: Watch) -> None:
+    rows, inner, columns = tiling.rows, tiling.inner, tiling.columns
+    with (
+        device.current(),
+        device.uploads(tiling.largest_upload) as uploads,
+        _Results(device, watch) as results,
+    ):
+        left_operand = _Operand(device, uploads, a, (rows, inner), watch)
+        right_operand = _Operand(device, uploads, b, (inner, columns), watch)
+        for tile, (top, left) in enumerate(tiling.order()):
+            total: Matrix | None = None
+            for first in range(0, a.shape[1], inner):
+                slab_a = left_operand.at(top, first, tile)
+                slab_b = right_operand.at(first, left, tile)
+                total = product("matmul", slab_a, slab_b, tiling.variant, total)
+                del slab_a, slab_b  # held by the operands alone, which let go of them before the next upload
+                watch("compute", tile)
+            assert total is not None
+            results.queue(tile, total, out[top : top + rows, left : left + columns])
+            del total
+
+
+def solve(
+    factors: Factors,
+    block: Callable[[slice], Array],
+    out: Array,
+    transposed: bool = False,
+    watch: Watch = _silent,
+) -> None:
+    """Solve A X = B, or with the transpose of A, block by block of B's columns. Synchronises.
+
+    Parameters
+    ----------
+    factors : Factors
+        Of a regular matrix of order n.
+    block : callable
+        Gives some columns of B.
+    out : ndarray of float32, shape (n, k)
+        Where X goes.
+    transposed : bool
+        Solve with the transpose.
+    watch : callable, optional
+        Told of every step, see `Watch`.
+
+    Raises
+    ------
+    OutOfMemoryError
+        There is no room beside the factors for a single right-hand side.
+    """
+    device, (order, columns) = factors.device, out.shape
+    size = columns_at_once(
+        (order, columns),
+        device.limits,
+        device.room,
+        lambda count: factors.solution(count, transposed),
+        factors.lu.texture.storage,
+    )
+    while True:
+        try:
+            return _stream_columns(factors, block, out, transposed, size, watch)
+        except OutOfMemoryError:  # the device's memory ended before its cap did
+            if size == 1:
+                raise
+            size = -(-size // 2)
+
+
+def _stream_columns(
+    factors: Factors, block: Callable[[slice], Array], out: Array, transposed: bool, size: int, watch: Watch
+) -> None:
+    device, (order, columns) = factors.device, out.shape
+    with device.current(), device.uploads(order * size) as uploads, _Results(device, watch) as results:
+        for tile, left in enumerate(starts(columns, size)):
+            place = slice(left, left + size)
+            b = Matrix(device, uploads.upload(block(place)), (order, size))
+            watch("upload", tile)
+            x = factors.solve(b, transposed)
+            del b
+            watch("compute", tile)
+            results.queue(tile, x, out[:, place])
+            del x
+
+
+def columns_of(b: Array) -> Callable[[slice], Array]:
+    """Give blocks of an array's columns, for `solve`."""
+    return lambda place: b[:, place]
+
+
+def columns_of_identity(order: int) -> Callable[[slice], Array]:
+    """Give blocks of the identity's columns, for `solve`.
+
+    >>> columns_of_identity(3)(slice(1, 3)).tolist()
+    [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]
+    """
+
+    def block(place: slice) -> Any:
+        return np.eye(order, place.stop - place.start, -place.start, dtype=np.float32)
+
+    return block

@@ -1,0 +1,70 @@
+"""Blocks of a matrix, taken out of it and put into it.
+
+A texture that holds a result is never drawn to again: putting a block in makes a new matrix.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from glla.operations.elementwise import WHOLE, Placement, spread
+from glla.passes import Draft, Plan, Uniform, matrix
+from glla.passes.layout import Shape
+
+
+@lru_cache(maxsize=256)
+def gather(source: Shape, shape: Shape, origin: Shape = (0, 0), down: Shape = (1, 0), right: Shape = (0, 1)) -> Plan:
+    """Plan that takes a block out of a matrix: result[i, j] = A[origin + i down + j right].
+
+    Parameters
+    ----------
+    source, shape : tuple of int
+        Rows and columns of A and of the result.
+    origin : tuple of int
+        Row and column of A that the first element comes from.
+    down, right : tuple of int
+        Offset, in rows and columns of A, from one row (one column) of the result to the next. Negative offsets go
+        backwards; other pairs give the transpose or a diagonal.
+
+    Returns
+    -------
+    Plan
+        Operand ``A``, result ``block``. One pass.
+    """
+    draft = Draft("gather")
+    draft.operand("A", matrix(source))
+    block = draft.slot("block", matrix(shape))
+    uniforms: dict[str, Uniform] = {"origin": origin, "down": down, "right": right, "shape": shape}
+    draft.draw("blocks/gather", {"A": "A"}, block, uniforms)
+    return draft.plan({"block": block})
+
+
+@lru_cache(maxsize=256)
+def assign(
+    shape: Shape, count: Shape, first: Shape = (0, 0), step: Shape = (1, 1), placement: Placement = WHOLE
+) -> Plan:
+    """Plan that puts a block into a copy of a matrix.
+
+    Parameters
+    ----------
+    shape, count : tuple of int
+        Rows and columns of A and of the block.
+    first, step : tuple of int
+        Element (k, l) of the block goes to ``first + (k, l) step``; steps may be negative.
+    placement : Placement
+        Placement of the operand B over the block, see `glla.operations.elementwise.Placement`.
+
+    Returns
+    -------
+    Plan
+        Operands ``A`` and ``B``, result ``result``. One pass over the whole of A.
+    """
+    draft = Draft("assign")
+    draft.operand("A", matrix(shape))
+    draft.operand("B", spread(count, placement))
+    result = draft.slot("result", matrix(shape))
+    uniforms: dict[str, Uniform] = {
+        "first": first, "step_": step, "count": count, "placement": placement, "shape": shape,
+    }  # fmt: skip
+    draft.draw("blocks/assign", {"A": "A", "B": "B"}, result, uniforms)
+    return draft.plan({"result": result})

@@ -1,0 +1,1 @@
+"""Eliminations: PLU factors and the reduced row echelon form, their pivot searches and panels."""

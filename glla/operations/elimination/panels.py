@@ -1,0 +1,205 @@
+"""Blocked factorisation: panels of 64 columns, and trailing updates of rank 64 by the fast product.
+
+The sequence of LAPACK's getrf, in render passes. The panels are what the pivots depend on, and take most passes; the
+updates are where the arithmetic is, and run as `glla.operations.matmul`'s ``panel_broadcast`` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from glla.operations.elimination.pivot import FactorSearch
+from glla.passes import Block, Draft, Region, Storage, Uniform, matrix
+from glla.passes.layout import Shape, packed, texels
+
+PANEL = 64
+"""Columns of a panel: 64 x 64 elements fill the smallest uniform block that OpenGL grants."""
+
+BESIDE = 2
+"""Texel columns beside a panel, where a step leaves candidates and records for the next, see
+``plu/blocked/panel_step.frag``."""
+
+GROUP = 16
+"""Rows of the matrix that one fragment of a trailing update computes."""
+
+
+class BlockedFactors:
+    """Adds a blocked factorisation to a draft: P L U of the slot `source`, panel by panel.
+
+    The matrix is worked on in the strip layout (``lib/strips.glsl``); a panel is taken out of it, packed, and factored
+    by the steps of the ``rank2`` variant. Finished rows of U go straight to their place. Finished columns of L still
+    miss the exchanges of later panels; they get them all at once, in the end.
+
+    The steps of a panel wait for each other. So a GPU needs few passes that each do little: with ``FUSED`` a step also
+    searches the next pivots, and draws nothing that is finished; the columns of L get the exchanges of the panel's
+    later steps at its end. A software rasteriser would take both branches of those shaders for most fragments.
+
+    Parameters
+    ----------
+    draft : Draft
+        Where the passes go.
+    source : str
+        Slot of the packed matrix.
+    shape : tuple of int
+        Rows and columns.
+    pivoting : str
+        See `glla.operations.elimination.pivot`.
+    values : mapping of str to int
+        Parameters of the variant: ``UNROLL``, write out the long loops, see ``strips/block_row.frag``; ``FUSED``, do
+        more in a pass of a panel. Both are for a GPU.
+
+    Attributes
+    ----------
+    result : str
+        Slot of the packed factors.
+    records : tuple of str
+        Slots of the pivots and their health, see ``pivot/factor_records.frag``.
+    """
+
+    def __init__(self, draft: Draft, source: str, shape: Shape, pivoting: str, values: Mapping[str, int]) -> None:
+        m, n = shape
+        self.shape = shape
+        self.panels = -(-min(shape) // PANEL)
+        self.draft = draft
+        self.unroll = values["UNROLL"]
+        self.fused = bool(values["FUSED"])
+        self.groups, self.width = -(-m // GROUP), -(-n // 8)
+        strip = Storage(8 * self.groups, self.width)
+        pair = [tuple(draft.slot(f"S{t}_{side}", strip) for t in range(4)) for side in ("ping", "pong")]
+        self.strips, self.spare = pair
+        panel_storage = matrix((m, PANEL + 2 * BESIDE))
+        self.panel_start = draft.slot("panel", panel_storage)
+        self.panel_settled = draft.slot("panel_settled", panel_storage)
+        self.panel_pair = [draft.slot(f"panel_{side}", panel_storage) for side in ("ping", "pong")]
+        self.search = FactorSearch(draft, (m, min(PANEL, n)), pivoting, wide=self.fused)
+        record = Storage(1, texels(min(shape)))
+        self.records = (draft.slot("pivots", record), draft.slot("health", record))
+        self.rows = draft.slot("rows", Storage(8 * self.groups, self.panels))
+        for name in ("pivot_rows", "block_row"):
+            draft.slot(name, Storage(8 * PANEL // 4, self.width))
+        self.raw = draft.slot("LU_unordered", matrix(shape))
+        self.result = draft.slot("LU", matrix(shape))
+        draft.draw("strips/to_strips", {"A": source}, self.strips, {"size": packed(shape)})
+        for panel in range(self.panels):
+            with draft.scope("panel", panel):
+                self._factor_panel(panel)
+                if panel + 1 < self.panels or (panel + 1) * PANEL < n:
+                    with draft.scope("trailing update"):
+                        self._update(panel)
+        with draft.scope("order of L"):
+            self._order()
+
+    @property
+    def _samplers(self) -> dict[str, str]:
+        """The matrix as it stands."""
+        return {f"S{t}": slot for t, slot in enumerate(self.strips)}
+
+    def _factor_panel(self, panel: int) -> None:
+        """Take out the panel, factor it, keep its records and put it into its columns."""
+        (m, n), top = self.shape, panel * PANEL
+        columns = min(PANEL, n - top)
+        height, width = texels(m), texels(columns)
+        inside = Region(0, top // 2, width, height - top // 2)
+        uniforms: dict[str, Uniform] = {"left": top, "shape": (m, columns)}
+        self.draft.draw("strips/from_strips", self._samplers, self.panel_start, uniforms, {}, inside)
+        search = self.search.on((m, columns), top)
+        count = texels(min(columns, m - top))
+        (self._fused_steps if self.fused else self._steps)(search, count, top, inside)
+        self.draft.draw(
+            "permutation/trace",
+            {"pivots": self.records[0]},
+            self.rows,
+            {"first": top // 2, "end": top // 2 + count},
+            {"INVERSE": 0},
+            Region(panel, 0, 1, 8 * self.groups),
+        )
+        place = Region(top // 2, top // 2, width, height - top // 2)
+        self.draft.draw("plu/blocked/copy_panel", {"P": self.factored}, self.raw, {"left": top // 2}, {}, place)
+
+    def _steps(self, search: FactorSearch, count: int, top: int, inside: Region) -> None:
+        """Factor the panel as the ``rank2`` variant does."""
+        front = self.panel_start
+        for k in range(count):
+            with self.draft.scope("step", k):
+                back = self.panel_pair[k % 2]
+                search.step(k, front, top)
+                # A row is final one step after its own, when both textures hold it.
+                y = top // 2 + max(k - 1, 0)
+                rows = replace(inside, y=y, height=inside.y + inside.height - y)
+                inputs, uniforms = {"A": front, **search.inputs}, search.uniforms(top)
+                self.draft.draw("plu/rank2/eliminate", inputs, back, uniforms, search.defines, rows, step=k)
+                front = back
+        self.factored = front
+        search.records(count, self.records, top // 2, top)
+
+    def _fused_steps(self, search: FactorSearch, count: int, top: int, inside: Region) -> None:
+        """Factor the panel in fewer passes that draw less, and put it together in the end."""
+        front = self.panel_start
+        beside = replace(inside, width=inside.width + BESIDE)
+        for k in range(count):
+            with self.draft.scope("step", k):
+                back = self.panel_pair[k % 2]
+                search.panel_step(k, front, back, Region(k, inside.y + k, beside.width - k, inside.height - k), top)
+                front = back
+        turns = {"P0": self.panel_pair[0], "P1": self.panel_pair[min(1, count - 1)]}
+        uniforms: dict[str, Uniform] = {"top": top, "steps": count, "shape": search.shape}
+        self.factored = self.panel_settled
+        self.draft.draw("plu/blocked/settle_panel", turns, self.factored, uniforms, {}, beside)
+        search.panel_records(count, self.factored, self.records, top)
+
+    def _update(self, panel: int) -> None:
+        """Make the block row of U, and subtract its product with the panel from what remains."""
+        (m, n), top = self.shape, panel * PANEL
+        right, first, groups = top + PANEL, top // GROUP, self.groups - top // GROUP
+        texture = self.draft.slot(f"blocks_{panel}", Storage(max(groups, 4), 4 * PANEL))
+        buffer = self.draft.slot(f"blocks_buffer_{panel}", Storage(max(groups, 4), 4 * PANEL, buffer=True))
+        numbers: dict[str, Uniform] = {"groups": groups, "first_group": first, "size": packed((m, PANEL))}
+        self.draft.draw("matmul/panels", {"A": self.factored}, texture, numbers, {"DEPTH": PANEL})
+        self.draft.transfer(texture, buffer)
+        beside = Region(right // 8, 0, self.width - right // 8, 8 * PANEL // 4)
+        where: dict[str, Uniform] = {"column": panel, "top": top, "height": m}
+        self.draft.draw(
+            "plu/blocked/pivot_rows", {**self._samplers, "rows": self.rows}, "pivot_rows", where, {}, beside
+        )
+        unroll = {"UNROLL": self.unroll}
+        triangle = {"Panel": Block(buffer, 0, 4 * 4 * PANEL)}
+        self.draft.draw("strips/block_row", {"R": "pivot_rows"}, "block_row", {}, unroll, beside, blocks=triangle)
+        place = Region(right // 2, top // 2, texels(n) - right // 2, min(PANEL // 2, texels(m) - top // 2))
+        self.draft.draw(
+            "strips/unstrip_row", {"U": "block_row"}, self.result, {"top": top, "shape": self.shape}, {}, place
+        )
+        for group in range(first + PANEL // GROUP, self.groups):
+            self.draft.draw(
+                "plu/blocked/update",
+                {**self._samplers, "rows": self.rows, "U": "block_row"},
+                self.spare,
+                {"column": panel, "height": m},
+                {},
+                Region(right // 8, 8 * group, self.width - right // 8, 8),
+                blocks={"Panel": Block(buffer, (group - first) * 4 * PANEL, 4 * PANEL)},
+                step=group,
+            )
+        self.strips, self.spare = self.spare, self.strips
+
+    def _order(self) -> None:
+        """Bring the columns of L into the final order of the rows, the last panel first."""
+        m, n = self.shape
+        order = [self.draft.slot(f"order_{side}", Storage(texels(m), 1)) for side in ("even", "odd")]
+        self.draft.draw("permutation/identity", {}, order[self.panels % 2])
+        for turn, panel in enumerate(reversed(range(self.panels))):
+            with self.draft.scope("panel", turn):
+                later = order[(panel + 1) % 2]
+                top, columns = panel * PANEL // 2, texels(min(PANEL, n - panel * PANEL))
+                self.draft.draw(
+                    "permutation/gather",
+                    {"A": self.raw, "rows": later},
+                    self.result,
+                    {"shape": self.shape},
+                    {},
+                    Region(top, top, columns, texels(m) - top),
+                )
+                if panel:
+                    self.draft.draw(
+                        "permutation/compose", {"later": later, "rows": self.rows}, order[panel % 2], {"column": panel}
+                    )

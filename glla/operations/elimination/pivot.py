@@ -1,0 +1,317 @@
+"""Pivot search: which two rows a step of an elimination brings up.
+
+A pivot is a *pair of row indices*, found by a reduction on the device and left there: the elimination pass fetches it,
+so a factorisation never waits for the host. A search is a pass or two in which each fragment looks at a few dozen rows
+and leaves its best candidate; whoever needs the winner reads all candidates, which are few. One set of passes serves
+every norm:
+
+``partial``
+    Each column by itself, the largest entry in magnitude, as LAPACK: search column 2k, then column 2k+1 as it will be
+    after the first elimination. Right for every matrix; multipliers are at most 1.
+``harmonic``, ``geometric``
+    The thesis's block pivoting: both rows in one search, among pairs that share a texel, by a norm of the 2x2 block.
+    Fewer passes, but a matrix whose rows pair badly has no good pair; ``health`` tells, and the caller turns to
+    ``partial``.
+
+A factorisation always moves on by two rows and two columns (`FactorSearch`). An echelon form moves down by as many rows
+as the column pair has pivots (`EchelonSearch`), so each of its steps needs the *record* of the one before.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass
+from math import isqrt, sqrt
+
+from glla.errors import OptionError
+from glla.passes import Draft, Region, Storage, Uniform
+from glla.passes.layout import Shape, texels
+
+NORMS = {"partial": "pivot/first_column", "harmonic": "pivot/block_norm", "geometric": "pivot/block_norm"}
+"""Shader of the search, by pivoting strategy; in that of ``partial`` `SECOND` follows."""
+
+SECOND = "pivot/second_column"
+"""Shader that searches column 2k + 1 by itself."""
+
+SMALLEST_RATIO = 2.0**-7
+"""Smallest ratio of a block norm to the largest entry of its two columns with which factors stand."""
+
+
+def allowed_growth(order: int) -> float:
+    """Element growth that a block-pivoted elimination of `order` columns may show.
+
+    Growth of about sqrt(order) is what random matrices have with any pivoting: with the harmonic norm usually 2 at
+    order 4 and 38 at 512, and up to 72 (see the experiments under ``benchmarks/results``). It costs no more accuracy
+    than the bound n u norm(A) has room for.
+
+    >>> allowed_growth(4), allowed_growth(256)
+    (24.0, 80.0)
+    """
+    return 16.0 + 4.0 * sqrt(order)
+
+
+def accepted(ratio: float, largest: float, scale: float, order: int = 1) -> bool:
+    """Decide from the health of a block-pivoted elimination whether its result stands.
+
+    A multiplier is at most 2 / ratio, and an error made at a step is carried on by it; element growth is what the
+    backward error of an elimination is proportional to. NaN never passes.
+
+    Parameters
+    ----------
+    ratio : float
+        Smallest pivot norm over the largest entry in its column pair (its square, for the geometric norm): neither
+        pivot is below half of it.
+    largest : float
+        Largest entry met in any column pair.
+    scale : float
+        Largest entry of the matrix.
+    order : int
+        Columns eliminated.
+
+    Examples
+    --------
+    >>> accepted(0.2, 3.0, 1.0), accepted(0.0, 3.0, 1.0), accepted(0.2, 300.0, 1.0)
+    (True, False, False)
+    """
+    return ratio >= SMALLEST_RATIO and largest <= allowed_growth(order) * scale
+
+
+TOLERANCE = Storage(1, 1, 2)
+"""Storage of the tolerance: an absolute number, and one in unit roundoffs."""
+
+
+WIDE = 3
+"""Factor on the number of fragments of a search on a GPU, the square root of the texels being 1: with 2, 3 and 4 an
+NVIDIA H200 factors a matrix of order 4096 in 120, 118 and 119 ms
+(nvidia-h200-pcie-sse2/experiments/2026-11-20-panels.json)."""
+
+WIDE_AT_ONCE = 16
+"""Candidates that are fetched at once on a GPU; 24 took 3 ms longer at order 4096
+(nvidia-h200-pcie-sse2/experiments/2026-11-20-panels.json)."""
+
+
+def searched_by(height: int, wide: bool = False) -> int:
+    """Texels that one fragment searches, of a column of so many: about the square root, so that two levels balance.
+
+    >>> searched_by(10), searched_by(2048), searched_by(2048, wide=True)
+    (10, 45, 15)
+    """
+    return height if height <= 16 else -(-height // ((WIDE if wide else 1) * (isqrt(height - 1) + 1)))
+
+
+class FactorSearch:
+    """Adds the pivot searches of a factorisation to a draft.
+
+    Parameters
+    ----------
+    draft : Draft
+        Where the passes go.
+    shape : tuple of int
+        Rows and columns of the matrix that is searched: the whole one, or a panel.
+    pivoting : str
+        A key of `NORMS`.
+    name : str
+        Prefix of the slots.
+    wide : bool
+        Search with more fragments, each of fewer rows: for a GPU.
+    """
+
+    def __init__(self, draft: Draft, shape: Shape, pivoting: str, name: str = "", wide: bool = False) -> None:
+        known(pivoting)
+        self.draft = draft
+        self.shape = shape
+        self.pivoting = pivoting
+        self.height = texels(shape[0])
+        self.wide = wide
+        self.chunk = searched_by(self.height, wide)
+        most = max(-(-height // searched_by(height, wide)) for height in range(1, self.height + 1))
+        storage = Storage(most, texels(shape[1]))
+        self.candidates = draft.slot(f"{name}candidates", storage)
+        self.firsts = draft.slot(f"{name}firsts", storage) if pivoting == "partial" else ""
+
+    def on(self, shape: Shape, top: int) -> FactorSearch:
+        """The same search, with the same slots, for a panel that starts at row `top`."""
+        other = copy(self)
+        other.shape = shape
+        other.chunk = searched_by(self.height - top // 2, self.wide)
+        return other
+
+    def step(self, k: int, matrix: str, top: int = 0) -> None:
+        """Search column pair k of the slot `matrix` for rows top + 2k and the next."""
+        target = self.firsts if self.pivoting == "partial" else self.candidates
+        defines = _defines(self.pivoting, fixed=True)
+        self.draft.draw(NORMS[self.pivoting], {"A": matrix}, target, self.uniforms(top), defines, self._region(k, top))
+        if self.pivoting == "partial":
+            self.second(k, matrix, top, self.firsts)
+
+    def second(self, k: int, matrix: str, top: int, firsts: str) -> None:
+        """Search column 2k + 1 (``partial``). The slot `firsts` may be the panel itself, see `panel_step`."""
+        inputs = {"A": matrix, "firsts": firsts}
+        defines = {"FIXED": 1, **({"BESIDE": 1} if firsts == matrix else {}), **self._at_once}
+        self.draft.draw(SECOND, inputs, self.candidates, self.uniforms(top), defines, self._region(k, top))
+
+    def panel_step(self, k: int, matrix: str, target: str, region: Region, top: int) -> None:
+        """Factor column pair k of a panel, from the slot `matrix` to `target`, and search the next one in passing.
+
+        The first step of a panel has its candidates from a search by itself. Later ones find them beside the panel,
+        in two columns of texels that its slots have for that, see ``plu/blocked/panel_step.frag``.
+        """
+        partial = self.pivoting == "partial"
+        if k == 0:
+            self.step(0, matrix, top)
+        elif partial:
+            self.second(k, matrix, top, matrix)
+        beside = k > 0 and not partial
+        inputs = {"A": matrix, "candidates": matrix if beside else self.candidates}
+        defines = {**self.defines, "GEOMETRIC": int(self.pivoting == "geometric"), "BESIDE": int(beside)}
+        self.draft.draw("plu/blocked/panel_step", inputs, target, self.uniforms(top), defines, region, step=k)
+
+    def _region(self, k: int, top: int) -> Region:
+        return Region(k, 0, 1, -(-(self.height - top // 2 - k) // self.chunk))
+
+    @property
+    def inputs(self) -> dict[str, str]:
+        """Sampler of ``lib/factor_pivots.glsl``, for a pass that needs the winners."""
+        return {"candidates": self.candidates}
+
+    def uniforms(self, top: int = 0) -> dict[str, Uniform]:
+        """Uniforms of ``lib/factor_pivots.glsl``."""
+        return {"chunk": self.chunk, "top": top, "shape": self.shape}
+
+    @property
+    def defines(self) -> dict[str, int]:
+        """Defines of ``lib/factor_pivots.glsl``."""
+        return {"PAIR": int(self.pivoting != "partial")} | self._at_once
+
+    @property
+    def _at_once(self) -> dict[str, int]:
+        return {"AT_ONCE": WIDE_AT_ONCE} if self.wide else {}
+
+    def records(self, steps: int, targets: tuple[str, str], first: int = 0, top: int = 0) -> None:
+        """Gather the records of all steps into the slots (pivots, health), from texel `first` on."""
+        self._records(steps, targets, first, self.inputs, self.uniforms(top), self.defines)
+
+    def panel_records(self, steps: int, panel: str, targets: tuple[str, str], top: int) -> None:
+        """Gather the records that a panel keeps beside it, from texel top / 2 of the slots on."""
+        column = texels(self.shape[1]) + 1
+        self._records(steps, targets, top // 2, {"panel": panel}, {"column": column, "top": top}, {"KEPT": 1})
+
+    def _records(
+        self,
+        steps: int,
+        targets: tuple[str, str],
+        first: int,
+        inputs: dict[str, str],
+        uniforms: dict[str, Uniform],
+        defines: dict[str, int],
+    ) -> None:
+        self.draft.draw(
+            "pivot/factor_records",
+            inputs,
+            targets,
+            {**uniforms, "first_step": first},
+            {**defines, "GEOMETRIC": int(self.pivoting == "geometric")},
+            Region(first, 0, steps, 1),
+        )
+
+
+@dataclass(frozen=True)
+class Records:
+    """Names of the slots that hold the records of an echelon form and their health, even steps first.
+
+    They alternate between two textures, because a step reads the record of the one before, and a pass may not read what
+    it draws to.
+    """
+
+    pivots: tuple[str, str]
+    health: tuple[str, str]
+
+    def results(self, steps: int) -> dict[str, str]:
+        """Slots that a plan of `steps` steps hands out: all records, and the health of the last step."""
+        named = {"pivots_even": self.pivots[0], "health": self.health[(steps - 1) % 2]}
+        return named | ({"pivots_odd": self.pivots[1]} if steps > 1 else {})
+
+
+class EchelonSearch:
+    """Adds the pivot searches of an echelon form to a draft.
+
+    Parameters
+    ----------
+    draft : Draft
+        Where the passes go. Its operand ``tolerance`` (1x1: absolute, relative) says what is no pivot, see
+        ``lib/threshold.glsl``.
+    shape : tuple of int
+        Rows and columns of the matrix.
+    steps : int
+        Column pairs that will be searched.
+    pivoting : str
+        A key of `NORMS`.
+    """
+
+    def __init__(self, draft: Draft, shape: Shape, steps: int, pivoting: str) -> None:
+        known(pivoting)
+        self.draft = draft
+        self.shape = shape
+        self.pivoting = pivoting
+        self.chunk = searched_by(texels(shape[0]))
+        self.count = -(-texels(shape[0]) // self.chunk)
+        self.weight = int(pivoting == "partial")  # candidates carry a sum, see pivot/second_column.frag
+        self.tolerance = draft.operand("tolerance", TOLERANCE)
+        record = Storage(1, (steps + 1) // 2)
+        self.slots = Records(
+            (draft.slot("pivots_even", record), draft.slot("pivots_odd", record)),
+            (draft.slot("health_even", record), draft.slot("health_odd", record)),
+        )
+        storage = Storage(self.count, 1)
+        self.candidates = draft.slot("candidates", storage)
+        self.firsts = draft.slot("firsts", storage)
+
+    def step(self, k: int, matrix: str) -> tuple[str, int]:
+        """Search the column pair of step k in the slot `matrix`; return slot and texel of the record."""
+        # At step 0 there is no record yet; the shader does not look, and any texture will do.
+        record, previous = (self.slots.pivots[1 - k % 2], (k - 1) // 2) if k else (self.tolerance, -1)
+        inputs = {"A": matrix, "record": record}
+        uniforms: dict[str, Uniform] = {"k": k, "chunk": self.chunk, "shape": self.shape, "previous": previous}
+        region = Region(0, 0, 1, self.count)
+        shader, defines = NORMS[self.pivoting], _defines(self.pivoting, fixed=False)
+        if self.pivoting == "partial":
+            self.draft.draw(shader, inputs, self.firsts, uniforms, defines, region)
+            shader, inputs = SECOND, {**inputs, "firsts": self.firsts}
+        inputs = {**inputs, "tolerance": self.tolerance}
+        self.draft.draw(shader, inputs, self.candidates, uniforms, defines, region)
+        self._record(k, record, previous)
+        return self.slots.pivots[k % 2], k // 2
+
+    def _record(self, k: int, record: str, previous: int) -> None:
+        inputs = {
+            "candidates": self.candidates,
+            "tolerance": self.tolerance,
+            "record": record,
+            "watched": self.slots.health[1 - k % 2] if k else self.tolerance,
+        }
+        if self.pivoting == "partial":
+            inputs["firsts"] = self.firsts
+        self.draft.draw(
+            "pivot/record",
+            inputs,
+            (self.slots.pivots[k % 2], self.slots.health[k % 2]),
+            {"count": self.count, "previous": previous},
+            {
+                "PAIR": int(self.pivoting != "partial"),
+                "WEIGHT": self.weight,
+                "GEOMETRIC": int(self.pivoting == "geometric"),
+            },
+            Region(k // 2, 0, 1, 1),
+        )
+
+
+def _defines(pivoting: str, fixed: bool) -> dict[str, int]:
+    """Defines of a search: of a factorisation (`fixed`) or an echelon form."""
+    geometric = {} if pivoting == "partial" else {"GEOMETRIC": int(pivoting == "geometric")}
+    return {"FIXED": int(fixed), **geometric}
+
+
+def known(pivoting: str) -> None:
+    """Raise OptionError unless it is a key of `NORMS`."""
+    if pivoting not in NORMS:
+        raise OptionError(f"pivoting: must be one of {', '.join(NORMS)}, got {pivoting!r}")

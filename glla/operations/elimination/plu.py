@@ -1,0 +1,505 @@
+"""PLU factorisation A = P L U, in the manner of Doolittle, and what follows from the packed factors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache, partial
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.errors import OptionError, ShapeError
+from glla.operations import stack
+from glla.operations.crossing import at_home, bring_in, read_back, read_texels, upload
+from glla.operations.elimination.columns import SIDE, ColumnByColumn, Manner
+from glla.operations.elimination.counts import flops, steps
+from glla.operations.elimination.panels import BlockedFactors
+from glla.operations.elimination.pivot import NORMS, FactorSearch, known
+from glla.operations.record import Array, Batch, Choice, Interface, Operation
+from glla.operations.reduce import max_magnitude
+from glla.passes import (
+    PLAIN,
+    Draft,
+    Form,
+    Forms,
+    Limits,
+    Next,
+    Parameters,
+    PingPong,
+    Plan,
+    Region,
+    Storage,
+    Variant,
+    host,
+    matrix,
+    resident,
+)
+from glla.passes.layout import Shape, texels
+
+VARIANTS = {
+    "rank2": Variant(
+        "two columns a step, each step a rank-2 update of the whole rest of the matrix",
+        "Brodtkorb 2007, section 4.1.3, listings 4.5 and 4.6",
+    ),
+    "blocked": Variant(
+        "panels of 64 columns, a trailing update of rank 64 by the fast product, row exchanges fused into it",
+        "LAPACK getrf",
+        parameters={"UNROLL": (0, 1), "FUSED": (0, 1)},
+        on_gpu={"UNROLL": 1, "FUSED": 1},
+    ),
+    "row_operations": Variant(
+        "one element in a texel; a pass each for search, normalisation, exchange and rank-1 elimination of a column",
+        "Galoppo, Govindaraju, Henson and Manocha 2005 (LU-GPU), partial pivoting",
+    ),
+    "row_operations_full": Variant(
+        "one element in a texel; the pivot is the largest of all that remains: A = P L U Q, Q in the result columns",
+        "Galoppo, Govindaraju, Henson and Manocha 2005 (LU-GPU), full pivoting",
+        parameters={"SIDE": (SIDE, 2, 4, 16)},
+    ),
+    "row_vectors": Variant(
+        "four elements of a row in a texel (4x1 packing), one column a step",
+        "Moravanszky 2003 (packing); LU-GPU 2005 (passes)",
+    ),
+    "column_vectors": Variant(
+        "four elements of a column in a texel (1x4 packing), one column a step",
+        "Moravanszky 2003 (packing); LU-GPU 2005 (passes)",
+    ),
+    "extra_column": Variant(
+        "row vectors, and an extra column at the left: multipliers, and the next column ahead of the others",
+        "Brodtkorb, Saetra and Fladby 2007, section A.3.2 (local algorithm); in Brodtkorb 2007, appendix A",
+    ),
+}
+
+MANNERS = {
+    "row_operations": Manner(),
+    "row_operations_full": Manner(complete=True),
+    "row_vectors": Manner(columns=4),
+    "column_vectors": Manner(rows=4),
+    "extra_column": Manner(columns=4, extra_column=True),
+}
+"""How each variant eliminates that takes one column a step."""
+
+
+BLOCKED_FROM = 256
+"""Columns, or rows if they are fewer, from which `blocked` is chosen (``benchmarks/results/thresholds.md``)."""
+
+
+def choose(forms: Forms, limits: Limits) -> Choice:
+    """Pick the variant: what was tuned on the device, else `blocked` from `BLOCKED_FROM` columns on."""
+    (a,) = forms
+    tuned = limits.tuning("plu", *a.matrix)
+    if tuned is not None:
+        return tuned.variant, tuned.parameters
+    return ("blocked" if min(a.matrix) >= BLOCKED_FROM else "rank2"), ()
+
+
+def pivotings(variant: str) -> tuple[str, ...]:
+    """Pivoting strategies that a variant knows, its default first.
+
+    A block norm chooses two rows at once, so it is for variants that eliminate two columns at once.
+
+    >>> pivotings("rank2"), pivotings("row_vectors"), pivotings("row_operations_full")
+    (('partial', 'harmonic', 'geometric'), ('partial',), ('complete',))
+    """
+    if variant not in MANNERS:
+        return tuple(NORMS)
+    return ("complete",) if MANNERS[variant].complete else ("partial",)
+
+
+@lru_cache(maxsize=32)
+def plan(
+    forms: Forms,
+    limits: Limits = PLAIN,
+    *,
+    variant: str | None = None,
+    parameters: Parameters = (),
+    pivoting: str | None = None,
+    stop: int | None = None,
+) -> Plan:
+    """Plan of the factorisation of an m x n matrix on the device, m, n > 0.
+
+    Parameters
+    ----------
+    forms : (Form,)
+        Of A.
+    limits : Limits
+        Of the device.
+    variant : str, optional
+        A key of `VARIANTS`; by default that of `choose`, with its parameters.
+    parameters : tuple of (str, int)
+        Of the variant. ``blocked``: ``UNROLL``, write out the long loops, see ``strips/block_row.frag``; ``FUSED``, do
+        more in a pass, see ``plu/blocked/panel_step.frag``. ``row_operations_full``: ``SIDE``, of the squares by which
+        a search is reduced.
+    pivoting : {"partial", "harmonic", "geometric", "complete"}, optional
+        See `glla.operations.elimination.pivot`, and `pivotings` for what a variant knows; by default the first of
+        those.
+    stop : int, optional
+        End after this number of steps, two columns each, to look at a factorisation in progress. Not ``blocked``.
+
+    Returns
+    -------
+    Plan
+        Operand ``A`` (packed). Results: ``LU``, L below the diagonal and U on and above it; ``pivots`` and ``health``,
+        a texel for each step, see ``pivot/factor_records.frag``; from ``row_operations_full`` also ``columns``, the
+        exchanges of columns, recorded as those of rows. About 2/3 n^3 flop; per step of two columns ``rank2`` and
+        ``blocked`` take an elimination pass and 1 (block norms) or 2 (partial) search passes, of which ``FUSED`` saves
+        one; the variants that go column by column take 9 or 10, a complete search more.
+    """
+    shape = forms[0].matrix
+    if variant is None:
+        variant, parameters = choose(forms, limits)
+    if variant not in VARIANTS:
+        raise OptionError(f"plu: variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
+    pivoting = _pivoting(variant, pivoting)
+    chosen = VARIANTS[variant].settle(f"plu[{variant}]", parameters, limits)
+    if stop is not None and stop < 1:
+        raise OptionError(f"plu: stop must be at least 1, got {stop}")
+    if variant in MANNERS:
+        draft = Draft(f"plu[{variant}, {pivoting}]")
+        columns = min(shape) if stop is None else min(2 * stop, min(shape))
+        source = draft.operand("A", matrix(shape))
+        made = ColumnByColumn(draft, source, shape, MANNERS[variant], columns, chosen.get("SIDE", SIDE))
+        return draft.plan(made.results, flops(shape))
+    if variant == "blocked":
+        if stop is not None:
+            raise OptionError("plu: variant blocked takes no stop, its columns are not done two by two; use rank2")
+        draft = Draft(f"plu[blocked, {pivoting}]")
+        factors = BlockedFactors(draft, draft.operand("A", matrix(shape)), shape, pivoting, chosen)
+        pivots, health = factors.records
+        return draft.plan({"LU": factors.result, "pivots": pivots, "health": health}, flops(shape))
+    count = steps(shape) if stop is None else min(stop, steps(shape))
+    draft = Draft(f"plu[rank2, {pivoting}]")
+    storage = matrix(shape)
+    front = PingPong(draft, "LU", storage, draft.operand("A", storage))
+    search = FactorSearch(draft, shape, pivoting)
+    for k in range(count):
+        with draft.scope("step", k):
+            search.step(k, front.front)
+            draft.draw(
+                "plu/rank2/eliminate",
+                {"A": front.front, **search.inputs},
+                front.back,
+                search.uniforms(),
+                search.defines,
+                _from_row(max(k - 1, 0), storage),
+                step=k,
+            )
+        front.swap()
+    pivots, health = (draft.slot(name, Storage(1, count)) for name in ("pivots", "health"))
+    search.records(count, (pivots, health))
+    return draft.plan({"LU": front.front, "pivots": pivots, "health": health}, flops(shape))
+
+
+def _pivoting(variant: str, pivoting: str | None) -> str:
+    """Pivoting strategy of a plan: the one asked for, if the variant knows it."""
+    possible = pivotings(variant)
+    if pivoting is None:
+        return possible[0]
+    if pivoting not in possible:
+        if variant not in MANNERS:
+            known(pivoting)
+        raise OptionError(
+            f"plu: variant {variant} goes column by column, so its pivoting must be {possible[0]}, got {pivoting!r}; "
+            "block norms are for rank2 and blocked"
+        )
+    return pivoting
+
+
+def _from_row(y: int, storage: Storage) -> Region:
+    """All texels from row y down: a row of texels is final one step after its own, when both textures hold it."""
+    return Region(0, y, storage.width, storage.height - y)
+
+
+@lru_cache(maxsize=64)
+def diagonal(n: int) -> Plan:
+    """Plan of U's diagonal beside the largest entries of U's columns: a pivot that is small beside it may be an error.
+
+    Parameters
+    ----------
+    n : int
+        Order of the (square, factored) matrix.
+
+    Returns
+    -------
+    Plan
+        Operand ``LU``, result ``diagonal``: a column of texels (u_2y, u_2y+1, s_2y, s_2y+1), s_i = max abs(u_ki).
+    """
+    draft = Draft("plu_diagonal")
+    draft.operand("LU", matrix((n, n)))
+    result = draft.slot("diagonal", Storage(texels(n), 1))
+    draft.draw("plu/diagonal", {"LU": "LU"}, result)
+    return draft.plan({"diagonal": result})
+
+
+@lru_cache(maxsize=64)
+def factor(shape: Shape, which: str) -> Plan:
+    """Plan that takes one factor out of the packed ones: ``"L"``, m x min(m, n), or ``"U"``, min(m, n) x n."""
+    m, n = shape
+    small = (m, min(m, n)) if which == "L" else (min(m, n), n)
+    draft = Draft(f"plu_{which}")
+    draft.operand("LU", matrix(shape))
+    result = draft.slot(which, matrix(small))
+    draft.draw("plu/factor", {"LU": "LU"}, result, {"shape": small}, {"LOWER": int(which == "L")})
+    return draft.plan({which: result})
+
+
+# -- the operations ---------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=64)
+def whole(
+    forms: Forms,
+    limits: Limits = PLAIN,
+    *,
+    variant: str | None = None,
+    parameters: Parameters = (),
+    pivoting: str = "partial",
+    packed: bool = False,
+    tried: str = "",
+) -> Plan:
+    """Plan of a call: factors, what tells whether they stand, and the read-back of what does not stay.
+
+    Parameters
+    ----------
+    forms, limits, variant, parameters, pivoting
+        As in `plan`.
+    packed : bool
+        Give the packed factors as `lu_factor` does; otherwise L and U.
+    tried : str
+        A block norm that has failed.
+    """
+    (form,) = forms
+    m, n = shape = form.matrix
+    k = min(shape)
+    draft = Draft(f"{'lu_factor' if packed else 'plu'}")
+    a = bring_in(draft, "A", form, limits)
+    core = plan((form.on_device,), limits, variant=variant, parameters=parameters, pivoting=pivoting)
+    made = draft.call("factor", core, A=a)
+    results = dict(made)
+    largest = draft.call("largest A", max_magnitude(shape), A=a)["max"]
+    results["largest_A"] = read_texels(draft, largest, "largest_A")
+    u = draft.call("U", factor(shape, "U"), LU=made["LU"])["U"]
+    largest = draft.call("largest U", max_magnitude((k, n)), A=u)["max"]
+    results["largest_U"] = read_texels(draft, largest, "largest_U")
+    results["exchanges"] = read_texels(draft, made["pivots"], "exchanges")
+    if pivoting != "partial":
+        results["health_read"] = read_texels(draft, made["health"], "health_read")
+    if packed and not form.resident:
+        results["LU_read"] = read_back(draft, made["LU"], shape, limits, "LU_read")
+    if form.resident and not packed:
+        order = draft.slot("P of the host", host((m, m)))
+        draft.host(
+            PERMUTATION,
+            lambda records: (permutation_matrix(exchanges(records, k), m),),
+            (results["exchanges"],),
+            (order,),
+        )
+        results["P"] = upload(draft, order, (m, m), limits)
+    if not packed:
+        parts = {"L": (draft.call("L", factor(shape, "L"), LU=made["LU"])["L"], (m, k)), "U": (u, (k, n))}
+        for name, (slot, size) in parts.items():
+            results[name] = slot if form.resident else read_back(draft, slot, size, limits, f"{name}_read")
+    options = {"variant": variant, "parameters": parameters, "packed": packed}
+    again = partial(whole, forms, limits, pivoting="partial", tried=pivoting, **options)
+    worse = Next("the block norms found no good pivots", "partial pivoting", again)
+    careful = Next(
+        "entries grew, or are beyond 2^-40 to 2^40",
+        "care",
+        partial(care, form, limits, tried or pivoting, variant, parameters),
+    )
+    return draft.plan(results, after=(careful,) if pivoting == "partial" else (worse, careful))
+
+
+def care(
+    form: Form, limits: Limits, pivoting: str, variant: str | None, parameters: Parameters, first: bool = True
+) -> Plan:
+    """Plan of one more try: scaled by a power of two on the host, with this pivoting; the host judges the residual."""
+    shape = form.matrix
+    draft = Draft(f"care, {pivoting} pivoting")
+    a = source = at_home(draft, "A", form, limits) if first else draft.operand("A", host(shape))
+    if first:
+        source = draft.slot("scaled A", host(shape))
+        draft.host(SCALED, lambda a: (scaled_by_one(a)[0],), (a,), (source,))
+    core = plan(resident(shape), limits, variant=variant, parameters=parameters, pivoting=pivoting)
+    packed_a = upload(draft, source, shape, limits)
+    made = draft.call("factor", core, A=packed_a)
+    results = {}
+    if pivoting != "partial":
+        results["health_read"] = read_texels(draft, made["health"], "health_read")
+        largest = draft.call("largest A", max_magnitude(shape), A=packed_a)["max"]
+        results["largest_A"] = read_texels(draft, largest, "largest_A")
+    lu = read_back(draft, made["LU"], shape, limits, "LU_read")
+    results |= {"LU": lu, "exchanges": read_texels(draft, made["pivots"], "exchanges")}
+    others = [name for name in NORMS if name != pivoting]
+    worse = Next(
+        "the block norms found no good pivots",
+        "care, partial pivoting",
+        partial(care, Form(shape), limits, "partial", variant, parameters, False),
+    )
+    return draft.plan(
+        results,
+        after=(
+            *((worse,) if pivoting != "partial" else ()),
+            *(
+                Next(
+                    f"the residual is above 30: try {name} pivoting",
+                    f"care, {name} pivoting",
+                    partial(care, Form(shape), limits, name, None, (), False),
+                )
+                for name in others
+            ),
+            Next(
+                "the factors are not finite with any pivoting", error="NonFiniteError: the factors do not fit float32"
+            ),
+            Next("no pivoting keeps the residual below 30", error="GrowthWarning, and the best factors"),
+        ),
+    )
+
+
+SCALED, PERMUTATION = "scale by a power of two", "P from the row exchanges"
+"""Work of the host, by the words that a plan and a trace have for it."""
+
+
+def scaled_by_one(a: Array) -> tuple[Array, int]:
+    """Scale a matrix by one power of two so that its largest entry is near 1; give the exponent, too."""
+    exponent = int(np.frexp(np.max(np.abs(a)))[1])
+    return np.ldexp(a.astype(np.float64), -exponent).astype(np.float32), exponent
+
+
+def _check(forms: Forms) -> None:
+    (a,) = forms
+    if a.stack:
+        raise ShapeError(f"plu: A must be two-dimensional, got shape {a.shape}; reshape it")
+
+
+def _flops(forms: Forms) -> int:
+    return forms[0].count * flops(forms[0].matrix)
+
+
+def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+    """A matrix with entries between 0 and 10, as the thesis has them."""
+    return (rng.uniform(0, 10, (n, n)).astype(np.float32),)
+
+
+def permutation_of(pivots: NDArray[np.integer], rows: int) -> NDArray[np.intp]:
+    """Order of the rows that LAPACK's exchanges lead to: (L U)[i] is row order[i] of A; of a stack, in each matrix.
+
+    Examples
+    --------
+    >>> permutation_of(np.array([1, 1]), 2)
+    array([1, 0])
+    """
+    swaps = pivots.reshape(prod(pivots.shape[:-1]), pivots.shape[-1])
+    order = np.tile(np.arange(rows), (len(swaps), 1))
+    every = np.arange(len(swaps))
+    for i, j in enumerate(swaps.T):
+        order[every, j], order[:, i] = order[:, i].copy(), order[every, j]
+    return order.reshape(*pivots.shape[:-1], rows)
+
+
+def permutation_matrix(pivots: NDArray[np.integer], rows: int) -> Array:
+    """P of A = P L U.
+
+    >>> permutation_matrix(np.array([1, 1]), 2).tolist()
+    [[0.0, 1.0], [1.0, 0.0]]
+    """
+    result = np.zeros((rows, rows), dtype=np.float32)
+    result[permutation_of(pivots, rows), np.arange(rows)] = 1
+    return result
+
+
+def exchanges(records: Array, k: int) -> NDArray[np.int32]:
+    """LAPACK's ``piv``, from pivot records: at step i, row i was exchanged with row piv[i]."""
+    return np.asarray(records.reshape(-1, 4)[:, :2].reshape(-1)[:k], dtype=np.int32)
+
+
+def _packed(forms: Forms, results: Mapping[str, Array]) -> Any:
+    k = min(forms[0].matrix)
+    found = {name: exchanges(results[name], k) for name in ("pivots", "columns") if name in results}
+    return results["LU"], *found.values()
+
+
+def _named(forms: Forms, results: Mapping[str, Array]) -> dict[str, Array]:
+    """Packed factors by name: P and L and U would have to be made of them."""
+    names = [name for name in ("LU", "pivots", "columns") if name in results]
+    return dict(zip(names, _packed(forms, results), strict=True))
+
+
+def _interface_plan(forms: Forms, limits: Limits, values: Mapping[str, int]) -> Plan:
+    return plan.__wrapped__(forms, limits, variant="rank2")
+
+
+INTERFACE = Interface(
+    stands_for="plu/rank2/eliminate",
+    computes="a step of A = P L U, two columns of it: a fragment computes a texel of the new matrix; rows "
+    "are exchanged, multipliers stay below the diagonal (lib/doolittle.glsl does it, and declares A, top and "
+    "the inputs)",
+    samplers={"A": "n x n, packed: the matrix before the step"},
+    uniforms={"shape": ("ivec2", "rows and columns of A"), "top": ("int", "0: first row of the panel")},
+    varyings={
+        "k": ("int", "texel column of the step"),
+        "exchange": ("ivec2", "rows p and q that come to rows 2k and 2k+1"),
+        "block": ("vec4", "a, b, l, d': the pivot block, reduced: l = c / a, d' = d - l b"),
+    },
+    needed=("A",),
+    result="LU",
+    plan=_interface_plan,
+)
+
+SOLVERS = {name: VARIANTS[name] for name in ("rank2", "blocked")}
+"""Variants by which systems are solved: with every pivoting strategy, and fast enough."""
+
+PLU = Operation(
+    name="plu",
+    formula="A = P L U",
+    operands=("A",),
+    results=("P", "L", "U"),
+    check=_check,
+    flops=_flops,
+    core=plan,
+    whole=whole,
+    example=example,
+    values=_named,
+    variants=VARIANTS,
+    choose=choose,
+    host="glla.hybrid.host:plu",
+    parts=3,
+    thesis="rank2",
+    pivotings=pivotings,
+    interface=INTERFACE,
+)
+
+
+@lru_cache(maxsize=64)
+def _batched(forms: Forms, limits: Limits = PLAIN) -> Plan:
+    """Plan of a stack of factorisations, with what may come after it for a member."""
+    careful = Next(
+        "entries grew, or are beyond 2^-40 to 2^40",
+        "one by one",
+        partial(whole, tuple(form.member for form in forms), limits, packed=True),
+    )
+    return replace(stack.factor(forms, limits), after=(careful,))
+
+
+LU_FACTOR = Operation(
+    name="lu_factor",
+    formula="A = P L U, packed",
+    operands=("A",),
+    results=("lu", "piv"),
+    check=lambda forms: None,
+    flops=_flops,
+    core=plan,
+    whole=partial(whole, packed=True),
+    example=example,
+    values=_packed,
+    variants=VARIANTS,
+    choose=choose,
+    batch=Batch(stack.most_factors, _batched),
+    host="glla.hybrid.host:lu_factor",
+    parts=2,
+    thesis="rank2",
+    pivotings=pivotings,
+)

@@ -1,0 +1,412 @@
+"""Reduced row echelon form by Gauss-Jordan elimination in ping-pong passes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.errors import OptionError, PlanError, ShapeError
+from glla.operations import blocks, equilibrate, factors, triangular
+from glla.operations.care import ERRORS
+from glla.operations.crossing import at_home, bring_in, read_back, read_texels, texels_of, write_texels
+from glla.operations.elimination import plu
+from glla.operations.elimination.noise import rounding_errors
+from glla.operations.elimination.panels import BlockedFactors
+from glla.operations.elimination.pivot import NORMS, TOLERANCE, EchelonSearch
+from glla.operations.record import Array, Choice, Interface, Operation
+from glla.operations.reduce import max_magnitude
+from glla.passes import (
+    PLAIN,
+    Draft,
+    Form,
+    Forms,
+    Limits,
+    Next,
+    Parameters,
+    PingPong,
+    Plan,
+    Region,
+    Storage,
+    Variant,
+    host,
+    matrix,
+    resident,
+)
+from glla.passes.layout import Shape, texels
+
+VARIANTS = {
+    "rank2": Variant(
+        "two columns a step, eliminated above and below at once",
+        "Brodtkorb 2007, section 4.1.2, listings 4.3 and 4.4",
+    ),
+    "blocked": Variant(
+        "blocked PLU of the whole matrix, then back substitution; for independent leading columns only",
+        "LAPACK getrf and trtrs",
+        parameters={"UNROLL": (0, 1), "FUSED": (0, 1)},
+        on_gpu={"UNROLL": 1, "FUSED": 1},
+    ),
+}
+
+
+BLOCKED_FROM = 32
+"""Columns, or rows if they are fewer, from which `blocked` is chosen: it then has fewer passes
+(``benchmarks/results/thresholds.md``)."""
+
+
+def choose(forms: Forms, limits: Limits) -> Choice:
+    """Pick the variant to try first: what was tuned, else `blocked` from `BLOCKED_FROM` columns on."""
+    (a,) = forms
+    tuned = limits.tuning("rref", *a.matrix)
+    if tuned is not None:
+        return tuned.variant, tuned.parameters
+    return ("blocked" if min(a.matrix) >= BLOCKED_FROM else "rank2"), ()
+
+
+def flops(shape: Shape) -> int:
+    """Additions and multiplications for an m x n matrix of full rank: about n^3 for a square one."""
+    m, n = shape
+    return sum(2 * (m - 1) * (n - 1 - j) for j in range(min(m, n)))
+
+
+def steps(shape: Shape, pivoting: str) -> int:
+    """Column pairs to eliminate.
+
+    A block norm takes for granted that the first min(m, n) columns have the pivots (its health tells when not);
+    ``partial`` looks at every column.
+
+    >>> steps((4, 9), "harmonic"), steps((4, 9), "partial")
+    (2, 5)
+    """
+    return texels(shape[1] if pivoting == "partial" else min(shape))
+
+
+@lru_cache(maxsize=32)
+def plan(
+    forms: Forms,
+    limits: Limits = PLAIN,
+    *,
+    variant: str | None = None,
+    parameters: Parameters = (),
+    pivoting: str = "harmonic",
+) -> Plan:
+    """Plan of one elimination to the reduced row echelon form of an m x n matrix on the device, m, n > 0.
+
+    Parameters
+    ----------
+    forms : (Form,)
+        Of A.
+    limits : Limits
+        Of the device.
+    variant : str, optional
+        A key of `VARIANTS`; by default that of `choose`. ``blocked`` gives other results, see `_blocked`.
+    parameters : tuple of (str, int)
+        Of the variant; those of ``blocked`` as for `glla.operations.elimination.plu.plan`.
+    pivoting : {"harmonic", "geometric", "partial"}
+        See `glla.operations.elimination.pivot`.
+
+    Returns
+    -------
+    Plan
+        Operands ``A`` (packed) and ``tolerance`` (absolute and relative). Results: ``R``,
+        ``pivots_even`` and ``pivots_odd``, the records, and ``health`` of the last step.
+        About n^3 flop; per step one elimination pass and 2 (block norms) or 3 (partial) search passes.
+    """
+    shape = forms[0].matrix
+    if variant is None:
+        variant, parameters = choose(forms, limits)
+    if variant not in VARIANTS:
+        raise OptionError(f"rref: variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
+    if variant == "blocked":
+        return _blocked(shape, pivoting, limits, parameters)
+    count = steps(shape, pivoting)
+    draft = Draft(f"rref[rank2, {pivoting}]")
+    storage = matrix(shape)
+    front = PingPong(draft, "R", storage, draft.operand("A", storage))
+    search = EchelonSearch(draft, shape, count, pivoting)
+    for k in range(count):
+        left = max(k - 1, 0)  # a finished column is final in both textures one step after its own
+        with draft.scope("step", k):
+            pivots, slot = search.step(k, front.front)
+            draft.draw(
+                "rref/eliminate",
+                {"A": front.front, "pivots": pivots},
+                front.back,
+                {"k": k, "slot": slot, "shape": shape},
+                region=Region(left, 0, storage.width - left, storage.height),
+            )
+        front.swap()
+    return draft.plan({"R": front.front, **search.slots.results(count)}, flops(shape))
+
+
+def _blocked(shape: Shape, pivoting: str, limits: Limits, parameters: Parameters) -> Plan:
+    """Plan of [I X], X = U^-1 (the rest of U), for a matrix whose first min(m, n) columns are independent.
+
+    Of such a matrix the echelon form is known but for the columns behind. Whether it is one, the caller must see from
+    the results ``diagonal`` (U's, as `glla.operations.elimination.plu.diagonal` has it) and ``health``, a texel for
+    each step, and from the factors themselves, ``LU`` and ``pivots``.
+    """
+    m, n = shape
+    draft = Draft(f"rref[blocked, {pivoting}]")
+    values = VARIANTS["blocked"].settle("rref[blocked]", parameters, limits)
+    factors = BlockedFactors(draft, draft.operand("A", matrix(shape)), shape, pivoting, values)
+    diagonal = draft.slot("diagonal", Storage(texels(min(shape)), 1))
+    draft.draw("plu/diagonal", {"LU": factors.result}, diagonal)
+    result = draft.slot("R", matrix(shape))
+    if m < n:
+        behind = (m, n - m)
+        tail = draft.slot("tail", matrix(behind))
+        draft.draw("rref/tail", {"LU": factors.result}, tail, {"left": m, "shape": behind})
+        upper = triangular.Triangle(upper=True)
+        with draft.scope("back substitution"):
+            solution = triangular.substitute(draft, factors.result, tail, behind, upper, limits)
+        draft.draw("rref/assemble", {"X": solution}, result, {"left": m, "shape": shape}, {"TAIL": 1})
+    else:
+        draft.draw("rref/assemble", {}, result, {"shape": shape}, {"TAIL": 0})
+    results = {"R": result, "LU": factors.result, "pivots": factors.records[0], "health": factors.records[1]}
+    return draft.plan({**results, "diagonal": diagonal}, flops(shape))
+
+
+# -- the operation ----------------------------------------------------------------------------------------------------
+
+PIVOT_EXPONENTS, TOLERANCES, FLOAT64 = (
+    "exponents of the pivot columns, for the rows of R",
+    "tolerances of the elimination",
+    "echelon form in float64",
+)
+"""Work of the host, by the words that a plan and a trace have for it."""
+
+EPSILON = 2.0**-23
+"""Distance from 1 to the next float32."""
+
+SMALLEST_BLOCK_NORM = 2.0**-8
+"""Smallest norm of a pivot block that counts as a pivot, in a matrix whose largest entries are 1 to 2."""
+
+
+@lru_cache(maxsize=64)
+def whole(
+    forms: Forms,
+    limits: Limits = PLAIN,
+    *,
+    variant: str | None = None,
+    parameters: Parameters = (),
+    pivoting: str = "harmonic",
+    tol: bool = False,
+) -> Plan:
+    """Plan of a call: the elimination, what tells whether it stands, and R scaled back.
+
+    Parameters
+    ----------
+    forms, limits, variant, parameters, pivoting
+        As in `plan`.
+    tol : bool
+        With an absolute tolerance, the operand ``tol``: the matrix is taken as it is. Otherwise rows and columns are
+        scaled by powers of two first.
+
+    Returns
+    -------
+    Plan
+        Operand ``A``. Results ``R`` and the figures by which `glla.linalg.gauss_jordan` decides.
+    """
+    (form,) = forms
+    shape = form.matrix
+    if variant is None:
+        variant, parameters = choose(forms, limits)
+    draft = Draft("rref")
+    results: dict[str, str] = {}
+    a = bring_in(draft, "A", form, limits)
+    if tol or form.resident:
+        largest = draft.call("largest A", max_magnitude(shape), A=a)["max"]
+        results["largest_A"] = read_texels(draft, largest, "largest_A")
+    scales: dict[str, str] = {}
+    if not tol:
+        scales = draft.call("equilibrate", equilibrate.plan(shape), A=a)
+        a = scales.pop("scaled")
+    core = plan(resident(shape), limits, variant=variant, parameters=parameters, pivoting=pivoting)
+    if variant == "blocked":
+        made = draft.call("eliminate", core, A=a)
+        lu = made["LU"]
+        results["health"] = read_texels(draft, made["health"], "health")
+    else:
+        made = draft.call("eliminate", core, A=a, tolerance=_tolerances(draft, results, pivoting, tol))
+        results |= _read_records(draft, made)
+        lu = draft.call("factor", plu.plan(resident(shape), limits), A=a)["LU"]
+    results |= _regular(draft, lu, shape, limits)
+    r = made["R"]
+    if not tol:
+        results |= {name: read_texels(draft, slot, f"{name}_read") for name, slot in scales.items()}
+        r = _scaled_back(draft, r, shape, results, scales["column_exponents"])
+    results["R"] = r if form.resident else read_back(draft, r, shape, limits, "R")
+    return draft.plan(results, flops(shape), after=_after(form, limits, tol))
+
+
+def _tolerances(draft: Draft, results: Mapping[str, str], pivoting: str, tol: bool) -> str:
+    """Slot of the tolerances of the elimination by two columns."""
+    array = draft.slot("tolerances", texels_of(TOLERANCE))
+    given = (draft.operand("tol", host((1,))), results["largest_A"]) if tol else ()
+
+    def tolerances(tol: Any = (0.0,), largest: Any = (2.0,)) -> tuple[Array]:
+        absolute, scale = float(np.reshape(tol, -1)[0]), float(np.reshape(largest, -1)[0])
+        if pivoting == "partial":
+            return (np.array([[absolute, EPSILON]], dtype=np.float32),)
+        return (np.array([[max(absolute, SMALLEST_BLOCK_NORM * scale / 2), 0.0]], dtype=np.float32),)
+
+    draft.host(TOLERANCES, tolerances, given, (array,))
+    return write_texels(draft, array, TOLERANCE)
+
+
+def _read_records(draft: Draft, made: Mapping[str, str]) -> dict[str, str]:
+    names = [name for name in ("pivots_even", "pivots_odd", "health") if name in made]
+    return {name: read_texels(draft, made[name], name) for name in names}
+
+
+def _regular(draft: Draft, lu: str, shape: Shape, limits: Limits) -> dict[str, str]:
+    """Add what tells whether the leading columns are independent: U's diagonal, and solutions for random numbers."""
+    order = min(shape)
+    if shape != (order, order):
+        lu = draft.call("leading block", blocks.gather(shape, (order, order)), A=lu)["block"]
+    leading = factors.FactorSlots((order, order), lu, "")
+    diagonal = factors.read_diagonal(draft, leading)
+    return {"LU": lu, "diagonal": diagonal, "probe_solutions": factors.probe(draft, leading, limits)}
+
+
+def _scaled_back(draft: Draft, r: str, shape: Shape, results: Mapping[str, str], column_exponents: str) -> str:
+    """Scale R: each row by the exponent of its pivot's column, the leading ones, each column back by its own."""
+    m, order = shape[0], min(shape)
+    storage = Storage(texels(m), 1)
+    made = draft.slot("exponents of R", texels_of(storage))
+
+    def of_rows(columns: Array) -> tuple[Array]:
+        rows = np.zeros((texels(m), 1, 4), dtype=np.float32)
+        flat = np.zeros(2 * texels(m), dtype=np.float32)
+        flat[:order] = columns.reshape(-1, 4)[:, :2].reshape(-1)[:order]
+        rows[:, 0, :2] = flat.reshape(-1, 2)
+        return (rows,)
+
+    draft.host(PIVOT_EXPONENTS, of_rows, (results["column_exponents"],), (made,))
+    exponents = {"row_exponents": write_texels(draft, made, storage), "column_exponents": column_exponents}
+    return draft.call("scale R", equilibrate.scale(shape, rows=-1, columns=1), A=r, **exponents)["scaled"]
+
+
+def _after(form: Form, limits: Limits, tol: bool) -> tuple[Next, ...]:
+    return (
+        Next("a pivot is small, or the inverse large", "look at the pivots", partial(_look, form, limits, tol)),
+        Next("a leading column may have no pivot", "float64", partial(in_float64, form, limits)),
+        Next("entries are not finite, which was let through", "partial pivoting", partial(let_through, form, limits)),
+    )
+
+
+def _look(form: Form, limits: Limits, tol: bool) -> Plan:
+    """Plan of a close look at the pivots."""
+    order = min(form.matrix)
+    draft = Draft("look at the pivots")
+    array = read_back(draft, draft.operand("LU", matrix((order, order))), (order, order), limits, "LU of the host")
+    errors = draft.slot("errors", host((order,)))
+    draft.host(ERRORS, lambda lu: (rounding_errors(lu, np.arange(len(lu))),), (array,), (errors,), flops=4 * order**3)
+    after = (Next("a pivot is not far above its rounding error", "float64", partial(in_float64, form, limits)),)
+    return draft.plan({"errors": errors}, after=after)
+
+
+def in_float64(form: Form, limits: Limits) -> Plan:
+    """Plan of the echelon form on the host, see `glla.operations.elimination.span`."""
+    shape = form.matrix
+    draft = Draft("float64")
+    a, r = at_home(draft, "A", form, limits), draft.slot("R", host(shape))
+    draft.host(FLOAT64, _unused, (a,), (r,), flops=6 * shape[0] * shape[1] * min(shape))
+    return draft.plan({"R": r})
+
+
+def _unused(*arrays: object) -> tuple[object, ...]:
+    """Stand in for `glla.linalg.gauss_jordan`, which decides in float64."""
+    raise PlanError("rref: this plan is for looking at; glla.linalg.gauss_jordan runs it")
+
+
+def let_through(form: Form, limits: Limits, pivoting: str = "partial") -> Plan:
+    """Plan of one elimination by two columns that stands as it is: for matrices with NaN or infinity."""
+    shape = form.matrix
+    draft = Draft("partial pivoting")
+    a = bring_in(draft, "A", form, limits)
+    tolerance = write_texels(draft, draft.operand("tolerances", texels_of(TOLERANCE)), TOLERANCE)
+    core = plan(resident(shape), limits, variant="rank2", pivoting=pivoting)
+    made = draft.call("eliminate", core, A=a, tolerance=tolerance)
+    r = made["R"] if form.resident else read_back(draft, made["R"], shape, limits, "R")
+    return draft.plan({"R": r, **_read_records(draft, made)})
+
+
+def records(results: Mapping[str, NDArray[np.float32]], shape: Shape, pivoting: str) -> tuple[tuple[int, ...], Array]:
+    """Pivot columns, and the health of the last step, from the records of the elimination by two columns."""
+    count = steps(shape, pivoting)
+    found = np.empty((count, 4), dtype=np.float32)
+    found[0::2] = results["pivots_even"].reshape(-1, 4)
+    if count > 1:
+        found[1::2] = results["pivots_odd"].reshape(-1, 4)[: count // 2]
+    pivots = tuple(2 * k + side for k in range(count) for side in (0, 1) if found[k, side] >= 0)
+    return pivots, results["health"].reshape(-1, 4)[(count - 1) // 2, :3]
+
+
+def check(forms: Forms) -> None:
+    """Raise ShapeError unless A is one matrix."""
+    (a,) = forms
+    if a.stack:
+        raise ShapeError(f"rref: A must be two-dimensional, got shape {a.shape}; reshape it")
+
+
+def _flops(forms: Forms) -> int:
+    return flops(forms[0].matrix)
+
+
+def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+    """[A | b] of the thesis's experiment: A uniform in [0, 10), b the sums of its rows, so that the solution is 1."""
+    a = rng.uniform(0, 10, (n, n)).astype(np.float32)
+    return (np.column_stack([a, a.sum(axis=1, dtype=np.float64).astype(np.float32)]),)
+
+
+def _values(forms: Forms, results: Mapping[str, Array]) -> Any:
+    shape = forms[0].matrix
+    if "pivots_even" not in results:
+        return results["R"], tuple(range(min(shape)))
+    return results["R"], records(results, shape, "harmonic")[0]
+
+
+def _interface_plan(forms: Forms, limits: Limits, values: Mapping[str, int]) -> Plan:
+    return plan.__wrapped__(forms, limits, variant="rank2")
+
+
+INTERFACE = Interface(
+    stands_for="rref/eliminate",
+    computes="a step of the reduced row echelon form, two columns of it: a fragment computes a texel of the "
+    "new matrix; rows are exchanged, the pivot rows normalised, all others reduced",
+    samplers={"A": "n x n+1, packed: the matrix before the step"},
+    uniforms={"k": ("int", "texel column of the step"), "shape": ("ivec2", "rows and columns of A")},
+    varyings={
+        "rows": ("ivec4", "r, p, s, q: row p comes to row r, then row q to row s"),
+        "found": ("ivec2", "has column 2k a pivot (0, 1), has column 2k+1 one"),
+        "block": ("vec4", "a, b, l, d': the pivot block, reduced: l = c / a, d' = d - l b"),
+    },
+    needed=("A", "k"),
+    result="R",
+    plan=_interface_plan,
+)
+
+RREF = Operation(
+    name="rref",
+    formula="R = rref(A)",
+    operands=("A",),
+    results=("R", "pivots"),
+    check=check,
+    flops=_flops,
+    core=plan,
+    whole=whole,
+    example=example,
+    values=_values,
+    aside=lambda forms: {"tolerance": np.zeros((1, 1, 2), dtype=np.float32)},
+    variants=VARIANTS,
+    choose=choose,
+    parts=2,
+    thesis="rank2",
+    pivotings=lambda variant: ("harmonic", *(name for name in NORMS if name != "harmonic")),
+    interface=INTERFACE,
+)

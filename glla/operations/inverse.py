@@ -1,0 +1,68 @@
+"""The inverse, as the solution of A X = I."""
+
+from __future__ import annotations
+
+from functools import lru_cache, partial
+
+import numpy as np
+
+from glla.errors import ShapeError
+from glla.operations import packing, solve, stack
+from glla.operations.elimination.plu import SOLVERS
+from glla.operations.factors import factor, substitute
+from glla.operations.record import Array, Batch, Operation
+from glla.passes import PLAIN, Draft, Forms, Limits, Plan, matrix
+
+
+def check(forms: Forms) -> None:
+    """Raise ShapeError unless A is square."""
+    square("inv", forms)
+
+
+def square(function: str, forms: Forms) -> None:
+    """Raise ShapeError unless the only operand is square."""
+    (a,) = forms
+    if a.shape[-1] != a.shape[-2]:
+        raise ShapeError(f"{function}: the last two dimensions of A must be square, got shape {a.shape}")
+
+
+def flops(forms: Forms) -> int:
+    """Additions and multiplications: 8/3 n^3, as for n right-hand sides."""
+    return solve.flops((forms[0], forms[0]))
+
+
+@lru_cache(maxsize=64)
+def core(
+    forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, parameters: tuple[tuple[str, int], ...] = ()
+) -> Plan:
+    """Plan of the inverse on the device: factors, then substitution into the identity. `variant` is one of `plu`."""
+    shape = forms[0].matrix
+    draft = Draft("inv")
+    a = draft.operand("A", matrix(shape))
+    made = factor(draft, a, shape, limits, equilibrated=True, variant=variant or None, parameters=parameters)
+    b = draft.call("I", packing.identity(shape))["I"]
+    return draft.plan({"X": substitute(draft, made, b, shape[0], limits)}, flops(forms))
+
+
+def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+    """A matrix with entries between 0 and 10, as the thesis has them."""
+    return (rng.uniform(0, 10, (n, n)).astype(np.float32),)
+
+
+INV = Operation(
+    name="inv",
+    formula="A X = I",
+    operands=("A",),
+    results=("X",),
+    check=check,
+    flops=flops,
+    core=core,
+    whole=partial(solve.whole, inverse=True),
+    example=example,
+    values=lambda forms, results: results["X"],
+    variants=SOLVERS,
+    thesis="rank2",
+    batch=Batch(stack.most_systems, solve.batched),
+    tiles=solve.streamed,
+    host="glla.hybrid.host:inv",
+)

@@ -1,0 +1,675 @@
+"""Matrix product C = A B."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from itertools import product
+
+import numpy as np
+
+from glla.errors import OptionError, ShapeError
+from glla.operations import stack, tiles
+from glla.operations.crossing import bring_in, read_back
+from glla.operations.record import Array, Batch, Choice, Interface, Operation
+from glla.passes import (
+    PLAIN,
+    Block,
+    Draft,
+    Forms,
+    Limits,
+    Parameters,
+    PingPong,
+    Plan,
+    Region,
+    Storage,
+    Uniform,
+    Variant,
+    matrix,
+)
+from glla.passes.layout import Shape, packed, texels
+from glla.passes.shader import Define
+
+Sizes = tuple[int, int, int]
+"""Rows of A, inner dimension, columns of B."""
+
+UNROLL = (1, 2, 4, 8)
+"""Trips of the inner loop that may be written out in one."""
+
+PASSES = (1, 2, 4, 8)
+"""Numbers of slices of the inner dimension; each is a pass."""
+
+BLOCK = (64, 16, 32, 128, 256, 512)
+"""Sides of a block in texels, for variants that count on the texture cache."""
+
+BLOCK_ROWS, BLOCK_COLUMNS = 4, 2
+"""Texels of C that one fragment of `register_blocked` computes by default."""
+
+GROUP = 16
+"""Rows of C that one fragment of `panel_broadcast` computes."""
+
+DEPTH = 96
+"""Inner indices of one pass of `panel_broadcast`: its 16 x 96 multiply-adds fit the instruction cache of an NVIDIA H200
+(nvidia-h200-pcie-sse2/experiments/2026-11-20.json)."""
+
+VARIANTS = {
+    "inner_product": Variant(
+        "one pass; a fragment sums over the whole inner dimension",
+        "Brodtkorb 2007, section 4.1.1, listing 4.1",
+        parameters={"UNROLL": UNROLL},
+    ),
+    "virtual_cube": Variant(
+        "one pass for two inner indices, summed by float blending", "Brodtkorb 2007, section 4.1.1, listing 4.2"
+    ),
+    "virtual_cube_ping_pong": Variant(
+        "one pass for two inner indices, summed by reading the last pass's target",
+        "Brodtkorb 2007, section 4.1.1, listing 4.2",
+    ),
+    "register_blocked": Variant(
+        "a fragment computes 4 x 2 texels of C into 8 render targets",
+        "Jiang and Snir 2005 (several render targets)",
+        parameters={
+            "ROWS": (BLOCK_ROWS, 1, 2, 8),
+            "COLUMNS": (BLOCK_COLUMNS, 1, 4, 8),
+            "UNROLL": UNROLL[:3],
+            "PASSES": PASSES[:3],
+        },
+        rule="ROWS * COLUMNS must not exceed 8, a render target for each",
+        keeps_rule=lambda values: values["ROWS"] * values["COLUMNS"] <= 8,
+    ),
+    "panel_broadcast": Variant(
+        "16 rows of A in a uniform block at constant offsets, four inner indices of B in a texel",
+        "glla",
+        parameters={"DEPTH": (DEPTH, 16, 32, 64, 128)},
+    ),
+    "rank_one": Variant(
+        "one element to a texel; one pass for one inner index, summed by blending", "Larsen and McAllister 2001"
+    ),
+    "single_component": Variant(
+        "one element to a texel; a fragment sums over the whole inner dimension",
+        "Moravanszky 2003 (before its packing)",
+        parameters={"UNROLL": UNROLL},
+    ),
+    "packed_4x1": Variant(
+        "four elements of a column to a texel; a trip is one texel of B and four of A",
+        "Moravanszky 2003; Fatahalian et al. 2004",
+        parameters={"PASSES": PASSES},
+    ),
+    "packed_1x4": Variant(
+        "four elements of a row to a texel; a trip is one texel of A and four of B",
+        "Moravanszky 2003, transposed",
+        parameters={"PASSES": PASSES},
+    ),
+    "multi_pass": Variant(
+        "passes over slices of the inner dimension that the texture cache holds",
+        "Hall, Carr and Hart 2003; Fatahalian et al. 2004",
+        parameters={"BLOCK": BLOCK, "UNROLL": UNROLL},
+    ),
+    "blocked_output": Variant(
+        "C block by block, a pass for each block of the inner dimension",
+        "Govindaraju, Larsen, Gray and Manocha 2006",
+        parameters={"BLOCK": BLOCK},
+    ),
+    "compute_tiled": Variant(
+        "a compute shader: tiles of A and B in memory that a work group shares",
+        "Volkov and Demmel 2008",
+        needs=("OpenGL 4.3",),
+        parameters={"WORK": (2, 1, 4), "TILE": (16, 8)},
+    ),
+}
+
+
+STRIPS = (16, 8)
+"""Heights of a strip in texels; the first one that fits is taken. A rasteriser shades 2 x 2 or 4 x 4 texels together,
+so no pass may be one texel high (nvidia-h200-pcie-sse2/experiments/2026-11-21.json)."""
+
+SMALL, SMALL_IN_SOFTWARE = 320, 96
+"""Cube root of m k n up to which `inner_product` is chosen, on a GPU and by a software rasteriser
+(``benchmarks/results/thresholds.md``)."""
+
+THIN, THIN_INSIDE = 8, 16
+"""Rows or columns of C, and terms of its sums, below which a GPU takes `inner_product`, which repacks nothing
+(``benchmarks/results/thresholds.md``)."""
+
+LARGE = 960
+"""Cube root of m k n from which a GPU takes `panel_broadcast` (``benchmarks/results/thresholds.md``)."""
+
+
+@lru_cache(maxsize=256)
+def choose(forms: Forms, limits: Limits) -> Choice:
+    """Pick the variant and its parameters: those that were tuned on the device, else by the size of the product.
+
+    Panels want a large product, and C neither low nor narrow: see `LARGE`, `THIN`, `SMALL`, which name their results.
+    """
+    m, k, n = sizes(forms)
+    tuned = limits.tuning("matmul", m, k, n)
+    if tuned is not None:
+        depth = dict(tuned.parameters).get("DEPTH", DEPTH)
+        if tuned.variant != "panel_broadcast" or _panels_fit(m, k, depth, limits):
+            return tuned.variant, tuned.parameters
+    small = SMALL_IN_SOFTWARE if limits.software else SMALL
+    # A software rasteriser loses what lies outside C and no more; a GPU also needs many fragments to be busy.
+    thin = m < BLOCK_ROWS if limits.software else min(m, n) < THIN or k < THIN_INSIDE
+    if thin or m * k * n <= small**3:
+        return "inner_product", ()
+    if not limits.software and _panels_fit(m, k, DEPTH, limits) and m * k * n >= LARGE**3:
+        return "panel_broadcast", ()
+    return "register_blocked", ()
+
+
+def sizes(forms: Forms) -> Sizes:
+    """Rows of A, inner dimension, columns of B."""
+    (m, k), (_, n) = (form.matrix for form in forms)
+    return m, k, n
+
+
+def check(forms: Forms) -> None:
+    """Raise ShapeError unless the operands can be multiplied."""
+    a, b = forms
+    if a.shape[-1] != b.shape[-2]:
+        raise ShapeError(f"matmul: inner dimensions must agree, got A {a.shape} and B {b.shape}")
+
+
+def _panels_fit(m: int, k: int, depth: int, limits: Limits) -> bool:
+    groups, chunks = -(-m // GROUP), -(-k // depth)
+    return groups * chunks <= limits.texture_size and _strip(m, k, limits) is not None
+
+
+def _strip(m: int, k: int, limits: Limits) -> int | None:
+    """Height of a strip with which B and C fit into textures; None if there is none."""
+    strips = max(-(-m // GROUP), _padded(k) // 4)
+    return next((height for height in STRIPS if height * strips <= limits.texture_size), None)
+
+
+def _padded(k: int) -> int:
+    """Inner indices of the panels altogether, the last ones of which may not be as deep."""
+    return -(-k // 16) * 16
+
+
+IN_PLACE = ("inner_product", "multi_pass", "blocked_output")
+"""Variants that read a transposed operand where it lies, without a pass that writes it out."""
+
+
+@dataclass(frozen=True)
+class _Task:
+    """A product to plan: its sizes, the parameters of the variant by name, and the slot to add to, if any."""
+
+    draft: Draft
+    m: int
+    k: int
+    n: int
+    values: Mapping[str, int]
+    limits: Limits
+    start: str
+    turned: Mapping[str, Define]  # which operands ``matmul/inner_product`` finds transposed
+
+    def slice(self, inner: int) -> int:
+        """Trips of a pass: as PASSES says, or as few passes as the loop limit allows."""
+        return min(self.limits.loop_trips, -(-inner // self.values.get("PASSES", 1)))
+
+    @property
+    def unrolled(self) -> dict[str, Define]:
+        """The define that unrolls a loop, where one is wanted."""
+        factor = self.values.get("UNROLL", 1)
+        return {"UNROLL": factor} if factor > 1 else {}
+
+
+@lru_cache(maxsize=128)
+def plan(
+    forms: Forms,
+    limits: Limits = PLAIN,
+    *,
+    variant: str | None = None,
+    parameters: Parameters = (),
+    onto: bool = False,
+) -> Plan:
+    """Plan of the product of an m x k and a k x n matrix on the device, k > 0.
+
+    Parameters
+    ----------
+    forms : (Form, Form)
+        Of A and B. Where a texture holds the transpose, the variants of ``matmul/inner_product`` read it as it is; the
+        others have it written out first, in a pass of its own, and call the operand ``A_transposed`` or
+        ``B_transposed``.
+    limits : Limits
+        The loop limit decides into how many passes a sum is split.
+    variant : str, optional
+        A key of `VARIANTS`; by default that of `choose`, with its parameters.
+    parameters : tuple of (str, int)
+        Parameters of the variant, by name; the others keep their defaults.
+    onto : bool
+        Add to a matrix given as operand ``C0``: an inner dimension too long for a texture comes in slabs.
+
+    Returns
+    -------
+    Plan
+        Operands ``A`` and ``B`` (and ``C0``), result ``C``, all packed. 2 m k n flop. A variant with another layout
+        converts in passes of the plan.
+
+    Raises
+    ------
+    OptionError
+        No such variant, parameter or value; the message lists those there are.
+
+    Examples
+    --------
+    >>> from glla.passes import resident
+    >>> square = resident((64, 64), (64, 64))
+    >>> made = plan(square, variant="register_blocked", parameters=(("ROWS", 2), ("PASSES", 4)))
+    >>> made.cost.passes
+    8
+    """
+    builders: dict[str, Callable[[_Task], str]] = {
+        "inner_product": _inner_product,
+        "virtual_cube": _virtual_cube,
+        "virtual_cube_ping_pong": _virtual_cube_ping_pong,
+        "register_blocked": _register_blocked,
+        "panel_broadcast": _panel_broadcast,
+        "rank_one": _rank_one,
+        "single_component": _single_component,
+        "packed_4x1": partial(_quads, across=0),
+        "packed_1x4": partial(_quads, across=1),
+        "multi_pass": _multi_pass,
+        "blocked_output": _blocked_output,
+        "compute_tiled": _compute_tiled,
+    }
+    if variant is None:
+        variant, parameters = choose(forms, limits)
+    if variant not in builders:
+        raise OptionError(f"matmul: variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
+    m, k, n = sizes(forms)
+    transpose_a, transpose_b = (form.transposed for form in forms)
+    name = f"matmul[{variant}]"
+    values = VARIANTS[variant].settle(name, parameters, limits)
+    draft = Draft(name)
+    in_place = variant in IN_PLACE
+    _operand(draft, "A", (m, k), transpose_a, in_place)
+    _operand(draft, "B", (k, n), transpose_b, in_place)
+    turned: dict[str, Define] = {"TRANSPOSE_A": 1} if transpose_a and in_place else {}
+    turned |= {"TRANSPOSE_B": 1} if transpose_b and in_place else {}
+    start = draft.operand("C0", matrix((m, n))) if onto else ""
+    result = builders[variant](_Task(draft, m, k, n, values, limits, start, turned))
+    return draft.plan({"C": result}, flops=2 * m * k * n)
+
+
+def _operand(draft: Draft, name: str, shape: Shape, transposed: bool, in_place: bool) -> None:
+    """Add an operand; a transposed one that is not read in place is written out by the first pass."""
+    if not transposed:
+        draft.operand(name, matrix(shape))
+    elif in_place:
+        draft.operand(name, matrix(shape[::-1]))
+    else:
+        source = draft.operand(f"{name}_transposed", matrix(shape[::-1]))
+        uniforms: dict[str, Uniform] = {"placement": (1, 1, 1), "shape": shape}
+        written = draft.slot(name, matrix(shape))
+        draft.draw("elementwise/unary", {"A": source}, written, uniforms, {"OPERATION": "positive_of"})
+
+
+# -- 2x2 to a texel ---------------------------------------------------------------------------------------------------
+
+
+def _inner_product(task: _Task) -> str:
+    """One pass, or as few as the loop limit allows."""
+    return _in_slices(task, task.limits.loop_trips)
+
+
+def _multi_pass(task: _Task) -> str:
+    """A pass for each slice of the inner dimension."""
+    return _in_slices(task, min(task.values["BLOCK"], task.limits.loop_trips))
+
+
+def _in_slices(task: _Task, most: int) -> str:
+    """Passes over slices of the inner dimension; a later pass goes on from the sum of the one before."""
+    inner = texels(task.k)
+    sums = PingPong(task.draft, "C", matrix((task.m, task.n)), task.start)
+    for number, first in enumerate(range(0, inner, most)):
+        with task.draft.scope("slice", number):
+            _slice_product(task, sums.front, sums.back, first, min(most, inner - first))
+        sums.swap()
+    return sums.front
+
+
+def _slice_product(task: _Task, before: str, target: str, first: int, count: int, region: Region | None = None) -> None:
+    """Add the product over a slice of the inner dimension to what was there before, if anything."""
+    inputs = {"A": "A", "B": "B"} | ({"C": before} if before else {})
+    uniforms: dict[str, Uniform] = {"first": first, "count": count, "shape": (task.m, task.n)}
+    defines = {"CONTINUE": int(bool(before)), **task.unrolled, **task.turned}
+    task.draft.draw("matmul/inner_product", inputs, target, uniforms, defines, region)
+
+
+def _blocked_output(task: _Task) -> str:
+    """Finish a block of C before the next begins: what it reads of A, B and itself is meant to stay in the cache."""
+    height, width, inner = texels(task.m), texels(task.n), texels(task.k)
+    side = task.values["BLOCK"]
+    most = min(side, task.limits.loop_trips)
+    pair = [task.draft.slot(f"C_{turn}", matrix((task.m, task.n))) for turn in ("ping", "pong")]
+    count = -(-inner // most)
+    for block, (y, x) in enumerate(product(range(0, height, side), range(0, width, side))):
+        region = Region(x, y, min(side, width - x), min(side, height - y))
+        with task.draft.scope("block of C", block):
+            for number in range(count):
+                before = pair[1 - number % 2] if number else task.start
+                first = number * most
+                with task.draft.scope("slice", number):
+                    _slice_product(task, before, pair[number % 2], first, min(most, inner - first), region)
+    return pair[(count - 1) % 2]
+
+
+def _virtual_cube(task: _Task) -> str:
+    """A pass per slice; the first replaces the target, the others are blended onto it."""
+    shape = (task.m, task.n)
+    result = task.draft.slot("C", matrix(shape))
+    for number in range(texels(task.k)):
+        onto = task.start if number == 0 else ""
+        inputs = {"A": "A", "B": "B"} | ({"C": onto} if onto else {})
+        uniforms: dict[str, Uniform] = {"slice": number, "shape": shape}
+        defines = {"PING_PONG": int(bool(onto))}
+        with task.draft.scope("slice", number):
+            task.draft.draw("matmul/virtual_cube", inputs, result, uniforms, defines, None, number > 0)
+    return result
+
+
+def _virtual_cube_ping_pong(task: _Task) -> str:
+    """A pass per slice, each adding to what the one before drew."""
+    shape = (task.m, task.n)
+    sums = PingPong(task.draft, "C", matrix(shape), task.start)
+    for number in range(texels(task.k)):
+        inputs = {"A": "A", "B": "B"} | ({"C": sums.front} if sums.front else {})
+        uniforms: dict[str, Uniform] = {"slice": number, "shape": shape}
+        with task.draft.scope("slice", number):
+            task.draft.draw("matmul/virtual_cube", inputs, sums.back, uniforms, {"PING_PONG": int(bool(sums.front))})
+        sums.swap()
+    return sums.front
+
+
+def _register_blocked(task: _Task) -> str:
+    """One pass to ROWS x COLUMNS targets, and one that puts them together; again for each slice."""
+    draft, shape = task.draft, (task.m, task.n)
+    rows, columns = task.values["ROWS"], task.values["COLUMNS"]
+    defines = {"ROWS": rows, "COLUMNS": columns}
+    storage = Storage(-(-texels(task.m) // rows), -(-texels(task.n) // columns))
+    inner = texels(task.k)
+    most = task.slice(inner)
+    targets = tuple(draft.slot(f"C_{i}", storage) for i in range(rows * columns))
+    sums = PingPong(draft, "C", matrix(shape), task.start)
+    for number, first in enumerate(range(0, inner, most)):
+        slice_: dict[str, Uniform] = {"first": first, "count": min(most, inner - first)}
+        inputs = {f"C{i}": slot for i, slot in enumerate(targets)} | ({"start": sums.front} if sums.front else {})
+        onto = {"ONTO": int(bool(sums.front))}
+        with draft.scope("slice", number):
+            draft.draw("matmul/register_blocked", {"A": "A", "B": "B"}, targets, slice_, {**defines, **task.unrolled})
+            draft.draw("matmul/interleave", inputs, sums.back, {"shape": shape}, {**defines, **onto})
+        sums.swap()
+    return sums.front
+
+
+# -- one element to a texel -------------------------------------------------------------------------------------------
+
+
+def _single_component(task: _Task) -> str:
+    """Unpack A and B; one pass, or as few as the loop limit allows; pack C."""
+    inputs = {"A": _unpacked(task, "A", (task.m, task.k)), "B": _unpacked(task, "B", (task.k, task.n))}
+    start = _unpacked(task, task.start, (task.m, task.n)) if task.start else ""
+    sums = PingPong(task.draft, "elements_of_C", Storage(task.m, task.n, 1), start)
+    most = task.limits.loop_trips
+    for number, first in enumerate(range(0, task.k, most)):
+        slice_: dict[str, Uniform] = {"first": first, "count": min(most, task.k - first)}
+        known = {"C": sums.front} if sums.front else {}
+        defines = {"CONTINUE": int(bool(sums.front)), **task.unrolled}
+        with task.draft.scope("slice", number):
+            task.draft.draw("matmul/single_component", inputs | known, sums.back, slice_, defines)
+        sums.swap()
+    return _repacked(task, sums.front)
+
+
+def _rank_one(task: _Task) -> str:
+    """Unpack A and B; a pass per inner index, blended onto the target; pack C."""
+    inputs = {"A": _unpacked(task, "A", (task.m, task.k)), "B": _unpacked(task, "B", (task.k, task.n))}
+    if task.start:
+        target = _unpacked(task, task.start, (task.m, task.n))
+    else:
+        target = task.draft.slot("elements_of_C", Storage(task.m, task.n, 1))
+    for number in range(task.k):
+        accumulate = bool(task.start) or number > 0
+        with task.draft.scope("slice", number):
+            task.draft.draw("matmul/rank_one", inputs, target, {"slice": number}, None, None, accumulate)
+    return _repacked(task, target)
+
+
+def _unpacked(task: _Task, name: str, shape: Shape) -> str:
+    """A matrix with one element to a texel."""
+    elements = task.draft.slot(f"elements_of_{name}", Storage(*shape, 1))
+    task.draft.draw("packing/unpack", {"packed_matrix": name}, elements, {"corner": (0, 0)})
+    return elements
+
+
+def _repacked(task: _Task, elements: str) -> str:
+    """C out of its elements."""
+    result = task.draft.slot("C", matrix((task.m, task.n)))
+    uniforms: dict[str, Uniform] = {"corner": (0, 0), "shape": (task.m, task.n)}
+    task.draft.draw("packing/pack", {"raw": elements}, result, uniforms, {"TRANSPOSED": 0})
+    return result
+
+
+# -- four elements of a column, or of a row, to a texel ---------------------------------------------------------------
+
+
+def _quads(task: _Task, across: int) -> str:
+    """Repack A and B; one pass, or as many as PASSES says or the loop limit asks for; repack C."""
+    draft, trips = task.draft, -(-task.k // 4)
+    inputs = {
+        "A": _to_quads(task, "A", (task.m, task.k), across, whole_quads=not across),
+        "B": _to_quads(task, "B", (task.k, task.n), across, whole_quads=bool(across)),
+    }
+    shape = (task.m, task.n)
+    start = _to_quads(task, task.start, shape, across) if task.start else ""
+    sums = PingPong(draft, "quads_of_C", _quad_storage(shape, across), start)
+    most = task.slice(trips)
+    for number, first in enumerate(range(0, trips, most)):
+        slice_: dict[str, Uniform] = {"first": first, "count": min(most, trips - first)}
+        known = {"C": sums.front} if sums.front else {}
+        defines = {"ACROSS": across, "CONTINUE": int(bool(sums.front))}
+        with draft.scope("slice", number):
+            draft.draw("matmul/quads", inputs | known, sums.back, slice_, defines)
+        sums.swap()
+    result = draft.slot("C", matrix(shape))
+    draft.draw("packing/from_quads", {"quads": sums.front}, result, {"shape": shape}, {"ACROSS": across})
+    return result
+
+
+def _quad_storage(shape: Shape, across: int) -> Storage:
+    """Texels of a matrix in the 4x1 layout, or the 1x4."""
+    rows, columns = shape
+    return Storage(rows, -(-columns // 4)) if across else Storage(-(-rows // 4), columns)
+
+
+def _to_quads(task: _Task, name: str, shape: Shape, across: int, whole_quads: bool = False) -> str:
+    """A matrix in the 4x1 layout, or the 1x4.
+
+    With `whole_quads` the side that is not packed is filled up with zeros to a multiple of four: it is the inner
+    dimension, of which a trip takes four.
+    """
+    rows, columns = shape
+    if whole_quads:
+        rows, columns = (-(-rows // 4) * 4, columns) if across else (rows, -(-columns // 4) * 4)
+    quads = task.draft.slot(f"quads_of_{name}", _quad_storage((rows, columns), across))
+    task.draft.draw("packing/to_quads", {"M": name}, quads, {"size": packed(shape)}, {"ACROSS": across})
+    return quads
+
+
+# -- panels of A in a uniform block -----------------------------------------------------------------------------------
+
+
+def _panel_broadcast(task: _Task) -> str:
+    """Repack A and B; a pass for each panel of A, chunk by chunk of the inner dimension; repack C."""
+    draft, m, k, n, depth = task.draft, task.m, task.k, task.n, task.values["DEPTH"]
+    strip = _strip(m, k, task.limits) or min(STRIPS)
+    groups, chunks, width = -(-m // GROUP), -(-k // depth), -(-n // strip)
+    layout = {"STRIP": strip}
+    panels = draft.slot("panels", Storage(groups * chunks, 4 * depth))
+    buffer = draft.slot("panel_buffer", Storage(groups * chunks, 4 * depth, buffer=True))
+    strips = draft.slot("strips", Storage(strip * _padded(k) // 4, width))
+    draft.draw(
+        "matmul/panels",
+        {"A": "A"},
+        panels,
+        {"groups": groups, "first_group": 0, "size": packed((m, k))},
+        {"DEPTH": depth},
+    )
+    draft.draw("matmul/strips", {"B": "B"}, strips, {"size": packed((k, n))}, layout)
+    draft.transfer(panels, buffer)  # which waits for the panels, so not before there is nothing else to draw
+    storage = Storage(strip * groups, width)
+    pair = [tuple(draft.slot(f"C{t}_{side}", storage) for t in range(4)) for side in ("ping", "pong")]
+    for chunk in range(chunks):
+        before, target = pair[1 - chunk % 2], pair[chunk % 2]
+        inputs = {"B": strips} | ({f"C{t}": slot for t, slot in enumerate(before)} if chunk else {})
+        deep = min(depth, _padded(k) - chunk * depth)
+        with draft.scope("chunk", chunk):
+            for group in range(groups):
+                draft.draw(
+                    "matmul/panel_broadcast",
+                    inputs,
+                    target,
+                    {"first": chunk * depth // 4},
+                    {"DEPTH": deep, "CONTINUE": int(chunk > 0), **layout},
+                    Region(0, strip * group, width, strip),
+                    blocks={"Panel": Block(buffer, (chunk * groups + group) * 4 * depth, 4 * deep)},
+                    step=group,
+                )
+    last = pair[(chunks - 1) % 2]
+    result = draft.slot("C", matrix((m, n)))
+    inputs = {f"C{t}": slot for t, slot in enumerate(last)} | ({"start": task.start} if task.start else {})
+    draft.draw("matmul/assemble", inputs, result, {"shape": (m, n)}, {"ONTO": int(bool(task.start)), **layout})
+    return result
+
+
+# -- a compute shader -------------------------------------------------------------------------------------------------
+
+
+def _compute_tiled(task: _Task) -> str:
+    """One dispatch, or as few as the loop limit allows."""
+    shape, inner = (task.m, task.n), texels(task.k)
+    work, tile = task.values["WORK"], task.values["TILE"]
+    # Should a compiler unroll none of the loops over a tile, these are their trips.
+    trips = 1 + work + tile * (1 + 2 * work + work * work)
+    most = tile * max(1, task.limits.loop_trips // trips)
+    side = tile * work
+    groups = (-(-texels(task.n) // side), -(-texels(task.m) // side))
+    sums = PingPong(task.draft, "C", matrix(shape), task.start)
+    for number, first in enumerate(range(0, inner, most)):
+        inputs = {"A": "A", "B": "B"} | ({"C": sums.front} if sums.front else {})
+        uniforms: dict[str, Uniform] = {"first": first, "count": min(most, inner - first), "shape": shape}
+        defines = {"WORK": work, "TILE": tile, "CONTINUE": int(bool(sums.front))}
+        with task.draft.scope("slice", number):
+            task.draft.dispatch("matmul/compute_tiled", inputs, sums.back, groups, uniforms, defines)
+        sums.swap()
+    return sums.front
+
+
+KERNEL = tiles.Kernel(plan, choose)
+"""The product that `glla.operations.tiles` cuts."""
+
+
+# -- the operation ----------------------------------------------------------------------------------------------------
+
+
+def flops(forms: Forms) -> int:
+    """Additions and multiplications."""
+    m, k, n = sizes(forms)
+    return 2 * m * k * n * forms[0].count
+
+
+@lru_cache(maxsize=128)
+def whole(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, parameters: Parameters = ()) -> Plan:
+    """Plan of a call: upload what is not there, multiply, read back what does not stay."""
+    at = tuple(form.on_device for form in forms)
+    product_ = plan(at, limits, variant=variant, parameters=parameters)
+    if all(form.resident for form in forms):
+        return product_
+    m, _, n = sizes(forms)
+    draft = Draft(product_.operation)
+    slots = [bring_in(draft, name, form, limits, True) for name, form in zip("AB", forms, strict=True)]
+    c = draft.call("product", product_, **dict(zip(product_.operands, slots, strict=True)))["C"]
+    if not any(form.resident for form in forms):
+        c = read_back(draft, c, (m, n), limits, "product")
+    return draft.plan({"C": c})
+
+
+def aligned(forms: Forms) -> Forms:
+    """Make stacks alike. If there is one B for all, the rows of all A are those of one matrix."""
+    a, b = forms
+    if a.resident or b.resident:
+        return forms
+    m, k, n = sizes(forms)
+    stack = np.broadcast_shapes(a.stack, b.stack)
+    if b.count == 1:
+        return replace(a, shape=(math.prod(stack) * m, k)), replace(b, shape=(k, n))
+    return tuple(replace(form, shape=(math.prod(stack), *form.matrix)) for form in forms)
+
+
+def streamed(
+    forms: Forms, limits: Limits, room: int | None = None, *, variant: str | None = None, parameters: Parameters = ()
+) -> Plan | None:
+    """Plan of a product in tiles; None if it fits as a whole."""
+    m, k, n = sizes(forms)
+    if tiles.fits_whole(KERNEL, m, k, n, limits, room, variant):
+        return None
+    return tiles.product_plan(tiles.choose(KERNEL, m, k, n, limits, room, variant), limits)
+
+
+def _example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+    a, b = rng.standard_normal((2, n, n)).astype(np.float32)
+    return a, b
+
+
+def _interface_plan(forms: Forms, limits: Limits, values: Mapping[str, int]) -> Plan:
+    """The inner product, in as many passes as PASSES says."""
+    trips = -(-texels(sizes(forms)[1]) // max(1, values.get("PASSES", 1)))
+    fewer = replace(limits, loop_trips=min(limits.loop_trips, trips))
+    return plan.__wrapped__(forms, fewer, variant="inner_product")
+
+
+INTERFACE = Interface(
+    stands_for="matmul/inner_product",
+    computes="a fragment computes a texel, a 2x2 block, of C = A B: the sum over texels `first` to "
+    "`first + count - 1` of the inner dimension",
+    samplers={
+        "A": "rows x inner, packed",
+        "B": "inner x columns, packed",
+        "C": "with CONTINUE only: the sums so far, packed",
+    },
+    uniforms={
+        "first": ("int", "first texel of the inner dimension to sum"),
+        "count": ("int", "texels of the inner dimension to sum"),
+        "shape": ("ivec2", "rows and columns of C"),
+    },
+    defines={
+        "CONTINUE": "0 in the first pass, 1 in those that go on from its sums",
+        "PASSES": "a parameter, if you declare it: into how many passes the sum is split (1)",
+    },
+    needed=("A", "B"),
+    result="C",
+    plan=_interface_plan,
+)
+
+MATMUL = Operation(
+    name="matmul",
+    formula="C = A B",
+    operands=("A", "B"),
+    results=("C",),
+    check=check,
+    flops=flops,
+    core=plan,
+    whole=whole,
+    example=_example,
+    values=lambda forms, results: results["C"],
+    variants=VARIANTS,
+    choose=choose,
+    aligned=aligned,
+    batch=Batch(stack.most_products, stack.matmul),
+    tiles=streamed,
+    thesis="inner_product",
+    interface=INTERFACE,
+)

@@ -1,0 +1,92 @@
+"""Between the raw layout, which travels, and the packed one, which computes.
+
+A matrix up to twice the texture limit on a side fits packed, but its raw form, one element per texel, may not: it
+then travels in tiles. `tiles` cuts it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+from glla.passes import Draft, Plan, Region, Storage, matrix
+from glla.passes.layout import Shape
+
+Tile = tuple[int, int, int, int]
+"""First row, first column, rows and columns of a part of a matrix; the first two are even."""
+
+
+def tiles(shape: Shape, texture_size: int) -> Iterator[Tile]:
+    """Cut a matrix into tiles whose raw form a texture can hold.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Rows and columns.
+    texture_size : int
+        Largest side of a texture, in texels.
+
+    Examples
+    --------
+    >>> list(tiles((3, 9), 4))
+    [(0, 0, 3, 4), (0, 4, 3, 4), (0, 8, 3, 1)]
+    """
+    side = texture_size - texture_size % 2
+    for top in range(0, shape[0], side):
+        for left in range(0, shape[1], side):
+            yield top, left, min(side, shape[0] - top), min(side, shape[1] - left)
+
+
+@lru_cache(maxsize=256)
+def pack(shape: Shape, transposed: bool = False) -> Plan:
+    """Plan that packs a whole raw matrix (the usual case: one tile)."""
+    rows, columns = shape
+    draft = Draft("pack")
+    raw = draft.operand("raw", Storage(columns, rows, 1) if transposed else Storage(rows, columns, 1))
+    packed = draft.slot("packed", matrix(shape))
+    draft.draw(
+        "packing/pack",
+        {"raw": raw},
+        packed,
+        {"corner": (0, 0), "shape": shape},
+        {"TRANSPOSED": int(transposed)},
+    )
+    return draft.plan({"packed": packed})
+
+
+@lru_cache(maxsize=64)
+def pack_tiles(shape: Shape, texture_size: int) -> Plan:
+    """Plan that packs a raw matrix given as tiles ``raw_0``, ``raw_1``, ... in the order of `tiles`."""
+    draft = Draft("pack")
+    packed = draft.slot("packed", matrix(shape))
+    for number, (top, left, rows, columns) in enumerate(tiles(shape, texture_size)):
+        raw = draft.operand(f"raw_{number}", Storage(rows, columns, 1))
+        draft.draw(
+            "packing/pack",
+            {"raw": raw},
+            packed,
+            {"corner": (top, left), "shape": shape},
+            {"TRANSPOSED": 0},
+            Region(left // 2, top // 2, (columns + 1) // 2, (rows + 1) // 2),
+        )
+    return draft.plan({"packed": packed})
+
+
+@lru_cache(maxsize=256)
+def unpack(shape: Shape, tile: Tile) -> Plan:
+    """Plan that unpacks one tile of a packed matrix."""
+    top, left, rows, columns = tile
+    draft = Draft("unpack")
+    packed = draft.operand("packed", matrix(shape))
+    raw = draft.slot("raw", Storage(rows, columns, 1))
+    draft.draw("packing/unpack", {"packed_matrix": packed}, raw, {"corner": (top, left)})
+    return draft.plan({"raw": raw})
+
+
+@lru_cache(maxsize=64)
+def identity(shape: Shape) -> Plan:
+    """Plan that writes an identity matrix."""
+    draft = Draft("identity")
+    result = draft.slot("I", matrix(shape))
+    draft.draw("packing/identity", {}, result, {"shape": shape})
+    return draft.plan({"I": result})

@@ -1,0 +1,103 @@
+"""Probes: plans with known answers, for the self-test of a device (`glla.gl.selftest`)."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from glla.passes import Draft, Plan, Region, Storage
+from glla.passes.layout import Shape
+
+PAIR_CHANNELS = 2
+"""Channels of an operand ``pairs``: a and b."""
+
+
+@lru_cache(maxsize=8)
+def answers(size: Shape) -> Plan:
+    """Plan of known answers.
+
+    Parameters
+    ----------
+    size : tuple of int
+        Height and width in texels.
+
+    Returns
+    -------
+    Plan
+        Operand ``A``, integers; result ``answers``, see ``probe/answers.frag``.
+    """
+    return _one_pass("answers", "probe/answers", "A", Storage(*size), "answers")
+
+
+@lru_cache(maxsize=8)
+def swizzle(size: Shape) -> Plan:
+    """Plan of operands ``A`` and ``B`` to ``reversed``, A's channels backwards, and ``product``, block by block."""
+    draft = Draft("probe_swizzle")
+    storage = Storage(*size)
+    inputs = {name: draft.operand(name, storage) for name in ("A", "B")}
+    targets = (draft.slot("reversed", storage), draft.slot("product", storage))
+    draft.draw("probe/swizzle", inputs, targets)
+    return draft.plan({name: name for name in targets})
+
+
+@lru_cache(maxsize=8)
+def blending(size: Shape, layers: int) -> Plan:
+    """Plan that sums operands ``layer_0``, ``layer_1``, ... into ``sum`` by float blending, in this order."""
+    draft = Draft("probe_blending")
+    storage = Storage(*size)
+    total = draft.slot("sum", storage)
+    for number in range(layers):
+        layer = draft.operand(f"layer_{number}", storage)
+        draft.draw("probe/copy", {"layer": layer}, total, accumulate=number > 0)
+    return draft.plan({"sum": total})
+
+
+@lru_cache(maxsize=8)
+def arithmetic(size: Shape) -> Plan:
+    """Plan of operand ``pairs`` (two channels, a and b) to ``result``: a + b, a b, a, and whether a is NaN."""
+    return _one_pass("arithmetic", "probe/arithmetic", "pairs", Storage(*size, PAIR_CHANNELS))
+
+
+@lru_cache(maxsize=8)
+def accuracy(size: Shape) -> Plan:
+    """Plan of operand ``pairs`` (two channels, a and b) to ``result``: a / b, a / b as glla divides, root of |a|."""
+    return _one_pass("accuracy", "probe/accuracy", "pairs", Storage(*size, PAIR_CHANNELS))
+
+
+@lru_cache(maxsize=8)
+def compiler(size: Shape) -> Plan:
+    """Plan of ``operands`` (a, b, c, d) to ``result``: a b + c, (a + d) - a, ((a + d) 1) - a."""
+    draft = Draft("probe_compiler")
+    operands = draft.operand("operands", Storage(*size))
+    result = draft.slot("result", Storage(*size))
+    draft.draw("probe/compiler", {"operands": operands}, result, {"one": 1.0})
+    return draft.plan({"result": result})
+
+
+@lru_cache(maxsize=8)
+def loops(trips: tuple[int, ...]) -> Plan:
+    """Plan that counts how often loops really go round.
+
+    Parameters
+    ----------
+    trips : tuple of int
+        Trips to ask for, each in a pass of its own.
+
+    Returns
+    -------
+    Plan
+        Operand ``unit``, 1 x 1 with one channel, holds 1; result ``counts``, a row with a channel and a texel for each.
+    """
+    draft = Draft("probe_loops")
+    unit = draft.operand("unit", Storage(1, 1, 1))
+    counts = draft.slot("counts", Storage(1, len(trips), 1))
+    for x, count in enumerate(trips):
+        draft.draw("probe/loop", {"unit": unit}, counts, {"trips": count}, region=Region(x, 0, 1, 1))
+    return draft.plan({"counts": counts}, flops=sum(trips))
+
+
+def _one_pass(name: str, shader: str, operand: str, storage: Storage, result: str = "result") -> Plan:
+    """Plan of one pass from one operand to an RGBA target of its size."""
+    draft = Draft(f"probe_{name}")
+    inputs = {operand: draft.operand(operand, storage)}
+    draft.draw(shader, inputs, draft.slot(result, Storage(storage.height, storage.width)))
+    return draft.plan({result: result})

@@ -1,0 +1,178 @@
+"""An operation is a record: all that the rest of glla needs to know of it.
+
+`glla.operations.OPERATIONS` lists the records, and it is the only list. Whatever goes over operations (plan, explain,
+trace, tune, compare, variants, benchmarks, the coprocessor, hybrid, the command line, tests) goes over that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.errors import OptionError
+from glla.passes import Forms, Limits, Parameters, Plan, Variant
+
+Array = NDArray[np.float32]
+
+Choice = tuple[str, Parameters]
+"""A variant, and values for some of its parameters."""
+
+
+@dataclass(frozen=True, eq=False)
+class Interface:
+    """Which shader of an operation a user's own may stand in for, and what it is given.
+
+    Attributes
+    ----------
+    stands_for : str
+        The shader of glla that it replaces.
+    computes : str
+        What its fragments must compute, in words.
+    samplers : mapping of str to str
+        Textures, with what they hold.
+    uniforms : mapping of str to (str, str)
+        Uniforms, with their types and what they hold.
+    needed : tuple of str
+        Samplers and uniforms without which no shader can be right.
+    result : str
+        Result of the plan that is a packed matrix.
+    plan : callable
+        (forms, limits, values of parameters) -> the plan with glla's own shader.
+    varyings : mapping of str to (str, str)
+        Inputs from the vertex stage, which stays glla's, likewise.
+    defines : mapping of str to str
+        What glla defines, and a parameter that it heeds.
+    """
+
+    stands_for: str
+    computes: str
+    samplers: Mapping[str, str]
+    uniforms: Mapping[str, tuple[str, str]]
+    needed: tuple[str, ...]
+    result: str
+    plan: Callable[[Forms, Limits, Mapping[str, int]], Plan]
+    varyings: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    defines: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def given(self) -> dict[str, str]:
+        """Type of each sampler and uniform, by name."""
+        return dict.fromkeys(self.samplers, "sampler2D") | {name: kind for name, (kind, _) in self.uniforms.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """How a stack of small matrices goes through one plan, see `glla.operations.stack`.
+
+    Attributes
+    ----------
+    most : callable
+        (forms, limits) -> most members of the stack that may go at once; 0 if they go one by one.
+    plan : callable
+        (forms of the stacks, limits, **options) -> plan. Operand ``raw``: the stacks, one after the other. Result
+        ``records``: a record for each member.
+    """
+
+    most: Callable[[Forms, Limits], int]
+    plan: Callable[..., Plan]
+
+
+@dataclass(frozen=True, eq=False)
+class Operation:
+    """What there is to know of an operation.
+
+    Attributes
+    ----------
+    name : str
+        Of the public function, if there is one: ``"matmul"``.
+    formula : str
+        ``"C = A B"``.
+    operands, results : tuple of str
+        Their names, in the order of the public function.
+    check : callable
+        (forms) -> nothing, or a ShapeError.
+    flops : callable
+        (forms) -> additions and multiplications.
+    core : callable
+        (forms, limits, *, variant, parameters, **options) -> plan of the operation itself: operands and results on the
+        device. It is what variants are compared by, and what is tuned.
+    whole : callable
+        (forms, limits, *, variant, parameters, **options) -> plan of a call of the public function for one matrix, with
+        what it checks, uploads and reads back, and with what may come after it.
+    example : callable
+        (n, random numbers) -> operands of order n, arrays of float32.
+    values : callable or None
+        (forms, results of `core` as arrays) -> the value of the public function, or what its judge takes instead. A
+        result that is a packed matrix comes as a matrix, any other as texels. None where `core` is not all of it: then
+        the public function is what can be compared.
+    variants : mapping of str to Variant
+        Ways to do it; empty if there is one.
+    choose : callable
+        (forms, limits) -> the variant, and values for its parameters.
+    aligned : callable
+        (forms) -> forms of as many operands, in which stacks of another shape are made alike: what is routed.
+    batch : Batch or None
+        How small matrices go together.
+    tiles : callable or None
+        (forms, limits, room, **options) -> plan that streams the operands through the device, tile by tile, or None if
+        they fit as a whole; `room` is the bytes left, or None without a cap. None for an operation that does not
+        stream.
+    host : str
+        Counterpart on the CPU, imported when it is used: ``"module:function"``; "" if there is none.
+    parts : int
+        Results that can be taken apart: ``P, L, U = plu(A)``.
+    thesis : str
+        Variant that is the thesis's own.
+    pivotings : callable or None
+        (variant) -> pivoting strategies that it knows, its default first.
+    interface : Interface or None
+        Which shader a user's own may stand in for.
+    aside : callable
+        (forms) -> operands of `core` that `example` does not make, by name, as texels.
+    arguments : callable
+        (arrays of `example`) -> arguments of the public function.
+    public : bool
+        Whether there is a public function of this name.
+    """
+
+    name: str
+    formula: str
+    operands: tuple[str, ...]
+    results: tuple[str, ...]
+    check: Callable[[Forms], None]
+    flops: Callable[[Forms], int]
+    core: Callable[..., Plan]
+    whole: Callable[..., Plan]
+    example: Callable[[int, np.random.Generator], tuple[Array, ...]]
+    values: Callable[[Forms, Mapping[str, Array]], Any] | None
+    variants: Mapping[str, Variant] = field(default_factory=dict)
+    choose: Callable[[Forms, Limits], Choice] = lambda forms, limits: ("", ())
+    aligned: Callable[[Forms], Forms] = lambda forms: forms
+    batch: Batch | None = None
+    tiles: Callable[..., Plan | None] | None = None
+    host: str = ""
+    parts: int = 1
+    thesis: str = ""
+    pivotings: Callable[[str], tuple[str, ...]] | None = None
+    interface: Interface | None = None
+    aside: Callable[[Forms], Mapping[str, Array]] = lambda forms: {}
+    arguments: Callable[..., tuple[Any, ...]] = lambda *arrays: arrays
+    public: bool = True
+
+    def tunable(self) -> dict[str, Variant]:
+        """Variants that may be chosen: on plain OpenGL 3.3, and with every pivoting strategy that others have."""
+        usual = {} if self.pivotings is None else set(self.pivotings(self.thesis))
+        return {
+            name: variant
+            for name, variant in self.variants.items()
+            if not variant.needs and (self.pivotings is None or set(self.pivotings(name)) == usual)
+        }
+
+    def known(self, variant: str | None) -> None:
+        """Raise OptionError unless there is such a variant."""
+        if variant is not None and (not isinstance(variant, str) or variant not in self.variants):
+            raise OptionError(f"{self.name}: variant must be one of {', '.join(self.variants)}, got {variant!r}")

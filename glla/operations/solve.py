@@ -1,0 +1,135 @@
+"""Systems of linear equations A X = B."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from glla.errors import ShapeError
+from glla.operations import care, factors, packing, stack, streams
+from glla.operations.alignment import aligned
+from glla.operations.crossing import bring_in, read_back, read_texels
+from glla.operations.elimination import counts
+from glla.operations.elimination.plu import SOLVERS
+from glla.operations.record import Array, Batch, Operation
+from glla.operations.reduce import max_magnitude
+from glla.passes import PLAIN, Draft, Form, Forms, Limits, Parameters, Plan
+
+
+def check(forms: Forms) -> None:
+    """Raise ShapeError unless A is square and B has as many rows."""
+    a, b = (form.shape for form in forms)
+    if a[-1] != a[-2]:
+        raise ShapeError(f"solve: the last two dimensions of A must be square, got shape {a}")
+    if b[-2] != a[-1]:
+        raise ShapeError(f"solve: b must have as many rows as A, got A {a} and b {b}")
+
+
+def flops(forms: Forms) -> int:
+    """Additions and multiplications: those of the factors, and 2 n^2 for each right-hand side."""
+    n, columns = forms[1].matrix
+    return forms[0].count * (counts.flops((n, n)) + 2 * n * n * columns)
+
+
+@lru_cache(maxsize=64)
+def core(
+    forms: Forms,
+    limits: Limits = PLAIN,
+    *,
+    equilibrate: bool = True,
+    variant: str | None = None,
+    parameters: Parameters = (),
+) -> Plan:
+    """Plan of the solution on the device: factors, then substitution. `variant` is one of `plu`."""
+    (n, _), (_, columns) = (form.matrix for form in forms)
+    draft = Draft("solve")
+    a, b = (bring_in(draft, name, form.on_device, limits) for name, form in zip("AB", forms, strict=True))
+    made = factors.factor(
+        draft, a, (n, n), limits, equilibrated=equilibrate, variant=variant or None, parameters=parameters
+    )
+    return draft.plan({"X": factors.substitute(draft, made, b, columns, limits)}, flops(forms))
+
+
+@lru_cache(maxsize=64)
+def whole(
+    forms: Forms,
+    limits: Limits = PLAIN,
+    *,
+    equilibrate: bool = True,
+    inverse: bool = False,
+    refine: bool = False,
+    variant: str | None = None,
+    parameters: Parameters = (),
+) -> Plan:
+    """Plan of a call: with the figures that say whether the solution stands.
+
+    With `inverse` B is the identity. With `refine` the matrix is scaled in float64 on the host, and corrections follow.
+    """
+    if refine:
+        n, columns = forms[-1].matrix
+        return replace(care.care(n, columns, limits, forms=forms, scaled=equilibrate), operation="solve, refined")
+    a_form, b_form = (*forms, Form(forms[0].shape))[:2]
+    n, columns = b_form.matrix
+    draft = Draft("inv" if inverse else "solve")
+    results: dict[str, str] = {}
+
+    def brought_in(name: str, form: Form) -> str:
+        slot = bring_in(draft, name, form, limits)
+        if form.resident:
+            largest = draft.call(f"largest {name}", max_magnitude(form.matrix), A=slot)["max"]
+            results[f"largest_{name}"] = read_texels(draft, largest, f"largest_{name}")
+        return slot
+
+    a = brought_in("A", a_form)
+    b = draft.call("I", packing.identity((n, n)))["I"] if inverse else brought_in("B", b_form)
+    made = factors.factor(draft, a, (n, n), limits, equilibrated=equilibrate, variant=variant, parameters=parameters)
+    x = factors.substitute(draft, made, b, columns, limits)
+    results |= made.results | factors.read_exponents(draft, made)
+    results["diagonal"] = factors.read_diagonal(draft, made)
+    results["probe_solutions"] = factors.probe(draft, made, limits)
+    at_home = not any(form.resident for form in forms)
+    results["X"] = read_back(draft, x, (n, columns), limits, "X") if at_home else x
+    return draft.plan(results, after=care.of_systems(forms, limits))
+
+
+def streamed(
+    forms: Forms, limits: Limits = PLAIN, room: int | None = None, *, refine: bool = False, **options: Any
+) -> Plan | None:
+    """Plan of a system in blocks of right-hand sides; None if it goes as a whole. A refined one always does."""
+    return None if refine else streams.system(forms, limits, room, **options)
+
+
+@lru_cache(maxsize=64)
+def batched(forms: Forms, limits: Limits = PLAIN, *, equilibrate: bool = True) -> Plan:
+    """Plan of a stack of systems, or of inverses, with what may come after it for a member."""
+    made = stack.solve(forms, limits, equilibrate=equilibrate)
+    careful = care.of_systems(tuple(form.member for form in forms), limits)[0]
+    return replace(made, after=(replace(careful, when=f"{care.GREW}; or {care.SMALL}"),))
+
+
+def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+    """A system with entries of A between 0 and 10, as the thesis has them."""
+    return rng.uniform(0, 10, (n, n)).astype(np.float32), rng.standard_normal((n, 1)).astype(np.float32)
+
+
+SOLVE = Operation(
+    name="solve",
+    formula="A X = B",
+    operands=("A", "B"),
+    results=("X",),
+    check=check,
+    flops=flops,
+    core=core,
+    whole=whole,
+    example=example,
+    values=lambda forms, results: results["X"],
+    variants=SOLVERS,
+    thesis="rank2",
+    aligned=aligned,
+    batch=Batch(stack.most_systems, batched),
+    tiles=streamed,
+    host="glla.hybrid.host:solve",
+)

@@ -1,0 +1,379 @@
+"""Sizes of tiles: how a product, or a system with many right-hand sides, is cut that does not fit as a whole.
+
+All tiles of a product are of one size, so that one plan and one set of textures serve them: the last one of a row or
+column overlaps the one before, and computes the same elements again. The last slab is filled up with zeros. How tiles
+travel is described in `glla.linalg.tiling`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from glla.errors import OutOfMemoryError, PlanError
+from glla.operations import packing
+from glla.passes import Call, Draft, Forms, Limits, Parameters, Plan, Storage, host, matrix, resident
+from glla.passes.layout import ELEMENT_BYTES, Shape
+
+SMALLEST = 16
+"""Rows and columns of the smallest tile."""
+
+ALIGNED = 16
+"""Sizes of larger tiles are multiples of this number, the height of a panel of `panel_broadcast`."""
+
+FASTEST_FIRST = ("panel_broadcast", "register_blocked", "inner_product")
+"""Variants that `glla.operations.matmul.choose` chooses for tiles, the fastest first. A tile travels once or twice but
+computes for far longer, so the faster variant counts more than less traffic."""
+
+DEVICE_TO_BUS = 8
+"""Bytes that an NVIDIA H200 writes to textures while one crosses the bus: 56 against 6 GB/s
+(nvidia-h200-pcie-sse2/tiled)."""
+
+STEPS = 8
+"""Beyond this number of tiles in a row, only every ninth number is tried."""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """The product of two matrices on the device: `plan` and `choose` of `glla.operations.matmul`."""
+
+    plan: Callable[..., Plan]
+    choose: Callable[[Forms, Limits], tuple[str, Parameters]]
+
+
+@dataclass(frozen=True)
+class Tiling:
+    """How a product is cut.
+
+    Attributes
+    ----------
+    kernel : Kernel
+        Makes the plans.
+    shape : (int, int, int)
+        Rows of A, inner dimension, columns of B, of the whole.
+    rows, inner, columns : int
+        The same of a tile.
+    variant, parameters
+        Of the product of two tiles.
+    nbytes : int
+        What it takes on the device, staging buffers included.
+    """
+
+    kernel: Kernel
+    shape: tuple[int, int, int]
+    rows: int
+    inner: int
+    columns: int
+    variant: str
+    parameters: Parameters = ()
+    nbytes: int = 0
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """Tiles below each other, slabs of the inner dimension, tiles beside each other."""
+        rows, inner, columns = (
+            -(-whole // part) for whole, part in zip(self.shape, (self.rows, self.inner, self.columns), strict=True)
+        )
+        return rows, inner, columns
+
+    @property
+    def uploads(self) -> tuple[int, int, bool]:
+        """Tiles of A and of B that travel, and whether the tiles of C go column by column."""
+        rows, slabs, columns = self.counts
+        tiles = rows * columns
+        if slabs > 1:
+            return tiles * slabs, tiles * slabs, False
+        by_row = (rows, tiles if columns > 1 else 1)
+        by_column = (tiles if rows > 1 else 1, columns)
+        column_first = self._elements(*by_column) < self._elements(*by_row)
+        return (*(by_column if column_first else by_row), column_first)
+
+    def _elements(self, of_a: int, of_b: int) -> int:
+        return of_a * self.rows * self.inner + of_b * self.inner * self.columns
+
+    @property
+    def traffic(self) -> int:
+        """Bytes uploaded and read back."""
+        of_a, of_b, _ = self.uploads
+        return ELEMENT_BYTES * self._elements(of_a, of_b) + self._bytes_of_c
+
+    @property
+    def _bytes_of_c(self) -> int:
+        rows, _, columns = self.counts
+        return ELEMENT_BYTES * rows * columns * self.rows * self.columns
+
+    @property
+    def rank(self) -> int:
+        """Place of the variant, the fastest first."""
+        return FASTEST_FIRST.index(self.variant)
+
+    @property
+    def effort(self) -> float:
+        """Bytes over the bus; those that slabs move within the device, to read C and write it again, count less."""
+        return self.traffic + 2 * (self.counts[1] - 1) * self._bytes_of_c / DEVICE_TO_BUS
+
+    def plan(self, limits: Limits) -> Plan:
+        """Plan of the product of two tiles, added to that of the slabs before if there are any."""
+        forms = resident((self.rows, self.inner), (self.inner, self.columns))
+        onto = self.counts[1] > 1
+        return self.kernel.plan(forms, limits, variant=self.variant, parameters=self.parameters, onto=onto)
+
+    @property
+    def largest_upload(self) -> int:
+        """Elements of the larger one of a tile of A and one of B."""
+        return self.inner * max(self.rows, self.columns)
+
+    def order(self) -> Iterator[tuple[int, int]]:
+        """First row and first column of each tile of C, in the order in which they are made."""
+        tops, lefts = starts(self.shape[0], self.rows), starts(self.shape[2], self.columns)
+        if self.uploads[2]:
+            return ((top, left) for left in lefts for top in tops)
+        return ((top, left) for top in tops for left in lefts)
+
+    def least_bytes(self) -> int:
+        """What every variant takes: the tiles, raw and packed, and the staging buffers."""
+        shapes = ((self.rows, self.inner), (self.inner, self.columns), (self.rows, self.columns))
+        return _bytes(Counter(matrix(shape) for shape in shapes) | _raw(*shapes)) + self._staging()
+
+    def bytes_of(self, plan: Plan) -> int:
+        """What the plan of a tile's product takes, besides what stands ready for the next one."""
+        shapes = ((self.rows, self.inner), (self.inner, self.columns), (self.rows, self.columns))
+        return _bytes(Counter(plan.slots.values()) | _raw(*shapes)) + self._staging()
+
+    def _staging(self) -> int:
+        return 2 * ELEMENT_BYTES * (self.largest_upload + self.rows * self.columns)
+
+
+def _raw(*shapes: tuple[int, int]) -> Counter[Storage]:
+    """One raw texture of each shape; equal ones are the same texture."""
+    return Counter({Storage(*shape, 1): 1 for shape in shapes})
+
+
+def _bytes(storages: Counter[Storage]) -> int:
+    return sum(storage.nbytes * count for storage, count in storages.items())
+
+
+def _fits_textures(plan: Plan, limits: Limits) -> bool:
+    sides = (max(storage.height, storage.width) for storage in plan.slots.values() if not storage.buffer)
+    return max(sides) <= limits.texture_size
+
+
+def starts(length: int, size: int) -> list[int]:
+    """Where parts of one size begin that cover a length; the last one overlaps the one before.
+
+    >>> starts(10, 4)
+    [0, 4, 6]
+    """
+    return [min(start, length - size) for start in range(0, length, size)]
+
+
+def _part(length: int, parts: int) -> int:
+    """Size of `parts` equal parts, rounded up to a good number where there is room for it.
+
+    >>> _part(1000, 7), _part(100, 7)
+    (144, 15)
+    """
+    size = -(-length // parts)
+    return min(length, -(-size // ALIGNED) * ALIGNED if size > 4 * ALIGNED else size)
+
+
+def _cuts(length: int, smallest: int, largest: int) -> Iterator[int]:
+    """Numbers of parts to try for a length, from the fewest that no part exceeds `largest` to those of `smallest`."""
+    parts, most = -(-length // largest), -(-length // min(smallest, largest))
+    while parts < most:
+        yield parts
+        parts += max(1, parts // STEPS)
+    yield most
+
+
+def _candidates(m: int, k: int, n: int, side: int) -> Iterator[tuple[int, int, int]]:
+    """Sizes of tiles to try, all of which go through raw textures: square ones of C where it has the room."""
+    longest = max(m, n)
+    slabs = -(-k // side)
+    while True:
+        inner = -(-k // slabs)
+        inner += inner % 2 if slabs > 1 and inner < side else 0
+        for parts in _cuts(longest, SMALLEST, side):
+            size = -(-longest // parts)
+            rows, columns = (_part(length, -(-length // size)) for length in (m, n))
+            if max(rows, columns) <= side:
+                yield rows, inner, columns
+        if inner <= SMALLEST:
+            return
+        slabs = min(2 * slabs, -(-k // min(SMALLEST, side)))
+
+
+@lru_cache(maxsize=256)
+def choose(
+    kernel: Kernel, m: int, k: int, n: int, limits: Limits, room: int | None = None, variant: str | None = None
+) -> Tiling:
+    """Choose the tiles of a product: the fastest variant that has room, and of its sizes the one that moves least.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Makes the plans.
+    m, k, n : int
+        Rows of A, inner dimension, columns of B; all > 0.
+    limits : Limits
+        No texture of a tile's plan is larger than they allow.
+    room : int, optional
+        Bytes that everything on the device may take, staging buffers included.
+    variant : str, optional
+        A key of `glla.operations.matmul.VARIANTS`; by default `glla.operations.matmul.choose` decides tile by tile
+        size.
+
+    Raises
+    ------
+    OutOfMemoryError
+        Even the smallest tile needs more; the message says how much.
+    LimitError
+        The variant needs larger textures even for that one.
+
+    Examples
+    --------
+    >>> from glla.operations.matmul import KERNEL
+    >>> tiling = choose(KERNEL, 40000, 8192, 40000, Limits(texture_size=32768), 4 * 10**9)
+    >>> tiling.rows, tiling.inner, tiling.columns, tiling.variant
+    (5728, 8192, 5728, 'panel_broadcast')
+    >>> tiling.nbytes < 4e9
+    True
+    """
+    tilings = []
+    for rows, inner, columns in _candidates(m, k, n, limits.texture_size):
+        chosen = (variant, ()) if variant else kernel.choose(resident((rows, inner), (inner, columns)), limits)
+        tilings.append(Tiling(kernel, (m, k, n), rows, inner, columns, *chosen))
+    smallest = tilings[-1]
+    possible = [tiling for tiling in tilings if room is None or tiling.least_bytes() <= room]
+    for tiling in sorted(possible, key=lambda tiling: (variant is None and tiling.rank, tiling.effort)):
+        plan = tiling.plan(limits)
+        nbytes = tiling.bytes_of(plan)
+        if _fits_textures(plan, limits) and (room is None or nbytes <= room):
+            return replace(tiling, nbytes=nbytes)
+    plan = smallest.plan(limits)
+    plan.check(limits)
+    raise OutOfMemoryError(
+        f"matmul: the smallest tile, {smallest.rows} x {smallest.inner} times {smallest.inner} x {smallest.columns}, "
+        f"takes {smallest.bytes_of(plan)} bytes on the device, {room} are left; raise its max_bytes, or release "
+        "matrices"
+    )
+
+
+def fits_whole(
+    kernel: Kernel, m: int, k: int, n: int, limits: Limits, room: int | None = None, variant: str | None = None
+) -> bool:
+    """Whether a product need not be cut. Costs nothing where the device has no cap and no variant is asked for."""
+    if max(m, k, n) > 2 * limits.texture_size:
+        return False
+    if room is None and variant is None:
+        return True
+    plan = kernel.plan(resident((m, k), (k, n)), limits, variant=variant)
+    (a, raw_a), (b, raw_b), (c, raw_c) = (
+        (matrix((rows, columns)).nbytes, ELEMENT_BYTES * rows * columns) for rows, columns in ((m, k), (k, n), (m, n))
+    )
+    computing = sum(storage.nbytes for storage in plan.slots.values())
+    needed = max(a + raw_a, a + b + raw_b, computing, c + raw_c)  # one after the other
+    return _fits_textures(plan, limits) and (room is None or needed <= room)
+
+
+def product_plan(tiling: Tiling, limits: Limits) -> Plan:
+    """Plan of a product in tiles: uploads, products and read-backs in the order in which they are queued."""
+    (m, k, n), tile = tiling.shape, tiling.plan(limits)
+    draft = Draft(f"{tile.operation} in tiles")
+    draft.operand("A", host((m, k)))
+    draft.operand("B", host((k, n)))
+    onto = tiling.counts[1] > 1
+    parts: dict[str, str] = {}
+    made: list[str] = []
+    held: dict[str, tuple[int, int]] = {}
+
+    def operand(name: str, place: tuple[int, int], shape: Shape) -> None:
+        if held.get(name) != place:
+            held[name] = place
+            parts[name] = draft.call(f"pack {name}", packing.pack(shape), raw=_given(draft, name, shape))["packed"]
+
+    for number, (top, left) in enumerate(tiling.order()):
+        with draft.scope("tile", number):
+            total = ""
+            for slab, first in enumerate(range(0, k, tiling.inner)):
+                with draft.scope("slab", slab):
+                    operand("A", (top, first), (tiling.rows, tiling.inner))
+                    operand("B", (first, left), (tiling.inner, tiling.columns))
+                    plan = tiling.kernel.plan(
+                        resident((tiling.rows, tiling.inner), (tiling.inner, tiling.columns)),
+                        limits,
+                        variant=tiling.variant,
+                        parameters=tiling.parameters,
+                        onto=onto and bool(total),
+                    )
+                    given = {"C0": total} if total else {}
+                    total = draft.call("product", plan, **parts, **given)["C"]
+            unpack = packing.unpack((tiling.rows, tiling.columns), (0, 0, tiling.rows, tiling.columns))
+            raw = draft.call("unpack C", unpack, packed=total)["raw"]
+            made.append(draft.slot(f"tile {number} of C", host((tiling.rows, tiling.columns))))
+            draft.transfer(raw, made[-1])
+    done = draft.slot("C", host((m, n)))
+    draft.host("tiles put together", between_plans, tuple(made), (done,))
+    return draft.plan({"C": done}, flops=2 * m * k * n)
+
+
+def _given(draft: Draft, name: str, shape: Shape) -> str:
+    """Add the upload of a tile of an operand; give the raw texture."""
+    used = sum(slot.startswith(f"tile of {name}") for slot in draft.slots)
+    tile = draft.slot(f"tile of {name} {used}", host(shape))
+    draft.host(f"tile of {name}", between_plans, (name,), (tile,))
+    raw = draft.slot(f"{tile} raw", Storage(*shape, 1))
+    draft.transfer(tile, raw)
+    return raw
+
+
+def between_plans(*arrays: object) -> tuple[object, ...]:
+    """Stand in for what `glla.linalg.tiling` does itself between the plans of a plan that streams."""
+    raise PlanError("tiles: this plan is for looking at; glla.linalg.tiling runs its parts")
+
+
+def columns_at_once(shape: Shape, limits: Limits, room: int | None, plan: Callable[[int], Plan], held: Storage) -> int:
+    """Most right-hand sides at a time that a system can be solved for.
+
+    Parameters
+    ----------
+    shape : (int, int)
+        Order of the system, and all its right-hand sides.
+    limits : Limits
+        Of the device.
+    room : int or None
+        Bytes left beside the factors; None without a cap.
+    plan : callable
+        Columns -> the plan that solves for them, a plan of plans.
+    held : Storage
+        Of the packed factors, which are there already.
+
+    Raises
+    ------
+    OutOfMemoryError
+        There is no room for a single one.
+    """
+    order, columns = shape
+    needed = 0
+    for parts in _cuts(columns, 1, limits.texture_size):
+        size = _part(columns, parts)
+        if size > limits.texture_size:
+            continue
+        storage = matrix((order, size))
+        least = 4 * ELEMENT_BYTES * order * size + Storage(order, size, 1).nbytes + 3 * storage.nbytes
+        if room is not None and least > room and size > 1:
+            continue
+        taken = _raw((order, size))
+        for step in plan(size).steps:
+            if isinstance(step, Call):
+                # the block itself is held by whoever solves
+                taken |= Counter(step.plan.slots.values()) + Counter([storage])
+        needed = _bytes(taken) + 4 * ELEMENT_BYTES * order * size - held.nbytes
+        if room is None or needed <= room:
+            return size
+    raise OutOfMemoryError(
+        f"solve: beside its factors, of order {order}, a single right-hand side takes {needed} bytes on the device, "
+        f"{room} are left; raise its max_bytes, or release matrices"
+    )

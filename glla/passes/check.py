@@ -1,0 +1,203 @@
+"""What GL would not tell: no pass reads what it draws to, or what is not written yet, and all keep to the limits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from glla.errors import LimitError, PlanError
+from glla.passes import shader as shaders
+from glla.passes.limits import COMPUTE, Limits, version
+from glla.passes.steps import Dispatch, Host, Pass, Region, Step, Transfer
+from glla.passes.storage import Storage
+
+BLOCK_ALIGNMENT = 16
+"""A uniform block starts at a multiple of this number of texels in its buffer: 256 bytes, the most that a driver asks
+for."""
+
+MOST_GROUPS = 65535
+"""Most work groups of a dispatch in either direction that every OpenGL 4.3 grants."""
+
+
+class Checked(Protocol):
+    """A plan, as far as it is looked at here: its steps, none of which calls another plan."""
+
+    @property
+    def operation(self) -> str:
+        """Name, for messages."""
+
+    @property
+    def slots(self) -> Mapping[str, Storage]:
+        """Textures, and arrays of the host."""
+
+    @property
+    def operands(self) -> tuple[str, ...]:
+        """Slots that are given."""
+
+    @property
+    def results(self) -> Mapping[str, str]:
+        """Slots that are handed out."""
+
+    def drawn(self, step: Pass | Dispatch) -> Region:
+        """Texels drawn."""
+
+
+def check(plan: Checked, steps: tuple[Step, ...], limits: Limits) -> None:
+    """Prove the rules; `steps` are those of the plan and of all plans that it calls.
+
+    Raises
+    ------
+    PlanError, LimitError
+        See `Plan.check`.
+    """
+    _Check(plan, limits).all(steps)
+
+
+class _Check:
+    """Checks one plan."""
+
+    def __init__(self, plan: Checked, limits: Limits) -> None:
+        self.plan, self.limits = plan, limits
+
+    def all(self, steps: tuple[Step, ...]) -> None:
+        """Check slots, then steps in their order, then results."""
+        for name, storage in self.plan.slots.items():
+            if not storage.host:
+                self._storage(name, storage)
+        written: set[str] = set(self.plan.operands)
+        for number, step in enumerate(steps):
+            where = f"{self.plan.operation}: step {number}"
+            if isinstance(step, Transfer):
+                self._transfer(where, step, written)
+                written.add(step.target)
+            elif isinstance(step, Host):
+                self._host(where, step, written)
+                written.update(step.outputs)
+            else:
+                self._draw(f"{self.plan.operation}: pass {number} ({step.shader})", step, written)
+                written.update(step.outputs)
+        for name, slot in self.plan.results.items():
+            if slot not in written or slot in self.plan.operands:
+                raise PlanError(f"{self.plan.operation}: result {name} is never written (slot {slot})")
+
+    def _draw(self, where: str, step: Pass | Dispatch, written: set[str]) -> None:
+        if isinstance(step, Dispatch):
+            self._groups(where, step)
+        self._targets(where, step)
+        self._inputs(where, step, written)
+        if isinstance(step, Pass):
+            self._blocks(where, step, written)
+        self._names(where, step)
+
+    def _host(self, where: str, step: Host, written: set[str]) -> None:
+        for slot in (*step.inputs, *step.outputs):
+            if slot not in self.plan.slots or not self.plan.slots[slot].host:
+                raise PlanError(f"{where}: the host works on its own arrays ({step.name}), got {slot}")
+        for slot in step.inputs:
+            if slot not in written:
+                raise PlanError(f"{where}: reads {slot} ({step.name}) before any step has written it")
+
+    def _texture(self, where: str, slot: str) -> Storage:
+        found = self.plan.slots[slot]
+        if found.host:
+            raise PlanError(f"{where}: a pass works on the device, {slot} lies in the host's memory")
+        return found
+
+    def _is_buffer(self, where: str, slot: str) -> bool:
+        return slot in self.plan.slots and self._texture(where, slot).buffer
+
+    def _transfer(self, where: str, step: Transfer, written: set[str]) -> None:
+        if step.source not in written:
+            raise PlanError(f"{where}: transfers {step.source} before any pass has written it")
+        if step.target not in self.plan.slots or step.target in self.plan.operands:
+            raise PlanError(f"{where}: transfers to {step.target}, which is no slot that the plan itself writes")
+        source, target = self.plan.slots[step.source], self.plan.slots[step.target]
+        crossing = source.host and target.host if source.host or target.host else source.buffer or not target.buffer
+        if crossing or source.nbytes != target.nbytes:
+            raise PlanError(
+                f"{where}: a transfer goes from a texture to a buffer of its size, or between host and device, got "
+                f"{source} to {target}"
+            )
+
+    def _groups(self, where: str, step: Dispatch) -> None:
+        if self.limits.opengl < COMPUTE:
+            raise LimitError(
+                f"{where}: a compute shader needs OpenGL {version(COMPUTE)}, this device has "
+                f"{version(self.limits.opengl)}; choose another variant",
+                COMPUTE,
+                self.limits.opengl,
+            )
+        if len(step.groups) != 2 or not all(1 <= count <= MOST_GROUPS for count in step.groups):
+            raise PlanError(f"{where}: a dispatch has 1 to {MOST_GROUPS} groups in either direction, got {step.groups}")
+
+    def _blocks(self, where: str, step: Pass, written: set[str]) -> None:
+        for name, block in step.blocks.items():
+            if block.slot not in written:
+                raise PlanError(f"{where}: reads {block.slot} (as {name}) before any step has written it")
+            storage = self._texture(where, block.slot)
+            inside = block.first >= 0 and block.count > 0 and 16 * (block.first + block.count) <= storage.nbytes
+            if not storage.buffer or not inside or block.first % BLOCK_ALIGNMENT:
+                raise PlanError(f"{where}: block {name} must lie in a buffer, at a multiple of 256 bytes, got {block}")
+            if block.count > self.limits.uniform_block:
+                raise LimitError(
+                    f"{where}: a uniform block may have {self.limits.uniform_block} texels, {name} needs {block.count}",
+                    block.count,
+                    self.limits.uniform_block,
+                )
+
+    def _storage(self, name: str, storage: Storage) -> None:
+        longest = max(storage.height, storage.width)
+        if min(storage.height, storage.width) < 1 or storage.channels not in (1, 2, 4):
+            raise PlanError(f"{self.plan.operation}: slot {name} has no possible storage, got {storage}")
+        if longest > self.limits.texture_size and not storage.buffer:
+            raise LimitError(
+                f"{self.plan.operation}: a texture may have {self.limits.texture_size} texels a side on this device, "
+                f"slot {name} needs {longest}; cut the matrix into blocks",
+                longest,
+                self.limits.texture_size,
+            )
+
+    def _targets(self, where: str, step: Pass | Dispatch) -> None:
+        if not step.outputs or any(slot not in self.plan.slots for slot in step.outputs):
+            raise PlanError(f"{where}: every output must be a slot of the plan, got {step.outputs}")
+        if set(step.outputs) & set(self.plan.operands):
+            raise PlanError(f"{where}: an operand is never written, got outputs {step.outputs}")
+        if len(step.outputs) > self.limits.draw_buffers:
+            raise LimitError(
+                f"{where}: {self.limits.draw_buffers} targets at most, got {len(step.outputs)}",
+                len(step.outputs),
+                self.limits.draw_buffers,
+            )
+        if any(self._is_buffer(where, slot) for slot in (*step.outputs, *step.inputs.values())):
+            raise PlanError(f"{where}: a pass draws to textures and samples textures, a buffer is for uniform blocks")
+        storages = [self._texture(where, slot) for slot in step.outputs]
+        sizes = {(storage.height, storage.width) for storage in storages}
+        if len(sizes) > 1 or len(set(step.outputs)) < len(step.outputs):
+            raise PlanError(f"{where}: targets must be distinct and agree in size, got {step.outputs} of {sizes}")
+        height, width = sizes.pop()
+        region = self.plan.drawn(step)
+        inside = region.x >= 0 and region.y >= 0 and region.x + region.width <= width
+        if not (inside and region.y + region.height <= height and region.width > 0 and region.height > 0):
+            raise PlanError(f"{where}: the region must lie in the {height}x{width} target, got {region}")
+
+    def _inputs(self, where: str, step: Pass | Dispatch, written: set[str]) -> None:
+        for sampler, slot in step.inputs.items():
+            if slot in step.outputs:
+                raise PlanError(f"{where}: reads {slot} (as {sampler}) while drawing to it")
+            if slot not in written:
+                raise PlanError(f"{where}: reads {slot} (as {sampler}) before any pass has written it")
+        if isinstance(step, Pass) and step.accumulate and not set(step.outputs) <= written:
+            raise PlanError(f"{where}: accumulates into {step.outputs} before any pass has written it")
+
+    def _names(self, where: str, step: Pass | Dispatch) -> None:
+        declared = shaders.resolve(step.shader, step.defines)
+        blocks = step.blocks if isinstance(step, Pass) else {}
+        for kind, asked, given in (
+            ("samplers", declared.samplers, set(step.inputs)),
+            ("uniforms", declared.uniforms, set(step.uniforms)),
+            ("uniform blocks", declared.blocks, set(blocks)),
+        ):
+            if asked != given:
+                raise PlanError(f"{where}: {kind} declared {sorted(asked)}, given {sorted(given)}")
+        if len(declared.outputs) != len(step.outputs):
+            raise PlanError(f"{where}: the shader writes {declared.outputs}, the pass takes {step.outputs}")

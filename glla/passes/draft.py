@@ -1,0 +1,188 @@
+"""A plan in the making."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from glla.errors import PlanError
+from glla.passes import shader as shaders
+from glla.passes.plan import Call, Next, Plan
+from glla.passes.scopes import Scope
+from glla.passes.steps import Block, Dispatch, Host, Pass, Region, Step, Transfer, Uniform, touched
+from glla.passes.storage import Storage
+
+
+class Draft:
+    """A plan in the making: slots and passes are added one by one.
+
+    Examples
+    --------
+    >>> draft = Draft("copy")
+    >>> source = draft.operand("A", Storage(1, 1))
+    """
+
+    def __init__(self, operation: str) -> None:
+        self.operation = operation
+        self.slots: dict[str, Storage] = {}
+        self.operands: list[str] = []
+        self.steps: list[Step | Call] = []
+        self._scopes: list[Scope] = []
+        self._flops = 0
+        self._calls: Counter[str] = Counter()
+
+    def operand(self, name: str, storage: Storage) -> str:
+        """Add a slot that the caller provides."""
+        self.operands.append(name)
+        return self.slot(name, storage)
+
+    def slot(self, name: str, storage: Storage) -> str:
+        """Add a slot that the plan itself writes."""
+        if name in self.slots:
+            raise PlanError(f"{self.operation}: two slots are named {name}")
+        self.slots[name] = storage
+        return name
+
+    def draw(
+        self,
+        shader: str,
+        inputs: Mapping[str, str],
+        outputs: str | tuple[str, ...],
+        uniforms: Mapping[str, Uniform] | None = None,
+        defines: Mapping[str, shaders.Define] | None = None,
+        region: Region | None = None,
+        accumulate: bool = False,
+        blocks: Mapping[str, Block] | None = None,
+        step: int = 0,
+    ) -> None:
+        """Add a pass."""
+        targets = (outputs,) if isinstance(outputs, str) else outputs
+        self.steps.append(
+            Pass(shader, inputs, targets, uniforms or {}, defines or {}, region, accumulate, blocks or {}, step)
+        )
+
+    def dispatch(
+        self,
+        shader: str,
+        inputs: Mapping[str, str],
+        outputs: str | tuple[str, ...],
+        groups: tuple[int, int],
+        uniforms: Mapping[str, Uniform] | None = None,
+        defines: Mapping[str, shaders.Define] | None = None,
+    ) -> None:
+        """Add a compute shader."""
+        targets = (outputs,) if isinstance(outputs, str) else outputs
+        self.steps.append(Dispatch(shader, inputs, targets, groups, uniforms or {}, defines or {}))
+
+    def transfer(self, source: str, target: str, transposed: bool = False) -> None:
+        """Add a copy of a texture into a buffer, or between host and device."""
+        self.steps.append(Transfer(source, target, transposed))
+
+    def host(
+        self,
+        name: str,
+        function: Callable[..., tuple[Any, ...]],
+        inputs: tuple[str, ...],
+        outputs: tuple[str, ...],
+        flops: int = 0,
+    ) -> None:
+        """Add work of the CPU."""
+        self.steps.append(Host(name, function, inputs, outputs, flops))
+        self._flops += flops
+
+    def call(self, name: str, plan: Plan, /, **operands: str) -> dict[str, str]:
+        """Add a whole plan.
+
+        Parameters
+        ----------
+        name : str
+            What it is here; its slots are called ``name.slot``.
+        plan : Plan
+            What runs.
+        **operands : str
+            A slot for each of its operands.
+
+        Returns
+        -------
+        dict of str to str
+            Its results, by the slots that hold them.
+
+        Examples
+        --------
+        >>> from glla.operations import matmul, packing
+        >>> from glla.passes import resident
+        >>> draft = Draft("square of I")
+        >>> i = draft.call("I", packing.identity((4, 4)))["I"]
+        >>> c = draft.call("product", matmul.plan(resident((4, 4), (4, 4))), A=i, B=i)["C"]
+        >>> draft.plan({"C": c}).cost.passes
+        2
+        """
+        if set(operands) != set(plan.operands):
+            raise PlanError(f"{self.operation}: {name} takes {sorted(plan.operands)}, got {sorted(operands)}")
+        self._calls[name] += 1
+        label = name if self._calls[name] == 1 else f"{name} {self._calls[name]}"
+        results = {result: self.slot(f"{label}.{result}", plan.slots[slot]) for result, slot in plan.results.items()}
+        self.steps.append(Call(label, plan, operands, results))
+        self._flops += plan.flops
+        return dict(results)
+
+    @contextmanager
+    def scope(self, name: str, number: int | None = None) -> Iterator[None]:
+        """Name the steps that are added meanwhile: a turn of a loop (`number`, from 0), or a part.
+
+        Examples
+        --------
+        >>> draft = Draft("loop")
+        >>> for k in range(3):
+        ...     with draft.scope("turn", k):
+        ...         pass
+        """
+        place, first = len(self._scopes), len(self.steps)
+        try:
+            yield
+        finally:
+            self._scopes.insert(place, Scope(name, number, first, len(self.steps)))
+
+    def plan(self, results: Mapping[str, str], flops: int | None = None, after: tuple[Next, ...] = ()) -> Plan:
+        """Finish; by default `flops` are those of the plans that were called, and of the host's work."""
+        used = {name for step in self.steps for name in _touched(step)}
+        slots = {n: s for n, s in self.slots.items() if n in used or n in self.operands}
+        scopes = tuple(scope for scope in self._scopes if scope.end > scope.first)
+        return Plan(
+            self.operation,
+            slots,
+            tuple(self.operands),
+            dict(results),
+            tuple(self.steps),
+            self._flops if flops is None else flops,
+            scopes,
+            after,
+        )
+
+
+def _touched(step: Step | Call) -> tuple[str, ...]:
+    return (*step.operands.values(), *step.results.values()) if isinstance(step, Call) else touched(step)
+
+
+class PingPong:
+    """Two slots that take turns: a pass reads `front` and draws to `back`, then they swap.
+
+    The first pass reads the operand itself, which is never written.
+    """
+
+    def __init__(self, draft: Draft, name: str, storage: Storage, start: str) -> None:
+        self._pair = (draft.slot(f"{name}_ping", storage), draft.slot(f"{name}_pong", storage))
+        self._turn = 0
+        self.front = start
+
+    @property
+    def back(self) -> str:
+        """Storage to draw to."""
+        return self._pair[self._turn]
+
+    def swap(self) -> None:
+        """Make what was just drawn the front."""
+        self.front = self.back
+        self._turn = 1 - self._turn

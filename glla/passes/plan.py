@@ -1,0 +1,284 @@
+"""A plan: a list of steps over named slots, and what may come after it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain, count
+
+from glla.passes.check import check
+from glla.passes.layout import ELEMENT_BYTES
+from glla.passes.limits import Limits
+from glla.passes.scopes import Scope, shortened
+from glla.passes.steps import DeviceStep, Dispatch, Host, Pass, Region, Step, Transfer, renamed
+from glla.passes.storage import Storage
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What running a plan costs: render passes, float operations, texels and bytes written."""
+
+    passes: int
+    flops: int
+    texels: int
+    nbytes: int
+
+
+@dataclass(frozen=True, eq=False)
+class Call:
+    """A step that is a whole plan.
+
+    Attributes
+    ----------
+    name : str
+        What it is here, in a word or two; prefix of its slots in `Plan.flat`.
+    plan : Plan
+        What runs.
+    operands, results : mapping of str to str
+        Its operands and results -> slots of the plan that calls. A result that is not named is given back at once.
+    """
+
+    name: str
+    plan: Plan
+    operands: Mapping[str, str]
+    results: Mapping[str, str]
+
+
+@dataclass(frozen=True, eq=False)
+class Next:
+    """What may come after a plan, where the values decide.
+
+    Attributes
+    ----------
+    when : str
+        In which case, in words: "a pivot may be nothing but rounding error".
+    stage : str
+        Name of the next plan; "" for an error.
+    plan : callable or None
+        Makes the next plan; None for an error.
+    error : str
+        The error, as ``Class: words``.
+    """
+
+    when: str
+    stage: str = ""
+    plan: Callable[[], Plan] | None = None
+    error: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A list of steps over named slots.
+
+    Attributes
+    ----------
+    operation : str
+        Name of the operation, with its variant if there are several.
+    slots : mapping of str to Storage
+        Every texture the plan touches, and every array of the host.
+    operands : tuple of str
+        Slots that the caller provides. They are only read.
+    results : mapping of str to str
+        Name of a result -> slot that holds it after the last step.
+    steps : tuple
+        In order: `Pass`, `Dispatch` and `Transfer` within the device; or, of a plan of plans, `Call`, `Host` and
+        transfers to and from the host. A plan has steps of the one kind or of the other.
+    flops : int
+        Additions and multiplications of the algorithm (not of the padding).
+    scopes : tuple of Scope
+        Loops and parts, an outer one before those in it.
+    after : tuple of Next
+        What may come after it.
+    times : int
+        How often it runs: once for each matrix of a stack that goes one by one.
+    target : str
+        What it was made for, in words: the device, or the limits.
+    """
+
+    operation: str
+    slots: Mapping[str, Storage]
+    operands: tuple[str, ...]
+    results: Mapping[str, str]
+    steps: tuple[Step | Call, ...]
+    flops: int = 0
+    scopes: tuple[Scope, ...] = ()
+    after: tuple[Next, ...] = ()
+    times: int = 1
+    target: str = ""
+
+    @property
+    def composed(self) -> bool:
+        """Whether it is a plan of plans."""
+        return any(isinstance(step, Call | Host) or self._crosses(step) for step in self.steps)
+
+    def _crosses(self, step: Step | Call) -> bool:
+        """Whether a step is a transfer between host and device."""
+        ends = (step.source, step.target) if isinstance(step, Transfer) else ()
+        return any(self.slots[end].host for end in ends)
+
+    @cached_property
+    def flat(self) -> Plan:
+        """The same plan with the steps of the plans that it calls in their place."""
+        if not any(isinstance(step, Call) for step in self.steps):
+            return self
+        slots, steps, scopes = dict(self.slots), list[Step](), list[Scope]()
+        starts = []  # where each step of this plan begins among all
+        for step in self.steps:
+            starts.append(len(steps))
+            if not isinstance(step, Call):
+                steps.append(step)
+                continue
+            inner = step.plan.flat
+            given = {inner.results[name]: slot for name, slot in step.results.items()} | dict(step.operands)
+            names = given | {slot: _unused(f"{step.name}.{slot}", slots) for slot in inner.slots if slot not in given}
+            slots |= {names[slot]: storage for slot, storage in inner.slots.items() if slot not in given}
+            scopes.append(Scope(step.name, None, len(steps), len(steps) + len(inner.steps)))
+            scopes += [replace(one, first=one.first + len(steps), end=one.end + len(steps)) for one in inner.scopes]
+            steps += [renamed(one, names) for one in inner.steps if not isinstance(one, Call)]
+        starts.append(len(steps))
+        own = [replace(one, first=starts[one.first], end=starts[one.end]) for one in self.scopes]
+        ordered = sorted((*own, *scopes), key=lambda one: (one.first, -one.end))
+        return replace(self, slots=slots, steps=tuple(steps), scopes=tuple(ordered))
+
+    @property
+    def temporaries(self) -> tuple[str, ...]:
+        """Slots that live only while the plan runs."""
+        kept = {*self.operands, *self.results.values()}
+        return tuple(name for name in self.slots if name not in kept)
+
+    @cached_property
+    def passes(self) -> tuple[DeviceStep, ...]:
+        """Steps on the device, those of the plans that it calls in their place."""
+        flat = self.flat
+        return tuple(one for one in flat.steps if not isinstance(one, Host | Call) and not flat._crosses(one))
+
+    def drawn(self, step: Pass | Dispatch) -> Region:
+        """Texels that a pass draws, or a dispatch stores."""
+        target = self.slots[step.outputs[0]]
+        return step.region or Region(0, 0, target.width, target.height)
+
+    @property
+    def cost(self) -> Cost:
+        """Passes, flops, texels and bytes written, of one run."""
+        flat = self.flat
+        texels = nbytes = 0
+        for step in flat.steps:
+            if isinstance(step, Pass | Dispatch):
+                region = flat.drawn(step)
+                area = region.width * region.height
+                texels += area * len(step.outputs)
+                nbytes += area * sum(flat.slots[name].channels for name in step.outputs) * ELEMENT_BYTES
+            elif isinstance(step, Transfer) and not flat._crosses(step):
+                nbytes += flat.slots[step.target].nbytes
+        return Cost(len(self.passes), self.flops, texels, nbytes)
+
+    def check(self, limits: Limits | None = None) -> None:
+        """Prove the rules that GL does not enforce, see `glla.passes.check`.
+
+        Raises
+        ------
+        PlanError
+            A rule is broken: which pass, which slot.
+        LimitError
+            A texture is larger than `limits` allow, a pass has too many targets, or a compute shader is asked of an
+            OpenGL that has none.
+        """
+        flat = self.flat
+        check(flat, tuple(step for step in flat.steps if not isinstance(step, Call)), limits or Limits())
+
+    def __str__(self) -> str:
+        """Table with a line per step, and what may come after it."""
+        return "\n".join(_written(self))
+
+    def _table(self) -> str:
+        cost = self.cost
+        often = f"{self.times} times: " if self.times > 1 else ""
+        head = f"{often}{self.operation}: {cost.passes} passes, {cost.flops} flop, {cost.nbytes} bytes written\n"
+        head += "".join(f"  {role:9} {name}: {self.flat.slots[slot]}\n" for role, name, slot in self._roles())
+        return head + "\n".join(self._rows())
+
+    def _rows(self) -> Iterator[str]:
+        """Give the lines of the table; plans that are called have headings, and their slots no prefix below them."""
+        flat = self.flat
+        steps = [step for step in flat.steps if not isinstance(step, Call)]
+        cells = zip(steps, shortened(steps, flat.scopes, flat.slots), strict=True)
+        rows: list[tuple[str, ...]] = [("pass", "shader", "reads", "draws", "region (texels)", "uniforms")]
+        rows += [(str(number), *_cells(flat, *pair)) for number, pair in enumerate(cells)]
+        head, *lines = table(rows).splitlines()
+        yield head
+        parts = [scope for scope in flat.scopes if scope.number is None]
+        for number, line in enumerate(lines):
+            for scope in parts:
+                if scope.first == number:
+                    depth = sum(one.first <= number and scope.end <= one.end for one in parts[: parts.index(scope)])
+                    yield f"{'  ' * (depth + 1)}{scope.name}:"
+            yield line
+
+    def _roles(self) -> Iterable[tuple[str, str, str]]:
+        yield from (("operand", name, name) for name in self.operands)
+        yield from (("result", name, slot) for name, slot in self.results.items())
+        yield from (("temporary", name, name) for name in self.flat.temporaries)
+
+
+def _unused(name: str, slots: Mapping[str, Storage]) -> str:
+    """Name of a slot within a call: a result of the call may have the same one."""
+    return next(one for one in chain((name,), (f"{name} {k}" for k in count(2))) if one not in slots)
+
+
+def _cells(plan: Plan, own: Step, step: Step) -> tuple[str, ...]:
+    """Write a step of a flat plan as cells of a table: its own slots say where it draws, others are shown."""
+    if isinstance(own, Transfer) and isinstance(step, Transfer):
+        kind = "(upload)" if plan.slots[own.source].host else "(transfer)"
+        kind = "(read back)" if plan.slots[own.target].host else kind
+        return (kind, step.source, step.target, "", "")
+    if isinstance(step, Host):
+        return (f"(host) {step.name}", " ".join(step.inputs), " ".join(step.outputs), "", "")
+    assert isinstance(step, Pass | Dispatch)
+    assert isinstance(own, Pass | Dispatch)
+    reads = " ".join(f"{sampler}={slot}" for sampler, slot in step.inputs.items())
+    uniforms = " ".join(f"{name}={value}" for name, value in {**step.defines, **step.uniforms}.items())
+    if isinstance(step, Dispatch):
+        return (step.shader, reads, " ".join(step.outputs), "{} x {} groups".format(*step.groups), uniforms)
+    uniforms += f" step={step.step}" if step.step else ""
+    reads += "".join(f" {name}={b.slot}[{b.first}:{b.first + b.count}]" for name, b in step.blocks.items())
+    return (
+        step.shader,
+        reads,
+        " ".join(step.outputs) + (" +=" if step.accumulate else ""),
+        str(plan.drawn(own)),
+        uniforms,
+    )
+
+
+def stages(plan: Plan) -> Iterator[tuple[str, Plan]]:
+    """Give a plan and all that may come after it, each once: name of the stage ("" for the plan itself), and plan."""
+    known: set[str] = set()
+    waiting: list[tuple[str, Plan]] = [("", plan)]
+    while waiting:
+        name, one = waiting.pop(0)
+        yield name, one
+        for then in one.after:
+            if then.plan is not None and then.stage not in known:
+                known.add(then.stage)
+                waiting.append((then.stage, then.plan()))
+
+
+def _written(plan: Plan) -> Iterator[str]:
+    """Write a plan, and below it the plans that may follow, as "if ...: then ..."."""
+    if plan.target:
+        yield f"for {plan.target}"
+    for name, one in stages(plan):
+        if name:
+            yield f"\n{name}:"
+        yield one._table()
+        for then in one.after:
+            yield f"if {then.when}: then {then.stage or then.error}"
+
+
+def table(rows: list[tuple[str, ...]]) -> str:
+    """Lay out rows of cells in columns, the first row being the head."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    )

@@ -1,0 +1,452 @@
+"""GLSL text: finding it, `#include`, `#define`, and a table that leads from a line back to its file.
+
+No OpenGL here. A *shader* is named by its path below ``shaders/`` without the suffix: ``plu/rank2/eliminate`` is the
+fragment shader ``plu/rank2/eliminate.frag`` together with ``plu/rank2/eliminate.vert`` or, where there is none, with
+``fullscreen.vert``, which draws one triangle that covers the target. ``matmul/compute_tiled`` is a compute shader,
+``matmul/compute_tiled.comp``, the only kind that asks for more than GLSL 3.30. A fragment shader from elsewhere, a
+user's own, is known by the name that `adopt` was given.
+
+A file carries no ``#version``; it is written here. Parameters stand in a file as ``#ifndef NAME / #define NAME
+default``, and `resolve` puts the values asked for above them. The resolved text *is* the identity of a program: two
+passes whose texts agree share one program, and nothing can drift from the source.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import takewhile
+from pathlib import Path
+
+from glla.errors import ShaderError
+from glla.passes import conditions
+
+Define = int | float | str
+VERSION = "#version 330 core"
+COMPUTE_VERSION = "#version 430 core"
+
+INCLUDE_NESTING = 100
+"""Files that may include each other in a chain; far more than any shader needs, far less than Python's stack holds."""
+
+_PACKAGED = Path(__file__).parents[1] / "_shaders"
+_CHECKOUT = Path(__file__).parents[2] / "shaders"
+
+_INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"\s*(?://.*)?$')
+_UNIFORM = re.compile(r"^[ \t]*uniform\s+(\w+)\s+(\w+)\s*;", re.MULTILINE)
+_BLOCK = re.compile(r"^[ \t]*layout\s*\(\s*std140\s*\)\s*uniform\s+(\w+)\s*\{", re.MULTILINE)
+_OUTPUT = re.compile(r"^[ \t]*layout\s*\(\s*location\s*=\s*(\d+)\s*\)\s*out\s+\w+\s+(\w+)\s*;", re.MULTILINE)
+_SENTENCE_END = re.compile(r"(?<![\s.])\.(?=\s+[A-Z]|$)")  # and no product, no ellipsis
+_COST = re.compile(r"^//.*?Cost per fragment: (.+)$", re.MULTILINE)
+_WITH = re.compile(r"^// With ([^:\n]+): (.+)$", re.MULTILINE)
+_FETCHES = re.compile(r"^// Fetches: (.+)\.$", re.MULTILINE)
+_IMAGE = re.compile(
+    r"^[ \t]*layout\s*\(\s*\w+\s*,\s*binding\s*=\s*(\d+)\s*\)\s*writeonly\s+uniform\s+image2D\s+(\w+)\s*;", re.MULTILINE
+)
+_ERROR = re.compile(r"^[ \t]*#\s*error\b(.*)$", re.MULTILINE)
+
+
+def root() -> Path:
+    """Folder that holds the shaders: inside the package when installed, beside it in a checkout."""
+    return _PACKAGED if _PACKAGED.is_dir() else _CHECKOUT
+
+
+def file(name: str) -> str:
+    """File of the fragment stage of a shader, or of its compute stage: below ``shaders/``, or as it was adopted.
+
+    Examples
+    --------
+    >>> file("plu/rank2/eliminate")
+    'plu/rank2/eliminate.frag'
+    """
+    if name in _ADOPTED:
+        return name
+    return f"{name}.comp" if (root() / f"{name}.comp").is_file() else f"{name}.frag"
+
+
+@dataclass(frozen=True)
+class _Adopted:
+    """A shader that is not below ``shaders/``: its text, whose vertex stage it draws with, and its folder."""
+
+    text: str
+    vertex: str
+    folder: Path | None
+
+
+_ADOPTED: dict[str, _Adopted] = {}
+
+
+def adopt(name: str, text: str, vertex: str = "", folder: Path | None = None) -> str:
+    r"""Take in a fragment shader that is not below ``shaders/``: from now on a pass may draw with it.
+
+    It may include what glla's own shaders may, and what lies in its own folder or below. One of the same name that was
+    adopted before is replaced; programs are known by their text, so none is mistaken for another.
+
+    Parameters
+    ----------
+    name : str
+        What it is called, in messages too: the path of its file, for example. It has a suffix, glla's own have none.
+    text : str
+        GLSL, without ``#version``.
+    vertex : str
+        Name of a shader of glla's, whose vertex stage it takes over; by default one triangle that covers the target.
+    folder : Path, optional
+        Where its file lies; a text without one includes glla's own files only.
+
+    Returns
+    -------
+    str
+        The name.
+
+    Raises
+    ------
+    ShaderError
+        The name has no suffix.
+
+    Examples
+    --------
+    >>> name = adopt("ones.frag", "layout(location = 0) out vec4 result;\nvoid main() { result = vec4(1.0); }")
+    >>> resolve(name).outputs
+    ('result',)
+    """
+    if "." not in name.rpartition("/")[2]:
+        raise ShaderError(f"shader: a shader of your own has a suffix in its name, got {name!r}; call it {name}.frag")
+    _ADOPTED[name] = _Adopted(text, vertex, folder)
+    _resolve.cache_clear()
+    return name
+
+
+def is_adopted(name: str) -> bool:
+    """Whether a shader is not below ``shaders/``, but was taken in by `adopt`."""
+    return name in _ADOPTED
+
+
+def source(name: str) -> str:
+    """Read the fragment or compute shader of a name, as its file has it.
+
+    Raises
+    ------
+    ShaderError
+        There is no such file.
+    """
+    return _ADOPTED[name].text if name in _ADOPTED else _read(file(name))
+
+
+def summary(name: str, defines: Mapping[str, Define] | None = None) -> str:
+    """What a shader does: the first sentence of its header, or that of the line ``With CONDITION:`` that holds.
+
+    Examples
+    --------
+    >>> summary("matmul/virtual_cube")
+    'C += A[:, slice] B[slice, :]: one layer of the virtual cube of processors'
+    >>> summary("pivot/block_norm", {"GEOMETRIC": 1})
+    'Pivot search: the best two rows that share a texel, by the geometric norm of their block'
+    """
+    for match in _WITH.finditer(source(name)):
+        if defines and conditions.value(match[1], macros(name, defines)):
+            return _SENTENCE_END.split(match[2], maxsplit=1)[0]
+    paragraph = takewhile(re.compile(r"//\s*\S").match, source(name).splitlines())
+    lines = [line.removeprefix("//").strip() for line in paragraph]
+    return _SENTENCE_END.split(" ".join(lines), maxsplit=1)[0].rstrip(":")
+
+
+def cost(name: str) -> str:
+    """What one fragment of a shader costs, in the words of its header; empty if it does not say.
+
+    Examples
+    --------
+    >>> cost("matmul/virtual_cube")
+    '2 fetches (3 with PING_PONG) and 16 flop'
+    """
+    found = _COST.search(source(name))
+    return found[1].rstrip(".") if found else ""
+
+
+def fetches(name: str) -> tuple[str, str] | None:
+    """Expressions for the fewest and the most texels that one fragment fetches, as a shader's header has them.
+
+    A work group counts where there are no fragments. The names in them are those of macros and of uniforms, with ``_x``
+    and ``_y`` for the two parts of one, and ``NAME_height`` and ``NAME_width`` of samplers and of ``region``, which is
+    drawn. None if the header does not say.
+
+    Examples
+    --------
+    >>> fetches("matmul/virtual_cube")
+    ('2 + PING_PONG', '2 + PING_PONG')
+    >>> fetches("plu/blocked/update")
+    ('20', '32')
+    """
+    found = _FETCHES.search(source(name))
+    if found is None:
+        return None
+    least, _, most = found[1].partition(" to ")
+    return least, most or least
+
+
+def macros(name: str, defines: Mapping[str, Define] | None = None) -> dict[str, str | None]:
+    """What the macros of a shader's last stage stand for with these defines, and by default.
+
+    Examples
+    --------
+    >>> macros("matmul/virtual_cube")["PING_PONG"]
+    '0'
+    """
+    *_, last = resolve(name, defines).stages.values()
+    known: conditions.Macros = {}
+    conditions.active(last.text, last.where, known)
+    return known
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One resolved shader stage.
+
+    Attributes
+    ----------
+    text : str
+        What the compiler gets.
+    lines : tuple of (str, int)
+        For each line of `text`, the file (relative to ``shaders/``) and the line in it.
+    """
+
+    text: str
+    lines: tuple[tuple[str, int], ...]
+
+    def where(self, line: int) -> str:
+        """Say which file and line the compiler means by its 1-based `line`."""
+        if not 1 <= line <= len(self.lines):
+            return f"line {line}"
+        file, number = self.lines[line - 1]
+        return f"{file}:{number}"
+
+
+@dataclass(frozen=True)
+class Shader:
+    """A vertex and a fragment stage, or a compute stage, and what they declare.
+
+    Attributes
+    ----------
+    stages : mapping of str to Stage
+        By their names, ``vertex``, ``fragment`` or ``compute``.
+    samplers, uniforms : frozenset of str
+        Names of the sampler uniforms, and of all others, that this set of defines leaves in the text.
+    blocks : frozenset of str
+        Names of the uniform blocks.
+    outputs : tuple of str
+        Colour outputs in the order of their locations, or images in the order of their bindings.
+    refusals : tuple of str
+        What ``#error`` says against this set of defines.
+    """
+
+    name: str
+    stages: Mapping[str, Stage]
+    samplers: frozenset[str]
+    uniforms: frozenset[str]
+    blocks: frozenset[str]
+    outputs: tuple[str, ...]
+    refusals: tuple[str, ...] = ()
+
+    @property
+    def vertex(self) -> Stage:
+        """Vertex stage of a shader that draws."""
+        return self.stages["vertex"]
+
+    @property
+    def fragment(self) -> Stage:
+        """Fragment stage of a shader that draws."""
+        return self.stages["fragment"]
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What a program is known by: its whole text."""
+        return tuple(stage.text for stage in self.stages.values())
+
+
+def resolve(name: str, defines: Mapping[str, Define] | None = None) -> Shader:
+    """Read a shader, its includes and its defines into the text of one program.
+
+    Parameters
+    ----------
+    name : str
+        For example ``"matmul/inner_product"``.
+    defines : mapping of str to int, float or str, optional
+        Values for the parameters of the shader.
+
+    Raises
+    ------
+    ShaderError
+        The file, or one that it includes, is missing.
+
+    Examples
+    --------
+    >>> shader = resolve("matmul/inner_product")
+    >>> sorted(shader.samplers)
+    ['A', 'B']
+    """
+    return _resolve(name, tuple(sorted((defines or {}).items())))
+
+
+_DERIVED: dict[str, Callable[[Stage], Stage]] = {}
+
+
+def derive(kind: str, rewrite: Callable[[Stage], Stage]) -> None:
+    """Let ``NAME@KIND`` be the shader NAME with its last stage rewritten: for tools that look into a shader.
+
+    Parameters
+    ----------
+    kind : str
+        Name of what is derived.
+    rewrite : callable
+        From the resolved fragment or compute stage to the one that takes its place.
+
+    Examples
+    --------
+    >>> derive("shouting", lambda stage: Stage(stage.text.upper(), stage.lines))
+    >>> "VOID MAIN" in resolve("packing/identity@shouting").fragment.text
+    True
+    """
+    _DERIVED[kind] = rewrite
+    _resolve.cache_clear()
+
+
+@lru_cache(maxsize=512)
+def _resolve(name: str, defines: tuple[tuple[str, Define], ...]) -> Shader:
+    base, kind = _derivation(name)
+    stages = _stages(base, defines)
+    if kind:
+        if kind not in _DERIVED:
+            raise ShaderError(f"shader: {name} is derived in no known way; known are: {', '.join(_DERIVED) or 'none'}")
+        *_, last = stages
+        stages[last] = _DERIVED[kind](stages[last])
+    active = [_active(stage) for stage in stages.values()]
+    declared = {match[2]: match[1] for text in active for match in _UNIFORM.finditer(text)}
+    written = _IMAGE if "compute" in stages else _OUTPUT
+    outputs = sorted((int(match[1]), match[2]) for match in written.finditer(active[-1]))
+    return Shader(
+        name=name,
+        stages=stages,
+        samplers=frozenset(n for n, kind in declared.items() if "sampler" in kind),
+        uniforms=frozenset(n for n, kind in declared.items() if "sampler" not in kind),
+        blocks=frozenset(match[1] for text in active for match in _BLOCK.finditer(text)),
+        outputs=tuple(n for _, n in outputs),
+        refusals=tuple(dict.fromkeys(match[1].strip() for text in active for match in _ERROR.finditer(text))),
+    )
+
+
+def _derivation(name: str) -> tuple[str, str]:
+    """Cut NAME@KIND in two. The path of an adopted shader may have an @ of its own."""
+    base, _, kind = (name, "", "") if name in _ADOPTED or "@" not in name else name.rpartition("@")
+    return base, kind
+
+
+def _stages(name: str, defines: tuple[tuple[str, Define], ...]) -> dict[str, Stage]:
+    if (root() / f"{name}.comp").is_file():
+        return {"compute": _stage(f"{name}.comp", defines, COMPUTE_VERSION)}
+    adopted = _ADOPTED.get(name)
+    own = f"{adopted.vertex if adopted else name}.vert"
+    vertex_file = own if (root() / own).is_file() else "fullscreen.vert"
+    return {"vertex": _stage(vertex_file, defines), "fragment": _stage(file(name), defines, adopted=adopted)}
+
+
+def _read(file: str) -> str:
+    path = root() / file
+    if not path.is_file():
+        raise ShaderError(f"shader: no file {file}; shaders are looked for below {root().name}/")
+    return path.read_text(encoding="utf-8")
+
+
+Lines = list[tuple[str, tuple[str, int]]]
+"""Lines of a text, each with its file and its number there."""
+
+
+def _stage(
+    file: str, defines: tuple[tuple[str, Define], ...], version: str = VERSION, adopted: _Adopted | None = None
+) -> Stage:
+    """Resolve the stage in a file, or an adopted one that is called so."""
+    head = [version, *(f"#define {key} {_literal(value)}" for key, value in defines)]
+    lines = [(text, ("(generated)", number)) for number, text in enumerate(head, 1)]
+    if adopted is None:
+        includes = _Includes(None)
+        includes.seen.add((root() / file).resolve())
+        lines += includes.expanded(file, _read(file))
+    else:
+        lines += _Includes(adopted.folder).expanded(file, adopted.text)
+    return Stage("\n".join(text for text, _ in lines) + "\n", tuple(origin for _, origin in lines))
+
+
+@dataclass
+class _Includes:
+    """Puts includes in their places, each file once: those below ``shaders/``, and below the folder of a user's file.
+
+    What a user's file names comes from whoever wrote it, so nothing else is read, not by way of a symbolic link either.
+    """
+
+    folder: Path | None
+    seen: set[Path] = field(default_factory=set)
+
+    def expanded(self, file: str, text: str, depth: int = 0) -> Lines:
+        """Lines of a text with its includes in their places."""
+        lines: Lines = []
+        for number, line in enumerate(text.splitlines(), 1):
+            include = _INCLUDE.match(line)
+            if include is None:
+                lines.append((line, (file, number)))
+                continue
+            if depth == INCLUDE_NESTING:
+                raise ShaderError(f"{file}:{number}: includes are nested more than {INCLUDE_NESTING} deep")
+            path = self._found(include[1], f"{file}:{number}", line)
+            if path not in self.seen:
+                self.seen.add(path)
+                lines += self.expanded(include[1], _text(path, include[1], f"{file}:{number}"), depth + 1)
+        return lines
+
+    def _found(self, name: str, asked_by: str, line: str) -> Path:
+        """File that an include names, without symbolic links: glla's own, or else the user's."""
+        folders = [root()] if self.folder is None else [root(), self.folder]
+        candidates = [path for folder in folders if (path := _resolved(folder / name)) is not None]
+        allowed = [folder.resolve() for folder in folders]
+        inside = [path for path in candidates if any(path.is_relative_to(folder) for folder in allowed)]
+        for path in inside:
+            if path.is_file():
+                return path
+        if len(inside) < len(candidates):
+            where = "glla's shaders/" + (f" and the folder of your file, {self.folder}" if self.folder else "")
+            got = f'got "{name[: conditions.SHOWN]}"\n      {line.strip()[: conditions.SHOWN]}'
+            raise ShaderError(f"{asked_by}: an include stays below {where}; copy the file there, {got}")
+        where = f"{root().name}/" + (f" and {self.folder}" if self.folder else "")
+        problem = f"shader: no file {name[: conditions.SHOWN]}, which {asked_by} includes"
+        raise ShaderError(f"{problem}; shaders are looked for below {where}")
+
+
+def _resolved(path: Path) -> Path | None:
+    """Path without symbolic links; None for one that no file can have."""
+    try:
+        resolved = path.resolve()
+        resolved.is_file()  # raises for a name that is too long
+        return resolved
+    except (OSError, RuntimeError, ValueError):  # links that lead in a circle raise RuntimeError
+        return None
+
+
+def _text(path: Path, name: str, asked_by: str) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise ShaderError(f"{asked_by}: a shader is UTF-8 text, {name} is not") from None
+    except OSError as error:
+        raise ShaderError(f"{asked_by}: {name} cannot be read: {error.strerror}") from None
+
+
+def _literal(value: Define) -> str:
+    """Write a define as GLSL: a float keeps its point, so that 1.0 does not become an int."""
+    if isinstance(value, bool):
+        return str(int(value))
+    return repr(float(value)) if isinstance(value, float) else str(value)
+
+
+def _active(stage: Stage) -> str:
+    """Text without comments, and without the lines that `#if` leaves out."""
+    version = re.match(r"#version (\d+) core\b", stage.text)
+    known: conditions.Macros = {"__VERSION__": version[1], "GL_core_profile": "1"} if version else {}
+    return conditions.active(stage.text, stage.where, known)

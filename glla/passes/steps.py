@@ -1,0 +1,182 @@
+"""What a plan is made of: draws, dispatches, transfers, work of the host, and calls of other plans."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+from glla.passes import shader as shaders
+
+Uniform = int | float | tuple[int, ...] | tuple[float, ...]
+"""Value of a uniform."""
+
+
+@dataclass(frozen=True)
+class Region:
+    """Rectangle of texels: columns x to x + width, rows y to y + height."""
+
+    x: int
+    y: int
+    width: int
+    height: int
+
+    def __str__(self) -> str:
+        return f"x {self.x}:{self.x + self.width} y {self.y}:{self.y + self.height}"
+
+
+@dataclass(frozen=True)
+class Block:
+    """Part of a buffer that a uniform block reads: from texel `first` on, `count` texels of 16 bytes."""
+
+    slot: str
+    first: int
+    count: int
+
+
+@dataclass(frozen=True, eq=False)
+class Transfer:
+    """A step that is no draw: a copy.
+
+    From a texture into a buffer, row by row, on the device; from an array of the host into a texture, which is an
+    upload; or from a texture into an array of the host, which is a read-back and synchronises. An upload may take the
+    array's transpose, where that is how it lies in memory.
+    """
+
+    source: str
+    target: str
+    transposed: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Host:
+    """A step that the CPU does: a pure function of arrays, of NumPy or LAPACK.
+
+    Attributes
+    ----------
+    name : str
+        What it does, in words.
+    function : callable
+        Arrays, in the order of `inputs`, -> a tuple of arrays, in the order of `outputs`.
+    inputs, outputs : tuple of str
+        Slots of the plan, arrays of the host all of them.
+    flops : int
+        Additions and multiplications.
+    """
+
+    name: str
+    function: Callable[..., tuple[Any, ...]]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    flops: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Pass:
+    """One draw.
+
+    Attributes
+    ----------
+    shader : str
+        Name below ``shaders/``.
+    inputs : mapping of str to str
+        Sampler in the GLSL -> slot of the plan.
+    outputs : tuple of str
+        Slots written, in the order of the shader's output locations; several are several render targets.
+    uniforms : mapping
+        Values set for this draw.
+    defines : mapping
+        Values baked into the shader's text.
+    region : Region or None
+        Texels drawn; None for the whole target.
+    accumulate : bool
+        Add to the target (float blending) instead of replacing it.
+    blocks : mapping of str to Block
+        Uniform block in the GLSL -> part of a buffer.
+    step : int
+        A number for the vertex stage that costs nothing, see ``lib/fullscreen.glsl``.
+    """
+
+    shader: str
+    inputs: Mapping[str, str]
+    outputs: tuple[str, ...]
+    uniforms: Mapping[str, Uniform] = field(default_factory=dict)
+    defines: Mapping[str, shaders.Define] = field(default_factory=dict)
+    region: Region | None = None
+    accumulate: bool = False
+    blocks: Mapping[str, Block] = field(default_factory=dict)
+    step: int = 0
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Slots that it reads."""
+        return (*self.inputs.values(), *(block.slot for block in self.blocks.values()))
+
+
+@dataclass(frozen=True, eq=False)
+class Dispatch:
+    """A step that is no draw: a compute shader, which needs OpenGL 4.3.
+
+    Attributes
+    ----------
+    shader : str
+        Name below ``shaders/``.
+    inputs : mapping of str to str
+        Sampler in the GLSL -> slot of the plan.
+    outputs : tuple of str
+        Slots that it stores to, in the order of the shader's image bindings. It writes every texel of them.
+    groups : tuple of int
+        Work groups side by side, and one above the other.
+    uniforms : mapping
+        Values set for this dispatch.
+    defines : mapping
+        Values baked into the shader's text.
+    """
+
+    shader: str
+    inputs: Mapping[str, str]
+    outputs: tuple[str, ...]
+    groups: tuple[int, int]
+    uniforms: Mapping[str, Uniform] = field(default_factory=dict)
+    defines: Mapping[str, shaders.Define] = field(default_factory=dict)
+
+    # What a pass may have, and a dispatch never has: so that whoever looks at a plan need not tell them apart.
+    accumulate: ClassVar[bool] = False
+    region: ClassVar[None] = None
+    blocks: ClassVar[Mapping[str, Block]] = {}
+    step: ClassVar[int] = 0
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Slots that it reads."""
+        return tuple(self.inputs.values())
+
+
+DeviceStep = Pass | Transfer | Dispatch
+"""A step that the device does."""
+
+Step = DeviceStep | Host
+"""A step that is not made of others."""
+
+
+def touched(step: Step) -> tuple[str, ...]:
+    """Slots that a step reads or writes."""
+    if isinstance(step, Transfer):
+        return (step.source, step.target)
+    if isinstance(step, Host):
+        return (*step.inputs, *step.outputs)
+    return (*step.reads, *step.outputs)
+
+
+def renamed(step: Step, names: Mapping[str, str]) -> Step:
+    """Give a step other slots."""
+    if isinstance(step, Transfer):
+        return replace(step, source=names[step.source], target=names[step.target])
+    outputs = tuple(names[slot] for slot in step.outputs)
+    if isinstance(step, Host):
+        return replace(step, inputs=tuple(names[slot] for slot in step.inputs), outputs=outputs)
+    inputs = {sampler: names[slot] for sampler, slot in step.inputs.items()}
+    if isinstance(step, Dispatch):
+        return replace(step, inputs=inputs, outputs=outputs)
+    blocks = {name: replace(block, slot=names[block.slot]) for name, block in step.blocks.items()}
+    return replace(step, inputs=inputs, outputs=outputs, blocks=blocks)

@@ -1,0 +1,132 @@
+"""What keeps a worker going: whoever may ask it for something more."""
+
+from __future__ import annotations
+
+import atexit
+import inspect
+import os
+import weakref
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from functools import lru_cache
+from typing import Any
+
+from glla.errors import DeviceMismatchError
+from glla.queue import turns
+from glla.queue.pending import Call, Pending, snapshot
+from glla.queue.turns import PunctualWaits
+from glla.queue.worker import Worker
+
+PATIENCE_AT_EXIT = 10.0
+"""Seconds that the end of the interpreter waits for each worker to leave the call that it runs."""
+
+_handles: weakref.WeakSet[Handle] = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    """At the end of the interpreter: drop what waits, leave what runs, and let the workers come to their ends."""
+    workers = [handle.worker for handle in _handles]
+    for worker in workers:
+        worker.close(cancel=True, at_once=True)
+    for worker in workers:
+        worker.thread.join(PATIENCE_AT_EXIT)
+
+
+def _forget_all() -> None:
+    """In a forked process: the workers are not here, and their settings of this process are set back."""
+    global _handles
+    _handles = weakref.WeakSet()  # the old one may have been half changed
+    turns.forget_all()
+
+
+if hasattr(os, "register_at_fork"):  # Windows cannot fork
+    os.register_at_fork(after_in_child=_forget_all)
+
+
+class Handle:
+    """What a coprocessor and its results hold of the worker; the `Owner` of the results.
+
+    When the last of them goes, and the handle with it, the worker does what is queued, and ends.
+
+    Parameters
+    ----------
+    worker : Worker
+        Does the calls.
+    copy : bool
+        Whether to copy arrays when they are passed in.
+    waits : PunctualWaits, optional
+        To be ended when nobody holds this any more.
+    """
+
+    def __init__(self, worker: Worker, copy: bool, waits: PunctualWaits | None) -> None:
+        self.worker = worker
+        self._copy = copy
+        _handles.add(self)
+        weakref.finalize(self, _abandon, worker, waits).atexit = False
+
+    def put(self, call: Call) -> Pending:
+        """Queue a call."""
+        for needed in call.pendings():
+            if needed.owner is not self:
+                raise DeviceMismatchError(
+                    f"{call.name}: operands must belong to one coprocessor; pass the result() of one of them"
+                )
+        pending = Pending(self, call)
+        self.worker.put(pending)
+        return pending
+
+    def enqueue(
+        self, name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> Pending:
+        """Queue any function, of arguments as they are now."""
+        return self.put(Call(name, function, self.kept(args), kwargs))
+
+    def enqueue_operation(
+        self, function: Callable[..., Any], operands: tuple[Any, ...], options: dict[str, Any]
+    ) -> Pending:
+        """Queue a function of glla: its operands go to the device, and its result stays there."""
+        name = function.__name__
+        if options.pop("device", None) is not None:
+            raise DeviceMismatchError(f"{name}: the coprocessor has a device of its own; leave device out")
+        check_finite = bool(options.get("check_finite", True))
+        function = inspect.unwrap(function)  # with values for operands there is nothing left to delegate
+        return self.put(Call(name, function, self.kept(operands), options, True, check_finite))
+
+    def delegated(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Pending:
+        """Queue a function of glla, of arguments as its caller wrote them. Those without a default are operands."""
+        signature = _signature(function)
+        options = signature.bind(*args, **kwargs).arguments
+        required = (name for name, parameter in signature.parameters.items() if parameter.default is parameter.empty)
+        operands = tuple(options.pop(name) for name in required)
+        return self.enqueue_operation(function, operands, options)
+
+    def kept(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Arguments that stay as they are now, whatever the caller does to his arrays."""
+        return tuple(map(snapshot, args)) if self._copy else args
+
+    def fetch(self, pending: Pending, waits: bool = True) -> Future[Any]:
+        """Ask for a result to be read back: see `Worker.fetch`."""
+        return self.worker.fetch(pending, waits)
+
+    def value(self, pending: Pending) -> Any:
+        """Wait for a value that may live on the device."""
+        return self.worker.value(pending)
+
+    def check_process(self) -> None:
+        """Raise in a forked process, where there is no worker."""
+        self.worker.check_process()
+
+    def is_this_thread(self) -> bool:
+        """Whether it is the worker that asks."""
+        return self.worker.is_this_thread()
+
+
+_signature = lru_cache(inspect.signature)
+
+
+def _abandon(worker: Worker, waits: PunctualWaits | None) -> None:
+    """When nobody holds a handle any more."""
+    worker.abandon()
+    if waits is not None:
+        waits.end()

@@ -1,0 +1,139 @@
+"""The functions of glla as methods. Written by ``python -m glla.generate``; do not edit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from glla import linalg
+from glla.gl.device import Device
+from glla.queue.pending import Pending
+
+
+class Methods:
+    """The functions of glla, queued."""
+
+    def _queue(self, function: Callable[..., Any], /, *operands: Any, **options: Any) -> Pending:
+        """Queue one of them."""
+        raise NotImplementedError
+
+    def det(self, a: Any, *, device: Device | None = None, check_finite: bool = True) -> Pending:
+        """Determinant, as `numpy.linalg.det`.
+
+        Queued; see `glla.det`.
+        """
+        return self._queue(linalg.det, a, device=device, check_finite=check_finite)
+
+    def inv(self, a: Any, *, device: Device | None = None, check_finite: bool = True) -> Pending:
+        """Inverse with the semantics of `numpy.linalg.inv`.
+
+        Queued; see `glla.inv`.
+        """
+        return self._queue(linalg.inv, a, device=device, check_finite=check_finite)
+
+    def lu_factor(
+        self,
+        a: Any,
+        pivoting: str = "partial",
+        *,
+        variant: str | None = None,
+        device: Device | None = None,
+        check_finite: bool = True,
+    ) -> Pending:
+        """Packed PLU factors and LAPACK's pivots, as `scipy.linalg.lu_factor`.
+
+        Queued; see `glla.lu_factor`.
+        """
+        return self._queue(
+            linalg.lu_factor, a, pivoting=pivoting, variant=variant, device=device, check_finite=check_finite
+        )
+
+    def lu_solve(
+        self, lu_and_piv: Any, b: Any, trans: int = 0, *, device: Device | None = None, check_finite: bool = True
+    ) -> Pending:
+        """Solve A x = b from the factors of A, as `scipy.linalg.lu_solve`.
+
+        Queued; see `glla.lu_solve`.
+        """
+        return self._queue(linalg.lu_solve, lu_and_piv, b, trans=trans, device=device, check_finite=check_finite)
+
+    def matmul(
+        self,
+        a: Any,
+        b: Any,
+        *,
+        out: Any = None,
+        variant: str | None = None,
+        device: Device | None = None,
+        check_finite: bool = True,
+    ) -> Pending:
+        """Matrix product with the semantics of `numpy.matmul`.
+
+        Queued; see `glla.matmul`.
+        """
+        return self._queue(linalg.matmul, a, b, out=out, variant=variant, device=device, check_finite=check_finite)
+
+    def plu(
+        self,
+        a: Any,
+        pivoting: str = "partial",
+        *,
+        variant: str | None = None,
+        device: Device | None = None,
+        check_finite: bool = True,
+    ) -> Pending:
+        """PLU factorisation A = P @ L @ U, as `scipy.linalg.lu`.
+
+        Queued; see `glla.plu`.
+        """
+        return self._queue(linalg.plu, a, pivoting=pivoting, variant=variant, device=device, check_finite=check_finite)
+
+    def rcond(self, a: Any, *, device: Device | None = None, check_finite: bool = True) -> Pending:
+        """Reciprocal condition number in the 1-norm, as LAPACK's `getrf` and `gecon` estimate it.
+
+        Queued; see `glla.rcond`.
+        """
+        return self._queue(linalg.rcond, a, device=device, check_finite=check_finite)
+
+    def rref(
+        self,
+        a: Any,
+        tol: float | None = None,
+        pivoting: str = "harmonic",
+        *,
+        variant: str | None = None,
+        device: Device | None = None,
+        check_finite: bool = True,
+    ) -> Pending:
+        """Reduced row echelon form and pivot columns.
+
+        Queued; see `glla.rref`.
+        """
+        return self._queue(
+            linalg.rref, a, tol=tol, pivoting=pivoting, variant=variant, device=device, check_finite=check_finite
+        )
+
+    def slogdet(self, a: Any, *, device: Device | None = None, check_finite: bool = True) -> Pending:
+        """Sign and logarithm of the determinant, as `numpy.linalg.slogdet`.
+
+        Queued; see `glla.slogdet`.
+        """
+        return self._queue(linalg.slogdet, a, device=device, check_finite=check_finite)
+
+    def solve(
+        self,
+        a: Any,
+        b: Any,
+        refine: bool = False,
+        equilibrate: bool = True,
+        *,
+        device: Device | None = None,
+        check_finite: bool = True,
+    ) -> Pending:
+        """Solve A x = b with the semantics of `numpy.linalg.solve`.
+
+        Queued; see `glla.solve`.
+        """
+        return self._queue(
+            linalg.solve, a, b, refine=refine, equilibrate=equilibrate, device=device, check_finite=check_finite
+        )

@@ -1,0 +1,214 @@
+"""The only way up: what rooms above announce to those below, which cannot import them; and what is public.
+
+* A room above announces a function under a name, a room below asks for it by that name: `announce`, `announced`.
+* A class of a room above takes calls of public functions over: `delegating`, `overrides`.
+* A public function enters NumPy, the array API and the coprocessor by its decorator: `public`, `PUBLIC`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from importlib import import_module
+from operator import attrgetter
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+
+# -- announcements ----------------------------------------------------------------------------------------------------
+
+ANNOUNCEMENTS = {
+    "matrix": "glla.array.array",
+    "numpy": "glla.interop.numpy",
+    "namespace": "glla.interop.namespace",
+}
+"""Names of announcements, each with the module that makes it.
+
+``matrix`` is `glla.asarray`, for `glla.Device.matrix`; ``numpy`` gives the implementation of a function of NumPy's, or
+None, for ``Matrix.__array_function__``; ``namespace`` is the array API's module, for ``Matrix.__array_namespace__``.
+"""
+
+_announced: dict[str, Any] = {}
+
+
+def announce(name: str, thing: Any) -> None:
+    """Make a function, or a module, known to the rooms below.
+
+    Parameters
+    ----------
+    name : str
+        A key of `ANNOUNCEMENTS`.
+    thing : object
+        `announced` gives it from now on.
+    """
+    _announced[name] = thing
+
+
+def announced(name: str) -> Any:
+    """Give what a room above has announced; its module is imported where that has not happened yet.
+
+    Raises
+    ------
+    RuntimeError
+        There is no such announcement.
+
+    Examples
+    --------
+    >>> announced("weather")
+    Traceback (most recent call last):
+    RuntimeError: registry: nothing is announced as 'weather'; import the module that announces it
+    """
+    if name not in _announced and name in ANNOUNCEMENTS:
+        import_module(ANNOUNCEMENTS[name])
+    if name not in _announced:
+        raise RuntimeError(f"registry: nothing is announced as {name!r}; import the module that announces it")
+    return _announced[name]
+
+
+# -- operands that take calls over ------------------------------------------------------------------------------------
+
+
+def overrides(operand: object) -> Callable[..., Any] | None:
+    """Give the ``__glla_function__`` of an operand, None for those that have none (arrays, matrices, numbers).
+
+    Examples
+    --------
+    >>> overrides(1.0) is None
+    True
+    """
+    return getattr(type(operand), "__glla_function__", None)
+
+
+def delegating(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """Let a public function hand its call to the first operand that overrides it.
+
+    A class that stands above `glla.linalg`, such as a pending result, has a static or class method
+    ``__glla_function__(name, function, args, kwargs)``. A public function of glla that finds such an operand among its
+    arguments calls that method in place of itself, and the operators of a `glla.Matrix` return NotImplemented beside
+    one, so that its reflected operator runs. It is what ``__array_function__`` is to NumPy.
+
+    Operands are the arguments, and the members of an argument that is a tuple (such as ``(lu, piv)``). The override
+    gets the function's name, the function itself without this decoration, and the arguments as they came.
+
+    Examples
+    --------
+    >>> class Pending:
+    ...     @staticmethod
+    ...     def __glla_function__(name, function, args, kwargs):
+    ...         return f"{name} later"
+    >>> @delegating
+    ... def double(a):
+    ...     return 2 * a
+    >>> double(4), double(Pending())
+    (8, 'double later')
+    """
+
+    @wraps(function)
+    def call(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+        for argument in (*args, *kwargs.values()):
+            for operand in argument if isinstance(argument, tuple) else (argument,):
+                override = overrides(operand)
+                if override is not None:
+                    result: Result = override(function.__name__, function, args, kwargs)
+                    return result
+        return function(*args, **kwargs)
+
+    return call
+
+
+# -- public functions -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Public:
+    """A public function, and where it is offered beside `glla` itself.
+
+    Attributes
+    ----------
+    function : callable
+        As the user sees it: `delegating`.
+    numpy : str or None
+        NumPy's function that it implements for a `glla.Matrix`: ``"linalg.cholesky"``.
+    namespace : str or None
+        Its name in the extension ``linalg`` of the array API.
+    options : tuple of str
+        Options that the array API's function has too.
+    coprocessor : bool
+        `glla.Coprocessor` has a method of its name.
+    """
+
+    function: Callable[..., Any]
+    numpy: str | None = None
+    namespace: str | None = None
+    options: tuple[str, ...] = ()
+    coprocessor: bool = True
+
+    def implements(self, function: Any) -> bool:
+        """Whether it stands for this function of NumPy."""
+        return self.numpy is not None and attrgetter(self.numpy)(np) is function
+
+
+PUBLIC: dict[str, Public] = {}
+"""The public functions that `public` decorates, by their names."""
+
+
+def public(
+    *, numpy: str | None = None, namespace: str | None = None, options: tuple[str, ...] = (), coprocessor: bool = True
+) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
+    """Make a function public: one decorator in place of an entry in each room above.
+
+    Parameters
+    ----------
+    numpy : str, optional
+        NumPy's function that it implements, below ``numpy``: ``"linalg.inv"`` makes ``numpy.linalg.inv(A)`` of a
+        `glla.Matrix` call it, with the arguments as they came. Options of NumPy's that it does not have are accepted
+        at their defaults. An implementation written by hand in `glla.interop.numpy` comes first.
+    namespace : str, optional
+        Its name in the extension ``linalg`` of the array API, where its operands (parameters without a default) become
+        positional-only ``x``, or ``x1, x2``, and numbers become arrays without dimensions. A function written by hand
+        in `glla.interop.namespace.linalg` comes first.
+    options : tuple of str
+        Names of its options (parameters with a default) that the array API's function has too; they become
+        keyword-only there. Options of glla's own, such as ``device``, are not offered.
+    coprocessor : bool
+        Whether `glla.Coprocessor` offers it.
+
+    Returns
+    -------
+    callable
+        A decorator. The function that it gives is `delegating`, with the name, the signature and the docstring of the
+        decorated one, and stands in `PUBLIC`.
+
+    Raises
+    ------
+    AttributeError
+        NumPy has no function of that name.
+
+    Examples
+    --------
+    In `glla.linalg` a new operation's function begins like this::
+
+        @public(numpy="linalg.cholesky", namespace="cholesky", options=("upper",))
+        def cholesky(a: Any, *, upper: bool = False, device: Device | None = None) -> Any:
+
+    A function of a test, or of a program:
+
+    >>> @public(coprocessor=False)
+    ... def trebled(a):
+    ...     return 3 * a
+    >>> trebled(2), PUBLIC.pop("trebled").coprocessor
+    (6, False)
+    """
+    if numpy is not None:
+        attrgetter(numpy)(np)  # raises for a misspelt name, here and not in some later call
+
+    def register(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+        call = delegating(function)
+        PUBLIC[function.__name__] = Public(call, numpy, namespace, options, coprocessor)
+        return call
+
+    return register

@@ -1,0 +1,452 @@
+"""The judge of each public function: is a result right, how far is it off, and where.
+
+`JUDGES` is the table, from the name of a function to its `Judge`. Inputs are the function's operands as NumPy arrays, a
+tuple; outputs are what it returns, as NumPy arrays: an array, a number, or the tuple of several.
+
+Examples
+--------
+>>> a = np.array([[2, 0], [0, 4]], np.float32)
+>>> JUDGES["inv"].verdict((a,), np.diag([0.5, 0.25]).astype(np.float32)).ok
+True
+>>> JUDGES["slogdet"].verdict((a,), (np.float32(-1), np.float32(np.log(8)))).detail
+'the sign is -1.0, float64 says 1.0'
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from glla.testing.bounds import (
+    RESIDUAL_LIMIT,
+    ROUNDOFF,
+    judge_inverse,
+    judge_plu,
+    judge_product,
+    judge_rref,
+    judge_solve,
+    product_ratios,
+)
+from glla.testing.references import (
+    Array,
+    Float64,
+    largest,
+    norm,
+    permutation_from_piv,
+    product,
+    quotients,
+    row_order,
+    unpack_lu,
+    wide,
+)
+from glla.testing.verdicts import Verdict, failed, flaw_of
+
+Arrays = tuple[Array, ...]
+
+
+def _no_ratios(inputs: Arrays, outputs: Any) -> None:
+    """Say that there is no elementwise bound."""
+
+
+@dataclass(frozen=True)
+class Judge:
+    """How the results of a function are judged.
+
+    Attributes
+    ----------
+    verdict : callable
+        (inputs, outputs) -> `Verdict`: the error and its bound.
+    deviation : callable
+        (inputs, outputs) -> mean absolute error of an entry, against float64. NaN or infinity for a wrong result.
+    error : str
+        That deviation in symbols.
+    result : str
+        Name of the matrix that `ratios` speaks of.
+    ratios : callable
+        (inputs, outputs) -> error over bound of each element of that matrix, or None where no bound is elementwise.
+    """
+
+    verdict: Callable[[Arrays, Any], Verdict]
+    deviation: Callable[[Arrays, Any], float]
+    error: str
+    result: str = "X"
+    ratios: Callable[[Arrays, Any], Float64 | None] = _no_ratios
+
+
+def _mean(difference: Array) -> float:
+    return float(np.abs(difference).mean(dtype=np.float64)) if difference.size else 0.0
+
+
+# Factors -----------------------------------------------------------------------------------------------------------
+
+
+class PackedFactors(NamedTuple):
+    """Factors as the plans of ``plu`` leave them: P A Q = L U, L and U in one matrix.
+
+    Attributes
+    ----------
+    LU : ndarray, (m, n)
+        L below the diagonal, U on and above it.
+    pivots : ndarray of int
+        LAPACK's interchanges: row i was exchanged with row pivots[i].
+    columns : ndarray of int, optional
+        Interchanges of columns, after complete pivoting.
+    """
+
+    LU: Array
+    pivots: Array
+    columns: Array | None = None
+
+
+def judge_packed_factors(a: Array, lu: Array, rows: Array, columns: Array | None = None) -> Verdict:
+    """Judge packed factors by `judge_plu`, once the interchanges are found to be some.
+
+    Parameters
+    ----------
+    a : ndarray, (m, n)
+        The matrix that was factored.
+    lu : ndarray, (m, n)
+        L and U in one matrix.
+    rows : ndarray of int, (min(m, n),)
+        Row i was exchanged with row rows[i].
+    columns : ndarray of int, optional
+        Likewise, if columns were exchanged.
+
+    Examples
+    --------
+    >>> a = np.array([[0, 2], [4, 8]], np.float32)
+    >>> judge_packed_factors(a, a[::-1], np.array([1, 1])).error
+    0.0
+    >>> judge_packed_factors(a, a[::-1], np.array([1, 2])).detail
+    'piv[1] is 2, there are 2 rows'
+    """
+    m, n = np.shape(a)
+    flaw = flaw_of("LU", lu, (m, n), np.float32) or _exchange_flaw("piv", "rows", rows, m, min(m, n))
+    if columns is not None:
+        flaw = flaw or _exchange_flaw("columns", "columns", columns, n, min(m, n))
+    if flaw:
+        return failed("plu", RESIDUAL_LIMIT, flaw)
+    order = slice(None) if columns is None else row_order(columns, n)
+    return judge_plu(np.asarray(a)[:, order], permutation_from_piv(rows, m), *unpack_lu(lu))
+
+
+def _exchange_flaw(name: str, lines: str, places: Any, count: int, steps: int) -> str:
+    """Say what is wrong with LAPACK's interchanges of `count` rows or columns, '' if nothing."""
+    places = np.asarray(places)
+    if places.shape != (steps,):
+        return f"{name} must have shape {(steps,)}, got {places.shape}"
+    if places.dtype.kind not in "iu":
+        return f"{name} must be integers, got {places.dtype}"
+    wrong = np.flatnonzero((places < 0) | (places >= count))
+    return f"{name}[{wrong[0]}] is {places[wrong[0]]}, there are {count} {lines}" if wrong.size else ""
+
+
+def _packed(outputs: Any) -> PackedFactors | None:
+    """Take packed factors out of a mapping or a record; None if the outputs are P, L and U."""
+    if isinstance(outputs, Mapping):
+        return PackedFactors(outputs["LU"], outputs["pivots"], outputs.get("columns"))
+    if hasattr(outputs, "LU"):
+        return PackedFactors(outputs.LU, outputs.pivots, getattr(outputs, "columns", None))
+    return None
+
+
+def _judge_plu(inputs: Arrays, outputs: Any) -> Verdict:
+    packed = _packed(outputs)
+    return judge_plu(inputs[0], *outputs) if packed is None else judge_packed_factors(inputs[0], *packed)
+
+
+def _factor_error(inputs: Arrays, outputs: Any) -> tuple[Float64, Float64]:
+    """L U - P A Q, and |L||U|; infinite where the interchanges are none."""
+    a = wide(inputs[0])
+    packed = _packed(outputs)
+    if packed is None:
+        p, lower, upper = (wide(factor) for factor in outputs)
+        reordered = p.T @ a
+    else:
+        m, n = a.shape
+        steps = min(m, n)
+        rows, columns = packed.pivots, np.arange(steps) if packed.columns is None else packed.columns
+        if _exchange_flaw("piv", "rows", rows, m, steps) or _exchange_flaw("columns", "columns", columns, n, steps):
+            return np.full(a.shape, np.inf), np.zeros(a.shape)
+        lower, upper = unpack_lu(wide(packed.LU))
+        reordered = a[np.ix_(row_order(rows, m), row_order(columns, n))]
+    return np.asarray(lower @ upper - reordered), np.asarray(np.abs(lower) @ np.abs(upper))
+
+
+def _factor_ratios(inputs: Arrays, outputs: Any) -> Float64:
+    """Elementwise |L U - P A Q| over (n + 4) u |L||U|: Higham 2002, theorem 9.3."""
+    error, size = _factor_error(inputs, outputs)
+    return quotients(np.abs(error), (min(error.shape) + 4) * ROUNDOFF * size)
+
+
+def _of_lu_factor(function: Callable[[Arrays, Any], Any]) -> Callable[[Arrays, Any], Any]:
+    """Judge what `lu_factor` returns, (lu, piv), as packed factors."""
+    return lambda inputs, outputs: function(inputs, PackedFactors(*outputs))
+
+
+_factors = Judge(
+    verdict=_judge_plu,
+    deviation=lambda inputs, outputs: _mean(_factor_error(inputs, outputs)[0]),
+    error="|P L U - A|",
+    result="L U",
+    ratios=_factor_ratios,
+)
+
+
+# Systems -----------------------------------------------------------------------------------------------------------
+
+
+def _solution(a: Array, b: Array) -> Float64:
+    """A^-1 b in float64, NaN where A is singular."""
+    try:
+        return np.asarray(np.linalg.solve(wide(a), wide(b)))
+    except np.linalg.LinAlgError:
+        return np.full(np.shape(b), np.nan)
+
+
+def _triangular_ratios(inputs: Arrays, x: Array) -> Float64:
+    """Elementwise |T X - B| over (n + 4) u |T||X|: Higham 2002, theorem 8.5."""
+    t, b = (wide(array) for array in inputs)
+    size = np.abs(t) @ np.abs(wide(x))
+    return quotients(np.abs(t @ wide(x) - b), (len(t) + 4) * ROUNDOFF * size)
+
+
+def _with_interchanges(inputs: Arrays) -> Arrays:
+    """Operands of `lu_solve`; without interchanges no rows were exchanged."""
+    lu, *piv, b = inputs
+    return lu, piv[0] if piv else np.arange(len(lu)), b
+
+
+def _judge_lu_solve(inputs: Arrays, x: Array) -> Verdict:
+    """Judge the solution of P L U x = b by its residual, over (|| |L||U| || ||x|| + ||b||) n u, of the worst column.
+
+    Both substitutions are stable in |L||U|, which is larger than A where entries have grown: Higham 2002, theorem 9.4.
+    """
+    lu, piv, b = _with_interchanges(inputs)
+    flaw = flaw_of("x", x, np.shape(b), np.float32)
+    if flaw:
+        return failed("lu_solve", RESIDUAL_LIMIT, flaw)
+    lower, upper = unpack_lu(wide(lu))
+    x64, b64 = wide(x), wide(b)[row_order(piv)]
+    scale = norm(np.abs(lower) @ np.abs(upper)) * np.abs(x64).sum(axis=0) + np.abs(b64).sum(axis=0)
+    error = quotients(np.abs(b64 - lower @ (upper @ x64)).sum(axis=0), scale * len(lower) * ROUNDOFF)
+    return Verdict("lu_solve", largest(error), RESIDUAL_LIMIT)
+
+
+def _lu_solve_deviation(inputs: Arrays, x: Array) -> float:
+    lu, piv, b = _with_interchanges(inputs)
+    return _mean(wide(x) - _solution(product(*unpack_lu(wide(lu))), np.asarray(b)[row_order(piv)]))
+
+
+# Reduced row echelon form ------------------------------------------------------------------------------------------
+
+
+def _expanded(a: Array, pivots: tuple[int, ...]) -> Float64:
+    """The reduced form with these pivots, in float64: each column of A, expanded in the pivot columns."""
+    a64 = wide(a)
+    basis, result = a64[:, list(pivots)], np.zeros(a64.shape)
+    if basis.shape[0] == basis.shape[1]:
+        result[: len(pivots)] = _solution(basis, a64)
+    elif pivots:
+        result[: len(pivots)] = np.linalg.lstsq(basis, a64)[0]
+    result[:, list(pivots)] = np.eye(len(a64), len(pivots))
+    return result
+
+
+def _rref_deviation(inputs: Arrays, outputs: Any) -> float:
+    """Mean over the columns that are no pivot's: the others are exact, or the form is wrong."""
+    (a,), (r, pivots) = inputs, outputs
+    if not _judge_form(a, pivots):
+        return math.inf
+    free = np.setdiff1d(np.arange(np.shape(a)[1]), pivots)
+    return _mean((wide(r) - _expanded(a, pivots))[: len(pivots), free])
+
+
+def _judge_form(a: Array, pivots: Any) -> bool:
+    """Whether pivots may be those of a matrix: columns that increase."""
+    m, n = np.shape(a)
+    return list(pivots) == sorted(set(pivots)) and len(pivots) <= m and all(0 <= j < n for j in pivots)
+
+
+def _rref_ratios(inputs: Arrays, outputs: Any) -> Float64:
+    """Elementwise |R - X|, X the form in float64: over the effect on X of an error of the verdict's size in A.
+
+    With B the pivot columns that is 30 max(m, n) u |B^+| (|B||X| + |A|), and 0 for the pivot columns themselves.
+    """
+    (a,), (r, pivots) = inputs, outputs
+    if not _judge_form(a, pivots):
+        return np.full(np.shape(a), np.inf)
+    a64, expected, rank = wide(a), _expanded(a, pivots), len(pivots)
+    basis, bound = a64[:, list(pivots)], np.zeros(a64.shape)
+    size = np.abs(basis) @ np.abs(expected[:rank]) + np.abs(a64)
+    bound[:rank] = RESIDUAL_LIMIT * max(a64.shape) * ROUNDOFF * (np.abs(np.linalg.pinv(basis)) @ size)
+    bound[:, list(pivots)] = 0.0
+    return quotients(np.abs(wide(r) - expected), bound)
+
+
+# Numbers -----------------------------------------------------------------------------------------------------------
+
+
+def _judge_determinant(name: str, a: Array, sign: float, logarithm: float) -> Verdict:
+    """Judge sign and logarithm of a determinant.
+
+    An error E in A changes log(abs(det A)) by at most ||A^-1|| ||E|| (Frobenius norms) to first order; E is what the
+    judge of a factorisation allows, and float32 rounds the logarithm. Of a matrix that is singular to float32 only the
+    size is judged: its determinant may be no larger than that of a matrix within E.
+    """
+    a64 = wide(a)
+    n = len(a64)
+    singular = np.linalg.svd(a64, compute_uv=False)
+    if singular.min(initial=math.inf) <= n * ROUNDOFF * singular.max(initial=0.0):
+        moved = singular + RESIDUAL_LIMIT * n * ROUNDOFF * np.linalg.norm(a64)
+        most = float(np.log(moved).sum()) if moved.all() else -math.inf
+        return Verdict(name, 0.0 if logarithm <= most else math.inf, 0.0, detail=f"log(abs(det)) is at most {most:.9g}")
+    expected_sign, expected = np.linalg.slogdet(a64)
+    allowed = RESIDUAL_LIMIT * n * ROUNDOFF * np.linalg.norm(a64) * np.linalg.norm(1.0 / singular)
+    bound = float(allowed + ROUNDOFF * abs(expected))
+    if sign != expected_sign:
+        return failed(name, bound, f"the sign is {sign}, float64 says {expected_sign}")
+    return Verdict(name, float(abs(logarithm - expected)), bound)
+
+
+def _judge_slogdet(inputs: Arrays, outputs: Any) -> Verdict:
+    sign, logarithm = outputs
+    flaw = flaw_of("sign", sign, (), np.float32) or flaw_of("logabsdet", logarithm, (), np.float32, finite=False)
+    zero = sign == 0
+    if not flaw and (float(sign) not in (-1.0, 0.0, 1.0) or zero != (logarithm == -np.inf)):
+        flaw = f"no determinant has sign {sign} and logarithm {logarithm}"
+    return failed("slogdet", 0.0, flaw) if flaw else _judge_determinant("slogdet", inputs[0], sign, float(logarithm))
+
+
+def _judge_det(inputs: Arrays, det: Any) -> Verdict:
+    flaw = flaw_of("det", det, (), np.float32)
+    if flaw:
+        return failed("det", 0.0, flaw)
+    logarithm = math.log(abs(float(det))) if det else -math.inf
+    return _judge_determinant("det", inputs[0], np.sign(det), logarithm)
+
+
+def _rcond(a: Array) -> float:
+    """Reciprocal condition number in the 1-norm, in float64; 0 for a singular matrix, infinity for an empty one."""
+    a64 = wide(a)
+    if not a64.size:
+        return math.inf
+    try:
+        condition = norm(a64) * norm(wide(np.linalg.inv(a64)))
+    except np.linalg.LinAlgError:
+        return 0.0
+    return 1.0 / condition if condition else 0.0
+
+
+OVERESTIMATE = 10.0
+"""An estimate of rcond may be this many times the true value; Hager's method is seldom off by more than three."""
+
+
+def _judge_rcond(inputs: Arrays, estimate: Any) -> Verdict:
+    """Judge an estimate of 1 / (||A|| ||A^-1||), which is to lie between the true value and `OVERESTIMATE` times it.
+
+    1 / cond(A) is the relative distance to the nearest singular matrix, so an error of 30 n ||A|| u, which the judge of
+    a factorisation allows, moves it by no more than 30 n u, to first order; the bound is twice that.
+    """
+    exact, n = _rcond(inputs[0]), len(inputs[0])
+    bound = 2 * RESIDUAL_LIMIT * n * ROUNDOFF
+    flaw = flaw_of("rcond", estimate, (), np.float32, finite=n > 0)
+    if flaw:
+        return failed("rcond", bound, flaw)
+    value = float(estimate)
+    outside = 0.0 if value == exact else max(exact - value, value / OVERESTIMATE - exact, 0.0)
+    detail = f"rcond is {value:.6g}, float64 says {exact:.6g}"
+    return failed("rcond", bound, detail) if value < 0 else Verdict("rcond", outside, bound, detail=detail)
+
+
+# All ---------------------------------------------------------------------------------------------------------------
+
+JUDGES: dict[str, Judge] = {
+    "matmul": Judge(
+        verdict=lambda inputs, c: judge_product(c, *inputs),
+        deviation=lambda inputs, c: _mean(wide(c) - product(*inputs)),
+        error="|C - A B|",
+        result="C",
+        ratios=lambda inputs, c: product_ratios(c, *inputs),
+    ),
+    "rref": Judge(
+        verdict=lambda inputs, outputs: judge_rref(inputs[0], *outputs),
+        deviation=_rref_deviation,
+        error="|R - B^-1 A|, B the pivot columns of A",
+        result="R",
+        ratios=_rref_ratios,
+    ),
+    "plu": _factors,
+    "lu_factor": Judge(
+        verdict=_of_lu_factor(_factors.verdict),
+        deviation=_of_lu_factor(_factors.deviation),
+        error=_factors.error,
+        result=_factors.result,
+        ratios=_of_lu_factor(_factors.ratios),
+    ),
+    "lu_solve": Judge(
+        verdict=_judge_lu_solve,
+        deviation=_lu_solve_deviation,
+        error="|x - (P L U)^-1 b|",
+        result="x",
+    ),
+    "triangular": Judge(
+        verdict=lambda inputs, x: judge_solve(inputs[0], x, inputs[1]),
+        deviation=lambda inputs, x: _mean(product(inputs[0], x) - inputs[1]),
+        error="|T X - B|",
+        result="T X",
+        ratios=_triangular_ratios,
+    ),
+    "solve": Judge(
+        verdict=lambda inputs, x: judge_solve(inputs[0], x, inputs[1]),
+        deviation=lambda inputs, x: _mean(wide(x) - _solution(*inputs)),
+        error="|x - A^-1 b|",
+        result="x",
+    ),
+    "inv": Judge(
+        verdict=lambda inputs, x: judge_inverse(inputs[0], x),
+        deviation=lambda inputs, x: _mean(product(inputs[0], x) - np.eye(len(x))),
+        error="|A X - I|",
+        result="X",
+    ),
+    "det": Judge(
+        verdict=_judge_det,
+        deviation=lambda inputs, det: abs(float(det) - float(np.linalg.det(wide(inputs[0])))),
+        error="|d - det A|",
+        result="d",
+    ),
+    "slogdet": Judge(
+        verdict=_judge_slogdet,
+        deviation=lambda inputs, outputs: abs(float(outputs[1]) - float(np.linalg.slogdet(wide(inputs[0]))[1])),
+        error="|d - log abs(det A)|",
+        result="d",
+    ),
+    "rcond": Judge(
+        verdict=_judge_rcond,
+        deviation=lambda inputs, estimate: abs(float(estimate) - _rcond(inputs[0])),
+        error="|r - 1 / cond A|, in the 1-norm",
+        result="r",
+    ),
+}
+"""The judge of each public function, by its name.
+
+=============  ====================================  =======================================================
+function       inputs                                outputs
+=============  ====================================  =======================================================
+``matmul``     A, B                                  C
+``rref``       A                                     (R, pivots)
+``plu``        A                                     (P, L, U), or packed: LU, pivots, columns by name
+``lu_factor``  A                                     (lu, piv)
+``lu_solve``   lu, piv, b, or lu, b                  x
+``triangular`` T (lower), B                          X
+``solve``      A, b                                  x
+``inv``        A                                     X
+``det``        A                                     a number
+``slogdet``    A                                     (sign, logabsdet)
+``rcond``      A                                     a number
+=============  ====================================  =======================================================
+"""

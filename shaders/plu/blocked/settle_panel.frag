@@ -1,0 +1,45 @@
+// A factored panel, put together from the two textures in which its steps took turns.
+//
+// A step draws only what it changes: its pivot rows and its column of L are left where it put them, in the texture of
+// its turn. Columns of L then still miss the row exchanges of the steps after; a fragment follows them back.
+//
+// A fragment computes one 2x2 block of the panel, or copies a record (see plu/blocked/panel_step.frag).
+// P0, P1   what even and odd steps have drawn
+// Cost per fragment: 2 fetches, and in L 1 for each later step.
+// LAPACK getrf2 (laswp on the left columns).
+
+#include "lib/packed.glsl"
+#include "lib/exchange.glsl"
+
+uniform sampler2D P0;
+uniform sampler2D P1;
+uniform int top;      // first row of the panel
+uniform int steps;
+uniform ivec2 shape;  // rows and columns of the panel's matrix
+
+layout(location = 0) out vec4 result;
+
+vec4 drawn(int step, ivec2 texel) {
+    // GLSL 3.30 has no array of samplers with a computed index.
+    return (step & 1) == 0 ? texelFetch(P0, texel, 0) : texelFetch(P1, texel, 0);
+}
+
+void main() {
+    ivec2 texel = ivec2(gl_FragCoord.xy);
+    int width = (shape.y + 1) >> 1;
+    int row = texel.y - (top >> 1);
+    if (texel.x >= width || row <= texel.x) {
+        result = texel.x == width || row >= steps ? vec4(0.0) : drawn(row, texel);
+        return;
+    }
+    ivec2 source = 2 * texel.y + ivec2(0, 1);
+    for (int step = steps - 1; step > texel.x; --step) {
+        int r = top + 2 * step;
+        ivec2 pivots = ivec2(drawn(step, ivec2(width + 1, r >> 1)).rg);
+        source.x = source_row(source.x, r, pivots.x, r + 1, pivots.y);
+        source.y = source_row(source.y, r, pivots.x, r + 1, pivots.y);
+    }
+    vec2 upper = half_of(drawn(texel.x, ivec2(texel.x, source.x >> 1)), source.x);
+    vec2 lower = half_of(drawn(texel.x, ivec2(texel.x, source.y >> 1)), source.y);
+    result = without_padding(vec4(upper, lower), texel, shape);
+}

@@ -1,0 +1,919 @@
+"""The device: runs plans, moves arrays, keeps to its thread, and turns what goes wrong into exceptions."""
+
+import gc
+import threading
+import weakref
+
+import numpy as np
+import pytest
+
+import glla
+from glla.errors import (
+    AbandonedError,
+    DeviceError,
+    DeviceMismatchError,
+    LimitError,
+    OutOfMemoryError,
+    PlanError,
+    ReleasedError,
+    ThreadError,
+)
+from glla.gl import default_device, runner, set_default_device
+from glla.gl.pool import Texture
+from glla.operations import matmul, packing
+from glla.operations.elimination import plu
+from glla.passes import COMPUTE, Block, Draft, Limits, Plan, Region, Storage, matrix, resident
+from glla.testing import assert_exact, integers, normal
+
+pytestmark = [pytest.mark.newer_gl, pytest.mark.threaded]
+
+OTHER_THREAD = "device: belongs to the thread that made it; make a Device in this thread, or send the work to that one"
+USED_LATE = "device: is used after it was released; make another Device"
+
+
+@pytest.fixture
+def fresh():
+    """A device of its own."""
+    with glla.Device() as own:
+        yield own
+
+
+@pytest.fixture
+def quiet(monkeypatch):
+    """A device that does not debug."""
+    monkeypatch.delenv("GLLA_DEBUG")
+    with glla.Device() as own:
+        yield own
+
+
+def raise_flag(device):
+    """Make GL raise its error flag, as a mistake in a pass would."""
+    with device.current():
+        device._gl.line_width = -1.0
+
+
+def in_thread(function):
+    """Call a function in another thread; return what it raised."""
+    raised = []
+
+    def work():
+        try:
+            function()
+        except Exception as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    return raised[0] if raised else None
+
+
+# ---- plans -------------------------------------------------------------------------------------------------------
+
+
+def test_results_are_on_loan_and_temporaries_are_not(fresh):
+    a = fresh.upload(normal(6, 6, np.random.default_rng(0)))
+    before = fresh.stats().textures
+    results = fresh.run(plu.plan(resident((6, 6))), A=a)
+    assert fresh.stats().textures == before + len(results)
+    del results
+    assert fresh.stats().textures == before
+
+
+def test_plans_and_passes_are_counted(fresh):
+    before = fresh.stats()
+    a = fresh.upload(np.ones((4, 9), np.float32))
+    b = fresh.upload(np.ones((9, 4), np.float32))
+    fresh.run(matmul.plan(resident((4, 9), (9, 4)), variant="virtual_cube"), A=a, B=b)
+    after = fresh.stats()
+    assert (after.plans - before.plans, after.passes - before.passes) == (3, 7)  # two uploads, one product of 5
+
+
+def test_programs_are_kept(fresh):
+    for side in (3, 5):
+        fresh.run(packing.identity((side, side)))
+        assert fresh.stats().programs == 1
+
+
+def test_forgotten_programs_are_compiled_again(fresh):
+    eye = fresh.upload(np.eye(3, dtype=np.float32))
+    fresh.forget()
+    assert fresh.stats().programs == 0
+    np.testing.assert_array_equal(fresh.download(eye, (3, 3)), np.eye(3))
+    assert fresh.stats().programs == 1
+    fresh.upload(np.eye(3, dtype=np.float32)).release()  # the same plan as before, made ready anew
+    assert fresh.stats().programs == 2
+
+
+def test_a_plan_is_made_ready_once(fresh, monkeypatch):
+    prepared = []
+    prepare = runner.prepare
+    monkeypatch.setattr(runner, "prepare", lambda plan, *others: prepared.append(plan) or prepare(plan, *others))
+    for size in (3, 3, 5, 3, 5):
+        fresh.run(packing.identity((size, size)))
+    assert prepared == [packing.identity((3, 3)), packing.identity((5, 5))]
+
+
+def test_a_pass_draws_its_region_only(fresh):
+    draft = Draft("corner")
+    target = draft.slot("R", Storage(3, 3))
+    draft.draw("packing/identity", {}, target, {"shape": (6, 6)})
+    draft.draw("packing/identity", {}, target, {"shape": (0, 0)}, region=Region(1, 0, 2, 2))
+    result = fresh.read(fresh.run(draft.plan({"R": "R"}))["R"])
+    assert result[:, :, 3].tolist() == [[1, 0, 0], [0, 0, 0], [0, 0, 1]]
+
+
+def test_blending_ends_with_its_pass(fresh):
+    draft = Draft("blend")
+    for name in ("R", "S"):
+        for accumulate in (False, True, True, False, True):
+            slot = name if name in draft.slots else draft.slot(name, Storage(1, 1))
+            draft.draw("packing/identity", {}, slot, {"shape": (2, 2)}, accumulate=accumulate)
+    results = fresh.run(draft.plan({"R": "R", "S": "S"}))
+    assert [fresh.read(results[name])[0, 0].tolist() for name in "RS"] == [[2, 0, 0, 2]] * 2
+
+
+# ---- interrupted -------------------------------------------------------------------------------------------------
+
+
+class Draws:
+    """Counts the draws of a device that has run nothing yet, and calls something at one of them."""
+
+    def __init__(self, device):
+        self.count = 0
+        self.at, self.call = 0, None
+        for name in ("draw", "draw_large"):
+            setattr(device.calls, name, self.counted(getattr(device.calls, name)))
+
+    def counted(self, draw):
+        def draw_and_count(*args):
+            draw(*args)
+            self.count += 1
+            if self.count == self.at:
+                self.call()
+
+        return draw_and_count
+
+
+INTERRUPTED = {
+    "matmul": lambda device, a: glla.matmul(a, a, device=device, variant="inner_product"),
+    "virtual cube": lambda device, a: glla.matmul(a, a, device=device, variant="virtual_cube"),
+    "plu": lambda device, a: np.hstack(glla.plu(a, device=device)),
+    "rref": lambda device, a: glla.rref(a, device=device)[0],
+    "solve": lambda device, a: glla.solve(a, a[:, 0], device=device),
+    "refined": lambda device, a: np.asarray(glla.solve(a, a[:, 0], device=device, refine=True)),
+    "stack": lambda device, a: glla.inv(np.stack([a, a.T]), device=device),
+}
+
+
+@pytest.mark.parametrize("operation", INTERRUPTED)
+def test_an_interrupted_operation_leaves_the_device_as_it_was(operation, fresh, rng):
+    """Wherever it is left: no more draws, no texture on loan, no flag, and the same result afterwards."""
+    run, draws, a = INTERRUPTED[operation], Draws(fresh), integers(21, 21, rng) + 30 * np.eye(21, dtype=np.float32)
+    expected, passes, before = run(fresh, a), draws.count, fresh.stats().textures
+    for place in sorted({1, 2, 3, passes // 2, passes - 1} - {0}):
+        draws.count, draws.at, draws.call = 0, place, fresh.interrupt
+        for _ in range(2):  # until it is resumed
+            with pytest.raises(AbandonedError, match=": was abandoned between two passes, as the device was"):
+                run(fresh, a)
+            assert draws.count == place
+        fresh.resume()
+        gc.collect()
+        assert fresh.stats().textures == before
+        fresh.finish()  # raises if the error flag is set
+        draws.at = 0
+        np.testing.assert_array_equal(run(fresh, a), expected)
+
+
+def test_another_thread_may_interrupt(fresh, rng):
+    a, draws = integers(9, 9, rng), Draws(fresh)
+    assert in_thread(fresh.interrupt) is None
+    with pytest.raises(AbandonedError):
+        fresh.upload(a)
+    assert draws.count == 0
+    with fresh.uninterrupted():
+        assert_exact(fresh.download(fresh.upload(a), a.shape), a)
+
+
+def test_what_is_traced_can_be_interrupted(fresh, rng):
+    a, draws = fresh.matrix(integers(9, 9, rng)), Draws(fresh)
+    fresh.interrupt()
+    with pytest.raises(AbandonedError), glla.trace():
+        glla.matmul(a, a)
+    assert draws.count == 0
+
+
+# ---- transfers and uniform blocks --------------------------------------------------------------------------------
+
+BLOCK = """
+layout(std140) uniform Numbers {
+    vec4 numbers[4];
+};
+layout(location = 0) out vec4 result;
+void main() { result = numbers[int(gl_FragCoord.x)]; }
+"""
+TWO_BLOCKS = """
+layout(std140) uniform One {
+    vec4 one[1];
+};
+layout(std140) uniform Two {
+    vec4 two[1];
+};
+layout(location = 0) out vec4 result;
+void main() { result = vec4(one[0].xy, two[0].xy); }
+"""
+NO_EFFECT = """
+layout(std140) uniform Numbers {
+    vec4 numbers[4];
+};
+layout(location = 0) out vec4 result;
+void main() { result = vec4(7.0); }
+"""
+
+
+def block_plan(first=16, size=(3, 16), shader="block"):
+    """Texels first to first + 3 of A, by way of a buffer."""
+    draft = Draft("block")
+    draft.transfer(draft.operand("A", Storage(*size)), draft.slot("b", Storage(*size, buffer=True)))
+    draft.draw(shader, {}, draft.slot("R", Storage(1, 4)), blocks={"Numbers": Block("b", first, 4)})
+    return draft.plan({"R": "R"})
+
+
+def two_blocks_plan(*order):
+    draft = Draft("two")
+    draft.transfer(draft.operand("A", Storage(1, 32)), draft.slot("b", Storage(1, 32, buffer=True)))
+    where = {"One": Block("b", 0, 1), "Two": Block("b", 16, 1)}
+    draft.draw("two", {}, draft.slot("R", Storage(1, 1)), blocks={name: where[name] for name in order})
+    return draft.plan({"R": "R"})
+
+
+@pytest.fixture(params=[True, False], ids=["debug", "no debug"])
+def either(request, monkeypatch):
+    """A device of its own that debugs, and one that does not."""
+    monkeypatch.setenv("GLLA_DEBUG", "1" if request.param else "0")
+    with glla.Device() as own:
+        yield own
+
+
+def test_a_block_reads_its_part_of_a_buffer(either, shader_files, rng):
+    shader_files({"block.frag": BLOCK})
+    for size in ((3, 16), (6, 8), (1, 48), (48, 1)):
+        texels = rng.standard_normal((*size, 4), dtype=np.float32)
+        a = either.write_texels(texels)
+        for first in (0, 16, 32):
+            found = either.read(either.run(block_plan(first, size), A=a)["R"])
+            assert_exact(found.reshape(4, 4), texels.reshape(48, 4)[first : first + 4])
+        assert_exact(either.read(a).reshape(48, 4), texels.reshape(48, 4))
+
+
+def test_a_plan_with_a_buffer_runs_again_on_other_values(either, shader_files, rng):
+    """What the buffer held is replaced, and so is which block is bound."""
+    shader_files({"block.frag": BLOCK})
+    plans = [block_plan(first) for first in (0, 16, 32)]
+    results, expected = [], []
+    for turn in range(9):
+        texels = rng.standard_normal((3, 16, 4), dtype=np.float32)
+        results.append(either.run(plans[turn % 3], A=either.write_texels(texels))["R"])
+        expected.append(texels[turn % 3, :4])
+    for result, texels in zip(results, expected, strict=True):
+        assert_exact(either.read(result)[0], texels)
+
+
+def test_buffers_are_counted_pooled_and_freed(fresh, shader_files, rng):
+    shader_files({"block.frag": BLOCK})
+    a = fresh.write_texels(rng.standard_normal((3, 16, 4), dtype=np.float32))
+    plan = block_plan()
+    for _ in range(3):
+        kept = fresh.run(plan, A=a)["R"]
+        stats = fresh.stats()
+        assert (stats.textures, stats.idle_textures) == (2, 1)  # the buffer is idle
+        assert (stats.bytes, stats.idle_bytes, stats.peak_bytes) == (48 * 16 + 64, 48 * 16, 2 * 48 * 16 + 64)
+        kept.release()
+    fresh.free()
+    stats = fresh.stats()
+    assert (stats.textures, stats.idle_textures, stats.bytes, stats.idle_bytes) == (1, 0, 48 * 16, 0)
+    assert_exact(fresh.read(fresh.run(plan, A=a)["R"])[0], fresh.read(a)[1, :4])
+
+
+def test_a_buffer_counts_towards_the_cap(shader_files):
+    shader_files({"block.frag": BLOCK})
+    with glla.Device(max_bytes=48 * 16 + 64) as device:
+        a = device.write_texels(np.ones((3, 16, 4), np.float32))
+        with pytest.raises(OutOfMemoryError, match="no memory for a texture of 3x16x4 buffer"):
+            device.run(block_plan(), A=a)
+        assert device.stats().textures == 1
+
+
+def test_a_buffer_may_be_longer_than_a_texture(shader_files, rng):
+    shader_files({"block.frag": BLOCK})
+    with glla.Device(max_texture_size=16) as device:
+        texels = rng.standard_normal((3, 16, 4), dtype=np.float32)
+        draft = Draft("long")
+        draft.transfer(draft.operand("A", Storage(3, 16)), draft.slot("b", Storage(1, 48, buffer=True)))
+        draft.draw("block", {}, draft.slot("R", Storage(1, 4)), blocks={"Numbers": Block("b", 32, 4)})
+        result = device.run(draft.plan({"R": "R"}), A=device.write_texels(texels))["R"]
+        assert_exact(device.read(result)[0], texels[2, :4])
+
+
+def test_a_block_that_the_compiler_leaves_out_is_not_bound(fresh, shader_files):
+    shader_files({"block.frag": NO_EFFECT})
+    result = fresh.run(block_plan(), A=fresh.write_texels(np.ones((3, 16, 4), np.float32)))["R"]
+    assert (fresh.read(result) == 7).all()
+
+
+def test_blocks_are_found_by_name_whatever_their_order(fresh, shader_files):
+    """Both plans share a program, and which binding a block has is the program's."""
+    shader_files({"two.frag": TWO_BLOCKS})
+    texels = np.zeros((1, 32, 4), np.float32)
+    texels[0, 0], texels[0, 16] = 1, 2
+    a = fresh.write_texels(texels)
+    plans = [two_blocks_plan("One", "Two"), two_blocks_plan("Two", "One")]
+    for plan in (*plans, *plans):
+        assert fresh.read(fresh.run(plan, A=a)["R"])[0, 0].tolist() == [1, 1, 2, 2]
+
+
+def test_a_plan_over_the_block_limit_is_refused(fresh, shader_files):
+    shader_files({"block.frag": BLOCK})
+    most = fresh.limits.uniform_block
+    draft = Draft("large")
+    draft.transfer(draft.operand("A", Storage(2, most)), draft.slot("b", Storage(2, most, buffer=True)))
+    draft.draw("block", {}, draft.slot("R", Storage(1, 4)), blocks={"Numbers": Block("b", 0, most + 1)})
+    with pytest.raises(LimitError, match=f"a uniform block may have {most} texels, Numbers needs {most + 1}"):
+        fresh.run(draft.plan({"R": "R"}), A=fresh.write_texels(np.ones((2, most, 4), np.float32)))
+
+
+# ---- running again -----------------------------------------------------------------------------------------------
+
+
+def elimination(device, a):
+    results = device.run(plu.plan(resident(a.shape), variant="blocked"), A=device.upload(a))
+    return device.download(results["LU"], a.shape)
+
+
+def test_results_do_not_alias(either, rng):
+    """Results that are kept stay as they are while the same plan runs again on other operands."""
+    plan = matmul.plan(resident((9, 5), (5, 7)))
+    pairs = [(integers(9, 5, rng), integers(5, 7, rng)) for _ in range(5)]
+    kept = [either.run(plan, A=either.upload(a), B=either.upload(b))["C"] for a, b in pairs]
+    assert len({texture.gl.glo for texture in kept}) == 5
+    for texture, (a, b) in zip(kept, pairs, strict=True):
+        assert_exact(either.download(texture, (9, 7)), a @ b)
+
+
+def test_a_result_that_replaces_the_one_before(either, rng):
+    plan = matmul.plan(resident((6, 6), (6, 6)))
+    a, power, c = integers(6, 6, rng, limit=1), np.eye(6, dtype=np.float32), either.upload(np.eye(6, dtype=np.float32))
+    left = either.upload(a)
+    for _ in range(7):
+        c = either.run(plan, A=left, B=c)["C"]
+        power = a @ power
+        assert_exact(either.download(c, (6, 6)), power)
+
+
+@pytest.mark.parametrize("variant", matmul.VARIANTS)
+def test_operands_change_places_from_run_to_run(either, rng, variant):
+    """More sets of textures than are remembered, in changing order, and released ones in between."""
+    if lacks := matmul.VARIANTS[variant].lacks(either.limits):
+        pytest.skip(f"{variant} {lacks}")
+    plan = matmul.plan(resident((5, 5), (5, 5)), variant=variant)
+    arrays = [integers(5, 5, rng) for _ in range(4)]
+    textures = [either.upload(a) for a in arrays]
+    for turn in range(24):
+        i, j = int(rng.integers(4)), int(rng.integers(4))
+        product = either.run(plan, A=textures[i], B=textures[j])["C"]
+        assert_exact(either.download(product, (5, 5)), arrays[i] @ arrays[j])
+        if turn % 5 == 4:
+            arrays[i] = integers(5, 5, rng)
+            textures[i] = either.upload(arrays[i])
+
+
+def test_free_between_runs(either, rng):
+    """Names of released textures are given to new ones by GL: what was bound to the old ones must not be used."""
+    a, b = integers(9, 9, rng), integers(9, 9, rng)
+    plan = matmul.plan(resident((9, 9), (9, 9)), variant="panel_broadcast")
+    for turn in range(6):
+        left, right = either.upload(a), either.upload(b)
+        assert_exact(either.download(either.run(plan, A=left, B=right)["C"], (9, 9)), a @ b)
+        left.release()
+        right.release()
+        either.free()
+        assert either.stats().idle_textures == 0
+        # Other storages take the names that are free now.
+        others = [either.write_texels(np.full((turn + 1, 3, 4), 5, np.float32)) for _ in range(turn)]
+        a, b = b, a
+        del others
+
+
+def test_free_while_results_are_kept(either, rng):
+    plan = matmul.plan(resident((7, 7), (7, 7)))
+    a = integers(7, 7, rng)
+    left, kept = either.upload(a), []
+    for _ in range(4):
+        kept.append(either.run(plan, A=left, B=left)["C"])
+        either.free()
+    for texture in kept:
+        assert_exact(either.download(texture, (7, 7)), a @ a)
+
+
+def test_free_raises_the_generation(fresh):
+    plan = packing.identity((5, 5))
+    before = fresh._pool.generation
+    fresh.run(plan)["I"].release()
+    names = list(fresh._runner._bound[plan])
+    fresh.run(plan)["I"].release()
+    assert list(fresh._runner._bound[plan]) == names  # the same textures: the calls serve again
+    fresh.free()
+    assert fresh._pool.generation > before
+    fresh.run(plan)["I"].release()
+    assert list(fresh._runner._bound[plan])[-1] not in names
+    assert len(fresh._runner._bound[plan]) <= 2
+
+
+def test_memory_that_runs_short_between_runs(rng):
+    """The pool frees what is idle by itself, in the middle of finding textures for a plan."""
+    a = integers(8, 8, rng)
+    plan = matmul.plan(resident((8, 8), (8, 8)))
+    with glla.Device(max_bytes=16 * 16 * 6) as device:
+        for turn in range(6):
+            left = device.upload(a)
+            assert_exact(device.download(device.run(plan, A=left, B=left)["C"], (8, 8)), a @ a)
+            left.release()
+            device.write_texels(np.ones((8, 8 + turn % 3, 4), np.float32)).release()  # crowds the others out
+
+
+def test_a_large_plan_between_free(either, rng):
+    a = normal(70, 90, rng)
+    first = elimination(either, a)
+    either.free()
+    assert_exact(elimination(either, a), first)
+    kept = either.upload(a)
+    either.free()
+    assert_exact(elimination(either, a), first)
+    assert_exact(either.download(kept, a.shape), a)
+
+
+def test_the_calls_of_a_plan_go_with_it(fresh, shader_files):
+    shader_files({"block.frag": BLOCK})
+    a = fresh.write_texels(np.ones((3, 16, 4), np.float32))
+    plan = block_plan()
+    gone = weakref.ref(plan)
+    fresh.run(plan, A=a)["R"].release()
+    assert isinstance(plan, Plan)
+    del plan
+    gc.collect()
+    assert gone() is None
+    assert len(fresh._runner._bound) == len(fresh._runner._ready) == 0
+
+
+# ---- operands ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("operands", [{}, {"raw": 1, "other": 1}, {"other": 1}])
+def test_operands_are_those_of_the_plan(fresh, operands):
+    texture = fresh.write(np.ones((2, 2), np.float32))
+    with pytest.raises(
+        PlanError, match=rf"pack: operands are \['raw'\], got \[{', '.join(map(repr, sorted(operands)))}\]"
+    ):
+        fresh.run(packing.pack((2, 2)), **dict.fromkeys(operands, texture))
+
+
+def test_operands_have_the_storage_of_their_slots(fresh):
+    with pytest.raises(PlanError, match="pack: operand raw must be 2x2x1, got 2x3x1"):
+        fresh.run(packing.pack((2, 2)), raw=fresh.write(np.ones((2, 3), np.float32)))
+
+
+def test_a_plan_is_checked_before_it_runs(fresh):
+    draft = Draft("broken")
+    draft.draw("packing/identity", {}, draft.slot("R", Storage(2, 2)))
+    with pytest.raises(PlanError, match=r"broken: pass 0 \(packing/identity\): uniforms declared \['shape'\], given"):
+        fresh.run(draft.plan({"R": "R"}))
+    assert fresh.stats().textures == 0
+
+
+def test_a_plan_is_checked_against_the_limits_of_the_device():
+    with glla.Device(max_texture_size=8) as device:
+        with pytest.raises(LimitError, match="identity: a texture may have 8 texels a side on this device") as caught:
+            device.run(packing.identity((2, 17)))
+        assert (caught.value.asked, caught.value.allowed) == (9, 8)
+
+
+# ---- transfer ----------------------------------------------------------------------------------------------------
+
+VIEWS = {
+    "C": lambda a: a,
+    "Fortran": np.asfortranarray,
+    "transposed": lambda a: np.ascontiguousarray(a.T).T,
+    "every other": lambda a: np.repeat(np.repeat(a, 2, 0), 2, 1)[::2, ::2],
+    "reversed": lambda a: np.ascontiguousarray(a[::-1, ::-1])[::-1, ::-1],
+    "of a larger one": lambda a: np.pad(a, 3)[3:-3, 3:-3],
+    "read-only": lambda a: np.frombuffer(a.tobytes(), np.float32).reshape(a.shape),
+}
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("shape", [(1, 1), (1, 5), (5, 1), (4, 6), (7, 3), (16, 17), (33, 9)], ids=str)
+@pytest.mark.parametrize("side", [2, 3, 8, None])
+def test_an_array_comes_back_as_it_went(rng, view, shape, side):
+    if side is not None and max(shape) > 2 * side:
+        side = 17
+    a = normal(*shape, rng)
+    sent = VIEWS[view](a)
+    with glla.Device(max_texture_size=side) as device:
+        assert_exact(device.download(device.upload(sent), shape), a)
+        assert_exact(sent, a)
+        assert device.stats().textures == 0
+
+
+def test_a_matrix_larger_than_the_device_is_refused_before_it_travels():
+    with glla.Device(max_texture_size=8) as device:
+        with pytest.raises(
+            LimitError, match="pack: a texture may have 8 texels a side on this device, slot packed needs 9"
+        ):
+            device.upload(np.ones((3, 17), np.float32))
+        assert device.stats().peak_bytes == 0
+
+
+def test_an_upload_without_room_leaves_nothing():
+    with glla.Device(max_texture_size=8, max_bytes=400) as device:
+        with pytest.raises(OutOfMemoryError):
+            device.upload(np.ones((16, 16), np.float32))
+        gc.collect()
+        assert device.stats().textures == 0
+
+
+@pytest.mark.parametrize("size", [0, 1, -1, 10**6])
+def test_a_texture_size_the_driver_does_not_have(size):
+    with pytest.raises(
+        LimitError, match=rf"device: max_texture_size must be 2 to \d+ on this device, got {size}"
+    ) as caught:
+        glla.Device(max_texture_size=size)
+    assert caught.value.asked == size
+    assert caught.value.allowed >= 1024
+
+
+# ---- several devices ---------------------------------------------------------------------------------------------
+
+
+def test_two_devices_take_turns(rng):
+    a, b = integers(9, 9, rng), integers(9, 9, rng)
+    with glla.Device() as one, glla.Device() as two:
+        on = {device: (device.upload(a), device.upload(b)) for device in (one, two)}
+        plan = matmul.plan(resident((9, 9), (9, 9)))
+        products = [device.run(plan, A=on[device][0], B=on[device][1])["C"] for device in (one, two, one, two)]
+        for device, product in zip((one, two, one, two), products, strict=True):
+            assert_exact(device.download(product, (9, 9)), a @ b)
+        assert one.stats().textures == two.stats().textures == 4
+        on.clear()
+        one.free()
+        assert one.stats().textures == 2 and one.stats().idle_textures == 0
+        assert two.stats().idle_textures > 0
+
+
+def test_a_device_inside_another(rng):
+    a = normal(3, 3, rng)
+    with glla.Device() as one, glla.Device() as two, one.current():
+        here = one.upload(a)
+        assert_exact(two.download(two.upload(a), (3, 3)), a)
+        assert_exact(one.download(here, (3, 3)), a)
+
+
+def test_a_released_device_leaves_the_others(fresh, rng):
+    a = normal(3, 3, rng)
+    texture = fresh.upload(a)
+    with glla.Device() as other:
+        other.upload(a)
+    assert_exact(fresh.download(texture, (3, 3)), a)
+
+
+def test_a_texture_stays_on_its_device(device, fresh):
+    texture = fresh.upload(np.ones((2, 2), np.float32))
+    message = "device: the matrix lives on another device; copy it over"
+    with pytest.raises(DeviceMismatchError, match=message):
+        device.read(texture)
+    with pytest.raises(DeviceMismatchError, match="unpack: operand packed lives on another device; copy it over"):
+        device.download(texture, (2, 2))
+
+
+# ---- threads -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda device, texture: device.stats(),
+        lambda device, texture: device.finish(),
+        lambda device, texture: device.free(),
+        lambda device, texture: device.check(),
+        lambda device, texture: device.release(),
+        lambda device, texture: device.__enter__(),
+        lambda device, texture: device.upload(np.ones((2, 2), np.float32)),
+        lambda device, texture: device.download(texture, (2, 2)),
+        lambda device, texture: device.read(texture),
+        lambda device, texture: device.run(packing.identity((2, 2))),
+    ],
+    ids=["stats", "finish", "free", "check", "release", "with", "upload", "download", "read", "run"],
+)
+def test_another_thread_is_refused(fresh, use):
+    texture = fresh.upload(np.eye(2, dtype=np.float32))
+    error = in_thread(lambda: use(fresh, texture))
+    assert isinstance(error, ThreadError) and str(error) == OTHER_THREAD
+    assert_exact(fresh.download(texture, (2, 2)), np.eye(2))
+
+
+def test_each_thread_has_its_default_device(device):
+    made = []
+
+    def work():
+        made.append(default_device())
+        made.append(default_device())
+        made[0].release()
+        made.append(default_device())
+        made[2].release()
+
+    assert default_device() is device
+    assert in_thread(work) is None
+    assert made[0] is made[1] and len({*made, device}) == 3
+    assert default_device() is device
+
+
+# ---- life --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda device, texture: device.stats(),
+        lambda device, texture: device.finish(),
+        lambda device, texture: device.free(),
+        lambda device, texture: device.__enter__(),
+        lambda device, texture: device.upload(np.ones((2, 2), np.float32)),
+        lambda device, texture: device.download(texture, (2, 2)),
+        lambda device, texture: device.read(texture),
+        lambda device, texture: device.run(packing.identity((2, 2))),
+    ],
+    ids=["stats", "finish", "free", "with", "upload", "download", "read", "run"],
+)
+def test_a_released_device_is_refused(use):
+    device = glla.Device()
+    texture = device.upload(np.ones((2, 2), np.float32))
+    device.release()
+    with pytest.raises(ReleasedError) as caught:
+        use(device, texture)
+    assert str(caught.value) == USED_LATE
+
+
+def test_release_twice():
+    device = glla.Device()
+    assert not device.released
+    assert device.info.renderer in repr(device)
+    device.release()
+    device.release()
+    assert device.released
+    assert repr(device) == "<glla.Device released>"
+
+
+def test_a_block_releases_its_device_even_when_it_fails():
+    with pytest.raises(KeyError), glla.Device() as device:
+        raise KeyError
+    assert device.released
+
+
+def test_a_dropped_device_releases_its_context():
+    device = glla.Device()
+    device.run(packing.identity((3, 3)))
+    loader, gone = device._loader, weakref.ref(device)
+    del device
+    gc.collect()
+    assert gone() is None
+    assert loader.released
+
+
+def test_a_texture_may_outlive_its_device():
+    device = glla.Device()
+    texture = device.upload(np.ones((2, 2), np.float32))
+    device.release()
+    texture.release()
+    assert isinstance(texture, Texture) and texture.released
+
+
+def test_a_device_that_cannot_be_made_leaves_no_context(monkeypatch):
+    released = []
+    loader_type = type(glla.default_device()._loader)
+    release = loader_type.release
+    monkeypatch.setattr(loader_type, "release", lambda self: (released.append(self), release(self)))
+    with pytest.raises(LimitError):
+        glla.Device(max_texture_size=0)
+    assert len(released) == 1 and released[0].released
+
+
+def test_what_a_device_says_of_itself(device):
+    info = device.info
+    assert device.limits is info.limits
+    assert info.limits.texture_size >= 1024 and 4 <= info.limits.draw_buffers <= 8
+    assert info.limits.loop_trips <= 65535
+    assert info.renderer and info.vendor and info.version and info.glsl and info.backend
+    assert info.version.startswith(f"{info.limits.opengl // 100}.{info.limits.opengl // 10 % 10}")
+    assert info.as_dict()["limits"] == {
+        "texture_size": info.limits.texture_size,
+        "draw_buffers": info.limits.draw_buffers,
+        "loop_trips": info.limits.loop_trips,
+        "uniform_block": info.limits.uniform_block,
+        "software": info.software,
+        "opengl": info.limits.opengl,
+        "tuned": (),
+    }
+    assert info.limits.uniform_block >= 1024
+    assert isinstance(info.limits, Limits)
+
+
+# ---- GL's error flag ---------------------------------------------------------------------------------------------
+
+
+def test_debug_names_the_pass(fresh):
+    plan = packing.identity((3, 3))
+    fresh.run(plan)["I"].release()
+    raise_flag(fresh)
+    with pytest.raises(DeviceError) as caught:
+        fresh.run(plan)
+    assert str(caught.value) == "identity: pass 0 (packing/identity): the driver reports GL_INVALID_VALUE"
+    assert fresh.stats().textures == 0
+    fresh.run(plan)  # the flag was taken
+
+
+def test_without_debug_the_plan_is_named(quiet):
+    plan = packing.identity((3, 3))
+    quiet.run(plan)["I"].release()
+    raise_flag(quiet)
+    with pytest.raises(DeviceError) as caught:
+        quiet.run(plan)
+    assert str(caught.value) == (
+        "identity: the driver reports GL_INVALID_VALUE; run with GLLA_DEBUG=1 to learn which pass"
+    )
+    assert quiet.stats().textures == 0
+
+
+def test_finish_and_transfers_look_at_the_flag(fresh):
+    texture = fresh.write(np.ones((2, 2), np.float32))
+    fresh.write(np.ones((2, 2), np.float32)).release()
+    for where, call in (
+        ("finish", fresh.finish),
+        ("read back", lambda: fresh.read(texture)),
+        ("upload", lambda: fresh.write(np.ones((2, 2), np.float32))),
+    ):
+        raise_flag(fresh)
+        with pytest.raises(DeviceError, match=f"^{where}: the driver reports GL_INVALID_VALUE"):
+            call()
+
+
+def test_a_device_out_of_memory(fresh, monkeypatch):
+    monkeypatch.setattr(fresh.calls, "get_error", lambda: 0x0505)
+    with pytest.raises(OutOfMemoryError, match="finish: the device is out of memory; release matrices, or use smaller"):
+        fresh.calls.check("finish")
+
+
+def test_an_unknown_flag_is_told_by_its_number(fresh, monkeypatch):
+    monkeypatch.setattr(fresh.calls, "get_error", lambda: 0x1234)
+    with pytest.raises(DeviceError, match="finish: the driver reports error 0x1234"):
+        fresh.calls.check("finish")
+
+
+# ---- waiting -----------------------------------------------------------------------------------------------------
+
+RELEASES_GIL = ("finish", "flush", "client_wait_sync", "tex_sub_image", "get_tex_image")
+PYTHON_API = 4  # ctypes' FUNCFLAG_PYTHONAPI: the interpreter lock is kept
+
+
+@pytest.mark.parametrize("release_gil", [False, True])
+def test_what_may_block_lets_other_threads_run(release_gil):
+    with glla.Device(release_gil=release_gil) as device:
+        assert not any(getattr(device.calls, name)._flags_ & PYTHON_API for name in RELEASES_GIL)
+        assert device.calls.draw._flags_ & PYTHON_API
+        assert bool(device.calls.draw_large._flags_ & PYTHON_API) is not release_gil
+        assert bool(device.calls.get_error._flags_ & PYTHON_API) is not release_gil
+        a, b = integers(9, 7, np.random.default_rng(1)), integers(7, 5, np.random.default_rng(2))
+        assert_exact(glla.matmul(a, b, device=device), a @ b)
+
+
+def test_large_draws_let_other_threads_run(fresh, monkeypatch):
+    """And the one behind a large one, which may have to wait for it."""
+    slow = []
+    draw = fresh.calls.draw
+    monkeypatch.setattr(fresh.calls, "draw_large", lambda *arguments: (slow.append(True), draw(*arguments)))
+    monkeypatch.setattr(fresh.calls, "draw", lambda *arguments: (slow.append(False), draw(*arguments)))
+    draft = Draft("sizes")
+    last = None
+    for place, rows in enumerate((31, 32, 31, 31)):  # texels, by 32
+        target = draft.slot(f"T{place}", Storage(rows, 32))
+        draft.draw("packing/identity", {}, target, uniforms={"shape": (2 * rows, 64)})
+        last = target
+    fresh.run(draft.plan({"R": last}))
+    assert slow == [False, True, True, False]
+
+
+def test_a_fence_is_passed(fresh):
+    texture = fresh.upload(normal(64, 64, np.random.default_rng(0)))
+    fence = fresh.fence()
+    assert fence.wait()
+    assert fence.wait(0)  # a second time, at once
+    fence = fresh.fence()
+    fresh.finish()
+    assert fence.wait(0)
+    texture.release()
+
+
+def test_a_fence_that_is_not_reached_in_time(fresh, monkeypatch):
+    fence = fresh.fence()
+    with monkeypatch.context() as slow:
+        slow.setattr(fresh.calls, "client_wait_sync", lambda sync, flags, nanoseconds: 0x911B)
+        assert not fence.wait(0.5)
+    assert fence.wait(0.5)
+
+
+def test_a_fence_of_a_lost_context(fresh, monkeypatch):
+    fence = fresh.fence()
+    monkeypatch.setattr(fresh.calls, "client_wait_sync", lambda sync, flags, nanoseconds: 0x911D)
+    with pytest.raises(DeviceError, match="fence: the driver cannot wait for it; the context is lost, make another"):
+        fence.wait()
+    monkeypatch.setattr(fresh.calls, "fence_sync", lambda condition, flags: None)
+    with pytest.raises(DeviceError, match="fence: the driver gives none; call finish instead"):
+        fresh.fence()
+
+
+def test_a_fence_belongs_to_the_thread_of_its_device(fresh):
+    fence = fresh.fence()
+    assert isinstance(in_thread(fence.wait), ThreadError)
+
+
+def test_the_default_device_of_a_thread_can_be_chosen():
+    chosen = []
+
+    def work():
+        with glla.Device() as device:
+            set_default_device(device)
+            chosen.append(default_device() is device)
+
+    assert in_thread(work) is None
+    assert chosen == [True]
+
+
+def test_a_foreign_device_cannot_be_the_default_one(fresh):
+    assert isinstance(in_thread(lambda: set_default_device(fresh)), ThreadError)
+
+
+def test_a_pass_hands_its_step_to_the_vertex_stage(either, shader_files):
+    """Several steps of one program, side by side in one target, and without one: step 0."""
+    vertex = '#include "lib/fullscreen.glsl"\nflat out int number;\n'
+    vertex += "void main() { gl_Position = triangle_corner(); number = step_of_pass(); }\n"
+    fragment = "flat in int number;\nlayout(location = 0) out vec4 result;\n"
+    fragment += "void main() { result = vec4(float(number), 1.0, 0.0, 0.0); }\n"
+    shader_files({"step.vert": vertex, "step.frag": fragment})
+    draft = Draft("steps")
+    target = draft.slot("R", Storage(2, 6))
+    steps = [0, 1, 2, 7, 1000, 1000000]
+    for x, step in enumerate(steps):
+        draft.draw("step", {}, target, region=Region(x, 0, 1, 2), step=step)
+    found = either.read(either.run(draft.plan({"R": target}))["R"])
+    assert_exact(found[:, :, 0], np.array([steps, steps], dtype=np.float32))
+    assert_exact(found[:, :, 1], np.ones((2, 6), dtype=np.float32))
+
+
+def test_a_device_outlives_the_modules_quietly(monkeypatch):
+    """The interpreter ends: globals of modules are None already when the last device goes."""
+    device = glla.Device()
+    with monkeypatch.context() as late:
+        for name in ("sys", "threading", "contextlib"):
+            late.setattr(f"glla.gl.device.{name}", None)
+        device.__del__()
+    assert not device.released
+    device.__del__()
+    assert device.released
+
+
+def test_draws_and_dispatches_take_turns(device, rng, shader_files):
+    """A dispatch sees what a draw has left, a draw what a dispatch has stored, and neither takes the other's state."""
+    if device.limits.opengl < COMPUTE:
+        pytest.skip(f"a compute shader needs OpenGL 4.3, this device has {device.info.version}")
+    shader_files(
+        {
+            "draw.frag": "uniform sampler2D A;\nuniform float x;\nlayout(location = 0) out vec4 result;\n"
+            "void main() { result = texelFetch(A, ivec2(gl_FragCoord.xy), 0) * x; }",
+            "store.comp": "layout(local_size_x = 1, local_size_y = 1) in;\nuniform sampler2D A;\nuniform float x;\n"
+            "layout(rgba32f, binding = 0) writeonly uniform image2D result;\nvoid main() {\n"
+            "    ivec2 at = ivec2(gl_GlobalInvocationID.xy);\n"
+            "    imageStore(result, at, texelFetch(A, at, 0) + x);\n}",
+        }
+    )
+    draft = Draft("mixed")
+    front = draft.operand("A", matrix((6, 10)))
+    for number in range(6):
+        target = draft.slot(f"S{number}", matrix((6, 10)))
+        if number % 2:
+            draft.dispatch("store", {"A": front}, target, (5, 3), {"x": float(number)})
+        else:
+            draft.draw("draw", {"A": front}, target, {"x": 2.0})  # the same each time, so that it is set once
+        front = target
+    plan = draft.plan({"R": front})
+    texels = rng.integers(-9, 9, (3, 5, 4)).astype(np.float32)
+    for _ in range(3):
+        result = device.read(device.run(plan, A=device.write_texels(texels))["R"])
+        np.testing.assert_array_equal(result, ((texels * 2 + 1) * 2 + 3) * 2 + 5)

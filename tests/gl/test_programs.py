@@ -1,0 +1,138 @@
+"""Programs: every entry point compiles by itself, and what does not compile is found in its file."""
+
+import pytest
+
+import glla
+from glla.errors import ShaderError
+from glla.gl.programs import explain
+from glla.passes import COMPUTE, Draft, Storage, shader
+
+ENTRY_POINTS = sorted(
+    path.relative_to(shader.root()).with_suffix("").as_posix()
+    for path in shader.root().rglob("*.*")
+    if path.suffix in (".frag", ".comp")
+)
+OUT = "layout(location = 0) out vec4 result;\n"
+GOOD = OUT + "void main() { result = vec4(0.0); }\n"
+
+
+@pytest.fixture
+def programs():
+    """The cache of a device of its own, so that what is compiled here is released here."""
+    with glla.Device() as own, own.current():
+        yield own._programs
+
+
+@pytest.fixture(scope="module")
+def kept():
+    """One device for all entry points."""
+    with glla.Device() as own:
+        yield own
+
+
+def error_of(programs, name):
+    with pytest.raises(ShaderError) as caught:
+        programs.get(name, {})
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("name", ENTRY_POINTS)
+def test_every_entry_point_compiles_with_its_defaults(kept, name):
+    found = shader.resolve(name)
+    if "compute" in found.stages and kept.limits.opengl < COMPUTE:
+        pytest.skip(f"a compute shader needs OpenGL 4.3, this device has {kept.info.version}")
+    with kept.current():
+        program = kept._programs.get(name, {})
+    images = set(found.outputs) if "compute" in found.stages else set()
+    uniforms = {name for name in program.live if not name.startswith("gl_")}
+    assert uniforms <= found.samplers | found.uniforms | found.blocks | images
+
+
+def test_a_text_is_compiled_once(programs, shader_files):
+    shader_files({"a.frag": GOOD, "b.frag": GOOD, "c.frag": GOOD + "// other"})
+    one = programs.get("a", {})
+    assert programs.get("a", {}) is programs.get("b", {}) is one
+    assert programs.get("c", {}) is not one
+    assert programs.get("a", {"N": 1}) is not one
+    assert len(programs) == 3
+
+
+def test_an_error_is_led_back_through_includes_and_defines(programs, shader_files):
+    shader_files({"a.frag": '// a\n#include "lib/b.glsl"\n' + GOOD, "lib/b.glsl": "// b\n  int wrong = none;\n"})
+    text = error_of(programs, "a")
+    assert text.startswith("shader a does not compile:\n  lib/b.glsl:2: ")
+    assert text.endswith("\n      int wrong = none;")
+    assert "none" in text.splitlines()[1]
+
+
+def test_every_error_is_told(programs, shader_files):
+    shader_files({"a.frag": OUT + "void main() {\n    result = none;\n    result = nothing;\n}\n"})
+    text = error_of(programs, "a")
+    assert "a.frag:3: " in text and "a.frag:4: " in text
+
+
+def test_an_error_in_the_vertex_stage(programs, shader_files):
+    shader_files({"a.frag": GOOD, "a.vert": "void main() {\n    gl_Position = none;\n}\n"})
+    assert "a.vert:2: " in error_of(programs, "a")
+
+
+def test_stages_that_do_not_fit(programs, shader_files):
+    reading = "flat in int row;\n" + OUT + "void main() { result = vec4(row); }\n"
+    shader_files(
+        {"a.frag": reading, "a.vert": "flat out vec2 row;\nvoid main() { row = vec2(0); gl_Position = vec4(0); }"}
+    )
+    text = error_of(programs, "a")
+    assert text.startswith("shader a does not compile:\n") and "row" in text
+
+
+def test_an_error_directive(programs, shader_files):
+    shader_files({"a.frag": "#if N != 1\n#error N must be 1\n#endif\n" + GOOD})
+    assert "a.frag:2: " in error_of(programs, "a")
+    assert "N must be 1" in error_of(programs, "a")
+    programs.get("a", {"N": 1})
+
+
+def test_an_error_in_a_compute_shader(programs, shader_files):
+    if programs.context.version_code < COMPUTE:
+        pytest.skip("this context has no compute shaders")
+    shader_files({"a.comp": "layout(local_size_x = 1) in;\nvoid main() {\n    int x = none;\n}\n"})
+    assert "a.comp:3: " in error_of(programs, "a")
+
+
+def test_glsl_of_a_later_version_is_refused(programs, shader_files):
+    """The tests are run with Mesa held to plain 3.30; see .ci/test."""
+    if programs.context.version_code > 330:
+        pytest.skip("this context has more than OpenGL 3.3")
+    shader_files({"a.frag": "layout(binding = 0) uniform sampler2D A;\n" + GOOD})
+    assert "a.frag:1: " in error_of(programs, "a")
+
+
+def test_a_plan_whose_shader_does_not_compile_leaves_nothing(device, shader_files):
+    shader_files({"a.frag": OUT + "void main() { result = none; }\n"})
+    draft = Draft("broken")
+    draft.draw("a", {}, draft.slot("R", Storage(2, 2)))
+    plan = draft.plan({"R": "R"})
+    for _ in range(2):
+        with pytest.raises(ShaderError, match=r"a.frag:2: "):
+            device.run(plan)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "0:3(7): error: `none' undeclared",
+        '0(3) : error C1503: undefined variable "none"',
+        "ERROR: 0:3: 'none' : undeclared",
+    ],
+    ids=["Mesa", "NVIDIA", "others"],
+)
+def test_the_logs_of_all_drivers_are_understood(shader_files, line):
+    shader_files({"a.frag": OUT + "int x = none;\n"})
+    log = f"GLSL Compiler failed\n\nfragment_shader\n===============\n{line}\n"
+    assert explain(shader.resolve("a"), log) == f"shader a does not compile:\n  a.frag:2: {line}\n      int x = none;"
+
+
+def test_a_log_without_lines_is_passed_on(shader_files):
+    shader_files({"a.frag": GOOD})
+    assert explain(shader.resolve("a"), "out of registers") == "shader a does not compile:\nout of registers"
+    assert "line 99: 0:99: huh" in explain(shader.resolve("a"), "0:99: huh")

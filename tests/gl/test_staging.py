@@ -1,0 +1,206 @@
+"""Transfers through staging buffers: what goes comes back, nothing is used before the GPU is done, nothing leaks."""
+
+import numpy as np
+import pytest
+
+import glla
+from glla.errors import DeviceError, OptionError, OutOfMemoryError, ReleasedError, ShapeError
+from glla.gl.staging import staging
+from glla.passes import Storage
+from glla.testing import assert_exact, normal
+
+VIEWS = {
+    "C order": lambda a: a,
+    "Fortran order": np.asfortranarray,
+    "every second": lambda a: np.repeat(np.repeat(a, 2, axis=0), 2, axis=1)[::2, ::2],
+    "backwards": lambda a: a[::-1, ::-1].copy()[::-1, ::-1],
+    "one row for all": lambda a: np.broadcast_to(a[:1], a.shape),
+}
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("shape", [(1, 1), (1, 5), (5, 1), (7, 3), (16, 17), (12, 30)], ids=str)
+@pytest.mark.parametrize("side", [16, None])
+def test_an_array_comes_back_as_it_went(rng, view, shape, side):
+    sent = VIEWS[view](normal(*shape, rng))
+    before = sent.copy()
+    with glla.Device(max_texture_size=side) as small:
+        with small.uploads(sent.size) as uploads:
+            texture = uploads.upload(sent)
+            download = small.download_later(texture, shape)
+        texture.release()  # what is queued still reads it
+        assert_exact(download.result(), before)
+        assert_exact(sent, before)
+        assert small.stats().textures == 0
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("shape", [(3, 5), (4, 5), (3, 8), (6, 7), (20, 31)], ids=str)
+def test_zeros_beside_an_array(rng, order, shape):
+    sent = np.array(normal(3, 5, rng), order=order)
+    expected = np.zeros(shape, np.float32)
+    expected[:3, :5] = sent
+    with glla.Device(max_texture_size=16) as small, small.uploads(expected.size) as uploads:
+        uploads.upload(np.full(shape, np.nan, np.float32))  # what the buffers held must not show
+        uploads.upload(np.full(shape, np.nan, np.float32))
+        assert_exact(small.download(uploads.upload(sent, shape), shape), expected)
+
+
+def test_two_buffers_serve_many_arrays(device, rng):
+    sent = [normal(30, 20, rng) for _ in range(7)]
+    with device.uploads(600) as uploads:
+        textures = [uploads.upload(array) for array in sent]
+        assert device.stats().textures >= len(sent) + 2
+    downloads = [device.download_later(texture, (30, 20)) for texture in textures]
+    for array, download in reversed(list(zip(sent, downloads, strict=True))):
+        assert_exact(download.result(), array)
+
+
+def test_the_host_may_write_to_the_array_at_once(device, rng):
+    sent = normal(30, 20, rng)
+    before = sent.copy()
+    with device.uploads(600) as uploads:
+        texture = uploads.upload(sent)
+        sent[:] = 0
+        assert_exact(device.download(texture, (30, 20)), before)
+
+
+def test_the_texture_may_be_drawn_to_while_it_is_read_back(device, rng):
+    a = glla.asarray(normal(8, 8, rng), device)
+    expected = a.numpy()
+    download = device.download_later(a.texture, (8, 8))
+    a.release()
+    glla.asarray(normal(8, 8, rng), device)  # which gets the same texture
+    assert_exact(download.result(), expected)
+
+
+def test_an_array_larger_than_announced_is_refused(device):
+    with device.uploads(6) as uploads:
+        for array, shape in (((3, 3), None), ((2, 2), (3, 3)), ((2, 3), (3, 2))):
+            with pytest.raises(OptionError, match="upload: 6 elements at most were asked for, got shape"):
+                uploads.upload(np.ones(array, np.float32), shape)
+
+
+def test_where_a_result_goes(device, rng):
+    sent = normal(5, 7, rng)
+    a = glla.asarray(sent, device)
+    whole = np.zeros((14, 10), np.float32)
+    target = whole.T[2:7, 0:14:2]
+    download = device.download_later(a.texture, (5, 7))
+    assert download.result(target) is target
+    assert_exact(target.copy(), sent)
+    assert np.count_nonzero(whole) == np.count_nonzero(sent)
+
+
+def test_a_result_is_fetched_once(device):
+    a = glla.asarray([[1, 2]], device)
+    download = device.download_later(a.texture, (1, 2))
+    device.finish()
+    assert download.ready()
+    download.result()
+    for call in (download.result, download.ready):
+        with pytest.raises(ReleasedError, match="download: its result was fetched, or it was released; start another"):
+            call()
+
+
+def test_doing_without_a_result(device):
+    a = glla.asarray(np.ones((4, 4)), device)
+    before = device.stats().textures
+    download = device.download_later(a.texture, (4, 4))
+    assert device.stats().textures == before + 1
+    download.release()
+    download.release()
+    assert device.stats().textures == before
+
+
+def test_a_place_that_does_not_fit_can_be_mended(device):
+    a = glla.asarray([[1, 2]], device)
+    download = device.download_later(a.texture, (1, 2))
+    with pytest.raises(ShapeError, match=r"download: out must have shape \(1, 2\), got \(1, 3\)"):
+        download.result(np.empty((1, 3), np.float32))
+    assert_exact(download.result(), [[1, 2]])
+
+
+def test_buffers_count_as_memory():
+    with glla.Device(max_bytes=4 * (3 * 100 + 1)) as small:
+        with small.uploads(150):
+            assert small.stats().bytes == 2 * 4 * 150
+            assert small.room == 4
+            with pytest.raises(OutOfMemoryError, match=r"1x100x1 buffer"):
+                small.lend(staging(100))
+        assert small.room == 4 * 301
+    assert glla.default_device().room is None
+
+
+def test_staging_buffers_lie_where_the_host_reaches_them(monkeypatch):
+    """A driver may put others into the GPU's own memory, where to map them waits for all that is queued."""
+    with glla.Device() as small:
+        specified = []
+        monkeypatch.setattr(small._pool, "_specify", lambda name, nbytes: specified.append((name, nbytes)))
+        plain = small.lend(Storage(1, 7, 1, buffer=True))
+        assert specified == []
+        buffer = small.lend(staging(7))
+        assert specified == [(buffer.gl.glo, 28)]
+        plain.release()
+        assert small.lend(staging(7)).gl.glo != plain.gl.glo  # they do not serve for each other
+
+
+def test_no_room_for_the_second_buffer_leaves_nothing():
+    with glla.Device(max_bytes=4 * 150) as small:
+        with pytest.raises(OutOfMemoryError), small.uploads(100):
+            pass
+        assert small.stats().textures == 0
+
+
+def test_a_fence_is_waited_for_before_a_buffer_is_used_again(monkeypatch, rng):
+    """The GPU is never done before it is asked: the third upload finds the buffer of the first one in use."""
+    with glla.Device() as small:
+        log = []
+        real = {name: getattr(small.calls, name) for name in ("client_wait_sync", "map_buffer_range")}
+        for name, call in real.items():
+            monkeypatch.setattr(
+                small.calls, name, lambda *a, call=call, name=name: (log.append((name, a)), call(*a))[1]
+            )
+        with small.uploads(4) as uploads:
+            textures = [uploads.upload(normal(2, 2, rng)) for _ in range(3)]
+        names = [name for name, _ in log]
+        assert names == ["map_buffer_range", "map_buffer_range", "client_wait_sync", "map_buffer_range"]
+        assert log[2][1][2] > 10**9  # nanoseconds
+        assert len(textures) == 3
+
+
+def test_a_driver_that_does_not_map(device, monkeypatch):
+    a = glla.asarray([[1, 2]], device)
+    before = device.stats().textures
+    download = device.download_later(a.texture, (1, 2))
+    with monkeypatch.context() as patch:
+        patch.setattr(device.calls, "map_buffer_range", lambda *arguments: None)
+        with pytest.raises(DeviceError, match="transfer: the driver does not map the buffer; release matrices"):
+            download.result()
+        with device.uploads(2) as uploads, pytest.raises(DeviceError, match="does not map"):
+            uploads.upload(np.ones((1, 2), np.float32))
+    assert_exact(download.result(), [[1, 2]])
+    assert device.stats().textures == before
+
+
+def test_a_driver_that_cannot_wait(device, monkeypatch):
+    a = glla.asarray([[1, 2]], device)
+    download = device.download_later(a.texture, (1, 2))
+    with monkeypatch.context() as patch:
+        patch.setattr(device.calls, "client_wait_sync", lambda *arguments: 0x911D)
+        with pytest.raises(DeviceError, match="fence: the driver cannot wait for it; the context is lost"):
+            download.result()
+    download.release()
+
+
+def test_what_is_not_done_is_not_ready(device, monkeypatch):
+    a = glla.asarray([[1, 2]], device)
+    download = device.download_later(a.texture, (1, 2))
+    timeouts = []
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            device.calls, "client_wait_sync", lambda fence, flags, timeout: (timeouts.append(timeout), 0x911B)[1]
+        )
+        assert not download.ready()
+    assert timeouts == [0]
+    assert_exact(download.result(), [[1, 2]])

@@ -1,0 +1,354 @@
+"""What was tuned: where its file lies, what makes it worthless, and how `choose` follows it."""
+
+import json
+import os
+import sys
+import threading
+import warnings
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import glla
+from glla import testing
+from glla.errors import OptionError, TuningWarning
+from glla.gl import tuning
+from glla.operations import matmul, triangular
+from glla.operations.elimination import plu, rref
+from glla.passes import Limits, Tuned, parameter_space, resident
+
+RENDERER = "llvmpipe (LLVM 15.0.6, 256 bits)"
+ENTRY = {"operation": "matmul", "size": 64, "variant": "inner_product", "parameters": {"UNROLL": 4}}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("GLLA_TUNING", str(tmp_path))
+    return tmp_path
+
+
+def limits(*tuned, **others):
+    return Limits(tuned=tuple(Tuned(*one) for one in tuned), **others)
+
+
+# ---- the file --------------------------------------------------------------------------------
+
+
+def test_nothing_is_read_in_tests(device):
+    assert tuning.folder() is None
+    assert tuning.path(RENDERER) is None
+    assert tuning.load(RENDERER) == ()
+    assert device.limits.tuned == ()
+
+
+@pytest.mark.parametrize(
+    ("platform", "variable", "default"),
+    [
+        ("linux", "XDG_CONFIG_HOME", ".config"),
+        ("darwin", None, "Library/Application Support"),
+        ("win32", "APPDATA", "AppData/Roaming"),
+    ],
+)
+def test_the_user_s_folder(monkeypatch, platform, variable, default):
+    monkeypatch.setattr(sys, "platform", platform)
+    monkeypatch.setenv("GLLA_TUNING", "")
+    monkeypatch.setattr(Path, "home", lambda: Path("/home/me"))
+    for name in ("XDG_CONFIG_HOME", "APPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    assert tuning.folder() == Path("/home/me") / default / "glla" / "tuned"
+    if variable:
+        monkeypatch.setenv(variable, "/mine")
+        assert tuning.folder() == Path("/mine/glla/tuned")
+    monkeypatch.setenv("GLLA_TUNING", "/other")
+    assert tuning.path(RENDERER) == Path("/other/llvmpipe_LLVM_15.0.6_256_bits.json")
+
+
+def test_a_user_without_a_home(monkeypatch):
+    def homeless():
+        raise RuntimeError("no home")
+
+    for name in ("GLLA_TUNING", "XDG_CONFIG_HOME", "APPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Path, "home", homeless)
+    assert tuning.folder() is None
+
+
+def test_what_is_written_is_read(folder):
+    file = tuning.path(RENDERER)
+    assert tuning.load(RENDERER) == ()  # no file is no fault
+    tuning.write(file, RENDERER, "1.2", [ENTRY])
+    assert tuning.load(RENDERER) == (Tuned("matmul", 64, "inner_product", (("UNROLL", 4),)),)
+    assert list(folder.iterdir()) == [file]
+    assert tuning.read(file, RENDERER) == [ENTRY]
+    assert tuning.load("another") == ()
+
+
+def spoilt(file, **changes):
+    told = json.loads(file.read_text(encoding="utf-8"))
+    told.update(changes)
+    file.write_text(json.dumps(told), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"format": 0}, "its format is 0, not 1"),
+        ({"renderer": "another"}, f"it is of another, this is {RENDERER}"),
+        ({"shaders": "0123"}, "it was measured with other shaders, those of glla 1.2"),
+        ({"tuned": [ENTRY | {"variant": "fast"}]}, "variant of matmul must be one of inner_product, virtual_cube"),
+        ({"tuned": [ENTRY | {"variant": "compute_tiled", "parameters": {}}]}, "got 'compute_tiled'"),
+        (
+            {"tuned": [ENTRY | {"operation": "svd"}]},
+            "operation must be one of matmul, plu, rref, triangular, got 'svd'",
+        ),
+        ({"tuned": [ENTRY | {"operation": "plu", "variant": "row_vectors"}]}, "must be one of rank2, blocked, got"),
+        ({"tuned": [ENTRY | {"size": 0}]}, "size must be a whole number from 1, got 0"),
+        ({"tuned": [ENTRY | {"parameters": {"UNROLL": 3}}]}, "UNROLL must be one of 1, 2, 4, 8, got 3"),
+        ({"tuned": [ENTRY | {"parameters": {"UNROLL": 2.0}}]}, "must be whole numbers, got {'UNROLL': 2.0}"),
+        ({"tuned": [ENTRY | {"parameters": None}]}, "'NoneType' object has no attribute 'items'"),
+        ({"tuned": [{"operation": "matmul"}]}, "no 'size'"),
+        ({"tuned": 3}, "'int' object is not iterable"),
+    ],
+    ids=str,
+)
+def test_a_worthless_file_is_ignored_with_a_warning_that_names_it(folder, changes, told):
+    file = tuning.path(RENDERER)
+    tuning.write(file, RENDERER, "1.2", [ENTRY])
+    spoilt(file, **changes)
+    with pytest.warns(TuningWarning) as caught:
+        assert tuning.load(RENDERER) == ()
+    message = str(caught[0].message)
+    assert message.startswith(f"ignored: tuning: {file}: ")
+    assert told in message
+    assert message.endswith("; run `glla tune` again, or `glla tune --forget`")
+    with pytest.raises(OptionError):
+        tuning.read(file, RENDERER)
+
+
+CORRUPT = [
+    "", "{", "[]", "3", '{"format": 1}', "[" * 100_000, '{"a":' * 100_000, "9" * 10_000, "NaN", '"\\ud800"', "\0",
+    '{"format": 1, "renderer": ' + "[" * 900 + "]" * 900 + "}",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", CORRUPT, ids=lambda text: text[:20])
+def test_a_corrupt_file(folder, text):
+    file = tuning.path(RENDERER)
+    file.write_text(text, encoding="utf-8")
+    with pytest.warns(TuningWarning, match="ignored: tuning: ") as caught:
+        assert tuning.load(RENDERER) == ()
+    assert len(caught) == 1
+    assert len(str(caught[0].message)) < 1000
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe", b"\x80", b'{"format": 1, "x": "\xe9"}'])
+def test_a_file_that_is_no_text(folder, content):
+    tuning.path(RENDERER).write_bytes(content)
+    with pytest.warns(TuningWarning, match="ignored: tuning: "):
+        assert tuning.load(RENDERER) == ()
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
+@given(st.sampled_from([*ENTRY, "tuned", "format", "glla"]), JSON)
+def test_odd_values_anywhere(folder, name, value):
+    file = tuning.path(RENDERER)
+    tuning.write(file, RENDERER, "1.2", [ENTRY])
+    spoilt(file, **({"tuned": [ENTRY | {name: value}]} if name in ENTRY else {name: value}))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TuningWarning)
+        assert isinstance(tuning.load(RENDERER), tuple)
+
+
+def test_solve_goes_on_without_a_file_that_cannot_be_read(folder, device):
+    tuning.path(device.info.renderer).write_text("[" * 100_000, encoding="utf-8")
+    with pytest.warns(TuningWarning, match="it is nested too deep"), glla.Device() as fresh:
+        assert glla.solve([[2.0]], [4.0], device=fresh).tolist() == [2.0]
+
+
+def test_a_file_without_an_end(folder):
+    """A device file or a pipe is not read, nor is what is larger than any file of ours."""
+    file = tuning.path(RENDERER)
+    os.mkfifo(file)
+    with pytest.warns(TuningWarning, match="it is no regular file"):
+        assert tuning.load(RENDERER) == ()
+    file.unlink()
+    file.write_text("[" + " " * tuning.LARGEST + "]")
+    with pytest.warns(TuningWarning, match="it has more than"):
+        assert tuning.load(RENDERER) == ()
+
+
+# ---- writing ---------------------------------------------------------------------------------
+
+
+def test_writers_do_not_disturb_each_other(folder, monkeypatch):
+    monkeypatch.setattr(tuning, "fingerprint", lambda: "the same")  # it takes 5 ms
+    file = tuning.path(RENDERER)
+    failures = []
+
+    def write(number):
+        for size in range(1, 101):
+            try:
+                tuning.write(file, RENDERER, "1.2", [ENTRY | {"size": 100 * number + size}] * 20)
+                assert len({entry["size"] for entry in tuning.read(file, RENDERER)}) == 1
+            except Exception as error:
+                failures.append(error)
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert list(folder.iterdir()) == [file]
+
+
+def test_a_link_is_not_followed_by_the_unfinished_file(folder, tmp_path_factory):
+    """Others may write into a shared folder: a name that they can guess would lead to any file of the user's."""
+    file, other = tuning.path(RENDERER), tmp_path_factory.mktemp("other") / "precious"
+    other.write_text("precious")
+    file.with_name(f"{file.name}.{os.getpid()}").symlink_to(other)
+    tuning.write(file, RENDERER, "1.2", [ENTRY])
+    assert other.read_text() == "precious"
+    assert not file.is_symlink()
+
+
+def test_a_failed_write_leaves_what_was_there(folder, monkeypatch):
+    file = tuning.path(RENDERER)
+    tuning.write(file, RENDERER, "1.2", [ENTRY])
+    before = file.read_text()
+
+    def full(*arguments, **options):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(OSError, match="No space left"):
+        tuning.write(file, RENDERER, "1.3", [])
+    assert (file.read_text(), list(folder.iterdir())) == (before, [file])
+
+
+def test_a_written_file_is_as_readable_as_any_other(folder):
+    other = folder / "other"
+    other.touch()
+    file = tuning.path(RENDERER)
+    tuning.write(file, RENDERER, "1.2", [ENTRY])
+    assert file.stat().st_mode == other.stat().st_mode
+
+
+def test_a_file_that_cannot_be_read(folder):
+    tuning.path(RENDERER).mkdir()
+    with pytest.warns(TuningWarning, match="it is no regular file"):
+        assert tuning.load(RENDERER) == ()
+
+
+def test_other_shaders_have_another_fingerprint(shader_files):
+    before = tuning.fingerprint()
+    shader_files({"a.frag": "// a\n"})
+    changed = tuning.fingerprint()
+    shader_files({"README.md": "no shader"})
+    assert before != changed == tuning.fingerprint()
+
+
+def test_what_may_be_tuned():
+    for operation in tuning.operations():
+        for name, variant in tuning.variants(operation).items():
+            assert not variant.needs
+            for parameters in parameter_space(variant):
+                tuning.tuned({"operation": operation, "size": 1, "variant": name, "parameters": dict(parameters)})
+    with pytest.raises(OptionError, match="tune: operation must be one of matmul, plu, rref, triangular, got 'svd'"):
+        tuning.variants("svd")
+
+
+# ---- what is chosen --------------------------------------------------------------------------
+
+
+def test_the_nearest_size_by_its_ratio():
+    tuned = limits(("matmul", 64, "rank_one"), ("matmul", 1024, "multi_pass"), ("plu", 256, "blocked"))
+    found = {n: tuned.tuning("matmul", n, n, n) for n in (31, 32, 64, 255, 257, 1024, 2048, 2049)}
+    assert {n: one and one.size for n, one in found.items()} == {
+        31: None, 32: 64, 64: 64, 255: 64, 257: 1024, 1024: 1024, 2048: 1024, 2049: None,
+    }  # fmt: skip
+    assert tuned.tuning("rref", 256, 256) is None
+
+
+def test_unequal_sides_and_large_ones_are_not_tuned():
+    tuned = limits(("matmul", 64, "rank_one"), texture_size=128)
+    assert tuned.tuning("matmul", 32, 64, 128).variant == "rank_one"
+    assert tuned.tuning("matmul", 31, 64, 125) is None
+    assert tuned.tuning("matmul", 128, 128, 128) is not None
+    assert tuned.tuning("matmul", 128, 128, 129) is None
+    assert tuned.tuning("matmul", 0, 64, 64) is None
+
+
+def test_choices_follow():
+    tuned = limits(
+        ("matmul", 64, "multi_pass", (("UNROLL", 4),)),
+        ("plu", 64, "blocked"),
+        ("rref", 64, "rank2"),
+        ("triangular", 64, "rank2"),
+    )
+    plain = Limits()
+    square, wide, column = resident((64, 64)), resident((64, 65)), resident((64, 1))
+    assert matmul.choose((*square, *square), tuned) == ("multi_pass", (("UNROLL", 4),))
+    assert matmul.choose((*square, *square), plain) == ("inner_product", ())
+    assert (plu.choose(square, tuned)[0], plu.choose(square, plain)[0]) == ("blocked", "rank2")
+    assert (rref.choose(wide, tuned)[0], rref.choose(wide, plain)[0]) == ("rank2", "blocked")
+    assert triangular.choose((*square, *square), tuned)[0] == "rank2"
+    assert triangular.choose((*square, *square), plain)[0] == "blocked"
+    assert triangular.choose((*square, *column), tuned)[0] == "blocked"
+
+
+def test_panels_that_do_not_fit_are_not_chosen():
+    """Found at n = 512 they may be too many for a texture at 1024: then it is as if nothing had been tuned."""
+    tuned = limits(("matmul", 512, "panel_broadcast", (("DEPTH", 16),)), texture_size=2100)
+    small, large = resident((512, 512), (512, 512)), resident((1024, 1024), (1024, 1024))
+    assert matmul.choose(small, tuned)[0] == "panel_broadcast"
+    variant, parameters = matmul.choose(large, tuned)
+    assert (variant, parameters) == matmul.choose(large, replace(tuned, tuned=()))
+    matmul.plan(large, tuned, variant=variant, parameters=parameters).check(tuned)
+
+
+def test_a_device_follows_its_file(folder, device, rng):
+    renderer = device.info.renderer
+    entries = [
+        {"operation": "matmul", "size": 20, "variant": "packed_4x1", "parameters": {"PASSES": 2}},
+        {"operation": "plu", "size": 20, "variant": "blocked", "parameters": {}},
+        {"operation": "rref", "size": 20, "variant": "blocked", "parameters": {}},
+        {"operation": "triangular", "size": 20, "variant": "rank2", "parameters": {}},
+    ]
+    tuning.write(tuning.path(renderer), renderer, glla.__version__, entries)
+    a, b = (testing.integers(20, 20, rng) for _ in range(2))
+    regular = testing.conditioned(20, 20, rng)
+    with glla.Device() as tuned:
+        assert [one.operation for one in tuned.limits.tuned] == ["matmul", "plu", "rref", "triangular"]
+        # As matrices: arrays this small would go as stacks, which have no variants.
+        left, right, square = (tuned.matrix(array) for array in (a, b, regular))
+        with glla.trace(values=False) as of_product:
+            product = left @ right
+        with glla.trace(values=False) as of_factors:
+            factors = glla.plu(square)
+        with glla.trace(values=False) as of_form:
+            _, pivots = glla.rref(np.column_stack([regular, regular @ np.ones(20)]), device=tuned)
+        with glla.trace(values=False) as of_solution:
+            x = glla.solve(square, right)
+        testing.assert_exact(product.numpy(), a @ b)
+        testing.assert_plu(regular, *(factor.numpy() for factor in factors))
+        testing.assert_solve(regular, x.numpy(), b)
+        assert pivots == tuple(range(20))
+        del left, right, square, product, factors, x
+    for trace, shader, count in (
+        (of_product, "matmul/quads", 2),
+        (of_factors, "strips/to_strips", 1),
+        (of_form, "strips/to_strips", 1),
+        (of_solution, "triangular/substitute", 20),
+    ):
+        assert [one.shader for one in trace.passes].count(shader) == count, shader

@@ -1,0 +1,72 @@
+"""A new operation appears everywhere by its record and its judge: nothing of the lab or of the command names it."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from benchmarks import cases
+from benchmarks.measure import Run
+from glla import Device
+from glla.cli import main
+from glla.gl import tuning as files
+from glla.lab.bench import EFFORTS
+from glla.operations import OPERATIONS
+from glla.operations.triangular import TRIANGULAR
+from glla.testing import JUDGES
+
+pytest.importorskip("rich")
+
+
+@pytest.fixture
+def toy(monkeypatch):
+    """An operation that is new, but for its shaders."""
+
+    def choose(forms, limits):
+        tuned = limits.tuning("toy", *forms[1].matrix)
+        return (tuned.variant, tuned.parameters) if tuned else ("rank2", ())
+
+    variants = {name: replace(TRIANGULAR.variants[name], summary=f"toy {name}") for name in ("rank2", "blocked")}
+    record = replace(TRIANGULAR, name="toy", variants=variants, choose=choose, host="numpy.linalg:solve")
+    monkeypatch.setitem(OPERATIONS, "toy", record)
+    monkeypatch.setitem(JUDGES, "toy", JUDGES["triangular"])
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["compare", "toy", "--sizes", "5", "--repeats", "1"],
+        ["variants", "--size", "5"],
+        ["trace", "toy", "--size", "5"],
+        ["explain", "toy", "--size", "5"],
+        ["tune", "toy", "--sizes", "5"],
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_the_command_knows_it(toy, quick, capsys, monkeypatch, tmp_path, arguments):
+    monkeypatch.setenv("GLLA_TUNING", str(tmp_path))
+    assert main(arguments) == 0
+    output = capsys.readouterr().out
+    assert "toy" in output or "triangular/" in output
+
+
+def test_it_stands_beside_its_counterpart(toy, quick, tmp_path):
+    path = tmp_path / "toy.json"
+    assert main(["compare", "toy", "--sizes", "5", "--repeats", "1", "--json", str(path)]) == 0
+    records = json.loads(path.read_text(encoding="utf-8"))["records"]
+    assert [record["variant"] for record in records] == ["rank2", "blocked"]
+    assert all(record["usual"] == "numpy.linalg.solve" and record["status"] == "ok" for record in records)
+
+
+def test_it_is_tuned_and_benchmarked(toy, monkeypatch):
+    assert "toy" in files.operations()
+    monkeypatch.setattr(cases, "ASKED", {})
+    found = cases.subjects()
+    assert "toy" in found or TRIANGULAR.core in {subject.about.core for subject in found.values()}
+    monkeypatch.setitem(cases.OPERATIONS, "toy", cases.Subject("toy"))
+    chosen = list(cases.select(["toy"], [6], software=True))
+    assert [case.variant for case in chosen] == ["rank2", "blocked"]
+    run = Run(Device, EFFORTS[True, True], 10.0, tolerant=True)
+    records = run.measure_all(chosen)
+    run.settle(records)
+    assert all(record["ok"] and record["usual"]["way"] == "numpy.linalg.solve" for record in records)

@@ -1,0 +1,136 @@
+"""Element-wise passes on textures: every function, every placement, and zeros in the padding."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from glla.operations.elementwise import BINARY, TRUTHS, UNARY, WHOLE, binary, unary
+from glla.testing import ROUNDOFF, SMALLEST_NORMAL, assert_exact, normal
+
+WHOLE_SHAPES = [(1, 1), (2, 3), (3, 2), (17, 16), (37, 1)]
+PLACEMENTS = list(product((0, 1), (0, 1), (0, 1)))
+SPECIAL = np.array([0.0, -0.0, 1, -1, 0.5, -2.5, 3, 1e30, -1e30, 1e-30, np.inf, -np.inf, np.nan], dtype=np.float32)
+
+# Functions that round may be off by so many units roundoff. GLSL 3.30 promises nothing for division and square root; 5
+# is what newer versions grant (2.5 ulp).
+ROUNDED = {"sqrt": 5, "exp": 4, "log": 4, "divide": 5, "power": 257}
+
+
+def stored(a, placement):
+    """What the texture of an operand with this placement holds."""
+    part = a[: None if placement[0] else 1, : None if placement[1] else 1]
+    return part.T if placement[2] else part
+
+
+def spread(a, placement):
+    """What the shader then sees."""
+    return np.broadcast_to(a[: None if placement[0] else 1, : None if placement[1] else 1], a.shape)
+
+
+def check(name, got, *operands):
+    with np.errstate(all="ignore"):
+        wide = getattr(np, name)(*(operand.astype(np.float64) for operand in operands))
+        expected = wide.astype(np.float32)
+    if name in ("maximum", "minimum"):  # which of two zeros wins is open, for NumPy too
+        np.testing.assert_array_equal(got, expected)
+        return
+    if name not in ROUNDED:
+        assert_exact_or_nan(got, expected)
+        return
+    special = ~np.isfinite(expected) | (wide == 0)
+    assert_exact_or_nan(got[special], expected[special])
+    normal_range = ~special & (np.abs(wide) >= SMALLEST_NORMAL)
+    error = np.abs(got[normal_range] - wide[normal_range]) / np.abs(wide[normal_range])
+    assert error.max(initial=0) <= ROUNDED[name] * ROUNDOFF
+    denormal = ~special & ~normal_range
+    assert (np.abs(got[denormal] - wide[denormal]) <= SMALLEST_NORMAL).all()
+
+
+def assert_exact_or_nan(got, expected):
+    np.testing.assert_array_equal(got, expected)
+    zeros = expected == 0
+    assert (np.signbit(got[zeros]) == np.signbit(expected[zeros])).all()
+
+
+@pytest.mark.parametrize("name", UNARY)
+def test_unary_on_special_values(run, name):
+    a = SPECIAL.reshape(1, -1)
+    check(name, run(unary(a.shape, name), A=a).matrix("result", a.shape), a)
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_binary_on_special_values(run, name):
+    shape = (len(SPECIAL), len(SPECIAL))
+    a, b = (np.ascontiguousarray(part) for part in np.broadcast_arrays(SPECIAL[:, np.newaxis], SPECIAL))
+    check(name, run(binary(shape, name), A=a, B=b).matrix("result", shape), a, b)
+
+
+@pytest.mark.parametrize("name", UNARY)
+@pytest.mark.parametrize("shape", WHOLE_SHAPES, ids=str)
+def test_unary_on_every_shape(run, rng, name, shape):
+    a = normal(*shape, rng) * np.float32(10)
+    check(name, run(unary(shape, name), A=a).matrix("result", shape), a)
+
+
+@pytest.mark.parametrize("name", BINARY)
+@pytest.mark.parametrize("shape", WHOLE_SHAPES, ids=str)
+def test_binary_on_every_shape(run, rng, name, shape):
+    a, b = normal(*shape, rng), np.rint(normal(*shape, rng) * 3).astype(np.float32)
+    check(name, run(binary(shape, name), A=a, B=b).matrix("result", shape), a, b)
+
+
+@pytest.mark.parametrize("placement", PLACEMENTS, ids=str)
+@pytest.mark.parametrize("shape", [(1, 4), (5, 1), (4, 6), (5, 3)], ids=str)
+def test_every_placement(run, rng, shape, placement):
+    a, b = normal(*shape, rng), normal(*shape, rng)
+    copied = run(unary(shape, "positive", placement), A=stored(a, placement)).matrix("result", shape)
+    assert_exact(copied, spread(a, placement))
+    for left, right in ((placement, WHOLE), (WHOLE, placement), (placement, (0, 1, 1))):
+        got = run(binary(shape, "subtract", left, right), A=stored(a, left), B=stored(b, right))
+        assert_exact(got.matrix("result", shape), spread(a, left) - spread(b, right))
+
+
+def test_whole_powers_are_exact(run):
+    exponents = np.arange(-20, 21, dtype=np.float32)
+    bases = np.array([2, -2, 0.5, -1, 1, 4, -0.25], dtype=np.float32)
+    a, b = (np.ascontiguousarray(part) for part in np.broadcast_arrays(bases[:, np.newaxis], exponents))
+    assert_exact(run(binary(a.shape, "power"), A=a, B=b).matrix("result", a.shape), a.astype(np.float64) ** b)
+    a = np.arange(-40, 41, dtype=np.float32).reshape(9, 9)
+    cubes = run(binary(a.shape, "power"), A=a, B=np.full_like(a, 3)).matrix("result", a.shape)
+    assert_exact(cubes, a**3)
+
+
+def test_general_powers(run, rng):
+    shape = (61, 67)
+    a = np.exp(rng.uniform(-20, 20, shape)).astype(np.float32)
+    b = rng.uniform(-3, 3, shape).astype(np.float32)
+    wide = a.astype(np.float64) ** b
+    got = run(binary(shape, "power"), A=a, B=b).matrix("result", shape)
+    error = np.abs(got - wide) / wide / ROUNDOFF
+    assert (error <= 6 + 4 * np.abs(b * np.log(a.astype(np.float64)))).all()
+    large = np.array([[257.0, 1000.0, 1001.0, -1001.0, 2.0**24, 2.0**24 + 2]], dtype=np.float32)
+    base = np.array([[-1.01]], dtype=np.float32)
+    got = run(binary(large.shape, "power", (0, 0, 0)), A=base, B=large).matrix("result", large.shape)
+    assert np.sign(got).tolist() == [[-1, 1, -1, -1, 1, 1]]
+    expected = base.astype(np.float64) ** large[:, :4].astype(np.float64)
+    assert (np.abs(got[:, :4] / expected - 1) <= (6 + 4 * 10) * ROUNDOFF).all()
+
+
+@pytest.mark.parametrize("name", ["exp", "log", "sqrt"])
+def test_functions_over_their_whole_range(run, name):
+    exponents = np.linspace(-149, 128, 200 * 200, endpoint=False).reshape(200, 200)
+    a = np.exp2(exponents).astype(np.float32)
+    if name == "exp":
+        a = np.linspace(-110, 95, 200 * 200, dtype=np.float32).reshape(200, 200)
+    else:
+        a[a < SMALLEST_NORMAL] = SMALLEST_NORMAL
+    check(name, run(unary(a.shape, name), A=a).matrix("result", a.shape), a)
+
+
+def test_plans():
+    assert unary((3, 4), "sqrt") is unary((3, 4), "sqrt")
+    assert binary((3, 4), "add") is binary((3, 4), "add")
+    assert binary((3, 4), "add").cost.flops == 12
+    assert unary((3, 4)).cost.flops == 0
+    assert {*UNARY, *BINARY} >= TRUTHS

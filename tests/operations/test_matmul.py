@@ -1,0 +1,364 @@
+"""C = A B: exact for integers, within its bound for floats, and NaN and inf where they belong."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from glla.errors import LimitError, OptionError
+from glla.operations import matmul
+from glla.operations.matmul import VARIANTS
+from glla.passes import COMPUTE, PLAIN, Form, Limits, Pass, Storage, parameter_space, resident
+from glla.testing import MATRICES, PRODUCT_SHAPES, assert_exact, assert_product, integers, normal
+
+pytestmark = pytest.mark.newer_gl
+
+# The parts of register_blocked are 8 x 4 elements of C; those of panel_broadcast 16 rows of C, 16 columns, and 96 inner
+# indices: multiples of all these, and one more and one less, each with sizes that are none.
+MULTIPLES = [
+    (m, k, n)
+    for off in (-1, 0, 1)
+    for m, k, n in (
+        (16 + off, 96, 24),
+        (32, 96 + off, 16 + off),
+        (17, 192 + off, 9),
+        (48, 5, 8 + off),
+        (7, 4, 16 + off),
+    )
+]  # fmt: skip
+SHAPES = list(dict.fromkeys([shape for shape in PRODUCT_SHAPES if 0 not in shape] + MULTIPLES + [(31, 193, 15)]))
+FEW_TRIPS = Limits(loop_trips=7)
+
+# Every value of every parameter, and every pair of ROWS and COLUMNS; what does not matter to these stays as it is.
+USUAL = {"UNROLL": 1, "PASSES": 1}
+SETTINGS = [
+    (variant, parameters)
+    for variant in VARIANTS
+    for parameters in parameter_space(VARIANTS[variant])
+    if sum(USUAL.get(name, value) != value for name, value in parameters) <= 1
+]
+
+every_variant = pytest.mark.parametrize("variant", VARIANTS)
+every_shape = pytest.mark.parametrize("shape", SHAPES, ids=str)
+
+
+def operands(shape, rng, make=integers):
+    m, k, n = shape
+    return make(m, k, rng), make(k, n, rng)
+
+
+def forms(m, k, n):
+    return resident((m, k), (k, n))
+
+
+def plan(m, k, n, variant, limits=PLAIN, **options):
+    return matmul.plan(forms(m, k, n), limits, variant=variant, **options)
+
+
+def product(run, a, b, variant, limits=PLAIN, onto=None, parameters=()):
+    (m, k), n = a.shape, b.shape[1]
+    start = {} if onto is None else {"C0": onto}
+    made = plan(m, k, n, variant, limits, onto=onto is not None, parameters=parameters)
+    return run(made, A=a, B=b, **start).matrix("C", (m, n))
+
+
+# ---- exact -------------------------------------------------------------------------------------------------------
+
+
+@every_variant
+@every_shape
+def test_integers_are_exact(run, rng, variant, shape):
+    a, b = operands(shape, rng)
+    assert_exact(product(run, a, b, variant), a @ b)
+
+
+@every_variant
+@pytest.mark.parametrize(
+    "shape", [(1, 1, 1), (3, 5, 2), (17, 16, 15), (15, 33, 31), (16, 96, 8), (33, 97, 9), (8, 193, 17)], ids=str
+)
+def test_adds_to_what_is_there(run, rng, variant, shape):
+    a, b = operands(shape, rng)
+    c = integers(a.shape[0], b.shape[1], rng, limit=1000)
+    assert_exact(product(run, a, b, variant, onto=c), a @ b + c)
+
+
+@every_variant
+@pytest.mark.parametrize("turned", [(True, False), (False, True), (True, True)])
+@pytest.mark.parametrize("shape", [(1, 1, 1), (3, 5, 2), (17, 16, 15), (15, 33, 31), (33, 97, 9)], ids=str)
+def test_transposed_operands(run, rng, variant, turned, shape):
+    a, b = operands(shape, rng)
+    c = integers(a.shape[0], b.shape[1], rng)
+    stored = tuple(Form(one.shape, resident=True, transposed=turn) for one, turn in zip((a, b), turned, strict=True))
+    made = matmul.plan(stored, variant=variant, onto=True)
+    stored = [array.T if turn else array for array, turn in zip((a, b), turned, strict=True)]
+    results = run(made, **dict(zip(made.operands, [*stored, c], strict=True)))
+    assert_exact(results.matrix("C", c.shape), a @ b + c)
+    if variant == "inner_product":
+        assert made.cost.passes == 1
+
+
+@every_variant
+@pytest.mark.parametrize("inner", [1, 6, 7, 8, 13, 14, 15, 21, 22])
+@pytest.mark.parametrize("odd", [0, 1])
+@pytest.mark.parametrize("onto", [False, True])
+def test_sum_split_over_passes_is_exact(run, rng, variant, inner, odd, onto):
+    a, b = operands((5, 2 * inner - odd, 3), rng)
+    c = integers(5, 3, rng) if onto else None
+    assert_exact(product(run, a, b, variant, FEW_TRIPS, c), a @ b + (c if onto else 0))
+
+
+def settings_and_shapes():
+    """Each setting with each of three shapes; what takes long to compile with one of them."""
+    for variant, parameters in SETTINGS:
+        long = dict(parameters).get("DEPTH", 0) > 96
+        for shape in [(19, 45, 11)] if long else [(1, 1, 1), (19, 45, 11), (66, 131, 34)]:
+            values = "-".join(f"{name}_{value}" for name, value in parameters)
+            yield pytest.param(variant, parameters, shape, id=f"{variant}-{values}-{shape}")
+
+
+@pytest.mark.parametrize(("variant", "parameters", "shape"), list(settings_and_shapes()))
+def test_parameters_change_no_result(run, rng, variant, parameters, shape):
+    a, b = operands(shape, rng)
+    c = integers(a.shape[0], b.shape[1], rng)
+    assert_exact(product(run, a, b, variant, onto=c, parameters=parameters), a @ b + c)
+    if shape[1] < 100:  # in slices that end between two unrolled trips
+        assert_exact(product(run, a, b, variant, FEW_TRIPS, c, parameters), a @ b + c)
+
+
+@pytest.mark.parametrize("inner", [64, 65, 80, 81, 97, 112, 113, 128])
+def test_the_last_panels_are_as_deep_as_need_be(run, rng, inner):
+    a, b = operands((35, inner, 21), rng)
+    parameters = (("DEPTH", 64),)
+    assert_exact(product(run, a, b, "panel_broadcast", parameters=parameters), a @ b)
+    last = plan(35, inner, 21, "panel_broadcast", parameters=parameters).steps[-2]
+    left = inner - 64 * ((inner - 1) // 64)
+    assert left <= last.defines["DEPTH"] < left + 16
+    assert last.blocks["Panel"].count == 4 * last.defines["DEPTH"]
+
+
+@pytest.mark.parametrize(("side", "strip"), [(192, 16), (191, 8), (96, 8)])
+def test_strips_fit_into_a_texture(run, rng, side, strip):
+    limits = replace(Limits(), texture_size=side)
+    a, b = operands((40, 45, 37), rng)
+    assert_exact(product(run, a, b, "panel_broadcast", limits, parameters=(("DEPTH", 16),)), a @ b)
+    made = plan(40, 45, 37, "panel_broadcast", limits, parameters=(("DEPTH", 16),))
+    assert made.slots["strips"] == Storage(strip * 12, -(-37 // strip), 4)
+    assert made.slots["C0_ping"] == Storage(strip * 3, -(-37 // strip), 4)
+
+
+@pytest.mark.parametrize("block", [1, 2, 3, 5])
+@pytest.mark.parametrize("variant", ["multi_pass", "blocked_output"])
+def test_blocks_of_any_size(run, rng, monkeypatch, variant, block):
+    """Blocks smaller than those that make sense, so that a small matrix has many, whole ones and others."""
+    monkeypatch.setitem(VARIANTS, variant, replace(VARIANTS[variant], parameters={"BLOCK": (block,)}))
+    matmul.plan.cache_clear()
+    try:
+        for shape in ((1, 1, 1), (5, 4, 6), (12, 12, 12), (9, 21, 13)):
+            a, b = operands(shape, rng)
+            c = integers(a.shape[0], b.shape[1], rng)
+            assert_exact(product(run, a, b, variant), a @ b)
+            assert_exact(product(run, a, b, variant, onto=c), a @ b + c)
+    finally:
+        matmul.plan.cache_clear()
+
+
+@pytest.mark.parametrize(("inner", "slices"), [(1, 1), (7, 1), (8, 2), (15, 3)])
+def test_register_blocked_takes_two_passes_for_a_slice(inner, slices):
+    steps = plan(4, 2 * inner, 4, "register_blocked", FEW_TRIPS).steps
+    assert [step.shader for step in steps] == ["matmul/register_blocked", "matmul/interleave"] * slices
+    assert sum(step.uniforms["count"] for step in steps[::2]) == inner
+
+
+@pytest.mark.parametrize(("k", "chunks"), [(1, 1), (96, 1), (97, 2), (192, 2), (193, 3)])
+def test_panel_broadcast_takes_a_pass_for_each_panel_and_chunk(k, chunks):
+    shaders = [step.shader for step in plan(33, k, 4, "panel_broadcast").steps if isinstance(step, Pass)]
+    assert shaders.count("matmul/panel_broadcast") == 3 * chunks
+    assert len(shaders) == 3 * chunks + 3
+
+
+@pytest.mark.parametrize(("inner", "passes"), [(1, 1), (6, 1), (7, 1), (8, 2), (13, 2), (14, 2), (15, 3)])
+def test_inner_product_takes_as_few_passes_as_the_loop_limit_allows(inner, passes):
+    steps = plan(4, 2 * inner, 4, "inner_product", FEW_TRIPS).steps
+    assert len(steps) == passes
+    assert sum(step.uniforms["count"] for step in steps) == inner
+    assert max(step.uniforms["count"] for step in steps) <= 7
+
+
+@pytest.mark.parametrize(
+    ("variant", "parameters", "passes"),
+    [
+        ("register_blocked", {"PASSES": 4}, 2 * 4),
+        ("packed_4x1", {}, 2 + 1 + 1),
+        ("packed_1x4", {"PASSES": 8}, 2 + 8 + 1),
+        ("multi_pass", {}, 2),
+        ("multi_pass", {"BLOCK": 32}, 4),
+        ("blocked_output", {"BLOCK": 32}, 3 * 4 * 2),
+        ("blocked_output", {}, 2 * 2 * 1),
+        ("rank_one", {}, 2 + 250 + 1),
+        ("single_component", {}, 2 + 1 + 1),
+        ("compute_tiled", {}, 1),
+    ],
+)
+def test_passes_are_as_many_as_the_parameters_say(variant, parameters, passes):
+    """A product of 190 x 250 by 250 x 120: of 95 x 125 by 125 x 60 texels."""
+    assert plan(190, 250, 120, variant, parameters=tuple(parameters.items())).cost.passes == passes
+
+
+def test_blocks_of_the_output_come_one_after_the_other():
+    steps = plan(100, 100, 100, "blocked_output", parameters=(("BLOCK", 32),)).steps
+    corners = [(step.region.y, step.region.x) for step in steps]
+    assert corners == [(0, 0)] * 2 + [(0, 32)] * 2 + [(32, 0)] * 2 + [(32, 32)] * 2
+    assert [step.uniforms["first"] for step in steps] == [0, 32] * 4
+    assert [(step.region.width, step.region.height) for step in steps[::2]] == [(32, 32), (18, 32), (32, 18), (18, 18)]
+
+
+@pytest.mark.parametrize("variant", ["virtual_cube", "virtual_cube_ping_pong"])
+def test_virtual_cube_takes_a_pass_for_two_inner_indices(variant):
+    assert len(plan(4, 9, 4, variant).steps) == 5
+
+
+@every_variant
+def test_identity_changes_nothing(run, rng, variant):
+    a = normal(17, 17, rng)
+    eye = np.eye(17, dtype=np.float32)
+    assert_exact(product(run, a, eye, variant), a)
+    assert_exact(product(run, eye, a, variant), a)
+
+
+# ---- bounded -----------------------------------------------------------------------------------------------------
+
+
+@every_variant
+@pytest.mark.parametrize("name", sorted(set(MATRICES) - {"tiny", "huge"}))
+def test_error_is_within_its_bound(run, rng, variant, name):
+    a, b = operands((17, 37, 13), rng, MATRICES[name])
+    assert_product(product(run, a, b, variant), a, b)
+
+
+@every_variant
+def test_tiny_times_huge_is_within_its_bound(run, rng, variant):
+    a, b = MATRICES["tiny"](13, 37, rng), MATRICES["huge"](37, 5, rng)
+    assert_product(product(run, a, b, variant), a, b)
+
+
+@every_variant
+def test_long_sum_is_within_its_bound(run, rng, variant):
+    a, b = operands((3, 1031, 5), rng, normal)
+    assert_product(product(run, a, b, variant), a, b)
+
+
+# ---- character ---------------------------------------------------------------------------------------------------
+
+
+@every_variant
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize(("i", "j"), [(0, 0), (3, 4), (6, 8), (5, 1)])
+@pytest.mark.parametrize("side", ["A", "B"])
+def test_not_finite_reaches_its_row_or_column_only(run, rng, variant, bad, i, j, side):
+    a, b = rng.integers(1, 9, (7, 9)).astype(np.float32), rng.integers(1, 9, (9, 7)).astype(np.float32)
+    expected = a @ b
+    if side == "A":
+        a[i, j] = expected[i, :] = bad
+    else:
+        b[j, i] = expected[:, i] = bad
+    np.testing.assert_array_equal(product(run, a, b, variant), expected)
+
+
+@every_variant
+def test_zero_times_infinity_is_nan(run, variant):
+    a, b = np.array([[0, 1], [1, 1]], np.float32), np.array([[np.inf, 1], [2, 1]], np.float32)
+    np.testing.assert_array_equal(product(run, a, b, variant), [[np.nan, 1], [np.inf, 2]])
+
+
+@every_variant
+def test_negative_zero_is_zero(run, rng, variant):
+    a, b = np.full((5, 3), -0.0, np.float32), integers(3, 5, rng)
+    assert_exact(product(run, a, b, variant), np.zeros((5, 5)))
+
+
+@every_variant
+def test_overflow_is_infinity(run, variant):
+    a, b = np.full((3, 3), 1e20, np.float32), np.full((3, 3), -1e20, np.float32)
+    assert_exact(product(run, a, b, variant), np.full((3, 3), -np.inf))
+
+
+# ---- the plan ----------------------------------------------------------------------------------------------------
+
+
+@every_variant
+@pytest.mark.parametrize("limits", [PLAIN, FEW_TRIPS], ids=["default", "few trips"])
+@pytest.mark.parametrize("onto", [False, True])
+def test_plan_keeps_the_rules(variant, limits, onto):
+    for shape in SHAPES:
+        made = plan(*shape, variant, limits, onto=onto)
+        made.check(replace(limits, opengl=COMPUTE))
+        assert made.cost.flops == 2 * shape[0] * shape[1] * shape[2]
+
+
+def test_plan_is_made_once():
+    assert plan(3, 4, 5, "virtual_cube") is plan(3, 4, 5, "virtual_cube")
+    assert plan(3, 4, 5, "virtual_cube") is not plan(3, 4, 5, "virtual_cube", onto=True)
+
+
+def test_unknown_variant():
+    message = f"matmul: variant must be one of {', '.join(VARIANTS)}, got 'strassen'"
+    with pytest.raises(OptionError, match=f"^{message}$"):
+        plan(2, 2, 2, "strassen")
+
+
+@pytest.mark.parametrize(
+    ("variant", "parameters", "message"),
+    [
+        ("rank_one", {"UNROLL": 2}, "matmul[rank_one]: has no parameter 'UNROLL'; its parameters are: none"),
+        ("multi_pass", {"DEPTH": 2}, "matmul[multi_pass]: has no parameter 'DEPTH'; its parameters are: BLOCK, UNROLL"),
+        ("inner_product", {"UNROLL": 3}, "matmul[inner_product]: UNROLL must be one of 1, 2, 4, 8, got 3"),
+        (
+            "register_blocked",
+            {"ROWS": 8},
+            "matmul[register_blocked]: ROWS * COLUMNS must not exceed 8, a render target for each, "
+            "got ROWS = 8, COLUMNS = 2, UNROLL = 1, PASSES = 1",
+        ),
+    ],
+)
+def test_wrong_parameters(variant, parameters, message):
+    with pytest.raises(OptionError) as caught:
+        plan(2, 2, 2, variant, parameters=tuple(parameters.items()))
+    assert str(caught.value) == message
+
+
+@every_variant
+def test_the_defaults_come_first(variant):
+    defaults = next(parameter_space(VARIANTS[variant]))
+    assert str(plan(20, 20, 20, variant, parameters=defaults)) == str(plan(20, 20, 20, variant))
+
+
+def test_a_compute_shader_is_refused_where_there_is_none(device, rng):
+    message = (
+        r"^matmul\[compute_tiled\]: pass 0 \(matmul/compute_tiled\): a compute shader needs OpenGL 4\.3, "
+        r"this device has 3\.3; choose another variant$"
+    )
+    with pytest.raises(LimitError, match=message) as caught:
+        plan(4, 4, 4, "compute_tiled").check(Limits())
+    assert (caught.value.asked, caught.value.allowed) == (430, 330)
+    if device.limits.opengl == 330:
+        a = device.upload(integers(4, 4, rng))
+        with pytest.raises(LimitError, match=message):
+            device.run(plan(4, 4, 4, "compute_tiled"), A=a, B=a)
+
+
+@every_shape
+def test_choice_is_a_variant(shape):
+    variant, parameters = matmul.choose(forms(*shape), PLAIN)
+    assert not VARIANTS[variant].needs
+    assert VARIANTS[variant].settle(variant, parameters)
+
+
+@pytest.mark.parametrize("software", [False, True])
+@pytest.mark.parametrize("side", [1024, 4096])
+@pytest.mark.parametrize("shape", [(2048, 2048, 512), (512, 2048, 2048), (40, 2048, 40), (2048, 40, 2048)], ids=str)
+def test_choice_keeps_to_the_limits(shape, side, software):
+    limits = Limits(texture_size=side, software=software)
+    variant, parameters = matmul.choose(forms(*shape), limits)
+    made = plan(*shape, variant, limits, parameters=parameters)
+    made.check(limits)
+    assert matmul.plan(forms(*shape), limits).operation == made.operation  # what is chosen by default

@@ -1,0 +1,96 @@
+"""Raw to packed and back, bit for bit, whole or in tiles."""
+
+import numpy as np
+import pytest
+
+from glla.operations.packing import identity, pack, pack_tiles, tiles, unpack
+from glla.testing import SHAPES, assert_exact, normal
+
+WHOLE = [shape for shape in SHAPES if 0 not in shape]
+CUT = [(shape, size) for shape in [(3, 9), (9, 3), (8, 8), (17, 13), (5, 16)] for size in (4, 5, 8)]
+
+every_shape = pytest.mark.parametrize("shape", WHOLE, ids=str)
+every_cut = pytest.mark.parametrize(("shape", "size"), CUT, ids=str)
+
+
+def bits(array):
+    return np.ascontiguousarray(array).view(np.uint32).tolist()
+
+
+def raw(array):
+    return np.ascontiguousarray(array)[:, :, np.newaxis]
+
+
+def awkward(shape):
+    """Every kind of number: denormal, negative zero, the largest, the smallest, infinity, NaN."""
+    kinds = [1e-40, -0.0, 3.4028235e38, -1.17549435e-38, np.inf, -np.inf, np.nan, 1.0]
+    return np.resize(np.array(kinds, dtype=np.float32), shape)
+
+
+@every_shape
+@pytest.mark.parametrize("transposed", [False, True])
+def test_pack_moves_every_element(run, shape, rng, transposed):
+    a = normal(*shape, rng)
+    packed = run(pack(shape, transposed), raw=raw(a.T if transposed else a))
+    assert_exact(packed.matrix("packed", shape), a)
+
+
+@every_shape
+def test_unpack_moves_every_element(run, shape, rng):
+    a = normal(*shape, rng)
+    assert_exact(run(unpack(shape, (0, 0, *shape)), packed=a)["raw"][:, :, 0], a)
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+def test_no_bit_is_lost(run, transposed):
+    shape, a = (5, 7), awkward((5, 7))
+    packed = run(pack(shape, transposed), raw=raw(a.T if transposed else a))
+    assert bits(packed.matrix("packed", shape)) == bits(a)
+    assert bits(run(unpack(shape, (0, 0, *shape)), packed=packed["packed"])["raw"][:, :, 0]) == bits(a)
+
+
+@every_cut
+def test_tiles_cover_each_element_once_and_start_at_even_ones(shape, size):
+    count = np.zeros(shape, dtype=int)
+    for top, left, rows, columns in tiles(shape, size):
+        assert top % 2 == left % 2 == 0
+        assert 0 < rows <= size and 0 < columns <= size
+        count[top : top + rows, left : left + columns] += 1
+    assert (count == 1).all()
+
+
+@every_cut
+def test_pack_in_tiles(run, shape, size, rng):
+    a = normal(*shape, rng)
+    cut = {
+        f"raw_{number}": raw(a[top : top + rows, left : left + columns])
+        for number, (top, left, rows, columns) in enumerate(tiles(shape, size))
+    }
+    assert_exact(run(pack_tiles(shape, size), **cut).matrix("packed", shape), a)
+
+
+@every_cut
+def test_unpack_in_tiles(run, shape, size, rng):
+    a = normal(*shape, rng)
+    for tile in tiles(shape, size):
+        top, left, rows, columns = tile
+        part = run(unpack(shape, tile), packed=a)["raw"][:, :, 0]
+        assert_exact(part, a[top : top + rows, left : left + columns])
+
+
+@every_shape
+def test_identity(run, shape):
+    assert_exact(run(identity(shape)).matrix("I", shape), np.eye(*shape))
+
+
+@every_shape
+def test_plans_keep_the_rules(shape):
+    for plan in (pack(shape), pack(shape, True), pack_tiles(shape, 8), unpack(shape, (0, 0, *shape)), identity(shape)):
+        plan.check()
+
+
+def test_plans_are_made_once():
+    assert pack((3, 4)) is pack((3, 4)) and pack((3, 4)) is not pack((3, 4), True)
+    assert pack_tiles((3, 9), 4) is pack_tiles((3, 9), 4)
+    assert unpack((3, 4), (0, 0, 3, 4)) is unpack((3, 4), (0, 0, 3, 4))
+    assert identity((3, 4)) is identity((3, 4))

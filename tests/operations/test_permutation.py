@@ -1,0 +1,99 @@
+"""Row exchanges followed on the device, against the same exchanges done one by one."""
+
+import numpy as np
+import pytest
+
+from glla.operations.permutation import gather, trace
+from glla.passes import Draft, Storage
+from glla.testing import assert_exact, normal
+
+# Rows of the matrix, and steps of its factorisation (two exchanges each).
+CASES = [(1, 1), (2, 1), (3, 1), (3, 2), (4, 2), (7, 2), (16, 8), (17, 9), (67, 2), (131, 66)]
+
+every_case = pytest.mark.parametrize(("rows", "steps"), CASES, ids=str)
+
+
+def exchanges(rows, steps, rng):
+    """LAPACK's pivots: at step i, row i changes places with itself or a row below; past the end with itself."""
+    return [int(rng.integers(i, rows)) if i < rows else i for i in range(2 * steps)]
+
+
+def records(pivots):
+    """The texels of all steps, with NaN in what is not looked at."""
+    pairs = np.array(pivots, dtype=np.float32).reshape(-1, 2)
+    result = np.full((1, len(pairs), 4), np.nan, dtype=np.float32)
+    result[0, :, :2] = pairs
+    return result
+
+
+def order(pivots, rows):
+    """Which row of the old matrix becomes row i of the new one."""
+    result = list(range(max(rows, len(pivots))))
+    for i, j in enumerate(pivots):
+        result[i], result[j] = result[j], result[i]
+    return np.array(result[:rows])
+
+
+def traced(run, rows, steps, pivots, inverse=False):
+    texels = run(trace(rows, steps, inverse), pivots=records(pivots))["rows"]
+    assert not texels[:, :, 2:].any()
+    return texels[:, 0, :2].reshape(-1)[:rows]
+
+
+@every_case
+def test_trace_follows_the_exchanges(run, rng, rows, steps):
+    pivots = exchanges(rows, steps, rng)
+    assert_exact(traced(run, rows, steps, pivots), order(pivots, rows))
+
+
+@every_case
+def test_inverse_undoes_them(run, rng, rows, steps):
+    pivots = exchanges(rows, steps, rng)
+    assert_exact(traced(run, rows, steps, pivots, inverse=True), np.argsort(order(pivots, rows)))
+
+
+def test_one_step(run):
+    assert traced(run, 3, 1, [2, 1]).tolist() == [2, 1, 0]
+    assert traced(run, 3, 1, [2, 2]).tolist() == [2, 0, 1]
+    assert traced(run, 3, 1, [2, 2], inverse=True).tolist() == [1, 2, 0]
+
+
+@pytest.mark.parametrize(("first", "end"), [(0, 3), (2, 5), (4, 9), (8, 9)])
+def test_trace_of_some_steps(run, rng, first, end):
+    """As a panel of a factorisation uses it: only the steps from `first` to before `end`."""
+    pivots = exchanges(17, 9, rng)
+    draft = Draft("some")
+    draft.operand("pivots", Storage(1, 9))
+    draft.draw(
+        "permutation/trace", {"pivots": "pivots"}, draft.slot("rows", Storage(9, 1)), {"first": first, "end": end}
+    )
+    rows = run(draft.plan({"rows": "rows"}), pivots=records(pivots))["rows"][:, 0, :2].reshape(-1)[:17]
+    only = [pivot if 2 * first <= i < 2 * end else i for i, pivot in enumerate(pivots)]
+    assert_exact(rows, order(only, 17))
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (2, 3), (3, 2), (17, 16), (37, 5), (5, 131)], ids=str)
+def test_gather_takes_rows_as_they_are(run, rng, shape):
+    a = normal(*shape, rng)
+    a.flat[-1], a.flat[0] = np.nan, -np.inf
+    rows = rng.permutation(shape[0])
+    texels = np.zeros(((shape[0] + 1) // 2, 1, 4), dtype=np.float32)
+    texels[:, 0, 0], texels[: shape[0] // 2, 0, 1] = rows[0::2], rows[1::2]
+    np.testing.assert_array_equal(run(gather(shape), A=a, rows=texels).matrix("B", shape), a[rows])
+
+
+@every_case
+def test_gather_by_the_trace_and_its_inverse_is_the_identity(run, rng, rows, steps):
+    pivots, a = exchanges(rows, steps, rng), normal(rows, 3, rng)
+    there, back = (run(trace(rows, steps, inverse), pivots=records(pivots))["rows"] for inverse in (False, True))
+    permuted = run(gather(a.shape), A=a, rows=there).matrix("B", a.shape)
+    assert_exact(permuted, a[order(pivots, rows)])
+    assert_exact(run(gather(a.shape), A=permuted, rows=back).matrix("B", a.shape), a)
+
+
+@every_case
+def test_plans_keep_the_rules(rows, steps):
+    for plan in (trace(rows, steps), trace(rows, steps, True), gather((rows, steps))):
+        plan.check()
+    assert trace(rows, steps) is trace(rows, steps)
+    assert gather((rows, steps)) is gather((rows, steps))

@@ -1,0 +1,740 @@
+"""A = P L U, packed: LAPACK's choice of rows, exact where arithmetic is, bounded elsewhere."""
+
+import numpy as np
+import pytest
+import scipy.linalg
+
+from glla.errors import OptionError
+from glla.operations import permutation
+from glla.operations.elimination import plu
+from glla.operations.elimination.counts import flops, steps
+from glla.operations.elimination.panels import PANEL
+from glla.operations.elimination.pivot import NORMS, SECOND, accepted
+from glla.operations.elimination.plu import MANNERS, VARIANTS, choose, diagonal, factor, pivotings
+from glla.passes import PLAIN, Limits, Pass, resident
+from glla.testing import (
+    MATRICES,
+    ROUNDOFF,
+    SHAPES,
+    assert_exact,
+    assert_plu,
+    embedded,
+    integers,
+    normal,
+    permutation_from_piv,
+    unpack_lu,
+    wilkinson_growth,
+)
+
+pytestmark = pytest.mark.threaded
+
+SOFTWARE = Limits(software=True)  # where nothing is fused, and no loop written out, unless it is asked for
+WHOLE = [shape for shape in SHAPES if 0 not in shape]
+# More than one chunk of rows (33, 131), more than 512 rows.
+LARGE = [(131, 131), (1031, 5), (5, 1031)]
+# Panels of 64 columns, groups of 16 rows: about the edges of one and two panels, tall and wide.
+EDGES = [1, 5, 63, 64, 65, 127, 128, 129, 130]
+OBLONG = [(100, 300), (300, 100), (33, 200), (200, 33)]
+PANELS = [(m, n) for m in EDGES for n in EDGES] + OBLONG
+SOME_PANELS = [(64, 64), (65, 65), (63, 129), (129, 63), (130, 130), (72, 200), *OBLONG]
+FEW_PANELS = [(65, 65), (130, 129), (72, 200), (200, 70)]
+# What goes column by column: about the edges of texels of four, of chunks and squares of a search, tall and wide.
+SOME_SHAPES = [(8, 8), (9, 7), (37, 37), (70, 67), (67, 131)]
+BLOCK_NORMS = sorted(set(NORMS) - {"partial"})
+SEARCHES = {*NORMS.values(), SECOND}
+TWO_COLUMNS = [name for name in VARIANTS if name not in MANNERS]
+ROWS_ONLY = [name for name in VARIANTS if "complete" not in pivotings(name)]
+ONE_COLUMN = [name for name in ROWS_ONLY if name in MANNERS]
+FULL = "row_operations_full"
+CHOICES = [(name, pivoting) for name in VARIANTS for pivoting in pivotings(name)]
+MULTIPLIER_LIMIT = 1 + 8 * ROUNDOFF  # of inexact division
+
+every_shape = pytest.mark.parametrize("shape", WHOLE, ids=str)
+some_panels = pytest.mark.parametrize("shape", SOME_PANELS, ids=str)
+every_variant = pytest.mark.parametrize("variant", VARIANTS)
+every_choice = pytest.mark.parametrize(("variant", "pivoting"), CHOICES)
+exchanging_rows = pytest.mark.parametrize("variant", ROWS_ONLY)
+by_two_columns = pytest.mark.parametrize("variant", TWO_COLUMNS)
+column_by_column = pytest.mark.parametrize("variant", ONE_COLUMN)
+every_matrix = pytest.mark.parametrize("name", MATRICES)
+
+
+def plan(shape, pivoting=None, variant="rank2", limits=SOFTWARE, **options):
+    return plu.plan(resident(shape), limits, variant=variant, pivoting=pivoting, **options)
+
+
+def fused_or_not(shape, pivoting, fused):
+    """The blocked variant, as a GPU takes it or as a software rasteriser does."""
+    return plan(shape, pivoting, "blocked", parameters=(("FUSED", int(fused)),))
+
+
+def factors(results, shape):
+    """P, L, U and LAPACK's pivots out of what a plan hands out."""
+    piv = results["records"][:, :2].reshape(-1)[: min(shape)].astype(int)
+    return (permutation_from_piv(piv, shape[0]), *unpack_lu(results.matrix("LU", shape)), piv)
+
+
+def in_order(results, a):
+    """A with its columns in the order of the factorisation: P L U is that."""
+    if "columns" not in results:
+        return a
+    exchanges = results["columns"][0, :, :2].reshape(-1)[: min(a.shape)].astype(int)
+    return a @ permutation_from_piv(exchanges, a.shape[1])
+
+
+def healthy(results, a):
+    """Whether the caller would let the result of a block norm stand."""
+    return accepted(*results["health"][:2], float(np.abs(a).max()), min(a.shape))
+
+
+def small_factors(m, n, rng):
+    """L and U of small integers: partial pivoting finds every row in its place already, and all sums are exact."""
+    k = min(m, n)
+    lower = np.tril(integers(m, k, rng, limit=1), -1) + np.eye(m, k, dtype=np.float32)
+    upper = np.triu(integers(k, n, rng), 1) + embedded(np.diag(rng.choice([1.0, -2.0, 4.0], k)), k, n)
+    return lower, upper
+
+
+def packed_factors(lower, upper):
+    """L below the diagonal, U on and above it."""
+    (m, k), n = lower.shape, upper.shape[1]
+    return embedded(lower - np.eye(m, k), m, n) + embedded(upper, m, n)
+
+
+# ---- exact -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("variant", "shape"),
+    [("rank2", shape) for shape in WHOLE + LARGE + FEW_PANELS]
+    + [("blocked", s) for s in WHOLE + LARGE + PANELS]
+    + [(name, shape) for name in ONE_COLUMN for shape in WHOLE + LARGE + SOME_SHAPES],
+    ids=str,
+)
+def test_integer_factors_are_found_exactly(factorise, rng, shape, variant):
+    lower, upper = small_factors(*shape, rng)
+    results = factorise(plan(shape, variant=variant), lower @ upper)
+    assert_exact(results.matrix("LU", shape), packed_factors(lower, upper))
+    assert factors(results, shape)[3].tolist() == list(range(min(shape)))
+
+
+@pytest.mark.parametrize("variant", ["rank2", *ONE_COLUMN])
+@pytest.mark.parametrize("shape", [(1, 1), (2, 3), (5, 4), (9, 9), (16, 13)], ids=str)
+def test_stop_gives_the_state_in_progress(factorise, rng, shape, variant):
+    lower, upper = small_factors(*shape, rng)
+    for stop in range(1, steps(shape) + 1):
+        done = 2 * stop
+        expected = packed_factors(lower[:, :done], upper[:done])
+        expected[done:, done:] = lower[done:, done:] @ upper[done:, done:]
+        results = factorise(plan(shape, stop=stop, variant=variant), lower @ upper)
+        assert_exact(results.matrix("LU", shape), expected)
+        assert len(results["records"]) == stop
+
+
+@pytest.mark.parametrize("variant", ["rank2", *MANNERS])
+def test_stop_past_the_end_is_the_whole_factorisation(variant):
+    assert len(plan((5, 5), stop=99, variant=variant).steps) == len(plan((5, 5), variant=variant).steps)
+
+
+@pytest.mark.parametrize("stop", [0, -1])
+@every_variant
+def test_stop_is_at_least_one(stop, variant):
+    with pytest.raises(OptionError, match=f"^plu: stop must be at least 1, got {stop}$"):
+        plan((5, 5), stop=stop, variant=variant)
+
+
+def test_blocked_does_not_stop():
+    message = "^plu: variant blocked takes no stop, its columns are not done two by two; use rank2$"
+    for stop in (1, 99):
+        with pytest.raises(OptionError, match=message):
+            plan((5, 5), stop=stop, variant="blocked")
+
+
+@every_choice
+@pytest.mark.parametrize("shape", WHOLE + FEW_PANELS, ids=str)
+def test_identity_is_its_own_factors(factorise, shape, pivoting, variant):
+    eye = np.eye(*shape, dtype=np.float32)
+    assert_exact(factorise(plan(shape, pivoting, variant=variant), eye).matrix("LU", shape), eye)
+
+
+@pytest.mark.parametrize("name", ["permutation", "bad_pairs", "swapped_pairs", "antidiagonal"])
+@pytest.mark.parametrize(
+    ("variant", "shape"),
+    [(name, shape) for name in VARIANTS for shape in WHOLE + (SOME_PANELS if name in TWO_COLUMNS else [(70, 67)])],
+    ids=str,
+)
+def test_permutations_are_exact(factorise, rng, shape, name, variant):
+    a = MATRICES[name](*shape, rng)
+    results = factorise(plan(shape, variant=variant), a)
+    p, lower, upper, _ = factors(results, shape)
+    assert_exact(lower, np.eye(*lower.shape))
+    assert_exact(p @ lower @ upper, in_order(results, a))
+
+
+@pytest.mark.parametrize("pivoting", BLOCK_NORMS)
+@by_two_columns
+@pytest.mark.parametrize("n", [2, 4, 5, 8, 17, 130])
+def test_block_norms_exchange_rows_within_a_texel(factorise, n, pivoting, variant):
+    a = MATRICES["swapped_pairs"](n, n, None)
+    results = factorise(plan((n, n), pivoting, variant=variant), a)
+    p, lower, upper, _ = factors(results, (n, n))
+    assert healthy(results, a)
+    assert_exact(p @ lower @ upper, a)
+
+
+# ---- singular panels ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("variant", "shape"),
+    [(name, shape) for name in TWO_COLUMNS for shape in ((130, 130), (129, 200), (300, 100))]
+    + [(name, (97, 99)) for name in ONE_COLUMN],
+    ids=str,
+)
+@pytest.mark.parametrize("columns", [[0], [63], [64], [70], [64, 65, 66, 71], range(64, 96), range(60, 70)], ids=str)
+def test_columns_without_a_pivot_are_found_exactly(factorise, rng, shape, columns, variant):
+    """A zero on U's diagonal, with nothing but zeros in L's column below: elimination goes on as if nothing was."""
+    columns = list(columns)
+    lower, upper = small_factors(*shape, rng)
+    upper[columns, columns] = 0
+    lower[:, columns] = np.eye(*lower.shape)[:, columns]
+    results = factorise(plan(shape, variant=variant), lower @ upper)
+    assert_exact(results.matrix("LU", shape), packed_factors(lower, upper))
+    assert factors(results, shape)[3].tolist() == list(range(min(shape)))
+
+
+@pytest.mark.parametrize(
+    ("variant", "rank"),
+    [(name, rank) for name in TWO_COLUMNS for rank in (1, 10, 63, 64, 65, 70)]
+    + [(name, rank) for name in ONE_COLUMN for rank in (1, 10, 39)],
+)
+def test_rank_is_deficient(factorise, rng, rank, variant):
+    """Integers, so that what remains behind the rank is zero, not what rounding has left."""
+    shape = (130, 131) if variant in TWO_COLUMNS else (40, 42)
+    lower, upper = small_factors(*shape, rng)
+    lower[:, rank:], upper[rank:] = np.eye(shape[0])[:, rank:], 0
+    results = factorise(plan(shape, variant=variant), lower @ upper)
+    assert_exact(results.matrix("LU", shape), packed_factors(lower, upper))
+
+
+@exchanging_rows
+@pytest.mark.parametrize("gone", [range(70, 71), range(64, 128), range(64), range(129, 130)], ids=str)
+def test_columns_of_zeros(factorise, rng, gone, variant):
+    a = normal(130, 140, rng)
+    a[:, gone] = 0
+    p, lower, upper, piv = factors(factorise(plan(a.shape, variant=variant), a), a.shape)
+    assert_plu(a, p, lower, upper, multiplier_limit=MULTIPLIER_LIMIT)
+    assert not upper[:, gone].any()
+    assert all(piv[j] == j for j in gone)
+
+
+# ---- bounded -----------------------------------------------------------------------------------------------------
+
+
+@every_matrix
+@every_shape
+def test_partial_is_within_its_bound(factorise, rng, name, shape):
+    a = MATRICES[name](*shape, rng)
+    p, lower, upper, _ = factors(factorise(plan(shape), a), shape)
+    assert_plu(a, p, lower, upper, multiplier_limit=MULTIPLIER_LIMIT)
+
+
+@every_matrix
+@pytest.mark.parametrize("shape", FEW_PANELS, ids=str)
+def test_blocked_is_within_its_bound(factorise, rng, name, shape):
+    a = MATRICES[name](*shape, rng)
+    p, lower, upper, _ = factors(factorise(plan(shape, variant="blocked"), a), shape)
+    assert_plu(a, p, lower, upper, multiplier_limit=MULTIPLIER_LIMIT)
+
+
+@every_matrix
+def test_blocked_is_within_its_bound_for_a_part_of_a_panel(factorise, rng, name):
+    for shape in WHOLE:
+        a = MATRICES[name](*shape, rng)
+        p, lower, upper, _ = factors(factorise(plan(shape, variant="blocked"), a), shape)
+        assert_plu(a, p, lower, upper, multiplier_limit=MULTIPLIER_LIMIT)
+
+
+@every_matrix
+@pytest.mark.parametrize("variant", MANNERS)
+def test_column_by_column_is_within_its_bound(factorise, rng, name, variant):
+    for shape in WHOLE:
+        a = MATRICES[name](*shape, rng)
+        results = factorise(plan(shape, variant=variant), a)
+        p, lower, upper, _ = factors(results, shape)
+        assert_plu(in_order(results, a), p, lower, upper, multiplier_limit=MULTIPLIER_LIMIT)
+
+
+@pytest.mark.parametrize("shape", LARGE, ids=str)
+@pytest.mark.parametrize("name", ["normal", "conditioned", "graded", "singular"])
+@every_variant
+def test_large_matrices_are_within_their_bound(factorise, rng, name, shape, variant):
+    a = MATRICES[name](*shape, rng)
+    results = factorise(plan(shape, variant=variant), a)
+    p, lower, upper, _ = factors(results, shape)
+    assert_plu(in_order(results, a), p, lower, upper, multiplier_limit=MULTIPLIER_LIMIT)
+
+
+@pytest.mark.parametrize("pivoting", BLOCK_NORMS)
+@every_matrix
+@pytest.mark.parametrize(("variant", "shapes"), [("rank2", WHOLE), ("blocked", FEW_PANELS)], ids=TWO_COLUMNS)
+def test_block_norms_are_within_the_bound_or_say_so(factorise, rng, name, pivoting, variant, shapes):
+    for shape in shapes:
+        a = MATRICES[name](*shape, rng)
+        results = factorise(plan(shape, pivoting, variant=variant), a)
+        if healthy(results, a):
+            assert_plu(a, *factors(results, shape)[:3])
+
+
+@pytest.mark.parametrize("pivoting", BLOCK_NORMS)
+def test_no_small_matrix_passes_as_healthy_that_is_not(factorise, rng, pivoting):
+    accepted_ones = 0
+    for _ in range(200):
+        m, n = rng.integers(2, 12, 2)
+        a = normal(m, n, rng) * 10 ** rng.uniform(-3, 0, (m, n)).astype(np.float32)
+        results = factorise(plan(a.shape, pivoting), a)
+        if healthy(results, a):
+            accepted_ones += 1
+            assert_plu(a, *factors(results, a.shape)[:3])
+    assert accepted_ones > 20
+
+
+@pytest.mark.parametrize("pivoting", BLOCK_NORMS)
+@pytest.mark.parametrize("name", ["identity", "diagonal", "spd", "toeplitz", "lower"])
+@pytest.mark.parametrize("n", [2, 3, 16, 37, 130])
+@by_two_columns
+def test_block_norms_do_well_where_the_diagonal_does(factorise, rng, name, n, pivoting, variant):
+    a = MATRICES[name](n, n, rng)
+    assert healthy(factorise(plan(a.shape, pivoting, variant=variant), a), a)
+
+
+@pytest.mark.parametrize("pivoting", BLOCK_NORMS)
+@pytest.mark.parametrize("name", ["bad_pairs", "ones", "zeros"])
+@pytest.mark.parametrize("n", [4, 8, 17, 130])
+@by_two_columns
+def test_block_norms_say_that_there_is_no_good_pair(factorise, rng, name, n, pivoting, variant):
+    a = MATRICES[name](n, n, rng)
+    assert not healthy(factorise(plan(a.shape, pivoting, variant=variant), a), a)
+
+
+@every_choice
+def test_a_bad_pair_in_the_second_panel_shows_in_the_health(factorise, pivoting, variant):
+    a = np.eye(130, dtype=np.float32)
+    a[100:102, 100:102] = 1e-4 * np.eye(2)
+    a[101, 101] = 2.0
+    results = factorise(plan(a.shape, pivoting, variant=variant), a)
+    ratio, largest, smallest = results["health"]
+    assert largest == 2
+    if pivoting == "partial":  # of the second column of a pair only
+        assert (ratio, smallest) == (1, 1)
+        return
+    if pivoting == "complete":  # the smallest pivots come last
+        assert (ratio, smallest) == (1, np.float32(1e-4))
+        return
+    assert 1e-5 < ratio < 1.1e-4 and 5e-5 < smallest < 0.1
+    assert not healthy(results, a)
+
+
+# ---- one variant against the other -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("pivoting", "shape"),
+    [("partial", shape) for shape in PANELS] + [(norm, shape) for norm in BLOCK_NORMS for shape in SOME_PANELS],
+    ids=str,
+)
+def test_variants_agree_to_the_last_bit(device, factorise, rng, shape, pivoting):
+    """They do the same operations in the same order; llvmpipe does as the text says, and contracts nothing."""
+    if "llvmpipe" not in device.info.renderer:
+        pytest.skip("another driver may contract one of them")
+    a = normal(*shape, rng)
+    one, two = (factorise(plan(shape, pivoting, variant=variant), a) for variant in TWO_COLUMNS)
+    assert_exact(one.matrix("LU", shape), two.matrix("LU", shape))
+    for name in ("pivots", "healths"):
+        np.testing.assert_array_equal(one[name], two[name])
+
+
+def zeros_and_ties(m, n, rng):
+    """Columns without a pivot, and many equal candidates."""
+    a = integers(m, n, rng, limit=1)
+    a[:, rng.integers(n, size=1 + n // 4)] = 0
+    return a
+
+
+@pytest.mark.parametrize("pivoting", NORMS)
+@pytest.mark.parametrize("shape", [*SOME_PANELS, (1, 1), (5, 4), (4, 7), (257, 70)], ids=str)
+@pytest.mark.parametrize("make", [normal, zeros_and_ties])
+def test_fused_steps_give_what_single_passes_give(device, factorise, rng, make, shape, pivoting):
+    """Pivots too: the fragments that search reduce their rows as the others do."""
+    if "llvmpipe" not in device.info.renderer:
+        pytest.skip("another driver may contract one of them")
+    a = make(*shape, rng)
+    one, two = (factorise(fused_or_not(shape, pivoting, fused), a) for fused in (False, True))
+    assert_exact(one.matrix("LU", shape), two.matrix("LU", shape))
+    for name in ("pivots", "healths"):
+        np.testing.assert_array_equal(one[name], two[name])
+
+
+@pytest.mark.parametrize("pivoting", NORMS)
+@pytest.mark.parametrize("make", [normal, zeros_and_ties])
+def test_fused_steps_factor(factorise, rng, make, pivoting):
+    for shape in FEW_PANELS:
+        a = make(*shape, rng)
+        results = factorise(fused_or_not(shape, pivoting, True), a)
+        p, lower, upper, _ = factors(results, shape)
+        if pivoting == "partial" or healthy(results, a):
+            assert_plu(a, p, lower, upper)
+
+
+@pytest.mark.parametrize("pivoting", NORMS)
+def test_fused_steps_save_a_search_each(pivoting):
+    for shape in SOME_PANELS:
+        counts = {}
+        for fused in (False, True):
+            made = fused_or_not(shape, pivoting, fused)
+            shaders = [step.shader for step in made.steps if isinstance(step, Pass)]
+            steps_made = [shaders.count(name) for name in ("plu/rank2/eliminate", "plu/blocked/panel_step")]
+            counts[fused] = [*steps_made, sum(name in SEARCHES for name in shaders)]
+        count, panels, searches = steps(shape), -(-min(shape) // PANEL), 2 if pivoting == "partial" else 1
+        assert counts[False] == [count, 0, searches * count]
+        assert counts[True] == [0, count, searches * count - count + panels]
+
+
+@column_by_column
+@pytest.mark.parametrize("shape", WHOLE + LARGE + SOME_SHAPES, ids=str)
+def test_one_column_or_two_is_the_same(device, factorise, rng, shape, variant):
+    """Each entry takes the same multiplications and subtractions, one after the other, in a step or in two."""
+    if "llvmpipe" not in device.info.renderer:
+        pytest.skip("another driver may contract one of them")
+    a = normal(*shape, rng)
+    one, two = (factorise(plan(shape, variant=name), a) for name in (variant, "rank2"))
+    assert_exact(one.matrix("LU", shape), two.matrix("LU", shape))
+    np.testing.assert_array_equal(one["pivots"], two["pivots"])
+
+
+# ---- complete pivoting -------------------------------------------------------------------------------------------
+
+
+def complete_choice(a):
+    """Exchanges of rows and columns, by NumPy: the largest entry of what remains, the first one row by row."""
+    a = a.astype(np.float64)
+    rows, columns = [], []
+    for k in range(min(a.shape)):
+        p, q = np.unravel_index(np.argmax(np.abs(a[k:, k:])), (a.shape[0] - k, a.shape[1] - k))
+        rows.append(int(p) + k)
+        columns.append(int(q) + k)
+        a[[k, rows[-1]]] = a[[rows[-1], k]]
+        a[:, [k, columns[-1]]] = a[:, [columns[-1], k]]
+        if a[k, k]:
+            a[k + 1 :, k] /= a[k, k]
+            a[k + 1 :, k + 1 :] -= np.outer(a[k + 1 :, k], a[k, k + 1 :])
+    return rows, columns
+
+
+def exchanges(results, name, count):
+    """The exchanges that a result records, two in a texel."""
+    (records,) = results[name]
+    assert records[:, 2].tolist() == list(range(0, 2 * len(records), 2)) and not records[:, 3].any()
+    return records[:, :2].reshape(-1)[:count].astype(int).tolist()
+
+
+@pytest.mark.parametrize("shape", WHOLE + SOME_SHAPES, ids=str)
+def test_the_largest_of_all_that_remains_is_the_pivot(factorise, rng, shape):
+    a = normal(*shape, rng)
+    results = factorise(plan(shape, variant=FULL), a)
+    found = tuple(exchanges(results, name, min(shape)) for name in ("pivots", "columns"))
+    assert found == complete_choice(a)
+    _, _, upper, _ = factors(results, shape)
+    assert (np.abs(upper) <= np.abs(np.diagonal(upper))[:, None]).all()
+
+
+@pytest.mark.parametrize("n", [9, 20, 40])
+def test_of_equal_entries_the_first_row_wins(factorise, n):
+    """More than a square of a search. All ones: the first is the pivot, and nothing remains."""
+    for a in (np.ones((n, n)), np.fliplr(np.eye(n)), -np.ones((n, n)) + 2 * np.eye(n)[::-1]):
+        results = factorise(plan((n, n), variant=FULL), a.astype(np.float32))
+        # Only the first choice: later ones are among entries that rounding may have made different.
+        p, q = (exchanges(results, name, n)[0] for name in ("pivots", "columns"))
+        assert [p, q] == [int(one[0]) for one in np.nonzero(np.abs(a) == np.abs(a).max())]
+
+
+@pytest.mark.parametrize("rank", [0, 1, 5, 8])
+def test_complete_pivoting_puts_the_rank_first(factorise, rng, rank):
+    """Rows and columns of zeros go to the end, wherever they were."""
+    a = np.zeros((20, 23), np.float32)
+    rows, columns = rng.permutation(20)[:rank], rng.permutation(23)[:rank]
+    a[np.ix_(rows, columns)] = normal(rank, rank, rng)
+    results = factorise(plan(a.shape, variant=FULL), a)
+    p, lower, upper, _ = factors(results, a.shape)
+    assert (np.diagonal(upper)[:rank] != 0).all() and not upper[rank:].any()
+    assert_plu(in_order(results, a), p, lower, upper, multiplier_limit=MULTIPLIER_LIMIT)
+
+
+def test_complete_pivoting_does_not_grow(factorise):
+    """Wilkinson's matrix: partial pivoting lets the last column grow to 2^19."""
+    a = wilkinson_growth(20, 20, order=20)
+    for variant, growth in (("row_operations", 2.0**19), (FULL, 2.0)):
+        _, _, upper, _ = factors(factorise(plan(a.shape, variant=variant), a), a.shape)
+        assert np.abs(upper).max() == growth
+
+
+@pytest.mark.parametrize("side", VARIANTS[FULL].parameters["SIDE"])
+@pytest.mark.parametrize("shape", [(1, 1), (17, 5), (33, 40)], ids=str)
+def test_the_side_of_a_search_changes_nothing_but_passes(factorise, rng, side, shape):
+    a = integers(*shape, rng, limit=2)  # many equal candidates
+    one, two = (factorise(plan(shape, variant=FULL, parameters=given), a) for given in ((), (("SIDE", side),)))
+    for name in ("LU", "pivots", "columns", "healths"):
+        np.testing.assert_array_equal(one[name], two[name])
+
+
+def test_a_smaller_side_takes_more_passes():
+    passes = {side: len(plan((40, 40), variant=FULL, parameters=(("SIDE", side),)).steps) for side in (2, 4, 16)}
+    assert passes[2] > passes[4] > passes[16]
+
+
+@pytest.mark.parametrize(
+    ("variant", "given", "message"),
+    [
+        (FULL, ("SIDE", 3), "SIDE must be one of 8, 2, 4, 16, got 3"),
+        (FULL, ("DEPTH", 8), "has no parameter 'DEPTH'; its parameters are: SIDE"),
+        ("rank2", ("SIDE", 8), "has no parameter 'SIDE'; its parameters are: none"),
+    ],
+)
+def test_unknown_parameters(variant, given, message):
+    with pytest.raises(OptionError) as caught:
+        plan((5, 5), variant=variant, parameters=(given,))
+    assert str(caught.value) == f"plu[{variant}]: {message}"
+
+
+@pytest.mark.parametrize("pivoting", [*NORMS, "complete"])
+@pytest.mark.parametrize("variant", MANNERS)
+def test_column_by_column_there_is_no_choice_of_pivoting(variant, pivoting):
+    (own,) = pivotings(variant)
+    if pivoting == own:
+        assert plan((5, 5), pivoting, variant=variant).operation == f"plu[{variant}, {own}]"
+        return
+    with pytest.raises(OptionError) as caught:
+        plan((5, 5), pivoting, variant=variant)
+    assert str(caught.value) == (
+        f"plu: variant {variant} goes column by column, so its pivoting must be {own}, got {pivoting!r}; "
+        "block norms are for rank2 and blocked"
+    )
+
+
+# ---- LAPACK ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore:Diagonal number:scipy.linalg.LinAlgWarning")
+@pytest.mark.parametrize("name", ["normal", "uniform", "permutation", "graded", "diagonal", "antidiagonal"])
+@pytest.mark.parametrize(
+    "shape", [(1, 1), (3, 3), (17, 17), (37, 37), (29, 13), (13, 29), (131, 131), (1031, 5)], ids=str
+)
+@pytest.mark.parametrize("zero_column", [False, True])
+@exchanging_rows
+def test_pivots_are_lapacks(factorise, rng, name, shape, zero_column, variant):
+    a = MATRICES[name](*shape, rng)
+    if zero_column:
+        a[:, shape[1] // 2] = 0  # no pivot there: the row stays
+    piv = factors(factorise(plan(shape, variant=variant), a), shape)[3]
+    assert piv.tolist() == scipy.linalg.lu_factor(a)[1].tolist()
+
+
+@pytest.mark.filterwarnings("ignore:Diagonal number:scipy.linalg.LinAlgWarning")
+@some_panels
+def test_pivots_of_panels_are_lapacks(factorise, rng, shape):
+    for name in ("normal", "permutation", "antidiagonal", "graded"):
+        a = MATRICES[name](*shape, rng)
+        a[:, shape[1] - shape[1] // 3 :: 20] = 0
+        piv = factors(factorise(plan(shape, variant="blocked"), a), shape)[3]
+        assert piv.tolist() == scipy.linalg.lu_factor(a)[1].tolist(), name
+
+
+# ---- records -----------------------------------------------------------------------------------------------------
+
+
+@every_variant
+@pytest.mark.parametrize("shape", [(1, 1), (2, 3), (7, 5), (5, 7), (37, 37), (67, 3), (130, 129), (70, 200)], ids=str)
+def test_records_lead_to_the_permutation(run, factorise, rng, shape, variant):
+    a = normal(*shape, rng)
+    results = factorise(plan(shape, variant=variant), a)
+    assert results["pivots"].shape == results["healths"].shape == (1, steps(shape), 4)
+    assert (
+        results["records"][:, 2].tolist() == list(range(0, 2 * steps(shape), 2)) and not results["records"][:, 3].any()
+    )
+    p, lower, upper, _ = factors(results, shape)
+    order = p.argmax(axis=0)
+    rows = run(permutation.trace(shape[0], steps(shape)), pivots=results["pivots"])["rows"]
+    back = run(permutation.trace(shape[0], steps(shape), inverse=True), pivots=results["pivots"])["rows"]
+    assert rows[:, 0, :2].reshape(-1)[: shape[0]].tolist() == order.tolist()
+    assert back[:, 0, :2].reshape(-1)[: shape[0]].tolist() == np.argsort(order).tolist()
+    permuted = run(permutation.gather(shape), A=in_order(results, a), rows=rows).matrix("B", shape)
+    assert_exact(permuted, in_order(results, a)[order])
+    assert_plu(permuted, np.eye(shape[0], dtype=np.float32), lower, upper)
+
+
+# ---- character ---------------------------------------------------------------------------------------------------
+
+
+@exchanging_rows
+@pytest.mark.parametrize("shape", [(5, 5), (6, 6), (5, 8), (6, 9), (130, 130), (70, 200)], ids=str)
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("row", [0, 3, 4, -1])
+def test_not_finite_in_the_last_column_stays_there(factorise, rng, shape, bad, row, variant):
+    a = normal(*shape, rng)
+    clean = factorise(plan(shape, variant=variant), a).matrix("LU", shape)
+    a[row, -1] = bad
+    lu = factorise(plan(shape, variant=variant), a).matrix("LU", shape)
+    np.testing.assert_array_equal(lu[:, :-1], clean[:, :-1])
+    assert not np.isfinite(lu[:, -1]).all()
+
+
+@exchanging_rows
+@pytest.mark.parametrize("shape", [(130, 140), (70, 200), (200, 70)], ids=str)
+@pytest.mark.parametrize(("i", "j"), [(0, 0), (3, 63), (68, 64), (30, 65), (1, 69), (69, 69)])
+def test_nan_leaves_the_columns_before_it_alone(factorise, rng, shape, i, j, variant):
+    """L and U are final there but for the order of L's rows, which later pivots decide."""
+    a = normal(*shape, rng)
+    clean = factorise(plan(shape, variant=variant), a).matrix("LU", shape)
+    a[i, j] = np.nan
+    results = factorise(plan(shape, variant=variant), a)
+    lu, done = results.matrix("LU", shape), j - j % 2  # the two columns of a step are searched together
+    np.testing.assert_array_equal(lu[:done, :done], clean[:done, :done])
+    for c in range(done):
+        np.testing.assert_array_equal(np.sort(lu[c + 1 :, c]), np.sort(clean[c + 1 :, c]))
+    assert np.isnan(lu[:, j]).any()
+    assert np.isfinite(results["records"]).all()
+
+
+# ---- what follows from the factors -------------------------------------------------------------------------------
+
+
+@every_shape
+def test_factors_are_taken_apart(run, rng, shape):
+    lu = normal(*shape, rng)
+    lower, upper = unpack_lu(lu)
+    assert_exact(run(factor(shape, "L"), LU=lu).matrix("L", lower.shape), lower)
+    assert_exact(run(factor(shape, "U"), LU=lu).matrix("U", upper.shape), upper)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 16, 17, 37, 131])
+@pytest.mark.parametrize("make", [integers, normal])
+def test_diagonal_and_the_largest_of_each_column(run, rng, n, make):
+    lu = make(n, n, rng)
+    texels = run(diagonal(n), LU=lu)["diagonal"][:, 0]
+    u, largest = texels[:, :2].reshape(-1), texels[:, 2:].reshape(-1)
+    assert_exact(u[:n], lu.diagonal())
+    assert_exact(largest[:n], np.abs(np.triu(lu)).max(axis=0))
+    assert not u[n:].any() and not largest[n:].any()
+
+
+# ---- the plan ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("pivoting", NORMS)
+@pytest.mark.parametrize("variant", TWO_COLUMNS)
+def test_plan_keeps_the_rules(pivoting, variant):
+    plainest = Limits(texture_size=1024, draw_buffers=4, uniform_block=1024)  # less than OpenGL 3.3 grants
+    for shape in WHOLE + LARGE + SOME_PANELS:
+        made = plan(shape, pivoting, variant=variant)
+        made.check(plainest)
+        assert made.operation == f"plu[{variant}, {pivoting}]"
+        shaders = [step.shader for step in made.steps if isinstance(step, Pass)]
+        assert shaders.count("plu/rank2/eliminate") == steps(shape)
+        assert sum(name in SEARCHES for name in shaders) == steps(shape) * (2 if pivoting == "partial" else 1)
+        if variant == "rank2":
+            plan(shape, pivoting, stop=1).check()
+        assert plan(shape, pivoting, variant=variant) is made
+        assert made.operands == ("A",) and set(made.results) == {"LU", "pivots", "health"}
+
+
+@pytest.mark.parametrize("variant", MANNERS)
+def test_plan_column_by_column_keeps_the_rules(variant):
+    plainest = Limits(texture_size=1024, draw_buffers=4, uniform_block=1024)
+    results = {"LU", "pivots", "health"} | ({"columns"} if variant == FULL else set())
+    for shape in [*WHOLE, (300, 20), (20, 300)]:
+        made = plan(shape, variant=variant)
+        made.check(plainest)
+        assert made.operands == ("A",) and set(made.results) == results
+        shaders = [step.shader for step in made.steps if isinstance(step, Pass)]
+        assert shaders[0] == "plu/columns/to_vectors"
+        assert shaders[-2:] == ["plu/columns/from_vectors", "plu/columns/pair_records"]
+        normalise = "plu/columns/next_column" if variant == "extra_column" else "plu/columns/multipliers"
+        assert shaders.count(normalise) == min(shape) + (variant == "extra_column")
+        for shader in ("plu/columns/search", "plu/columns/rank1"):
+            assert shaders.count(shader) == min(shape)
+
+
+def test_the_extra_column_is_searched_before_the_rest_is_reduced():
+    """And from nothing but itself: the search of step k + 1 reads nothing that the reduction of step k writes."""
+    made = [step for step in plan((9, 9), variant="extra_column").steps if isinstance(step, Pass)]
+    names = [step.shader for step in made]
+    searches = [i for i, name in enumerate(names) if name == "plu/columns/search"]
+    reductions = [i for i, name in enumerate(names) if name == "plu/columns/rank1"]
+    assert all(search < reduction for search, reduction in zip(searches[1:], reductions, strict=False))
+    assert all(set(made[i].reads) <= {"extra", "extra_ping", "extra_pong"} for i in searches)
+
+
+def test_what_is_drawn_shrinks():
+    """The quad of the elimination has its corner at place (k, k), but for the row before, drawn once more."""
+    made = plan((12, 12), variant="row_operations")
+    quads = [made.drawn(step) for step in made.steps if isinstance(step, Pass) and step.shader == "plu/columns/rank1"]
+    assert [(quad.x, quad.y) for quad in quads] == [(k, max(k - 1, 0)) for k in range(12)]
+    assert all((quad.x + quad.width, quad.y + quad.height) == (12, 12) for quad in quads)
+
+
+@pytest.mark.parametrize(("shape", "panels", "updates"), [
+    ((64, 64), 1, 0), ((64, 65), 1, 0), ((65, 64), 1, 0), ((65, 65), 2, 1), ((128, 128), 2, 4), ((33, 200), 1, 0),
+    ((130, 130), 3, 5 + 1), ((300, 100), 2, 15),
+])  # fmt: skip
+def test_passes_of_a_blocked_plan(shape, panels, updates):
+    """A product for each group of 16 rows below a panel; an update is of rank 64, so a panel is passed over once."""
+    shaders = [step.shader for step in plan(shape, variant="blocked").steps if isinstance(step, Pass)]
+    assert shaders.count("plu/blocked/copy_panel") == shaders.count("pivot/factor_records") == panels
+    assert shaders.count("plu/blocked/update") == updates
+
+
+def test_unknown_variant():
+    with pytest.raises(OptionError, match=rf"^plu: variant must be one of {', '.join(VARIANTS)}, got 'recursive'$"):
+        plan((2, 2), variant="recursive")
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (512, 9000), (9000, 512), (513, 513), (4096, 4096)], ids=str)
+def test_choice_is_a_variant(shape):
+    variant, parameters = choose(resident(shape), PLAIN)
+    assert variant in VARIANTS and VARIANTS[variant].settle(variant, parameters) is not None
+
+
+@pytest.mark.parametrize("limits", [PLAIN, SOFTWARE], ids=["GPU", "software"])
+@pytest.mark.parametrize("shape", [(1, 1), (200, 300)], ids=str)
+def test_the_choice_is_what_is_planned(limits, shape):
+    variant, parameters = choose(resident(shape), limits)
+    made = plan(shape, None, None, limits)
+    assert str(made) == str(plan(shape, None, variant, limits, parameters=parameters))
+
+
+def test_a_gpu_fuses_steps_and_writes_loops_out():
+    both = (("FUSED", 1), ("UNROLL", 1))
+    assert str(plan((70, 130), variant="blocked", limits=PLAIN)) == str(
+        plan((70, 130), variant="blocked", parameters=both)
+    )
+
+
+def test_plans_of_what_follows_keep_the_rules():
+    for shape in WHOLE:
+        for made in (factor(shape, "L"), factor(shape, "U"), diagonal(shape[0])):
+            made.check()
+    assert factor((3, 4), "L") is factor((3, 4), "L") and diagonal(5) is diagonal(5)
+
+
+@pytest.mark.parametrize(
+    ("shape", "expected"), [((1, 1), 0), ((2, 2), 2), ((3, 3), 10), ((3, 2), 4), ((100, 100), 656700)]
+)
+def test_flops_are_counted(shape, expected):
+    assert flops(shape) == expected
+    for variant in VARIANTS:
+        assert plan(shape, variant=variant).cost.flops == expected
+
+
+def test_unknown_pivoting():
+    with pytest.raises(OptionError, match="pivoting: must be one of partial, harmonic, geometric, got 'complete'"):
+        plan((2, 2), "complete")

@@ -1,0 +1,263 @@
+"""The reduced row echelon form: of integers exactly, of floats within its bound; and block norms that own up."""
+
+import numpy as np
+import pytest
+
+from glla.errors import OptionError
+from glla.operations import triangular
+from glla.operations.elimination import rref
+from glla.operations.elimination.pivot import NORMS, accepted
+from glla.operations.elimination.rref import VARIANTS, flops, steps
+from glla.passes import PLAIN, Limits, Pass, resident
+from glla.testing import MATRICES, SHAPES, assert_exact, assert_rref, assert_rref_exact, exact_rref, integers, normal
+
+pytestmark = pytest.mark.threaded
+
+SOFTWARE = Limits(software=True)
+WHOLE = [shape for shape in SHAPES if 0 not in shape]
+LARGE = [(131, 131), (1031, 5), (5, 300)]
+BLOCK_NORMS = sorted(set(NORMS) - {"partial"})
+EPSILON = 2.0**-23
+
+every_shape = pytest.mark.parametrize("shape", WHOLE, ids=str)
+every_pivoting = pytest.mark.parametrize("pivoting", NORMS)
+every_block_norm = pytest.mark.parametrize("pivoting", BLOCK_NORMS)
+
+
+def plan(shape, pivoting="harmonic", variant="rank2", limits=SOFTWARE):
+    return rref.plan(resident(shape), limits, variant=variant, pivoting=pivoting)
+
+
+def reduced(results, shape):
+    """R, and the pivot columns that the records name."""
+    found = results["records"][:, :2].reshape(-1) >= 0
+    return results.matrix("R", shape), tuple(int(j) for j in np.flatnonzero(found))
+
+
+def healthy(results, a):
+    """Whether the caller would let the result of a block norm stand."""
+    rank = len(reduced(results, a.shape)[1])
+    return rank == min(a.shape) and accepted(*results["health"][:2], float(np.abs(a).max()), rank)
+
+
+def echelon(m, n, rank, rng):
+    """An echelon form of small integers, with pivots in random columns."""
+    pivots = np.sort(rng.choice(n, rank, replace=False))
+    r = np.zeros((m, n), dtype=np.float32)
+    for i, j in enumerate(pivots):
+        r[i, j + 1 :] = rng.integers(-3, 4, n - j - 1)
+    r[:, pivots] = np.eye(m, rank)
+    return r, tuple(pivots.tolist())
+
+
+def hidden(r, rng):
+    """A matrix with this echelon form; partial pivoting finds each pivot row in its place, and all sums are exact."""
+    m = len(r)
+    lower = np.tril(integers(m, m, rng, limit=1), -1) + np.eye(m, dtype=np.float32)
+    return lower @ r
+
+
+# ---- exact -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", WHOLE + LARGE, ids=str)
+@pytest.mark.parametrize("deficiency", [0, 1, 2, 5])
+def test_integers_are_exact(factorise, rng, shape, deficiency):
+    r, pivots = echelon(*shape, max(min(shape) - deficiency, 0), rng)
+    result, found = reduced(factorise(plan(shape, "partial"), hidden(r, rng)), shape)
+    assert_exact(result, r)
+    assert found == pivots
+
+
+@pytest.mark.parametrize("name", ["identity", "permutation", "bad_pairs", "swapped_pairs", "antidiagonal", "zeros"])
+@every_shape
+def test_permutations_are_exact(factorise, rng, name, shape):
+    a = MATRICES[name](*shape, rng)
+    r, pivots = reduced(factorise(plan(shape, "partial"), a), shape)
+    expected, expected_pivots = exact_rref(a)
+    assert_exact(r, expected.astype(np.float32))
+    assert pivots == expected_pivots
+
+
+@every_block_norm
+@pytest.mark.parametrize("name", ["identity", "swapped_pairs", "toeplitz"])
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 17, 37])
+def test_block_norms_reach_the_identity(factorise, rng, name, n, pivoting):
+    a = MATRICES[name](n, n, rng)
+    results = factorise(plan(a.shape, pivoting), a)
+    r, pivots = reduced(results, a.shape)
+    assert healthy(results, a)
+    assert_exact(r, np.eye(n))
+    assert pivots == tuple(range(n))
+
+
+# ---- bounded -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", sorted(set(MATRICES) - {"hilbert"}))
+@every_shape
+def test_partial_is_within_its_bound(factorise, rng, name, shape):
+    a = MATRICES[name](*shape, rng)
+    scale = float(np.abs(a).max(initial=0))
+    absolute = 0.0 if name in ("graded", "tiny", "lower", "upper") else max(shape) * EPSILON * scale
+    assert_rref(a, *reduced(factorise(plan(shape, "partial"), a, absolute), shape), tol=absolute)
+
+
+@pytest.mark.parametrize("name", ["integers", "singular", "ones", "diagonal", "zeros", "wilkinson_growth"])
+@every_shape
+def test_relative_tolerance_finds_the_rank(factorise, rng, name, shape):
+    a = MATRICES[name](*shape, rng)
+    assert_rref_exact(a, *reduced(factorise(plan(shape, "partial"), a, relative=EPSILON), shape))
+
+
+@every_block_norm
+@pytest.mark.parametrize("name", MATRICES)
+def test_block_norms_are_within_the_bound_or_say_so(factorise, rng, name, pivoting):
+    for shape in WHOLE:
+        a = MATRICES[name](*shape, rng)
+        results = factorise(plan(shape, pivoting), a)
+        if healthy(results, a):
+            assert_rref(a, *reduced(results, shape))
+
+
+@every_block_norm
+@pytest.mark.parametrize("name", ["spd", "diagonal", "toeplitz", "lower"])
+@pytest.mark.parametrize("n", [2, 3, 16, 37])
+def test_block_norms_do_well_where_the_diagonal_does(factorise, rng, name, n, pivoting):
+    a = MATRICES[name](n, n, rng)
+    assert healthy(factorise(plan(a.shape, pivoting), a), a)
+
+
+@every_block_norm
+@pytest.mark.parametrize(
+    "a",
+    [
+        np.eye(4)[[0, 2, 1, 3]],  # nonsingular, but every texel of its rows is singular
+        np.ones((2, 2)),
+        np.zeros((3, 3)),
+        [[0, 1, 0], [0, 0, 1]],  # the leading columns are dependent
+        [[1, 1, 0], [1, 1, 1], [1, 1, 2]],
+        [[1, 0], [0, 1e-4]],
+    ],
+    ids=["e0 e2 e1 e3", "ones", "zeros", "late pivots", "equal columns", "small pivot"],
+)
+def test_block_norms_say_that_there_is_no_good_pair(factorise, a, pivoting):
+    a = np.array(a, dtype=np.float32)
+    assert not healthy(factorise(plan(a.shape, pivoting), a), a)
+
+
+# ---- tolerance ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("absolute", "relative", "pivots"),
+    [(0, 0, (0, 1, 2)), (0.9e-3, 0, (0, 1, 2)), (1.1e-3, 0, (0, 1)), (0.6, 0, (0,)), (2, 0, ()), (0, 1e-2, (0, 1))],
+)
+def test_what_the_tolerance_calls_zero_becomes_zero(factorise, absolute, relative, pivots):
+    a = np.diag(np.array([1, 0.5, 1e-3], dtype=np.float32))
+    r, found = reduced(factorise(plan((3, 3), "partial"), a, absolute, relative), (3, 3))
+    assert found == pivots
+    assert_exact(r, np.diag([1.0 * (j in pivots) for j in range(3)]))
+
+
+def test_tolerance_judges_a_column_by_what_was_summed_in_it(factorise):
+    a = np.array([[1, 1000, 0], [0, 1e-4, 1e-4]], dtype=np.float32)
+    assert reduced(factorise(plan((2, 3), "partial"), a, relative=EPSILON), (2, 3))[1] == (0, 2)
+
+
+# ---- character ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [(4, 5), (4, 6), (5, 7), (5, 8)], ids=str)
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("row", [0, 3])
+@pytest.mark.parametrize("pivoting", NORMS)
+def test_not_finite_in_the_last_column_stays_there(factorise, rng, shape, bad, row, pivoting):
+    a = normal(*shape, rng)
+    a[:, : shape[0]] += 4 * np.eye(shape[0], dtype=np.float32)
+    clean = reduced(factorise(plan(shape, pivoting), a), shape)[0]
+    a[row, -1] = bad
+    r = reduced(factorise(plan(shape, pivoting), a), shape)[0]
+    np.testing.assert_array_equal(r[:, :-1], clean[:, :-1])
+    assert not np.isfinite(r[:, -1]).any()
+
+
+# ---- the plan ----------------------------------------------------------------------------------------------------
+
+
+@every_pivoting
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_plan_keeps_the_rules(pivoting, variant):
+    for shape in WHOLE + LARGE:
+        made = plan(shape, pivoting, variant)
+        made.check()
+        plan(shape, pivoting, variant, PLAIN).check()
+        assert variant in made.operation and pivoting in made.operation
+        assert plan(shape, pivoting, variant) is made
+        shaders = [step.shader for step in made.steps if isinstance(step, Pass)]
+        if variant == "rank2":
+            assert shaders.count("rref/eliminate") == steps(shape, pivoting)
+        else:
+            assert shaders.count("triangular/solve_block") == -(-shape[0] // 16) * (shape[0] < shape[1])
+
+
+@pytest.mark.parametrize(
+    ("shape", "expected"), [((1, 1), 0), ((2, 2), 2), ((2, 3), 6), ((3, 2), 4), ((100, 100), 980100)]
+)
+def test_flops_are_counted(shape, expected):
+    assert flops(shape) == expected
+    assert plan(shape).cost.flops == expected
+
+
+def test_unknown_pivoting():
+    with pytest.raises(OptionError, match="pivoting: must be one of partial, harmonic, geometric, got 'complete'"):
+        plan((2, 2), "complete")
+
+
+# ---- blocked ------------------------------------------------------------------------------------------------------
+
+BLOCKED_SHAPES = [(1, 1), (1, 3), (3, 1), (2, 2), (5, 9), (9, 5), (63, 64), (64, 65), (65, 64), (129, 200), (200, 129)]
+
+
+def blocked(run, a, pivoting="partial"):
+    """R of the blocked variant, and whether the caller would let it stand."""
+    results = run(plan(a.shape, pivoting, "blocked"), A=a)
+    order = min(a.shape)
+    u = results["diagonal"][:, 0, :2].reshape(-1)[:order]
+    ratio, largest = results["health"][0, :, 0].min(), results["health"][0, :, 1].max()
+    healthy = pivoting == "partial" or accepted(ratio, largest, float(np.abs(a).max()), order)
+    return results.matrix("R", a.shape), bool((np.abs(u) > 2.0**-8).all()) and healthy
+
+
+@every_pivoting
+@pytest.mark.parametrize("shape", BLOCKED_SHAPES, ids=str)
+def test_blocked_is_within_its_bound_where_it_stands(run, rng, shape, pivoting):
+    a = normal(*shape, rng)
+    r, stands = blocked(run, a, pivoting)
+    assert stands or pivoting != "partial" or min(shape) > 60  # a random matrix rarely has so small a pivot
+    if stands:
+        assert_rref(a, r, tuple(range(min(shape))))
+
+
+@pytest.mark.parametrize("columns", [triangular.BROADCAST_FROM - 1, triangular.BROADCAST_FROM])
+def test_blocked_substitutes_as_a_gpu_does_when_it_runs_on_one(columns):
+    made = plan((70, 70 + columns), "partial", "blocked", PLAIN)
+    made.check()
+    shaders = {step.shader for step in made.steps if isinstance(step, Pass)}
+    assert ("triangular/panels" in shaders) == (columns == triangular.BROADCAST_FROM)
+
+
+@pytest.mark.parametrize(("m", "n"), [(66, 70), (70, 66), (3, 5)])
+def test_blocked_does_not_stand_when_leading_columns_depend(run, rng, m, n):
+    a = normal(m, n, rng)
+    a[:, 1] = a[:, 0]
+    assert not blocked(run, a)[1]
+
+
+def test_blocked_equals_rank2_on_integers_that_are_exact(run, rng):
+    lower = np.tril(integers(70, 70, rng, limit=1), -1) + np.eye(70, dtype=np.float32)
+    lower[:, :-1] = np.where(np.eye(70, dtype=bool)[:, :-1], 1, 0)  # one full row of L: all quotients are exact
+    a = np.concatenate([lower, integers(70, 9, rng)], axis=1).astype(np.float32)
+    r, stands = blocked(run, a)
+    assert stands
+    assert_exact(r, run(plan(a.shape, "partial"), A=a, tolerance=np.array([[[0.0, EPSILON]]])).matrix("R", a.shape))

@@ -1,0 +1,255 @@
+"""T X = B for every kind of triangle, right where only its own triangle is there to be read."""
+
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+
+from glla.errors import OptionError
+from glla.operations import triangular
+from glla.operations.triangular import VARIANTS, Triangle, substitute
+from glla.passes import PLAIN, Draft, Limits, Pass, matrix, resident
+from glla.testing import MATRICES, ROUNDOFF, assert_exact, assert_solve, integers, normal
+
+SOFTWARE = Limits(software=True)  # where no loop is written out: one of 64 rows takes a rasteriser seconds to compile
+KINDS = list(product([False, True], repeat=3))
+SYSTEMS = [(1, 1), (2, 2), (3, 1), (2, 3), (15, 16), (16, 5), (17, 17), (37, 131)]
+# About the edges of one and two blocks of 64 rows (16 in software), and of groups of 16.
+EDGES = [(31, 2), (32, 1), (33, 3), (63, 9), (64, 8), (65, 1), (80, 7), (81, 2), (128, 1), (131, 10)]
+DIVISION = 4  # roundoffs that the division of a GPU may be off, and one for the last subtraction
+
+every_variant = pytest.mark.parametrize("variant", VARIANTS)
+every_kind = pytest.mark.parametrize(("upper", "unit", "transposed"), KINDS, ids=str)
+every_system = pytest.mark.parametrize(("n", "columns"), SYSTEMS + EDGES, ids=str)
+
+
+def system(n, upper, unit, transposed, rng, make=MATRICES["lower"]):
+    """The triangle that is solved with, and what is stored: NaN wherever it must not be read."""
+    t = make(n, n, rng)
+    t = np.tril(t, -1) + np.diag(np.ones(n) if unit else np.diagonal(t))
+    t = (t.T if upper else t).astype(np.float32)
+    stored = np.where(np.tri(n, k=-int(unit)).T if upper else np.tri(n, k=-int(unit)), t, np.nan)
+    return t, (stored.T if transposed else stored).astype(np.float32)
+
+
+def plan(n, columns, variant="rank2", limits=SOFTWARE, **options):
+    return triangular.plan(resident((n, n), (n, columns)), limits, variant=variant, **options)
+
+
+def solve(run, variant, stored, b, upper, unit, transposed, parameters=()):
+    kind = {"upper": upper, "unit": unit, "transposed": transposed}
+    made = plan(len(stored), b.shape[1], variant, parameters=parameters, **kind)
+    return run(made, T=stored, B=b).matrix("X", b.shape)
+
+
+def small_integers(n, columns, rng):
+    """An integer triangle whose inverse is one too, with powers of two on its diagonal."""
+    t = integers(n, columns, rng, limit=1)
+    np.fill_diagonal(t, rng.choice([-2.0, -1.0, 1.0, 2.0, 4.0], n))
+    return t
+
+
+def assert_substituted(t, x, b):
+    """Row by row: |B - T X| <= (k + 4) u |T||X|, k the entries of the row. Inverted blocks would not keep to it."""
+    t64, x64 = t.astype(np.float64), x.astype(np.float64)
+    assert np.isfinite(x).all()
+    limit = (np.count_nonzero(t, axis=1)[:, np.newaxis] + DIVISION) * ROUNDOFF * (np.abs(t64) @ np.abs(x64))
+    wrong = np.argwhere(np.abs(b - t64 @ x64) > limit)
+    assert not wrong.size, f"more than the limit at rows, columns {wrong[:9].tolist()}"
+
+
+# ---- right -------------------------------------------------------------------------------------------------------
+
+
+@every_variant
+@every_kind
+@every_system
+def test_error_is_that_of_substitution_and_the_other_triangle_is_not_read(
+    run, rng, n, columns, variant, upper, unit, transposed
+):
+    t, stored = system(n, upper, unit, transposed, rng)
+    b = normal(n, columns, rng)
+    x = solve(run, variant, stored, b, upper, unit, transposed)
+    assert_solve(t, x, b)
+    assert_substituted(t, x, b)
+
+
+@every_variant
+@every_kind
+@pytest.mark.parametrize("n", [1, 2, 3, 8, 9, 16, 17, 64, 67, 130])
+def test_integers_are_exact(run, rng, n, variant, upper, unit, transposed):
+    t, stored = system(n, upper, unit, transposed, rng, small_integers)
+    x = integers(n, 5, rng)
+    assert_exact(solve(run, variant, stored, t @ x, upper, unit, transposed), x)
+
+
+def graded(m, n, rng):
+    """Rows and columns of very different size, around a diagonal that is not."""
+    exponents = rng.integers(-30, 31, n)
+    return np.ldexp(MATRICES["lower"](m, n, rng), exponents[:, np.newaxis] - exponents).astype(np.float32)
+
+
+def ill_conditioned(m, n, rng):
+    """Random triangles: the condition grows like 2^n."""
+    return normal(m, n, rng)
+
+
+def of_ones(m, n, rng):
+    """Minus ones below a diagonal of ones: solutions may double with each row."""
+    return 2 * np.eye(m, n, dtype=np.float32) - np.ones((m, n), dtype=np.float32)
+
+
+@every_variant
+@every_kind
+@pytest.mark.parametrize("make", [graded, ill_conditioned, of_ones])
+def test_condition_does_not_matter(run, rng, make, variant, upper, unit, transposed):
+    """Once with large solutions, once with small ones of large cancellations."""
+    t, stored = system(70, upper, unit, transposed, rng, make)
+    x = normal(70, 2, rng)
+    for b in (np.ldexp(normal(70, 2, rng), -20), t @ x):
+        assert_substituted(t, solve(run, variant, stored, b, upper, unit, transposed), b)
+
+
+@every_variant
+@every_kind
+@pytest.mark.parametrize("n", [13, 77])
+def test_packed_factors_serve_as_both_triangles(run, rng, n, variant, upper, unit, transposed):
+    lu = normal(n, n, rng) / n + 2 * np.eye(n, dtype=np.float32)
+    stored = lu.T if transposed else lu
+    t = np.triu(lu) if upper else np.tril(lu)
+    if unit:
+        np.fill_diagonal(t, 1)
+    b = normal(n, 3, rng)
+    assert_substituted(t, solve(run, variant, stored, b, upper, unit, transposed), b)
+
+
+@every_variant
+@every_kind
+@pytest.mark.parametrize("n", [4, 5, 67, 130])
+def test_part_of_a_wider_matrix(run, rng, n, variant, upper, unit, transposed):
+    t, _ = system(n, upper, unit, transposed, rng)
+    stored = np.full((n + 7, n + 9), np.nan, dtype=np.float32)
+    if n % 2 and variant != "panel_broadcast":  # a texel that has entries of T and others is multiplied by zero
+        stored = normal(*stored.shape, rng)
+    stored[:n, :n] = t.T if transposed else t
+    b = normal(n, 3, rng)
+    draft = Draft("part")
+    operands = draft.operand("T", matrix(stored.shape)), draft.operand("B", matrix(b.shape))
+    result = substitute(draft, *operands, b.shape, Triangle(upper, unit, transposed), SOFTWARE, variant)
+    x = run(draft.plan({"X": result}), T=stored, B=b).matrix("X", b.shape)
+    assert_exact(x, solve(run, variant, stored[:n, :n], b, upper, unit, transposed))
+
+
+@pytest.mark.parametrize(("upper", "unit", "transposed"), [(False, True, False), (True, False, True)], ids=str)
+@pytest.mark.parametrize("n", [9, 16, 31])
+def test_loops_that_are_written_out(run, rng, n, upper, unit, transposed):
+    """Of 16 and 32 rows, as a GPU takes them."""
+    t, stored = system(n, upper, unit, transposed, rng)
+    b = normal(n, 3, rng)
+    unrolled = (("ROWS", 64), ("UNROLL", 1))
+    assert_substituted(t, solve(run, "blocked", stored, b, upper, unit, transposed, unrolled), b)
+
+
+# ---- character ---------------------------------------------------------------------------------------------------
+
+
+@every_variant
+@every_kind
+@pytest.mark.parametrize(("n", "i"), [(7, 0), (7, 1), (7, 4), (7, 6), (67, 0), (67, 3), (67, 20), (67, 63), (67, 66)])
+def test_nan_reaches_later_rows_of_its_column_only(run, n, i, variant, upper, unit, transposed):
+    t = np.tri(n, dtype=np.float32)
+    t = t.T if upper else t
+    stored = t.T if transposed else t
+    b = np.arange(5 * n, dtype=np.float32).reshape(n, 5)
+    expected = solve(run, variant, stored, b, upper, unit, transposed)
+    expected[slice(None, i + 1) if upper else slice(i, None), 2] = np.nan
+    b[i, 2] = np.nan
+    np.testing.assert_array_equal(solve(run, variant, stored, b, upper, unit, transposed), expected)
+
+
+@every_variant
+@pytest.mark.parametrize("upper", [False, True])
+@pytest.mark.parametrize(("n", "i"), [(1, 0), (6, 3), (70, 2), (70, 69)])
+def test_zero_on_the_diagonal_gives_zero(run, rng, n, i, variant, upper):
+    """As everywhere: a pivot of zero has multipliers of zero. The rows solved before do not notice."""
+    t, stored = system(n, upper, False, False, rng)
+    b = normal(n, 2, rng)
+    expected = solve(run, variant, stored, b, upper, False, False)
+    stored[i, i] = 0
+    x = solve(run, variant, stored, b, upper, False, False)
+    assert not x[i].any()
+    before = slice(i + 1, None) if upper else slice(None, i)
+    assert_exact(x[before], expected[before])
+    others = np.arange(n) != i
+    assert_substituted(t[others], x, b[others])
+
+
+# ---- the plan ----------------------------------------------------------------------------------------------------
+
+
+def shaders_of(made):
+    return [step.shader for step in made.steps if isinstance(step, Pass)]
+
+
+@every_variant
+@every_kind
+@every_system
+@pytest.mark.parametrize("limits", [SOFTWARE, PLAIN], ids=["software", "GPU"])
+def test_plan_keeps_the_rules(n, columns, variant, upper, unit, transposed, limits):
+    kind = {"upper": upper, "unit": unit, "transposed": transposed}
+    made = plan(n, columns, variant, limits, **kind)
+    made.check(limits)
+    assert made.cost.flops == n * n * columns
+    assert made.operation.startswith(f"triangular[{variant}, ")
+    assert plan(n, columns, variant, limits, **kind) is made
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 16, 17, 33, 64, 65, 200])
+def test_passes(n):
+    assert len(plan(n, 1).steps) == (n + 1) // 2
+    assert len(plan(n, 1, "blocked").steps) == 2 * -(-n // 16) - 1
+    assert len(plan(n, 1, "blocked", PLAIN).steps) == 2 * -(-n // 64) - 1
+    blocks, groups = -(-n // 64), -(-n // 16)
+    updates = sum(max(groups - 4 * (k + 1), 0) for k in range(blocks))
+    assert shaders_of(plan(n, 1, "panel_broadcast")).count("matmul/panel_broadcast") == updates
+    assert len(plan(n, 1, "panel_broadcast").steps) == 1 + 4 * blocks + updates
+
+
+def test_blocked_writes_less():
+    """An open row is written once for 64 rows, not once for two."""
+    written = {variant: plan(4096, 64, variant, PLAIN).cost.nbytes for variant in VARIANTS}
+    assert 25 * written["blocked"] < written["rank2"]
+    assert 10 * written["panel_broadcast"] < written["rank2"]
+
+
+@pytest.mark.parametrize("upper", [False, True])
+def test_no_block_is_solved_twice(upper):
+    """Each row of X is written by one pass, and the open rows shrink."""
+    made = plan(75, 3, "blocked", upper=upper)
+    rows = [made.drawn(step) for step in made.steps if step.shader == "triangular/solve_block"]
+    assert sorted(y for region in rows for y in range(region.y, region.y + region.height)) == list(range(38))
+    heights = [made.drawn(step).height for step in made.steps if step.shader == "triangular/update"]
+    assert all(later == earlier - 8 for earlier, later in pairwise(heights))
+
+
+@pytest.mark.parametrize(
+    ("n", "columns", "on_gpu"),
+    [(4096, 1, "blocked"), (64, 255, "blocked"), (64, 256, "panel_broadcast"), (4096, 4096, "panel_broadcast")],
+)
+def test_choice(n, columns, on_gpu):
+    for limits, variant in ((PLAIN, on_gpu), (SOFTWARE, "blocked")):
+        assert triangular.choose(resident((n, n), (n, columns)), limits) == (variant, ())
+        assert str(plan(n, columns, None, limits)) == str(plan(n, columns, variant, limits))
+
+
+@pytest.mark.parametrize(("n", "size"), [(8, 16), (16, 16), (17, 32), (33, 64), (200, 64)])
+def test_rows_of_a_block_are_as_few_as_hold_the_triangle(n, size):
+    for rows in VARIANTS["blocked"].parameters["ROWS"]:
+        steps = plan(n, 3, "blocked", parameters=(("ROWS", rows),)).steps
+        assert {step.defines["ROWS"] for step in steps} == {min(rows, size)}
+
+
+def test_unknown_variant():
+    message = "^triangular: variant must be one of rank2, blocked, panel_broadcast, got 'inverse'$"
+    with pytest.raises(OptionError, match=message):
+        plan(4, 1, "inverse")

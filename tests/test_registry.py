@@ -1,0 +1,206 @@
+"""The ways up: operands that take a call over, announcements, and the decorator of public functions."""
+
+import inspect
+
+import array_api_strict as strict
+import numpy as np
+import pytest
+
+import glla
+from glla import linalg, registry
+from glla.errors import UnsupportedError
+
+FUNCTIONS = [
+    "asarray",
+    *(n for n in linalg.__all__ if inspect.isfunction(getattr(linalg, n)) and n not in ("plan", "explain")),
+]
+
+
+class Pending:
+    """Not computed yet: keeps the call."""
+
+    @staticmethod
+    def __glla_function__(name, function, args, kwargs):
+        return name, function, args, kwargs
+
+    def __radd__(self, other):
+        return "added", other
+
+    def __rmatmul__(self, other):
+        return "multiplied", other
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_public_function_hands_over(name):
+    pending, function = Pending(), getattr(glla, name)
+    for args, kwargs in [
+        ((pending,), {}),
+        ((np.eye(2), pending), {}),
+        (((pending, [0]), [1]), {"check_finite": False}),
+    ]:
+        called, plain, passed, options = function(*args, **kwargs)
+        assert called == name
+        assert plain is function.__wrapped__
+        assert (passed, options) == (args, kwargs)
+
+
+def test_the_function_handed_over_computes():
+    _, plain, _, _ = glla.matmul(Pending(), [[1]])
+    assert plain([[2]], [[3]]).tolist() == [[6]]
+
+
+def test_signatures_stay():
+    assert list(inspect.signature(glla.matmul).parameters) == ["a", "b", "out", "variant", "device", "check_finite"]
+
+
+def test_operators_give_way():
+    A, pending = glla.asarray(np.eye(2)), Pending()
+    product, left = A @ pending
+    assert product == "multiplied"
+    assert left is A
+
+
+# Announcements -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", registry.ANNOUNCEMENTS)
+def test_everything_is_announced(name):
+    assert registry.announced(name)
+
+
+def test_what_is_missing_is_imported_or_named(monkeypatch):
+    monkeypatch.setattr(registry, "_announced", {"matrix": glla.asarray})
+    assert glla.default_device().matrix([[1]]).shape == (1, 1)
+    with pytest.raises(RuntimeError, match=r"nothing is announced as 'spam'; import the module that announces it$"):
+        registry.announced("spam")
+
+
+# The decorator ------------------------------------------------------------------------------------------------------
+
+SPD = np.float32([[4, 2], [2, 5]])
+LOWER = np.float32([[2, 0], [1, 2]])
+
+
+@pytest.fixture
+def cholesky():
+    """A public function of this test's own, on the host, decorated as one of glla.linalg would be."""
+
+    @registry.public(numpy="linalg.cholesky", namespace="cholesky", options=("upper",))
+    def cholesky(a, *, upper=False, device=None):
+        """Factor a symmetric positive definite matrix.
+
+        There is more to say.
+        """
+        lower = np.linalg.cholesky(a.numpy() if isinstance(a, glla.Matrix) else a)
+        result = lower.T if upper else lower
+        return glla.asarray(result, device) if isinstance(a, glla.Matrix) else result
+
+    yield cholesky
+    del registry.PUBLIC["cholesky"]
+
+
+def test_a_public_function_delegates_and_is_listed(cholesky):
+    assert registry.PUBLIC["cholesky"] == registry.Public(cholesky, "linalg.cholesky", "cholesky", ("upper",), True)
+    assert list(inspect.signature(cholesky).parameters) == ["a", "upper", "device"]
+    assert cholesky(Pending(), upper=True)[0] == "cholesky"
+
+
+def test_a_public_function_implements_numpy_s(cholesky):
+    A = glla.asarray(SPD)
+    assert (np.linalg.cholesky(A).numpy() == LOWER).all()
+    assert (np.linalg.cholesky(A, upper=True).numpy() == LOWER.T).all()
+    assert (np.linalg.cholesky(SPD) == LOWER).all()  # of an array it is NumPy's
+
+
+def test_numpy_s_functions_without_one_are_refused():
+    with pytest.raises(
+        UnsupportedError, match=r"^numpy\.linalg\.cholesky: does not run on the device; use A\.numpy\(\)$"
+    ):
+        np.linalg.cholesky(glla.asarray(SPD))
+
+
+def test_numpy_s_options_are_accepted_at_their_defaults():
+    @registry.public(numpy="linalg.eigvalsh")
+    def eigvalsh(a):
+        return np.linalg.eigvalsh(a.numpy())
+
+    try:
+        A = glla.asarray(SPD)
+        assert np.linalg.eigvalsh(A, UPLO="L").tolist() == pytest.approx(np.linalg.eigvalsh(SPD).tolist())
+        with pytest.raises(UnsupportedError, match=r"^numpy\.linalg\.eigvalsh: takes \(a\) on a Matrix, too many"):
+            np.linalg.eigvalsh(A, UPLO="U")
+    finally:
+        del registry.PUBLIC["eigvalsh"]
+
+
+def test_a_public_function_is_in_the_array_api(cholesky):
+    A = glla.asarray(SPD)
+    offered = A.__array_namespace__().linalg.cholesky
+    assert inspect.signature(offered) == inspect.signature(strict.linalg.cholesky).replace(
+        return_annotation=inspect.Signature.empty,
+        parameters=[
+            part.replace(annotation=part.empty)
+            for part in inspect.signature(strict.linalg.cholesky).parameters.values()
+        ],
+    )
+    assert offered.__name__ == "cholesky"
+    assert offered.__doc__ == "Factor a symmetric positive definite matrix. See `glla.cholesky`."
+    assert (offered(A, upper=True).numpy() == LOWER.T).all()
+    with pytest.raises(TypeError, match="device"):
+        offered(A, device=A.device)
+
+
+def test_the_array_api_gives_no_bare_numbers():
+    @registry.public(namespace="matrix_rank")
+    def matrix_rank(a):
+        return 2
+
+    try:
+        result = glla.array_api.linalg.matrix_rank(glla.asarray(SPD))
+        assert isinstance(result, np.ndarray)
+        assert result.shape == ()
+    finally:
+        del registry.PUBLIC["matrix_rank"]
+    with pytest.raises(AttributeError, match="matrix_rank"):
+        glla.array_api.linalg.matrix_rank  # noqa: B018
+
+
+def test_functions_written_out_come_first():
+    """The decorator changes nothing where an implementation is written out."""
+
+    @registry.public(numpy="trace", namespace="trace")
+    def trace(a):
+        raise AssertionError("is never called")
+
+    try:
+        assert glla.interop.numpy.implementation(np.trace) is glla.interop.numpy.FUNCTIONS[np.trace]
+        assert glla.array_api.linalg.trace(glla.asarray(SPD)) == np.trace(SPD)
+    finally:
+        del registry.PUBLIC["trace"]
+
+
+@pytest.mark.parametrize("name", ["inv", "solve", "det", "slogdet"])
+def test_glla_s_own_functions_need_nothing_written_out(name):
+    """The decorator alone gives NumPy and the array API glla's function."""
+    function, offered = getattr(np.linalg, name), getattr(glla.array_api.linalg, name)
+    assert function not in glla.interop.numpy.FUNCTIONS
+    operands = [glla.asarray(SPD), glla.asarray(LOWER)][: 2 if name == "solve" else 1]
+    expected = getattr(linalg, name)(*operands)
+    same(function(*operands), expected)
+    assert np.array_equal(np.asarray(offered(*operands)), np.asarray(expected))
+    assert list(inspect.signature(offered).parameters) == ["x", "x1", "x2"][len(operands) - 1 :][: len(operands)]
+
+
+def same(result, expected):
+    """The same types, all the way down, and the same values."""
+    assert type(result) is type(expected)
+    if isinstance(expected, tuple):
+        for part, other in zip(result, expected, strict=True):
+            same(part, other)
+    else:
+        np.testing.assert_array_equal(*(v.numpy() if isinstance(v, glla.Matrix) else v for v in (result, expected)))
+
+
+def test_a_misspelt_name_is_noticed_at_once():
+    with pytest.raises(AttributeError, match="choleski"):
+        registry.public(numpy="linalg.choleski")
