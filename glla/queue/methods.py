@@ -17,6 +17,21 @@ class Methods:
         """Queue one of them."""
         raise NotImplementedError
 
+    def cholesky(
+        self,
+        a: Any,
+        *,
+        upper: bool = False,
+        variant: str | None = None,
+        device: Device | None = None,
+        check_finite: bool = True,
+    ) -> Pending:
+        """Cholesky factor with the semantics of `numpy.linalg.cholesky`: A = L L^T.
+
+        Queued; see `glla.cholesky`.
+        """
+        return self._queue(linalg.cholesky, a, upper=upper, variant=variant, device=device, check_finite=check_finite)
+
     def det(self, a: Any, *, device: Device | None = None, check_finite: bool = True) -> Pending:
         """Determinant, as `numpy.linalg.det`.
 

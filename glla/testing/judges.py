@@ -363,6 +363,29 @@ def _judge_rcond(inputs: Arrays, estimate: Any) -> Verdict:
     return failed("rcond", bound, detail) if value < 0 else Verdict("rcond", outside, bound, detail=detail)
 
 
+# Cholesky ----------------------------------------------------------------------------------------------------------
+
+
+def _judge_cholesky(inputs: Arrays, factor: Array) -> Verdict:
+    """Judge L of A = L L^T, of which the lower half is given: a lower triangle, its diagonal above zero."""
+    (a,) = inputs
+    bound = RESIDUAL_LIMIT * len(a) * ROUNDOFF * norm(_symmetric(a))
+    flaw = flaw_of("L", factor, a.shape, np.float32)
+    if not flaw and np.triu(factor, 1).any():
+        flaw = "L has entries above the diagonal"
+    if not flaw and not (np.diagonal(factor) > 0).all():
+        flaw = "the diagonal of L is not above zero"
+    if flaw:
+        return failed("cholesky", bound, flaw)
+    return Verdict("cholesky", norm(product(factor, factor.T) - _symmetric(a)), bound)
+
+
+def _symmetric(a: Array) -> Float64:
+    """The matrix of which the lower half is given."""
+    lower = np.tril(wide(a))
+    return lower + np.tril(lower, -1).T
+
+
 # All ---------------------------------------------------------------------------------------------------------------
 
 JUDGES: dict[str, Judge] = {
@@ -393,6 +416,12 @@ JUDGES: dict[str, Judge] = {
         deviation=_lu_solve_deviation,
         error="|x - (P L U)^-1 b|",
         result="x",
+    ),
+    "cholesky": Judge(
+        verdict=_judge_cholesky,
+        deviation=lambda inputs, factor: _mean(wide(factor) - np.linalg.cholesky(wide(inputs[0]))),
+        error="|L - chol(A)|",
+        result="L",
     ),
     "triangular": Judge(
         verdict=lambda inputs, x: judge_solve(inputs[0], x, inputs[1]),

@@ -1,0 +1,168 @@
+"""Cholesky: exact factors of integer matrices, bounds, what is not positive definite, and what is never read."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import glla
+from glla import testing
+from glla.errors import NotPositiveDefiniteError, OptionError, ShapeError
+from glla.operations.elimination import cholesky as kernel
+from glla.operations.elimination.cholesky import VARIANTS
+from glla.passes import Limits, resident
+from glla.testing import JUDGES
+
+ORDERS = (1, 2, 3, 4, 5, 8, 15, 16, 17, 31, 33, 64, 65, 129, 255)
+JUDGE = JUDGES["cholesky"]
+
+
+def definite(n, rng, condition=10.0):
+    q, _ = np.linalg.qr(rng.standard_normal((n, n)))
+    a = (q * np.geomspace(1, 1 / condition, n)) @ q.T
+    return ((a + a.T) / 2).astype(np.float32)
+
+
+def integers(n, rng):
+    """A triangle of integers, and its product with its transpose, which float32 holds."""
+    b = np.tril(rng.integers(-9, 10, (n, n)), -1) + np.diag(rng.integers(1, 10, n))
+    return b.astype(np.float32), (b @ b.T).astype(np.float32)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("n", ORDERS)
+def test_the_factor_keeps_its_bound(n, variant, device, rng):
+    for condition in (1.0, 100.0, 1e5):
+        a = definite(n, rng, condition)
+        verdict = JUDGE.verdict((a,), glla.cholesky(a, variant=variant, device=device))
+        assert verdict.ok, verdict
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 20, 40])
+def test_integers_are_exact(n, variant, device, rng):
+    b, a = integers(n, rng)
+    assert (glla.cholesky(a, variant=variant, device=device) == b).all()
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_the_plan_takes_half_as_many_passes_as_columns(variant):
+    for software in (True, False):
+        plan = kernel.plan(resident((9, 9)), Limits(software=software), variant=variant)
+        plan.check()
+        assert plan.cost.passes == 5
+
+
+def test_the_upper_factor_is_the_transpose(device, rng):
+    a = definite(33, rng)
+    lower = glla.cholesky(a, device=device)
+    assert (glla.cholesky(a, upper=True, device=device) == lower.T).all()
+    A = glla.asarray(a, device)
+    assert (glla.cholesky(A).numpy() == lower).all()
+    assert (glla.cholesky(A, upper=True).numpy() == lower.T).all()
+    assert (glla.cholesky(np.asfortranarray(a), device=device) == lower).all()
+
+
+def test_the_other_half_is_never_read(device):
+    a = np.float32([[4, np.nan], [2, 5]])
+    assert (glla.cholesky(a, device=device, check_finite=False) == [[2, 0], [1, 2]]).all()
+    assert (glla.cholesky(a.T, upper=True, device=device, check_finite=False) == [[2, 1], [0, 2]]).all()
+    assert (glla.cholesky([[4, 99], [2, 5]], device=device) == [[2, 0], [1, 2]]).all()
+
+
+@pytest.mark.parametrize(
+    ("a", "order"),
+    [
+        ([[0]], 1),
+        ([[-1]], 1),
+        ([[1, 1], [1, 1]], 2),
+        ([[4, 2], [2, -1]], 2),
+        (np.diag([1, 1, 1, -1, 1]), 4),
+        (np.zeros((3, 3)), 1),
+        ([[np.nan, 0], [0, 1]], 1),
+        (np.diag([2.0**-100, 1, -(2.0**100)]), 3),
+    ],
+)
+@pytest.mark.parametrize("place", [np.asarray, glla.asarray])
+def test_the_leading_minor_is_named(a, order, place, device):
+    a = np.asarray(a, dtype=np.float32)
+    operand = a if place is np.asarray else glla.asarray(a, device, check_finite=False)
+    with pytest.raises(
+        NotPositiveDefiniteError, match=rf"its leading minor of order {order} is not, as pivot {order - 1} "
+    ):
+        glla.cholesky(operand, device=device, check_finite=False)
+
+
+def test_stacks_go_one_by_one_and_name_the_member(device, rng):
+    a = np.stack([definite(5, rng), 4 * np.eye(5, dtype=np.float32)]).reshape(1, 2, 5, 5)
+    factors = glla.cholesky(a, device=device)
+    assert factors.shape == a.shape
+    assert all(JUDGE.verdict((one,), factor).ok for one, factor in zip(a[0], factors[0], strict=True))
+    a[0, 1, 2, 2] = -1
+    with pytest.raises(NotPositiveDefiniteError, match=r"at index \(0, 1\) of the stack: its leading minor of order 3"):
+        glla.cholesky(a, device=device)
+    assert glla.plan("cholesky", (1, 2, 5, 5), device=device).times == 2
+
+
+@pytest.mark.parametrize("spread", [30, 60])
+@pytest.mark.parametrize("place", [np.asarray, glla.asarray])
+def test_graded_matrices_are_scaled_on_the_host(spread, place, device, rng):
+    d = np.ldexp(1.0, np.linspace(-spread, spread, 9).astype(int))
+    a = (definite(9, rng) * np.outer(d, d)).astype(np.float32)
+    factor = np.asarray(glla.cholesky(place(a)))
+    expected = np.linalg.cholesky(a.astype(np.float64))
+    assert np.abs(factor / np.where(expected == 0, 1, expected) - (expected != 0)).max() < 1e-5
+
+
+@pytest.mark.parametrize("number", [1e-44, 1e-38, 3e38])
+def test_no_entry_leaves_the_range(number, device):
+    assert glla.cholesky([[number]], device=device) == np.float32(np.sqrt(np.float64(np.float32(number))))
+
+
+def test_empty_matrices_and_what_is_refused(device):
+    assert glla.cholesky(np.empty((3, 0, 0)), device=device).shape == (3, 0, 0)
+    with pytest.raises(ShapeError, match="must be square"):
+        glla.cholesky(np.ones((2, 3)), device=device)
+    with pytest.raises(OptionError, match="variant must be one of rank2, got 'fast'"):
+        glla.cholesky(np.eye(2), variant="fast", device=device)
+
+
+def test_numpy_the_array_api_and_the_coprocessor_have_it(device, rng):
+    a = definite(6, rng)
+    A, lower = glla.asarray(a, device), glla.cholesky(a, device=device)
+    assert (np.linalg.cholesky(A).numpy() == lower).all()
+    assert (A.__array_namespace__().linalg.cholesky(A, upper=True).numpy() == lower.T).all()
+    with glla.coprocessor() as gpu:
+        assert (gpu.cholesky(a).result() == lower).all()
+
+
+def test_the_judge_can_fail(rng):
+    a = definite(8, rng)
+    good = np.linalg.cholesky(a.astype(np.float64)).astype(np.float32)
+    assert JUDGE.verdict((a,), good).ok
+    dropped, swapped, negative, above, nan = (good.copy() for _ in range(5))
+    dropped[5, 2] = 0
+    swapped[[3, 4]] = swapped[[4, 3]]
+    negative[:, 3] *= -1
+    above[1, 5] = 1e-3
+    nan[7, 7] = np.nan
+    for wrong in (dropped, swapped, negative, above, nan, good.T):
+        assert not JUDGE.verdict((a,), wrong).ok
+    assert replace(JUDGE).deviation((a,), good) < 1e-6
+    assert testing.RESIDUAL_LIMIT == 30
+
+
+@pytest.mark.parametrize("number", [1.0, 2.0**100])
+def test_what_is_shown_is_what_runs(number, device, rng):
+    """Also where the matrix is scaled on the host: the second stage of the plan."""
+    a = number * definite(9, rng)
+    shown = glla.plan("cholesky", a, device=device)
+    with glla.trace() as trace:
+        glla.cholesky(a, device=device)
+    steps = list(shown.flat.steps)
+    if number > 1:
+        assert [then.stage for then in shown.after] == ["care", ""]
+        steps += shown.after[0].plan().flat.steps
+    assert [one.shader for one in trace.passes if one.draw] == [
+        step.shader for step in steps if hasattr(step, "shader")
+    ]
