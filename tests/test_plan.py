@@ -298,3 +298,10 @@ def test_unknown_options(operation, n):
     with pytest.raises(OptionError, match=rf"^plan: {operation}: .*unexpected keyword argument 'speed'") as caught:
         glla.plan(operation, *shapes_of(operation, n), limits=GPU, speed=9)
     assert isinstance(caught.value, GllaError)
+
+
+@pytest.mark.parametrize("name", ["lu_solve", "rcond"])
+def test_an_operation_without_variants_refuses_them(name):
+    shapes = [(4, 4), (4, 1)][: len(OPERATIONS[name].operands)]
+    with pytest.raises(OptionError, match=f"^{name}: has no variants, got 'fast'; leave it out$"):
+        glla.plan(name, *shapes, limits=glla.Limits(), variant="fast")

@@ -174,5 +174,7 @@ class Operation:
 
     def known(self, variant: str | None) -> None:
         """Raise OptionError unless there is such a variant."""
+        if variant is not None and not self.variants:
+            raise OptionError(f"{self.name}: has no variants, got {variant!r}; leave it out")
         if variant is not None and (not isinstance(variant, str) or variant not in self.variants):
             raise OptionError(f"{self.name}: variant must be one of {', '.join(self.variants)}, got {variant!r}")

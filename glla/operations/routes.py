@@ -124,6 +124,7 @@ def shown(
         )
     forms = forms_of(values)
     operation.check(forms)
+    operation.known(options.get("variant"))
     aligned = operation.aligned(forms)
     way = route(operation, aligned, limits, room, **options)
     if way.kind != "batched":
