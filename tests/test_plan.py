@@ -229,9 +229,24 @@ def test_too_large_for_the_limits():
         glla.plan("plu", (200, 200), limits=Limits(texture_size=64))
 
 
-def test_too_large_for_the_memory():
-    with glla.Device(max_bytes=5000) as tiny, pytest.raises(OutOfMemoryError, match="the smallest tile"):
-        glla.plan("matmul", (200, 200), (200, 200), device=tiny)
+@pytest.mark.parametrize("software", [True, False])
+def test_too_large_for_the_memory(software):
+    with glla.Device(max_bytes=5000) as tiny:
+        tiny.limits = replace(tiny.limits, software=software)
+        with pytest.raises(OutOfMemoryError, match="the smallest tile"):
+            glla.plan("matmul", (200, 200), (200, 200), device=tiny)
+
+
+@pytest.mark.parametrize("software", [True, False])
+def test_a_stack_goes_in_pieces_that_the_memory_holds(software):
+    with glla.Device(max_bytes=20_000) as small:
+        small.limits = replace(small.limits, software=software)
+        made = glla.plan("matmul", (40, 8, 8), (40, 8, 8), device=small)
+        assert made.operation == "stack[matmul]" and len(made.operands) > 1
+        a = np.ones((40, 8, 8), dtype=np.float32)
+        with glla.trace() as trace:
+            glla.matmul(a, a, device=small)
+        assert len([one for one in trace.passes if one.draw]) == made.cost.passes
 
 
 SQUARES = (LARGE, LARGE), (LARGE, LARGE)

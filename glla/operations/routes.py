@@ -67,12 +67,14 @@ def route(
     usual = operation.pivotings(operation.thesis)[0] if operation.pivotings is not None else None
     plain = variant is None and options.get("pivoting") in (None, usual) and not options.get("refine")
     if operation.batch is not None and at_home and plain:
-        most = operation.batch.most(forms, limits)
-        if most:
-            count = forms[0].count
+        most, count = operation.batch.most(forms, limits), forms[0].count
+        others = {name: value for name, value in options.items() if name not in ("pivoting", "refine")}
+        while most:
             piece = -(-count // -(-count // most))  # pieces of one size share a plan
-            others = {name: value for name, value in options.items() if name not in ("pivoting", "refine")}
-            return Route("batched", batch_plan(operation, forms, limits, piece, **others), piece=piece)
+            plan = batch_plan(operation, forms, limits, piece, **others)
+            if room is None or sum(storage.nbytes for storage in plan.slots.values()) <= room:
+                return Route("batched", plan, piece=piece)
+            most = piece // 2
     member, times = tuple(form.member for form in forms), forms[0].count
     if operation.tiles is not None and at_home:
         streamed = operation.tiles(member, limits, room, variant=variant, **options)
@@ -134,7 +136,7 @@ def shown(
         return replace(way.plan, target=target)
     draft = Draft(way.plan.operation)
     assert operation.batch is not None
-    for number, (first, end) in enumerate(pieces(count, operation.batch.most(aligned, limits))):
+    for number, (first, end) in enumerate(pieces(count, way.piece)):
         part = batch_plan(operation, aligned, limits, end - first, **options)
         with draft.scope("piece of the stack", number):
             raw = draft.operand(f"raw_{number}", part.slots["raw"])
