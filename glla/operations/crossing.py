@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.operations import elementwise, packing
+from glla.operations.reduce import max_magnitude
 from glla.passes import Draft, Form, Limits, Storage, host, matrix
 from glla.passes.layout import Shape
 
@@ -37,6 +38,18 @@ def at_home(draft: Draft, name: str, form: Form, limits: Limits) -> str:
     if not form.resident:
         return draft.operand(name, host(form.matrix))
     return read_back(draft, bring_in(draft, name, form, limits), form.matrix, limits, f"{name} of the host")
+
+
+def bring_in_watched(draft: Draft, name: str, form: Form, limits: Limits, results: dict[str, str]) -> str:
+    """Add an operand as `bring_in` does; of one on the device the largest entry is read back, as ``largest_NAME``.
+
+    Arithmetic on the device may have left NaN or infinity there; arrays of the host were looked at as they came in.
+    """
+    slot = bring_in(draft, name, form, limits)
+    if form.resident:
+        largest = draft.call(f"largest {name}", max_magnitude(form.matrix), A=slot)["max"]
+        results[f"largest_{name}"] = read_texels(draft, largest, f"largest_{name}")
+    return slot
 
 
 def upload(draft: Draft, source: str, shape: Shape, limits: Limits, transposed: bool = False) -> str:

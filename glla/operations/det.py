@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.operations import care, factors, stack
-from glla.operations.crossing import at_home, bring_in, read_texels
+from glla.operations.crossing import at_home, bring_in_watched, read_texels
 from glla.operations.elimination import counts, plu
 from glla.operations.inverse import example, square
 from glla.operations.record import Array, Batch, Operation
-from glla.operations.reduce import max_magnitude
 from glla.passes import PLAIN, Draft, Form, Forms, Limits, Next, Parameters, Plan, host, matrix
 
 
@@ -37,10 +36,7 @@ def whole(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, p
     shape = form.matrix
     draft = Draft("det")
     results: dict[str, str] = {}
-    a = bring_in(draft, "A", form, limits)
-    if form.resident:
-        largest = draft.call("largest A", max_magnitude(shape), A=a)["max"]
-        results["largest_A"] = read_texels(draft, largest, "largest_A")
+    a = bring_in_watched(draft, "A", form, limits, results)
     made = factors.factor(draft, a, shape, limits, equilibrated=True, variant=variant, parameters=parameters)
     results |= made.results | factors.read_exponents(draft, made)
     results["diagonal"] = factors.read_diagonal(draft, made)

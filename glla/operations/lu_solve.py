@@ -10,10 +10,9 @@ import numpy as np
 from glla.errors import ShapeError
 from glla.operations import factors, stack, streams
 from glla.operations.alignment import aligned
-from glla.operations.crossing import bring_in, read_back, read_texels
+from glla.operations.crossing import bring_in_watched, read_back
 from glla.operations.elimination.counts import steps
 from glla.operations.record import Array, Batch, Operation
-from glla.operations.reduce import max_magnitude
 from glla.passes import PLAIN, Draft, Forms, Limits, Parameters, Plan
 
 SCALE = "scale U and the columns of B by powers of two"
@@ -65,12 +64,8 @@ def whole(
     n, columns = b_form.matrix
     draft = Draft("lu_solve")
     results: dict[str, str] = {}
-    slots = {}
-    for name, form in zip(("LU", "B"), forms, strict=True):
-        slots[name] = bring_in(draft, name, form, limits)
-        if form.resident:
-            largest = draft.call(f"largest {name}", max_magnitude(form.matrix), A=slots[name])["max"]
-            results[f"largest_{name}"] = read_texels(draft, largest, f"largest_{name}")
+    named = zip(("LU", "B"), forms, strict=True)
+    slots = {name: bring_in_watched(draft, name, form, limits, results) for name, form in named}
     records = factors.upload_records(draft, "pivots", steps((n, n)))
     made = factors.FactorSlots((n, n), slots["LU"], records)
     results["diagonal"] = factors.read_diagonal(draft, made)

@@ -11,11 +11,10 @@ import numpy as np
 from glla.errors import ShapeError
 from glla.operations import care, factors, packing, stack, streams
 from glla.operations.alignment import aligned
-from glla.operations.crossing import bring_in, read_back, read_texels
+from glla.operations.crossing import bring_in, bring_in_watched, read_back
 from glla.operations.elimination import counts
 from glla.operations.elimination.plu import SOLVERS
 from glla.operations.record import Array, Batch, Operation
-from glla.operations.reduce import max_magnitude
 from glla.passes import PLAIN, Draft, Form, Forms, Limits, Parameters, Plan
 
 
@@ -76,15 +75,12 @@ def whole(
     draft = Draft("inv" if inverse else "solve")
     results: dict[str, str] = {}
 
-    def brought_in(name: str, form: Form) -> str:
-        slot = bring_in(draft, name, form, limits)
-        if form.resident:
-            largest = draft.call(f"largest {name}", max_magnitude(form.matrix), A=slot)["max"]
-            results[f"largest_{name}"] = read_texels(draft, largest, f"largest_{name}")
-        return slot
-
-    a = brought_in("A", a_form)
-    b = draft.call("I", packing.identity((n, n)))["I"] if inverse else brought_in("B", b_form)
+    a = bring_in_watched(draft, "A", a_form, limits, results)
+    b = (
+        draft.call("I", packing.identity((n, n)))["I"]
+        if inverse
+        else bring_in_watched(draft, "B", b_form, limits, results)
+    )
     made = factors.factor(draft, a, (n, n), limits, equilibrated=equilibrate, variant=variant, parameters=parameters)
     x = factors.substitute(draft, made, b, columns, limits)
     results |= made.results | factors.read_exponents(draft, made)
