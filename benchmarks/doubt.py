@@ -1,12 +1,12 @@
-"""What tells singular matrices from regular ones: the figures behind `glla.linalg.factors`' thresholds, measured.
+"""What tells singular matrices from regular ones: the figures behind `glla.operations.trust`' thresholds, measured.
 
     python -m benchmarks.doubt [--count 40] [--sizes 32 64 128 256 512] [--output DIR]
 
 For regular matrices (normal entries) and singular ones (products of rank n - 1 in float32, and the hidden ones of
 `glla.testing.adversaries`), equilibrated and factored on the device:
 
-error    norm(inverse) u sqrt(n) max abs(U), what `glla.linalg.factors.DOUBTFUL` (1) is compared with: smallest, median
-         and largest of the matrices
+error    norm(inverse) u sqrt(n) max abs(U), which `glla.operations.trust.DOUBTFUL` (1) limits: smallest, median and
+         largest of the matrices
 ratio    of the smallest pivot to its own rounding error (`rounding_errors`): up to 5 it counts as zero (`SINGULAR`)
 
 Everything goes to DIR/<renderer>/doubt/<UTC date-time>.json.

@@ -1,6 +1,6 @@
 """Does the CPU go on while the GPU works? NumPy and plain Python in the main thread, beside a busy queue.
 
-    python -m benchmarks.overlap [--seconds S] [--rounds N] [--output DIR]
+    python -m benchmarks.overlap [--punctual] [--seconds S] [--rounds N] [--output DIR]
 
 For each kind of work on the queue (products; systems, of many small passes; products with their transfers) and on the
 CPU (NumPy's product; a loop of plain Python), in turn, so that a machine that changes its mind does so for all:
@@ -213,9 +213,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options.software,
         capacity=2 * AHEAD,
         release_gil=release_gil,
-        switch_interval=options.switch_interval or None,
+        punctual=options.punctual,
+        switch_interval=options.switch_interval,
     ) as gpu:
-        info = gpu.info
+        info, interval = gpu.info, sys.getswitchinterval()
         sizes = SIZES[info.software]
         if options.neighbour:
             be_neighbour(gpu, options.neighbour, sizes[options.neighbour])
@@ -228,7 +229,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 print(_line(pair), flush=True)
     run = {
         **report.about(info, options.commit, ENVIRONMENT, watch),
-        "switch_interval": options.switch_interval,
+        "switch_interval": interval,
         "release_gil": options.release_gil,
         "rounds": options.rounds,
         "seconds_each": options.seconds,
@@ -260,7 +261,8 @@ def _device_arguments(options: argparse.Namespace) -> list[str]:
         "--switch-interval": options.switch_interval,
     }
     arguments = [str(part) for name, value in given.items() if value is not None for part in (name, value)]
-    return arguments + (["--software"] if options.software else [])
+    flags = {"--software": options.software, "--punctual": options.punctual}
+    return arguments + [name for name, given in flags.items() if given]
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -270,7 +272,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--work", choices=list(SIZES[True]), nargs="+", help="on the queue (all)")
     parser.add_argument("--release-gil", choices=("auto", "yes", "no"), default="auto", help="during draws (auto)")
     parser.add_argument("--glthread", action="store_true", help="have Mesa issue GL calls in a thread of its own")
-    parser.add_argument("--switch-interval", type=float, metavar="S", default=1e-5, help="0: Python's (1e-5)")
+    parser.add_argument("--punctual", action="store_true", help="as coprocessor(punctual=True)")
+    parser.add_argument("--switch-interval", type=float, metavar="S", help="as coprocessor(switch_interval=S)")
     report.add_options(parser, "egl")
     parser.add_argument("--neighbour", choices=list(SIZES[True]), help=argparse.SUPPRESS)
     return parser

@@ -10,10 +10,15 @@ from typing import Any
 WORK = {"product", "systems", "transfers"}
 """What the queue must have worked on for a run of `benchmarks.overlap` to stand for a device."""
 
+PYTHONS_INTERVAL = 0.005
+"""Python's own switch interval, in seconds."""
+
 OVERLAP = (
     "What is left of NumPy's rate in the main thread while the queue is kept full, and beside the same queue in\n"
-    "another process, where only the machine is shared (`python -m benchmarks.overlap`):\n\n"
-    "| device | cores | on the queue | n | NumPy keeps | beside another process |\n|---|---|---|---|---|---|"
+    "another process, where only the machine is shared (`python -m benchmarks.overlap`); with Python's switch\n"
+    "interval of 5000 us, and with that of `coprocessor(punctual=True)`, where it was measured:\n\n"
+    "| device | cores | interval us | on the queue | n | NumPy keeps | queue keeps | NumPy beside another process |\n"
+    "|---|---|---|---|---|---|---|---|"
 )
 HYBRID = (
     "Systems that GPU and CPU share by `glla.hybrid.map` (`python -m benchmarks.hybrid`, which also draws every fixed\n"
@@ -31,7 +36,12 @@ OLD_HYBRID = (
 
 def tables(results: Path) -> str:
     """Give the Markdown of both, for each device that has them."""
-    overlaps = _newest(results, "overlap", lambda run: {pair["queue"] for pair in run["pairs"]} >= WORK)
+    overlaps = [
+        run
+        for punctual in (False, True)
+        for run in _newest(results, "overlap", lambda run, wish=punctual: _stands_for_a_device(run, wish))
+    ]
+    overlaps.sort(key=lambda run: str(run["renderer"]))
     hybrids = _newest(results, "hybrid", lambda run: len(run["records"]) > 1 and not run["software"])
     rows = [line for run in overlaps for line in _overlap_rows(run)]
     shared = [line for run in hybrids for line in _hybrid_rows(run)]
@@ -47,10 +57,15 @@ def _newest(results: Path, kind: str, complete: Callable[[dict[str, Any]], bool]
     return found
 
 
+def _stands_for_a_device(run: dict[str, Any], punctual: bool) -> bool:
+    """Whether a run of `benchmarks.overlap` is complete, and of a punctual coprocessor or of another one."""
+    return {pair["queue"] for pair in run["pairs"]} >= WORK and (run["switch_interval"] < PYTHONS_INTERVAL) == punctual
+
+
 def _overlap_rows(run: dict[str, Any]) -> list[str]:
     return [
-        f"| {run['renderer']} | {run['cores']} | {pair['queue']} | {pair['n']} | {pair['cpu_kept']:.0%} "
-        f"| {pair['cpu_kept_beside_process']:.0%} |"
+        f"| {run['renderer']} | {run['cores']} | {1e6 * run['switch_interval']:.0f} | {pair['queue']} | {pair['n']} "
+        f"| {pair['cpu_kept']:.0%} | {pair['gpu_kept']:.0%} | {pair['cpu_kept_beside_process']:.0%} |"
         for pair in run["pairs"]
         if pair["cpu"] == "numpy"
     ]

@@ -19,12 +19,15 @@ from typing import TYPE_CHECKING, Any
 
 from glla import errors
 from glla._version import __version__
-from glla.array.array import Matrix, asarray
+from glla.array.array import Array, Matrix, asarray
 from glla.gl import Device, default_device, list_egl_devices
 from glla.interop.dlpack import from_dlpack
 from glla.linalg import PLU, RREF, RefinedSolution, SlogdetResult, explain, plan, public
+from glla.linalg.kernels import Kernel, kernel, run
 from glla.linalg.public import *  # noqa: F403  # the functions: a list that is written by `python -m glla.generate`
-from glla.passes import Form, Limits
+from glla.linalg.registering import register, unregister
+from glla.passes import Form, Limits, iterate
+from glla.passes.cache import set_max_plan_bytes
 from glla.tracing import trace
 
 if TYPE_CHECKING:
@@ -59,9 +62,11 @@ def __dir__() -> list[str]:
 __all__ = [
     "PLU",
     "RREF",
+    "Array",
     "Coprocessor",
     "Device",
     "Form",
+    "Kernel",
     "Limits",
     "Matrix",
     "Pending",
@@ -76,8 +81,14 @@ __all__ = [
     "explain",
     "from_dlpack",
     "hybrid",
+    "iterate",
+    "kernel",
     "list_egl_devices",
     "plan",
+    "register",
+    "run",
+    "set_max_plan_bytes",
     "trace",
+    "unregister",
 ]
 __all__ += public.__all__

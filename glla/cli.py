@@ -19,7 +19,8 @@ from typing import Any
 
 import glla
 from glla import Device
-from glla.errors import ContextError, GllaError
+from glla.errors import ContextError, GllaError, OptionError
+from glla.gl.select import parsed, requested
 from glla.gl.selftest import examine, passed
 
 PACKAGES = ("numpy", "moderngl", "glfw")
@@ -101,6 +102,17 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument("--seed", type=_natural, default=2007, help="seed of the random matrix (2007)")
     _add_device_options(demo)
     demo.set_defaults(command=_demo)
+
+    for name, size, what in (("life", 128, "the Game of Life"), ("stencil", 256, "3 x 3 stencils of a photograph")):
+        example = commands.add_parser(name, help=f"a kernel of ten lines: {what}, checked and drawn")
+        example.add_argument("--size", type=_positive, default=size, metavar="N", help=f"rows and columns ({size})")
+        example.add_argument(
+            "--output", type=Path, default=Path(f"{name}.png"), metavar="PNG", help=f"picture ({name}.png)"
+        )
+        if name == "life":
+            example.add_argument("--seed", type=_natural, default=2007, help="seed of the first generation (2007)")
+        _add_device_options(example)
+        example.set_defaults(command=_life if name == "life" else _stencil)
 
     _add_compare(commands)
 
@@ -216,6 +228,7 @@ def _add_device_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--index", type=_natural, metavar="I", help="the EGL device, as `glla info` lists them")
     kind = group.add_mutually_exclusive_group()
     kind.add_argument("--software", action="store_true", default=None, help="a software rasteriser only")
+    kind.add_argument("--device", type=_named, metavar="NAME", help="software, hardware, or an EGL device's index")
     kind.add_argument("--hardware", action="store_false", dest="software", default=None, help="no software rasteriser")
 
 
@@ -230,6 +243,12 @@ def _natural(text: str) -> int:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"must be a whole number from 0, got {text!r}")
     return int(text)
+
+
+def _named(text: str) -> str:
+    if parsed(text) is None:
+        raise argparse.ArgumentTypeError(f"must be 'software', 'hardware' or an index of `glla info`, got {text!r}")
+    return text
 
 
 def _positive(text: str) -> int:
@@ -266,7 +285,12 @@ def _demo_size(text: str) -> int:
 
 
 def _open(options: argparse.Namespace) -> Device:
-    return Device(options.backend, options.index, options.software)
+    index, software = options.index, options.software
+    if options.device is not None:
+        if index is not None:
+            raise OptionError(f"--device stands for --index, got {options.device!r} and {index}; leave one of them out")
+        index, software = requested("--device", options.device)
+    return Device(options.backend, index, software)
 
 
 # -- demo -------------------------------------------------------------------------------------------------------------
@@ -278,6 +302,33 @@ def _demo(options: argparse.Namespace) -> int:
     demo.check(options.output)
     with _open(options) as device:
         return 0 if demo.run(device, options.size, options.output, options.seed) else 1
+
+
+# -- life, stencil ----------------------------------------------------------------------------------------------------
+
+
+def _life(options: argparse.Namespace) -> int:
+    from glla.lab import examples
+
+    examples.check(options.output)
+    with _open(options) as device:
+        pictures, right = examples.life(device, options.size, options.seed)
+        print(f"{device.info.renderer}: every cell {'is' if right else 'is NOT'} as NumPy has it")
+    examples.draw(options.output, pictures, dpi=160)  # a cell is larger than a pixel then
+    print(f"written: {options.output}")
+    return 0 if right else 1
+
+
+def _stencil(options: argparse.Namespace) -> int:
+    from glla.lab import examples
+
+    examples.check(options.output, "pywt")
+    with _open(options) as device:
+        pictures, right = examples.stencil(device, options.size)
+        print(f"{device.info.renderer}: every pixel is {'' if right else 'NOT '}within its bound of NumPy's float64")
+    examples.draw(options.output, pictures)
+    print(f"written: {options.output}")
+    return 0 if right else 1
 
 
 # -- compare ----------------------------------------------------------------------------------------------------------
@@ -500,7 +551,12 @@ def _report(device: Device) -> dict[str, Any]:
             "bytes_in_use": stats.bytes,
             "textures_idle": stats.idle_textures,
             "bytes_idle": stats.idle_bytes,
+            "bytes_idle_at_most": stats.max_idle_bytes,
             "bytes_peak": stats.peak_bytes,
+            "bytes_of_plans": stats.plan_bytes,
+            "bytes_of_plans_at_most": stats.max_plan_bytes,
+            "bytes_of_prepared_plans": stats.call_bytes,
+            "bytes_of_prepared_plans_at_most": stats.max_call_bytes,
             "framebuffers": stats.framebuffers,
             "programs": stats.programs,
         },
@@ -606,7 +662,15 @@ def _sections(report: dict[str, Any]) -> dict[str, list[tuple[str, str]]]:
 def _memory_rows(memory: dict[str, int]) -> list[tuple[str, str]]:
     return [
         ("textures in use", f"{memory['textures_in_use']}, {memory['bytes_in_use']} bytes"),
-        ("textures kept for reuse", f"{memory['textures_idle']}, {memory['bytes_idle']} bytes"),
+        (
+            "textures kept for reuse",
+            f"{memory['textures_idle']}, {memory['bytes_idle']} bytes of {memory['bytes_idle_at_most']}",
+        ),
+        ("plans kept", f"about {memory['bytes_of_plans']} bytes of {memory['bytes_of_plans_at_most']}"),
+        (
+            "prepared plans kept",
+            f"about {memory['bytes_of_prepared_plans']} bytes of {memory['bytes_of_prepared_plans_at_most']}",
+        ),
         ("most so far", f"{memory['bytes_peak']} bytes"),
         ("programs, framebuffers", f"{memory['programs']}, {memory['framebuffers']}"),
     ]

@@ -36,7 +36,7 @@ class UnsupportedError(GllaError, TypeError):
 
 
 class IndexingError(GllaError, IndexError):
-    """An index is out of range, or of a kind that a matrix on a device cannot take."""
+    """An index is out of range, or of a kind that an array on a device cannot take."""
 
 
 class OptionError(GllaError, ValueError):
@@ -48,7 +48,7 @@ class OptionTypeError(OptionError, TypeError):
 
 
 class AxisError(OptionError, np.exceptions.AxisError):
-    """An axis is none of the two that a matrix has."""
+    """An axis is none of those that an array has."""
 
 
 class NonFiniteError(GllaError, ValueError):
@@ -69,6 +69,10 @@ class ThreadError(GllaError, RuntimeError):
 
 class GrowthWarning(UserWarning):
     """Entries grew so much in a factorisation that the factors miss their bound; the message gives both figures."""
+
+
+class ThreadWarning(UserWarning):
+    """A second thread gets a default device of its own; the message says how threads share one."""
 
 
 class TuningWarning(UserWarning):

@@ -1,9 +1,14 @@
-"""Writes the two files that follow from the public functions, so that type checkers and editors know all names.
+"""Writes the files that follow from the public functions, so that type checkers and editors know all names and types.
 
     python -m glla.generate
 
-`glla.linalg.public` lists every function that `glla.registry.public` decorates in a module of `glla.linalg`;
-`glla.queue.methods` has a method of a coprocessor for each. A test compares both with what this writes.
+`glla.linalg.public` lists every function that `glla.registry.public` decorates in a module of `glla.linalg`; beside
+it lies a stub with its overloads. `glla.queue.methods` has a method of a coprocessor for each. A test compares all
+three with what this writes.
+
+The overloads follow from the annotation of what a function returns, ``Matrix | Array``: members of the union that name
+`RESIDENT` are for calls with a Matrix among the operands, the others for calls with arrays alone, `FLAGS` for calls
+with that option. Operands are the parameters without a default.
 """
 
 from __future__ import annotations
@@ -11,7 +16,8 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -22,25 +28,29 @@ from glla.registry import PUBLIC
 
 METHODS = Path(__file__).parent / "queue" / "methods.py"
 FUNCTIONS = Path(__file__).parent / "linalg" / "public.py"
+STUB = FUNCTIONS.with_suffix(".pyi")
 
 WIDTH = 120
 """Characters of a line."""
 
-HEAD = '''"""The functions of glla as methods. Written by ``python -m glla.generate``; do not edit."""
+RESIDENT = "Matrix"
+"""How annotations call an array on a device."""
+
+FLAGS = {"refine": "RefinedSolution"}
+"""Options that, when True, change what is returned to this member of the annotation."""
+
+NOTE = "Written by ``python -m glla.generate``; do not edit."
+
+HEAD = '''"""The functions of glla as methods. {note}"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from glla import linalg
-{imports}from glla.queue.pending import Pending
-
+{imports}
 
 class Methods:
     """The functions of glla, queued."""
 
-    def _queue(self, function: Callable[..., Any], /, *operands: Any, **options: Any) -> Pending:
+    def _queue(self, function: Callable[..., Any], /, *operands: Any, **options: Any) -> Pending[Any]:
         """Queue one of them."""
         raise NotImplementedError
 '''
@@ -54,47 +64,191 @@ def public() -> dict[str, Callable[..., Any]]:
     return {name: own[name] for name in sorted(own) if own[name].__module__.startswith(linalg.__name__)}
 
 
+# -- types ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Overload:
+    """One way to call a function: what its parameters are, and what it returns.
+
+    Attributes
+    ----------
+    types : dict of str to str
+        Of those parameters that are other than in the function itself.
+    returns : str
+        What it gives.
+    flag : str
+        An option that has no default here.
+    """
+
+    types: dict[str, str]
+    returns: str
+    flag: str = ""
+
+
+def overloads(function: Callable[..., Any]) -> Iterator[Overload]:
+    """Give the ways to call a function, the most special one first."""
+    operands = _operands(function)
+    members = _members(inspect.signature(function).return_annotation)
+    flags = [name for name in inspect.signature(function).parameters if name in FLAGS]
+    plain = [member for member in members if member not in FLAGS.values()]
+    resident = [member for member in plain if RESIDENT in _names(member)]
+    host = [member for member in plain if member not in resident]
+    off = {flag: "Literal[False]" for flag in flags}
+    for name, kind in operands.items():
+        for one in _with("Overriding[Given]", kind):
+            yield Overload({name: one}, "Given")
+    for flag in flags:
+        yield Overload({flag: "Literal[True]"}, FLAGS[flag], flag)
+    for name, kind in operands.items() if resident else ():
+        yield Overload({name: _with(RESIDENT, kind)[-1]} | off, " | ".join(resident))
+    yield Overload(off, " | ".join(host))
+    if flags:
+        yield Overload({}, " | ".join(members))
+
+
+def _operands(function: Callable[..., Any]) -> dict[str, str]:
+    parameters = inspect.signature(function).parameters.values()
+    return {one.name: one.annotation for one in parameters if one.default is one.empty}
+
+
+def _with(kind: str, annotation: str) -> list[str]:
+    """Annotations of an operand that is of a kind, or of a pair whose first member is."""
+    pair = annotation.startswith("tuple[")
+    return [kind, annotation.replace("Any", kind, 1)] if pair else [kind]
+
+
+def _members(annotation: str) -> list[str]:
+    """Members of a union.
+
+    Examples
+    --------
+    >>> _members("PLU[Matrix] | tuple[int | None, str] | float")
+    ['PLU[Matrix]', 'tuple[int | None, str]', 'float']
+    """
+    node = ast.parse(annotation, mode="eval").body
+    found: list[str] = []
+    while isinstance(node, ast.BinOp):
+        found.insert(0, ast.unparse(node.right))
+        node = node.left
+    return [ast.unparse(node), *found]
+
+
+def _names(annotation: str) -> set[str]:
+    """Names in an annotation: of ``np.float32`` it is ``np``."""
+    return {node.id for node in ast.walk(ast.parse(annotation, mode="eval")) if isinstance(node, ast.Name)}
+
+
+def _origin(function: Callable[..., Any], name: str) -> str:
+    """The line that imports a name as the module of a function does."""
+    module = function.__module__
+    for node in ast.walk(ast.parse(inspect.getsource(import_module(module)))):
+        for alias in node.names if isinstance(node, ast.Import | ast.ImportFrom) else ():
+            if (alias.asname or alias.name) == name:
+                start = f"from {node.module} import " if isinstance(node, ast.ImportFrom) else "import "
+                return start + (f"{alias.name} as {alias.asname}" if alias.asname else alias.name)
+    return f"from {module} import {name}"
+
+
+# -- the list, and its stub -------------------------------------------------------------------------------------------
+
+
 def functions() -> str:
     """Text of `glla.linalg.public`."""
-    modules: dict[str, list[str]] = {}
+    lines = {f"from {function.__module__} import {name}" for name, function in public().items()}
+    return f'"""The public functions. {NOTE}"""\n\n{_sorted_imports(lines)}{_listed()}'
+
+
+def stub() -> str:
+    """Text of the stub of `glla.linalg.public`."""
+    lines = {"from typing import TypeVar, overload", "from glla.registry import Overriding"}
+    text = ""
     for name, function in public().items():
-        modules.setdefault(function.__module__, []).append(name)
-    imports = "".join(f"from {module} import {', '.join(names)}\n" for module, names in sorted(modules.items()))
-    listed = "".join(f'    "{name}",\n' for name in public())
-    head = '"""The public functions. Written by ``python -m glla.generate``; do not edit."""'
-    return f"{head}\n\n{imports}\n__all__ = [\n{listed}]\n"
+        for one in overloads(function):
+            declared = _declared(function, one)
+            lines |= {"from typing import Literal"} if "Literal" in " ".join(declared) else set()
+            used = set().union(*map(_names, _annotations(function, one)))
+            known = {"Given", "Overriding", "Literal", *dir(builtins)}
+            lines |= {_origin(inspect.unwrap(function), word) for word in used - known}
+            text += "@overload\n" + _fitted(0, f"def {name}(", declared, f") -> {one.returns}: ...")
+    head = f'"""The public functions, for each kind of operands. {NOTE}"""\n\n'
+    return head + _sorted_imports(lines) + '\nGiven = TypeVar("Given")\n' + _listed() + f"\n{text}"
+
+
+def _listed() -> str:
+    return "\n__all__ = [\n" + "".join(f'    "{name}",\n' for name in public()) + "]\n"
+
+
+def _annotations(function: Callable[..., Any], one: Overload) -> list[str]:
+    parameters = inspect.signature(function).parameters.values()
+    return [one.types.get(each.name, each.annotation) for each in parameters] + [one.returns]
+
+
+def _declared(function: Callable[..., Any], one: Overload) -> list[str]:
+    """Parameters of a stub."""
+    declared: list[str] = []
+    for each in inspect.signature(function).parameters.values():
+        if each.kind is each.KEYWORD_ONLY and "*" not in declared:
+            declared.append("*")
+        text = f"{each.name}: {one.types.get(each.name, each.annotation)}"
+        bare = each.default is each.empty or each.name == one.flag
+        declared.append(text if bare else f"{text} = {_literal(each.default)}")
+    return declared
+
+
+# -- the methods of a coprocessor -------------------------------------------------------------------------------------
 
 
 def methods() -> str:
     """Text of `glla.queue.methods`."""
-    offered = [name for name in public() if PUBLIC[name].coprocessor]
-    names = {name for function in map(public().get, offered) if function for name in _imports(function)}
-    imports = "".join(f"from {module} import {name}\n" for module, name in sorted(names))
-    return HEAD.format(imports=imports) + "".join(map(_method, offered))
+    offered = {name: function for name, function in public().items() if PUBLIC[name].coprocessor}
+    text = "".join(_method(name, function) for name, function in offered.items())
+    lines = {"from collections.abc import Callable", "from typing import Any", "from glla import linalg"}
+    lines.add("from glla.queue.pending import Pending")
+    if "@overload" in text:
+        lines.add("from typing import Literal, overload")
+    for function in offered.values():
+        parameters = inspect.signature(function).parameters.values()
+        texts = [each.annotation for each in parameters if each.default is not each.empty]
+        texts += [one.returns for one in _queued(function)]
+        used = set().union(*map(_names, texts)) - {"Any", *dir(builtins)}
+        lines |= {_origin(inspect.unwrap(function), word) for word in used}
+    return HEAD.format(note=NOTE, imports=_sorted_imports(lines)) + text
 
 
-def _method(name: str) -> str:
+def _queued(function: Callable[..., Any]) -> list[Overload]:
+    """Ways to queue a function, whose results are read back: what it gives for arrays. The last is the method's own."""
+    ways = [one for one in overloads(function) if one.returns != "Given" and RESIDENT not in _names(one.returns)]
+    if len(ways) == 1:
+        return ways
+    host = list(dict.fromkeys(one.returns for one in ways))
+    return [*ways, Overload({}, " | ".join(reversed(host))), Overload({}, "Any")]
+
+
+def _method(name: str, function: Callable[..., Any]) -> str:
     """Text of the method for a function."""
-    function = public()[name]
-    declared, passed = ["self"], [f"linalg.{name}"]
-    keyword_only = False
+    passed = [f"linalg.{name}"]
     for parameter in inspect.signature(function).parameters.values():
-        if parameter.kind is parameter.KEYWORD_ONLY and not keyword_only:
-            declared.append("*")
-            keyword_only = True
-        if parameter.default is parameter.empty:  # an operand, which may be a Pending
-            declared.append(f"{parameter.name}: Any")
-            passed.append(parameter.name)
-        else:
-            declared.append(f"{parameter.name}: {parameter.annotation} = {_literal(parameter.default)}")
-            passed.append(f"{parameter.name}={parameter.name}")
+        operand = parameter.default is parameter.empty
+        passed.append(parameter.name if operand else f"{parameter.name}={parameter.name}")
+    anything = dict.fromkeys(_operands(function), "Any")  # may be a Pending
+    *special, general = [Overload(one.types | anything, one.returns, one.flag) for one in _queued(function)]
     summary = (inspect.getdoc(function) or "").partition("\n")[0]
+    text = "".join(
+        "\n    @overload\n"
+        + _fitted(4, f"def {name}(", ["self", *_declared(function, one)], f") -> Pending[{one.returns}]: ...")
+        for one in special
+    )
     return (
-        "\n"
-        + _fitted(4, f"def {name}(", declared, ") -> Pending:")
+        text
+        + "\n"
+        + _fitted(4, f"def {name}(", ["self", *_declared(function, general)], f") -> Pending[{general.returns}]:")
         + f'        """{summary}\n\n        Queued; see `glla.{name}`.\n        """\n'
         + _fitted(8, "return self._queue(", passed, ")")
     )
+
+
+# -- the project's style ----------------------------------------------------------------------------------------------
 
 
 def _literal(value: object) -> str:
@@ -114,17 +268,28 @@ def _fitted(indent: int, head: str, parts: Sequence[str], tail: str) -> str:
     return f"{outer}{head}\n{lines}{outer}{tail}\n"
 
 
-def _imports(function: Callable[..., Any]) -> set[tuple[str, str]]:
-    """Modules and names that the annotations of its options need."""
-    parameters = inspect.signature(function).parameters.values()
-    texts = [parameter.annotation for parameter in parameters if parameter.default is not parameter.empty]
-    nodes = (node for text in texts for node in ast.walk(ast.parse(text, mode="eval")))
-    names = {node.id for node in nodes if isinstance(node, ast.Name)} - {"Any", *dir(builtins)}
-    known = inspect.unwrap(function).__globals__
-    return {(known[name].__module__, name) for name in names}
+def _sorted_imports(lines: set[str]) -> str:
+    """Put imports together and in order, as ruff does: Python's own, NumPy's, glla's."""
+    modules: dict[str, set[str]] = {}
+    for line in lines:
+        module, _, names = line.removeprefix("from ").partition(" import ")
+        modules.setdefault(module, set()).update(names.split(", ") if names else ())
+    blocks = []
+    for block in (lambda top: top not in ("numpy", "glla"), lambda top: top == "numpy", lambda top: top == "glla"):
+        inside = [module for module in modules if block(module.removeprefix("import ").split(" ")[0].partition(".")[0])]
+        plain = sorted(module for module in inside if not modules[module])
+        named = sorted(module for module in inside if modules[module])
+        texts = [*plain, *(f"from {one} import {', '.join(sorted(modules[one], key=_place))}" for one in named)]
+        blocks += ["\n".join(texts) + "\n"] if texts else []
+    return "\n".join(blocks)
 
 
-FILES = {METHODS: methods, FUNCTIONS: functions}
+def _place(name: str) -> tuple[int, str]:
+    """Where a name stands in an import: constants, classes, functions."""
+    return (0 if name.isupper() and len(name) > 1 else 1 if name[0].isupper() else 2), name
+
+
+FILES = {METHODS: methods, FUNCTIONS: functions, STUB: stub}
 """Each file that is written, and what makes its text."""
 
 if __name__ == "__main__":

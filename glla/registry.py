@@ -12,24 +12,30 @@ from dataclasses import dataclass
 from functools import wraps
 from importlib import import_module
 from operator import attrgetter
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, Protocol, TypeVar
 
 import numpy as np
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
+Given = TypeVar("Given", covariant=True)
 
 # -- announcements ----------------------------------------------------------------------------------------------------
 
 ANNOUNCEMENTS = {
     "matrix": "glla.array.array",
+    "loop": "glla.array.loops",
     "numpy": "glla.interop.numpy",
     "namespace": "glla.interop.namespace",
+    "html of a plan": "glla.passes.html",
+    "html of a comparison": "glla.lab.html",
 }
 """Names of announcements, each with the module that makes it.
 
-``matrix`` is `glla.asarray`, for `glla.Device.matrix`; ``numpy`` gives the implementation of a function of NumPy's, or
-None, for ``Matrix.__array_function__``; ``namespace`` is the array API's module, for ``Matrix.__array_namespace__``.
+``matrix`` is `glla.asarray`, for `glla.Device.matrix`; ``loop`` runs a `glla.passes.Loop` on arrays; ``numpy`` gives
+the implementation of a function of NumPy's, or None, for ``Matrix.__array_function__``; ``namespace`` is the array
+API's module, for ``Matrix.__array_namespace__``.
+The others are what a notebook shows, for ``_repr_html_``.
 """
 
 _announced: dict[str, Any] = {}
@@ -70,6 +76,13 @@ def announced(name: str) -> Any:
 
 
 # -- operands that take calls over ------------------------------------------------------------------------------------
+
+
+class Overriding(Protocol[Given]):
+    """An operand that takes calls over, for type checkers: the call gives what its ``__glla_function__`` gives."""
+
+    def __glla_function__(self, name: str, function: Any, args: Any, kwargs: Any, /) -> Given:
+        """Do what a public function was asked for."""
 
 
 def overrides(operand: object) -> Callable[..., Any] | None:

@@ -5,13 +5,55 @@ The writers are the laboratory's, which is why this stands above it.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
-from glla.gl.recorder import LIMIT, Recorder
+from glla.gl import Device, DeviceLike, Texture, named_device
+from glla.gl.observe import Watched
+from glla.gl.recorder import HEAD, LIMIT, Recorder, TracedPass, row
+from glla.passes import Plan
+from glla.passes.html import MOST_LINES, folded, left_out, line, table
 
 
 class Trace(Recorder):
-    """What `trace` returns: a `Recorder` that can save what it holds."""
+    """What `trace` returns: a `Recorder` that can save what it holds, and may look at one device alone."""
+
+    def __init__(self, *, values: bool = False, limit: int = LIMIT, device: Device | None = None) -> None:
+        super().__init__(values=values, limit=limit)
+        self.device = device
+
+    def watch(
+        self, device: Watched, plan: Plan, textures: Mapping[str, Texture], draws: Sequence[Callable[[], None]]
+    ) -> None:
+        """Run a plan and record its passes, unless another device is looked at: for the device."""
+        if self.device in (None, device):
+            super().watch(device, plan, textures, draws)
+            return
+        for draw in draws:
+            draw()
+
+    def watch_parts(
+        self, device: Watched, plan: Plan, values: Mapping[str, Any], parts: Sequence[Callable[[], Mapping[str, Any]]]
+    ) -> None:
+        """Run a plan of plans and record the host's steps, unless another device is looked at: for the device."""
+        if self.device in (None, device):
+            super().watch_parts(device, plan, values, parts)
+            return
+        for part in parts:
+            part()
+
+    def _repr_html_(self) -> str:
+        """Show it in a notebook: a table of the passes of each plan, which folds; of long ones the beginning."""
+        runs = [list(group) for _, group in groupby(self.passes, key=attrgetter("run"))]
+        shown = runs[:MOST_LINES]
+        share = MOST_LINES // max(1, len(shown))
+        parts = [folded(_summary(one), _rows(one, max(1, share)), len(runs) == 1) for one in shown]
+        more = left_out(len(runs) - len(shown), "plans")
+        beyond = f"{self.dropped} more passes ran beyond the limit of {self.limit} bytes"
+        return line(repr(self).strip("<>")) + "".join(parts) + more + (line(beyond) if self.dropped else "")
 
     def save(self, path: str | Path) -> None:
         """Write the passes into a file, in the format that its suffix names.
@@ -46,7 +88,17 @@ class Trace(Recorder):
         save(self, Path(path))
 
 
-def trace(*, values: bool = False, limit: int = LIMIT) -> Trace:
+def _summary(run: Sequence[TracedPass]) -> str:
+    passes = "1 pass" if len(run) == 1 else f"{len(run)} passes"
+    return f"{run[0].operation}: {passes}, {1000 * sum(one.seconds for one in run):.3f} ms"
+
+
+def _rows(run: Sequence[TracedPass], lines: int) -> str:
+    _, *head = HEAD
+    return table(head, [row(one)[1:] for one in run[:lines]]) + left_out(max(0, len(run) - lines), "passes")
+
+
+def trace(*, values: bool = False, limit: int = LIMIT, device: DeviceLike | None = None) -> Trace:
     """Record every render pass that runs inside a ``with`` block, whichever function of glla runs it.
 
     Parameters
@@ -55,6 +107,8 @@ def trace(*, values: bool = False, limit: int = LIMIT) -> Trace:
         Keep what each pass reads and draws, too: each texture is read back after each pass that draws to it.
     limit : int
         Bytes to keep at most (256 MiB). Passes beyond it run, and are counted in ``dropped``.
+    device : Device, str or int, optional
+        Record this one alone, or the one of this name (see `glla.gl.named_device`); by default all of this thread.
 
     Returns
     -------
@@ -67,7 +121,9 @@ def trace(*, values: bool = False, limit: int = LIMIT) -> Trace:
     TraceError
         Another trace runs in this thread, or this one has served.
     OptionError
-        A limit of 0 bytes.
+        A limit of 0 bytes; no such name of a device.
+    ContextError
+        The device that is named does not open.
 
     Notes
     -----
@@ -86,4 +142,4 @@ def trace(*, values: bool = False, limit: int = LIMIT) -> Trace:
     array([[17.],
            [39.]], dtype=float32)
     """
-    return Trace(values=values, limit=limit)
+    return Trace(values=values, limit=limit, device=None if device is None else named_device("trace", device))

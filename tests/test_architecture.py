@@ -15,8 +15,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from glla.operations import OPERATIONS, Operation, elementwise, reduce
+from glla.lab import examples
+from glla.operations import OPERATIONS, Operation, elementwise, reduce, wrapped
 from glla.operations.elimination.pivot import NORMS
+from glla.operations.wrapped.view import View
 from glla.passes import COMPUTE, Form, Limits, Transfer, stages
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -60,8 +62,14 @@ def draws(path):
     return bool(re.search(r"draft\.(draw|dispatch)\(", path.read_text(encoding="utf-8")))
 
 
-# Modules of operations that draw, by name, and the variants of others whose steps they write.
-DRAWING = {path.stem: path for path in sorted((PACKAGE / "operations").rglob("[!_]*.py")) if draws(path)}
+# Modules of operations that draw, by name, and the variants of others whose steps they write. Those of wrapped arrays
+# share a folder of shaders, and take views: `plans_of_wrapped`.
+WRAPPED = PACKAGE / "operations" / "wrapped"
+DRAWING = {
+    path.stem: path
+    for path in sorted((PACKAGE / "operations").rglob("[!_]*.py"))
+    if draws(path) and path.parent != WRAPPED
+}
 TESTED_WITH = {"panels": "plu", "columns": "plu"}
 KERNELS = sorted(set(DRAWING) - set(TESTED_WITH))
 
@@ -222,10 +230,58 @@ def plans_of_kernel(kernel):
 
 
 @cache
+def plans_of_wrapped():
+    """A plan or more of every builder of plans for wrapped arrays: of floats and integers, in order and not."""
+    plans, side = [], 64
+    for dtype, turned in product(("float32", "int32", "bool"), (False, True)):
+        a = View.of((4, 4, 4), dtype)
+        a = a.permute((2, 0, 1)) if turned else a
+        truth, index, line = View.of((4, 4, 4), "bool"), View.of((4, 4, 4), "int32"), View.of((9,), dtype)
+        plans += [
+            *(wrapped.elementwise.cast(a, to, side) for to in ("float32", "int32", "bool")),
+            wrapped.elementwise.unary(a, "positive", side),
+            wrapped.elementwise.binary(a, a, "less", side),
+            wrapped.elementwise.where(truth, a, a, side),
+            wrapped.elementwise.clip(a, a, a, side),
+            *(wrapped.fold.fold(a, one, axes, side) for one in ("sum", "any") for axes in ((0,), (0, 2), (2,))),
+            wrapped.fold.place(line.broadcast_to((3, 9)), "argmax", (1,), side),
+            wrapped.fold.place(View.of((700,), dtype), "argmin", (0,), side),
+            wrapped.scan.cumulative(a, "cumulative_sum", 1, side, turned),
+            wrapped.product.product(a, a, side),
+            wrapped.product.product(View.of((2, 5000), dtype), View.of((5000, 2), dtype), side),
+            wrapped.move.assign(a, (1, slice(None, None, -2)), View.of((), dtype), side),
+            *(wrapped.move.concat((a,) * count, 1, side) for count in (1, 2, 3, 9)),
+            wrapped.move.roll(a, 3, 1, side),
+            wrapped.move.take(a, View.of((9,), "int32"), 1, side),
+            wrapped.move.take_along_axis(a, index, 1, side),
+            *(wrapped.move.triangle(a, upper, 1, side) for upper in (False, True)),
+            wrapped.move.pack(a.sliced(1), side),
+            *(wrapped.create.full((5,), 1, dtype, side), wrapped.create.eye((3, 4), dtype, side)),
+            wrapped.create.arange(0, 1, 9, dtype, side),
+            *(wrapped.order.sort(a, axis, turned, side) for axis in (1, 2)),
+            *(wrapped.order.argsort(a, axis, turned, side) for axis in (1, 2)),
+            wrapped.order.searchsorted(line, a, turned, side),
+        ]
+        if dtype == "float32":
+            plans += [wrapped.move.to_raw(parts, side) for parts in ((a,), (a, a))]
+            plans += [wrapped.fold.fold(a, "sum_squares", (1,), side)]
+    plans += [wrapped.move.unpack((4, 5), (5, 4), side, down=(0, 1), right=(1, 0))]
+    plans += [wrapped.move.from_raw((4, 5), 23, side, matrices=3), wrapped.create.linspace(0, 1, 9, side)]
+    return plans
+
+
+def test_every_plan_of_wrapped_arrays_keeps_the_rules():
+    for plan in plans_of_wrapped():
+        plan.check(Limits(opengl=COMPUTE))
+
+
+@cache
 def reached_shaders():
     """The entry points that some plan draws or dispatches, as paths below shaders/ without their suffix."""
     plans = [plan for kernel in KERNELS for plan in plans_of_kernel(kernel)]
+    plans += plans_of_wrapped()
     plans += [plan for name in OPERATIONS for plan in plans_of_record(name)]
+    plans += examples.plans()
     return {step.shader for plan in plans for step in plan.passes if not isinstance(step, Transfer)}
 
 

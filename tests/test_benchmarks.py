@@ -247,7 +247,8 @@ def check_record(one):
     assert one["passes"] > 0
     resident = one["resident"]
     assert (resident is None) is one["operation"].startswith(("small", "stack"))
-    assert one["gpu"] is None  # a software rasteriser has no clock of its own
+    if glla.default_device().info.software:
+        assert one["gpu"] is None  # it has no clock of its own
     seconds = (resident or one["end_to_end"])["seconds"]
     assert 0 < one["end_to_end"]["fastest"] <= one["end_to_end"]["seconds"] <= one["end_to_end"]["slowest"]
     assert one["cold_start"] > 0
@@ -668,7 +669,7 @@ def test_the_newest_complete_runs_are_told_side_by_side(tmp_path):
 
     def pairs(kept, *works):
         return [
-            {"queue": work, "n": 8, "cpu": cpu, "cpu_kept": kept, "cpu_kept_beside_process": 1.0}
+            {"queue": work, "n": 8, "cpu": cpu, "cpu_kept": kept, "gpu_kept": 0.8, "cpu_kept_beside_process": 1.0}
             for work in works
             for cpu in ("numpy", "python")
         ]
@@ -677,14 +678,16 @@ def test_the_newest_complete_runs_are_told_side_by_side(tmp_path):
         seconds = {"cpu": 3.0, "cpu_peer": 2.0, "gpu": 4.0, "pair": 1.25}
         return {"operation": "inv", "n": n, "count": 5, "ok": ok, "seconds": seconds, "gain": 1.6}
 
-    keep("overlap", "1", pairs=pairs(0.5, *side_by_side.WORK))
-    keep("overlap", "2", pairs=pairs(0.9, "product", "systems", "transfers"))
-    keep("overlap", "3", pairs=pairs(0.1, "systems"))  # not complete
+    keep("overlap", "1", switch_interval=1e-5, pairs=pairs(0.5, *side_by_side.WORK))
+    keep("overlap", "2", switch_interval=1e-5, pairs=pairs(0.9, "product", "systems", "transfers"))
+    keep("overlap", "3", switch_interval=5e-3, pairs=pairs(0.6, "product", "systems", "transfers"))
+    keep("overlap", "4", switch_interval=1e-5, pairs=pairs(0.1, "systems"))  # not complete
     keep("hybrid", "1", records=[record(8), record(16), record(32, ok=False)])
     keep("hybrid", "2", records=[record(64)])
     lines = [line for line in side_by_side.tables(tmp_path).splitlines() if line.startswith("| R")]
     assert lines == [
-        *(f"| R | 4 | {work} | 8 | 90% | 100% |" for work in ("product", "systems", "transfers")),
+        *(f"| R | 4 | 5000 | {work} | 8 | 60% | 80% | 100% |" for work in ("product", "systems", "transfers")),
+        *(f"| R | 4 | 10 | {work} | 8 | 90% | 80% | 100% |" for work in ("product", "systems", "transfers")),
         *(f"| R | 4 | 5 `inv` | {n} | 3 | 2 | - | 4 | 1.25 | 1.60 | - |" for n in (8, 16)),
     ]
     assert side_by_side.OLD_HYBRID in side_by_side.tables(tmp_path)

@@ -45,7 +45,10 @@ def test_info_json(capsys):
         "unit": "texels",
     }
     assert all(set(limit) == {"value", "unit"} for limit in report["limits"].values())
-    assert {"textures_in_use", "bytes_in_use", "bytes_peak"} <= set(report["memory"])
+    memory = report["memory"]
+    assert {"textures_in_use", "bytes_in_use", "bytes_peak"} <= set(memory)
+    for kept in ("idle", "of_plans", "of_prepared_plans"):
+        assert 0 < memory[f"bytes_{kept}"] <= memory[f"bytes_{kept}_at_most"]
     assert report["memory"]["textures_in_use"] == 0
     assert set(report["versions"]) == {"glla", "Python", "numpy", "moderngl", "glfw"}
     assert report["versions"]["glla"] == glla.__version__
@@ -92,6 +95,8 @@ def test_info_without_a_context(capsys, monkeypatch):
         (["--backend", "egl", "--index", "3"], ("egl", 3, None)),
         (["--software"], ("auto", None, True)),
         (["--hardware"], ("auto", None, False)),
+        (["--device", "software"], ("auto", None, True)),
+        (["--device", "Hardware"], ("auto", None, False)),
     ],
 )
 def test_the_device_asked_for(monkeypatch, arguments, asked):
@@ -105,6 +110,18 @@ def test_the_device_asked_for(monkeypatch, arguments, asked):
     assert main(["info", *arguments]) == 1
     assert main(["demo", "--output", os.devnull, *arguments]) == 1
     assert seen == [asked, asked]
+
+
+def test_devices_that_are_not_there(capsys):
+    for arguments, message in (
+        (["info", "--device", "99"], "--device: device must be 'software', 'hardware' or an index of `glla info`"),
+        (
+            ["info", "--device", "0", "--index", "0"],
+            "--device stands for --index, got '0' and 0; leave one of them out",
+        ),
+    ):
+        assert main(arguments) == 1
+        assert capsys.readouterr().err.startswith(f"glla: {message}")
 
 
 # ---- usage -----------------------------------------------------------------------------------
@@ -132,6 +149,8 @@ def test_help(capsys, arguments):
         (["paint"], "invalid choice: 'paint'"),
         (["info", "--jsno"], "unrecognized arguments: --jsno"),
         (["info", "--software", "--hardware"], "not allowed with argument"),
+        (["info", "--software", "--device", "0"], "not allowed with argument"),
+        (["info", "--device", "gpu"], "must be 'software', 'hardware' or an index of `glla info`, got 'gpu'"),
         (["info", "--index", "-1"], "--index"),
         (["info", "--backend", "vulkan"], "invalid choice: 'vulkan'"),
         (["demo", "--size", "0"], "must be at least 8, got 0"),

@@ -1,11 +1,15 @@
 """Conditions of the preprocessor: C's integers, a place for each mistake, and an end, whatever stands in a file."""
 
+import random
+import shutil
+import subprocess
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from glla.errors import ShaderError
-from glla.passes import shader
+from glla.passes import Draft, Storage, shader
 
 LIMIT = 2**31
 
@@ -18,7 +22,7 @@ def taken(text, **macros):
 
 def active(text):
     lines = tuple(("a.frag", number) for number, _ in enumerate(text.split("\n"), 1))
-    return shader._active(shader.Stage(text, lines))
+    return shader.active_text(shader.Stage(text, lines))
 
 
 def refused(text):
@@ -99,6 +103,117 @@ def test_any_expression_has_c_s_value(expression):
         assert "a.frag:1: " in refused(f"#if {text}\n#endif")
     else:
         assert taken(f"{text} == {value}" if value != -LIMIT else f"{text} < -{LIMIT - 1}")
+
+
+# ---- oracles ---------------------------------------------------------------------------------
+
+LEVELS = ["||", "&&", "|", "^", "&", "== !=", "< > <= >=", "<< >>", "+ -", "* / %"]
+UNARY, NUMBER = len(LEVELS), len(LEVELS) + 1
+C = OPERATORS | {
+    "!=": lambda a, b: int(a != b), ">": lambda a, b: int(a > b), "<=": lambda a, b: int(a <= b),
+    "<<": lambda a, b: a * 2**b if 0 <= b < 32 else None, ">>": lambda a, b: a // 2**b if 0 <= b < 32 else None,
+}  # fmt: skip
+
+
+def fitting(value):
+    return value if value is not None and -LIMIT <= value < LIMIT else None
+
+
+def grown(rng, depth):
+    """Text of a random expression with no more parentheses than it needs, and its level.
+
+    Then C's value, None for none; and whether all its parts have one, those that do not count, too.
+    """
+    kind = rng.random() if depth else 1.0
+    if kind > 0.85:
+        n = rng.choice([0, 1, 2, 3, 7, 31, 32, rng.randrange(100), rng.randrange(LIMIT)])
+        return rng.choice([str(n), hex(n), f"0{n:o}"]), NUMBER, n, True
+    if kind > 0.7:
+        sign, (text, level, value, whole) = rng.choice("-+~!"), grown(rng, depth - 1)
+        text = f"{sign} {text}" if level >= UNARY else f"{sign}({text})"
+        applied = {"-": lambda a: -a, "+": int, "~": lambda a: -a - 1, "!": lambda a: int(a == 0)}[sign]
+        value = None if value is None else fitting(applied(value))
+        return text, UNARY, value, whole and value is not None
+    level = rng.randrange(len(LEVELS))
+    word = rng.choice(LEVELS[level].split())
+    (left, left_level, a, left_whole), (right, right_level, b, right_whole) = (grown(rng, depth - 1) for _ in "ab")
+    left = left if left_level >= level else f"({left})"
+    right = right if right_level > level else f"({right})"
+    space = rng.choice(["", " "])
+    text = f"{left}{space}{word} {right}"
+    if a is None:
+        value = None
+    elif word in ("||", "&&") and (a != 0) == (word == "||"):
+        value = int(a != 0)  # whatever stands behind it
+    elif b is None or (word in "/%" and b == 0):
+        value = None
+    else:
+        value = int(b != 0) if word in ("||", "&&") else fitting(C[word](a, b))
+    return text, level, value, left_whole and right_whole and value is not None
+
+
+def expressions(count, seed=2007):
+    rng = random.Random(seed)
+    return [(text, value, whole) for text, _, value, whole in (grown(rng, rng.randrange(1, 6)) for _ in range(count))]
+
+
+def written(value):
+    return str(value) if value > -LIMIT else f"-{LIMIT - 1} - 1"
+
+
+def test_random_expressions_have_c_s_values():
+    known = 0
+    for text, value, _ in expressions(1500):
+        if value is None:
+            assert "a.frag:1: cannot evaluate the condition: " in refused(f"#if {text}\n#endif")
+        else:
+            known += 1
+            assert taken(f"({text}) == {written(value)}"), (text, value)
+    assert 700 < known < 1400
+
+
+def counted(known, hit):
+    """Text that has `hit` for each expression that has the value that it should have, and not one that it has not."""
+    right = "".join(f"#if ({text}) == {written(value)}\n{hit}\n#endif\n" for text, value in known)
+    return right + "".join(f"#if ({text}) != {written(value)}\n{hit}{hit}\n#endif\n" for text, value in known)
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
+def test_the_c_preprocessor_agrees():
+    known = [(text, value) for text, value, _ in expressions(1500) if value is not None]
+    command = ["cc", "-E", "-P", "-w", "-x", "c", "-"]
+    result = subprocess.run(
+        command, input=counted(known, "hit"), capture_output=True, text=True, check=True, timeout=60
+    )
+    assert result.stdout.split().count("hit") == len(known)
+
+
+def test_the_driver_agrees(device, shader_files):
+    """Mesa's preprocessor: of expressions, of lines that go on, and comments of several lines.
+
+    Mesa calculates what stands behind && and || even where it does not count, so all parts must have values.
+    """
+    if not device.info.software:
+        pytest.skip("what other drivers make of a name without a meaning is not known")
+    known = [(text, value) for text, value, whole in expressions(300) if whole]
+    more = (
+        "#define NONE\n// a comment that goes on \\\n+ 100\n"
+        "#if 1 /* and\n */ && 0\n+ 1000\n#endif\n"
+        "#define SUM 1 /* and\n on */ + 1\n#if SUM * 3 == 4\n+ 1\n#endif\n"
+        "#if 1\\\n2 == 12\n+ 1\n#endif\n"
+        "#if undefined == 0 && 1 - undefined\n+ 1\n#endif\n"
+    )
+    text = f"layout(location = 0) out vec4 result;\nvoid main() {{ result = vec4(0\n{counted(known, '+ 1')}{more}); }}"
+    assert active(text).split().count("1") == len(known) + 3
+    assert "100" not in active(text)
+    shader_files({"oracle.frag": text})
+    draft = Draft("oracle")
+    draft.draw("oracle", {}, draft.slot("result", Storage(1, 1)))
+    assert device.read(device.run(draft.plan({"result": "result"}))["result"])[0, 0, 0] == len(known) + 3
+
+
+def test_a_line_knows_its_number():
+    assert active("\n/* 2\n 3 */ \\\n \n#if __LINE__ == 5 && defined __LINE__\nyes\n#endif").strip() == "yes"
 
 
 # ---- mistakes --------------------------------------------------------------------------------

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import glla
-from glla.operations import OPERATIONS
-from glla.passes import Draft, Host, Storage, forms_of, resident, stages
+from glla.operations import OPERATIONS, elementwise
+from glla.passes import Draft, Host, Storage, forms_of, iterate, matrix, resident, stages
 from glla.passes import shader as shaders
 from glla.passes.outline import Part, outline
 
@@ -224,6 +224,23 @@ def test_a_plan_of_plans():
 
 def test_often():
     assert "3 times: " in str(glla.explain("lu_factor", (3, 300, 300), limits=GPU)).splitlines()[1]
+
+
+def test_a_loop_says_how_often_and_until_what():
+    draft = Draft("halves")
+    x, half = draft.operand("x", matrix((1, 1))), draft.operand("half", matrix((1, 1)))
+    smaller = draft.call("product", elementwise.binary((1, 1), "multiply"), A=x, B=half)["result"]
+    done = draft.call("test", elementwise.binary((1, 1), "less"), A=smaller, B=half)["result"]
+    body = draft.plan({"y": smaller, "done": done})
+    loop = iterate(body, carry={"y": "x"}, until="done", most=40)
+    lines = str(glla.explain(loop)).splitlines()
+    assert lines[0].startswith("at most 40 times: halves: 2 passes")
+    assert "  then y takes the place of x" in lines
+    assert "  until the first element of done is not 0" in lines
+    outer = Draft("outer")
+    made = outer.call("inner", loop, x=outer.operand("x", matrix((1, 1))), half=outer.operand("half", matrix((1, 1))))
+    text = str(glla.explain(outer.plan({"y": made["y"]})))
+    assert "1. inner, at most 40 times (2 passes, steps 0 and 1):" in text
 
 
 def test_explaining_by_name_is_explaining_the_plan():

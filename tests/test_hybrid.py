@@ -31,6 +31,7 @@ def cache(tmp_path, monkeypatch):
     """Keep out of the user's cache."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.delenv("GLLA_HYBRID", raising=False)
+    monkeypatch.setattr(memory, "_in_process", {})
     return tmp_path
 
 
@@ -296,11 +297,11 @@ PACE = Pace(1.0, 2.0, 1.5, 2.5)
 
 
 def test_memory_round_trip(device, cache):
-    memory = Memory(device.info)
+    memory = Memory(device.info, True)
     assert memory.get("solve 64 x 64 x 1") is None
     memory.put({"solve 64 x 64 x 1": PACE})
-    Memory(device.info).put({"inv 64 x 64": PACE})
-    again = Memory(device.info)
+    Memory(device.info, True).put({"inv 64 x 64": PACE})
+    again = Memory(device.info, True)
     assert again.get("solve 64 x 64 x 1") == again.get("inv 64 x 64") == PACE
     (path,) = [path for path in cache.rglob("*") if path.is_file()]
     assert path.parent == cache / "glla" / "hybrid" and path == again.path
@@ -322,48 +323,63 @@ def test_memory_round_trip(device, cache):
     ],
 )
 def test_a_file_that_is_wrong_counts_as_none(device, spoil):
-    memory = Memory(device.info)
+    memory = Memory(device.info, True)
     memory.put({"k": PACE})
     memory.path.write_text(spoil(json.loads(memory.path.read_text())), encoding="utf-8")
-    spoilt = Memory(device.info)
+    spoilt = Memory(device.info, True)
     assert spoilt.get("k") is None
     spoilt.put({"k": PACE})
-    assert Memory(device.info).get("k") == PACE
+    assert Memory(device.info, True).get("k") == PACE
 
 
 def test_an_old_file_counts_as_none(device):
-    memory = Memory(device.info)
+    memory = Memory(device.info, True)
     memory.put({"k": PACE})
     age = memory.path.stat().st_mtime - 86400 * (DAYS + 1)
     os.utime(memory.path, (age, age))
-    assert Memory(device.info).get("k") is None
+    assert Memory(device.info, True).get("k") is None
 
 
 def test_a_folder_that_cannot_be_written_is_no_error(device, cache):
     (cache / "glla").write_text("in the way")
-    memory = Memory(device.info)
+    memory = Memory(device.info, True)
     memory.put({"k": PACE})
-    assert memory.get("k") == PACE and Memory(device.info).get("k") is None
+    assert memory.get("k") == PACE and Memory(device.info, True).get("k") is None
 
 
-def test_memory_can_be_turned_off(device, cache, monkeypatch):
-    Memory(device.info).put({"k": PACE})
-    monkeypatch.setenv("GLLA_HYBRID", "off")
-    memory = Memory(device.info)
+@pytest.mark.parametrize("variable", ["off", None])
+def test_nothing_is_written_unasked(device, cache, monkeypatch, variable):
+    Memory(device.info, True).put({"k": PACE})
+    if variable:
+        monkeypatch.setenv("GLLA_HYBRID", variable)
+    before = sorted(cache.rglob("*"))
+    memory = Memory(device.info, variable == "off")
     assert memory.get("k") is None and memory.path is None
-    memory.put({"k": PACE})
-    assert memory.get("k") == PACE
+    memory.put({"l": PACE})
+    assert memory.get("l") == Memory(device.info).get("l") == PACE  # the process knows it
+    assert sorted(cache.rglob("*")) == before
 
 
-def test_what_was_measured_on_a_device_is_remembered(gpu, monkeypatch):
+def test_the_environment_asks_for_a_file(device, cache, monkeypatch):
+    monkeypatch.setenv("GLLA_HYBRID", "on")
+    Memory(device.info).put({"k": PACE})
+    assert Memory(device.info).path.is_file()
+    monkeypatch.setenv("GLLA_HYBRID", "maybe")
+    with pytest.raises(OptionError, match="GLLA_HYBRID: must be on or off, got 'maybe'; or leave it out, and ask by"):
+        glla.hybrid.map("det", [])
+
+
+@pytest.mark.parametrize("remember", [True, False])
+def test_what_was_measured_on_a_device_is_remembered(gpu, cache, monkeypatch, remember):
     """The whole way, as if the rasteriser were hardware."""
     monkeypatch.setattr(type(gpu), "info", replace(gpu.info, software=False))
     systems = [np.eye(8, dtype=np.float32)] * 3
     for source in ("measured", "remembered"):
-        stream = glla.hybrid.map("det", systems, gpu=gpu)
+        stream = glla.hybrid.map("det", systems, gpu=gpu, remember=remember)
         assert list(stream) == [1, 1, 1]
         assert stream.report.source == source
-    assert Memory(gpu.info).get("det 8 x 8") is not None
+    assert Memory(gpu.info, remember).get("det 8 x 8") is not None
+    assert any(path.is_file() for path in cache.rglob("*")) == remember
 
 
 # -- results ----------------------------------------------------------------------------------------------------------

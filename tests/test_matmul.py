@@ -153,10 +153,20 @@ def test_unknown_variant():
     assert str(caught.value) == f"matmul: variant must be one of {names}, got 'strassen'"
 
 
-def test_a_stack_on_a_matrix_is_refused():
-    with pytest.raises(ShapeError) as caught:
-        glla.matmul(glla.asarray(np.eye(2)), np.ones((3, 2, 2)))
-    assert str(caught.value) == "matmul: B must be two-dimensional, got shape (3, 2, 2); reshape it"
+def test_stacks_beside_arrays_stay_on_the_device(rng):
+    """The same products as those of stacks of the host, exactly, for whole numbers."""
+    for left, right in (
+        ((2, 2), (3, 2, 2)),
+        ((3, 2, 5), (5, 4)),
+        ((2, 1, 3, 5), (4, 5, 2)),
+        ((3, 2, 5), (5,)),
+        ((5,), (3, 5, 2)),
+    ):
+        a, b = (np.float32(rng.integers(-9, 9, shape)) for shape in (left, right))
+        for one, other in ((glla.asarray(a), b), (a, glla.asarray(b)), (glla.asarray(a), glla.asarray(b))):
+            product = glla.matmul(one, other)
+            assert isinstance(product, glla.Array)
+            testing.assert_exact(product.numpy(), a @ b)
 
 
 @pytest.mark.parametrize("variant", VARIANT_NAMES)
@@ -171,14 +181,14 @@ def test_matrices_stay_on_the_device(variant, rng):
 
 
 def test_a_vector_and_a_matrix_give_a_vector(rng):
-    """NumPy drops the dimension, and a Matrix always has two: the result is an array."""
+    """NumPy drops the dimension; the result stays on the device."""
     a = testing.integers(5, 6, rng)
     u, v = testing.integers(1, 5, rng)[0], testing.integers(1, 6, rng)[0]
     A = glla.asarray(a)
-    testing.assert_exact(glla.matmul(A, v), a @ v)
-    testing.assert_exact(glla.matmul(u, A), u @ a)
-    testing.assert_exact(glla.matmul(glla.asarray(np.ones((3, 0))), []), np.zeros(3))
-    with pytest.raises(ShapeError, match=r"^matmul: inner dimensions must agree, got A \(5, 6\) and B \(5, 1\)$"):
+    testing.assert_exact(glla.matmul(A, v).numpy(), a @ v)
+    testing.assert_exact(glla.matmul(u, A).numpy(), u @ a)
+    testing.assert_exact(glla.matmul(glla.asarray(np.ones((3, 0))), []).numpy(), np.zeros(3))
+    with pytest.raises(ShapeError, match=r"^matmul: inner dimensions must agree, got A \(5, 6\) and B \(5,\)$"):
         glla.matmul(A, u)
 
 

@@ -332,9 +332,9 @@ def test_an_option_that_cannot_be_a_name(function, option, wrong):
         getattr(glla, function)(*arguments, **{option: wrong})
 
 
-@pytest.mark.parametrize("wrong", [3, "egl", object(), {1: 2}])
+@pytest.mark.parametrize("wrong", [object(), {1: 2}])
 def test_a_device_is_a_device(wrong):
-    with pytest.raises(OptionTypeError, match=r"^(matmul|asarray|solve): device must be a glla\.Device, or None, got "):
+    with pytest.raises(OptionTypeError, match=r"^(matmul|asarray|solve): device must be a glla\.Device, "):
         glla.matmul(A3, A3, device=wrong)
     with pytest.raises(OptionTypeError, match=r"device must be a glla\.Device"):
         glla.asarray(A3, wrong)

@@ -8,6 +8,7 @@ from glla.errors import LimitError, OptionError, PlanError
 from glla.passes import (
     COMPUTE,
     Block,
+    Buffer,
     Cost,
     Dispatch,
     Draft,
@@ -30,10 +31,12 @@ FILES = {
     "layout(location = 0) out vec4 result;\nvoid main() {}",
     "block.frag": "layout(std140) uniform Numbers {\n    vec4 numbers[4];\n};\n"
     "layout(location = 0) out vec4 result;\nvoid main() {}",
+    "whole.frag": "uniform isampler2D N;\nuniform int ks[2];\nlayout(location = 0) out ivec4 result;\nvoid main() {}",
     "twice.comp": "uniform sampler2D A;\nuniform int n;\n"
     "layout(rgba32f, binding = 0) writeonly uniform image2D result;\nvoid main() {}",
 }
 SIZE = Storage(3, 4)
+WHOLE = Storage(3, 4, dtype="int32")
 
 
 @pytest.fixture(autouse=True)
@@ -54,7 +57,7 @@ BOTH = Pass("both", {}, ("Y", "Z"))
 
 # W and its buffer hold 48 texels; a block of 4 may start at 0, 16 or 32.
 WIDE = Storage(3, 16)
-BUFFER = Storage(3, 16, buffer=True)
+BUFFER = Buffer.of(Storage(3, 16))
 FILL_W = Pass("fill", {}, ("W",), {"value": 1.0})
 TO_BUFFER = Transfer("W", "b")
 
@@ -87,15 +90,16 @@ def with_region(*rectangle):
         plan(with_region(3, 2, 1, 1)),
         plan(Pass("cut", {}, ("Y",), {"n": 1}, {"N": 1})),
         plan(COPY, Y=Storage(3, 4, 1)),
+        plan(Pass("whole", {"N": "X"}, ("Y",), {"ks": (1, 2)}), X=WHOLE, Y=WHOLE),
         plan(BOTH, Y=Storage(3, 4, 2)),
         plan(COPY, X=Storage(16384, 16384)),
         transferring(FILL_W, TO_BUFFER, with_block()),
         transferring(FILL_W, TO_BUFFER, with_block(16, 32)),
         transferring(FILL_W, TO_BUFFER, with_block(32, 16)),
         transferring(COPY, Transfer("X", "b"), with_block(), X=WIDE),
-        transferring(FILL_W, TO_BUFFER, with_block(), b=Storage(48, 1, buffer=True)),
+        transferring(FILL_W, TO_BUFFER, with_block(), b=Buffer.of(Storage(48, 1))),
         transferring(FILL_W, TO_BUFFER, TO_BUFFER, COPY),
-        plan(COPY, W=Storage(5000, 1024), b=Storage(1, 5120000, buffer=True)),
+        plan(COPY, W=Storage(5000, 1024), b=Buffer.of(Storage(1, 5120000))),
     ],
 )
 def test_what_keeps_the_rules_passes(right):
@@ -160,6 +164,22 @@ BROKEN = {
         plan(replace(COPY, inputs={"A": "X", "B": "X"})),
         "test: pass 0 (copy): samplers declared ['A'], given ['A', 'B']",
     ),
+    "floats for a sampler of integers": (
+        plan(Pass("whole", {"N": "X"}, ("Y",), {"ks": (1, 2)}), Y=WHOLE),
+        "test: pass 0 (whole): N is declared for texels of int32, slot X holds float32",
+    ),
+    "floats for an output of integers": (
+        plan(Pass("whole", {"N": "X"}, ("Y",), {"ks": (1, 2)}), X=WHOLE),
+        "test: pass 0 (whole): result is declared for texels of int32, slot Y holds float32",
+    ),
+    "integers for a sampler of floats": (
+        plan(COPY, X=WHOLE),
+        "test: pass 0 (copy): A is declared for texels of float32, slot X holds int32",
+    ),
+    "an array of uniforms not given": (
+        plan(Pass("whole", {"N": "X"}, ("Y",)), X=WHOLE, Y=WHOLE),
+        "test: pass 0 (whole): uniforms declared ['ks'], given []",
+    ),
     "a uniform not given": (
         plan(replace(FILL, uniforms={})),
         "test: pass 0 (fill): uniforms declared ['value'], given []",
@@ -208,15 +228,15 @@ BROKEN = {
     ),
     "a transfer between buffers": (
         transferring(FILL_W, TO_BUFFER, Transfer("b", "c"), c=BUFFER),
-        f"{WRONG_TRANSFER.replace('step 1', 'step 2')}, got 3x16x4 buffer to 3x16x4 buffer",
+        f"{WRONG_TRANSFER.replace('step 1', 'step 2')}, got buffer of 768 bytes to buffer of 768 bytes",
     ),
     "a transfer to a larger buffer": (
-        transferring(FILL_W, TO_BUFFER, b=Storage(4, 16, buffer=True)),
-        f"{WRONG_TRANSFER}, got 3x16x4 to 4x16x4 buffer",
+        transferring(FILL_W, TO_BUFFER, b=Buffer.of(Storage(4, 16))),
+        f"{WRONG_TRANSFER}, got 3x16x4 to buffer of 1024 bytes",
     ),
     "a transfer of fewer channels": (
-        transferring(FILL_W, TO_BUFFER, b=Storage(3, 16, 2, buffer=True)),
-        f"{WRONG_TRANSFER}, got 3x16x4 to 3x16x2 buffer",
+        transferring(FILL_W, TO_BUFFER, b=Buffer.of(Storage(3, 16, 2))),
+        f"{WRONG_TRANSFER}, got 3x16x4 to buffer of 384 bytes",
     ),
     "a block before the transfer": (
         transferring(FILL_W, with_block(), TO_BUFFER),
@@ -267,8 +287,8 @@ BROKEN = {
         "test: result R is never written (slot b)",
     ),
     "a buffer of no height": (
-        plan(COPY, Z=Storage(0, 4, buffer=True)),
-        "test: slot Z has no possible storage, got 0x4",
+        plan(COPY, Z=Buffer.of(Storage(0, 4))),
+        "test: slot Z has no possible storage, got buffer of 0 bytes",
     ),
     "three channels": (plan(COPY, Z=Storage(3, 4, 3)), "test: slot Z has no possible storage, got 3x4x3"),
 }
@@ -409,7 +429,7 @@ def test_a_plan_prints_its_transfers_and_blocks():
         "test: 3 passes, 0 flop, 1728 bytes written\n"
         "  result    R: 3x4x4\n"
         "  temporary W: 3x16x4\n"
-        "  temporary b: 3x16x4 buffer\n"
+        "  temporary b: buffer of 768 bytes\n"
         "pass  shader      reads              draws  region (texels)  uniforms\n"
         "0     fill                           W      x 0:16 y 0:3     value=1.0\n"
         "1     (transfer)  W                  b\n"

@@ -198,7 +198,8 @@ def test_lu_solve_with_matrices(rng):
         assert isinstance(x, glla.Matrix)
         testing.assert_solve(a, x.numpy(), b)
     vector = glla.lu_solve((lu, piv), b[:, 0])
-    testing.assert_exact(vector, glla.lu_solve((lu.numpy(), piv), b[:, 0]))
+    assert isinstance(vector, glla.Array)
+    testing.assert_exact(vector.numpy(), glla.lu_solve((lu.numpy(), piv), b[:, 0]))
 
 
 @pytest.mark.parametrize("trans", [0, 1])

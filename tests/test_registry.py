@@ -85,6 +85,8 @@ LOWER = np.float32([[2, 0], [1, 2]])
 def cholesky():
     """A public function of this test's own, on the host, decorated as one of glla.linalg would be."""
 
+    own = registry.PUBLIC["cholesky"]
+
     @registry.public(numpy="linalg.cholesky", namespace="cholesky", options=("upper",))
     def cholesky(a, *, upper=False, device=None):
         """Factor a symmetric positive definite matrix.
@@ -96,7 +98,7 @@ def cholesky():
         return glla.asarray(result, device) if isinstance(a, glla.Matrix) else result
 
     yield cholesky
-    del registry.PUBLIC["cholesky"]
+    registry.PUBLIC["cholesky"] = own
 
 
 def test_a_public_function_delegates_and_is_listed(cholesky):
@@ -114,9 +116,9 @@ def test_a_public_function_implements_numpy_s(cholesky):
 
 def test_numpy_s_functions_without_one_are_refused():
     with pytest.raises(
-        UnsupportedError, match=r"^numpy\.linalg\.cholesky: does not run on the device; use A\.numpy\(\)$"
+        UnsupportedError, match=r"^numpy\.linalg\.eigvals: does not run on the device; use A\.numpy\(\)$"
     ):
-        np.linalg.cholesky(glla.asarray(SPD))
+        np.linalg.eigvals(glla.asarray(SPD))
 
 
 def test_numpy_s_options_are_accepted_at_their_defaults():
@@ -127,7 +129,7 @@ def test_numpy_s_options_are_accepted_at_their_defaults():
     try:
         A = glla.asarray(SPD)
         assert np.linalg.eigvalsh(A, UPLO="L").tolist() == pytest.approx(np.linalg.eigvalsh(SPD).tolist())
-        with pytest.raises(UnsupportedError, match=r"^numpy\.linalg\.eigvalsh: takes \(a\) on a Matrix, too many"):
+        with pytest.raises(UnsupportedError, match=r"^numpy\.linalg\.eigvalsh: takes \(a\) on an Array, too many"):
             np.linalg.eigvalsh(A, UPLO="U")
     finally:
         del registry.PUBLIC["eigvalsh"]
@@ -157,8 +159,8 @@ def test_the_array_api_gives_no_bare_numbers():
 
     try:
         result = glla.array_api.linalg.matrix_rank(glla.asarray(SPD))
-        assert isinstance(result, np.ndarray)
-        assert result.shape == ()
+        assert isinstance(result, glla.Array)
+        assert (result.shape, result.dtype, result.item()) == ((), np.int32, 2)
     finally:
         del registry.PUBLIC["matrix_rank"]
     with pytest.raises(AttributeError, match="matrix_rank"):

@@ -1,6 +1,7 @@
 """Shader text: includes, defines, what a text declares, and the way back from a line to its file."""
 
 import importlib.util
+import re
 from pathlib import Path
 
 import pytest
@@ -246,7 +247,7 @@ def test_a_compute_shader_is_glsl_430(shader_files):
 
 def test_a_block_comment_mark_in_a_line_comment_hides_nothing():
     text = "// see results/*/here\nuniform int count;\n/* uniform int hidden; */ // and */ here\n"
-    found = shader._active(shader.Stage(text, ()))
+    found = shader.active_text(shader.Stage(text, ()))
     assert "uniform int count;" in found
     assert "hidden" not in found
 
@@ -363,3 +364,10 @@ def test_a_long_chain_of_includes(own, tmp_path):
     (tmp_path / "user/1500.glsl").write_text("")
     with pytest.raises(ShaderError, match=r"^99\.glsl:1: includes are nested more than 100 deep"):
         own("0.glsl")
+
+
+def test_no_shader_trusts_isnan_or_isinf():
+    """GLSL 3.30 lets a compiler assume that there is no NaN; lib/ieee.glsl looks at the bits."""
+    files = [path for path in shader.root().rglob("*") if path.suffix in {".frag", ".vert", ".comp", ".glsl"}]
+    assert files
+    assert not [path for path in files if re.search(r"\bis(nan|inf)\s*\(", path.read_text(encoding="utf-8"))]

@@ -360,7 +360,7 @@ def test_an_out_that_will_not_do(rng):
     ):
         with pytest.raises(error, match=f"^{message}"):
             glla.matmul(a, a, out=out)
-    with pytest.raises(OptionError, match=r"^matmul: out must be None beside a Matrix, the result is a Matrix too"):
+    with pytest.raises(OptionError, match=r"^matmul: out must be None beside an Array, the result is an Array too"):
         glla.matmul(glla.asarray(a), a, out=np.empty((3, 3), np.float32))
 
 
@@ -476,16 +476,16 @@ def test_small_systems_and_products_that_do_not_fit_at_once(device, rng):
     a, b = whole_numbers(rng, 64, 64), whole_numbers(rng, 64, 64)
     with glla.Device(max_bytes=50_000) as capped:
         stacks = a[np.newaxis], b[np.newaxis]
-        assert batched(capped, OPERATIONS["matmul"], stacks, 64 * 64) is None
-        assert batched(device, OPERATIONS["matmul"], stacks, 64 * 64) is not None
+        assert batched(capped, OPERATIONS["matmul"], stacks) is None
+        assert batched(device, OPERATIONS["matmul"], stacks) is not None
         testing.assert_exact(glla.matmul(a, b, device=capped), testing.product(a, b))
     a, b = testing.conditioned(40, 40, rng), testing.normal(40, 100, rng)
     lu = glla.lu_factor(a)
     with glla.Device(max_bytes=62_000) as capped:
-        for name, left, length in (("solve", a, 40 * 103), ("lu_solve", lu[0], 40 * 100)):
+        for name, left in (("solve", a), ("lu_solve", lu[0])):
             stacks = left[np.newaxis], b[np.newaxis]
-            assert batched(capped, OPERATIONS[name], stacks, length) is None
-            assert batched(device, OPERATIONS[name], stacks, length) is not None
+            assert batched(capped, OPERATIONS[name], stacks) is None
+            assert batched(device, OPERATIONS[name], stacks) is not None
         testing.assert_solve(a, glla.solve(a, b, device=capped), b)
         testing.assert_solve(a, glla.lu_solve(lu, b, device=capped), b)
         testing.assert_inverse(a, glla.inv(a, device=capped))
@@ -631,6 +631,7 @@ def test_memory_that_is_never_enough(rng, monkeypatch):
     a = whole_numbers(rng, 100, 100)
     with glla.Device(max_texture_size=64, max_bytes=3_000) as capped:
         monkeypatch.setattr(Device, "room", None)
-        with pytest.raises(OutOfMemoryError, match=r"^device: no memory for a texture of .* of the 3000 allowed"):
+        message = r"^device: no memory for a (texture|buffer) of .* of the 3000 allowed"
+        with pytest.raises(OutOfMemoryError, match=message):
             tiling.matmul(capped, a, a, np.empty((100, 100), np.float32))
         assert capped.stats().textures == 0

@@ -6,9 +6,10 @@ that may come after it, and so on: a path through the stages.
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -17,13 +18,18 @@ import numpy as np
 import pytest
 
 import glla
-from glla.errors import GllaError
+from glla.errors import GllaError, PlanError
 from glla.gl.recorder import TracedPass
 from glla.operations import OPERATIONS
-from glla.passes import Call, Dispatch, Host, Next, Pass, Plan, Transfer, Tuned, stages
+from glla.operations.corrections import Refinement
+from glla.operations.verdict import Go
+from glla.passes import Call, Dispatch, Host, Next, Pass, Plan, Transfer, Tuned, forms_of, stages
 from glla.testing.adversaries import growing, hidden_singular
 
 Signature = tuple[Any, ...]
+
+Step = tuple[str, str]
+"""A stage, and what came after it: the next stage, or the class of an error or a warning."""
 
 WAY_IN_AND_OUT = {
     "tiles that a texture holds", "tiles put together", "tile of A", "tile of B", "columns of B", "columns of I",
@@ -214,6 +220,8 @@ def _products() -> Iterator[Case]:
     yield Case((normal(7, 5, 6), normal(6, 3)))
     yield Case((normal(2, 1, 5, 6), normal(3, 6, 3)))
     yield Case((normal(2, 70, 80), normal(2, 80, 70)))
+    yield Case((On(normal(7, 5, 6)), On(normal(7, 6, 3))))
+    yield Case((On(normal(2, 1, 5, 6)), On(normal(3, 6, 3))))
     yield Case((normal(300, 300), normal(300, 270)))
     for variant in OPERATIONS["matmul"].tunable():
         yield Case((normal(20, 30), normal(30, 40)), {"variant": variant})
@@ -269,6 +277,7 @@ def _factorisations(stacks: bool) -> Iterator[Case]:
     if stacks:
         yield Case((normal(5, 8, 8),))
         yield Case((normal(2, 3, 8, 6),))
+        yield Case((On(normal(2, 3, 8, 6)),))
         yield Case((np.stack([normal(32, 32), growing(32, -0.9), 2.0**60 * normal(32, 32)]).astype(np.float32),))
         yield Case((normal(2, 300, 20),))
 
@@ -285,6 +294,8 @@ def _systems(inverse: bool) -> Iterator[Case]:
         for (a,) in placements(regular(n)):
             yield case(a)
     yield case(regular(8, 5), normal(5, 8, 2))
+    yield case(On(regular(8, 5)), On(normal(5, 8, 2)))
+    yield case(On(regular(8, 2, 3)), On(normal(3, 8, 2)))
     yield case(regular(300, 2), normal(2, 300, 2))
     if not inverse:
         yield case(regular(8), normal(5, 8, 2))
@@ -300,6 +311,7 @@ def _systems(inverse: bool) -> Iterator[Case]:
             yield case(regular(n), np.float32([[1e-30, 1]] * n))
             for a in (regular(n), growing(n), singular(n)):
                 yield case(a, None, {"refine": True})
+            yield case(with_nan(n), None, {**LET, "refine": True}, {"refine": True})
         yield case(On(regular(20)), None, {"refine": True})
         yield case(regular(20), None, {"refine": True, "equilibrate": False})
         yield case(regular(100), normal(100, 700), device="memory")
@@ -332,7 +344,10 @@ def _substitutions() -> Iterator[Case]:
         yield Case((On(factors(20)), normal(20, 3)), options, shown)
         yield Case((factors(20), On(normal(20, 3))), options, shown)
         yield Case((factors(20), 2.0**60 * normal(20, 3)), options, shown)
-    yield Case((regular(100), normal(100, 700)), {"trans": 1}, {"transposed": True}, device="memory")
+        yield Case((factors(270), 2.0**60 * normal(270, 3)), options, shown)
+        yield Case((On(np.diag(np.float32([2, 0, 1]))), On(normal(3, 3))), options, shown)
+        yield Case((2.0**60 * factors(8, 5), normal(5, 8, 2)), options, shown)
+    yield Case((regular(100), 2.0**60 * normal(100, 700)), {"trans": 1}, {"transposed": True}, device="memory")
     yield Case((regular(100), normal(100, 700)), device="streamed")
 
 
@@ -367,7 +382,19 @@ def _condition_numbers() -> Iterator[Case]:
         yield Case((normal(20, 20, seed=seed),))
 
 
+def _definite() -> Iterator[Case]:
+    for n in (*SMALL, 70):
+        for operands in placements(*OPERATIONS["cholesky"].example(n, np.random.default_rng(n))):
+            yield Case(operands)
+    a = np.float32(np.diag([4, 1, 2]) + 0.5)
+    for one in (a, np.float32(2.0**60) * a, -a, -np.float32(2.0**60) * a):
+        yield Case((one,))
+        yield Case((On(one),))
+        yield Case((On(one, True),))
+
+
 CASES = {
+    "cholesky": _definite,
     "matmul": _products,
     "rref": _echelons,
     "plu": lambda: _factorisations(False),
@@ -394,8 +421,72 @@ for _name, _operation in OPERATIONS.items():
     if _operation.public and _name not in CASES:
         CASES[_name] = partial(_examples, _name)
 
-NOT_REACHED: dict[str, dict[str, str]] = {}
-"""Stages that no input of these reaches, and why."""
+
+def system(diagonal: Any, **more: Any) -> dict[str, Any]:
+    """What `settle` is given for a system of order 2 that went up the ladder: U's diagonal, largest entries 1."""
+    one, row = np.ones((2, 1)), np.zeros((1, 2), np.int32)
+    a = {"A": np.eye(2), "B": one, "scaled A": np.eye(2, dtype=np.float32), "scaled B": one}
+    e = {"row exponents": row.T, "column exponents": row, "sizes": np.zeros(1, np.int32)}
+    texels = {"diagonal": np.float32([[*diagonal, 1, 1]])}
+    return {**a, **e, **texels, "function": "solve", "member": "", "grew": True, "last": False, "least": 99.0, **more}
+
+
+def refining(turns: int, x: float, **more: Any) -> dict[str, Any]:
+    """The same within a refinement, that came to this solution."""
+    so_far = Refinement(turns, np.ones((2, 1)), 1.0)
+    given = {"A in float64": np.eye(2), "B in float64": np.ones((2, 1)), "corrected X": np.full((2, 1), x)}
+    left = {"residual left": 1 - given["corrected X"], "fallback": None, "order": np.arange(2)}
+    return system((1, 1), refinement=so_far, **given, **left, **more)
+
+
+def factored(*turns: str, u: float = 2.0) -> dict[str, Any]:
+    """What `settle` is given for factors of the identity, with these on U's diagonal; and the pivotings to try."""
+    lu, one = np.diag(np.float32([u, u])), np.ones((1, 4), np.float32)
+    figures = {"exchanges": np.float32([[0, 1, 0, 0]]), "health_read": one, "largest_A": one, "exponent": np.int32([0])}
+    given = {"scaled A": np.eye(2, dtype=np.float32), "packed LU": lu, "turns": turns, "check_finite": True}
+    return {**figures, **given, "function": "plu", "pivoting": turns[0]}
+
+
+NOISE, TINY = {"errors": np.float32([1, 1])}, {"sizes": np.int32([-170])}
+INSTEAD = "partial pivoting instead of"
+LADDER: dict[Step, dict[str, Any]] = {
+    ("complete pivoting", "ConvergenceError"): system((np.inf, 1)),
+    ("complete pivoting", "NonFiniteError"): system((np.inf, 1), least=np.inf),
+    ("complete pivoting", "SingularMatrixError"): system((1, 0)),
+    ("complete pivoting", "look at the pivots"): system((1, 1e-6)),
+    ("look at the pivots", "substitute"): system((1, 1e-6), errors=np.zeros(2)),
+    ("refine", "ConvergenceError"): refining(5, np.nan, last=True),
+    ("refine", "complete pivoting"): refining(5, np.nan),
+    ("refine", "NonFiniteError"): refining(1, 1, **TINY),
+    ("substitute", "NonFiniteError"): system((1, 1), X=np.ones((2, 1)), **TINY),
+}
+PIVOTINGS: dict[Step, dict[str, Any]] = {
+    ("care", "care, partial pivoting"): factored("harmonic", "partial"),
+    **{(f"care, {one} pivoting", "GrowthWarning"): factored(one) for one in ("harmonic", "geometric")},
+    **{(f"care, {one} pivoting", "NonFiniteError"): factored(one, u=np.inf) for one in ("harmonic", "geometric")},
+    ("care, harmonic pivoting", "care, geometric pivoting"): factored("harmonic", "geometric"),
+    ("care, partial pivoting", "care, geometric pivoting"): factored("partial", "geometric"),
+    ("care, partial pivoting", "care, harmonic pivoting"): factored("partial", "harmonic"),
+    (f"{INSTEAD} geometric", "care, partial pivoting"): factored("geometric", "partial"),
+    (f"{INSTEAD} harmonic", "care, partial pivoting"): factored("harmonic", "partial"),
+    (f"{INSTEAD} harmonic", "GrowthWarning"): factored("harmonic"),
+    (f"{INSTEAD} harmonic", "NonFiniteError"): factored("harmonic", u=np.inf),
+}
+SETTLED: dict[str, dict[Step, dict[str, Any]]] = {
+    "solve": {**LADDER, ("look at the pivots", "refine"): system((1, 1e-6), errors=np.zeros(2), refine=True)},
+    "inv": LADDER,
+    "rref": {
+        ("look at the pivots", "partial pivoting"): {
+            "A": np.full((2, 2), np.nan), "tol": None, **NOISE, "diagonal": np.float32([[1, 1, 1, 1]]),
+        },
+    },
+    "rcond": {
+        ("step of Hager's method", "alternating signs"): {"X": np.ones((2, 1)), "estimate": 3.0, "steps": 1},
+    },
+    "plu": PIVOTINGS,
+    "lu_factor": PIVOTINGS,
+}  # fmt: skip
+"""What comes after a stage for no input above, and figures for which it does."""
 
 
 TUNED = (Tuned("triangular", 300, "panel_broadcast", (("UNROLL", 0),)),)
@@ -417,6 +508,33 @@ def devices() -> Iterator[dict[tuple[bool, str], glla.Device]]:
         device.release()
 
 
+@contextmanager
+def settling(name: str) -> Iterator[set[Step]]:
+    """Note what an operation's `settle` decides."""
+    record, taken, expected = OPERATIONS[name], set[Step](), [""]
+    settle = record.settle
+
+    def noted(forms: Any, stage: str, values: Any) -> Any:
+        if stage != expected[0]:
+            taken.add(("", stage))  # a member of a stack begins with what comes after the plan of all
+        verdict = settle(forms, stage, values)
+        expected[0] = verdict.stage if isinstance(verdict, Go) else ""
+        word = expected[0] or type(getattr(verdict, "warning", None) or verdict).__name__
+        taken.add((stage, word))
+        return verdict
+
+    object.__setattr__(record, "settle", noted if settle is not None else None)
+    try:
+        yield taken
+    finally:
+        object.__setattr__(record, "settle", settle)
+
+
+def steps_shown(plan: Plan) -> set[Step]:
+    """All that may come after a plan, and after the plans that come."""
+    return {(stage, then.stage or re.split("[:,]", then.error)[0]) for stage, one in stages(plan) for then in one.after}
+
+
 def call(name: str, case: Case, device: glla.Device) -> tuple[Plan, list[Signature], bool]:
     """Show a call, make it, and give what ran; and whether it ended in an error."""
     operands = [one.placed(device) if isinstance(one, On) else one for one in case.operands]
@@ -429,7 +547,10 @@ def call(name: str, case: Case, device: glla.Device) -> tuple[Plan, list[Signatu
     failed = True
     with glla.trace() as trace, suppress(GllaError), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        getattr(glla, name)(*operands, device=device, **case.options)
+        try:
+            getattr(glla, name)(*operands, device=device, **case.options)
+        except PlanError as error:  # no stage that is shown
+            raise AssertionError(f"{name}: {described(case)}") from error
         failed = False
     assert not trace.dropped
     return shown, recorded(trace.passes), failed
@@ -460,15 +581,28 @@ def described(case: Case) -> str:
 def test_what_is_shown_is_what_runs(name, software, devices):
     wrong, known, reached = [], set(), set()
     for number, case in enumerate(CASES[name]()):
-        shown, taken, where = path(name, case, devices[software, case.device])
-        known |= {stage for stage, _ in stages(shown)}
-        reached |= set(taken or ())
+        with settling(name) as settled:
+            shown, taken, where = path(name, case, devices[software, case.device])
+        possible = steps_shown(shown)
+        known |= possible
+        reached |= settled | set(zip(taken or (), (taken or ())[1:], strict=False))
         if taken is None:
             wrong.append(f"case {number}: {described(case)}: {where}")
+        hidden = {step for step in settled - possible if step[1] != "Done"}
+        if hidden and "one by one" not in (taken or ()) and shown.times == 1 and case.device == "any":
+            wrong.append(f"case {number}: {described(case)}: not shown: {sorted(hidden)}")
     assert not wrong, f"{len(wrong)} of {number + 1}:\n" + "\n".join(wrong)
-    missing = known - reached - set(NOT_REACHED.get(name, ()))
+    missing = known - reached - SETTLED.get(name, {}).keys()
     assert name not in OWN_INPUTS or not missing, f"no input takes {sorted(missing)}"
-    assert not set(NOT_REACHED.get(name, ())) & reached
+    assert SETTLED.get(name, {}).keys() <= known
+
+
+@pytest.mark.parametrize(("name", "step"), [(name, step) for name, steps in SETTLED.items() for step in steps])
+def test_figures_decide_what_comes_next(name, step):
+    record = OPERATIONS[name]
+    with np.errstate(all="ignore"), settling(name) as taken:
+        record.settle(forms_of([(2, 2)] * len(record.operands)), step[0], SETTLED[name][step])
+    assert step in taken
 
 
 def test_every_public_operation_is_tried():

@@ -1,68 +1,227 @@
-"""Element-wise functions and products of values on a device. None of them synchronises."""
+"""Element-wise functions and products of values on a device. None of them synchronises.
+
+A matrix of float32 stays packed, and so does what stands beside it; everything else lies wrapped.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from glla.array.value import Resident, from_array
-from glla.errors import DeviceMismatchError, ShapeError
+from glla.array import lying
+from glla.array.value import NUMBER, Resident, Shape, from_array, packs, run
+from glla.errors import DeviceMismatchError, DTypeError, ShapeError
 from glla.operations import elementwise, matmul
-from glla.passes.layout import Shape
+from glla.operations.wrapped import elementwise as strided
+from glla.operations.wrapped import product as products
+
+RANK = {"bool": 0, "int32": 1, "float32": 2}
+"""Order of the types: of two, the later one holds the result."""
+
+COUNTS = frozenset(("add", "subtract", "multiply", "power", "floor_divide", "remainder", "negative", "square"))
+"""Functions that take bool for the integers 0 and 1, as Python does."""
+
+
+PLAIN = frozenset(elementwise.BINARY) - elementwise.TRUTHS
+"""Functions of two packed matrices whose result is one."""
+
+
+def promoted(*dtypes: str) -> str:
+    """Type that holds the elements of all.
+
+    >>> promoted("int32", "bool"), promoted("int32", "float32")
+    ('int32', 'float32')
+    """
+    return max(dtypes, key=RANK.__getitem__)
+
+
+def operand_dtype(name: str, *dtypes: str) -> str:
+    """Type that a function computes in.
+
+    >>> operand_dtype("sqrt", "int32"), operand_dtype("add", "bool", "bool")
+    ('float32', 'int32')
+    """
+    common = promoted(*dtypes)
+    if name in strided.FLOATS:
+        return "float32"
+    if name in strided.BITS and common == "float32":
+        raise DTypeError(f"{name}: operands must be int32 or bool, got {' and '.join(dtypes)}; use astype first")
+    if name.startswith("logical"):
+        return "bool"
+    return "int32" if common == "bool" and name in COUNTS else common
 
 
 def unary(name: str, a: Resident) -> Resident:
-    """Apply a function of `glla.operations.elementwise.UNARY`."""
-    return spread(a, a.shape, name)
+    """Apply a function of `glla.operations.elementwise.UNARY` or `glla.operations.wrapped.elementwise.SINGLE`."""
+    if a.packed and name in elementwise.UNARY and name not in elementwise.TRUTHS:
+        return spread(a, a.shape, name)
+    a = lying.as_type(a, operand_dtype(name, a.dtype))
+    dtype = strided.result_dtype(name, a.dtype)
+    source, view = lying.view_of(a)
+    if source.stored is None:
+        return lying.best(Resident.wrapped(a.device, None, a.shape, dtype))
+    plan = strided.unary(view, name, a.device.limits.texture_size)
+    return lying.best(lying.made(source, plan, a.shape, dtype, A=source))
 
 
 def spread(a: Resident, shape: Shape, name: str = "positive") -> Resident:
-    """Apply a function, and broadcast its result to a shape."""
+    """Apply a function to a packed matrix, and broadcast its result to the shape of a packed matrix."""
     if 0 in shape:
         return Resident(a.device, None, shape)
-    plan = elementwise.unary(shape, name, a.placement_over(shape))
-    return Resident(a.device, a.device.run(plan, A=a.texture)["result"], shape)
+    plan = elementwise.unary((shape[0], shape[1]), name, a.placement_over(shape))
+    return run(a.device, plan, A=a)["result"]
+
+
+def broadcast(a: Resident, shape: Shape) -> Resident:
+    """Broadcast a value: a view of a wrapped one, one pass for a packed matrix."""
+    broadcast_shape("broadcast_to", a.shape, shape)
+    if len(a.shape) > len(shape) or broadcast_shape("broadcast_to", a.shape, shape) != shape:
+        raise ShapeError(f"broadcast_to: {a.shape} does not broadcast to {shape}")
+    if a.shape == shape:
+        return a
+    if a.packed and packs(shape, a.dtype, a.device):
+        return spread(a, shape)
+    source, view = lying.view_of(a)
+    return lying.best(source.seen(view.broadcast_to(shape)))
 
 
 def binary(name: str, a: Resident, b: Resident) -> Resident:
-    """Apply a function of `glla.operations.elementwise.BINARY`, with broadcasting."""
+    """Apply a function of two operands, with broadcasting."""
     same_device(name, a, b)
+    if a.view is None and b.view is None and a.shape == b.shape and name in PLAIN and a.stored is not None:
+        plan = elementwise.binary(a.matrix, name, (1, 1, int(a.transposed)), (1, 1, int(b.transposed)))
+        return run(a.device, plan, A=a, B=b)["result"]
     shape = broadcast_shape(name, a.shape, b.shape)
+    device, dtype = a.device, operand_dtype(name, a.dtype, b.dtype)
+    if dtype == "float32" and name in PLAIN and packs(shape, dtype, device):
+        left, right = _as_matrix(a), _as_matrix(b)
+        if 0 in shape:
+            return Resident(device, None, shape)
+        matrix = (shape[0], shape[1])
+        plan = elementwise.binary(matrix, name, left.placement_over(shape), right.placement_over(shape))
+        return run(device, plan, A=left, B=right)["result"]
+    made = strided.result_dtype(name, dtype)
     if 0 in shape:
-        return Resident(a.device, None, shape)
-    plan = elementwise.binary(shape, name, a.placement_over(shape), b.placement_over(shape))
-    return Resident(a.device, a.device.run(plan, A=a.texture, B=b.texture)["result"], shape)
+        return lying.best(Resident.wrapped(device, None, shape, made))
+    (left, left_view), (right, right_view) = (lying.view_of(lying.as_type(one, dtype)) for one in (a, b))
+    plan = strided.binary(left_view, right_view, name, device.limits.texture_size)
+    return lying.best(lying.made(left, plan, shape, made, A=left, B=right))
+
+
+def where(condition: Resident, a: Resident, b: Resident) -> Resident:
+    """Choose elements: those of `a` where the condition holds, else those of `b`."""
+    same_device("where", condition, a, b)
+    shape = broadcast_shape("where", condition.shape, a.shape, b.shape)
+    dtype = promoted(a.dtype, b.dtype)
+    return _ternary("where", shape, dtype, lying.as_type(condition, "bool"), a, b)
+
+
+def clip(a: Resident, low: Resident, high: Resident) -> Resident:
+    """Keep elements between two bounds, in the type of `a`; NaN wins."""
+    same_device("clip", a, low, high)
+    shape = broadcast_shape("clip", a.shape, low.shape, high.shape)
+    dtype = promoted(a.dtype, low.dtype, high.dtype)
+    return _ternary("clip", shape, dtype, None, a, low, high)
+
+
+def _ternary(name: str, shape: Shape, dtype: str, condition: Resident | None, *operands: Resident) -> Resident:
+    device = operands[0].device
+    if 0 in shape:
+        return lying.best(Resident.wrapped(device, None, shape, dtype))
+    size = device.limits.texture_size
+    sources = [lying.view_of(lying.as_type(one, dtype)) for one in operands]
+    values, views = [value for value, _ in sources], [view for _, view in sources]
+    if condition is None:
+        plan = strided.clip(views[0], views[1], views[2], size)
+        return lying.best(lying.made(values[0], plan, shape, dtype, A=values[0], B=values[1], C=values[2]))
+    choice, seen = lying.view_of(condition)
+    plan = strided.where(seen, views[0], views[1], size)
+    return lying.best(lying.made(values[0], plan, shape, dtype, A=values[0], B=values[1], C=choice))
+
+
+def _as_matrix(a: Resident) -> Resident:
+    """Give an operand of at most two dimensions as a packed matrix: a vector is a row."""
+    if a.view is None:
+        return a
+    if a.view is NUMBER:  # a single element lies alike
+        return Resident(a.device, a.stored, (1, 1))
+    return lying.packed("array", lying.reshaped(a, (1,) * (2 - a.ndim) + a.shape))
 
 
 def product(
     function: str, a: Resident, b: Resident, variant: str | None = None, onto: Resident | None = None
 ) -> Resident:
-    """Multiply two matrices, see `glla.array.array.product`."""
+    """Multiply matrices, vectors or stacks, as `numpy.matmul` does.
+
+    Parameters
+    ----------
+    function : str
+        Name of the public function, for the messages.
+    a, b : Resident
+        Shapes (..., m, k) and (..., k, n); a vector counts as a row of the first, as a column of the second.
+    variant : str, optional
+        A key of `glla.operations.matmul.VARIANTS`, for packed matrices; by default `glla.operations.matmul.choose`
+        decides.
+    onto : Resident, optional
+        Packed, m x n; the product is added to it.
+    """
     same_device(function, a, b)
-    if a.shape[1] != b.shape[0]:
+    if a.view is None and b.view is None and a.shape[1] == b.shape[0]:
+        return _packed_product(a, b, variant, onto)
+    if 0 in (a.ndim, b.ndim):
+        raise ShapeError(f"{function}: operands must have at least one dimension, got {a.shape} and {b.shape}; use *")
+    left = lying.reshaped(a, (1, *a.shape)) if a.ndim == 1 else a
+    right = lying.reshaped(b, (*b.shape, 1)) if b.ndim == 1 else b
+    if left.shape[-1] != right.shape[-2]:
         raise ShapeError(f"{function}: inner dimensions must agree, got A {a.shape} and B {b.shape}")
-    m, k, n = a.shape[0], a.shape[1], b.shape[1]
+    stack = broadcast_shape(function, left.shape[:-2], right.shape[:-2])
+    shape = (*stack, left.shape[-2], right.shape[-1])
+    dtype = promoted("int32", a.dtype, b.dtype)
+    matrices = all(packs(one, dtype, a.device) for one in (left.shape, right.shape, shape))
+    if matrices:
+        result = _packed_product(lying.packed(function, left), lying.packed(function, right), variant, onto)
+    else:
+        result = _products(left, right, shape, dtype)
+    kept = (*stack, *(shape[-2:-1] if a.ndim > 1 else ()), *(shape[-1:] if b.ndim > 1 else ()))
+    return result if kept == shape else lying.reshaped(result, kept)
+
+
+def _packed_product(a: Resident, b: Resident, variant: str | None, onto: Resident | None) -> Resident:
     device = a.device
-    if m * k * n == 0:
-        return from_array(np.zeros((m, n), dtype=np.float32), device) if onto is None else onto
+    if a.stored is None or b.stored is None:
+        shape = a.shape[0], b.shape[1]
+        return from_array(np.zeros(shape, dtype=np.float32), device) if onto is None else onto
     plan = matmul.plan((a.form, b.form), device.limits, variant=variant, onto=onto is not None)
-    textures = [a.texture, b.texture, *(() if onto is None else (onto.settled().texture,))]
-    operands = dict(zip(plan.operands, textures, strict=True))
-    return Resident(device, device.run(plan, **operands)["C"], (m, n))
+    values = (a, b) if onto is None else (a, b, onto.settled())
+    return run(device, plan, **dict(zip(plan.operands, values, strict=True)))["C"]
 
 
-def same_device(function: str, a: Resident, b: Resident) -> None:
-    """Raise unless both live on one device."""
-    if a.device is not b.device:
+def _products(a: Resident, b: Resident, shape: Shape, dtype: str) -> Resident:
+    """Multiply stacks, integers, and matrices that are longer than a texture."""
+    device = a.device
+    if 0 in shape or not a.shape[-1]:
+        return from_array(np.zeros(shape, dtype=dtype), device)
+    (left, left_view), (right, right_view) = (lying.view_of(lying.as_type(one, dtype)) for one in (a, b))
+    plan = products.product(left_view, right_view, device.limits.texture_size)
+    return lying.best(lying.made(left, plan, shape, dtype, A=left, B=right))
+
+
+def same_device(function: str, *values: Resident) -> None:
+    """Raise unless all live on one device."""
+    first = values[0].device
+    if any(value.device is not first for value in values):
         raise DeviceMismatchError(f"{function}: operands must live on one device; pass numpy() of one of them")
 
 
-def broadcast_shape(function: str, a: Shape, b: Shape) -> Shape:
-    """Shape that two matrices broadcast to.
+def broadcast_shape(function: str, *shapes: Shape) -> Shape:
+    """Shape that arrays broadcast to.
 
     >>> broadcast_shape("add", (3, 1), (1, 4))
     (3, 4)
     """
-    if any(p != q and 1 not in (p, q) for p, q in zip(a, b, strict=True)):
-        raise ShapeError(f"{function}: shapes must be equal, or 1 where they differ, got A {a} and B {b}")
-    rows, columns = (q if p == 1 else p for p, q in zip(a, b, strict=True))
-    return rows, columns
+    try:
+        return np.broadcast_shapes(*shapes)
+    except (ValueError, RuntimeError):  # the latter for more than 32 dimensions
+        raise ShapeError(
+            f"{function}: shapes must be equal, or 1 where they differ, got "
+            + " and ".join(f"{name} {shape}" for name, shape in zip("ABC", shapes, strict=False))
+        ) from None

@@ -1,18 +1,19 @@
-"""Matrix: a float32 matrix that lives on a device; and how one is made."""
+"""Array: numbers that live on a device; and how one is made."""
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator
 from types import TracebackType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glla import registry
-from glla.array import arithmetic, blocks, dispatch, dlpack, operators, reductions
-from glla.array.convert import Array, as_float32, checked_device, finite_result
-from glla.array.value import Resident, as_resident, from_array
+from glla.array import arithmetic, blocks, dispatch, dlpack, html, lying, operators, reductions, shaping
+from glla.array.convert import as_float32, checked_device, finite_result
+from glla.array.value import Resident, Shape, as_elements, as_resident, from_array, run
 from glla.errors import (
     DeviceMismatchError,
     DTypeError,
@@ -21,63 +22,75 @@ from glla.errors import (
     ShapeError,
     UnsupportedError,
 )
-from glla.gl import Device, Texture, default_device
+from glla.gl import Device, DeviceLike, Texture, default_device, named_device
 from glla.operations import packing
 from glla.passes import Form
-from glla.passes.layout import ELEMENT_BYTES, Shape
+from glla.passes.layout import ELEMENT_BYTES
+from glla.passes.layout import Shape as MatrixShape
 from glla.registry import delegating, overrides
 
-NEW = "make a new Matrix with glla.asarray"
+DTYPES = ("float32", "int32", "bool")
+"""Types of the elements of an Array."""
+
+NEW = "make a new Array with glla.asarray"
 DESCRIPTION = {
-    "shape": "glla.asarray(A.numpy().reshape(...)) is a Matrix of another shape",
-    "dtype": "a Matrix is float32; A.numpy().astype(...) is an array of another type",
-    "device": "glla.asarray(A.numpy(), device) is a Matrix on another device",
+    "shape": "A.reshape(...) is an Array of another shape",
+    "dtype": "A.astype(...) is an Array of another type",
+    "device": "A.to_device(device) is an Array on another device",
     **dict.fromkeys(("T", "mT", "ndim", "size", "itemsize", "nbytes", "value", "form", "texture"), NEW),
 }
-"""Attributes that describe a Matrix and cannot be changed, each with the way to a Matrix that has another."""
+"""Attributes that describe an Array and cannot be changed, each with the way to an Array that has another."""
 
 _set = object.__setattr__
 
 
-class Matrix:
-    """A float32 matrix in a packed texture of a device (see `glla.passes.layout`).
+class Array:
+    """An array on a device, of any number of dimensions: float32, int32 or bool.
 
-    Make one with `asarray`. Functions of glla take it wherever they take an array, and give a Matrix back, so that a
+    Make one with `asarray`. Functions of glla take it wherever they take an array, and give an Array back, so that a
     chain of operations stays on the device. Dropping the last reference gives the texture back, from any thread.
+    `glla.Matrix` is another name of this class.
 
     Parameters
     ----------
     device : Device
         Where it lives.
     texture : Texture or None
-        Its packed storage; None for an empty matrix.
+        Packed storage of a matrix; None for an empty matrix.
     shape : tuple of int
         Rows and columns.
 
     Notes
     -----
-    *Dimensions.* A Matrix has two. What has fewer comes back to the host: the sum of a column, ``A[0]``, the diagonal
-    are NumPy arrays, ``A[0, 0]`` and ``A.sum()`` are numbers. Reading them back synchronises; ``keepdims=True`` and
-    slices (``A[0:1]``) give a Matrix and do not.
+    *Layout.* A matrix of float32 lies packed, four elements of a 2 x 2 block to a texel, as long as it fits a texture.
+    Everything else (vectors, numbers, stacks, matrices longer than a texture, int32, bool) lies wrapped: four elements
+    of a row to a texel, up to 10^9 elements. See `glla.passes.layout`. What needs the other layout writes it by one
+    pass.
 
-    *Operators.* ``+ - * / **`` and comparisons go element by element, with NumPy's broadcasting, beside matrices,
-    numbers and arrays of up to two dimensions; ``@`` is the product. Comparisons give arrays of bool on the host, as
-    masks are used there, and synchronise; so a Matrix has no hash. Beside NumPy's arrays a Matrix wins: the result is
-    a Matrix. float64 operands are rounded to float32 first.
+    *To the host.* Nothing is read back unless it is asked for: by `numpy`, `item`, `tolist`, ``float(A)``, ``if A``,
+    printing a number. Reading back synchronises.
 
-    *Values.* A texture that holds a result is never drawn to again. ``A.T`` and ``A.copy()`` cost nothing, as they
-    share the texture, and what changes a Matrix (``A += B``, ``A[1:3] = B``) draws a new texture and keeps it: no
-    other Matrix changes, neither ``A.T`` nor a copy made before. That is where it differs from NumPy's views.
+    *Operators.* ``+ - * / // % **``, comparisons, and ``& | ^ << >> ~`` of integers go element by element, with NumPy's
+    broadcasting, beside arrays and numbers; ``@`` is the product. Comparisons give Arrays of bool; so an Array has no
+    hash. Beside NumPy's arrays an Array wins: the result is an Array. float64 operands are rounded to float32 first.
+    int32 and float32 give float32; int32 arithmetic wraps around, as C's does, and a negative power of an int32 is cut
+    off to 0, 1 or -1.
 
-    *Overflow.* Nothing waits for the device just to look at the result: as in IEEE arithmetic, a value that leaves
-    float32's range becomes infinite, and 0 / 0 is NaN. ``numpy(check_finite=True)`` and the functions of glla that
-    give arrays raise NonFiniteError then, and so do those that factor or solve. Numbers and arrays that go in must be
-    finite; `asarray` can let others in.
+    *Values.* A texture that holds a result is never drawn to again. ``A.T``, ``A[1:3]`` of a wrapped array, a reshape
+    and ``A.copy()`` cost nothing, as they share the texture, and what changes an Array (``A += B``, ``A[1:3] = B``)
+    draws a new texture and keeps it: no other Array changes, neither ``A.T`` nor a copy made before. That is where it
+    differs from NumPy's views.
+
+    *Infinities.* Arithmetic follows IEEE 754, as NumPy's does, and nothing waits for the device just to look at a
+    result: a value that leaves float32's range becomes infinite, and 0 / 0 is NaN. ``numpy(check_finite=True)`` raises
+    NonFiniteError then, and so do functions that factor or solve. `asarray` refuses NaN and infinity unless it is
+    called with ``check_finite=False``.
 
     *Errors.* ``+ - *`` round once: u = 2^-24 relative. ``/`` and sqrt are the driver's, for which GLSL 3.30 promises
     nothing; ``glla info`` shows what was measured. exp and log stay within 4 u where the compiler keeps the order of
-    operations. Powers with whole exponents up to 256 are products: abs(b) u, and exact where the products are; others
-    6 u + 4 u abs(b log(a)). Sums: see `sum`. Denormals may count as zero.
+    operations; other functions within `glla.operations.wrapped.elementwise.BOUNDS`. Powers with whole exponents up to
+    256 are products: abs(b) u, and exact where the products are; others 6 u + 4 u abs(b log(a)). Sums: see `sum`.
+    Denormals may count as zero.
 
     Examples
     --------
@@ -88,8 +101,8 @@ class Matrix:
     >>> A[:, 1:].numpy()
     array([[2.],
            [4.]], dtype=float32)
-    >>> A.sum(axis=0)
-    array([4., 6.], dtype=float32)
+    >>> A.sum(axis=0).numpy(), float(A.sum())
+    (array([4., 6.], dtype=float32), 10.0)
     """
 
     __slots__ = ("__weakref__", "_value", "device", "shape")
@@ -102,11 +115,11 @@ class Matrix:
         self._hold(Resident(device, texture, shape))
 
     @classmethod
-    def _of(cls, value: Resident) -> Matrix:
-        """Make a Matrix of a value."""
-        matrix = cls.__new__(cls)
-        matrix._hold(value)
-        return matrix
+    def _of(cls, value: Resident) -> Array:
+        """Make an Array of a value."""
+        array = cls.__new__(cls)
+        array._hold(value)
+        return array
 
     def _hold(self, value: Resident) -> None:
         """Begin with a value; past `__setattr__`, which refuses to change what describes it."""
@@ -116,9 +129,9 @@ class Matrix:
 
     @property
     def value(self) -> Resident:
-        """Its value now; never changes, even if the Matrix does."""
+        """Its value now; never changes, even if the Array does."""
         if self._value is None:
-            raise ReleasedError("Matrix: is used after it was released; keep it until its last use is done")
+            raise ReleasedError("Array: is used after it was released; keep it until its last use is done")
         return self._value
 
     @property
@@ -128,14 +141,15 @@ class Matrix:
 
     @property
     def texture(self) -> Texture:
-        """Packed storage, for `Device.run`. A transpose is written out first, once."""
-        self._value = self.value.settled()
+        """Texture that holds all of it in order, for `Device.run`; what lies otherwise is written out first, once."""
+        value = self.value
+        self._value = value.settled() if value.packed else lying.whole(value)
         return self._value.texture
 
     # -- what it is ---------------------------------------------------------------------------------------------
 
     def __setattr__(self, name: str, value: object) -> None:
-        """Refuse to change what describes the matrix: its texture would not follow."""
+        """Refuse to change what describes the array: its texture would not follow."""
         self._refuse_change(name)
         object.__setattr__(self, name, value)
 
@@ -145,50 +159,62 @@ class Matrix:
 
     def _refuse_change(self, name: str) -> None:
         if name in DESCRIPTION:
-            raise AttributeError(f"Matrix: {name} cannot be changed; {DESCRIPTION[name]}")
+            raise AttributeError(f"Array: {name} cannot be changed; {DESCRIPTION[name]}")
 
     @property
     def ndim(self) -> int:
-        """Always 2."""
-        return 2
+        """Number of dimensions."""
+        return len(self.shape)
 
     @property
-    def dtype(self) -> np.dtype[np.float32]:
-        """Always float32."""
-        return np.dtype(np.float32)
+    def dtype(self) -> np.dtype[Any]:
+        """Type of its elements: float32, int32 or bool."""
+        return np.dtype(self.value.dtype)
 
     @property
     def size(self) -> int:
         """Elements."""
-        return self.shape[0] * self.shape[1]
+        return int(np.prod(self.shape, dtype=np.int64))
 
     @property
     def itemsize(self) -> int:
-        """Bytes of an element."""
+        """Bytes of an element on the device; bool takes as many as int32."""
         return ELEMENT_BYTES
 
     @property
     def nbytes(self) -> int:
-        """Bytes of its elements (the texture also holds the padding of an odd side)."""
+        """Bytes of its elements (the texture also holds padding)."""
         return self.size * ELEMENT_BYTES
 
     def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("Array: a number has no length")
         return self.shape[0]
 
     def __repr__(self) -> str:
-        state = "released" if self._value is None else f"on {self.device.info.renderer}"
-        return f"<glla.Matrix {self.shape[0]} x {self.shape[1]} float32, {state}>"
+        shape = " x ".join(map(str, self.shape)) or "number"
+        if self._value is None:
+            return f"<glla.Array {shape}, released>"
+        number = f" {self.item()}" if not self.shape else ""
+        return f"<glla.Array {shape}{number} {self.dtype.name}, on {self.device.info.renderer}>"
+
+    def __format__(self, how: str) -> str:
+        return format(self.item(), how) if how and not self.shape else format(repr(self), how)
+
+    def _repr_html_(self) -> str:
+        """Show its corners in a notebook. Reads them back, a few texels: synchronises."""
+        return html.of_array(self)
 
     # -- life ---------------------------------------------------------------------------------------------------
 
     def release(self) -> None:
         """Let go of the texture now; a second call does nothing.
 
-        The texture goes back unless another Matrix, such as a transpose or a copy, shares it.
+        The texture goes back unless another Array, such as a transpose or a copy, shares it.
         """
         self._value = None
 
-    def __enter__(self) -> Matrix:
+    def __enter__(self) -> Array:
         return self
 
     def __exit__(
@@ -196,14 +222,14 @@ class Matrix:
     ) -> None:
         self.release()
 
-    def copy(self) -> Matrix:
-        """Make another Matrix of the same value. They share a texture until one of them is changed."""
-        return Matrix._of(self.value)
+    def copy(self) -> Array:
+        """Make another Array of the same value. They share a texture until one of them is changed."""
+        return Array._of(self.value)
 
-    def __copy__(self) -> Matrix:
+    def __copy__(self) -> Array:
         return self.copy()
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Matrix:
+    def __deepcopy__(self, memo: dict[int, Any]) -> Array:
         return self.copy()
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
@@ -212,7 +238,7 @@ class Matrix:
 
     # -- to the host --------------------------------------------------------------------------------------------
 
-    def numpy(self, *, check_finite: bool = False) -> Array:
+    def numpy(self, *, check_finite: bool = False) -> NDArray[Any]:
         """Read it back as a C-contiguous array. Synchronises.
 
         Parameters
@@ -225,11 +251,12 @@ class Matrix:
         >>> (asarray([[3e38]]) * 2).numpy()
         array([[inf]], dtype=float32)
         """
-        return finite_result("numpy", self.value.numpy(), check_finite)
+        array = self.value.numpy()
+        return finite_result("numpy", array, check_finite) if array.dtype.kind == "f" else array
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is False:
-            raise ValueError("Matrix: reading back always copies; use copy=None or copy=True")
+            raise ValueError("Array: reading back always copies; use copy=None or copy=True")
         array = self.numpy()
         return array if dtype is None else array.astype(dtype, copy=False)
 
@@ -248,13 +275,12 @@ class Matrix:
         """Say where the export is: on the CPU, (1, 0)."""
         return dlpack.CPU
 
-    def tolist(self) -> list[list[float]]:
-        """Read it back as a list of rows. Synchronises."""
-        rows: list[list[float]] = self.numpy().tolist()
-        return rows
+    def tolist(self) -> Any:
+        """Read it back as nested lists, or as a number. Synchronises."""
+        return self.numpy().tolist()
 
-    def item(self, *place: int) -> float:
-        """Read one element as a float: the only one, or that at (row, column). Synchronises.
+    def item(self, *place: int) -> Any:
+        """Read one element as Python's number: the only one, or that at a place. Synchronises.
 
         Examples
         --------
@@ -262,115 +288,177 @@ class Matrix:
         2.0
         """
         if not place and self.size == 1:
-            place = (0, 0)
-        if len(place) != 2:
+            place = (0,) * self.ndim
+        if len(place) != self.ndim:
             raise OptionError(
-                f"item: needs a row and a column unless there is one element, got {place} of {self.shape}"
+                f"item: needs an index for each dimension unless there is one element, got {place} of {self.shape}"
             )
-        return float(self[place])
+        return blocks.basic(self.value, place).numpy().item() if place else self.numpy().item()
+
+    def _only(self, kind: str) -> Any:
+        if self.ndim:
+            raise TypeError(f"Array: only a number converts to {kind}, got shape {self.shape}; use item() or numpy()")
+        return self.item()
+
+    def __float__(self) -> float:
+        return float(self._only("float"))
+
+    def __int__(self) -> int:
+        return int(self._only("int"))
+
+    def __complex__(self) -> complex:
+        return complex(self._only("complex"))
+
+    def __index__(self) -> int:
+        if self.dtype != np.int32:
+            raise TypeError(f"Array: an index must be int32, got {self.dtype.name}; use astype")
+        return operator.index(self._only("an index"))
 
     def __bool__(self) -> bool:
         if self.size != 1:
-            raise ValueError("Matrix: the truth of more or less than one element is ambiguous; use (A != 0).any()")
-        return self.item() != 0
+            raise ValueError("Array: the truth of more or less than one element is ambiguous; use any() or all()")
+        return bool(self.item())
 
-    def __iter__(self) -> Iterator[Array]:
-        """Iterate over the rows, as 1-D arrays; all are read back at once."""
+    def __iter__(self) -> Iterator[Any]:
+        """Iterate over the first dimension, as NumPy's arrays and numbers; all is read back at once."""
+        if not self.shape:
+            raise TypeError("Array: a number cannot be iterated over")
         return iter(self.numpy())
 
     def __contains__(self, number: object) -> bool:
-        return bool(np.any(self == number))
+        found = self.__eq__(number)
+        return found is not NotImplemented and bool(found.any())
 
-    def astype(self, dtype: Any, *, copy: bool = True) -> Matrix:
-        """Give a Matrix of float32, as there is no other.
+    # -- type, shape and order of the elements --------------------------------------------------------------------
+
+    def astype(self, dtype: Any, *, copy: bool = True) -> Array:
+        """Give an Array of another type. One pass, or none.
+
+        Parameters
+        ----------
+        dtype : dtype
+            float32, int32 or bool. A float is cut off towards zero to be an int32, and -2^31 where it does not fit.
+        copy : bool
+            Give another Array even if nothing changes.
 
         Raises
         ------
         UnsupportedError
             Another dtype.
-        """
-        if np.dtype(dtype) != self.dtype:
-            raise UnsupportedError(
-                f"astype: a Matrix is float32, got {np.dtype(dtype)}; use A.numpy().astype({np.dtype(dtype).name!r})"
-            )
-        return self.copy() if copy else self
 
-    # -- transpose and blocks -----------------------------------------------------------------------------------
+        Examples
+        --------
+        >>> asarray([1.5, -2.7]).astype("int32").numpy()
+        array([ 1, -2], dtype=int32)
+        """
+        name = np.dtype(dtype).name
+        if name not in DTYPES:
+            raise UnsupportedError(
+                f"astype: an Array is float32, int32 or bool, got {name}; use A.numpy().astype({name!r})"
+            )
+        if name == self.value.dtype and not copy:
+            return self
+        return Array._of(lying.best(lying.as_type(self.value, name)))
 
     @property
-    def T(self) -> Matrix:
-        """Its transpose, which shares the texture.
+    def T(self) -> Array:
+        """Its transpose, which shares the texture: the dimensions in the opposite order.
 
         Element-wise functions, reductions, blocks and the product ``inner_product`` read it as it is. Others have it
         written out first, by one pass.
         """
-        return Matrix._of(self.value.transpose)
+        return Array._of(self.value.transpose)
 
     @property
-    def mT(self) -> Matrix:
-        """The same as `T`, by the array API's name."""
-        return self.T
+    def mT(self) -> Array:
+        """Each matrix of a stack transposed; it shares the texture."""
+        if self.ndim < 2:
+            raise ShapeError(f"mT: a matrix has two dimensions at least, got shape {self.shape}")
+        return self.swapaxes(-1, -2)
 
-    def transpose(self, *axes: Any) -> Matrix:
-        """Give `T`, or a copy for the axes (0, 1), as `numpy.ndarray.transpose`."""
+    def transpose(self, *axes: Any) -> Array:
+        """Put the dimensions in another order, as `numpy.ndarray.transpose`; in the opposite one by default."""
         if not axes or axes[0] is None:
             return self.T
         order = axes if len(axes) > 1 or np.ndim(axes[0]) == 0 else axes[0]
-        chosen = tuple(reductions.as_axis("transpose", axis) for axis in order)
-        if chosen not in ((1, 0), (0, 1)):
-            raise OptionError(f"transpose: axes must be (1, 0) or (0, 1), got {order!r}")
-        return self.T if chosen == (1, 0) else self.copy()
+        return Array._of(shaping.permute("transpose", self.value, tuple(order)))
 
-    def __getitem__(self, index: Any) -> Any:
-        """Take a block: slices, with steps of either sign, and integers.
+    def swapaxes(self, axis1: int, axis2: int) -> Array:
+        """Exchange two dimensions."""
+        one, other = (reductions.place("swapaxes", axis, self.ndim) for axis in (axis1, axis2))
+        order = list(range(self.ndim))
+        order[one], order[other] = order[other], order[one]
+        return Array._of(shaping.permute("swapaxes", self.value, tuple(order)))
 
-        Two slices give a Matrix, by one pass, without synchronising. An integer drops its dimension, so ``A[i]`` is a
-        1-D array and ``A[i, j]`` a number, read back.
-        """
-        block = blocks.parsed(index, self.shape)
-        taken = blocks.take(self.value, block)
-        singles = [line.single for line in block]
-        if not any(singles):
-            return Matrix._of(taken)
-        array = taken.numpy()
-        return array[0, 0] if all(singles) else array.reshape(-1)
-
-    def __setitem__(self, index: Any, value: Any) -> None:
-        """Put a number, an array or a Matrix into a block, to which it broadcasts.
-
-        A dimension that an integer picks counts as 1, and a 1-D array lies along the other one. One pass over the
-        whole matrix.
-        """
-        block = blocks.parsed(index, self.shape)
-        operand = as_resident("Matrix", "what is assigned", value_of(value), self.device, column=block[1].single)
-        self._value = blocks.put(self.value, block, operand)
-
-    def diagonal(self, offset: int = 0) -> Array:
-        """Read a diagonal, as `numpy.diagonal`. Synchronises.
+    def reshape(self, *shape: Any) -> Array:
+        """Give it another shape, in C order; -1 stands for whatever is left. One pass at most.
 
         Examples
         --------
-        >>> asarray([[1, 2], [3, 4]]).diagonal()
+        >>> asarray([1, 2, 3, 4]).reshape(2, -1).numpy()
+        array([[1., 2.],
+               [3., 4.]], dtype=float32)
+        """
+        lengths = shape if len(shape) != 1 or np.ndim(shape[0]) == 0 else tuple(shape[0])
+        return Array._of(shaping.reshape(self.value, lengths))
+
+    def ravel(self) -> Array:
+        """Give all elements as a vector, in C order."""
+        return self.reshape(-1)
+
+    def flatten(self) -> Array:
+        """Give all elements as a vector, in C order."""
+        return self.reshape(-1)
+
+    def squeeze(self, axis: Any = None) -> Array:
+        """Leave dimensions of length 1 out: all of them, or those that are named."""
+        return Array._of(shaping.squeeze(self.value, axis))
+
+    def __getitem__(self, index: Any) -> Array:
+        """Take elements, as NumPy's indexing does.
+
+        Integers, slices, None and ``...`` give an Array by one pass at most, without synchronising. Arrays of bool
+        and of integers choose elements; a mask is read back first, as it decides the shape.
+        """
+        return Array._of(blocks.take(self.value, blocks.plain(index)))
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        """Put a number, an array or an Array into elements, to which it broadcasts. One pass over the whole array."""
+        operand = as_resident("Array", "what is assigned", value_of(value), self.device, self.value.dtype)
+        self._value = blocks.put(self.value, blocks.plain(index), operand)
+
+    def take(self, indices: Any, axis: int | None = None) -> Array:
+        """Take slices by their numbers along a dimension, or elements of the whole, as `numpy.take`."""
+        return Array._of(shaping.take(self.value, indices, axis))
+
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
+        """Diagonals of the matrices that two dimensions make, as `numpy.diagonal`: along the last dimension.
+
+        Examples
+        --------
+        >>> asarray([[1, 2], [3, 4]]).diagonal().numpy()
         array([1., 4.], dtype=float32)
         """
-        return blocks.diagonal(self.value, offset).numpy().reshape(-1)
+        return Array._of(blocks.diagonal(shaping.to_the_end("diagonal", self.value, axis1, axis2), offset))
 
     # -- reductions ---------------------------------------------------------------------------------------------
 
-    def sum(self, axis: Any = None, *, keepdims: bool = False) -> Any:
-        """Sum of all elements, of the columns (axis 0) or of the rows (axis 1), as `numpy.sum`.
+    def sum(self, axis: Any = None, *, dtype: Any = None, keepdims: bool = False) -> Array:
+        """Sum of all elements, or over some dimensions, as `numpy.sum`.
 
         Parameters
         ----------
-        axis : {None, 0, 1}
-            What is summed over; counting from the end, (0, 1) for both.
+        axis : None, int or tuple of int
+            What is summed over; counting from the end if negative.
+        dtype : dtype, optional
+            float32 or int32. By default that of the elements; bool counts as int32, and int32 wraps around.
         keepdims : bool
-            Give a Matrix of 1 x 1, 1 x n or m x 1, without synchronising.
+            Keep the dimensions that are summed over, with length 1.
 
         Returns
         -------
-        float32, ndarray of float32 or Matrix
-            Numbers and arrays synchronise.
+        Array
+            Does not synchronise.
 
         Notes
         -----
@@ -379,214 +467,347 @@ class Matrix:
 
         Examples
         --------
-        >>> asarray([[1, 2], [3, 4]]).sum(axis=1)
+        >>> asarray([[1, 2], [3, 4]]).sum(axis=1).numpy()
         array([3., 7.], dtype=float32)
         """
-        return self._reduced("sum", axis, keepdims)
+        source = self if dtype is None else self.astype(dtype, copy=False)
+        return source._reduced("sum", axis, keepdims)
 
-    def max(self, axis: Any = None, *, keepdims: bool = False) -> Any:
-        """Largest element of all, of the columns (axis 0) or of the rows (axis 1), as `numpy.max`; see `sum`.
+    def prod(self, axis: Any = None, *, dtype: Any = None, keepdims: bool = False) -> Array:
+        """Product of all elements, or over some dimensions, as `numpy.prod`; see `sum`.
 
-        Exact. NaN if one of them is. An empty matrix raises ShapeError.
+        Error: relative (count - 1) u.
+        """
+        source = self if dtype is None else self.astype(dtype, copy=False)
+        return source._reduced("prod", axis, keepdims)
+
+    def max(self, axis: Any = None, *, keepdims: bool = False) -> Array:
+        """Largest element of all, or over some dimensions, as `numpy.max`; see `sum`.
+
+        Exact. NaN if one of them is. An empty array raises ShapeError.
 
         Examples
         --------
-        >>> asarray([[1, 2], [3, 4]]).max()
-        np.float32(4.0)
+        >>> float(asarray([[1, 2], [3, 4]]).max())
+        4.0
         """
         return self._reduced("max", axis, keepdims)
 
-    def min(self, axis: Any = None, *, keepdims: bool = False) -> Any:
-        """Smallest element of all, of the columns (axis 0) or of the rows (axis 1), as `numpy.min`; see `max`.
+    def min(self, axis: Any = None, *, keepdims: bool = False) -> Array:
+        """Smallest element of all, or over some dimensions, as `numpy.min`; see `max`.
 
         Examples
         --------
-        >>> asarray([[1, 2], [3, 4]]).min()
-        np.float32(1.0)
+        >>> float(asarray([[1, 2], [3, 4]]).min())
+        1.0
         """
         return self._reduced("min", axis, keepdims)
 
-    def mean(self, axis: Any = None, *, keepdims: bool = False) -> Any:
-        """Mean of all elements, of the columns (axis 0) or of the rows (axis 1), as `numpy.mean`; see `sum`.
+    def all(self, axis: Any = None, *, keepdims: bool = False) -> Array:
+        """Whether all elements are true (not zero)."""
+        return self._reduced("all", axis, keepdims)
 
-        An empty matrix raises ShapeError.
+    def any(self, axis: Any = None, *, keepdims: bool = False) -> Array:
+        """Whether any element is true (not zero)."""
+        return self._reduced("any", axis, keepdims)
+
+    def argmax(self, axis: int | None = None, *, keepdims: bool = False) -> Array:
+        """Place of the first largest element, of all in C order or along a dimension; NaN is the largest. int32."""
+        return self._reduced("argmax", axis, keepdims)
+
+    def argmin(self, axis: int | None = None, *, keepdims: bool = False) -> Array:
+        """Place of the first smallest element, see `argmax`; NaN is the smallest."""
+        return self._reduced("argmin", axis, keepdims)
+
+    def mean(self, axis: Any = None, *, keepdims: bool = False) -> Array:
+        """Mean of all elements, or over some dimensions, as `numpy.mean`; float32, see `sum`. That of nothing is NaN.
 
         Examples
         --------
-        >>> asarray([[1, 2], [3, 4]]).mean(axis=0)
+        >>> asarray([[1, 2], [3, 4]]).mean(axis=0).numpy()
         array([2., 3.], dtype=float32)
         """
-        over = reductions.as_axis("mean", axis)
-        count = self.size if over is None else self.shape[over]
-        if count == 0:
-            raise ShapeError(f"mean: {reductions.LINES[over]} without elements has no mean, got shape {self.shape}")
-        return self._reduced("sum", axis, keepdims) / np.float32(count)
+        return Array._of(reductions.mean(self.value, axis, keepdims))
 
-    def norm(self, ord: Any = None, axis: Any = None, *, keepdims: bool = False) -> Any:
-        """Norm of the matrix, or of its columns (axis 0) or rows (axis 1), as `numpy.linalg.norm`.
+    def var(self, axis: Any = None, *, ddof: float = 0, keepdims: bool = False) -> Array:
+        """Variance of all elements, or over some dimensions, as `numpy.var`.
 
         Parameters
         ----------
-        ord : {None, 'fro', 1, -1, inf, -inf}, or {None, 1, 2, inf, -inf} with an axis
+        axis, keepdims
+            As in `sum`.
+        ddof : float
+            Squares of what is left when the mean is taken away are divided by the count less this number.
+
+        Notes
+        -----
+        The mean is taken away first. Error: relative (2 d + 4) u where the mean is exact, d as in `sum`.
+        """
+        return Array._of(reductions.variance(self.value, axis, ddof, keepdims))
+
+    def std(self, axis: Any = None, *, ddof: float = 0, keepdims: bool = False) -> Array:
+        """Root of the variance, see `var`.
+
+        Examples
+        --------
+        >>> float(asarray([1, 3]).std())
+        1.0
+        """
+        return Array._of(arithmetic.unary("sqrt", reductions.variance(self.value, axis, ddof, keepdims)))
+
+    def cumsum(self, axis: int | None = None) -> Array:
+        """Sums of the first, the first two, ... elements along a dimension, as `numpy.cumsum`."""
+        return Array._of(reductions.cumulative("sum", self.value, axis))
+
+    def norm(self, ord: Any = None, axis: Any = None, *, keepdims: bool = False) -> Array:
+        """Norm of a matrix, of a vector, or of lines along a dimension, as `numpy.linalg.norm`.
+
+        Parameters
+        ----------
+        ord : {None, 'fro', 1, -1, inf, -inf}, or {None, 0, 1, 2, inf, -inf} of vectors
             Frobenius' norm by default; largest (smallest) column sum, row sum. Others need singular values.
-        axis : {None, 0, 1}
-            Norms of vectors along it, Euclidean ones by default.
+        axis : None, int or pair of int
+            Norms of vectors along it, Euclidean ones by default; or of matrices.
         keepdims : bool
-            Give a Matrix of 1 x 1, 1 x n or m x 1.
+            Keep the dimensions, with length 1.
 
         Returns
         -------
-        float32, ndarray of float32 or Matrix
-            Synchronises.
+        Array
+            Does not synchronise.
 
         Notes
         -----
         Squares are summed of elements scaled by a power of two, so that the norm overflows only if it does not fit.
-        Error: relative (d + 3) u, d as in `sum`.
+        Error: relative (d + 8) u, d as in `sum`.
 
         Examples
         --------
-        >>> asarray([[3, 0], [0, 4]]).norm()
-        np.float32(5.0)
+        >>> float(asarray([[3, 0], [0, 4]]).norm())
+        5.0
         """
-        if reductions.as_axis("norm", axis) is not None:
-            return self.vector_norm(ord, axis, keepdims=keepdims)
-        turned = axis is not None and axis[0] % 2 == 1  # (1, 0): columns are its rows
-        result = reductions.matrix_norm(self.value.transpose if turned else self.value, ord)
-        return upload(np.full((1, 1), result), self.device) if keepdims else result
+        return Array._of(reductions.norm(self.value, ord, axis, keepdims))
 
-    def vector_norm(self, ord: Any = None, axis: Any = None, *, keepdims: bool = False) -> Any:
-        """Norm of all elements as one vector, of the columns (axis 0) or of the rows (axis 1); see `norm`.
+    def vector_norm(self, ord: Any = None, axis: Any = None, *, keepdims: bool = False) -> Array:
+        """Norm of all elements as one vector, or of vectors along dimensions; see `norm`.
 
         Parameters
         ----------
-        ord : {None, 1, 2, inf, -inf}
+        ord : {None, 0, 1, 2, inf, -inf}
             Euclidean by default.
         axis, keepdims
-            As in `norm`.
+            As in `sum`.
 
         Examples
         --------
-        >>> asarray([[3, -4]]).vector_norm(1)
-        np.float32(7.0)
+        >>> float(asarray([[3, -4]]).vector_norm(1))
+        7.0
         """
-        over = reductions.as_axis("norm", axis)
-        result = reductions.vector_norms(self.value, ord, over)
-        return upload(result, self.device) if keepdims else reductions.dropped(result, over)
+        return Array._of(reductions.vector_norm(self.value, ord, axis, keepdims))
 
-    def trace(self, offset: int = 0) -> np.float32:
-        """Sum of a diagonal, as `numpy.trace`. Synchronises. Error as of `sum`.
+    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
+        """Sums of the diagonals of the matrices that two dimensions make, as `numpy.trace`. Error as of `sum`.
 
         Examples
         --------
-        >>> asarray([[1, 2], [3, 4]]).trace()
-        np.float32(5.0)
+        >>> float(asarray([[1, 2], [3, 4]]).trace())
+        5.0
         """
-        result: np.float32 = reductions.reduced("sum", blocks.diagonal(self.value, offset)).numpy()[0, 0]
+        return Array._of(reductions.reduced("sum", self.diagonal(offset, axis1, axis2).value, -1, False))
+
+    def dot(self, other: Any) -> Array:
+        """Product, as `numpy.dot` of two dimensions at most; with numbers too."""
+        result: Array = self * other if self.ndim == 0 or np.ndim(other) == 0 else self @ other
         return result
 
-    def _reduced(self, operation: str, axis: Any, keepdims: bool) -> Any:
-        over = reductions.as_axis(operation, axis)
-        result = reductions.reduced(operation, self.value, over)
-        return Matrix._of(result) if keepdims else reductions.dropped(result.numpy(), over)
+    def round(self) -> Array:
+        """Nearest whole numbers, the even one of two."""
+        return Array._of(arithmetic.unary("rint", self.value))
+
+    def __round__(self, digits: int = 0) -> Array:
+        if digits:
+            raise OptionError(f"round: digits must be 0 on a device, got {digits}; use A.numpy()")
+        return self.round()
+
+    def clip(self, min: Any = None, max: Any = None) -> Array:
+        """Keep elements between two bounds, which broadcast."""
+        lower = self if min is None else _apply("maximum", self, min)
+        return lower if max is None else _apply("minimum", lower, max)
+
+    def _reduced(self, operation: str, axis: Any, keepdims: bool) -> Array:
+        return Array._of(reductions.reduced(operation, self.value, axis, keepdims))
 
     # -- operators ----------------------------------------------------------------------------------------------
 
-    def __add__(self, other: Any) -> Any:
+    def __add__(self, other: Any) -> Array:
         return _apply("add", self, other)
 
-    def __radd__(self, other: Any) -> Any:
+    def __radd__(self, other: Any) -> Array:
         return _apply("add", other, self)
 
-    def __iadd__(self, other: Any) -> Any:
+    def __iadd__(self, other: Any) -> Array:
         return self._become("add", other)
 
-    def __sub__(self, other: Any) -> Any:
+    def __sub__(self, other: Any) -> Array:
         return _apply("subtract", self, other)
 
-    def __rsub__(self, other: Any) -> Any:
+    def __rsub__(self, other: Any) -> Array:
         return _apply("subtract", other, self)
 
-    def __isub__(self, other: Any) -> Any:
+    def __isub__(self, other: Any) -> Array:
         return self._become("subtract", other)
 
-    def __mul__(self, other: Any) -> Any:
+    def __mul__(self, other: Any) -> Array:
         return _apply("multiply", self, other)
 
-    def __rmul__(self, other: Any) -> Any:
+    def __rmul__(self, other: Any) -> Array:
         return _apply("multiply", other, self)
 
-    def __imul__(self, other: Any) -> Any:
+    def __imul__(self, other: Any) -> Array:
         return self._become("multiply", other)
 
-    def __truediv__(self, other: Any) -> Any:
+    def __truediv__(self, other: Any) -> Array:
         return _apply("divide", self, other)
 
-    def __rtruediv__(self, other: Any) -> Any:
+    def __rtruediv__(self, other: Any) -> Array:
         return _apply("divide", other, self)
 
-    def __itruediv__(self, other: Any) -> Any:
+    def __itruediv__(self, other: Any) -> Array:
         return self._become("divide", other)
 
-    def __pow__(self, other: Any) -> Any:
+    def __floordiv__(self, other: Any) -> Array:
+        return _apply("floor_divide", self, other)
+
+    def __rfloordiv__(self, other: Any) -> Array:
+        return _apply("floor_divide", other, self)
+
+    def __ifloordiv__(self, other: Any) -> Array:
+        return self._become("floor_divide", other)
+
+    def __mod__(self, other: Any) -> Array:
+        return _apply("remainder", self, other)
+
+    def __rmod__(self, other: Any) -> Array:
+        return _apply("remainder", other, self)
+
+    def __imod__(self, other: Any) -> Array:
+        return self._become("remainder", other)
+
+    def __divmod__(self, other: Any) -> tuple[Array, Array]:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> tuple[Array, Array]:
+        return other // self, other % self
+
+    def __pow__(self, other: Any) -> Array:
         return _apply("power", self, other)
 
-    def __rpow__(self, other: Any) -> Any:
+    def __rpow__(self, other: Any) -> Array:
         return _apply("power", other, self)
 
-    def __ipow__(self, other: Any) -> Any:
+    def __ipow__(self, other: Any) -> Array:
         return self._become("power", other)
 
-    def __matmul__(self, other: Any) -> Any:
+    def __matmul__(self, other: Any) -> Array:
         return _apply("matmul", self, other)
 
-    def __rmatmul__(self, other: Any) -> Any:
+    def __rmatmul__(self, other: Any) -> Array:
         return _apply("matmul", other, self)
 
-    def __imatmul__(self, other: Any) -> Any:
+    def __imatmul__(self, other: Any) -> Array:
         return self._become("matmul", other)
 
-    def __neg__(self) -> Any:
+    def __and__(self, other: Any) -> Array:
+        return _apply("bitwise_and", self, other)
+
+    def __rand__(self, other: Any) -> Array:
+        return _apply("bitwise_and", other, self)
+
+    def __iand__(self, other: Any) -> Array:
+        return self._become("bitwise_and", other)
+
+    def __or__(self, other: Any) -> Array:
+        return _apply("bitwise_or", self, other)
+
+    def __ror__(self, other: Any) -> Array:
+        return _apply("bitwise_or", other, self)
+
+    def __ior__(self, other: Any) -> Array:
+        return self._become("bitwise_or", other)
+
+    def __xor__(self, other: Any) -> Array:
+        return _apply("bitwise_xor", self, other)
+
+    def __rxor__(self, other: Any) -> Array:
+        return _apply("bitwise_xor", other, self)
+
+    def __ixor__(self, other: Any) -> Array:
+        return self._become("bitwise_xor", other)
+
+    def __lshift__(self, other: Any) -> Array:
+        return _apply("bitwise_left_shift", self, other)
+
+    def __rlshift__(self, other: Any) -> Array:
+        return _apply("bitwise_left_shift", other, self)
+
+    def __ilshift__(self, other: Any) -> Array:
+        return self._become("bitwise_left_shift", other)
+
+    def __rshift__(self, other: Any) -> Array:
+        return _apply("bitwise_right_shift", self, other)
+
+    def __rrshift__(self, other: Any) -> Array:
+        return _apply("bitwise_right_shift", other, self)
+
+    def __irshift__(self, other: Any) -> Array:
+        return self._become("bitwise_right_shift", other)
+
+    def __invert__(self) -> Array:
+        return _apply("bitwise_invert", self)
+
+    def __neg__(self) -> Array:
         return _apply("negative", self)
 
-    def __pos__(self) -> Matrix:
+    def __pos__(self) -> Array:
         return self.copy()
 
-    def __abs__(self) -> Any:
+    def __abs__(self) -> Array:
         return _apply("absolute", self)
 
-    def __eq__(self, other: object) -> Any:
+    def __eq__(self, other: object) -> Array:  # type: ignore[override]
         return _comparison("equal", self, other)
 
-    def __ne__(self, other: object) -> Any:
+    def __ne__(self, other: object) -> Array:  # type: ignore[override]
         return _comparison("not_equal", self, other)
 
-    def __lt__(self, other: Any) -> Any:
+    def __lt__(self, other: Any) -> Array:
         return _apply("less", self, other)
 
-    def __le__(self, other: Any) -> Any:
+    def __le__(self, other: Any) -> Array:
         return _apply("less_equal", self, other)
 
-    def __gt__(self, other: Any) -> Any:
+    def __gt__(self, other: Any) -> Array:
         return _apply("greater", self, other)
 
-    def __ge__(self, other: Any) -> Any:
+    def __ge__(self, other: Any) -> Array:
         return _apply("greater_equal", self, other)
 
     __hash__ = None  # type: ignore[assignment]  # == goes element by element
 
-    def _become(self, name: str, other: Any) -> Any:
+    def _become(self, name: str, other: Any) -> Array:
         """Compute in place: take over the result's value."""
         result = _apply(name, self, other)
         return result if result is NotImplemented else self._take_over(name, result)
 
-    def _take_over(self, name: str, result: Any) -> Matrix:
-        _ = self.value  # raises if it was released
-        if result.shape != self.shape or not isinstance(result, Matrix):
+    def _take_over(self, name: str, result: Array) -> Array:
+        value = self.value  # raises if it was released
+        if result.shape != self.shape:
             raise ShapeError(f"{name}: the result has shape {result.shape} and does not fit in place of {self.shape}")
         if result.device is not self.device:
             raise DeviceMismatchError(f"{name}: the result lives on another device and cannot go in place")
-        self._value = result.value
+        if arithmetic.promoted(result.value.dtype, value.dtype) != value.dtype:
+            raise DTypeError(f"{name}: the result is {result.dtype.name} and does not fit in place of {value.dtype}")
+        self._value = lying.best(lying.as_type(result.value, value.dtype))
         return self
 
     # -- NumPy's protocols --------------------------------------------------------------------------------------
@@ -594,9 +815,9 @@ class Matrix:
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = (), **options: Any) -> Any:
         if any(overrides(operand) for operand in inputs):
             return NotImplemented
-        if any(not isinstance(target, Matrix) for target in out):
+        if any(not isinstance(target, Array) for target in out):
             raise UnsupportedError(
-                f"numpy.{ufunc.__name__}: out must be a Matrix where an operand is one; use A.numpy() for an array"
+                f"numpy.{ufunc.__name__}: out must be an Array where an operand is one; use A.numpy() for an array"
             )
         name = dispatch.universal(ufunc, method, options, bool(out))
         if method == "reduce":
@@ -605,7 +826,7 @@ class Matrix:
         return out[0]._take_over(name, result) if out else result
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        if not all(issubclass(kind, (Matrix, np.ndarray)) for kind in types):
+        if not all(issubclass(kind, (Array, np.ndarray)) for kind in types):
             return NotImplemented
         return dispatch.call(function, args, kwargs)
 
@@ -614,77 +835,85 @@ class Matrix:
         namespace = registry.announced("namespace")
         known = namespace.__array_api_version__
         if api_version is not None and api_version > known:
-            raise OptionError(f"Matrix: the array API is offered up to version {known}, got {api_version!r}")
+            raise OptionError(f"Array: the array API is offered up to version {known}, got {api_version!r}")
         return namespace
 
-    def to_device(self, device: Any, /, *, stream: Any = None) -> Any:
+    def to_device(self, device: Any, /, *, stream: Any = None) -> Array:
         """Copy it to another device, through the host; to its own, give itself. The array API's name for it.
 
         Parameters
         ----------
-        device : Device
-            Where to.
+        device : Device, str or int
+            Where to, or its name (see `glla.gl.named_device`).
         stream : None
             There are none.
         """
         if stream is not None:
             raise OptionError(f"to_device: there are no streams, got {stream!r}")
-        return self if device is self.device else upload(self.numpy(), device)
+        target = named_device("to_device", device)
+        return self if target is self.device else upload(self.numpy(), target)
+
+
+Matrix = Array
+"""Another name of `Array`."""
 
 
 def value_of(operand: Any) -> Any:
-    """Give the value of a Matrix; anything else as it is."""
-    return operand.value if isinstance(operand, Matrix) else operand
+    """Give the value of an Array; anything else as it is."""
+    return operand.value if isinstance(operand, Array) else operand
 
 
-def _apply(name: str, *operands: Any) -> Any:
-    """Apply a function of `glla.array.operators` to operands, one of which is a Matrix."""
+def _apply(name: str, *operands: Any) -> Array:
+    """Apply a function of `glla.array.operators` to operands, one of which is an Array."""
     for operand in operands:
-        if not isinstance(operand, Matrix) and operators.brings_operators(operand):
-            return NotImplemented
-    result = operators.apply(name, *map(value_of, operands))
-    return Matrix._of(result) if isinstance(result, Resident) else result
+        if not isinstance(operand, Array) and operators.brings_operators(operand):
+            return cast(Array, NotImplemented)
+    return Array._of(operators.apply(name, *map(value_of, operands)))
 
 
-def _comparison(name: str, a: Matrix, b: Any) -> Any:
+def _comparison(name: str, a: Array, b: Any) -> Array:
     """Compare; an operand that is not of numbers is left to Python, which compares identities."""
     try:
         return _apply(name, a, b)
     except DTypeError:
-        return NotImplemented
+        return cast(Array, NotImplemented)
 
 
-def _from_pickle(array: Array) -> Matrix:
-    return asarray(array, check_finite=False)
+def _from_pickle(array: NDArray[Any]) -> Array:
+    return asarray(array, dtype=array.dtype, check_finite=False)
 
 
 # -- making them ----------------------------------------------------------------------------------------------------
 
 
 @delegating
-def asarray(value: Any, device: Device | None = None, *, check_finite: bool = True) -> Matrix:
-    """Put a 2-D array onto a device.
+def asarray(value: Any, device: DeviceLike | None = None, *, dtype: Any = None, check_finite: bool = True) -> Array:
+    """Put an array onto a device.
 
     Parameters
     ----------
-    value : array_like, shape (m, n)
-        Real numbers; a `Matrix` is returned as it is.
-    device : Device, optional
-        By default the default device of this thread.
+    value : array_like
+        Real numbers, of any number of dimensions; an `Array` is returned as it is.
+    device : Device, str or int, optional
+        Or its name, see `glla.gl.named_device`. By default the default device of this thread.
+    dtype : dtype, optional
+        float32 by default, whatever the type of `value`; int32; or bool.
     check_finite : bool
         Refuse NaN and infinity.
 
     Returns
     -------
-    Matrix
+    Array
         Does not synchronise.
 
     Raises
     ------
-    ShapeError
-        Not two-dimensional.
     DTypeError, NonFiniteError
-        See `glla.array.convert.as_float32`.
+        See `glla.array.convert.as_float32`; a number does not fit int32.
+    UnsupportedError
+        Another dtype.
+    LimitError
+        More elements than a texture holds.
 
     Examples
     --------
@@ -692,43 +921,53 @@ def asarray(value: Any, device: Device | None = None, *, check_finite: bool = Tr
     >>> (A @ A).numpy()
     array([[ 7., 10.],
            [15., 22.]], dtype=float32)
+    >>> asarray([1, 2, 3], dtype="int32").sum().item()
+    6
     """
-    if isinstance(value, Matrix):
+    device = checked_device("asarray", device)
+    if isinstance(value, Array):
         if device is not None and value.device is not device:
-            raise DeviceMismatchError("asarray: the matrix lives on another device; pass its numpy() instead")
-        return value
-    array = as_float32("asarray", "value", value, check_finite)
-    if array.ndim != 2:
-        raise ShapeError(f"asarray: a matrix has two dimensions, got shape {array.shape}; reshape it")
-    return upload(array, checked_device("asarray", device) or default_device())
+            raise DeviceMismatchError("asarray: the array lives on another device; use its to_device")
+        return value if dtype is None else value.astype(dtype, copy=False)
+    kind = "float32" if dtype is None else np.dtype(dtype).name
+    if kind not in DTYPES:
+        raise UnsupportedError(f"asarray: an Array is float32, int32 or bool, got {kind}")
+    if kind == "float32":
+        array: NDArray[Any] = as_float32("asarray", "value", value, check_finite)
+    else:
+        array = as_elements("asarray", "value", value, "int32")
+        if array.dtype.kind == "f" and kind == "int32":
+            raise DTypeError(f"asarray: value must be whole numbers that fit int32 for dtype int32, got {array.dtype}")
+        array = array.astype(kind)
+    return upload(array, device or default_device())
 
 
-def upload(array: Array, device: Device) -> Matrix:
-    """Put a 2-D float32 array onto a device, unchecked."""
-    return Matrix._of(from_array(array, device))
+def upload(array: NDArray[Any], device: Device) -> Array:
+    """Put an array of float32, int32 or bool onto a device, unchecked."""
+    return Array._of(from_array(array, device))
 
 
-def identity(shape: Shape, device: Device) -> Matrix:
+def identity(shape: MatrixShape, device: Device) -> Array:
     """Make an identity matrix on a device; both sides > 0."""
-    return Matrix(device, device.run(packing.identity(shape))["I"], shape)
+    return Array._of(run(device, packing.identity(shape))["I"])
 
 
-def product(function: str, a: Matrix, b: Matrix, variant: str | None = None, onto: Matrix | None = None) -> Matrix:
-    """Multiply two matrices on their device.
+def product(function: str, a: Array, b: Array, variant: str | None = None, onto: Array | None = None) -> Array:
+    """Multiply two arrays on their device, see `glla.array.arithmetic.product`.
 
     Parameters
     ----------
     function : str
         Name of the public function, for the messages.
-    a, b : Matrix
-        m x k and k x n.
+    a, b : Array
+        m x k and k x n, or what `numpy.matmul` takes.
     variant : str, optional
         A key of `glla.operations.matmul.VARIANTS`; by default `glla.operations.matmul.choose` decides.
-    onto : Matrix, optional
-        m x n; the product is added to it, in a new matrix.
+    onto : Array, optional
+        m x n; the product is added to it, in a new array.
     """
     start = None if onto is None else onto.value
-    return Matrix._of(arithmetic.product(function, a.value, b.value, variant, start))
+    return Array._of(arithmetic.product(function, a.value, b.value, variant, start))
 
 
 registry.announce("matrix", asarray)

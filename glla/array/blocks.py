@@ -1,131 +1,278 @@
-"""Blocks of values on a device, by NumPy's indices; and diagonals. None of the functions synchronises."""
+"""Blocks of values on a device, by NumPy's indices; and diagonals.
+
+Integers, slices, None and ... make another view of a wrapped array and no pass, and one pass for a packed matrix.
+Arrays of integers choose elements by their places, which are counted on the host; a mask is read back first.
+"""
 
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
-from glla.array.arithmetic import same_device
-from glla.array.value import Resident
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.array import arithmetic, lying, shaping
+from glla.array.value import Resident, Shape, from_array, packs, run
 from glla.errors import IndexingError, ShapeError, integer
 from glla.operations import blocks
-from glla.passes.layout import Shape
+from glla.operations.wrapped import move
+from glla.operations.wrapped.view import View
+
+Place = tuple[int, int]
+"""A row and a column, or how many of them."""
+
+Places = tuple[Any, ...]
+"""An index of NumPy's, a member for each dimension or None for a new one."""
 
 
-@dataclass(frozen=True)
-class Line:
-    """The places that an index takes from one dimension: `count` of them from `first` on, `step` apart.
-
-    An integer takes one and drops the dimension: `single`.
-    """
-
-    first: int
-    step: int
-    count: int
-    single: bool = False
-
-
-Block = tuple[Line, Line]
-"""Rows and columns that a block takes from a matrix."""
-
-
-def parsed(index: Any, shape: Shape) -> Block:
-    """Turn an index into the rows and the columns that it takes.
-
-    Parameters
-    ----------
-    index : int, slice, Ellipsis, or a tuple of them
-        As NumPy's basic indexing has it.
-    shape : tuple of int
-        Of the matrix.
+def plain(index: Any) -> Places:
+    """Turn an index into a tuple of integers, slices, None, ``...`` and arrays of the host.
 
     Raises
     ------
     IndexingError
-        None, arrays, lists and masks; more than two indices; an integer out of range.
+        A member is none of these.
 
     Examples
     --------
-    >>> parsed((slice(1, None, 2), -1), (5, 4))
-    (Line(first=1, step=2, count=2, single=False), Line(first=3, step=1, count=1, single=True))
+    >>> plain((slice(1, None), np.int64(2)))
+    (slice(1, None, None), 2)
     """
-    indices = list(index) if isinstance(index, tuple) else [index]
-    gaps = [place for place, part in enumerate(indices) if part is Ellipsis]
-    if len(gaps) > 1:
-        raise IndexingError("Matrix: an index holds '...' once at most")
-    if len(indices) - len(gaps) > 2:
-        raise IndexingError(f"Matrix: at most two indices, got {len(indices) - len(gaps)}")
-    missing = [slice(None)] * (2 - len(indices) + len(gaps))
-    place = gaps[0] if gaps else len(indices)
-    both = [*indices[:place], *missing, *indices[place + 1 :]]
-    return _line(both[0], shape[0], "row"), _line(both[1], shape[1], "column")
+    return tuple(_member(part) for part in (index if isinstance(index, tuple) else (index,)))
 
 
-def _line(index: Any, length: int, name: str) -> Line:
-    if isinstance(index, slice):
-        places = range(*index.indices(length))
-        return Line(places.start, places.step, len(places))
-    kind = type(index).__name__
-    if index is None or isinstance(index, bool) or kind == "bool" or not hasattr(index, "__index__"):
-        raise IndexingError(_refusal(kind))
+def _member(part: Any) -> Any:
+    if part is None or part is Ellipsis:
+        return part
+    if isinstance(part, slice):
+        return slice(*(None if end is None else _whole(end) for end in (part.start, part.stop, part.step)))
+    if isinstance(part, bool | np.bool_):
+        return np.asarray(part)
+    if hasattr(part, "shape") or isinstance(part, list | range):
+        array = np.asarray(part)
+        if array.size == 0 and not hasattr(part, "shape"):
+            array = array.astype(np.int64)
+        if array.dtype.kind not in "biu":
+            raise IndexingError(f"Array: an index must hold integers or bool, got {array.dtype}")
+        return int(array) if array.ndim == 0 and array.dtype.kind != "b" else array
+    return _whole(part)
+
+
+def _whole(part: Any) -> int:
     try:
-        place = operator.index(index)
-    except TypeError:  # an array that holds several
-        raise IndexingError(_refusal(kind)) from None
-    if not -length <= place < length:
-        raise IndexingError(f"Matrix: {name} must be from {-length} to {length - 1}, got {place}")
-    return Line(place % length, 1, 1, single=True)
+        return operator.index(part)
+    except TypeError:
+        raise IndexingError(
+            f"Array: an index must be an integer, a slice, ..., None, or an array of integers or bool, got "
+            f"{type(part).__name__}"
+        ) from None
 
 
-def _refusal(kind: str) -> str:
-    return f"Matrix: an index must be an integer, a slice or ..., got {kind}; for others index A.numpy()"
+def is_basic(index: Places) -> bool:
+    """Whether an index makes a view: it holds no arrays."""
+    return not any(isinstance(part, np.ndarray) for part in index)
 
 
-def block_shape(block: Block) -> Shape:
-    """Rows and columns of a block; a dimension that an integer picks counts as 1."""
-    return block[0].count, block[1].count
+def seen(view: View, index: Places) -> View:
+    """View that a basic index takes.
+
+    Raises
+    ------
+    IndexingError
+        Too many indices, or one out of range.
+    """
+    try:
+        return view.sliced(index)
+    except IndexError as error:
+        raise IndexingError(f"Array: {error}, shape {view.shape}") from None
 
 
-def take(a: Resident, block: Block) -> Resident:
-    """Take a block out of a matrix, in one pass; none if it is the whole matrix."""
-    shape, (rows, columns) = block_shape(block), block
-    if 0 in shape:
-        return Resident(a.device, None, shape)
-    if shape == a.shape and rows.step == columns.step == 1:
+def _region(shape: Shape, dtype: str, index: Places) -> View:
+    """View that a basic index takes of a whole array; the same one for the same index, as slicing it takes a while."""
+    frozen = tuple((part.start, part.stop, part.step) if isinstance(part, slice) else part for part in index)
+    return _remembered(shape, dtype, frozen)
+
+
+@lru_cache(maxsize=1024)
+def _remembered(shape: Shape, dtype: str, frozen: tuple[Any, ...]) -> View:
+    """See `_region`; slices, which have no hash, as tuples."""
+    return seen(View.of(shape, dtype), tuple(slice(*part) if isinstance(part, tuple) else part for part in frozen))
+
+
+def take(a: Resident, index: Places) -> Resident:
+    """Take elements out of an array."""
+    return basic(a, index) if is_basic(index) else _chosen(a, index)
+
+
+def basic(a: Resident, index: Places) -> Resident:
+    """Take a block: a view, or one pass for a packed matrix."""
+    block = _region(a.shape, a.dtype, index)
+    if block.count == 0:
+        return lying.best(Resident.wrapped(a.device, None, block.shape, a.dtype))
+    if not a.packed:
+        source, view = lying.view_of(a)
+        return lying.best(source.seen(seen(view, index)))
+    if block.shape == a.shape and block.strides == (a.shape[1], 1):
         return a
-    return _gathered(a, shape, (rows.first, columns.first), (rows.step, 0), (0, columns.step))
+    count, origin, (down, right) = _lines(block, a.shape[1])
+    if packs(block.shape, a.dtype, a.device):
+        value = _gathered(a, count, origin, (down, 0), (0, right))
+        return value if value.shape == block.shape else lying.best(lying.reshaped(value, block.shape))
+    return lying.reshaped(lying.taken(a, count, origin, (down, 0), (0, right)), block.shape)
 
 
-def _gathered(a: Resident, shape: Shape, origin: Shape, down: Shape, right: Shape) -> Resident:
-    """Gather from a value; places in a texture that holds the transpose are those of the matrix, turned round."""
-    source = a.shape
+def _lines(block: View, columns: int) -> tuple[Place, Place, Place]:
+    """Rows and columns that a block takes from a matrix: how many, the first ones, and the steps.
+
+    Of the dimensions of a basic index one steps along the rows at most, and one along the columns.
+    """
+    count, step = [1, 1], [1, 1]
+    for length, stride in zip(block.shape, block.strides, strict=True):
+        if length > 1:
+            line = 0 if stride % columns == 0 else 1
+            count[line], step[line] = length, stride // columns if line == 0 else stride
+    return (count[0], count[1]), divmod(block.offset, columns), (step[0], step[1])
+
+
+def _gathered(a: Resident, shape: Place, origin: Place, down: Place, right: Place) -> Resident:
+    """Gather from a packed matrix; places in a texture that holds the transpose are those of the matrix, turned."""
+    source = a.matrix
     if a.transposed:
         source, origin, down, right = source[::-1], origin[::-1], down[::-1], right[::-1]
     plan = blocks.gather(source, shape, origin, down, right)
-    return Resident(a.device, a.device.run(plan, A=a.texture)["block"], shape)
+    return run(a.device, plan, A=a)["block"]
 
 
-def put(a: Resident, block: Block, b: Resident) -> Resident:
-    """Copy a matrix with B, which broadcasts to the block, put into it, in one pass over all of it."""
-    same_device("Matrix", a, b)
-    count, (rows, columns) = block_shape(block), block
-    if any(own not in (1, most) for own, most in zip(b.shape, count, strict=True)):
-        raise ShapeError(f"Matrix: what is assigned must broadcast to the block {count}, got shape {b.shape}")
-    if 0 in count:
+def _chosen(a: Resident, index: Places) -> Resident:
+    """Take elements by arrays of integers or bool: their places in C order are counted on the host."""
+    along = _along(a.shape, index)
+    if along is not None:
+        axis, numbers = along
+        return shaping.take(a, from_array(numbers, a.device), axis)
+    places = _places(a.shape, index)
+    if places.size == 0:
+        return lying.best(Resident.wrapped(a.device, None, places.shape, a.dtype))
+    source = lying.whole(a)
+    flat = source.seen(View.of((a.size,), a.dtype))
+    assert flat.view is not None
+    chosen = from_array(np.ascontiguousarray(places.reshape(-1)), a.device)
+    assert chosen.view is not None
+    plan = move.take(flat.view, chosen.view, 0, a.device.limits.texture_size)
+    return lying.best(lying.made(flat, plan, places.shape, a.dtype, A=flat, I=chosen))
+
+
+def _along(shape: Shape, index: Places) -> tuple[int, NDArray[np.int32]] | None:
+    """Dimension and numbers of the slices that an index of one array takes along it; None for other indices.
+
+    Raises
+    ------
+    IndexingError
+        NumPy refuses the index.
+    """
+    at = [number for number, part in enumerate(index) if isinstance(part, np.ndarray)]
+    others = [part for number, part in enumerate(index) if number not in at]
+    rest_is_whole = all(part is Ellipsis or (isinstance(part, slice) and part == slice(None)) for part in others)
+    if len(at) != 1 or not rest_is_whole or len(index) > len(shape):
+        return None
+    chosen, dots = index[at[0]], any(part is Ellipsis for part in index[: at[0]])
+    if chosen.ndim == 0 or (chosen.dtype.kind == "b" and chosen.ndim > 1):
+        return None
+    axis = len(shape) - (len(index) - at[0]) if dots else at[0]
+    numbers = np.arange(shape[axis], dtype=np.int32).reshape((1,) * axis + (-1,))  # so that NumPy names the axis
+    try:
+        found = numbers[(*(slice(None),) * axis, chosen)]
+        return axis, found.reshape(found.shape[axis:])
+    except IndexError as error:
+        raise IndexingError(f"Array: {error}") from None
+
+
+def _places(shape: Shape, index: Places) -> NDArray[np.int32]:
+    """Place in C order of each element that an index takes.
+
+    Raises
+    ------
+    IndexingError
+        NumPy refuses the index.
+    """
+    every = np.arange(int(np.prod(shape, dtype=np.int64)), dtype=np.int32).reshape(shape)
+    try:
+        return np.asarray(every[index])
+    except IndexError as error:
+        raise IndexingError(f"Array: {error}") from None
+
+
+def put(a: Resident, index: Places, b: Resident) -> Resident:
+    """Copy an array with B, which broadcasts to the block, put into it, in one pass over all of it."""
+    arithmetic.same_device("Array", a, b)
+    region = _region(a.shape, a.dtype, index) if is_basic(index) else None
+    places = None if region is not None else _places(a.shape, index)
+    shape = region.shape if region is not None else places.shape  # type: ignore[union-attr]
+    b = _fitting(b, shape)
+    if 0 in shape:
         return a
-    plan = blocks.assign(
-        a.shape, count, (rows.first, columns.first), (rows.step, columns.step), b.placement_over(count)
+    if region is not None and a.packed:
+        return _put_matrix(a, region, b)
+    target, (value, view) = lying.whole(a), lying.view_of(lying.as_type(b, a.dtype))
+    size = a.device.limits.texture_size
+    if region is not None:
+        plan = move.assign(View.of(a.shape, a.dtype), index, view, size)
+        return lying.best(lying.made(target, plan, a.shape, a.dtype, A=target, B=value))
+    assert places is not None
+    chosen = np.full(a.size, -1, dtype=np.int32)  # for each element, which one of B takes its place
+    chosen[places.reshape(-1)] = np.arange(places.size, dtype=np.int32)
+    source = from_array(chosen, a.device)
+    spread = lying.reshaped(value.seen(view.broadcast_to(shape)), (places.size,))
+    assert spread.view is not None
+    assert source.view is not None
+    taken = lying.made(spread, move.take(spread.view, source.view, 0, size), (a.size,), a.dtype, A=spread, I=source)
+    zero = from_array(np.zeros((), dtype=np.int32), a.device)
+    old = target.seen(View.of((a.size,), a.dtype))
+    return lying.best(lying.reshaped(arithmetic.where(arithmetic.binary("less", source, zero), old, taken), a.shape))
+
+
+def _fitting(b: Resident, shape: Shape) -> Resident:
+    """Drop leading dimensions of length 1 that a block does not have, as NumPy does, and see that the rest fits.
+
+    A column may go into a block of one dimension as well, which NumPy refuses: it is a vector of a matrix.
+    """
+    if len(shape) == 1 and b.shape == (*shape, 1):
+        return lying.reshaped(b, shape)
+    while b.ndim > len(shape) and b.shape[0] == 1:
+        b = lying.reshaped(b, b.shape[1:])
+    fits = b.ndim <= len(shape) and all(
+        own in (1, most) for own, most in zip(b.shape, shape[len(shape) - b.ndim :], strict=True)
     )
-    target = a.settled()
-    return Resident(a.device, a.device.run(plan, A=target.texture, B=b.texture)["result"], a.shape)
+    if not fits:
+        raise ShapeError(f"Array: what is assigned must broadcast to the block {shape}, got shape {b.shape}")
+    return b
+
+
+def _put_matrix(a: Resident, region: View, b: Resident) -> Resident:
+    """Put B into a block of a packed matrix."""
+    count, origin, step = _lines(region, a.shape[1])
+    if not (b.packed and region.shape == count):
+        source, view = lying.view_of(lying.as_type(b, "float32"))
+        b = lying.packed("array", lying.reshaped(source.seen(view.broadcast_to(region.shape)), count))
+    plan = blocks.assign(a.matrix, count, origin, step, b.placement_over(count))
+    return run(a.device, plan, A=a.settled(), B=b)["result"]
 
 
 def diagonal(a: Resident, offset: int = 0) -> Resident:
-    """Take a diagonal out of a matrix, as a column; `offset` counts columns to the right of the main one."""
+    """Take the diagonal of each matrix; `offset` counts columns to the right of the main one."""
     offset = integer("diagonal", "offset", offset)
+    if a.ndim < 2:
+        raise ShapeError(f"diagonal: A must have two dimensions at least, got shape {a.shape}")
     top, left = max(-offset, 0), max(offset, 0)
-    count = max(0, min(a.shape[0] - top, a.shape[1] - left))
-    if count == 0:
-        return Resident(a.device, None, (0, 1))
-    return _gathered(a, (count, 1), (top, left), (1, 1), (0, 0))
+    rows, columns = a.shape[-2:]
+    count = max(0, min(rows - top, columns - left))
+    if count == 0 or a.size == 0:
+        return Resident.wrapped(a.device, None, (*a.shape[:-2], count), a.dtype)
+    if a.packed:
+        return lying.reshaped(lying.taken(a, (count, 1), (top, left), (1, 1), (0, 0)), (count,))
+    source, view = lying.view_of(a)
+    down, right = view.strides[-2:]
+    start = view.offset + top * down + left * right
+    diagonal_ = View((*view.shape[:-2], count), (*view.strides[:-2], down + right), start, view.size, view.dtype)
+    return lying.best(source.seen(diagonal_))

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.errors import DTypeError, NonFiniteError, OptionTypeError, ShapeError
-from glla.gl import Device
+from glla.errors import DTypeError, NonFiniteError, ShapeError
+from glla.gl import Device, DeviceLike, named_device
 
 Array = NDArray[np.float32]
 
@@ -53,14 +53,23 @@ def as_float32(function: str, name: str, value: Any, check_finite: bool = True) 
     dtype('float32')
     """
     array = as_real(function, name, value)
-    with np.errstate(over="ignore", under="ignore"):
-        result = array.astype(np.float32, copy=False)
+    result = float32_of(array)
     if check_finite and not all_finite(result):
         refuse_nonfinite(function, name, array)
         raise NonFiniteError(
             f"{function}: {name} must fit float32 (largest {LARGEST:.4g}), got {_first_bad(result, array)}; scale it"
         )
     return result
+
+
+def float32_of(array: NDArray[Any]) -> Array:
+    """Round to float32; what does not fit becomes infinite.
+
+    >>> float32_of(np.array([0.5, 1e300]))
+    array([0.5, inf], dtype=float32)
+    """
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        return array.astype(np.float32, copy=False)
 
 
 def as_real(function: str, name: str, value: Any) -> NDArray[Any]:
@@ -123,17 +132,15 @@ def is_one_of(value: Any, names: Iterable[str]) -> bool:
     return isinstance(value, str) and value in names
 
 
-def checked_device(function: str, device: Any) -> Device | None:
-    """Return the argument ``device`` of a public function, which is a device or None.
+def checked_device(function: str, device: DeviceLike | None) -> Device | None:
+    """Give the device that the argument ``device`` of a public function stands for; None stays None.
 
     Raises
     ------
-    OptionTypeError
-        It is something else.
+    OptionError, ContextError
+        See `glla.gl.named_device`.
     """
-    if device is not None and not isinstance(device, Device):
-        raise OptionTypeError(f"{function}: device must be a glla.Device, or None, got {device!r}")
-    return device
+    return None if device is None else named_device(function, device)
 
 
 def refuse_nonfinite(function: str, name: str, array: NDArray[Any]) -> None:

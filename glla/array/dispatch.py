@@ -1,7 +1,7 @@
 """NumPy's protocols: which functions of NumPy run on the device, and with which arguments.
 
-``Matrix.__array_ufunc__`` (NEP 13) asks `universal` for the function of glla that a universal function stands for.
-``Matrix.__array_function__`` (NEP 18) hands other calls to `call`. Their implementations stand above, in
+``Array.__array_ufunc__`` (NEP 13) asks `universal` for the function of glla that a universal function stands for.
+``Array.__array_function__`` (NEP 18) hands other calls to `call`. Their implementations stand above, in
 `glla.interop.numpy`, which announces where to find them. A function or an option that does not run on the device
 raises UnsupportedError: nothing is copied to the host in silence.
 """
@@ -16,12 +16,26 @@ import numpy as np
 
 from glla import registry
 from glla.errors import UnsupportedError
-from glla.operations.elementwise import BINARY, TRUTHS, UNARY
+from glla.operations.wrapped.elementwise import PAIR, SINGLE
 
-UFUNCS: dict[np.ufunc, str] = {getattr(np, name): name for name in (*UNARY, *BINARY, "matmul")}
+NUMPYS = {
+    "bitwise_invert": "invert", "bitwise_left_shift": "left_shift", "bitwise_right_shift": "right_shift",
+    "asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2", "asinh": "arcsinh", "acosh": "arccosh",
+    "atanh": "arctanh",
+}  # fmt: skip
+"""NumPy's names of functions that have another one here."""
+
+UFUNCS: dict[np.ufunc, str] = {
+    found: name
+    for name in (*SINGLE, *PAIR, "matmul")
+    if isinstance(found := getattr(np, NUMPYS.get(name, name), None), np.ufunc)
+}
 """NumPy's universal functions that run on the device, by their names in glla."""
 
-FOLDS: dict[np.ufunc, str] = {np.add: "sum", np.maximum: "max", np.minimum: "min"}
+FOLDS: dict[np.ufunc, str] = {
+    np.add: "sum", np.multiply: "prod", np.maximum: "max", np.minimum: "min", np.logical_and: "all",
+    np.logical_or: "any",
+}  # fmt: skip
 """Universal functions whose ``reduce`` runs on the device, by the names of the reductions."""
 
 UFUNC_DEFAULTS: dict[str, Any] = {"dtype": None, "where": True}
@@ -38,7 +52,7 @@ def universal(ufunc: np.ufunc, method: str, options: Mapping[str, Any], out: boo
     options : mapping
         Keyword arguments other than ``out``.
     out : bool
-        The result goes into a Matrix.
+        The result goes into an Array.
 
     Raises
     ------
@@ -58,11 +72,8 @@ def universal(ufunc: np.ufunc, method: str, options: Mapping[str, Any], out: boo
         called = name if method == "__call__" else f"{name}.{method}"
         raise UnsupportedError(f"{called}: does not run on the device; use A.numpy()")
     if changed:
-        raise UnsupportedError(f"{name}: takes no {', '.join(sorted(changed))} on a Matrix; use A.numpy()")
-    function = UFUNCS[ufunc]
-    if out and function in TRUTHS:
-        raise UnsupportedError(f"{name}: out must hold bool, which a Matrix cannot; use A.numpy()")
-    return function
+        raise UnsupportedError(f"{name}: takes no {', '.join(sorted(changed))} on an Array; use A.numpy()")
+    return UFUNCS[ufunc]
 
 
 def call(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
@@ -83,7 +94,7 @@ def call(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any
     try:
         bound = _bound(signature, function, args, kwargs)
     except TypeError as error:
-        raise UnsupportedError(f"{name}: takes {signature} on a Matrix, {error}; use A.numpy()") from None
+        raise UnsupportedError(f"{name}: takes {signature} on an Array, {error}; use A.numpy()") from None
     return implementation(*bound.args, **bound.kwargs)
 
 

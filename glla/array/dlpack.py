@@ -1,6 +1,6 @@
 """DLPack's export of a value on a device: a copy on the host.
 
-It stays below `glla.Matrix`, whose method ``__dlpack__`` calls it; the import, `glla.interop.dlpack`, stands above.
+It stays below `glla.Array`, whose method ``__dlpack__`` calls it; the import, `glla.interop.dlpack`, stands above.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ def export(
         As ``__dlpack__`` gets them.
     """
     if copy is False:
-        raise BufferError("Matrix: DLPack gets a copy on the host; use copy=None or copy=True")
+        raise BufferError("Array: DLPack gets a copy on the host; use copy=None or copy=True")
     if stream is not None:
-        raise BufferError(f"Matrix: DLPack gets a copy on the host, which has no stream, got stream {stream!r}")
+        raise BufferError(f"Array: DLPack gets a copy on the host, which has no stream, got stream {stream!r}")
     if dl_device is not None and tuple(dl_device) != CPU:
-        raise BufferError(f"Matrix: DLPack gets a copy on the CPU, device (1, 0), got {tuple(dl_device)}")
+        raise BufferError(f"Array: DLPack gets a copy on the CPU, device (1, 0), got {tuple(dl_device)}")
     return read().__dlpack__(max_version=max_version)

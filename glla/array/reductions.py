@@ -1,113 +1,216 @@
-"""Reductions of values on a device: sums, extremes, norms. Those that give numbers synchronise."""
+"""Reductions of values on a device: sums, extremes, places, norms, moments. None of them synchronises.
+
+A packed matrix is reduced as it lies, over both dimensions or one; everything else by the plans of wrapped arrays.
+"""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+import operator
+from math import prod
+from typing import Any
 
 import numpy as np
 
-from glla.array.convert import Array
-from glla.array.value import Resident, from_array
+from glla.array import arithmetic, lying
+from glla.array.value import Resident, Shape, from_array, run
 from glla.errors import AxisError, OptionError, OptionTypeError, ShapeError
 from glla.operations import reduce
+from glla.operations.wrapped import fold as folds
+from glla.operations.wrapped import scan
 
-Axis = Literal[0, 1] | None
-"""What a reduction goes over: the rows, the columns, or both."""
-
-LINES = {None: "a matrix", 0: "a column", 1: "a row"}
-"""Names of what a reduction over an axis takes together, for messages."""
+NEEDS_ELEMENTS = ("max", "min", "argmax", "argmin", "max_magnitude", "min_magnitude")
+"""Reductions that a line without elements does not have."""
 
 
-def as_axis(function: str, axis: Any) -> Axis:
-    """Check an axis of a matrix: None or both for all of it, 0 or -2 over the rows, 1 or -1 over the columns.
+def place(function: str, axis: Any, ndim: int) -> int:
+    """Check an axis, and count it from the front.
 
-    >>> as_axis("sum", -1), as_axis("sum", (0, 1))
-    (1, None)
+    >>> place("sum", -1, 3)
+    2
+    """
+    if isinstance(axis, bool) or not hasattr(axis, "__index__"):
+        raise OptionTypeError(f"{function}: axis must be an integer, got {axis!r}")
+    number = operator.index(axis)
+    if not -ndim <= number < ndim:
+        raise AxisError(f"{function}: axis must be from {-ndim} to {ndim - 1}, got {axis!r}")
+    return number % ndim
+
+
+def places(function: str, axis: Any, ndim: int) -> tuple[int, ...]:
+    """Check axes: None for all of them, an integer, or a tuple of integers.
+
+    >>> places("sum", None, 2), places("sum", (-1, 0), 3)
+    ((0, 1), (2, 0))
     """
     if axis is None:
-        return None
-    if isinstance(axis, tuple) and len(axis) == 2 and {as_axis(function, part) for part in axis} == {0, 1}:
-        return None
-    if isinstance(axis, tuple) and len(axis) == 1:
-        axis = axis[0]
-    whole = isinstance(axis, (int, np.integer)) and not isinstance(axis, bool)
-    if not whole or not -2 <= axis < 2:
-        error = AxisError if whole else OptionError if isinstance(axis, tuple) else OptionTypeError
-        raise error(f"{function}: axis must be None, 0 or 1 (or counted from the end, -2 or -1), got {axis!r}")
-    return 1 if axis % 2 else 0
+        return tuple(range(ndim))
+    if not isinstance(axis, tuple | list):
+        return (place(function, axis, ndim),)
+    found = tuple(place(function, one, ndim) for one in axis)
+    if len(set(found)) < len(found):
+        raise OptionError(f"{function}: axes must differ, got {tuple(axis)!r}")
+    return found
 
 
-def fold(operation: str, a: Resident, axis: Axis = None) -> Resident:
-    """Reduce a matrix that is not empty to `glla.operations.reduce.reduced_shape`. Does not synchronise."""
-    texture_axis = axis if axis is None or not a.transposed else 1 - axis
-    shape = a.shape[::-1] if a.transposed else a.shape
-    plan = reduce.fold(shape, operation, texture_axis)
-    operands = {"A": a.texture}
+def kept(shape: Shape, axes: tuple[int, ...]) -> Shape:
+    """Shape of a reduction that keeps its dimensions.
+
+    >>> kept((2, 3, 4), (1,))
+    (2, 1, 4)
+    """
+    return tuple(1 if number in axes else length for number, length in enumerate(shape))
+
+
+def reduced(operation: str, a: Resident, axis: Any = None, keepdims: bool = False) -> Resident:
+    """Reduce an array over some of its dimensions.
+
+    Raises
+    ------
+    ShapeError
+        A line without elements has no extremes.
+    """
+    places_ = operation in folds.PLACES
+    if places_ and isinstance(axis, tuple):
+        raise OptionTypeError(f"{operation}: axis must be an integer or None, got {axis!r}")
+    axes = places(operation, axis, a.ndim)
+    shape = kept(a.shape, axes)
+    if operation in NEEDS_ELEMENTS and not prod(a.shape[number] for number in axes) and 0 not in shape:
+        raise ShapeError(f"{operation}: a line without elements has no extremes, got shape {a.shape} and axis {axis}")
+    result = _folded(operation, a, axes, shape)
+    return result if keepdims else lying.best(lying.reshaped(result, folds.reduced_shape(a.shape, axes)))
+
+
+def _folded(operation: str, a: Resident, axes: tuple[int, ...], shape: Shape) -> Resident:
+    """Reduce, and keep the dimensions."""
+    dtype = folds.result_dtype(operation, a.dtype)
+    if 0 in shape:
+        return lying.best(Resident.wrapped(a.device, None, shape, dtype))
+    if a.size == 0:
+        neutral = np.full(shape, int(operation in ("prod", "all")), dtype=dtype)
+        return from_array(neutral, a.device)
+    if a.packed and operation in reduce.FOLDS and axes:
+        return fold(operation, a, None if len(axes) == 2 else axes[0])
+    if not axes and operation in ("sum", "prod", "max", "min"):
+        return lying.as_type(a, dtype)
+    source, view = lying.view_of(a)
+    size, operands = a.device.limits.texture_size, {"A": source}
+    if operation in folds.PLACES:
+        plan = folds.place(view, operation, axes, size)
+    else:
+        plan = folds.fold(view, operation, axes, size)
     if operation == "sum_squares":
-        operands["S"] = a.device.run(reduce.fold(shape, "max_magnitude", texture_axis), A=a.texture)["total"]
-    total = a.device.run(plan, **operands)["total"]
-    result = Resident(a.device, total, reduce.reduced_shape(shape, texture_axis))
+        operands["S"] = lying.whole(_folded("max_magnitude", a, axes, shape))
+    return lying.best(lying.made(source, plan, shape, dtype, **operands))
+
+
+def fold(operation: str, a: Resident, axis: int | None = None) -> Resident:
+    """Reduce a packed matrix that is not empty to `glla.operations.reduce.reduced_shape`."""
+    texture_axis = axis if axis is None or not a.transposed else 1 - axis
+    rows, columns = a.matrix
+    shape = (columns, rows) if a.transposed else (rows, columns)
+    plan = reduce.fold(shape, operation, texture_axis)
+    operands = {"A": a}
+    if operation == "sum_squares":
+        operands["S"] = run(a.device, reduce.fold(shape, "max_magnitude", texture_axis), A=a)["total"]
+    result = run(a.device, plan, **operands)["total"]
     return result.transpose if a.transposed else result
 
 
-def reduced(operation: str, a: Resident, axis: Axis = None) -> Resident:
-    """Reduce any matrix, empty ones too; an empty line has a sum, but no extremes."""
-    if 0 not in a.shape:
-        return fold(operation, a, axis)
-    shape = reduce.reduced_shape(a.shape, axis)
-    if 0 in shape:
-        return Resident(a.device, None, shape)
-    if not operation.startswith("sum"):
-        raise ShapeError(f"{operation}: {LINES[axis]} without elements has no extremes, got shape {a.shape}")
-    return from_array(np.zeros(shape, dtype=np.float32), a.device)
+def cumulative(operation: str, a: Resident, axis: Any, include_initial: bool = False) -> Resident:
+    """Sums or products of the first, the first two, ... elements along a dimension; of all in C order if it is None."""
+    if axis is None:
+        a, axis = lying.reshaped(a, (a.size,)), 0
+    at = place(f"cumulative_{operation}", axis, a.ndim)
+    a = lying.as_type(a, folds.result_dtype(operation, a.dtype))
+    shape = (*a.shape[:at], a.shape[at] + include_initial, *a.shape[at + 1 :])
+    if 0 in shape or not a.size:
+        return from_array(np.full(shape, int(operation == "prod"), dtype=a.dtype), a.device)
+    source, view = lying.view_of(a)
+    plan = scan.cumulative(view, f"cumulative_{operation}", at, a.device.limits.texture_size, include_initial)
+    return lying.best(lying.made(source, plan, shape, a.dtype, A=source))
 
 
-def dropped(result: Array, axis: Axis) -> Any:
-    """Drop the dimensions that were reduced: a number for all, a 1-D array for rows or columns."""
-    return result[0, 0] if axis is None else result.reshape(-1)
+# -- moments ----------------------------------------------------------------------------------------------------------
 
 
-def euclidean(a: Resident, axis: Axis = None) -> Array:
-    """Root of the sum of squares, of everything or of each line, scaled so that it overflows only if it does not fit.
-
-    Synchronises. The result keeps its dimensions.
-    """
-    if 0 in a.shape:
-        return reduced("sum", a, axis).numpy()
-    largest = fold("max_magnitude", a, axis).numpy()
-    totals = fold("sum_squares", a, axis).numpy()
-    exponents = np.where(np.isfinite(largest) & (largest > 0), np.frexp(largest)[1] - 1, 0)
-    with np.errstate(over="ignore", invalid="ignore"):
-        return np.ldexp(np.sqrt(totals.astype(np.float64)), exponents).astype(np.float32)
+def mean(a: Resident, axis: Any = None, keepdims: bool = False) -> Resident:
+    """Mean over some dimensions, as float32; NaN of nothing."""
+    count = _count("mean", a, axis)
+    total = reduced("sum", lying.as_type(a, "float32"), axis, keepdims)
+    return arithmetic.binary("divide", total, number(count, a))
 
 
-def vector_norms(a: Resident, order: Any, axis: Axis) -> Array:
-    """Norms of the rows, of the columns, or of all elements as one vector. Synchronises; dimensions are kept."""
-    if order in (None, 2):
-        return euclidean(a, axis)
-    operations = {1: "sum_magnitudes", np.inf: "max_magnitude", -np.inf: "min_magnitude"}
-    if order not in operations:
-        raise OptionError(f"norm: ord of a vector must be None, 1, 2, inf or -inf, got {order!r}; use A.numpy()")
-    if order == np.inf and 0 in a.shape:
-        return reduced("sum", a, axis).numpy()  # all norms of nothing are 0
-    return reduced(operations[order], a, axis).numpy()
+def variance(a: Resident, axis: Any = None, ddof: float = 0, keepdims: bool = False) -> Resident:
+    """Mean of the squares of what is left when the mean is taken away, as float32; see `glla.Array.var`."""
+    count = _count("var", a, axis)
+    left = arithmetic.binary("subtract", lying.as_type(a, "float32"), mean(a, axis, keepdims=True))
+    total = reduced("sum", arithmetic.unary("square", left), axis, keepdims)
+    return arithmetic.binary("divide", total, number(max(count - ddof, 0), a))
 
 
-def matrix_norm(a: Resident, order: Any) -> np.float32:
-    """Norm of a matrix, by the orders of `numpy.linalg.norm` that need no singular values. Synchronises."""
+def _count(function: str, a: Resident, axis: Any) -> int:
+    axes = places(function, axis, a.ndim)
+    return prod(a.shape[one] for one in axes)
+
+
+def number(value: float, beside: Resident) -> Resident:
+    """Put a float32 onto the device of an array, without dimensions."""
+    return from_array(np.asarray(value, dtype=np.float32), beside.device)
+
+
+# -- norms ------------------------------------------------------------------------------------------------------------
+
+
+def norm(a: Resident, order: Any, axis: Any, keepdims: bool) -> Resident:
+    """Norm of an array, by the rules of `numpy.linalg.norm`."""
+    axes = places("norm", axis, a.ndim)
+    if axis is None and order is None:
+        return vector_norm(a, None, None, keepdims)
+    if len(axes) == 1:
+        return vector_norm(a, order, axes[0], keepdims)
+    if len(axes) != 2:
+        raise OptionError(f"norm: axis must name one or two dimensions of {a.shape}, got {axis!r}; use vector_norm")
+    return matrix_norm(a, order, (axes[0], axes[1]), keepdims)
+
+
+def matrix_norm(a: Resident, order: Any, axes: tuple[int, int], keepdims: bool) -> Resident:
+    """Norms of matrices, by the orders of `numpy.linalg.norm` that need no singular values."""
     if order in (None, "fro"):
-        value: np.float32 = euclidean(a)[0, 0]
-        return value
+        return vector_norm(a, None, axes, keepdims)
     sums = {1: 0, -1: 0, np.inf: 1, -np.inf: 1}
     if order not in sums:
         raise OptionError(
             f"norm: ord must be None, 'fro', 1, -1, inf or -inf, got {order!r}; "
             "others need singular values: use numpy.linalg.norm(A.numpy(), ord)"
         )
-    if 0 in a.shape:
-        if order < 0 and a.shape[1 - sums[order]] == 0:
-            raise ShapeError(f"norm: the smallest sum of no lines is not defined, got ord {order} and shape {a.shape}")
-        return np.float32(0)
-    lines = fold("sum_magnitudes", a, 1 if sums[order] else 0)
-    result: np.float32 = fold("max" if order > 0 else "min", lines).numpy()[0, 0]
-    return result
+    over, rest = axes[sums[order]], axes[1 - sums[order]]
+    lines = reduced("sum_magnitudes", lying.as_type(a, "float32"), over, keepdims=True)
+    if order > 0 and not a.shape[rest]:  # all norms of nothing are 0
+        found = reduced("sum", lines, rest, keepdims=True)
+    else:
+        found = reduced("max" if order > 0 else "min", lines, rest, keepdims=True)
+    return found if keepdims else lying.best(lying.reshaped(found, folds.reduced_shape(a.shape, axes)))
+
+
+def vector_norm(a: Resident, order: Any, axis: Any, keepdims: bool) -> Resident:
+    """Norms of vectors along some dimensions, of all elements as one by default."""
+    a = lying.as_type(a, "float32")
+    if order in (None, 2):
+        return _euclidean(a, axis, keepdims)
+    if order == 0:
+        return lying.as_type(reduced("count_nonzero", a, axis, keepdims), "float32")
+    operations = {1: "sum_magnitudes", np.inf: "max_magnitude", -np.inf: "min_magnitude"}
+    if order not in operations:
+        raise OptionError(f"norm: ord of a vector must be None, 0, 1, 2, inf or -inf, got {order!r}; use A.numpy()")
+    if order == np.inf and not a.size:
+        return reduced("sum", a, axis, keepdims)  # all norms of nothing are 0
+    return reduced(operations[order], a, axis, keepdims)
+
+
+def _euclidean(a: Resident, axis: Any, keepdims: bool) -> Resident:
+    """Root of the sum of squares, scaled by a power of two so that it overflows only if it does not fit."""
+    if not a.size:
+        return reduced("sum", a, axis, keepdims)
+    total = reduced("sum_squares", a, axis, keepdims)
+    largest = reduced("max_magnitude", a, axis, keepdims)
+    return arithmetic.binary("scaled_root", total, largest)

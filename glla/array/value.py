@@ -1,29 +1,43 @@
-"""Resident: the value of a matrix on a device.
+"""Resident: the value of an array on a device.
 
-A `glla.Matrix` can be changed (``A += B``), a Resident never changes. A Matrix holds one at a time and gets a new one
+A `glla.Array` can be changed (``A += B``), a Resident never changes. An Array holds one at a time and gets a new one
 when it changes. So functions of values need no copies, and whoever holds a value keeps it.
+
+A value lies in one of two layouts (see `glla.passes.layout`):
+
+packed     a matrix of float32, two by two elements to a texel, if it fits a texture; or the transpose of one
+wrapped    everything else: four elements to a texel, in a row that is broken into lines; and any view of such a row, as
+           NumPy's strides describe it
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from glla.array.convert import Array, as_float32
+from glla.array.convert import LARGEST, as_real, float32_of
 from glla.errors import ShapeError
 from glla.gl import Device, Texture
 from glla.operations import elementwise
 from glla.operations.elementwise import Placement
-from glla.passes import Form
-from glla.passes.layout import Shape
+from glla.operations.wrapped import move
+from glla.operations.wrapped.view import View
+from glla.passes import Form, Layout, Packed, Plan
+from glla.passes.layout import Shape as MatrixShape
+
+Shape = tuple[int, ...]
+"""Lengths of the dimensions of an array."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Resident:
-    """A float32 matrix in a packed texture, or the transpose of the matrix in the texture.
+    """An array on a device.
 
     It never changes: no pass draws to a texture that holds a result. So a copy is another reference to the same
     texture. The texture goes back to its pool with the last reference.
@@ -33,92 +47,208 @@ class Resident:
     device : Device
         Where it lives.
     stored : Texture or None
-        Packed storage; None for an empty matrix.
+        Where its elements are; None if it has none.
     shape : tuple of int
-        Rows and columns.
+        Lengths of its dimensions.
     transposed : bool
-        The texture holds the transpose.
+        Packed, and the texture holds the transpose.
+    view : View or None
+        Which elements of the texture they are, if it lies wrapped; None for a packed matrix.
     """
 
     device: Device
     stored: Texture | None
     shape: Shape
     transposed: bool = False
+    view: View | None = None
+
+    @staticmethod
+    def lying(device: Device, texture: Texture, layout: Layout) -> Resident:
+        """Value that lies in a texture in this layout."""
+        if isinstance(layout, Packed):
+            return Resident(device, None if 0 in layout.shape else texture, layout.shape)
+        return Resident.wrapped(device, None if 0 in layout.shape else texture, layout.shape, layout.dtype)
+
+    @staticmethod
+    def wrapped(device: Device, texture: Texture | None, shape: Sequence[int], dtype: str) -> Resident:
+        """Value that is the whole of a wrapped texture."""
+        return Resident(device, texture, tuple(shape), view=View.of(tuple(shape), dtype))
+
+    # -- what it is -------------------------------------------------------------------------------------------------
+
+    @property
+    def dtype(self) -> str:
+        """Type of the elements: float32, int32 or bool."""
+        return "float32" if self.view is None else self.view.dtype
+
+    @property
+    def packed(self) -> bool:
+        """Whether it lies packed."""
+        return self.view is None
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Elements."""
+        return math.prod(self.shape)
+
+    @property
+    def matrix(self) -> MatrixShape:
+        """Rows and columns, of a matrix."""
+        rows, columns = self.shape
+        return rows, columns
 
     @property
     def form(self) -> Form:
         """What is known of it without its values."""
-        return _form(self.shape, self.transposed)
-
-    @property
-    def transpose(self) -> Resident:
-        """Its transpose, in the same texture."""
-        return replace(self, shape=(self.shape[1], self.shape[0]), transposed=not self.transposed)
+        return _form(self.shape, self.transposed, self.dtype, self.view)
 
     @property
     def texture(self) -> Texture:
-        """Packed storage, for passes that may take a transpose or not."""
+        """Where its elements are, for passes that take it as it lies."""
         if self.stored is None:
-            raise ShapeError(f"Matrix: an empty matrix has no texture, got shape {self.shape}")
+            raise ShapeError(f"Array: an empty array has no texture, got shape {self.shape}")
         return self.stored
 
-    def settled(self) -> Resident:
-        """Itself, or, if its texture holds the transpose, the same matrix written out by one pass."""
-        if not self.transposed or self.stored is None:
-            return self
-        plan = elementwise.unary(self.shape, "positive", (1, 1, 1))
-        return Resident(self.device, self.device.run(plan, A=self.texture)["result"], self.shape)
+    # -- the same texture, seen otherwise ---------------------------------------------------------------------------
+
+    @property
+    def transpose(self) -> Resident:
+        """Its transpose, in the same texture: all dimensions in the opposite order."""
+        if self.view is not None:
+            return self.seen(self.view.permute(tuple(reversed(range(self.ndim)))))
+        return replace(self, shape=self.shape[::-1], transposed=not self.transposed)
+
+    def seen(self, view: View) -> Resident:
+        """The same texture through another view."""
+        return replace(self, shape=view.shape, view=view)
 
     def placement_over(self, shape: Shape) -> Placement:
-        """Its placement over a result of this shape, to which it broadcasts."""
+        """Placement of a packed matrix over a result of this shape, to which it broadcasts."""
         rows, columns = (int(own == count) for own, count in zip(self.shape, shape, strict=True))
         return rows, columns, int(self.transposed)
 
-    def numpy(self) -> Array:
+    def settled(self) -> Resident:
+        """Itself, or, if its packed texture holds the transpose, the same matrix written out by one pass."""
+        if not self.transposed or self.stored is None:
+            return self
+        plan = elementwise.unary(self.matrix, "positive", (1, 1, 1))
+        return run(self.device, plan, A=self)["result"]
+
+    def numpy(self) -> NDArray[Any]:
         """Read it back as a C-contiguous array. Synchronises."""
         if self.stored is None:
-            return np.empty(self.shape, dtype=np.float32)
-        return self.device.download(self.settled().texture, self.shape)
+            return np.empty(self.shape, dtype=self.dtype)
+        if self.view is None:
+            return self.device.download(self.settled().texture, self.matrix)
+        texture = self.texture
+        if not self.view.whole:
+            texture = self.device.run(move.copy(self.view, self.device.limits.texture_size), A=texture)["result"]
+        elements = self.device.read(texture).reshape(-1)[: self.size].reshape(self.shape)
+        return elements.astype(self.dtype, copy=False)
 
 
 @lru_cache(maxsize=1024)
-def _form(shape: Shape, transposed: bool) -> Form:
+def _form(shape: Shape, transposed: bool, dtype: str, view: View | None) -> Form:
     """Make a form, or find the one made before: every product asks for two, and a plan is found faster by the same."""
-    return Form(shape, resident=True, transposed=transposed)
+    return Form(shape, resident=True, transposed=transposed, dtype=dtype, view=view)
 
 
-def from_array(array: Array, device: Device) -> Resident:
-    """Put a 2-D float32 array onto a device, unchecked."""
-    shape = (array.shape[0], array.shape[1])
-    return Resident(device, None if 0 in shape else device.upload(array), shape)
+def run(device: Device, plan: Plan, **operands: Resident) -> dict[str, Resident]:
+    """Run a plan on values. Does not synchronise.
+
+    Parameters
+    ----------
+    device : Device
+        Where they live.
+    plan : Plan
+        All of its operands, and its results that are asked for, are textures with a layout.
+    **operands : Resident
+        As their slots have them: a transpose is given as it lies.
+
+    Returns
+    -------
+    dict of str to Resident
+        The results that are arrays.
+    """
+    found = device.run(plan, **{name: value.texture for name, value in operands.items()})
+    return {name: Resident.lying(device, found[name], layout) for name, layout in plan.layouts.items()}
+
+
+# -- from the host ----------------------------------------------------------------------------------------------------
+
+
+def packs(shape: Shape, dtype: str, device: Device) -> bool:
+    """Whether an array lies packed: a matrix of float32 that fits a texture, two by two."""
+    return len(shape) == 2 and dtype == "float32" and max(shape) <= 2 * device.limits.texture_size
+
+
+def from_array(array: NDArray[Any], device: Device) -> Resident:
+    """Put an array of float32, int32 or bool onto a device, unchecked."""
+    shape, dtype = array.shape, array.dtype.name
+    if packs(shape, dtype, device):
+        return Resident(device, device.upload(array) if array.size else None, shape)
+    if not array.size:
+        return Resident.wrapped(device, None, shape, dtype)
+    storage = View.of(shape, dtype).storage(device.limits.texture_size)
+    texels = np.zeros(storage.height * storage.width * 4, dtype=storage.dtype)
+    texels[: array.size].reshape(shape)[...] = array
+    return Resident.wrapped(device, device.write_texels(texels.reshape(storage.height, storage.width, 4)), shape, dtype)
 
 
 def from_scalar(value: float, device: Device) -> Resident:
-    """Put one number onto a device, as a 1 x 1 matrix."""
+    """Put one number onto a device, as an array without dimensions."""
     texel = np.zeros((1, 1, 4), dtype=np.float32)
     texel[0, 0, 0] = value
-    return Resident(device, device.write_texels(texel), (1, 1))
+    return Resident(device, device.write_texels(texel), (), view=NUMBER)
 
 
-def as_resident(
-    function: str, name: str, operand: Any, device: Device, check_finite: bool = True, column: bool = False
-) -> Resident:
-    """Put an operand of an operator onto the device; a 1-D array as a row, or as a column. A value stays as it is."""
+NUMBER = View.of(())
+"""A number of float32 as it lies wrapped."""
+
+
+def as_resident(function: str, name: str, operand: Any, device: Device, beside: str = "float32") -> Resident:
+    """Put an operand of an operator onto the device; a value stays as it is. NaN and infinity are let through.
+
+    Parameters
+    ----------
+    beside : str
+        Type of the other operand: a Python number takes it where it can.
+    """
     if isinstance(operand, Resident):
         return operand
-    array = as_float32(function, name, _float_if_int(operand), check_finite)
-    if array.ndim == 0:
-        return from_scalar(float(array), device)
-    if array.ndim > 2:
-        raise ShapeError(f"{function}: {name} must have two dimensions at most, got shape {array.shape}; reshape it")
-    if array.ndim == 1:
-        array = array[:, np.newaxis] if column else array[np.newaxis]
-    return from_array(array, device)
+    if type(operand) in (int, float) and beside == "float32" and abs(operand) <= LARGEST:
+        return from_scalar(operand, device)
+    return from_array(as_elements(function, name, operand, beside), device)
 
 
-def _float_if_int(value: Any) -> Any:
-    """Convert a Python int to the nearest float, because NumPy makes objects of large ones."""
+def as_elements(function: str, name: str, value: Any, beside: str = "float32") -> NDArray[Any]:
+    """Convert what stands beside an array on a device to one of the types that a device has.
+
+    Integers stay so beside integers, if they fit int32; all else becomes float32, but for bool beside bool.
+
+    Examples
+    --------
+    >>> as_elements("doc", "a", 3).dtype, as_elements("doc", "a", 3, "int32").dtype
+    (dtype('float32'), dtype('int32'))
+    """
+    array = as_real(function, name, _float_if_large(value))
+    if array.dtype.kind == "b" and (beside == "bool" or not isinstance(value, bool)):
+        return array
+    if array.dtype.kind in "iub" and beside in ("int32", "bool"):
+        limits = np.iinfo(np.int32)
+        if array.size == 0 or (array.min() >= limits.min and array.max() <= limits.max):
+            return array.astype(np.int32)
+    return float32_of(array)
+
+
+def _float_if_large(value: Any) -> Any:
+    """Convert a Python int that int64 cannot hold to the nearest float: NumPy makes objects of such."""
     try:
-        return float(value) if type(value) is int else value
+        return float(value) if type(value) is int and not -(2**63) <= value < 2**63 else value
     except OverflowError:
         return value

@@ -7,7 +7,7 @@ and `recorder` (what a trace sees); `tuning` and `selftest`.
 """
 
 from glla.gl.clock import GPUClock
-from glla.gl.default import default_device, set_default_device
+from glla.gl.default import DeviceLike, default_device, named_device, set_default_device
 from glla.gl.device import Device
 from glla.gl.egl import EGLDevice, list_egl_devices
 from glla.gl.fence import Fence
@@ -19,6 +19,7 @@ from glla.gl.staging import Download, Uploads
 __all__ = [
     "Device",
     "DeviceInfo",
+    "DeviceLike",
     "Download",
     "EGLDevice",
     "Fence",
@@ -29,6 +30,7 @@ __all__ = [
     "Uploads",
     "default_device",
     "list_egl_devices",
+    "named_device",
     "observe",
     "set_default_device",
 ]

@@ -16,9 +16,11 @@ VERSIONS = ((4, 3), (3, 3))
 """Versions of OpenGL asked for, the first that there is: 3.3 will do, but some drivers give no more than asked for."""
 
 GL_TEXTURE_2D, GL_FRAMEBUFFER = 0x0DE1, 0x8D40
-GL_FLOAT = 0x1406
+GL_FLOAT, GL_INT = 0x1406, 0x1404
 GL_FORMATS = {1: 0x1903, 2: 0x8227, 3: 0x1907, 4: 0x1908}
 """Channels of a texel: GL_RED, GL_RG, GL_RGB, GL_RGBA."""
+GL_INTEGER_FORMATS = {1: 0x8D94, 2: 0x8228, 4: 0x8D99}
+"""Channels of a texel of integers: GL_RED_INTEGER, GL_RG_INTEGER, GL_RGBA_INTEGER."""
 
 GL_PIXEL_PACK_BUFFER, GL_STREAM_READ = 0x88EB, 0x88E1
 GL_MAP_READ_BIT, GL_MAP_WRITE_BIT, GL_MAP_UNSYNCHRONIZED_BIT = 0x01, 0x02, 0x20

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from glla.errors import PlanError
 from glla.gl.observe import Watched, watching
 from glla.gl.pool import Texture
-from glla.passes import Call, Host, Plan, Transfer
+from glla.passes import Call, Host, HostArray, Plan, Transfer, texture
 
 Value = Texture | NDArray[Any]
 """What a slot holds: a texture, or an array of the host."""
@@ -132,6 +132,7 @@ def run(
     except BaseException:
         for slot in values.keys() - operands.keys():
             _release(values[slot])
+        values.clear()  # whoever keeps the error keeps this frame, and must not keep the operands
         raise
     return {name: values[slot] for name, slot in plan.results.items()}
 
@@ -147,9 +148,11 @@ def _made(device: Runs, plan: Plan, step: Part, values: Mapping[str, Value]) -> 
         return dict(zip(step.outputs, arrays, strict=True))
     source, target = values[step.source], plan.slots[step.target]
     if isinstance(source, Texture):
-        return {step.target: device.read(source).reshape(target.height, target.width)}
-    laid = source.T if step.transposed else source
-    texels = np.ascontiguousarray(laid, dtype=np.float32).reshape(target.height, target.width, target.channels)
+        assert isinstance(target, HostArray)
+        return {step.target: device.read(source).reshape(target.shape)}
+    storage = texture(target)
+    laid = np.ascontiguousarray(source.T if step.transposed else source, dtype=storage.dtype)
+    texels = laid.reshape(storage.height, storage.width, storage.channels)
     return {step.target: device.write_texels(texels)}
 
 

@@ -1,13 +1,26 @@
-"""The default device of a thread."""
+"""The devices that a thread need not make: its default one, and one for each name that ``device=`` takes."""
 
 from __future__ import annotations
 
+import sys
 import threading
+import warnings
+from collections.abc import Iterator
+from types import FrameType
+from typing import TypeAlias
+from weakref import WeakSet
 
+from glla.errors import ThreadWarning
 from glla.gl.device import Device
 from glla.gl.forks import check_process
+from glla.gl.select import requested
+
+DeviceLike: TypeAlias = Device | str | int
+"""What ``device=`` takes: a device, ``"software"``, ``"hardware"``, or an index of `glla.list_egl_devices`."""
 
 _local = threading.local()
+_implicit: WeakSet[Device] = WeakSet()  # made because none was given
+_warned = False
 
 
 def set_default_device(device: Device) -> None:
@@ -19,6 +32,12 @@ def set_default_device(device: Device) -> None:
 def default_device() -> Device:
     """Device that functions use when none is given: made at the first need, one for each thread.
 
+    Warns
+    -----
+    ThreadWarning
+        Once in a process: a second thread gets one beside the first. It has its own context, programs and memory, and
+        takes no matrices of the other.
+
     Raises
     ------
     ContextError
@@ -27,5 +46,106 @@ def default_device() -> Device:
     check_process()
     device: Device | None = getattr(_local, "device", None)
     if device is None or device.released:
-        device = _local.device = Device()
+        known = [*_known()]
+        device = _local.device = _once(Device())
+        if device not in known:  # it was not asked for by its name before
+            _warn_of_another()
+        _implicit.add(device)
     return device
+
+
+def _warn_of_another() -> None:
+    """Say so where a second thread makes its context, as nobody has asked for it."""
+    global _warned
+    if _warned or all(other.released for other in _implicit):
+        return
+    _warned = True
+    warnings.warn(
+        "default_device: another thread has a default device already, and this one gets a second OpenGL context, with "
+        "programs and memory of its own; share one among threads by glla.coprocessor(), or make glla.Device() in each "
+        "thread and pass it as device=",
+        ThreadWarning,
+        stacklevel=_callers_level(),
+    )
+
+
+def _callers_level() -> int:
+    """Level of the nearest frame outside glla, seen from the function that warns."""
+    frame: FrameType | None = sys._getframe(1)
+    level = 1
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "glla":
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def named_device(function: str, device: DeviceLike | None) -> Device:
+    """Give the device that an argument ``device`` stands for: one for each name and thread.
+
+    Parameters
+    ----------
+    function : str
+        Name of the public function, for the messages.
+    device : Device, str, int or None
+        A device stands for itself, None for the default one. ``"software"``, ``"hardware"`` and an index of
+        `glla.list_egl_devices` are what the environment variable ``GLLA_DEVICE`` takes, as text or as a number; where
+        that variable is set it wins, as it does in `Device`.
+
+    Returns
+    -------
+    Device
+        Names that mean the same renderer mean one device: where the default device is a software rasteriser,
+        ``"software"`` is the default device, and so matrices of both mix. A device that was released is made anew.
+
+    Raises
+    ------
+    OptionError, OptionTypeError
+        It is none of these; the message lists them.
+    ContextError
+        No such device opens.
+
+    Examples
+    --------
+    >>> device = named_device("example", 0)
+    >>> named_device("example", 0) is device
+    True
+    """
+    if isinstance(device, Device):
+        return device
+    if device is None:
+        return default_device()
+    check_process()
+    found = _named().get(device) if type(device) in (str, int) else None  # True is not the index 1
+    if found is None or found.released:
+        index, software = requested(function, device, "a glla.Device, ")
+        found = _named()[device] = _opened(index, software)
+    return found
+
+
+def _named() -> dict[str | int, Device]:
+    """Devices of this thread, by their names."""
+    named: dict[str | int, Device] = _local.__dict__.setdefault("named", {})
+    return named
+
+
+def _opened(index: int | None, software: bool | None) -> Device:
+    """Open a device, or find that this thread has it."""
+    default: Device | None = getattr(_local, "device", None)
+    if index is None and default is not None and not default.released and default.info.software == software:
+        return default  # the first of its kind, as hardware comes first and then EGL's order
+    return _once(Device(index=index, software=software))
+
+
+def _once(device: Device) -> Device:
+    """Give a new device, or the one of this thread that was made in the same way, in place of a second."""
+    for other in _known():
+        if (other.info.backend, other.info.renderer) == (device.info.backend, device.info.renderer):
+            device.release()
+            return other
+    return device
+
+
+def _known() -> Iterator[Device]:
+    """Devices of this thread that are not released, the default one first."""
+    for device in (getattr(_local, "device", None), *_named().values()):
+        if device is not None and not device.released:
+            yield device

@@ -6,6 +6,7 @@ import contextlib
 import os
 import sys
 import threading
+import warnings
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from glla import registry
 from glla.errors import DeviceMismatchError, ReleasedError, ThreadError
+from glla.gl import forks
 from glla.gl.calls import Calls
 from glla.gl.clock import GPUClock
 from glla.gl.composed import Value
@@ -24,12 +26,13 @@ from glla.gl.forks import check_process
 from glla.gl.info import Stats, describe
 from glla.gl.pool import Pool, Texture, handle
 from glla.gl.programs import Programs
-from glla.gl.runner import Runner
+from glla.gl.runner import MOST_CALL_BYTES, Runner
 from glla.gl.select import open_context
 from glla.gl.staging import Download, Staging, Uploads
 from glla.gl.transfers import Transfers
 from glla.operations import packing
-from glla.passes import Plan, Storage
+from glla.passes import Buffer, Iterated, Loop, Plan, Storage
+from glla.passes.cache import PLANS, byte_limit
 from glla.passes.layout import Shape
 
 Array = NDArray[np.float32]
@@ -58,6 +61,13 @@ class Device:
         Cap on the memory of all textures together.
     max_texture_size : int, optional
         Texels on a side of a texture, at least 2; lowers what the driver allows.
+    max_idle_bytes : int, optional
+        Bytes of released textures that are kept for later ones: beyond that, those that were released longest ago are
+        given up. By default what ``GLLA_MAX_IDLE_BYTES`` says; or 256 MiB, or one and a half times as much as was in
+        use at a time of late, if that is more.
+    max_call_bytes : int, optional
+        Bytes of the host's memory that prepared plans take, nearly; the one that ran last is kept, however large. By
+        default what ``GLLA_MAX_CALL_BYTES`` says, or 128 MiB.
     debug : bool
         Check GL's error flag after each pass instead of each plan, and fill each texture with NaN before it is used.
         ``GLLA_DEBUG=1`` does the same. Slow.
@@ -93,11 +103,15 @@ class Device:
         *,
         max_bytes: int | None = None,
         max_texture_size: int | None = None,
+        max_idle_bytes: int | None = None,
+        max_call_bytes: int | None = None,
         debug: bool = False,
         release_gil: bool | None = False,
     ) -> None:
         self._thread = threading.get_ident()
         debug = debug or os.environ.get("GLLA_DEBUG", "") not in ("", "0")
+        idle_bytes = byte_limit("max_idle_bytes", max_idle_bytes, None)
+        call_bytes = byte_limit("max_call_bytes", max_call_bytes, MOST_CALL_BYTES)
         self._gl, self._loader = open_context(backend, index, software)
         self._closed = False
         try:
@@ -105,16 +119,21 @@ class Device:
                 given, opengl = self._gl.info, int(self._gl.version_code)
             self.info = describe(given, opengl, self._loader.description, max_texture_size)
         except BaseException:
+            self._closed = True
             self._loader.release()
             raise
         self.limits = self.info.limits
         blocking = self.info.software if release_gil is None else release_gil
         self.calls = Calls(self._loader.load_opengl_function, blocking, debug)
         self.staging = Staging(self.calls)
-        self._pool = Pool(self._gl, self.limits, max_bytes, debug, self.staging.specify)
+        self._pool = Pool(
+            self._gl, self.limits, max_bytes, debug, self.staging.specify, idle_bytes, self._loader.is_current
+        )
         self._programs = Programs(self._gl)
         self._transfers = Transfers(self.calls, self._pool, self._gl.max_texture_units - 1)
-        self._runner = Runner(self._gl, self.calls, self._pool, self._programs, self._transfers, self.limits, debug)
+        self._runner = Runner(
+            self._gl, self.calls, self._pool, self._programs, self._transfers, self.limits, debug, call_bytes
+        )
 
     # -- what it is ---------------------------------------------------------------------------------------------
 
@@ -137,6 +156,11 @@ class Device:
                 programs=len(self._programs),
                 plans=self._runner.plans,
                 passes=self._runner.passes,
+                max_idle_bytes=pool.max_idle_bytes,
+                call_bytes=self._runner.call_bytes,
+                max_call_bytes=self._runner.max_call_bytes,
+                plan_bytes=PLANS.nbytes,
+                max_plan_bytes=PLANS.most,
             )
 
     @property
@@ -226,11 +250,19 @@ class Device:
     def __del__(self) -> None:
         # Only the owner may touch the context; elsewhere, and while the interpreter ends (when modules may be gone
         # already, sys too), the process' end will free it.
-        if self._closed or sys is None or sys.is_finalizing():
+        if self._closed or sys is None or sys.is_finalizing() or forks.forked:
             return
         if threading.get_ident() == self._thread:
             with contextlib.suppress(Exception):
                 self.release()
+        else:
+            warnings.warn(
+                f"{self!r} was dropped in another thread than its own, and stays until the process ends; call its "
+                "release() in the thread that made it, or use it in a with block there",
+                ResourceWarning,
+                source=self,
+                stacklevel=2,
+            )
 
     # -- plans --------------------------------------------------------------------------------------------------
 
@@ -256,6 +288,8 @@ class Device:
             self._runner.uninterrupted -= 1
 
     @overload
+    def run(self, plan: Loop, **operands: Texture) -> Iterated: ...
+    @overload
     def run(self, plan: Plan, **operands: Texture) -> dict[str, Texture]: ...
     @overload
     def run(self, plan: Plan, **operands: Value) -> dict[str, Any]: ...
@@ -272,7 +306,8 @@ class Device:
         Returns
         -------
         dict of str to Texture or ndarray
-            The results. Textures are on loan: release them, or drop them.
+            The results. Textures are on loan: release them, or drop them. Of a `glla.passes.Loop` an
+            `Iterated`, a dict that says how the loop ended, too; that synchronises.
 
         Raises
         ------
@@ -389,7 +424,7 @@ class Device:
             self._check_owner(texture)
             return self._transfers.read(texture)
 
-    def lend(self, storage: Storage) -> Texture:
+    def lend(self, storage: Storage | Buffer) -> Texture:
         """Lend a texture, or a buffer, whose content is undefined.
 
         Raises

@@ -44,6 +44,12 @@ class Stats:
         Kept for reuse.
     plans, passes : int
         Run since the device was made.
+    max_idle_bytes : int
+        Bytes that idle textures may take now.
+    call_bytes, max_call_bytes : int
+        Host memory of the plans that are prepared on this device, nearly, and its bound.
+    plan_bytes, max_plan_bytes : int
+        Host memory of the plans that this process keeps, nearly, and its bound; see `glla.set_max_plan_bytes`.
     """
 
     textures: int
@@ -55,6 +61,11 @@ class Stats:
     programs: int
     plans: int
     passes: int
+    max_idle_bytes: int = 0
+    call_bytes: int = 0
+    max_call_bytes: int = 0
+    plan_bytes: int = 0
+    max_plan_bytes: int = 0
 
 
 @dataclass(frozen=True)

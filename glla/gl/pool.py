@@ -1,13 +1,15 @@
 """Textures and framebuffers: made once, counted, handed out again.
 
 Making a texture costs more than drawing a small pass, and under some drivers waits for the GPU, so a texture that is
-given back stays in the pool until memory is short or `Pool.free` is called. A framebuffer is kept with its textures
-and released before them (a texture that is released while attached leaks).
+given back stays in the pool, idle, until memory is short or `Pool.free` is called. Idle textures are bounded in bytes:
+beyond that the one that was given back longest ago goes first. A framebuffer is kept with its textures and released
+before them (a texture that is released while attached leaks).
 """
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+import threading
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from heapq import heappop, heappush
 from typing import Any
@@ -15,10 +17,46 @@ from typing import Any
 import moderngl
 
 from glla.errors import LimitError, OutOfMemoryError, ReleasedError
-from glla.passes import Limits, Storage
+from glla.passes import Buffer, HostArray, Limits, Slot, Storage
 
-DTYPE = "f4"
-NAN = float("nan")
+DTYPES = {"float32": "f4", "int32": "i4"}
+"""moderngl's names of the types of a texture's channels."""
+
+NAN, LEAST = float("nan"), -(2**31)
+"""What poisoned textures hold, by the type of their channels."""
+
+Held = Storage | Buffer
+"""What a pool lends."""
+
+
+def lendable(slot: Slot) -> Held:
+    """Give a slot that a pool can lend."""
+    assert not isinstance(slot, HostArray)
+    return slot
+
+
+def _named(storage: Held) -> str:
+    """Name a storage and its bytes, for messages."""
+    return f"a {storage}" if isinstance(storage, Buffer) else f"a texture of {storage} ({storage.nbytes} bytes)"
+
+
+MOST_IDLE_BYTES = 256 << 20
+"""Bytes of idle textures that a pool keeps: four matrices of n = 4096. More where recent work needs more, see
+`KEPT_OF_WORK`; none of both counts where a number is set."""
+
+MOST_IDLE = 4096
+"""Idle textures that a pool keeps at most: of the smallest ones a driver may take a page of memory for each."""
+
+KEPT_OF_WORK = 1.5
+"""Idle bytes that a pool keeps for each byte that was in use at a time of late: so what runs again makes no textures.
+The parts of a call leave up to 1.29 behind (`plu` of a Matrix; others 1.0 to 1.12)."""
+
+RECENT = 1024
+"""Textures lent after which the most that was in use at a time counts no longer as recent, at the latest twice that."""
+
+
+def _never() -> bool:
+    return False
 
 
 class Texture:
@@ -28,10 +66,11 @@ class Texture:
     queue that the owner of the context empties.
     """
 
-    __slots__ = ("_pool", "gl", "storage")
+    __slots__ = ("_pool", "gl", "number", "storage")
 
-    def __init__(self, pool: Pool, gl: Any, storage: Storage) -> None:
+    def __init__(self, pool: Pool, number: int, gl: Any, storage: Held) -> None:
         self._pool: Pool | None = pool
+        self.number = number  # of the texture in its pool; unlike GL's name it is never given again
         self.gl = gl
         self.storage = storage
 
@@ -44,7 +83,7 @@ class Texture:
         """Give it back; a second call does nothing."""
         pool, self._pool = self._pool, None
         if pool is not None:
-            pool.returned.append((self.gl, self.storage))
+            pool.give_back(self.number, self.gl, self.storage)
 
     def __del__(self) -> None:
         self.release()
@@ -65,6 +104,12 @@ class Pool:
         Fill each texture with NaN before it is handed out, so that a read of what no pass has written shows.
     specify : callable, optional
         Called with a new staging buffer's name and bytes, to put it where the host reaches it.
+    max_idle_bytes : int, optional
+        Bytes of idle textures; by default `MOST_IDLE_BYTES`, or `KEPT_OF_WORK` times as many as were in use at a time
+        of late, if that is more: so what runs again finds its textures, however large they are.
+    is_current : callable, optional
+        Whether the context is current. Where it is, textures beyond the bound go as soon as they are given back; else
+        with the next call.
     """
 
     def __init__(
@@ -74,28 +119,49 @@ class Pool:
         max_bytes: int | None,
         poison: bool,
         specify: Callable[[int, int], None] | None = None,
+        max_idle_bytes: int | None = None,
+        is_current: Callable[[], bool] = _never,
     ) -> None:
         self.context = context
         self.limits = limits
         self.max_bytes = max_bytes
         self.poison = poison
         self._specify = specify
-        self.returned: deque[tuple[Any, Storage]] = deque()
-        self._idle: dict[Storage, list[tuple[int, Any]]] = defaultdict(list)  # heaps, by name
+        self._fixed_idle_bytes = max_idle_bytes
+        self._is_current = is_current
+        self._thread = threading.get_ident()
+        self._busy = False  # in the midst of a change: the garbage collector may give textures back there
+        self.returned: deque[tuple[int, Any, Held]] = deque()
+        self._idle: OrderedDict[int, tuple[Any, Held]] = OrderedDict()  # by number, in the order they came back
+        self._free: dict[Held, list[int]] = defaultdict(list)  # heaps of their numbers; some may be gone
         self._framebuffers: dict[tuple[int, ...], moderngl.Framebuffer] = {}
         self._attached: dict[int, set[tuple[int, ...]]] = defaultdict(set)
-        self.generation = 0  # raised when GL objects are deleted: whoever remembers their names must forget them
+        self._gone = 0  # numbers in `_free` of textures that are gone, at most
+        self._numbers = 0  # given so far
+        self._recent = self._recent_before = 0  # most bytes in use at a time, in the last two spans of RECENT
+        self._until = RECENT
         self.used = 0
-        self.idle = 0
         self.used_bytes = 0
         self.idle_bytes = 0
         self.peak_bytes = 0
 
-    def acquire(self, storage: Storage) -> Texture:
+    @property
+    def idle(self) -> int:
+        """Textures that wait to be lent again."""
+        return len(self._idle)
+
+    @property
+    def max_idle_bytes(self) -> int:
+        """Bytes that idle textures may take now."""
+        if self._fixed_idle_bytes is not None:
+            return self._fixed_idle_bytes
+        return max(MOST_IDLE_BYTES, int(KEPT_OF_WORK * max(self._recent, self._recent_before)))
+
+    def acquire(self, storage: Held) -> Texture:
         """Lend a texture; its content is undefined.
 
-        Of several idle ones always the one with the smallest name: so a plan that runs again gets the same textures,
-        and what was prepared for them serves again.
+        Of several idle ones always the one that was made first: so a plan that runs again gets the same textures, and
+        what was prepared for them serves again.
 
         Raises
         ------
@@ -104,48 +170,108 @@ class Pool:
         OutOfMemoryError
             The cap, or the device's memory, is exhausted.
         """
-        self.collect()
-        gl = heappop(self._idle[storage])[1] if self._idle.get(storage) else None
-        if gl is not None:
-            self.idle -= 1
-            self.idle_bytes -= storage.nbytes
-        else:
-            gl = self._make(storage)
+        self._busy = True
+        try:
+            self._collect()
+            number, gl = self._lend(storage) or self._make(storage)
+        finally:
+            self._busy = False
         self.used += 1
-        self.used_bytes += storage.nbytes
-        self.peak_bytes = max(self.peak_bytes, self.used_bytes + self.idle_bytes)
-        texture = Texture(self, gl, storage)
-        if self.poison and not storage.buffer:
-            framebuffer = self.framebuffer((texture,))
-            framebuffer.viewport = (0, 0, storage.width, storage.height)
-            framebuffer.clear(NAN, NAN, NAN, NAN)
+        used = self.used_bytes = self.used_bytes + storage.nbytes
+        if used + self.idle_bytes > self.peak_bytes:
+            self.peak_bytes = used + self.idle_bytes
+        if used > self._recent:
+            self._recent = used
+        self._until -= 1
+        if not self._until:
+            self._recent, self._recent_before, self._until = used, self._recent, RECENT
+        texture = Texture(self, number, gl, storage)
+        if self.poison and isinstance(storage, Storage):
+            self._poison(texture, storage)
         return texture
 
+    def _poison(self, texture: Texture, storage: Storage) -> None:
+        """Fill a texture with numbers that no result should hold."""
+        if storage.dtype != "float32":  # to clear is for floats
+            texture.gl.write(LEAST.to_bytes(4, "little", signed=True) * (storage.nbytes // 4))
+            return
+        framebuffer = self.framebuffer((texture,))
+        framebuffer.viewport = (0, 0, storage.width, storage.height)
+        framebuffer.clear(NAN, NAN, NAN, NAN)
+
+    def _lend(self, storage: Held) -> tuple[int, Any] | None:
+        """Take an idle texture, if there is one."""
+        numbers = self._free.get(storage, ())
+        while numbers:
+            number = heappop(numbers)
+            if (found := self._idle.pop(number, None)) is not None:
+                self.idle_bytes -= storage.nbytes
+                return number, found[0]
+        return None
+
+    def give_back(self, number: int, gl: Any, storage: Held) -> None:
+        """Take a texture back: from any thread, at any moment. In another thread, or in the midst of a call: later."""
+        self.returned.append((number, gl, storage))
+        exceeds = self.used_bytes + self.idle_bytes > MOST_IDLE_BYTES or self._fixed_idle_bytes is not None
+        if exceeds and not self._busy and threading.get_ident() == self._thread and self._is_current():
+            self.collect()
+
     def collect(self) -> None:
-        """Take back what was released since the last call, in whichever thread."""
+        """Take back what was released since the last call, in whichever thread, and keep to the bound."""
+        self._busy = True
+        try:
+            self._collect()
+        finally:
+            self._busy = False
+
+    def _collect(self) -> None:
         while self.returned:
-            gl, storage = self.returned.popleft()
-            heappush(self._idle[storage], (gl.glo, gl))
+            number, gl, storage = self.returned.popleft()
+            self._idle[number] = gl, storage
+            heappush(self._free[storage], number)
+            nbytes = storage.nbytes
             self.used -= 1
-            self.idle += 1
-            self.used_bytes -= storage.nbytes
-            self.idle_bytes += storage.nbytes
+            self.used_bytes -= nbytes
+            self.idle_bytes += nbytes
+        if self.idle_bytes > MOST_IDLE_BYTES or self._fixed_idle_bytes is not None or len(self._idle) > MOST_IDLE:
+            self._shrink(self.max_idle_bytes)
 
     def free(self) -> None:
         """Release every idle texture and the framebuffers that hold it."""
-        self.collect()
-        self.generation += 1
-        for storage, textures in self._idle.items():
-            for _, gl in textures:
-                for key in set() if storage.buffer else self._attached.pop(gl.glo, set()):
-                    framebuffer = self._framebuffers.pop(key, None)
-                    if framebuffer is not None:
-                        self._unbind(framebuffer)
-                        framebuffer.release()
-                gl.release()
-                self.idle -= 1
-                self.idle_bytes -= storage.nbytes
-        self._idle.clear()
+        self._busy = True
+        try:
+            self._collect()
+            self._shrink(0)
+        finally:
+            self._busy = False
+
+    def _shrink(self, most: int) -> None:
+        """Release what was idle longest, until the rest takes these bytes at most, and is not too many."""
+        while self.idle_bytes > most or len(self._idle) > MOST_IDLE:
+            _, (gl, storage) = self._idle.popitem(last=False)
+            self.idle_bytes -= storage.nbytes
+            self._gone += 1
+            self._release(gl, storage)
+        if self._gone > len(self._idle) + RECENT:
+            self._sort_anew()
+
+    def _sort_anew(self) -> None:
+        """Forget the numbers of textures that are gone."""
+        self._gone = 0
+        self._free.clear()
+        for number, (_, storage) in self._idle.items():
+            heappush(self._free[storage], number)
+
+    def _release(self, gl: Any, storage: Held) -> None:
+        """Release a texture, and the framebuffers that it is attached to before it."""
+        for key in set() if isinstance(storage, Buffer) else self._attached.pop(gl.glo, set()):
+            framebuffer = self._framebuffers.pop(key, None)
+            if framebuffer is not None:
+                self._unbind(framebuffer)
+                framebuffer.release()
+                for name in key:
+                    self._attached.get(name, set()).discard(key)
+        gl.release()
 
     def _unbind(self, framebuffer: moderngl.Framebuffer) -> None:
         """Bind the default framebuffer where the bound one is about to go: moderngl would bind a dead name again."""
@@ -169,20 +295,21 @@ class Pool:
         """Framebuffers kept."""
         return len(self._framebuffers)
 
-    def _make(self, storage: Storage) -> Any:
+    def _make(self, storage: Held) -> tuple[int, Any]:
         self._check(storage)
         if not self._fits(storage) or (gl := self._try(storage)) is None:
-            self.free()  # idle textures may be in the way
+            self._shrink(0)  # idle textures may be in the way
             if not self._fits(storage) or (gl := self._try(storage)) is None:
                 raise OutOfMemoryError(
-                    f"device: no memory for a texture of {storage} ({storage.nbytes} bytes), "
+                    f"device: no memory for {_named(storage)}, "
                     f"{self.used_bytes} bytes are in use{self._cap()}; release matrices, or use smaller blocks"
                 )
-        return gl
+        self._numbers += 1
+        return self._numbers, gl
 
-    def _check(self, storage: Storage) -> None:
+    def _check(self, storage: Held) -> None:
         most = self.limits.texture_size
-        if storage.buffer:
+        if isinstance(storage, Buffer):
             return
         if min(storage.height, storage.width) < 1 or max(storage.height, storage.width) > most:
             raise LimitError(
@@ -192,23 +319,25 @@ class Pool:
                 most,
             )
 
-    def _fits(self, storage: Storage) -> bool:
+    def _fits(self, storage: Held) -> bool:
         total = self.used_bytes + self.idle_bytes + storage.nbytes
         return self.max_bytes is None or total <= self.max_bytes
 
     def _cap(self) -> str:
         return "" if self.max_bytes is None else f" of the {self.max_bytes} allowed"
 
-    def _try(self, storage: Storage) -> Any:
+    def _try(self, storage: Held) -> Any:
         """Make a texture or a buffer, or nothing when GL raises its error flag: it raises no exception by itself."""
         _ = self.context.error  # an older flag is not this call's
         try:
-            if storage.buffer:
+            if isinstance(storage, Buffer):
                 gl: Any = self.context.buffer(reserve=storage.nbytes)
-                if storage.staging and self._specify is not None:
+                if storage.use == "staging" and self._specify is not None:
                     self._specify(gl.glo, storage.nbytes)
             else:
-                gl = self.context.texture((storage.width, storage.height), storage.channels, dtype=DTYPE)
+                gl = self.context.texture(
+                    (storage.width, storage.height), storage.channels, dtype=DTYPES[storage.dtype]
+                )
         except moderngl.Error:
             return None
         if self.context.error != "GL_NO_ERROR":
@@ -223,6 +352,7 @@ class Pool:
     def release(self) -> None:
         """Release everything, idle or in use."""
         self.free()
+        self._is_current = _never
         for framebuffer in self._framebuffers.values():
             framebuffer.release()
         self._framebuffers.clear()

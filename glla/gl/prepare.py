@@ -20,9 +20,10 @@ Samplers = tuple[tuple[int, str], ...]
 
 @dataclass(frozen=True)
 class Draw:
-    """A pass made ready."""
+    """A pass made ready; it holds its program, which would else be released one day."""
 
     step: Pass
+    held: Program
     program: int
     samplers: Samplers
     uniforms: Uniforms
@@ -34,6 +35,7 @@ class Computation:
     """A dispatch made ready."""
 
     step: Dispatch
+    held: Program
     program: moderngl.ComputeShader
     samplers: Samplers
     uniforms: Uniforms
@@ -70,12 +72,12 @@ def _prepared(
     samplers = tuple((unit, slot) for unit, (name, slot) in enumerate(step.inputs.items()) if name in program.live)
     if isinstance(step, Dispatch):
         assert isinstance(program.gl, moderngl.ComputeShader)
-        return Computation(step, program.gl, samplers, tuple(changed))
+        return Computation(step, program, program.gl, samplers, tuple(changed))
     for binding, name in enumerate(sorted(step.blocks)):  # plans share programs, so not in each one's order
         program.gl[name].binding = binding  # type: ignore[union-attr]
     region = plan.drawn(step)
     viewport = (region.x, region.y, region.width, region.height)
-    return Draw(step, program.gl.glo, samplers, tuple(changed), viewport)
+    return Draw(step, program, program.gl.glo, samplers, tuple(changed), viewport)
 
 
 def _uniforms(program: Program, step: Pass | Dispatch) -> Iterator[tuple[moderngl.Uniform, Any]]:

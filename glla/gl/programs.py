@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import struct
+import weakref
+from collections import OrderedDict, deque
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,6 +16,10 @@ from glla.passes import shader as shaders
 
 # Mesa "0:12(5): error", NVIDIA "0(12) : error", others "ERROR: 0:12:"
 _LINE = re.compile(r"\b0[:(](\d+)\)?")
+
+
+MOST_PROGRAMS = 1024
+"""Programs that are kept although no plan draws with them, the most recently used ones."""
 
 
 class Program:
@@ -30,17 +36,24 @@ class Program:
 
 
 def pack_uniform(uniform: moderngl.Uniform, value: Any) -> bytes:
-    """Turn a value into the bytes that `uniform.write` takes."""
+    """Turn a value into the bytes that `uniform.write` takes; an array of numbers is given as a tuple of them."""
     layout: str = uniform.fmt  # type: ignore[attr-defined]  # missing in moderngl's stubs
+    if uniform.dimension == 1 and isinstance(value, tuple):  # the compiler cuts off what has no effect at the end
+        return b"".join(struct.pack(layout, element) for element in value[: uniform.array_length])
     return struct.pack(layout, *value) if uniform.dimension > 1 else struct.pack(layout, value)
 
 
 class Programs:
-    """Cache of programs, keyed by their text."""
+    """Cache of programs, keyed by their text: the `MOST_PROGRAMS` used last, and those that a plan holds.
+
+    A program may be dropped in any thread; it is released when the next one is compiled, while the context is current.
+    """
 
     def __init__(self, context: moderngl.Context) -> None:
         self.context = context
-        self._cache: dict[tuple[str, ...], Program] = {}
+        self._alive: weakref.WeakValueDictionary[tuple[str, ...], Program] = weakref.WeakValueDictionary()
+        self._recent: OrderedDict[tuple[str, ...], Program] = OrderedDict()
+        self._dropped: deque[moderngl.Program | moderngl.ComputeShader] = deque()
         self._array: moderngl.VertexArray | None = None
 
     @property
@@ -49,7 +62,7 @@ class Programs:
         return self._array.glo if self._array is not None else 0
 
     def __len__(self) -> int:
-        return len(self._cache)
+        return len(self._alive)
 
     def get(self, name: str, defines: Mapping[str, shaders.Define]) -> Program:
         """Compile a shader, or find it compiled.
@@ -60,9 +73,20 @@ class Programs:
             With file, line, the line's text, and what the driver says.
         """
         shader = shaders.resolve(name, defines)
-        if shader.key not in self._cache:
-            self._cache[shader.key] = self._compile(shader)
-        return self._cache[shader.key]
+        program = self._alive.get(shader.key)
+        if program is None:
+            self._release_dropped()
+            program = self._alive[shader.key] = self._compile(shader)
+            weakref.finalize(program, self._dropped.append, program.gl).atexit = False
+        self._recent[shader.key] = program
+        self._recent.move_to_end(shader.key)
+        if len(self._recent) > MOST_PROGRAMS:
+            self._recent.popitem(last=False)
+        return program
+
+    def _release_dropped(self) -> None:
+        while self._dropped:
+            self._dropped.popleft().release()
 
     def _compile(self, shader: shaders.Shader) -> Program:
         try:
@@ -77,9 +101,11 @@ class Programs:
 
     def release(self) -> None:
         """Release all programs."""
-        for program in self._cache.values():
+        for program in self._alive.values():
             program.release()
-        self._cache.clear()
+        self._recent.clear()
+        self._alive.clear()
+        self._release_dropped()
         if self._array is not None:
             self._array.release()
             self._array = None
@@ -98,4 +124,4 @@ def explain(shader: shaders.Shader, log: str) -> str:
         number = int(found[1])
         text = source[number - 1].strip() if 1 <= number <= len(source) else ""
         rows.append(f"  {stage.where(number)}: {line.strip()}\n      {text}")
-    return f"shader {shader.name} does not compile:\n" + ("\n".join(rows) or log)
+    return f"shader {shaders.called(shader.name)} does not compile:\n" + ("\n".join(rows) or log)

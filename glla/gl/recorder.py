@@ -19,7 +19,21 @@ from glla.errors import OptionError, TraceError
 from glla.gl.clock import GPUClock
 from glla.gl.observe import Watched, observe
 from glla.gl.pool import Texture
-from glla.passes import Call, DeviceStep, Dispatch, Host, Pass, Plan, Region, Storage, Transfer, Uniform, table
+from glla.passes import (
+    Call,
+    DeviceStep,
+    Dispatch,
+    Host,
+    Pass,
+    Plan,
+    Region,
+    Slot,
+    Storage,
+    Transfer,
+    Uniform,
+    table,
+    texture,
+)
 from glla.passes.shader import Define
 
 Array = NDArray[np.float32]
@@ -133,8 +147,10 @@ class TracedPass:
         """Texels drawn; none where the host had a part in it."""
         if self.draw is not None:
             return self.plan.drawn(self.draw)
-        target = self.plan.slots[self.outputs[0]] if self.on_device else None
-        return Region(0, 0, target.width, target.height) if target is not None else Region(0, 0, 0, 0)
+        if not (self.on_device and isinstance(self.step, Transfer)):
+            return Region(0, 0, 0, 0)
+        copied = texture(self.plan.slots[self.step.source])
+        return Region(0, 0, copied.width, copied.height)
 
     @property
     def uniforms(self) -> dict[str, Uniform]:
@@ -150,6 +166,10 @@ class TracedPass:
     def seconds(self) -> float:
         """The GPU's time where it is known, else the wall's."""
         return self.wall if self.gpu is None else self.gpu
+
+
+HEAD: tuple[str, ...] = ("operation", "pass", "shader", "reads", "draws", "region (texels)", "wall ms", "GPU ms")
+"""Headings of the table of passes."""
 
 
 class Recorder:
@@ -313,15 +333,13 @@ class Recorder:
 
     def __str__(self) -> str:
         """Table with a line per pass."""
-        rows: list[tuple[str, ...]] = [
-            ("operation", "pass", "shader", "reads", "draws", "region (texels)", "wall ms", "GPU ms")
-        ]
-        rows += [_row(one) for one in self.passes]
+        rows = [HEAD, *map(row, self.passes)]
         more = f"\n{self.dropped} more passes ran beyond the limit of {self.limit} bytes" if self.dropped else ""
         return table(rows) + more
 
 
-def _row(one: TracedPass) -> tuple[str, ...]:
+def row(one: TracedPass) -> tuple[str, ...]:
+    """Write a pass as cells below `HEAD`."""
     reads = " ".join(f"{name}={slot}" for name, slot in one.inputs.items())
     gpu = "-" if one.gpu is None else f"{1000 * one.gpu:.3f}"
     draws = " ".join(one.outputs)
@@ -350,8 +368,13 @@ class _View:
         self.arrays = {slot: unpacked(self.texels[slot], plan.slots[slot]) for slot in plan.slots}
 
     @staticmethod
-    def _nothing(storage: Storage) -> Array:
-        return np.full((storage.height, storage.width, storage.channels), np.nan, dtype=np.float32)
+    def _nothing(storage: Slot) -> Array:
+        shape = (
+            (storage.height, storage.width, storage.channels)
+            if isinstance(storage, Storage)
+            else (storage.nbytes // 4,)
+        )
+        return np.full(shape, np.nan, dtype=np.float32)
 
     def of(self, one: TracedPass) -> dict[str, Any]:
         """Arrays of a pass that has just run."""
@@ -374,29 +397,30 @@ class _View:
         self.arrays[slot] = unpacked(self.texels[slot], self.plan.slots[slot])
 
 
-def unpacked(texels: Array, storage: Storage) -> Array:
+def unpacked(texels: Array, storage: Slot) -> Array:
     """Turn texels into the array that they stand for, a copy that cannot be written.
 
     Parameters
     ----------
     texels : ndarray of float32, shape (height, width, channels)
         As `glla.Device.read` gives them.
-    storage : Storage
+    storage : Slot
         With the shape of a packed matrix, if it is one.
 
     Examples
     --------
+    >>> from glla.passes import Packed
     >>> texels = np.arange(8, dtype=np.float32).reshape(1, 2, 4)
-    >>> unpacked(texels, Storage(1, 2, shape=(2, 3)))
+    >>> unpacked(texels, Storage(1, 2, layout=Packed((2, 3))))
     array([[0., 1., 4.],
            [2., 3., 6.]], dtype=float32)
     """
-    height, width, channels = texels.shape
-    if storage.shape is not None:
+    if isinstance(storage, Storage) and storage.shape is not None:
+        height, width, _ = texels.shape
         rows, columns = storage.shape
         blocks = texels.reshape(height, width, 2, 2).transpose(0, 2, 1, 3)
         result = blocks.reshape(2 * height, 2 * width)[:rows, :columns].copy()
     else:
-        result = (texels[:, :, 0] if channels == 1 else texels).copy()
+        result = (texels[:, :, 0] if texels.shape[2:] == (1,) else texels).copy()
     result.flags.writeable = False
     return result

@@ -11,14 +11,14 @@ import moderngl
 import numpy as np
 
 from glla.errors import AbandonedError, DeviceMismatchError, PlanError
-from glla.gl import composed
+from glla.gl import composed, iterate
 from glla.gl.calls import GL_FRAMEBUFFER, Calls
 from glla.gl.observe import watching
-from glla.gl.pool import Pool, Texture, handle
+from glla.gl.pool import Pool, Texture, handle, lendable
 from glla.gl.prepare import Computation, Draw, Ready, prepare
 from glla.gl.programs import Programs
 from glla.gl.transfers import Transfers
-from glla.passes import Limits, Plan, Transfer
+from glla.passes import HostArray, Limits, Loop, Plan, Transfer, texture
 
 LARGE = 32 * 32
 """Texels of a draw from which a software rasteriser may need longer than Python needs to change threads."""
@@ -29,7 +29,44 @@ REMEMBERED = 4
 A result that replaces the one before takes turns with it, and in a chain of plans more than two take turns.
 """
 
+MOST_CALL_BYTES = 128 << 20
+"""Bytes that the calls that are kept for plans take at most, unless another number is set: twice what a factorisation
+of n = 8192 takes (``benchmarks/results/llvmpipe-llvm-15-0-6-256-bits/manners``)."""
+
+CALL_BYTES = 250
+"""Bytes of a call that is kept: of 225 to 290 that were measured (``python -m benchmarks.manners``)."""
+
+READY_BYTES = 500
+"""Bytes of a step that is made ready: of 350 to 510 that were measured, likewise."""
+
 Call = Callable[[], Any]
+
+Numbers = tuple[int, ...]
+"""Numbers of the textures of a plan's slots, see `Texture`."""
+
+
+class Bound:
+    """The calls of a plan for one set of textures, and when they were used last."""
+
+    __slots__ = ("calls", "used")
+
+    def __init__(self, calls: list[Call]) -> None:
+        self.calls, self.used = calls, 0
+
+
+class Prepared:
+    """A plan made ready, and its calls by set of textures."""
+
+    __slots__ = ("bound", "ready")
+
+    def __init__(self, ready: Ready) -> None:
+        self.ready = ready
+        self.bound: dict[Numbers, Bound] = {}
+
+    @property
+    def nbytes(self) -> int:
+        """Estimate of the bytes that it takes."""
+        return READY_BYTES * len(self.ready) + CALL_BYTES * sum(len(one.calls) for one in self.bound.values())
 
 
 class Runner:
@@ -51,6 +88,9 @@ class Runner:
         What plans must keep to.
     debug : bool
         Check the error flag after each pass.
+    max_call_bytes : int
+        Bytes that the calls take at most that are kept. Beyond that those go that were used longest ago; the ones that
+        were bound last stay, however many they are.
 
     Attributes
     ----------
@@ -71,11 +111,13 @@ class Runner:
         transfers: Transfers,
         limits: Limits,
         debug: bool,
+        max_call_bytes: int = MOST_CALL_BYTES,
     ) -> None:
         self._context, self._calls, self._pool = context, calls, pool
         self._programs, self._transfers, self._limits, self._debug = programs, transfers, limits, debug
-        self._ready: weakref.WeakKeyDictionary[Plan, Ready] = weakref.WeakKeyDictionary()
-        self._bound: weakref.WeakKeyDictionary[Plan, dict[tuple[int, ...], list[Call]]] = weakref.WeakKeyDictionary()
+        self.max_call_bytes = max_call_bytes
+        self._prepared: weakref.WeakKeyDictionary[Plan, Prepared] = weakref.WeakKeyDictionary()
+        self._most_bytes = 0  # of all of them, if no plan were gone
         self._stages: weakref.WeakKeyDictionary[Plan, tuple[composed.Stage, ...]] = weakref.WeakKeyDictionary()
         self.plans = 0
         self.passes = 0
@@ -84,27 +126,28 @@ class Runner:
 
     def forget(self) -> None:
         """Forget every plan that was made ready."""
-        self._ready.clear()
-        self._bound.clear()
+        self._prepared.clear()
         self._stages.clear()
 
-    def run(self, device: composed.Runs, plan: Plan, operands: Mapping[str, Any]) -> dict[str, Any]:
+    def run(self, device: iterate.Iterates, plan: Plan, operands: Mapping[str, Any]) -> dict[str, Any]:
         """Run a plan, see `Device.run`; `device` is for observers, and for the plans that it calls."""
-        ready = self._ready.get(plan)
-        if ready is None:
+        prepared = self._prepared.get(plan)
+        if prepared is None:
+            if isinstance(plan, Loop):
+                return self._run_loop(device, plan, operands)
             if plan.composed:
                 return self._run_composed(device, plan, operands)
-            ready = self._ready[plan] = prepare(plan, self._programs, self._limits)
+            prepared = self._prepared[plan] = Prepared(prepare(plan, self._programs, self._limits))
         textures = self._textures(plan, operands)
         try:
             observer = watching.observer
             if observer is None:
-                for call in self._calls_of(plan, ready, textures):
+                for call in self._calls_of(plan, prepared, textures):
                     if self.interrupted:
                         self.check_interrupted(plan)
                     call()
             else:
-                steps = [partial(self._call_all, plan, calls) for calls in self._bind(plan, ready, textures)]
+                steps = [partial(self._call_all, plan, calls) for calls in self._bind(plan, prepared.ready, textures)]
                 observer.watch(device, plan, textures, steps)
             self._calls.check(plan.operation)
         except BaseException:
@@ -114,7 +157,7 @@ class Runner:
         for slot in plan.temporaries:
             textures[slot].release()
         self.plans += 1
-        self.passes += len(ready)
+        self.passes += len(prepared.ready)
         return {name: textures[slot] for name, slot in plan.results.items()}
 
     def check_interrupted(self, plan: Plan) -> None:
@@ -135,6 +178,13 @@ class Runner:
         self.plans += 1
         return results
 
+    def _run_loop(self, device: iterate.Iterates, loop: Loop, operands: Mapping[str, Any]) -> dict[str, Any]:
+        """Run a loop; each of its iterations comes back to `run`."""
+        self._check_operands(loop, operands)
+        results = iterate.run(device, loop, operands, partial(self.check_interrupted, loop))
+        self.plans += 1
+        return results
+
     # -- a texture for every slot -------------------------------------------------------------------------------
 
     def _textures(self, plan: Plan, operands: Mapping[str, Texture]) -> dict[str, Texture]:
@@ -144,7 +194,7 @@ class Runner:
         try:
             for slot, storage in plan.slots.items():
                 if slot not in textures:
-                    textures[slot] = self._pool.acquire(storage)
+                    textures[slot] = self._pool.acquire(lendable(storage))
         except BaseException:
             for slot in textures.keys() - operands.keys():
                 textures[slot].release()
@@ -158,7 +208,7 @@ class Runner:
         for name, operand in operands.items():
             storage = plan.slots[name]
             if not isinstance(operand, Texture):
-                if not storage.host or np.size(operand) != storage.height * storage.width:
+                if not isinstance(storage, HostArray) or np.size(operand) != storage.size:
                     raise PlanError(f"{plan.operation}: operand {name} must be {storage}, got {_form(operand)}")
                 continue
             handle(operand)
@@ -175,17 +225,49 @@ class Runner:
         for call in calls:
             call()
 
-    def _calls_of(self, plan: Plan, ready: Ready, textures: Mapping[str, Texture]) -> list[Call]:
+    def _calls_of(self, plan: Plan, prepared: Prepared, textures: Mapping[str, Texture]) -> list[Call]:
         """GL calls of a plan for these textures, kept for the next time: Python is what small passes cost."""
-        names = (self._pool.generation, *(textures[slot].gl.glo for slot in plan.slots))
-        kept = self._bound.setdefault(plan, {})
-        calls = kept.pop(names, None)
-        if calls is None:
-            calls = [call for step in self._bind(plan, ready, textures) for call in step]
-            if len(kept) >= REMEMBERED:
-                del kept[next(iter(kept))]
-        kept[names] = calls
-        return calls
+        numbers = tuple([textures[slot].number for slot in plan.slots])
+        bound = prepared.bound.get(numbers)
+        if bound is None:
+            bound = Bound([call for step in self._bind(plan, prepared.ready, textures) for call in step])
+            self._keep(prepared, numbers, bound)
+        bound.used = self.plans
+        return bound.calls
+
+    def _keep(self, prepared: Prepared, numbers: Numbers, bound: Bound) -> None:
+        """Keep calls, and let go of others where there are too many."""
+        before = prepared.nbytes if prepared.bound else 0
+        if len(prepared.bound) >= REMEMBERED:
+            del prepared.bound[min(prepared.bound, key=lambda one: prepared.bound[one].used)]
+        prepared.bound[numbers] = bound
+        self._most_bytes += prepared.nbytes - before
+        if self._most_bytes > self.max_call_bytes:
+            self._shrink(bound)
+
+    @property
+    def call_bytes(self) -> int:
+        """Estimate of the bytes that the calls take that are kept."""
+        return sum(prepared.nbytes for prepared in self._prepared.values())
+
+    def _shrink(self, newest: Bound) -> None:
+        """Let go of the calls that were used longest ago, down to seven eighths: so the order is seldom sorted out."""
+        kept = [
+            (bound.used, plan, numbers)
+            for plan, prepared in self._prepared.items()
+            for numbers, bound in prepared.bound.items()
+            if bound is not newest
+        ]
+        self._most_bytes = self.call_bytes
+        for _, plan, numbers in sorted(kept, key=lambda one: one[0]):
+            if self._most_bytes <= self.max_call_bytes * 7 // 8:
+                break
+            prepared = self._prepared[plan]
+            before = prepared.nbytes
+            del prepared.bound[numbers]
+            if not prepared.bound:
+                del self._prepared[plan]
+            self._most_bytes -= before - (prepared.nbytes if prepared.bound else 0)
 
     def _bind(self, plan: Plan, ready: Ready, textures: Mapping[str, Texture]) -> list[list[Call]]:
         """Turn each step into GL calls. What stays as it was from pass to pass is not set again."""
@@ -198,7 +280,9 @@ class Runner:
                 calls.append(partial(self._calls.bind_vertex_array, self._programs.vertex_array))
             steps.append(calls)
             if isinstance(step, Transfer):
-                calls.append(partial(self._transfers.copy, textures[step.source], textures[step.target].gl.glo))
+                source = texture(plan.slots[step.source])
+                buffer = textures[step.target].gl.glo
+                calls.append(partial(self._transfers.copy, textures[step.source].gl, source, buffer))
                 continue
             for unit, slot in step.samplers:
                 calls += state.change(("unit", unit), slot, partial(textures[slot].gl.mglo.use, unit))

@@ -7,7 +7,7 @@ variable           values                                          overrides
 =================  ==============================================  =========================
 ``GLLA_BACKEND``   ``auto``, ``egl``, ``glfw``                     ``backend``
 ``GLLA_DEVICE``    an EGL device's index, ``software``,            ``index`` and ``software``
-                   ``hardware``
+                   ``hardware``                                    (and so a ``device=`` by name)
 =================  ==============================================  =========================
 """
 
@@ -22,8 +22,9 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import moderngl
+import numpy as np
 
-from glla.errors import ContextError, ThreadError
+from glla.errors import ContextError, OptionError, OptionTypeError, ThreadError
 from glla.gl.calls import GL_RENDERER, GL_VERSION, string
 from glla.gl.current import Loader
 from glla.gl.egl import EGLDevice, query_devices
@@ -149,12 +150,58 @@ def _apply_environment(request: _Request) -> _Request:
 
 def _parse_device(value: str) -> tuple[int | None, bool | None]:
     """Read GLLA_DEVICE as (index, software)."""
-    if re.fullmatch("[0-9]+", value):
-        return int(value), None
-    if value.lower() in ("software", "hardware"):
-        return None, value.lower() == "software"
-    raise ContextError(
-        f"open_context: GLLA_DEVICE must be an EGL device's index, 'software' or 'hardware', got {value!r}"
+    request = parsed(value)
+    if request is None:
+        raise ContextError(
+            f"open_context: GLLA_DEVICE must be an EGL device's index, 'software' or 'hardware', got {value!r}"
+        )
+    return request
+
+
+def parsed(name: str) -> tuple[int | None, bool | None] | None:
+    """Read the name of a device, an index, ``software`` or ``hardware``, as (index, software); None for another text.
+
+    Examples
+    --------
+    >>> parsed("1"), parsed("Software"), parsed("gpu")
+    ((1, None), (None, True), None)
+    """
+    text = name.strip().lower()
+    if re.fullmatch("[0-9]+", text):
+        return int(text), None
+    return (None, text == "software") if text in ("software", "hardware") else None
+
+
+def requested(function: str, device: object, instead: str = "") -> tuple[int | None, bool | None]:
+    """Read the argument ``device`` of a function, which is a name or an index, as (index, software).
+
+    Parameters
+    ----------
+    function : str
+        For the message.
+    device : object
+        What was passed.
+    instead : str
+        What else the function takes, with a comma behind it, for the message.
+
+    Raises
+    ------
+    OptionError
+        It is another text, or an index that `list_egl_devices` does not have.
+    OptionTypeError
+        It is neither a text nor an integer.
+    """
+    whole = isinstance(device, (int, np.integer)) and not isinstance(device, bool)
+    request = parsed(str(device)) if whole or isinstance(device, str) else None
+    if request is not None and request[0] is None:
+        return request
+    devices, problem = query_devices()
+    if request is not None and (problem is not None or int(request[0] or 0) < len(devices)):
+        return request  # where EGL lists none, opening it says why
+    known = f" ({', '.join(str(one.index) for one in devices)})" if devices else ""
+    wrong = OptionError if whole or isinstance(device, str) else OptionTypeError
+    raise wrong(
+        f"{function}: device must be {instead}'software', 'hardware' or an index of `glla info`{known}, got {device!r}"
     )
 
 

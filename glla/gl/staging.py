@@ -31,7 +31,7 @@ from glla.gl.calls import (
 from glla.gl.fence import Fence
 from glla.gl.pool import Texture, handle
 from glla.operations import packing
-from glla.passes import Limits, Plan, Storage
+from glla.passes import Buffer, Limits, Plan, Storage
 from glla.passes.layout import Shape
 
 Array = NDArray[np.float32]
@@ -46,16 +46,16 @@ class Lender(Protocol):
     def current(self) -> AbstractContextManager[object]:
         """Make the context current for a block."""
 
-    def lend(self, storage: Storage) -> Texture:
+    def lend(self, storage: Storage | Buffer) -> Texture:
         """Lend a texture or a buffer."""
 
     def run(self, plan: Plan, **operands: Texture) -> dict[str, Texture]:
         """Run a plan."""
 
 
-def staging(elements: int) -> Storage:
+def staging(elements: int) -> Buffer:
     """Storage of a staging buffer for some float32 numbers."""
-    return Storage(1, elements, 1, buffer=True, staging=True)
+    return Buffer(4 * elements, "staging")
 
 
 class Staging:
@@ -86,8 +86,8 @@ class Staging:
             fence.delete()
         self._fences[buffer.gl.glo] = Fence(self._calls)
 
-    def done(self, buffer: Texture, wait: bool) -> bool:
-        """Ask whether the GPU is done with a buffer, or wait until it is.
+    def done(self, buffer: Texture, wait: bool | float) -> bool:
+        """Ask whether the GPU is done with a buffer, or wait until it is, or some seconds.
 
         Raises
         ------
@@ -97,7 +97,7 @@ class Staging:
         fence = self._fences.get(buffer.gl.glo)
         if fence is None:
             return True
-        reached = fence.wait(None if wait else 0)
+        reached = fence.wait(None if wait is True else float(wait))
         if reached:
             del self._fences[buffer.gl.glo]
         return reached

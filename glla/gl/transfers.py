@@ -5,14 +5,32 @@ moderngl would hold the interpreter lock during these, and other threads with it
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.gl.calls import GL_FLOAT, GL_FORMATS, GL_PIXEL_PACK_BUFFER, GL_TEXTURE_2D, Calls
+from glla.gl.calls import (
+    GL_FLOAT,
+    GL_FORMATS,
+    GL_INT,
+    GL_INTEGER_FORMATS,
+    GL_PIXEL_PACK_BUFFER,
+    GL_TEXTURE_2D,
+    Calls,
+)
 from glla.gl.pool import Pool, Texture, handle
-from glla.passes import Storage
+from glla.passes import Buffer, Storage
 
-Array = NDArray[np.float32]
+Texels = NDArray[Any]
+"""Texels as an array, height x width x channels, of float32 or int32."""
+
+
+def pixels(storage: Storage) -> tuple[int, int]:
+    """Format and type of a texture's texels as they travel."""
+    if storage.dtype == "int32":
+        return GL_INTEGER_FORMATS[storage.channels], GL_INT
+    return GL_FORMATS[storage.channels], GL_FLOAT
 
 
 class Transfers:
@@ -31,37 +49,41 @@ class Transfers:
     def __init__(self, calls: Calls, pool: Pool, unit: int) -> None:
         self._calls, self._pool, self._unit = calls, pool, unit
 
-    def write(self, texels: Array) -> Texture:
-        """Copy a height x width x channels array into a texture."""
+    def write(self, texels: Texels) -> Texture:
+        """Copy a height x width x channels array, of float32 or int32, into a texture."""
         height, width, channels = texels.shape
-        texture = self._pool.acquire(Storage(height, width, channels))
-        data = np.ascontiguousarray(texels, dtype=np.float32)
+        dtype = "int32" if texels.dtype == np.int32 else "float32"
+        storage = Storage(height, width, channels, dtype=dtype)
+        texture = self._pool.acquire(storage)
+        data = np.ascontiguousarray(texels, dtype=dtype)
         texture.gl.use(self._unit)
-        self._calls.tex_sub_image(
-            GL_TEXTURE_2D, 0, 0, 0, width, height, GL_FORMATS[channels], GL_FLOAT, data.ctypes.data
-        )
+        self._calls.tex_sub_image(GL_TEXTURE_2D, 0, 0, 0, width, height, *pixels(storage), data.ctypes.data)
         self._calls.check("upload")
         return texture
 
-    def read(self, texture: Texture) -> Array:
-        """Copy a texture, or a buffer, into a height x width x channels array. Synchronises."""
+    def read(self, texture: Texture) -> Texels:
+        """Copy a texture into a height x width x channels array, a buffer into a vector. Synchronises."""
         storage = texture.storage
-        result = np.empty((storage.height, storage.width, storage.channels), dtype=np.float32)
-        if storage.buffer:
+        if isinstance(storage, Buffer):
+            result = np.empty(storage.nbytes // 4, dtype=np.float32)
             self._calls.finish()  # which lets other threads run, and leaves a copy to moderngl
             handle(texture).read_into(result)
         else:
-            self._read_into(texture, result.ctypes.data)
+            result = np.empty((storage.height, storage.width, storage.channels), dtype=storage.dtype)
+            self._read_into(texture.gl, storage, result.ctypes.data)
         self._calls.check("read back")
         return result
 
-    def copy(self, texture: Texture, buffer: int) -> None:
-        """Queue the copy of a texture into a buffer, by its name."""
+    def copy(self, texture: Any, storage: Storage, buffer: int) -> None:
+        """Queue the copy of a texture, as moderngl has it, into a buffer, by its name.
+
+        No `Texture` is taken: a call that is kept for the next run would keep it from going back to the pool.
+        """
         self._calls.bind_buffer(GL_PIXEL_PACK_BUFFER, buffer)
-        self._read_into(texture, 0)
+        self._read_into(texture, storage, 0)
         self._calls.bind_buffer(GL_PIXEL_PACK_BUFFER, 0)
 
-    def _read_into(self, texture: Texture, address: int) -> None:
+    def _read_into(self, texture: Any, storage: Storage, address: int) -> None:
         """Have GL copy a texture into memory, or to a place in the buffer that is bound for it."""
-        texture.gl.use(self._unit)
-        self._calls.get_tex_image(GL_TEXTURE_2D, 0, GL_FORMATS[texture.storage.channels], GL_FLOAT, address)
+        texture.use(self._unit)
+        self._calls.get_tex_image(GL_TEXTURE_2D, 0, *pixels(storage), address)

@@ -1,7 +1,7 @@
 """The CPU side: the same functions by LAPACK, with the manners of those on the GPU.
 
 float32 throughout, matrices that are badly scaled equilibrated by powers of two first, and pivots judged by the rule of
-`glla.linalg.factors`: both sides call the same matrices singular, but for those within a rounding error of the line
+`glla.operations.trust`: both sides call the same matrices singular, but for those within a rounding error of the line
 between.
 
 SciPy's LAPACK factors and substitutes (`sgetrf`, `sgetrs`) without the interpreter lock, so that the thread that drives
@@ -26,14 +26,20 @@ from numpy.typing import NDArray
 
 from glla.array.convert import Array, finite_result
 from glla.errors import NonFiniteError, SingularMatrixError
-from glla.linalg import PLU, remedies
+from glla.linalg import PLU
 from glla.linalg.factors import Factors
-from glla.operations import OPERATIONS
+from glla.linalg.walk import Perform, walk
+from glla.operations import OPERATIONS, care, trust
+from glla.operations.corrections import rescaled_residual, turned
 from glla.operations.det import sign_and_log
+from glla.operations.elimination import plu as factorisations
+from glla.operations.elimination.complete import complete_order
 from glla.operations.elimination.pivot import allowed_growth
 from glla.operations.elimination.plu import permutation_of
-from glla.operations.factors import probes
+from glla.operations.factors import pivot_records, probes
 from glla.operations.scaling import scaling
+from glla.operations.verdict import Values
+from glla.passes import forms_of
 from glla.passes.layout import Shape
 
 WELL_SCALED = 0.1
@@ -185,9 +191,12 @@ def _solve(function: str, a: Array, b: Array) -> Array:
         return b.copy()
     scaled, rows, _ = _equilibrated(a)
     factors = HostFactors(scaled)
-    usual = rows is None and remedies.largest_near_one(b.reshape(len(b), -1))
+    columns = b.reshape(len(b), -1)
+    usual = rows is None and trust.largest_near_one(columns)
     if not usual or not factors.growth(_largest(scaled)) <= allowed_growth(len(a)):
-        return remedies.solve(HostFactors, function, a, b.reshape(len(b), -1)).reshape(b.shape)
+        values = {"A": a, "B": columns, "function": function, "member": ""}
+        x: Array = walk(OPERATIONS[function], forms_of((a, columns)), _in_place_of_plans(), values, care.CARE)["X"]
+        return x.reshape(b.shape)
     factors.check_regular(function)
     return fortran(factors.solve_array(b).T).T  # in C order
 
@@ -212,16 +221,53 @@ def lu_factor(a: Array) -> tuple[Array, NDArray[np.int32]]:
     if a.size == 0:
         return a.copy(), np.zeros(min(a.shape), dtype=np.int32)
     factors, scale = HostFactors(a), _largest(a)
-    if scale > 0 and not (remedies.size_near_one(scale) and _grew_little(factors.packed, scale)):
-        packed = remedies.factors("lu_factor", a, ["partial"], _again)
-        return packed.lu, packed.pivots
+    if scale > 0 and not (trust.size_near_one(scale) and _grew_little(factors.packed, scale)):
+        known = {"function": "lu_factor", "check_finite": True, "turns": ("partial",)}
+        values = walk(OPERATIONS["lu_factor"], forms_of((a,)), _again, {"A": a, **known}, factorisations.CARE)
+        return values["lu"], values["piv"]
     return finite_result("lu_factor", factors.packed, True), factors.exchanges
 
 
-def _again(scaled: Array, pivoting: str) -> tuple[Array, NDArray[np.int32]]:
-    """Factor a scaled matrix with LAPACK's only pivoting."""
+def _again(stage: str, values: Values) -> Values:
+    """Factor a matrix with LAPACK's only pivoting, scaled by a power of two."""
+    scaled, exponent = factorisations.scaled_by_one(values["A"])
     factors = HostFactors(scaled)
-    return factors.packed, factors.exchanges
+    records = pivot_records(factors.exchanges)
+    return {"scaled A": scaled, "exponent": exponent, "packed LU": factors.packed, "exchanges": records}
+
+
+def _in_place_of_plans() -> Perform:
+    """Give what does the stages of `glla.operations.care` by LAPACK."""
+    factors: HostFactors
+
+    def factored(a: Array) -> dict[str, Any]:
+        nonlocal factors
+        factors = HostFactors(a)
+        diagonal = np.zeros((-(-len(a) // 2), 4), dtype=np.float32)
+        for part, figure in zip((diagonal[:, :2], diagonal[:, 2:]), factors.diagonal, strict=True):
+            part[...] = np.resize(np.append(figure, np.zeros(1, np.float32)), part.shape)
+        return {"diagonal": diagonal, "exchanges": pivot_records(factors.exchanges)}
+
+    def perform(stage: str, values: Values) -> Values:
+        if stage == care.CARE:
+            names = ("scaled A", "row exponents", "column exponents", "scaled B", "sizes")
+            made = dict(zip(names, care.scaled_system(values["A"], values.get("B")), strict=True))
+            return {**made, **factored(made["scaled A"])}
+        if stage == care.COMPLETE:
+            order = complete_order(values["scaled A"])
+            return {"order": order, **factored(values["scaled A"][:, order])}
+        if stage == care.PROBE:
+            return {"probe_solutions": factors.probe_solutions()}
+        if stage == care.LOOK:
+            return {"errors": trust.errors_of_suspects(factors.packed, values["diagonal"])[0]}
+        if stage == care.SUBSTITUTE:
+            return {"X": factors.solve_array(values["scaled B"].astype(np.float32))}
+        residual, sizes = rescaled_residual(values["residual"], values["e"])
+        a, b, before = (values[name] for name in ("A in float64", "B in float64", "X so far"))
+        x, left = turned(a, b, before, factors.solve_array(residual), sizes, values["f"])
+        return {"corrected X": x, "residual left": left}
+
+    return perform
 
 
 def _grew_little(packed: Array, scale: float) -> bool:
@@ -230,7 +276,7 @@ def _grew_little(packed: Array, scale: float) -> bool:
     return _largest(packed) <= most or float(_largest_of_upper(packed).max()) <= most  # L's entries are 1 at most
 
 
-def plu(a: Array) -> PLU:
+def plu(a: Array) -> PLU[Array]:
     """A = P @ L @ U, as `glla.plu`."""
     m, k = len(a), min(a.shape)
     lu, exchanges = lu_factor(a)
@@ -251,7 +297,8 @@ def det(a: Array) -> Any:
         exponents = sum(int(part.sum()) for part in (rows, columns) if part is not None)
         sign, logarithm = map(np.float64, sign_and_log(factors.diagonal[0], factors.exchanges, exponents))
     else:
-        sign, logarithm = map(np.float64, remedies.determinant(HostFactors, a))
+        values = walk(OPERATIONS["det"], forms_of((a,)), _in_place_of_plans(), {"A": a}, care.CARE)
+        sign, logarithm = np.float64(values["sign"]), np.float64(values["logarithm"])
     with np.errstate(over="ignore", under="ignore"):
         result = np.float32(sign * np.exp(logarithm))
     if not np.isfinite(result) or (result == 0 and sign != 0):

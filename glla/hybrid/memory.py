@@ -1,4 +1,7 @@
-"""What was measured, kept from one run to the next: a small JSON file for each device."""
+"""What was measured: kept in the process, or, where it is asked for, from one run to the next.
+
+Then it is a small JSON file for each device.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from glla.errors import OptionError
 from glla.gl import DeviceInfo
 from glla.hybrid.share import Pace
 
@@ -27,9 +31,23 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_N
 """Environment variables that set the threads of the CPU side, and with them its pace."""
 
 
-def folder() -> Path | None:
-    """Where the files lie: $XDG_CACHE_HOME/glla/hybrid, by default in ~/.cache; None with GLLA_HYBRID=off."""
-    if os.environ.get("GLLA_HYBRID", "").lower() == "off":
+_in_process: dict[str, dict[str, Pace]] = {}  # by conditions
+
+
+def folder(remember: bool = False) -> Path | None:
+    """Where the files lie: $XDG_CACHE_HOME/glla/hybrid, by default in ~/.cache.
+
+    None where nobody asks for files, by the argument or by GLLA_HYBRID=on; and with GLLA_HYBRID=off.
+
+    Raises
+    ------
+    OptionError
+        GLLA_HYBRID is something else.
+    """
+    wish = os.environ.get("GLLA_HYBRID", "").lower()
+    if wish not in ("", "on", "off"):
+        raise OptionError(f"GLLA_HYBRID: must be on or off, got {wish!r}; or leave it out, and ask by remember=True")
+    if wish == "off" or not (remember or wish == "on"):
         return None
     cache = os.environ.get("XDG_CACHE_HOME", "")
     try:
@@ -50,10 +68,12 @@ class Memory:
     ----------
     info : DeviceInfo
         Of the device.
+    remember : bool
+        Keep them in a file, see `folder`; otherwise in the process only.
     """
 
-    def __init__(self, info: DeviceInfo) -> None:
-        where = folder()
+    def __init__(self, info: DeviceInfo, remember: bool = False) -> None:
+        where = folder(remember)
         slug = re.sub(r"[^a-z0-9]+", "-", info.renderer.lower()).strip("-")
         self.path = where and where / f"{slug}.json"
         self._conditions = {
@@ -72,6 +92,8 @@ class Memory:
     def put(self, paces: dict[str, Pace]) -> None:
         """Remember paces, beside what others may have written meanwhile."""
         self._paces = {**self._read(), **self._paces, **paces}
+        if self.path is None:
+            _in_process[str(self._conditions)] = self._paces
         if self.path is None or not paces:
             return
         record = {
@@ -92,7 +114,7 @@ class Memory:
 
     def _read(self) -> dict[str, Pace]:
         if self.path is None:
-            return {}
+            return _in_process.get(str(self._conditions), {})
         try:
             if time.time() - self.path.stat().st_mtime > 86400 * DAYS:
                 return {}

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from glla.errors import CoprocessorError, DeviceError, OptionError
-from glla.hybrid.memory import Memory
+from glla.hybrid.memory import Memory, folder
 from glla.hybrid.share import Pace, cpu_takes, from_ratio, gpu_takes
 from glla.hybrid.tasks import (
     Clock,
@@ -87,6 +87,8 @@ class Stream(Iterator[Any]):
         self._systems = iter(systems)
         self._length = len(systems) if isinstance(systems, Sized) else 0
         self._gpu, self._cpu, self._memory, self._own, self._clock = gpu, cpu, memory, own, clock
+        if own is not None:
+            own._quiet = True  # a loop over the stream may be left, as one over a generator
         self._given_ratio, self._copy, self._software = ratio, copy, software
         self._waiting: deque[Task] = deque()  # taken from the stream
         self._tickets: deque[Ticket] = deque()  # given to the GPU
@@ -317,8 +319,10 @@ def map(
     systems: Iterable[Any],
     *,
     gpu: Coprocessor | None = None,
+    device: str | int | None = None,
     ratio: float | None = None,
     copy: bool | None = None,
+    remember: bool = False,
 ) -> Stream:
     """Solve or factor a stream of systems on the GPU and the CPU together.
 
@@ -332,12 +336,17 @@ def map(
         them: they are taken as they are needed, and a few ahead, depending on the ratio and at most 20.
     gpu : Coprocessor, optional
         Whose device to use; stays open. By default one of its own, closed at the end.
+    device : str or int, optional
+        For one of its own: ``"software"``, ``"hardware"`` or an index, as `glla.coprocessor` takes it.
     ratio : float, optional
         Systems on the CPU for each one on the GPU, instead of what is measured: 0 has the GPU work alone, infinity the
         CPU. Then nothing is measured, corrected or remembered.
     copy : bool, optional
         Copy systems when they are taken, so that one array may be used again for the next one. By default what comes
         from an iterator is copied, and what stands in a sequence or an array is not, and must stay as it is.
+    remember : bool
+        Keep what was measured in a file of the user's cache folder, for later processes. Without it nothing is written,
+        nor read. ``GLLA_HYBRID=on`` asks for it everywhere, ``GLLA_HYBRID=off`` refuses it.
 
     Returns
     -------
@@ -348,7 +357,7 @@ def map(
     Raises
     ------
     OptionError
-        Unknown `op`; a `ratio` below 0.
+        Unknown `op`; a `ratio` below 0; no such name of a device, or one beside `gpu`.
     ContextError
         There is no OpenGL device.
     SingularMatrixError, ShapeError, DTypeError, NonFiniteError, ...
@@ -357,10 +366,10 @@ def map(
     Notes
     -----
     For each operation and size (to half an octave) the first system is also the benchmark: what it takes on either
-    side, alone and beside the other. Its times are remembered for 30 days for this device and driver, in
-    ``$XDG_CACHE_HOME/glla/hybrid`` (``GLLA_HYBRID=off``: not at all), and corrected by each system. Where both together
-    do not promise to be 10 % faster than the better side, that one works alone; beside a software rasteriser, which
-    would take the cores from it, the CPU does. The CPU side works in the caller's thread, in ``next``.
+    side, alone and beside the other. Its times are remembered in this process, with `remember` for 30 days for this
+    device and driver, in ``$XDG_CACHE_HOME/glla/hybrid``, and corrected by each system. Where both together do not
+    promise to be 10 % faster than the better side, that one works alone; beside a software rasteriser, which would take
+    the cores from it, the CPU does. The CPU side works in the caller's thread, in ``next``.
 
     Error: either side keeps the bounds of the function. Which side does a system depends on times, so results may
     differ in the last bits from run to run. Both call a matrix singular by the same rule, save within rounding error
@@ -383,12 +392,15 @@ def map(
     check_shared(op)
     if ratio is not None and not ratio >= 0:
         raise OptionError(f"hybrid.map: ratio must be None or a number from 0, got {ratio!r}")
+    if gpu is not None and device is not None:
+        raise OptionError(f"hybrid.map: device is of its own coprocessor, got {device!r} beside gpu; leave one out")
     if copy is None:
         copy = not isinstance(systems, (Sequence, np.ndarray))
     if gpu is not None and gpu.closed:
         raise CoprocessorError("hybrid.map: the coprocessor is closed; make another one, or leave gpu out")
+    folder(remember)  # complains of the environment before anything is opened
     clock = time.perf_counter
-    worker = gpu if gpu is not None else coprocessor()
+    worker = gpu if gpu is not None else coprocessor(device=device)
     info = worker.info
     gpu_side = Gpu(worker, clock)
     return Stream(
@@ -396,7 +408,7 @@ def map(
         systems,
         gpu_side,
         Cpu(clock, gpu_side.busy),
-        Memory(info),
+        Memory(info, remember),
         ratio,
         copy,
         info.software,

@@ -1,31 +1,32 @@
-"""DLPack's import: tensors of other libraries become matrices."""
+"""DLPack's import: tensors of other libraries become Arrays."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from glla.array.array import Matrix, asarray
+from glla.array.array import Array, asarray
 from glla.array.dlpack import CPU
 from glla.errors import DeviceMismatchError, DTypeError, GllaError, UnsupportedError
-from glla.gl import Device
+from glla.gl import DeviceLike
 
 
-def from_dlpack(value: Any, device: Device | None = None, *, check_finite: bool = True) -> Matrix:
-    """Put a 2-D tensor of another library onto a device, through the DLPack protocol.
+def from_dlpack(value: Any, device: DeviceLike | None = None, *, dtype: Any = None, check_finite: bool = True) -> Array:
+    """Put a tensor of another library onto a device, through the DLPack protocol.
 
     Parameters
     ----------
     value : object with ``__dlpack__``
         On the CPU; real numbers. It is copied.
-    device, check_finite
-        As in `asarray`.
+    device, dtype, check_finite
+        As in `asarray`: float32 by default.
 
     Returns
     -------
-    Matrix
-        Does not synchronise, unless `value` is a Matrix itself, which comes back as it is.
+    Array
+        Does not synchronise. An Array comes back as it is.
 
     Raises
     ------
@@ -33,7 +34,7 @@ def from_dlpack(value: Any, device: Device | None = None, *, check_finite: bool 
         It does not speak DLPack.
     DeviceMismatchError
         It is on a device that is not the CPU.
-    ShapeError, DTypeError, NonFiniteError
+    DTypeError, NonFiniteError
         As `asarray`.
 
     Examples
@@ -41,14 +42,19 @@ def from_dlpack(value: Any, device: Device | None = None, *, check_finite: bool 
     >>> from_dlpack(np.ones((2, 3))).shape
     (2, 3)
     """
-    if isinstance(value, Matrix):
-        return asarray(value, device)
+    if isinstance(value, Array):
+        return asarray(value, device, dtype=dtype)
+    return asarray(on_host(value), device, dtype=dtype, check_finite=check_finite)
+
+
+def on_host(value: Any) -> NDArray[Any]:
+    """Give a tensor of another library as an array of the host, which shares its memory."""
     if not hasattr(value, "__dlpack__"):
         raise UnsupportedError(
             f"from_dlpack: value must have __dlpack__, got {type(value).__name__}; use asarray for arrays"
         )
     try:
-        array = np.from_dlpack(value)
+        return np.from_dlpack(value)
     except GllaError:
         raise
     except (BufferError, RuntimeError) as error:
@@ -59,4 +65,3 @@ def from_dlpack(value: Any, device: Device | None = None, *, check_finite: bool 
         raise DTypeError(
             f"from_dlpack: value must hold what NumPy can; NumPy says: {error}; convert it to float32 first"
         ) from None
-    return asarray(array, device, check_finite=check_finite)

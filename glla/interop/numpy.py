@@ -1,8 +1,8 @@
-"""NumPy's functions on a `glla.Matrix`: what runs on the device when `numpy.linalg.solve` and others are given one.
+"""NumPy's functions on a `glla.Array`: what runs on the device when `numpy.linalg.solve` and others are given one.
 
-NumPy hands a call with a Matrix among its arguments to ``Matrix.__array_function__`` (NEP 18), which asks here for an
+NumPy hands a call with an Array among its arguments to ``Array.__array_function__`` (NEP 18), which asks here for an
 `implementation`. A function that has none raises `glla.errors.UnsupportedError`, a TypeError, instead of copying to the
-host in silence. Universal functions (`numpy.add`, `numpy.matmul`, ...) go by ``Matrix.__array_ufunc__`` (NEP 13).
+host in silence. Universal functions (`numpy.add`, `numpy.matmul`, ...) go by ``Array.__array_ufunc__`` (NEP 13).
 
 A public function that names its counterpart in NumPy (see `glla.registry.public`) needs nothing here. Written out are
 those whose arguments differ from NumPy's.
@@ -10,26 +10,28 @@ those whose arguments differ from NumPy's.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from glla import linalg, registry
-from glla.array import arithmetic
-from glla.array.array import Matrix, asarray, identity, upload, value_of
-from glla.array.reductions import as_axis
-from glla.array.value import as_resident, from_scalar
+from glla.array import reductions, shaping
+from glla.array.array import Array, asarray, value_of
+from glla.array.value import as_resident
 from glla.errors import OptionError, ShapeError, integer
-from glla.gl import default_device
+from glla.gl import DeviceLike
+from glla.interop import functions
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {}
 """Implementations that are written out, by NumPy's functions; `implements` fills it."""
 
 
-def implements(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register what functions of NumPy do with a Matrix among their arguments.
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def implements(*numpys: Any) -> Callable[[Function], Function]:
+    """Register what functions of NumPy do with an Array among their arguments.
 
     Options that the implementation does not have are refused in its name.
 
@@ -37,13 +39,13 @@ def implements(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., 
     --------
     >>> @implements(np.ndim)
     ... def ndim(a):
-    ...     return 2
+    ...     return a.ndim
     >>> np.ndim(asarray([[1, 2]]))
     2
     """
 
-    def register(implementation: Callable[..., Any]) -> Callable[..., Any]:
-        FUNCTIONS.update(dict.fromkeys(functions, implementation))
+    def register(implementation: Function) -> Function:
+        FUNCTIONS.update(dict.fromkeys(numpys, implementation))
         return implementation
 
     return register
@@ -57,9 +59,6 @@ def implementation(function: Any) -> Callable[..., Any] | None:
 
 
 registry.announce("numpy", implementation)
-
-# -- functions of glla ----------------------------------------------------------------------------------
-
 
 # -- products -------------------------------------------------------------------------------------------------------
 
@@ -78,37 +77,62 @@ def matmul(x1: Any, x2: Any, /) -> Any:
 
 @implements(np.inner)
 def inner(a: Any, b: Any, /) -> Any:
-    """Inner products of the rows of both; with numbers too."""
+    """Inner products of the last dimensions of both; with numbers too."""
     if np.ndim(a) == 0 or np.ndim(b) == 0:
         return a * b
-    return a @ np.transpose(b)  # which leaves vectors as they are
+    return functions.tensordot(a, b, ([-1], [-1]))
+
+
+@implements(np.vdot)
+def vdot(a: Any, b: Any, /) -> Any:
+    """Inner product of all elements."""
+    return functions.vecdot(*(one.reshape(-1) for one in (a, b)))
+
+
+@implements(np.outer, np.linalg.outer)
+def outer(a: Any, b: Any) -> Array:
+    """Products of all elements of two arrays."""
+    return functions.outer(a, b)
+
+
+@implements(np.tensordot, np.linalg.tensordot)
+def tensordot(a: Any, b: Any, axes: Any = 2) -> Array:
+    """Sums of products over pairs of dimensions."""
+    return functions.tensordot(a, b, axes)
+
+
+@implements(np.linalg.vecdot)
+def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Array:
+    """Inner products of vectors along a dimension."""
+    return functions.vecdot(x1, x2, axis)
 
 
 @implements(np.linalg.matrix_power)
-def matrix_power(a: Any, n: Any) -> Matrix:
-    """Raise a square matrix to a whole power: by squaring, of its inverse if n is negative.
+def matrix_power(a: Any, n: Any) -> Array:
+    """Raise square matrices to a whole power: by squaring, of their inverses if n is negative.
 
     Parameters
     ----------
-    a : Matrix
-        Square.
+    a : Array
+        Square, or a stack of square matrices.
     n : int
         Any whole number; 0 gives the identity.
 
     Returns
     -------
-    Matrix
+    Array
         Synchronises only for n < 0. At most 2 log2(n) products.
     """
     matrix = asarray(a)
-    if matrix.shape[0] != matrix.shape[1]:
+    if matrix.ndim < 2 or matrix.shape[-1] != matrix.shape[-2]:
         raise ShapeError(f"matrix_power: A must be square, got shape {matrix.shape}")
     exponent = integer("matrix_power", "n", n)
     if matrix.size == 0:
         return matrix.copy()
     if exponent == 0:
-        return identity(matrix.shape, matrix.device)
-    square = linalg.inv(matrix) if exponent < 0 else matrix
+        one = functions.eye(matrix.shape[-1], dtype=matrix.dtype.name, device=matrix.device)
+        return functions.broadcast_to(one, matrix.shape)
+    square: Array = linalg.inv(matrix) if exponent < 0 else matrix
     exponent, result = abs(exponent), None
     while True:
         if exponent & 1:
@@ -124,57 +148,94 @@ def matrix_power(a: Any, n: Any) -> Matrix:
 
 
 @implements(np.sum)
-def sum(a: Matrix, axis: Any = None, *, keepdims: bool = False) -> Any:
-    """See `Matrix.sum`."""
-    return a.sum(axis, keepdims=keepdims)
+def sum(a: Array, axis: Any = None, dtype: Any = None, *, keepdims: bool = False) -> Array:
+    """See `Array.sum`."""
+    return a.sum(axis, dtype=dtype, keepdims=keepdims)
 
 
-@implements(np.max, np.amax)
-def max(a: Matrix, axis: Any = None, *, keepdims: bool = False) -> Any:
-    """See `Matrix.max`."""
-    return a.max(axis, keepdims=keepdims)
+@implements(np.prod)
+def prod(a: Array, axis: Any = None, dtype: Any = None, *, keepdims: bool = False) -> Array:
+    """See `Array.prod`."""
+    return a.prod(axis, dtype=dtype, keepdims=keepdims)
 
 
-@implements(np.min, np.amin)
-def min(a: Matrix, axis: Any = None, *, keepdims: bool = False) -> Any:
-    """See `Matrix.min`."""
-    return a.min(axis, keepdims=keepdims)
+def _reduction(name: str) -> Callable[..., Array]:
+    def reduction(a: Array, axis: Any = None, *, keepdims: bool = False) -> Array:
+        result: Array = getattr(a, name)(axis, keepdims=keepdims)
+        return result
+
+    reduction.__name__, reduction.__doc__ = name, f"See `Array.{name}`."
+    return reduction
 
 
-@implements(np.mean)
-def mean(a: Matrix, axis: Any = None, *, keepdims: bool = False) -> Any:
-    """See `Matrix.mean`."""
-    return a.mean(axis, keepdims=keepdims)
+for _name in ("max", "min", "mean", "any", "all", "argmax", "argmin"):
+    implements(getattr(np, _name))(_reduction(_name))
+implements(np.amax)(_reduction("max"))
+implements(np.amin)(_reduction("min"))
+
+
+@implements(np.var)
+def var(
+    a: Array, axis: Any = None, *, ddof: float = 0, keepdims: bool = False, correction: float | None = None
+) -> Array:
+    """See `Array.var`."""
+    return a.var(axis, ddof=ddof if correction is None else correction, keepdims=keepdims)
+
+
+@implements(np.std)
+def std(
+    a: Array, axis: Any = None, *, ddof: float = 0, keepdims: bool = False, correction: float | None = None
+) -> Array:
+    """See `Array.std`."""
+    return a.std(axis, ddof=ddof if correction is None else correction, keepdims=keepdims)
+
+
+@implements(np.count_nonzero)
+def count_nonzero(a: Array, axis: Any = None, *, keepdims: bool = False) -> Array:
+    """How many elements are not zero, as int32."""
+    return a._reduced("count_nonzero", axis, keepdims)
+
+
+@implements(np.cumsum)
+def cumsum(a: Array, axis: int | None = None) -> Array:
+    """See `Array.cumsum`."""
+    return a.cumsum(axis)
+
+
+@implements(np.cumprod)
+def cumprod(a: Array, axis: int | None = None) -> Array:
+    """Products of the first, the first two, ... elements."""
+    return Array._of(reductions.cumulative("prod", a.value, axis))
 
 
 @implements(np.linalg.norm)
-def norm(x: Matrix, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
-    """See `Matrix.norm`."""
+def norm(x: Array, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Array:
+    """See `Array.norm`."""
     return x.norm(ord, axis, keepdims=keepdims)
 
 
 @implements(np.linalg.matrix_norm)
-def matrix_norm(x: Matrix, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
-    """Norm of a matrix, see `Matrix.norm`."""
-    return x.norm(ord, keepdims=keepdims)
+def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
+    """Norm of the matrices of a stack, see `Array.norm`."""
+    return x.norm(ord, (-2, -1), keepdims=keepdims)
 
 
 @implements(np.linalg.vector_norm)
-def vector_norm(x: Matrix, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
-    """Norm of all elements as one vector, or of the rows or columns, see `Matrix.norm`."""
+def vector_norm(x: Array, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Array:
+    """Norm of all elements as one vector, or along dimensions, see `Array.norm`."""
     return x.vector_norm(ord, axis, keepdims=keepdims)
 
 
 @implements(np.trace)
-def trace(a: Matrix, offset: int = 0) -> Any:
-    """See `Matrix.trace`."""
-    return a.trace(offset)
+def trace(a: Array, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
+    """See `Array.trace`."""
+    return a.trace(offset, axis1, axis2)
 
 
 @implements(np.linalg.trace)
-def linalg_trace(x: Matrix, /, *, offset: int = 0) -> Any:
-    """See `Matrix.trace`."""
-    return x.trace(offset)
+def linalg_trace(x: Array, /, *, offset: int = 0) -> Array:
+    """See `Array.trace`."""
+    return x.trace(offset, -2, -1)
 
 
 @implements(np.array_equal)
@@ -185,20 +246,28 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
 
 @implements(np.allclose)
 def allclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> bool:
-    """Whether all elements are close: abs(a - b) <= atol + rtol abs(b), or equal infinities. Synchronises."""
+    """Whether all elements are close, see `isclose`. Synchronises."""
+    return bool(isclose(a, b, rtol, atol, equal_nan).all())
+
+
+@implements(np.isclose)
+def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> Array:
+    """Whether elements are close: abs(a - b) <= atol + rtol abs(b), or equal infinities."""
     left, right = _compared("allclose", a, b)
-    close = (abs(left - right) <= atol + rtol * abs(right)) & np.isfinite(right)  # infinity allows for anything
-    return bool((close | _equal(left, right, equal_nan)).all())
+    bounded = abs(right) < np.inf  # infinity allows for anything
+    close = (abs(left - right) <= atol + rtol * abs(right)) & bounded
+    result: Array = close | _equal(left, right, equal_nan)
+    return result
 
 
-def _compared(function: str, a: Any, b: Any) -> tuple[Matrix, Matrix]:
-    """Put two operands onto the device of the one that is a Matrix, with their NaN and infinities."""
-    device = a.device if isinstance(a, Matrix) else b.device
-    left = as_resident(function, "A", value_of(a), device, check_finite=False)
-    return Matrix._of(left), Matrix._of(as_resident(function, "B", value_of(b), device, check_finite=False))
+def _compared(function: str, a: Any, b: Any) -> tuple[Array, Array]:
+    """Put two operands onto the device of the one that is an Array."""
+    device = a.device if isinstance(a, Array) else b.device
+    left = as_resident(function, "A", value_of(a), device)
+    return Array._of(left), Array._of(as_resident(function, "B", value_of(b), device))
 
 
-def _equal(a: Matrix, b: Matrix, equal_nan: bool) -> Any:
+def _equal(a: Array, b: Array, equal_nan: bool) -> Array:
     return (a == b) | (np.isnan(a) & np.isnan(b)) if equal_nan else a == b
 
 
@@ -206,52 +275,250 @@ def _equal(a: Matrix, b: Matrix, equal_nan: bool) -> Any:
 
 
 @implements(np.shape)
-def shape(a: Matrix) -> tuple[int, int]:
-    """Rows and columns."""
+def shape(a: Array) -> tuple[int, ...]:
+    """Lengths of the dimensions."""
     return a.shape
 
 
 @implements(np.ndim)
-def ndim(a: Matrix) -> int:
-    """Always 2."""
+def ndim(a: Array) -> int:
+    """Number of dimensions."""
     return a.ndim
 
 
 @implements(np.size)
-def size(a: Matrix, axis: Any = None) -> int:
-    """Elements, or the length of one dimension."""
-    over = as_axis("size", axis)
-    return a.size if over is None else a.shape[over]
+def size(a: Array, axis: Any = None) -> int:
+    """Elements, or the length of dimensions."""
+    return int(np.prod([a.shape[one] for one in reductions.places("size", axis, a.ndim)], dtype=np.int64))
 
 
 @implements(np.transpose)
-def transpose(a: Matrix, axes: Any = None) -> Matrix:
-    """Transpose, or nothing for the axes (0, 1)."""
+def transpose(a: Array, axes: Any = None) -> Array:
+    """Dimensions in another order; in the opposite one by default."""
     return a.transpose() if axes is None else a.transpose(axes)
 
 
+@implements(np.permute_dims)
+def permute_dims(a: Array, axes: Any = None) -> Array:
+    """Dimensions in another order."""
+    return transpose(a, axes)
+
+
 @implements(np.matrix_transpose, np.linalg.matrix_transpose)
-def matrix_transpose(x: Matrix, /) -> Matrix:
-    """Transpose."""
-    return x.T
+def matrix_transpose(x: Array, /) -> Array:
+    """Each matrix of a stack transposed."""
+    return x.mT
+
+
+@implements(np.swapaxes)
+def swapaxes(a: Array, axis1: int, axis2: int) -> Array:
+    """Two dimensions exchanged."""
+    return a.swapaxes(axis1, axis2)
+
+
+@implements(np.moveaxis)
+def moveaxis(a: Array, source: Any, destination: Any) -> Array:
+    """Dimensions moved to other places."""
+    return functions.moveaxis(a, source, destination)
+
+
+@implements(np.reshape)
+def reshape(a: Array, /, shape: Any) -> Array:
+    """Another shape, in C order."""
+    return a.reshape(shape)
+
+
+@implements(np.ravel)
+def ravel(a: Array) -> Array:
+    """All elements as a vector."""
+    return a.ravel()
+
+
+@implements(np.squeeze)
+def squeeze(a: Array, axis: Any = None) -> Array:
+    """Without dimensions of length 1."""
+    return a.squeeze(axis)
+
+
+@implements(np.expand_dims)
+def expand_dims(a: Array, axis: Any) -> Array:
+    """With new dimensions of length 1."""
+    return Array._of(shaping.expand_dims(a.value, axis))
+
+
+@implements(np.atleast_1d)
+def atleast_1d(*arrays: Any) -> Any:
+    """With one dimension at least."""
+    found = functions.raised(arrays, 1)
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+@implements(np.atleast_2d)
+def atleast_2d(*arrays: Any) -> Any:
+    """With two dimensions at least."""
+    found = functions.raised(arrays, 2)
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+@implements(np.broadcast_to)
+def broadcast_to(array: Array, shape: Any) -> Array:
+    """Spread over a shape."""
+    return functions.broadcast_to(array, shape)
+
+
+@implements(np.broadcast_arrays)
+def broadcast_arrays(*args: Any) -> tuple[Array, ...]:
+    """Spread over their common shape."""
+    shape = np.broadcast_shapes(*(one.shape for one in args))
+    return tuple(functions.broadcast_to(Array._of(one), shape) for one in functions.values("broadcast_arrays", *args))
+
+
+@implements(np.flip)
+def flip(m: Array, axis: Any = None) -> Array:
+    """Some dimensions reversed, all by default."""
+    return Array._of(shaping.flip(m.value, axis))
+
+
+@implements(np.flipud)
+def flipud(m: Array) -> Array:
+    """Rows in the opposite order."""
+    return flip(m, 0)
+
+
+@implements(np.fliplr)
+def fliplr(m: Array) -> Array:
+    """Columns in the opposite order."""
+    return flip(m, 1)
+
+
+@implements(np.roll)
+def roll(a: Array, shift: Any, axis: Any = None) -> Array:
+    """Elements moved along dimensions, round the end."""
+    return functions.roll(a, shift, axis)
+
+
+@implements(np.repeat)
+def repeat(a: Array, repeats: Any, axis: int | None = None) -> Array:
+    """Each element several times."""
+    return functions.repeat(a, repeats, axis)
+
+
+@implements(np.tile)
+def tile(A: Array, reps: Any) -> Array:
+    """Repeated along the dimensions."""
+    return functions.tile(A, reps)
+
+
+@implements(np.diff)
+def diff(a: Array, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Array:
+    """Differences of neighbours."""
+    return functions.diff(a, axis, n, prepend, append)
 
 
 @implements(np.diagonal)
-def diagonal(a: Matrix, offset: int = 0) -> Any:
-    """See `Matrix.diagonal`."""
-    return a.diagonal(offset)
+def diagonal(a: Array, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
+    """See `Array.diagonal`."""
+    return a.diagonal(offset, axis1, axis2)
 
 
 @implements(np.linalg.diagonal)
-def linalg_diagonal(x: Matrix, /, *, offset: int = 0) -> Any:
-    """See `Matrix.diagonal`."""
-    return x.diagonal(offset)
+def linalg_diagonal(x: Array, /, *, offset: int = 0) -> Array:
+    """See `Array.diagonal`."""
+    return x.diagonal(offset, -2, -1)
+
+
+@implements(np.diag)
+def diag(v: Array, k: int = 0) -> Array:
+    """The diagonal of a matrix, or a matrix with this diagonal."""
+    if v.ndim == 2:
+        return v.diagonal(k)
+    if v.ndim != 1:
+        raise ShapeError(f"diag: v must have one or two dimensions, got shape {v.shape}")
+    count = v.size + abs(k)
+    line = np.arange(v.size)
+    result = functions.full((count, count), 0, v.dtype.name, v.device)
+    result[line + max(-k, 0), line + max(k, 0)] = v
+    return result
+
+
+@implements(np.tril)
+def tril(m: Array, k: int = 0) -> Array:
+    """Lower triangle."""
+    return functions.triangle(m, False, k)
+
+
+@implements(np.triu)
+def triu(m: Array, k: int = 0) -> Array:
+    """Upper triangle."""
+    return functions.triangle(m, True, k)
 
 
 @implements(np.copy)
-def copy(a: Matrix) -> Matrix:
-    """See `Matrix.copy`."""
+def copy(a: Array) -> Array:
+    """See `Array.copy`."""
     return a.copy()
+
+
+@implements(np.astype)
+def astype(x: Array, dtype: Any, /, *, copy: bool = True) -> Array:
+    """See `Array.astype`."""
+    return x.astype(dtype, copy=copy)
+
+
+# -- joining and choosing ---------------------------------------------------------------------------------------------
+
+
+@implements(np.concatenate)
+def concatenate(arrays: Any, /, axis: int | None = 0) -> Array:
+    """Joined along a dimension."""
+    return functions.concat(list(arrays), axis)
+
+
+@implements(np.stack)
+def stack(arrays: Any, axis: int = 0) -> Array:
+    """Joined along a new dimension."""
+    return functions.stack(list(arrays), axis)
+
+
+@implements(np.unstack)
+def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
+    """Slices along a dimension."""
+    return functions.unstack(x, axis)
+
+
+@implements(np.vstack)
+def vstack(tup: Any) -> Array:
+    """Joined one above the other."""
+    return functions.concat(functions.raised(list(tup), 2), 0)
+
+
+@implements(np.hstack)
+def hstack(tup: Any) -> Array:
+    """Joined side by side."""
+    arrays = functions.raised(list(tup), 1)
+    return functions.concat(arrays, 0 if arrays[0].ndim == 1 else 1)
+
+
+@implements(np.column_stack)
+def column_stack(tup: Any) -> Array:
+    """Joined side by side, vectors as columns."""
+    return functions.concat([one.reshape(-1, 1) if np.ndim(one) < 2 else one for one in tup], 1)
+
+
+@implements(np.where)
+def where(condition: Any, x: Any = None, y: Any = None) -> Any:
+    """Elements of x where the condition holds, else of y; without them, places on the host."""
+    if x is None and y is None:
+        return np.nonzero(condition.numpy())
+    if x is None or y is None:
+        raise OptionError("where: x and y must be given both, or neither")
+    return functions.where(condition, x, y)
+
+
+@implements(np.nonzero)
+def nonzero(a: Array) -> Any:
+    """Places of what is not zero, on the host. Synchronises."""
+    return np.nonzero(a.numpy())
 
 
 @implements(np.clip)
@@ -259,42 +526,125 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: 
     """Keep elements between two bounds, which broadcast; each has two names."""
     if (a_min is not None and min is not None) or (a_max is not None and max is not None):
         raise OptionError("clip: each bound must be given once; leave out a_min and a_max beside min and max")
-    lower, upper = a_min if min is None else min, a_max if max is None else max
-    result = a if lower is None else np.maximum(a, lower)
-    return result if upper is None else np.minimum(result, upper)
+    return functions.clip(a, a_min if min is None else min, a_max if max is None else max)
+
+
+@implements(np.round, np.around)
+def round_(a: Array, decimals: int = 0) -> Array:
+    """Nearest whole numbers, the even one of two."""
+    if decimals:
+        raise OptionError(f"round: decimals must be 0 on a device, got {decimals}; use A.numpy()")
+    return a.round()
+
+
+@implements(np.take)
+def take(a: Array, indices: Any, axis: int | None = None) -> Array:
+    """See `Array.take`."""
+    return a.take(value_of(indices), axis)
+
+
+@implements(np.take_along_axis)
+def take_along_axis(arr: Array, indices: Any, axis: int = -1) -> Array:
+    """Elements by their numbers along a dimension, for each line of the others."""
+    return Array._of(shaping.take_along_axis(arr.value, value_of(indices), axis))
+
+
+@implements(np.sort)
+def sort(a: Array, axis: int = -1, *, kind: Any = None, stable: Any = None) -> Array:
+    """Sorted along a dimension; NaN last."""
+    return Array._of(shaping.sort(a.value, axis, descending=False, numbers=False))
+
+
+@implements(np.argsort)
+def argsort(a: Array, axis: int = -1, *, kind: Any = None, stable: Any = None) -> Array:
+    """Numbers of the elements in sorted order, int32; equal ones stay in their order."""
+    return Array._of(shaping.sort(a.value, axis, descending=False, numbers=True))
+
+
+@implements(np.searchsorted)
+def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Array:
+    """Places in a sorted vector where numbers would be put in."""
+    return functions.searchsorted(a, v, side, sorter)
+
+
+# -- making -----------------------------------------------------------------------------------------------------------
 
 
 @implements(np.zeros_like)
-def zeros_like(a: Matrix) -> Matrix:
+def zeros_like(a: Array, dtype: Any = None, *, shape: Any = None) -> Array:
     """Zeros of its shape, on its device."""
-    return filled(a.shape, 0.0, a.device)
+    return full_like(a, 0, dtype, shape=shape)
 
 
 @implements(np.ones_like)
-def ones_like(a: Matrix) -> Matrix:
+def ones_like(a: Array, dtype: Any = None, *, shape: Any = None) -> Array:
     """Ones of its shape, on its device."""
-    return filled(a.shape, 1.0, a.device)
+    return full_like(a, 1, dtype, shape=shape)
+
+
+@implements(np.empty_like)
+def empty_like(prototype: Array, dtype: Any = None, *, shape: Any = None) -> Array:
+    """Zeros of its shape, on its device."""
+    return full_like(prototype, 0, dtype, shape=shape)
 
 
 @implements(np.full_like)
-def full_like(a: Matrix, fill_value: float) -> Matrix:
+def full_like(a: Array, fill_value: Any, dtype: Any = None, *, shape: Any = None) -> Array:
     """One number, in its shape, on its device."""
-    return filled(a.shape, fill_value, a.device)
+    kind = a.dtype.name if dtype is None else np.dtype(dtype).name
+    return functions.full(a.shape if shape is None else shape, fill_value, kind, a.device)
 
 
-def filled(shape: Any, number: float, device: Any = None) -> Matrix:
-    """Make a matrix whose elements are all one number: one texel travels, one pass spreads it.
+# -- to the host ------------------------------------------------------------------------------------------------------
+
+
+@implements(np.save)
+def save(file: Any, arr: Array, allow_pickle: bool = True) -> None:
+    """Write it to a file, read back. Synchronises."""
+    np.save(file, arr.numpy(), allow_pickle=allow_pickle)
+
+
+@implements(np.may_share_memory, np.shares_memory)
+def may_share_memory(a: Any, b: Any, /, max_work: Any = None) -> bool:
+    """Whether both lie in one texture. What changes one of them changes no other, so little depends on it."""
+    return isinstance(a, Array) and isinstance(b, Array) and a.value.stored is b.value.stored is not None
+
+
+@implements(np.array_repr)
+def array_repr(arr: Array) -> str:
+    """How it shows itself."""
+    return repr(arr)
+
+
+@implements(np.array_str, np.array2string)
+def array_str(a: Array) -> str:
+    """Its elements, read back. Synchronises."""
+    return np.array_str(a.numpy())
+
+
+@implements(np.result_type)
+def result_type(*arrays_and_dtypes: Any) -> Any:
+    """NumPy's rule, by types alone."""
+    return np.result_type(*(one.dtype if isinstance(one, Array) else one for one in arrays_and_dtypes))
+
+
+@implements(np.linalg.cross)
+def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Array:
+    """Cross products of vectors of three."""
+    left, right = (Array._of(one) for one in functions.values("cross", x1, x2))
+    a, b = (functions.unstack(functions.moveaxis(one, axis, 0)) for one in (left, right))
+    if len(a) != 3 or len(b) != 3:
+        raise ShapeError(f"cross: vectors must have three elements along axis {axis}, got {left.shape}, {right.shape}")
+    parts = [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+    return functions.stack(parts, axis)
+
+
+def filled(shape: Any, number: float, device: DeviceLike | None = None) -> Array:
+    """Make an array of float32 whose elements are all one number.
 
     Examples
     --------
-    >>> filled((2, 3), 7).sum()
-    np.float32(42.0)
+    >>> float(filled((2, 3), 7).sum())
+    42.0
     """
-    if np.shape(shape) != (2,) or any(count < 0 for count in shape):
-        raise ShapeError(f"filled: a matrix has two dimensions, got shape {shape}")
-    rows, columns = (operator.index(count) for count in shape)
-    target = device or default_device()
-    if 0 in (rows, columns):
-        return upload(np.empty((rows, columns), dtype=np.float32), target)
-    value = arithmetic.spread(from_scalar(float(np.float32(number)), target), (rows, columns))
-    return Matrix._of(value)
+    return functions.full(shape, number, "float32", device)

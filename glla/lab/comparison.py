@@ -16,9 +16,10 @@ from importlib.metadata import PackageNotFoundError, version
 from itertools import product
 from typing import Any
 
+from glla import registry
 from glla._version import __version__
 from glla.errors import GllaError, LimitError, OptionError
-from glla.gl import Device, default_device
+from glla.gl import Device, DeviceLike, named_device
 from glla.lab import ceilings, conduct, machine, mistakes, operations, peers, roofline
 from glla.lab.bench import EFFORTS, Bench, Beside, Timed
 from glla.lab.extra import require
@@ -278,6 +279,11 @@ class Comparison:
     def __len__(self) -> int:
         return len(self.records)
 
+    def _repr_html_(self) -> str:
+        """Show it in a notebook: plots where Matplotlib is there, and the table."""
+        markup: str = registry.announced("html of a comparison")(self)
+        return markup
+
     @property
     def names(self) -> list[str]:
         """The variants that there are records of."""
@@ -344,7 +350,7 @@ def compare(
     baseline: str | None = "auto",
     repeats: int = REPEATS,
     seed: int = 2007,
-    device: Device | None = None,
+    device: DeviceLike | None = None,
     quick: bool = False,
     sweep: Mapping[str, Sequence[int]] | None = None,
     progress: Callable[[Record], object] | None = None,
@@ -370,8 +376,9 @@ def compare(
         Repeats at most; fewer where they take long.
     seed : int
         Of the random matrices.
-    device : Device, optional
-        By default the default device of this thread. It forgets its compiled programs, for the cold start.
+    device : Device, str or int, optional
+        Or its name, see `glla.gl.named_device`. By default the default device of this thread. It forgets its
+        compiled programs, for the cold start.
     quick : bool
         Measure the ceilings with less work.
     sweep : mapping of str to sequence of int, optional
@@ -449,7 +456,7 @@ class Experiment:
         baseline: str | None = "auto",
         repeats: int = REPEATS,
         seed: int = 2007,
-        device: Device | None = None,
+        device: DeviceLike | None = None,
         quick: bool = False,
         sweep: Mapping[str, Sequence[int]] | None = None,
         also: Sequence[Contender] = (),
@@ -479,12 +486,12 @@ class Experiment:
     @property
     def device(self) -> Device:
         """Where it runs; made at the first need."""
-        if self._device is None:
-            self._device = default_device()
+        if not isinstance(self._device, Device):
+            self._device = named_device("compare", self._device)
         return self._device
 
     @device.setter
-    def device(self, device: Device) -> None:
+    def device(self, device: DeviceLike | None) -> None:
         self._device = device
 
     @property

@@ -21,7 +21,7 @@ from glla.lab.custom import INTERFACES
 from glla.lab.fetches import rewritten
 from glla.lab.operations import Arrays, Contender
 from glla.operations import Operation
-from glla.passes import DeviceStep, Parameters, Pass, Plan, Storage
+from glla.passes import DeviceStep, Parameters, Pass, Plan, Storage, texture
 from glla.passes import shader as shaders
 from glla.passes.layout import Shape
 from glla.testing import JUDGES
@@ -130,7 +130,7 @@ def stopped(device: Device, plan: Plan, operands: Mapping[str, Texture]) -> str:
     for number in {*own[::every], *own[-1:]}:
         step = steps[number]
         assert _is_own(step)
-        target, slot = plan.slots[step.outputs[0]], f"stopped in step {number}"
+        target, slot = texture(plan.slots[step.outputs[0]]), f"stopped in step {number}"
         slots[slot] = Storage(target.height, target.width, 1)
         seen[slot] = plan.drawn(step)
         steps[number] = replace(step, shader=f"{step.shader}@{STOPPED}", outputs=(*step.outputs, slot))

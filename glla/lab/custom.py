@@ -36,46 +36,31 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.errors import OptionError, ShaderError
+from glla.errors import OptionError
 from glla.gl import Device
 from glla.lab import operations
 from glla.lab.operations import Contender
-from glla.operations import OPERATIONS
+from glla.operations import OPERATIONS, stand_in
 from glla.operations.record import Interface
-from glla.passes import PLAIN, DeviceStep, Forms, Limits, Parameters, Pass, Plan
+from glla.operations.stand_in import SUFFIX
+from glla.passes import PLAIN, Forms, Limits, Parameters, Plan, texture
 from glla.passes import shader as shaders
-from glla.passes.conditions import uncommented
 
 GALLERY = Path(__file__).with_name("gallery")
-SUFFIX = ".frag"
 
 SMALL = 5
 """Order of the matrices for which a shader is tried out before anything is measured."""
-
-_PARAMETER = re.compile(
-    r"^[ \t]*#[ \t]*ifndef[ \t]+(\w+)[ \t]*\n[ \t]*#[ \t]*define[ \t]+\1[ \t]+(-?\d+)[ \t]*(?://(.*))?$", re.MULTILINE
-)
-_VALUES = re.compile(r"\(([-\d,\s]+)\)\s*$")
-_READING = re.compile(r"\b(texelFetchOffset|texture(1D|2D|3D|Cube)?(Proj|Lod|Grad|Gather)*(Offsets?)?)(?=\s*\()")
-"""GLSL's functions that read a texture, but for texelFetch."""
-
-_DECLARED = re.compile(r"^\s*uniform\s+(\w+)\s+(\w+)\s*;")
-
 
 INTERFACES: Mapping[str, Interface] = {
     name: operation.interface for name, operation in OPERATIONS.items() if operation.interface
 }
 """By operation. The other operations, and everything else of a plan, stay glla's."""
-
-RESERVED = {"CONTINUE", "UPPER", "UNIT", "TRANSPOSED", "STACK", "SEARCH", "TRANSPOSE_A", "TRANSPOSE_B"}
-"""What glla defines itself: no parameters, even where a file gives them a default."""
 
 
 def find(operation: str) -> Interface:
@@ -178,14 +163,11 @@ def contender(
 ) -> Contender:
     """Make a contender of a shader, as `register` does, without adding it to the table."""
     interface = find(operation)
-    text, file, folder = _read(source, name)
+    text, file, folder = stand_in.read(source, name)
     made = name or Path(file).name.removesuffix(SUFFIX)
     operations.check_free(operation, made)
-    for number, line in enumerate(text.splitlines(), 1):
-        if re.match(r"\s*#\s*version\b", line):
-            raise ShaderError(f"{file}:{number}: glla writes {shaders.VERSION} itself; remove the line\n      {line}")
     shader = shaders.adopt(file, text, interface.stands_for, folder)
-    parameters = _parameters(text)
+    parameters = stand_in.parameters(text)
     build = partial(_build, operation, shader, parameters)
     build(_small(operation), PLAIN, ())  # does it keep to the interface?
     return Contender(
@@ -195,7 +177,7 @@ def contender(
         author or file,
         parameters=parameters,
         text=text,
-        refusal=partial(_refusal, shader),
+        refusal=partial(stand_in.refusal, shader),
     )
 
 
@@ -234,39 +216,8 @@ def _small(operation: str) -> Forms:
 
 
 def _ones(plan: Plan, name: str) -> NDArray[np.float32]:
-    storage = plan.slots[name]
+    storage = texture(plan.slots[name])
     return np.ones((storage.height, storage.width, storage.channels), dtype=np.float32)
-
-
-def _read(source: str | os.PathLike[str], name: str | None) -> tuple[str, str, Path | None]:
-    """Text of a shader, what its file is called, and the folder of the file."""
-    if isinstance(source, str) and "\n" in source:
-        if not name:
-            raise OptionError("register: a shader given as text needs a name, got none")
-        return source.replace("\r\n", "\n"), f"{name}{SUFFIX}", None
-    path = Path(source)
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise ShaderError(f"{path}: a shader is UTF-8 text, this file is not") from None
-    return text, str(path) if path.suffix else f"{path}{SUFFIX}", path.parent
-
-
-def _parameters(text: str) -> dict[str, tuple[int, ...]]:
-    """Parameters that a text declares, with their values, the default first."""
-    found = {}
-    for match in _PARAMETER.finditer(text):
-        if match[1] in RESERVED:
-            continue
-        listed = _VALUES.search(match[3] or "")
-        values = re.findall(r"-?\d+", listed[1]) if listed else []
-        found[match[1]] = tuple(dict.fromkeys(map(int, [match[2], *values])))
-    return found
-
-
-def _refusal(shader: str, values: Mapping[str, int]) -> str:
-    """What the shader's own ``#error`` says to values of its parameters."""
-    return "; ".join(shaders.resolve(shader, values).refusals)
 
 
 def _build(
@@ -281,79 +232,7 @@ def _build(
     values = {name: known[0] for name, known in parameters.items()} | dict(chosen)
     interface = INTERFACES[operation]
     plan = interface.plan(forms, limits, values)
-    several = sum(isinstance(step, Pass) and step.shader == interface.stands_for for step in plan.passes) > 1
-    steps = tuple(_exchanged(step, operation, shader, values, several) for step in plan.passes)
-    return Plan(f"{operation}[{shader}]", plan.slots, plan.operands, plan.results, steps, plan.flops)
-
-
-def _exchanged(step: DeviceStep, operation: str, shader: str, values: Mapping[str, int], several: bool) -> DeviceStep:
-    """Let a pass of glla's shader draw with the user's, which gets what it declares of all that is given."""
-    interface = INTERFACES[operation]
-    if not isinstance(step, Pass) or step.shader != interface.stands_for:
-        return step
-    defines = {**step.defines, **values}
-    declared = shaders.resolve(shader, defines)
-    _check(declared, operation, step, several)
-    return replace(
-        step,
-        shader=shader,
-        defines=defines,
-        inputs={name: slot for name, slot in step.inputs.items() if name in declared.samplers},
-        uniforms={name: value for name, value in step.uniforms.items() if name in declared.uniforms},
-    )
-
-
-# -- keeping to an interface ------------------------------------------------------------------------------------------
-
-
-def _check(shader: shaders.Shader, operation: str, step: Pass, several: bool) -> None:
-    """Say where a shader departs from its interface."""
-    interface = INTERFACES[operation]
-    stage, given = shader.fragment, interface.given
-    see = f"see `glla compare {operation} --interface`"
-    names = ", ".join(f"{kind} {name}" for name, kind in given.items())
-    active = shader.samplers | shader.uniforms
-    own = {}  # what its fragment stage declares; the vertex stage is glla's
-    for number, line in enumerate(uncommented(stage.text).splitlines(), 1):
-        at = f"{stage.where(number)}: "
-        found = _DECLARED.match(line)
-        read = _READING.search(line)
-        if read is not None:
-            raise ShaderError(f"{at}textures are read by texelFetch alone, got {read[0]}; {see}{_shown(line)}")
-        if re.match(r"\s*#\s*include\b", line):
-            raise ShaderError(f'{at}what is included stands in quotes, `#include "lib/packed.glsl"`{_shown(line)}')
-        if re.match(r"\s*(layout\b[^;]*)?uniform\b", line) and found is None and _is_own(stage, number, shader.name):
-            raise ShaderError(
-                f"{at}a uniform is declared in a statement of its own, `uniform int first;`{_shown(line)}"
-            )
-        if found is None or found[2] not in active:
-            continue
-        kind, name = found[1], found[2]
-        own[name] = kind
-        if name not in given and name not in step.uniforms and name not in step.inputs:
-            raise ShaderError(f"{at}{name} is not given to a shader of {operation}, but {names}; {see}{_shown(line)}")
-        if name not in step.uniforms and name not in step.inputs:
-            rule = f"{name} is given only where CONTINUE is 1: put it between #if CONTINUE and #endif"
-            raise ShaderError(f"{at}{rule}{_shown(line)}")
-        if given.get(name, kind) != kind:
-            raise ShaderError(f"{at}{name} is given as {given[name]}, not as {kind}; {see}{_shown(line)}")
-    needed = [*interface.needed, *(("first", "count") if several and "first" in given else ())]
-    needed += [name for name in step.inputs if name == "C"]
-    missing = [f"{given[name]} {name}" for name in needed if name not in own]
-    if missing:
-        more = " where CONTINUE is 1" if missing == ["sampler2D C"] else ""
-        raise ShaderError(f"{shader.name}: must declare `uniform {missing[0]};`{more}; {see}")
-    if len(shader.outputs) != 1:
-        got = ", ".join(shader.outputs) or "none"
-        raise ShaderError(f"{shader.name}: must declare one output, `layout(location = 0) out vec4 result;`, got {got}")
-
-
-def _is_own(stage: shaders.Stage, line: int, name: str) -> bool:
-    return stage.lines[line - 1][0] == name
-
-
-def _shown(line: str) -> str:
-    return f"\n      {line.strip()}"
+    return stand_in.put_into(plan, operation, interface, shader, values, f"{operation}[{shader}]")
 
 
 # -- where to start from ----------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from glla.gl import Device, Texture
-from glla.passes import DeviceStep, Dispatch, Pass, Plan, Storage, conditions
+from glla.passes import DeviceStep, Dispatch, Pass, Plan, Storage, conditions, texture
 from glla.passes import shader as shaders
 
 KIND, OUTSIDE = "fetches", "outside"
@@ -170,7 +170,8 @@ def _names(plan: Plan, step: Pass | Dispatch) -> dict[str, int]:
         else:
             found[name] = int(value)
     for name, slot in step.inputs.items():
-        found |= {f"{name}_height": plan.slots[slot].height, f"{name}_width": plan.slots[slot].width}
+        storage = texture(plan.slots[slot])
+        found |= {f"{name}_height": storage.height, f"{name}_width": storage.width}
     return found
 
 
@@ -278,5 +279,5 @@ def _storage(plan: Plan, step: Pass | Dispatch) -> Storage:
     """A number for each fragment, at its place, or for each work group."""
     if isinstance(step, Dispatch):
         return Storage(step.groups[1], step.groups[0], 1)
-    target = plan.slots[step.outputs[0]]
+    target = texture(plan.slots[step.outputs[0]])
     return Storage(target.height, target.width, 1)

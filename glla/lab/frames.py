@@ -6,6 +6,7 @@ their channels side by side, each in a scale of its own. Grey is what no pass ha
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from glla.errors import TraceError
 from glla.gl.recorder import Recorder, TracedPass
-from glla.passes import Region, Storage
+from glla.passes import Region, Slot, Storage
 from glla.passes import shader as shaders
 
 if TYPE_CHECKING:
@@ -102,12 +103,17 @@ def _scale(passes: Sequence[TracedPass]) -> Normalize:
         for one in passes
         for arrays in (one.reads or {}, one.values or {})
         for slot, array in arrays.items()
-        if _is_matrix(one.plan.slots[slot])
+        if _is_matrix(_lying(one.plan.slots[slot], array))
     ]
     entries = np.concatenate(matrices) if matrices else np.ones(1)
     entries = entries[entries > 0]
     most = float(np.percentile(entries, 98)) if entries.size else 1.0
     return Normalize(-most, most)
+
+
+def _lying(slot: Slot, array: Array) -> Storage:
+    """Texture of a slot, or one that holds what was copied into a buffer."""
+    return slot if isinstance(slot, Storage) else Storage(array.shape[0], array.shape[1], math.prod(array.shape[2:]))
 
 
 def _is_matrix(storage: Storage) -> bool:
@@ -169,10 +175,16 @@ def _panels(one: TracedPass) -> tuple[list[_Panel], list[_Panel]]:
     for name, slot in one.inputs.items():
         reads.setdefault(slot, []).append(name)
     read = [
-        _Panel(f"{', '.join(names)} = {slot}" if names != [slot] else slot, slots[slot], (one.reads or {})[slot], None)
+        _Panel(
+            f"{', '.join(names)} = {slot}" if names != [slot] else slot,
+            _lying(slots[slot], (one.reads or {})[slot]),
+            (one.reads or {})[slot],
+            None,
+        )
         for slot, names in reads.items()
     ]
-    drawn = [_Panel(slot, slots[slot], (one.values or {})[slot], one.region) for slot in one.outputs]
+    values = one.values or {}
+    drawn = [_Panel(slot, _lying(slots[slot], values[slot]), values[slot], one.region) for slot in one.outputs]
     for panels in (read, drawn):
         panels.sort(key=lambda panel: (not panel.is_matrix, -panel.array.size))
     return read, drawn

@@ -36,7 +36,7 @@ from glla.array.array import Matrix, asarray
 from glla.errors import OptionError
 from glla.gl import Device, Texture
 from glla.operations import OPERATIONS, Operation
-from glla.passes import Forms, Limits, Parameters, Plan, Variant, forms_of, resident
+from glla.passes import Forms, Limits, Parameters, Plan, Storage, Variant, forms_of, resident
 from glla.passes.layout import Shape
 from glla.passes.limits import version
 
@@ -195,6 +195,7 @@ def _listed(operation: Operation) -> Iterator[Contender]:
             variant.source,
             variant.needs,
             variant.parameters,
+            text=variant.text,
             refusal=partial(_broken_rule, variant),
         )
         yield plain
@@ -377,7 +378,7 @@ class _Read(Mapping[str, Array]):
 
     def __getitem__(self, name: str) -> Array:
         texture, storage = self._results[name], self._plan.slots[self._plan.results[name]]
-        if storage.shape is None:
+        if not isinstance(storage, Storage) or storage.shape is None:
             return self._device.read(texture)
         return self._device.download(texture, storage.shape)
 
@@ -390,8 +391,10 @@ class _Read(Mapping[str, Array]):
 
 def shape_of(plan: Plan, result: str) -> Shape:
     """Rows and columns of a result that is a packed matrix."""
-    shape = plan.slots[plan.results[result]].shape
-    assert shape is not None
+    storage = plan.slots[plan.results[result]]
+    assert isinstance(storage, Storage)
+    assert storage.shape is not None
+    shape = storage.shape
     return shape
 
 

@@ -26,10 +26,10 @@ from glla import linalg, testing
 from glla.array.array import Matrix, asarray
 from glla.array.convert import as_float32
 from glla.errors import ShapeError
-from glla.gl import Device, default_device
+from glla.gl import Device, DeviceLike, named_device
 from glla.lab.extra import require
+from glla.linalg.echelon import eliminated
 from glla.linalg.factors import Factors, largest_magnitude
-from glla.linalg.gauss_jordan import eliminated
 from glla.operations import equilibrate
 from glla.operations.elimination import pivot
 from glla.operations.elimination import plu as plu_kernel
@@ -195,15 +195,15 @@ class PLUQ(NamedTuple):
     Q: Array
 
 
-def pluq(a: Any, *, device: Device | None = None) -> PLUQ:
+def pluq(a: Any, *, device: DeviceLike | None = None) -> PLUQ:
     """PLU factorisation with complete pivoting, A = P @ L @ U @ Q.
 
     Parameters
     ----------
     a : array_like or Matrix, shape (m, n)
         Real numbers; any shape and rank.
-    device : Device, optional
-        Where to compute.
+    device : Device, str or int, optional
+        Or its name, see `glla.gl.named_device`. Where to compute.
 
     Returns
     -------
@@ -237,8 +237,8 @@ def pluq(a: Any, *, device: Device | None = None) -> PLUQ:
     m, n = value.shape
     if 0 in value.shape:
         return PLUQ(*(np.eye(*shape, dtype=np.float32) for shape in ((m, m), (m, 0), (0, n), (n, n))))
-    matrix = a if isinstance(a, Matrix) else asarray(value, device)
-    results = matrix.device.run(_plan(plu_kernel, matrix.shape, "row_operations_full"), A=matrix.texture)
+    matrix = a if isinstance(a, Matrix) else asarray(value, named_device("pluq", device))
+    results = matrix.device.run(_plan(plu_kernel, matrix.value.matrix, "row_operations_full"), A=matrix.texture)
     lu = Matrix(matrix.device, results["LU"], matrix.shape)
     rows, columns = (Factors(lu, results[name]).pivots for name in ("pivots", "columns"))
     P, Q = np.zeros((m, m), dtype=np.float32), np.zeros((n, n), dtype=np.float32)
@@ -297,7 +297,7 @@ def pivoting_study(
     given: Mapping[str, Any] | None = None,
     *,
     seed: int = 2007,
-    device: Device | None = None,
+    device: DeviceLike | None = None,
     progress: Callable[[str], object] = lambda name: None,
 ) -> list[Record]:
     """Compare the choices of pivots for growth and error.
@@ -310,8 +310,8 @@ def pivoting_study(
         Matrices instead of `matrices`.
     seed : int
         Of the random ones.
-    device : Device, optional
-        Where to compute.
+    device : Device, str or int, optional
+        Or its name, see `glla.gl.named_device`. Where to compute.
     progress : callable
         Called with the name of each matrix, before it is factored.
 
@@ -333,7 +333,7 @@ def pivoting_study(
     >>> max(r.returned for r in records)
     0.0
     """
-    target = device or default_device()
+    target = named_device("pivoting_study", device)
     records: list[Record] = []
     for name, value in (matrices(size, seed) if given is None else given).items():
         progress(name)
@@ -383,7 +383,7 @@ def _rref(name: str, a: Array, device: Device, pivoting: str) -> Record:
     """Reduce the equilibrated [A | b] with one norm, then [A | b] as the library does."""
     augmented = np.column_stack([a, a.sum(axis=1, dtype=np.float64).astype(np.float32)])
     upload = asarray(augmented, device)
-    results = device.run(equilibrate.plan(upload.shape), A=upload.texture)
+    results = device.run(equilibrate.plan((upload.shape[0], upload.shape[1])), A=upload.texture)
     scaled = Matrix(device, results["scaled"], upload.shape)
     judged = pivoting != "partial"
     limits = (SMALLEST_BLOCK_NORM, 0.0) if judged else (0.0, EPSILON)

@@ -21,7 +21,7 @@ from typing import Any
 
 from glla._version import __version__
 from glla.errors import GllaError, LimitError, OptionError
-from glla.gl import Device, default_device, tuning
+from glla.gl import Device, DeviceLike, named_device, tuning
 from glla.lab import comparison, operations
 from glla.lab.bench import Bench, Effort
 from glla.lab.operations import Arrays, Contender, PlanJob
@@ -92,7 +92,7 @@ def tune(
     names: Iterable[str] | None = None,
     sizes: Sequence[int] | None = None,
     *,
-    device: Device | None = None,
+    device: DeviceLike | None = None,
     seed: int = 2007,
     progress: Callable[[Outcome], object] | None = None,
     trying: Callable[[str], object] = lambda what: None,
@@ -105,8 +105,8 @@ def tune(
         Some of `glla.gl.tuning.operations`; by default all.
     sizes : sequence of int, optional
         Orders of the matrices; by default those of `glla.lab.compare`.
-    device : Device, optional
-        By default the default device of this thread.
+    device : Device, str or int, optional
+        Or its name, see `glla.gl.named_device`. By default the default device of this thread.
     seed : int
         Of the random matrices.
     progress : callable, optional
@@ -130,7 +130,7 @@ def tune(
     >>> found.size, found.variant in ("rank2", "blocked", "panel_broadcast"), found.seconds > 0
     (8, True, True)
     """
-    device = device or default_device()
+    device = named_device("tune", device)
     chosen = list(dict.fromkeys(tuning.operations() if names is None else names))
     for name in chosen:
         tuning.variants(name)  # raises, before any work

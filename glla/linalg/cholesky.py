@@ -8,13 +8,15 @@ import numpy as np
 
 from glla.array.array import Matrix, upload
 from glla.array.convert import Array, finite_result
-from glla.gl import Device
-from glla.linalg.factors import member_of_stack
+from glla.gl import Device, DeviceLike
+from glla.linalg import resident
 from glla.linalg.operands import device_of, known_variant, operand, square, stored
-from glla.linalg.remedies import near_one
-from glla.linalg.routes import must_fit_a_texture, stacked
+from glla.linalg.routes import stacked
+from glla.linalg.walk import on_device, walk
 from glla.operations import OPERATIONS
 from glla.operations.elimination import cholesky as kernel
+from glla.operations.routes import must_fit_a_texture
+from glla.operations.trust import member_of_stack
 from glla.passes import Form
 from glla.registry import public
 
@@ -25,9 +27,9 @@ def cholesky(
     *,
     upper: bool = False,
     variant: str | None = None,
-    device: Device | None = None,
+    device: DeviceLike | None = None,
     check_finite: bool = True,
-) -> Any:
+) -> Matrix | Array:
     """Cholesky factor with the semantics of `numpy.linalg.cholesky`: A = L L^T.
 
     Parameters
@@ -74,6 +76,14 @@ def cholesky(
     if value.size == 0:
         return value.copy()
     target = device_of("cholesky", device, value)
+    if isinstance(value, Matrix) and value.ndim > 2:
+        stack = value.shape[:-2]
+        lower = resident.one_by_one(
+            (resident.spread(value.mT if upper else value, stack),),
+            lambda index, one: _factor(one, variant, target, member_of_stack(_place(index, stack))),
+        )
+        found = resident.shaped(lower, value.shape)
+        return found.mT if upper else found
     if isinstance(value, Matrix):
         factor = _factor(value.T if upper else value, variant, target)
         matrix = factor if isinstance(factor, Matrix) else upload(factor, target)
@@ -85,26 +95,20 @@ def cholesky(
     return finite_result("cholesky", np.ascontiguousarray(result).reshape(value.shape), check_finite)
 
 
+def _place(index: int, stack: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(int(i) for i in np.unravel_index(index, stack))
+
+
 def _of_array(a: Array, variant: str | None, device: Device, place: tuple[int, ...]) -> Array:
-    must_fit_a_texture("cholesky", a, device)
+    must_fit_a_texture("cholesky", a.shape, device.limits)
     factor = _factor(a, variant, device, member_of_stack(place))
     return factor.numpy() if isinstance(factor, Matrix) else factor
 
 
 def _factor(a: Array | Matrix, variant: str | None, device: Device, member: str = "") -> Array | Matrix:
     """Factor one matrix by its lower half: on the device, or scaled on the host first."""
-    results = device.run(kernel.whole((Form.of(a),), device.limits, variant=variant), A=stored(a))
-    host = a if isinstance(a, np.ndarray) else None
-    if not near_one(results["diagonal"]):
-        host = a.numpy() if isinstance(a, Matrix) else a
-        return _with_care(host, variant, device, member)
-    kernel.settle(results["diagonal"][:, 0], member)
-    factor = results["L"]
-    return factor if isinstance(factor, np.ndarray) else Matrix(device, factor, (a.shape[0], a.shape[1]))
-
-
-def _with_care(a: Array, variant: str | None, device: Device, member: str) -> Array:
-    results = device.run(kernel.care((len(a), len(a)), device.limits, variant), A=a)
-    kernel.settle(results["diagonal"][:, 0], member)
-    factor: Array = np.ldexp(results["L"].astype(np.float64), kernel.exponents(a)).astype(np.float32)
+    forms = (Form.of(a),)
+    plan = kernel.whole(forms, device.limits, variant=variant)
+    values = walk(OPERATIONS["cholesky"], forms, on_device(device, plan), {"A": stored(a), "member": member})
+    factor: Array | Matrix = values["L"]
     return factor

@@ -8,25 +8,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.array.array import Matrix
-from glla.array.convert import Array, all_finite
-from glla.errors import NonFiniteError, OutOfMemoryError
-from glla.gl import Device
-from glla.linalg import remedies
-from glla.linalg.factors import Factors
-from glla.linalg.members import determinants_need_care
-from glla.linalg.operands import device_of, operand, refuse_nonfinite_largest, square, stored
+from glla.array.convert import Array
+from glla.array.value import Resident
+from glla.errors import NonFiniteError
+from glla.gl import Device, DeviceLike
+from glla.linalg import resident
+from glla.linalg.operands import device_of, operand, square, stored
 from glla.linalg.results import SlogdetResult
-from glla.linalg.routes import batched, must_fit_a_texture, out_of_memory
+from glla.linalg.routes import batched, doubtful, explained
+from glla.linalg.walk import on_device, walk
 from glla.operations import OPERATIONS
-from glla.operations.det import sign_and_log, whole
+from glla.operations import det as kernel
+from glla.operations.care import CARE
+from glla.operations.routes import must_fit_a_texture
 from glla.passes import Form
 from glla.registry import public
 
+DET = OPERATIONS["det"]
 Float64 = NDArray[np.float64]
 
 
 @public(numpy="linalg.slogdet", namespace="slogdet")
-def slogdet(a: Any, *, device: Device | None = None, check_finite: bool = True) -> SlogdetResult:
+def slogdet(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True) -> SlogdetResult:
     """Sign and logarithm of the determinant, as `numpy.linalg.slogdet`.
 
     Parameters
@@ -59,7 +62,7 @@ def slogdet(a: Any, *, device: Device | None = None, check_finite: bool = True) 
 
 
 @public(numpy="linalg.det", namespace="det")
-def det(a: Any, *, device: Device | None = None, check_finite: bool = True) -> Any:
+def det(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True) -> np.float32 | Array:
     """Determinant, as `numpy.linalg.det`.
 
     Parameters
@@ -104,48 +107,55 @@ def det(a: Any, *, device: Device | None = None, check_finite: bool = True) -> A
     return result[()]
 
 
-def _sign_and_log(function: str, a: Any, device: Device | None, check_finite: bool) -> tuple[Float64, Float64]:
+def _sign_and_log(function: str, a: Any, device: DeviceLike | None, check_finite: bool) -> tuple[Float64, Float64]:
     value = operand(function, "A", a, check_finite)
     square(function, "A", value)
     batch = value.shape[:-2]
     if value.size == 0:
         return np.ones(batch), np.zeros(batch)
     target = device_of(function, device, value)
-    if isinstance(value, Matrix):
+    if isinstance(value, Matrix) and value.ndim > 2:
+        sign, logarithm = _of_residents(function, resident.spread(value, batch), target, check_finite)
+    elif isinstance(value, Matrix):
         sign, logarithm = map(np.asarray, _of_one(function, value, target, check_finite))
     else:
         sign, logarithm = _of_stack(function, value.reshape(-1, *value.shape[-2:]), target)
     return sign.reshape(batch), logarithm.reshape(batch)
 
 
-@np.errstate(all="ignore")  # what leaves the range is looked at afterwards
 def _of_stack(function: str, a: Array, device: Device) -> tuple[Float64, Float64]:
-    n = a.shape[1]
-    records = batched(device, OPERATIONS["det"], (a,), 4 * n)
+    records = batched(device, DET, (a,))
     if records is None:
         sign, logarithm = np.transpose([_of_one(function, matrix, device, False) for matrix in a])
         return sign, logarithm
-    u, largest, pivots, exponents = np.moveaxis(records.reshape(-1, 4, n), 1, 0)
-    sign, logarithm = sign_and_log(u, pivots.astype(np.int32), np.sum(exponents, axis=1))
-    for index in determinants_need_care(a, u, largest):
+    sign, logarithm = kernel.of_figures(records[1])
+    for index, forms, careful in doubtful(device, DET, (a,), *records):
         if np.isfinite(a[index]).all():
-            sign[index], logarithm[index] = remedies.determinant(remedies.on_device(device), a[index])
+            values = walk(OPERATIONS[function], forms, careful, {"A": a[index]}, CARE)
+            sign[index], logarithm[index] = values["sign"], values["logarithm"]
+    return sign, logarithm
+
+
+def _of_residents(function: str, a: Resident, device: Device, check_finite: bool) -> tuple[Float64, Float64]:
+    """Determinants of a stack on the device."""
+    found = resident.together(device, DET, (a,), check_finite)
+    if found is None:
+        stack = resident.flat(a)
+        members = (Matrix._of(resident.member(stack, index)) for index in range(stack.shape[0]))
+        sign, logarithm = np.transpose([_of_one(function, matrix, device, check_finite) for matrix in members])
+        return sign, logarithm
+    sign, logarithm = kernel.of_figures(found.figures)
+    for index, forms, careful, given in resident.to_be_mended(device, DET, (a,), found):
+        values = walk(OPERATIONS[function], forms, careful, {"A": given[0]}, CARE)
+        sign[index], logarithm[index] = values["sign"], values["logarithm"]
     return sign, logarithm
 
 
 def _of_one(function: str, a: Matrix | Array, device: Device, check_finite: bool) -> tuple[Any, Any]:
     if isinstance(a, np.ndarray):
-        must_fit_a_texture(function, a, device)
-    try:
-        results = device.run(whole((Form.of(a),), device.limits), A=stored(a))
-    except OutOfMemoryError as error:
-        raise out_of_memory(function, a, error) from None
-    if check_finite and "largest_A" in results:
-        refuse_nonfinite_largest(function, "A", results["largest_A"])
-    factors = Factors.of(device, (a.shape[0], a.shape[1]), results)
-    if remedies.trusted(factors, lambda: 1.0):
-        return sign_and_log(factors.diagonal[0], factors.pivots, sum(map(np.sum, factors.exponents)))
-    if not all_finite(results["largest_A"] if isinstance(a, Matrix) else a):  # let through on purpose
-        return np.nan, np.nan
-    host = a.numpy() if isinstance(a, Matrix) else a
-    return remedies.determinant(remedies.on_device(device), host)
+        must_fit_a_texture(function, a.shape, device.limits)
+    forms = (Form.of(a),)
+    perform = on_device(device, kernel.whole(forms, device.limits), function, {"A": "A"} if check_finite else None)
+    with explained(function, a):
+        values = walk(OPERATIONS[function], forms, perform, {"A": stored(a)})
+    return values["sign"], values["logarithm"]

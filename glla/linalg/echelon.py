@@ -7,14 +7,16 @@ from typing import Any
 import numpy as np
 
 from glla.array.array import Matrix, upload
-from glla.array.convert import finite_result, is_one_of
+from glla.array.convert import LARGEST, Array, finite_result, is_one_of
 from glla.errors import OptionError, real
-from glla.gl import Device
-from glla.linalg import gauss_jordan
-from glla.linalg.operands import device_of, known_variant, operand, two_dimensional
+from glla.gl import Device, DeviceLike
+from glla.linalg.operands import device_of, known_variant, operand, run, stored, two_dimensional
 from glla.linalg.results import RREF
+from glla.linalg.walk import on_device, walk
 from glla.operations import OPERATIONS
 from glla.operations.elimination import pivot
+from glla.operations.elimination import rref as kernel
+from glla.passes import Form
 from glla.registry import public
 
 
@@ -25,9 +27,9 @@ def rref(
     pivoting: str = "harmonic",
     *,
     variant: str | None = None,
-    device: Device | None = None,
+    device: DeviceLike | None = None,
     check_finite: bool = True,
-) -> RREF:
+) -> RREF[Matrix] | RREF[Array]:
     """Reduced row echelon form and pivot columns.
 
     Parameters
@@ -45,8 +47,8 @@ def rref(
         How a step chooses its two pivot rows; see `glla.operations.elimination.pivot`.
     variant : str, optional
         A key of ``glla.operations.elimination.rref.VARIANTS``, ``rank2`` or ``blocked``; by default the shape decides.
-    device : Device, optional
-        Where to compute.
+    device : Device, str or int, optional
+        Where to compute: a device, or its name (see `glla.gl.named_device`).
     check_finite : bool
         Refuse NaN and infinity, in `a` and in the result.
 
@@ -88,10 +90,53 @@ def rref(
     if tol is not None and not tol >= 0:
         raise OptionError(f"rref: tol must be at least 0, got {tol!r}")
     if 0 in value.shape:
-        return RREF(value.copy() if isinstance(value, Matrix) else np.zeros(value.shape, dtype=np.float32), ())
+        return RREF(value.copy(), ()) if isinstance(value, Matrix) else RREF(np.zeros_like(value), ())
     target = device_of("rref", device, value)
-    result, pivots = gauss_jordan.reduced(value, target, tol, pivoting, variant, check_finite)
+    result, pivots = _reduced(value, target, tol, pivoting, variant, check_finite)
     if isinstance(value, Matrix):
         return RREF(result if isinstance(result, Matrix) else upload(result, target), pivots)
     array = result.numpy() if isinstance(result, Matrix) else result
     return RREF(finite_result("rref", array, check_finite), pivots)
+
+
+def _reduced(
+    a: Array | Matrix, device: Device, tol: float | None, pivoting: str, variant: str | None, check_finite: bool
+) -> tuple[Matrix | Array, tuple[int, ...]]:
+    """Reduce a matrix, not empty; give the form, on the device or on the host, and its pivot columns."""
+    forms = (Form.of(a),)
+    plan = kernel.whole(forms, device.limits, variant=variant, pivoting=pivoting, tol=tol is not None)
+    limit = None if tol is None else np.array([min(float(tol), LARGEST)])
+    names = {"A": "A"} if isinstance(a, Matrix) and check_finite else None
+    given = {"A": stored(a), "tol": limit, "pivoting": pivoting}
+    values = walk(OPERATIONS["rref"], forms, on_device(device, plan, "rref", names), given)
+    return values["R"], values["leading"]
+
+
+def eliminated(
+    a: Matrix | Array, limits: tuple[float, float], pivoting: str, device: Device
+) -> tuple[Matrix | Array, tuple[int, ...], tuple[float, float, float]]:
+    """Run one elimination of `rref`, with one pivoting and nothing to fall back on; synchronises.
+
+    Parameters
+    ----------
+    a : Matrix or ndarray of float32
+        Not empty.
+    limits : (float, float)
+        Absolute and relative tolerance, see ``lib/threshold.glsl``.
+    pivoting : str
+        A key of `glla.operations.elimination.pivot.NORMS`.
+    device : Device
+        Where.
+
+    Returns
+    -------
+    (Matrix or ndarray, tuple of int, (float, float, float))
+        The result, where `a` was, its pivot columns, and its health: smallest ratio, largest entry met (``partial``:
+        largest sum of magnitudes in a column), smallest norm.
+    """
+    shape = a.shape[0], a.shape[1]
+    tolerances = np.array([limits], dtype=np.float32)
+    plan = kernel.let_through(Form.of(a), device.limits, pivoting)
+    results = run(device, plan, {"A": a, "tolerances": tolerances})
+    pivots, (ratio, largest, smallest) = kernel.records(results, shape, pivoting)
+    return results["R"], pivots, (float(ratio), float(largest), float(smallest))

@@ -8,19 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.array.array import Matrix, upload
-from glla.array.convert import Array, all_finite, finite_result, is_one_of
-from glla.errors import OptionError, OutOfMemoryError, ShapeError
-from glla.gl import Device
-from glla.linalg import remedies
-from glla.linalg.factors import accepted
-from glla.linalg.members import factors_need_care
-from glla.linalg.operands import device_of, known_variant, operand, refuse_nonfinite_largest, stored, two_dimensional
-from glla.linalg.remedies import size_near_one
+from glla.array.convert import Array, finite_result, is_one_of
+from glla.errors import OptionError, ShapeError
+from glla.gl import Device, DeviceLike
+from glla.linalg import resident
+from glla.linalg.operands import device_of, known_variant, operand, stored, two_dimensional
 from glla.linalg.results import PLU
-from glla.linalg.routes import batched, must_fit_a_texture, out_of_memory
+from glla.linalg.routes import batched, doubtful, explained
+from glla.linalg.walk import on_device, walk
 from glla.operations import OPERATIONS
 from glla.operations.elimination import pivot
 from glla.operations.elimination import plu as kernel
+from glla.operations.routes import must_fit_a_texture
 from glla.passes import Form
 from glla.registry import public
 
@@ -33,9 +32,9 @@ def plu(
     pivoting: str = "partial",
     *,
     variant: str | None = None,
-    device: Device | None = None,
+    device: DeviceLike | None = None,
     check_finite: bool = True,
-) -> PLU:
+) -> PLU[Matrix] | PLU[Array]:
     """PLU factorisation A = P @ L @ U, as `scipy.linalg.lu`.
 
     Parameters
@@ -97,61 +96,26 @@ def plu(
         parts: list[Any] = [np.tril(lu[:, :k], -1) + np.eye(m, k, dtype=np.float32), np.triu(lu[:k])]
         if isinstance(value, Matrix):
             parts = [upload(part, target) for part in parts]
-    elif isinstance(value, Matrix):
-        parts = [Matrix(target, results[name], shape) for name, shape in (("L", (m, k)), ("U", (k, n)))]
     else:
         parts = [results["L"], results["U"]]
-    P = kernel.permutation_matrix(pivots, m) if "P" not in results else Matrix(target, results["P"], (m, m))
+    P: Any = results["P"] if "P" in results else kernel.permutation_matrix(pivots, m)
     if isinstance(value, Matrix):
         return PLU(P if isinstance(P, Matrix) else upload(P, target), *parts)
     return PLU(P, *(finite_result("plu", array, check_finite) for array in parts))
 
 
 def _factors(
-    function: str,
-    a: Array | Matrix,
-    pivoting: str,
-    variant: str | None,
-    device: Device,
-    check_finite: bool,
-    tried: str | None = None,
+    function: str, a: Array | Matrix, pivoting: str, variant: str | None, device: Device, check_finite: bool
 ) -> tuple[dict[str, Any], Pivots]:
     """Factor one matrix, not empty; give the results of the plan, or the packed factors as ``lu``, and the pivots."""
-    shape, k, packed = (a.shape[0], a.shape[1]), min(a.shape), function == "lu_factor"
+    packed, forms = function == "lu_factor", (Form.of(a),)
     if isinstance(a, np.ndarray):
-        must_fit_a_texture(function, a, device) if packed else None
-    plan = kernel.whole((Form.of(a),), device.limits, variant=variant, pivoting=pivoting, packed=packed)
-    results = device.run(plan, A=stored(a))
-    if isinstance(a, Matrix) and check_finite:
-        refuse_nonfinite_largest(function, "A", results["largest_A"])
-    scale = float(results["largest_A"].flat[0])
-    if pivoting != "partial" and not accepted(results["health_read"], scale, shape):
-        return _factors(function, a, "partial", variant, device, check_finite, pivoting)
-    pivots = kernel.exchanges(results["exchanges"], k)
-    if size_near_one(scale) and scale > 0 and float(results["largest_U"].flat[0]) / scale <= pivot.allowed_growth(k):
-        return results, pivots
-    if not (np.isfinite(scale) and scale > 0) if isinstance(a, Matrix) else not (all_finite(a) and a.any()):
-        return results, pivots  # let through on purpose, or zero
-    host = a.numpy() if isinstance(a, Matrix) else a
-    first = tried or pivoting
-    names = [first, *(name for name in pivot.NORMS if name != first)]
-    care = remedies.factors(function, host, names, _again(device, first, variant), check_finite)
-    return {"lu": care.lu}, care.pivots
-
-
-def _again(device: Device, first: str, variant: str | None) -> remedies.Again:
-    """Give what factors a scaled array with one pivoting after another."""
-
-    def factored(scaled: Array, pivoting: str) -> tuple[Array, Pivots]:
-        shape = (scaled.shape[0], scaled.shape[1])
-        own = variant if pivoting == first else None
-        plan = kernel.care(Form(shape), device.limits, pivoting, own, (), False)
-        results = device.run(plan, A=scaled)
-        if pivoting != "partial" and not accepted(results["health_read"], float(results["largest_A"].flat[0]), shape):
-            results = device.run(kernel.care(Form(shape), device.limits, "partial", own, (), False), A=scaled)
-        return results["LU"], kernel.exchanges(results["exchanges"], min(shape))
-
-    return factored
+        must_fit_a_texture(function, a.shape, device.limits) if packed else None
+    plan = kernel.whole(forms, device.limits, variant=variant, pivoting=pivoting, packed=packed)
+    names = {"A": "A"} if isinstance(a, Matrix) and check_finite else None
+    given = {"A": stored(a), "pivoting": pivoting, "function": function, "check_finite": check_finite}
+    values = walk(OPERATIONS[function], forms, on_device(device, plan, function, names), given)
+    return values, values["piv"]
 
 
 def _known_pivoting(function: str, pivoting: str, variant: str | None) -> None:
@@ -177,9 +141,9 @@ def lu_factor(
     pivoting: str = "partial",
     *,
     variant: str | None = None,
-    device: Device | None = None,
+    device: DeviceLike | None = None,
     check_finite: bool = True,
-) -> tuple[Any, NDArray[np.int32]]:
+) -> tuple[Matrix, NDArray[np.int32]] | tuple[Array, NDArray[np.int32]]:
     """Packed PLU factors and LAPACK's pivots, as `scipy.linalg.lu_factor`.
 
     Parameters
@@ -220,12 +184,14 @@ def lu_factor(
     if value.ndim < 2:
         raise ShapeError(f"lu_factor: A must be at least two-dimensional, got shape {value.shape}; reshape it")
     _known_pivoting("lu_factor", pivoting, variant)
+    if isinstance(value, Matrix) and value.size and value.ndim > 2:
+        return _of_residents(value, pivoting, variant, device_of("lu_factor", device, value), check_finite)
     if isinstance(value, Matrix) and value.size:
         target = device_of("lu_factor", device, value)
         results, pivots = _factors("lu_factor", value, pivoting, variant, target, check_finite)
         if "lu" in results:
             return upload(results["lu"], target), pivots
-        return Matrix(target, results["LU"], value.shape), pivots
+        return results["LU"], pivots
     piv = np.zeros((*value.shape[:-2], min(value.shape[-2:])), dtype=np.int32)
     if isinstance(value, Matrix):
         return value.copy(), piv
@@ -237,24 +203,46 @@ def lu_factor(
     return finite_result("lu_factor", lu, check_finite), piv
 
 
+def _of_residents(
+    a: Matrix, pivoting: str, variant: str | None, device: Device, check_finite: bool
+) -> tuple[Matrix, Pivots]:
+    """Factor a stack on the device: together where they are small, else one by one."""
+    operation, operands = OPERATIONS["lu_factor"], (resident.spread(a, a.shape[:-2]),)
+    plain = pivoting == "partial" and variant is None
+    found = resident.together(device, operation, operands, check_finite) if plain else None
+    shape = (*a.shape[:-2], min(a.shape[-2:]))
+    if found is None or found.matrices is None:
+        pivots: list[Pivots] = []
+
+        def factored(index: int, one: Matrix) -> Matrix:
+            lu, piv = lu_factor(one, pivoting, variant=variant, check_finite=check_finite)
+            pivots.append(piv)
+            assert isinstance(lu, Matrix)
+            return lu
+
+        packed = resident.one_by_one(operands, factored)
+        return resident.shaped(packed, a.shape), np.stack(pivots).reshape(shape)
+    exchanges, fixes = kernel.exchanges_of(found.figures), {}
+    for index, _, _, given in resident.to_be_mended(device, operation, operands, found):
+        fixes[index], exchanges[index] = _packed(given[0], pivoting, variant, device, check_finite)
+    return resident.shaped(resident.mended(found.matrices, fixes), a.shape), exchanges.reshape(shape)
+
+
 def _stack(a: Array, pivoting: str, variant: str | None, device: Device, check_finite: bool) -> tuple[Array, Pivots]:
     """Factor a stack: together where they are small, else one by one."""
-    (m, n), k = a.shape[1:], min(a.shape[1:])
     records = None
     if pivoting == "partial" and variant is None:
-        records = batched(device, OPERATIONS["lu_factor"], (a,), m * n + 3 * k)
+        records = batched(device, OPERATIONS["lu_factor"], (a,))
     if records is None:
         each = [_packed(matrix, pivoting, variant, device, check_finite) for matrix in a]
         return np.stack([pair[0] for pair in each]), np.stack([pair[1] for pair in each])
-    packed, exchanges = records[:, : m * n].reshape(a.shape), records[:, m * n + 2 * k :].astype(np.int32)
-    for index in factors_need_care(a, packed):
+    packed, exchanges = records[0], kernel.exchanges_of(records[1])
+    for index, _, _ in doubtful(device, OPERATIONS["lu_factor"], (a,), *records):
         packed[index], exchanges[index] = _packed(a[index], pivoting, variant, device, check_finite)
     return packed, exchanges
 
 
 def _packed(a: Array, pivoting: str, variant: str | None, device: Device, check_finite: bool) -> tuple[Array, Pivots]:
-    try:
+    with explained("lu_factor", a):
         results, pivots = _factors("lu_factor", a, pivoting, variant, device, check_finite)
-    except OutOfMemoryError as error:
-        raise out_of_memory("lu_factor", a, error) from None
     return results["lu" if "lu" in results else "LU_read"], pivots

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,29 +10,42 @@ from numpy.typing import NDArray
 
 from glla.array.array import Matrix
 from glla.array.convert import Array, as_float32, as_real, checked_device, is_one_of, refuse_nonfinite
+from glla.array.value import Resident
 from glla.errors import DeviceMismatchError, NonFiniteError, OptionError, ShapeError
-from glla.gl import Device, Texture, default_device
+from glla.gl import Device, DeviceLike, default_device
 from glla.operations import Operation
+from glla.passes import Plan
 
 
-def device_of(function: str, device: Device | None, *values: Any) -> Device:
+def device_of(function: str, device: DeviceLike | None, *values: Any) -> Device:
     """Device to work on: that of the matrices among the operands, the one asked for, or the default one."""
+    found = checked_device(function, device)
     for value in values:
         if isinstance(value, Matrix):
-            if device is not None and value.device is not device:
+            if found is not None and value.device is not found:
                 raise DeviceMismatchError(f"{function}: operands must live on one device; pass numpy() of one of them")
-            device = value.device
-    return checked_device(function, device) or default_device()
+            found = value.device
+    return found or default_device()
 
 
 def operand(function: str, name: str, value: Any, check_finite: bool) -> Array | Matrix:
-    """Take a Matrix as it is, and anything else as an array of float32."""
-    return value if isinstance(value, Matrix) else as_float32(function, name, value, check_finite)
+    """Take an Array of float32 as it is, one of another type converted, and anything else as an array of the host."""
+    if isinstance(value, Matrix):
+        return value.astype("float32", copy=False)
+    return as_float32(function, name, value, check_finite)
 
 
-def stored(value: Array | Matrix) -> Array | Texture:
-    """Give an operand as plans take it: an array, or the texture as it lies, transposed or not."""
+def stored(value: Any) -> Any:
+    """Give an operand as plans take it: of an Array the texture as it lies, transposed or not; else itself."""
     return value.value.texture if isinstance(value, Matrix) else value
+
+
+def run(device: Device, plan: Plan, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Run a plan on arrays of the host, Arrays and textures; results that are arrays on the device are Arrays."""
+    found: dict[str, Any] = device.run(plan, **{name: stored(values[name]) for name in plan.operands})
+    for name, layout in plan.layouts.items():
+        found[name] = Matrix._of(Resident.lying(device, found[name], layout))
+    return found
 
 
 def row(value: Any) -> Any:

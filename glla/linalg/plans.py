@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from glla.errors import ContextError, OptionError
-from glla.gl import Device, default_device
+from glla.gl import DeviceLike, named_device
 from glla.operations import OPERATIONS
 from glla.operations.routes import shown
 from glla.passes import PLAIN, Limits, Plan
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def plan(
-    operation: str, *forms: Any, device: Device | None = None, limits: Limits | None = None, **options: Any
+    operation: str, *forms: Any, device: DeviceLike | None = None, limits: Limits | None = None, **options: Any
 ) -> Plan:
     """Plan of an operation: what the function of this name would run, as data.
 
@@ -25,14 +25,16 @@ def plan(
     operation : str
         A key of `glla.operations.OPERATIONS`: ``"matmul"``, ``"solve"``, ...
     *forms : tuple of int, Form, array or Matrix
-        Of the operands. A pair of numbers stands for a float32 matrix in the host's memory; more numbers for a stack.
-    device : Device, optional
-        For which: its limits, and what was tuned on it. By default the default device, or plain OpenGL 3.3 where none
-        can be had.
+        Of the operands. A pair of numbers stands for a float32 matrix in the host's memory; more numbers for a stack;
+        one for a vector, where the function takes vectors.
+    device : Device, str or int, optional
+        For which, or its name (see `glla.gl.named_device`): its limits, and what was tuned on it. By default the
+        default device, or plain OpenGL 3.3 where none can be had.
     limits : Limits, optional
         In place of a device.
     **options
-        Of the operation: ``variant="virtual_cube"``, ``pivoting="harmonic"``, ``parameters=(("UNROLL", 4),)``.
+        Of the operation: ``variant="virtual_cube"``, ``pivoting="harmonic"``, ``parameters=(("UNROLL", 4),)``. With
+        ``stop=3`` the plan is that of the first steps of a factorisation on the device, which no function runs.
 
     Returns
     -------
@@ -45,6 +47,8 @@ def plan(
         Unknown operation or option; shapes that do not fit.
     LimitError
         It needs more than the limits allow.
+    ContextError
+        The device that is named does not open.
 
     Examples
     --------
@@ -77,7 +81,7 @@ def plan(
 
 
 def explain(
-    operation: str | Plan, *forms: Any, device: Device | None = None, limits: Limits | None = None, **options: Any
+    operation: str | Plan, *forms: Any, device: DeviceLike | None = None, limits: Limits | None = None, **options: Any
 ) -> Explanation:
     """Say in words what a call would run: loops, passes, what each reads, draws and costs, and what may come after.
 
@@ -116,15 +120,17 @@ def explain(
     return in_words(operation)
 
 
-def _target(device: Device | None, limits: Limits | None) -> tuple[str, Limits, int | None]:
+def _target(device: DeviceLike | None, limits: Limits | None) -> tuple[str, Limits, int | None]:
     """What a plan is made for, in words, its limits, and the bytes that are left where there is a cap on them."""
     if limits is not None:
         kind = "a software rasteriser" if limits.software else "a GPU"
         size = f"textures of up to {limits.texture_size} texels a side"
         return f"OpenGL {version(limits.opengl)} on {kind}, {size}", limits, None
     try:
-        found = device or default_device()
+        found = named_device("plan", device)
     except ContextError:
+        if device is not None:
+            raise
         return "plain OpenGL 3.3, as no device can be had here", PLAIN, None
     tuned = ", tuned" if found.limits.tuned else ""
     return f"{found.info.renderer}, OpenGL {version(found.limits.opengl)}{tuned}", found.limits, found.room

@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from glla.array.array import Matrix, upload
+from glla.array import arithmetic
+from glla.array.array import Matrix
 from glla.array.convert import Array, finite_result
+from glla.array.value import from_array, packs
 from glla.errors import DTypeError, OptionError, OptionTypeError, ShapeError
-from glla.gl import Device
+from glla.gl import Device, DeviceLike
 from glla.linalg import tiling
-from glla.linalg.operands import column, device_of, known_variant, operand, row, stored, two_dimensional
+from glla.linalg.operands import column, device_of, known_variant, operand, row, run
 from glla.linalg.routes import batched
 from glla.operations import OPERATIONS, tiles
 from glla.operations.matmul import KERNEL
@@ -29,9 +31,9 @@ def matmul(
     *,
     out: Any = None,
     variant: str | None = None,
-    device: Device | None = None,
+    device: DeviceLike | None = None,
     check_finite: bool = True,
-) -> Any:
+) -> Matrix | Array:
     """Matrix product with the semantics of `numpy.matmul`.
 
     Parameters
@@ -48,15 +50,16 @@ def matmul(
         A key of ``glla.operations.matmul.VARIANTS``, for example ``inner_product`` or ``virtual_cube``; `glla variants`
         lists them. The products of a stack are then made one by one. By default `glla.operations.matmul.choose`
         decides.
-    device : Device, optional
-        By default the device of a Matrix among the operands, or the default device.
+    device : Device, str or int, optional
+        A device, or its name (see `glla.gl.named_device`). By default that of a Matrix among the operands, or the
+        default device.
     check_finite : bool
         Refuse NaN and infinity, in the operands and in the result.
 
     Returns
     -------
     ndarray of float32, shape (..., m, n), or Matrix
-        An array synchronises, a Matrix does not. The product of a Matrix and a 1-D array is a 1-D array.
+        An array synchronises, an Array does not.
 
     Raises
     ------
@@ -87,41 +90,37 @@ def matmul(
            [39.]], dtype=float32)
     """
     known_variant("matmul", OPERATION, variant)
-    left = operand("matmul", "A", a, check_finite)
-    right = operand("matmul", "B", b, check_finite)
+    left = a if isinstance(a, Matrix) else operand("matmul", "A", a, check_finite)
+    right = b if isinstance(b, Matrix) else operand("matmul", "B", b, check_finite)
     for name, one in (("A", left), ("B", right)):
         if one.ndim == 0:
             raise ShapeError(f"matmul: {name} must have at least one dimension, got a scalar; use * to scale")
     if isinstance(left, Matrix) or isinstance(right, Matrix):
         if out is not None:
-            raise OptionError("matmul: out must be None beside a Matrix, the result is a Matrix too; use its numpy()")
-        return _beside_a_matrix(left, right, variant, device, check_finite)
+            raise OptionError("matmul: out must be None beside an Array, the result is an Array too; use its numpy()")
+        return _beside_an_array(left, right, variant, device)
     return finite_result("matmul", _of_arrays(left, right, out, variant, device), check_finite)
 
 
-def _beside_a_matrix(
-    a: Array | Matrix, b: Array | Matrix, variant: str | None, device: Device | None, check_finite: bool
-) -> Any:
-    left, right = row(a), column(b)
-    two_dimensional("matmul", "A", left)
-    two_dimensional("matmul", "B", right)
+def _beside_an_array(a: Array | Matrix, b: Array | Matrix, variant: str | None, device: DeviceLike | None) -> Matrix:
+    """Multiply on a device: two matrices that fit it by one plan, uploads included; everything else as values."""
     target = device_of("matmul", device, a, b)
-    OPERATION.check(forms_of((left, right)))
-    if left.size * right.size == 0 or 0 in left.shape:
-        empty = np.zeros((left.shape[0], right.shape[1]), dtype=np.float32)
-        result = upload(empty, target)
-    else:
-        result = Matrix(target, _run(target, left, right, variant), (left.shape[0], right.shape[1]))
-    return result if a.ndim == b.ndim else finite_result("matmul", result.numpy().reshape(-1), check_finite)
+    matrices = all(packs(one.shape, one.dtype.name, target) for one in (a, b))
+    if not matrices or 0 in (*a.shape, *b.shape):
+        left, right = (one.value if isinstance(one, Matrix) else from_array(one, target) for one in (a, b))
+        return Matrix._of(arithmetic.product("matmul", left, right, variant))
+    OPERATION.check(forms_of((a, b)))
+    product: Matrix = _run(target, a, b, variant)
+    return product
 
 
 def _run(device: Device, a: Array | Matrix, b: Array | Matrix, variant: str | None) -> Any:
     """Multiply two matrices that fit the device, wherever they lie."""
     plan = OPERATION.whole(forms_of((a, b)), device.limits, variant=variant)
-    return device.run(plan, **dict(zip(plan.operands, (stored(a), stored(b)), strict=True)))["C"]
+    return run(device, plan, dict(zip(plan.operands, (a, b), strict=True)))["C"]
 
 
-def _of_arrays(a: Array, b: Array, out: Any, variant: str | None, device: Device | None) -> Any:
+def _of_arrays(a: Array, b: Array, out: Any, variant: str | None, device: DeviceLike | None) -> Any:
     left, right = row(a), column(b)
     if left.shape[-1] != right.shape[-2]:
         raise ShapeError(f"matmul: inner dimensions must agree, got A {a.shape} and B {b.shape}")
@@ -173,9 +172,9 @@ def _target(
 def _products(a: Array, b: Array, variant: str | None, device: Device, out: Array) -> None:
     """Multiply two stacks of as many matrices."""
     m, k, n = out.shape[1], a.shape[2], out.shape[2]
-    records = None if variant is not None else batched(device, OPERATION, (a, b), m * n)
+    records = None if variant is not None else batched(device, OPERATION, (a, b))
     if records is not None:
-        out[...] = records.reshape(out.shape)
+        out[...] = records[0]
         return
     for left, right, result in zip(a, b, out, strict=True):
         if tiles.fits_whole(KERNEL, m, k, n, device.limits, device.room, variant):

@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.array.html import of_array, of_host
+from glla.passes.html import folded, line
+
+Value = TypeVar("Value")
+"""Of the matrices: arrays of NumPy, or a `glla.Matrix`."""
+
+MOST_PIVOTS = 20
+"""Pivots that a notebook shows, at most."""
 
 
-class RREF(NamedTuple):
+def _part(matrix: Any) -> str:
+    return of_host(matrix) if isinstance(matrix, np.ndarray) else of_array(matrix)
+
+
+class RREF(NamedTuple, Generic[Value]):
     """What `rref` returns.
 
     Attributes
@@ -16,11 +32,17 @@ class RREF(NamedTuple):
         Columns of the leading ones; the rank is their number.
     """
 
-    matrix: Any
+    matrix: Value
     pivots: tuple[int, ...]
 
+    def _repr_html_(self) -> str:
+        """Show it in a notebook. Of a matrix on a device it reads the corners back: synchronises."""
+        pivots, more = ", ".join(map(str, self.pivots[:MOST_PIVOTS])), len(self.pivots) - MOST_PIVOTS
+        listed = f"rank {len(self.pivots)}, pivots: {pivots or 'none'}{f' ... {more} more' if more > 0 else ''}"
+        return line("reduced row echelon form") + _part(self.matrix) + line(listed)
 
-class PLU(NamedTuple):
+
+class PLU(NamedTuple, Generic[Value]):
     """What `plu` returns: A = P @ L @ U.
 
     Attributes
@@ -33,13 +55,44 @@ class PLU(NamedTuple):
         Upper trapezoidal.
     """
 
-    P: Any
-    L: Any
-    U: Any
+    P: Value
+    L: Value
+    U: Value
+
+    def _repr_html_(self) -> str:
+        """Show it in a notebook. Of matrices on a device it reads the corners back: synchronises."""
+        parts = zip(("P: permutation", "L: unit lower", "U: upper"), self, strict=True)
+        return line("A = P @ L @ U") + "".join(folded(name, _part(part), unfolded=True) for name, part in parts)
 
 
 class SlogdetResult(NamedTuple):
     """What `slogdet` returns: det(A) = sign * exp(logabsdet)."""
 
-    sign: Any
-    logabsdet: Any
+    sign: np.float32 | NDArray[np.float32]
+    logabsdet: np.float32 | NDArray[np.float32]
+
+
+class RefinedSolution(np.ndarray[Any, np.dtype[np.float64]]):
+    """A float64 solution that says how it was reached.
+
+    Attributes
+    ----------
+    iterations : int
+        Corrections that were applied to the first solution.
+    backward_error : float
+        max_i abs(b - A x)_i / (abs(A) abs(x) + abs(b))_i in float64: x solves a system whose entries differ from
+        those given by no more than this relative amount each.
+    """
+
+    iterations: int
+    backward_error: float
+
+    def __array_finalize__(self, source: Any) -> None:
+        self.iterations = getattr(source, "iterations", 0)
+        self.backward_error = getattr(source, "backward_error", float("nan"))
+
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        """Give what is computed from a solution back as a plain array or scalar: it is no solution any more."""
+        if array is self:  # computed in place
+            return self
+        return np.asarray(array)[()]

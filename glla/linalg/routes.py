@@ -6,25 +6,29 @@ pieces. Where not even one of them does, the matrices go one by one, and then pe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from math import prod
+from traceback import clear_frames
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glla.array.convert import Array
-from glla.errors import LimitError, OutOfMemoryError, ShapeError
+from glla.errors import OutOfMemoryError, ShapeError
 from glla.gl import Device
 from glla.linalg.operands import column, matching
+from glla.linalg.walk import Perform, on_device
 from glla.operations import Operation
 from glla.operations.routes import batch_plan
-from glla.passes import Plan, forms_of
+from glla.passes import Forms, HostArray, Plan, forms_of, texture
 
 
 def batched(
-    device: Device, operation: Operation, operands: Sequence[Array], length: int, **options: Any
-) -> Array | None:
+    device: Device, operation: Operation, operands: Sequence[Array], **options: Any
+) -> tuple[Array, Array] | None:
     """Send stacks through one plan, in as few pieces as fit. Synchronises.
 
     Parameters
@@ -35,21 +39,21 @@ def batched(
         Which.
     operands : sequence of ndarray of float32
         Stacks with as many members each.
-    length : int
-        Elements of the record of a member.
     **options
         Of the operation.
 
     Returns
     -------
-    ndarray of float32, shape (members, length), or None
-        The records; None where the members go one by one: they are large, or not even one fits the memory.
+    (ndarray of float32, ndarray of float32) or None
+        The matrices and the figures of the records, see `Batch.parted`; None where the members go one by one: they are
+        large, or not even one fits the memory.
     """
     forms = forms_of(operands)
-    most = operation.batch.most(forms, device.limits) if operation.batch is not None else 0
-    if not most:
+    batch = operation.batch
+    most = batch.most(forms, device.limits) if batch is not None else 0
+    if batch is None or not most:
         return None
-    count, first = len(operands[0]), 0
+    count, first, length = len(operands[0]), 0, batch.length(forms)
     records = np.empty((count, length), dtype=np.float32)
     while first < count:
         left = -(-(count - first) // most)
@@ -62,18 +66,22 @@ def batched(
             if end - first == 1:
                 return None  # tiles, or blocks of columns, may need less
             most = (end - first) // 2
-    return records
+    return batch.parted(forms, records)
 
 
 def _piece(device: Device, plan: Plan, length: int, operands: Sequence[Array]) -> Array:
     """Lay the operands out one after the other, run the plan, read the records."""
-    storage = plan.slots["raw"]
-    elements = np.empty(storage.height * storage.width, dtype=np.float32)
+    slot = plan.slots["raw"]
+    elements = np.empty(slot.size if isinstance(slot, HostArray) else slot.nbytes // 4, dtype=np.float32)
     start = 0
     for operand in operands:
         elements[start : start + operand.size].reshape(operand.shape)[...] = operand
         start += operand.size
     elements[start:] = 0
+    if isinstance(slot, HostArray):
+        found: Array = device.run(plan, raw=elements)["records"]
+        return found.reshape(-1, length)
+    storage = texture(slot)
     uploaded = device.write(elements.reshape(storage.height, storage.width))
     try:
         result = device.run(plan, raw=uploaded)["records"]
@@ -82,6 +90,31 @@ def _piece(device: Device, plan: Plan, length: int, operands: Sequence[Array]) -
     records = device.read(result).reshape(-1)[: len(operands[0]) * length]
     result.release()
     return records.reshape(-1, length)
+
+
+def doubtful(
+    device: Device,
+    operation: Operation,
+    operands: tuple[Array, ...],
+    *records: Array,
+    places: NDArray[np.intp] | None = None,
+    **options: Any,
+) -> Iterator[tuple[int, Forms, Perform]]:
+    """Members of a stack for which another plan comes: their places, if not given, forms, and what runs that plan.
+
+    The plan is the one that `glla.plan` shows after that of the stack.
+    """
+    batch = operation.batch
+    assert batch is not None
+    if places is None:
+        assert batch.doubtful is not None
+        places = batch.doubtful(operands, *records, **options)
+    for index in places:
+        forms = forms_of([part[index] for part in operands])
+        one = tuple(replace(form, shape=(1, *form.shape)) for form in forms)
+        (then,) = batch.plan(one, device.limits, **options).after
+        assert then.plan is not None
+        yield int(index), forms, on_device(device, then.plan())
 
 
 def stacked(results: Iterable[Array]) -> Array:
@@ -126,26 +159,19 @@ def in_stacks(
     return result[..., 0] if b.ndim == 1 else result
 
 
-def must_fit_a_texture(function: str, a: Array, device: Device) -> None:
-    """Raise LimitError for a matrix that is larger than a texture: only right-hand sides are streamed."""
-    most = 2 * device.limits.texture_size
-    if len(a) > most:
-        raise LimitError(
-            f"{function}: A must fit a texture, so be of order {most} at most on this device, got {a.shape}; only "
-            "right-hand sides are cut into blocks",
-            len(a),
-            most,
-        )
-
-
 def streams(device: Device, columns: int) -> bool:
     """Whether right-hand sides go block by block: they are more than a texture holds, or there is a cap on memory."""
     return columns > 2 * device.limits.texture_size or device.room is not None
 
 
-def out_of_memory(function: str, a: Any, error: OutOfMemoryError) -> OutOfMemoryError:
-    """Error for a matrix that does not fit the device's memory with its factors."""
-    return OutOfMemoryError(
-        f"{function}: A {a.shape} must fit the device's memory with its factors, only right-hand sides are cut "
-        f"into blocks; raise its max_bytes, or release matrices ({error})"
-    )
+@contextmanager
+def explained(function: str, a: Any) -> Iterator[None]:
+    """Say what a matrix is that does not fit the device's memory with its factors."""
+    try:
+        yield
+    except OutOfMemoryError as error:
+        clear_frames(error.__traceback__)  # whoever keeps the error must not keep the matrices
+        raise OutOfMemoryError(
+            f"{function}: A {a.shape} must fit the device's memory with its factors, only right-hand sides are cut "
+            f"into blocks; raise its max_bytes, or release matrices ({error})"
+        ) from None

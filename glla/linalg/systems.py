@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from glla.array import arithmetic
 from glla.array.array import Matrix, upload
-from glla.array.convert import Array, all_finite, as_float32, finite_result
-from glla.errors import OptionError, OutOfMemoryError, ShapeError, SingularMatrixError
-from glla.gl import Device
+from glla.array.convert import Array, all_finite, as_float32, finite_result, refuse_nonfinite
+from glla.array.value import Resident
+from glla.errors import OptionError, ShapeError, SingularMatrixError
+from glla.gl import Device, DeviceLike
 from glla.gl.observe import host_step
-from glla.linalg import condition, remedies, tiling
-from glla.linalg.factors import Factors, factorise, from_pivots, member_of_stack
-from glla.linalg.members import solutions_need_care
+from glla.linalg import resident, tiling
+from glla.linalg.factors import factorise, from_pivots
 from glla.linalg.operands import (
     as_float64,
     column,
@@ -24,16 +26,25 @@ from glla.linalg.operands import (
     refuse_nonfinite_largest,
     square,
     stored,
-    two_dimensional,
 )
-from glla.linalg.refine import RefinedSolution
-from glla.linalg.routes import batched, in_stacks, must_fit_a_texture, out_of_memory, stacked, streams
-from glla.operations import OPERATIONS, care
+from glla.linalg.results import RefinedSolution
+from glla.linalg.routes import (
+    batched,
+    doubtful,
+    explained,
+    in_stacks,
+    stacked,
+    streams,
+)
+from glla.linalg.walk import on_device, walk
+from glla.operations import OPERATIONS, care, trust
 from glla.operations import factors as plans
+from glla.operations import lu_scaling as scaling
 from glla.operations import lu_solve as substitution
+from glla.operations import solve as kernel
 from glla.operations.elimination.plu import permutation_of
-from glla.operations.scaling import scaling
-from glla.operations.solve import whole
+from glla.operations.routes import must_fit_a_texture
+from glla.operations.trust import member_of_stack
 from glla.passes import forms_of
 from glla.registry import public
 
@@ -51,9 +62,9 @@ def solve(
     refine: bool = False,
     equilibrate: bool = True,
     *,
-    device: Device | None = None,
+    device: DeviceLike | None = None,
     check_finite: bool = True,
-) -> Any:
+) -> Matrix | Array | RefinedSolution:
     """Solve A x = b with the semantics of `numpy.linalg.solve`.
 
     Parameters
@@ -94,7 +105,7 @@ def solve(
     -----
     Error: norm(b - A x) / ((norm(A) norm(x) + norm(b)) n u) stays below 30, u = 2^-24; with `refine` the componentwise
     backward error in float64 is below 1e-14. Where entries grow, or come near float32's limits, the system is solved
-    again with care, see `glla.linalg.remedies`. Cost: 2/3 n^3 + 2 n^2 k flop. Passes: up to order 256 about 5/8 n for
+    again with care, see `glla.operations.care`. Cost: 2/3 n^3 + 2 n^2 k flop. Passes: up to order 256 about 5/8 n for
     one system and 9/8 n for a whole stack, see `glla.linalg.stacks`; else about 1.5 n for the factors (more where they
     are made in blocks), and those of `lu_solve`.
     Sources: Brodtkorb 2007, section 4.1.3; LAPACK gesvx (equilibration); Higham 2002, chapter 12 (refinement).
@@ -111,14 +122,11 @@ def solve(
     rhs = operand("solve", "b", b, check_finite)
     square("solve", "A", matrix)
     if isinstance(matrix, Matrix) or isinstance(rhs, Matrix):
-        two_dimensional("solve", "A", matrix)
-        two_dimensional("solve", "b", column(rhs))
+        if rhs.ndim == 0:
+            raise ShapeError("solve: b must have at least one dimension, got a scalar")
         matching("solve", matrix, rhs)
         target = device_of("solve", device, matrix, rhs)
-        x = _solve("solve", matrix, column(rhs), equilibrate, target, check_finite)
-        if rhs.ndim == 2:
-            return x if isinstance(x, Matrix) else upload(x, target)
-        return finite_result("solve", (x.numpy() if isinstance(x, Matrix) else x)[:, 0], check_finite)
+        return _beside_an_array(matrix, rhs, equilibrate, target, check_finite)
 
     def every(lefts: Array, rights: Array, stack: Index) -> Array:
         target = device_of("solve", device)
@@ -132,24 +140,85 @@ def solve(
     return finite_result("solve", result, check_finite)
 
 
+def _beside_an_array(
+    a: Array | Matrix, b: Array | Matrix, equilibrate: bool, device: Device, check_finite: bool
+) -> Matrix:
+    """Solve where an operand is on the device: the solution stays there."""
+    right = column(b)
+    if a.ndim == right.ndim == 2:
+        x = _solve("solve", a, right, equilibrate, device, check_finite)
+        found = x if isinstance(x, Matrix) else upload(x, device)
+        return found if b.ndim == 2 else found.reshape(-1)
+    left, right = (one if isinstance(one, Matrix) else upload(one, device) for one in (a, right))
+    stack = resident.broadcast("solve", left, right)
+    shape = (*stack, *right.shape[-2:])
+    if 0 in shape:
+        return upload(np.empty(shape, dtype=np.float32), device)
+    if left.ndim == 2 or left.size == left.shape[-1] ** 2:  # one A for all: one system with many right-hand sides
+        rank = len(shape)
+        spread = Matrix._of(arithmetic.broadcast(right.value, shape))
+        wide = spread.transpose((rank - 2, *range(rank - 2), rank - 1))
+        x = _solve(
+            "solve", left.reshape(left.shape[-2:]), wide.reshape(shape[-2], -1), equilibrate, device, check_finite
+        )
+        found = x if isinstance(x, Matrix) else upload(x, device)
+        result = found.reshape(wide.shape).transpose((*range(1, rank - 1), 0, rank - 1))
+    else:
+        operands = resident.spread(left, stack), resident.spread(right, stack)
+        result = resident.shaped(_stack("solve", operands, equilibrate, device, stack, check_finite), shape)
+    return result if b.ndim > 1 else result[..., 0]
+
+
+def _stack(
+    function: str,
+    operands: tuple[Resident, ...],
+    equilibrate: bool,
+    device: Device,
+    stack: Index,
+    check_finite: bool,
+) -> Resident:
+    """Solve a stack of systems on the device: together where they are small, else one by one."""
+    operation = OPERATIONS[function]
+    found = resident.together(device, operation, operands, check_finite, equilibrate=equilibrate)
+
+    def place(index: int) -> Index:
+        return tuple(int(i) for i in np.unravel_index(index, stack))
+
+    if found is None or found.matrices is None:
+        return resident.one_by_one(
+            operands,
+            lambda index, a, b=None: _solve(function, a, b, equilibrate, device, check_finite, place(index)),
+        )
+    fixes = {}
+    for index, forms, careful, given in resident.to_be_mended(
+        device, operation, operands, found, equilibrate=equilibrate
+    ):
+        values = _values(function, given, member_of_stack(place(index)))
+        fixes[index] = walk(operation, forms, careful, values, care.CARE)["X"]
+    return resident.mended(found.matrices, fixes)
+
+
 def _together(
     function: str, a: Array, b: Array | None, equilibrate: bool, device: Device, stack: Index
 ) -> Array | None:
     """Solve a stack of small systems by one plan; None if they go one by one. Without `b` it is the identity."""
-    n = a.shape[1]
-    columns = n if b is None else b.shape[2]
     operation, operands = OPERATIONS["inv" if b is None else "solve"], (a,) if b is None else (a, b)
-    records = batched(device, operation, operands, n * (columns + 3), equilibrate=equilibrate)
+    records = batched(device, operation, operands, equilibrate=equilibrate)
     if records is None:
         return None
-    x = records[:, : n * columns].reshape(-1, n, columns)
-    u, largest, squares = np.moveaxis(records[:, n * columns :].reshape(-1, 3, n), 1, 0)
-    for index in np.flatnonzero(solutions_need_care(a, b, equilibrate, u, largest, squares)):
-        right = np.eye(n, dtype=np.float32) if b is None else b[index]
-        if np.isfinite(a[index]).all() and np.isfinite(right).all():
+    x = records[0]
+    for index, forms, careful in doubtful(device, operation, operands, *records, equilibrate=equilibrate):
+        given = [part[index] for part in operands]
+        if all(np.isfinite(part).all() for part in given):
             place = tuple(int(i) for i in np.unravel_index(index, stack))
-            x[index] = _with_care(function, a[index], right, equilibrate, device, place)
+            values = _values(function, given, member_of_stack(place))
+            x[index] = walk(OPERATIONS[function], forms, careful, values, care.CARE)["X"]
     return x
+
+
+def _values(function: str, operands: Sequence[Any], member: str) -> dict[str, Any]:
+    """What is known of a system before anything ran."""
+    return {**dict(zip("AB", operands, strict=False)), "function": function, "member": member}
 
 
 def _solve(
@@ -164,49 +233,22 @@ def _solve(
     """Solve one system that fits the device; the solution is where it was found. Without `b` it is the identity."""
     if b is not None and 0 in b.shape:
         return b.copy()
-    inverse = b is None
     given = (a,) if b is None else (a, b)
-    plan = whole(forms_of(given), device.limits, equilibrate=equilibrate, inverse=inverse)
-    results = device.run(plan, **dict(zip(plan.operands, map(stored, given), strict=True)))
-    if check_finite:
-        for name in "AB":
-            if f"largest_{name}" in results:
-                refuse_nonfinite_largest(function, name.lower() if name == "B" else name, results[f"largest_{name}"])
-    order = a.shape[0]
-    factors = Factors.of(device, (order, order), results)
-    x = results["X"]
-    if isinstance(x, np.ndarray):
-        found: Matrix | Array = x
-    else:
-        found = Matrix(device, x, (order, order if b is None else b.shape[1]))
-
-    def scale() -> float:
-        return float(results["largest_A"].flat[0]) if isinstance(a, Matrix) else float(np.max(np.abs(a)))
-
-    if remedies.trusted(factors, scale) and (b is None or _near_one(b, results)):
-        factors.check_regular(function, member_of_stack(index))
-        return found
-    if not all(_finite(name, one, results) for name, one in zip("AB", given, strict=False)):
-        return found  # let through on purpose
-    left = a.numpy() if isinstance(a, Matrix) else a
-    right = np.eye(order, dtype=np.float32) if b is None else b.numpy() if isinstance(b, Matrix) else b
-    return _with_care(function, left, right, equilibrate, device, index)
+    forms = forms_of(given)
+    plan = kernel.whole(forms, device.limits, equilibrate=equilibrate, inverse=b is None)
+    perform = on_device(device, plan, function, {"A": "A", "B": "b"} if check_finite else None)
+    x = walk(OPERATIONS[function], forms, perform, _values(function, list(map(stored, given)), member_of_stack(index)))[
+        "X"
+    ]
+    return x  # type: ignore[no-any-return]
 
 
-def _finite(name: str, operand: Matrix | Array, results: dict[str, Any]) -> bool:
-    """Tell whether an operand is finite; of a Matrix the plan has read back the largest entry."""
-    return all_finite(results[f"largest_{name}"] if isinstance(operand, Matrix) else operand)
-
-
-def _near_one(b: Matrix | Array, results: dict[str, Any]) -> bool:
-    """Tell whether right-hand sides need no scaling on the host."""
-    if isinstance(b, Matrix):
-        return remedies.size_near_one(float(results["largest_B"].flat[0]))
-    return remedies.largest_near_one(b)
-
-
-def _with_care(function: str, a: Array, b: Array, equilibrate: bool, device: Device, index: Index = ()) -> Array:
-    return remedies.solve(remedies.on_device(device), function, a, b, equilibrate, member_of_stack(index))
+def _with_care(function: str, a: Array, b: Array, equilibrate: bool, device: Device, index: Index) -> Array:
+    forms = forms_of((a, b))
+    plan = care.care(care.System(len(a), b.shape[1], device.limits), forms, equilibrate)
+    values = _values(function, (a, b), member_of_stack(index))
+    x: Array = walk(OPERATIONS[function], forms, on_device(device, plan), values, care.CARE)["X"]
+    return x
 
 
 def _solve_arrays(
@@ -215,17 +257,15 @@ def _solve_arrays(
     """Solve for all columns of `b`, or for the identity's; block by block where they are too many to go at once."""
     order = len(a)
     columns = order if b is None else b.shape[1]
-    must_fit_a_texture(function, a, device)
+    must_fit_a_texture(function, a.shape, device.limits)
     if not streams(device, columns):
         x = _solve(function, a, b, equilibrate, device, False, index)
         return x.numpy() if isinstance(x, Matrix) else x
-    try:
+    with explained(function, a):
         factors = factorise(upload(a, device), equilibrate_first=equilibrate)
-    except OutOfMemoryError as error:
-        raise out_of_memory(function, a, error) from None
     x = np.empty((order, columns), dtype=np.float32)
     blocks = tiling.columns_of_identity(order) if b is None else tiling.columns_of(b)
-    if remedies.trusted(factors, lambda: float(np.max(np.abs(a)))) and (b is None or remedies.largest_near_one(b)):
+    if factors.in_bounds(a) and (b is None or trust.largest_near_one(b)):
         factors.check_regular(function, member_of_stack(index))
         tiling.solve(factors, blocks, x)
     else:
@@ -235,35 +275,38 @@ def _solve_arrays(
     return x
 
 
-def _refined(a: Any, b: Any, equilibrate: bool, device: Device | None, check_finite: bool) -> RefinedSolution:
+def _refined(a: Any, b: Any, equilibrate: bool, device: DeviceLike | None, check_finite: bool) -> RefinedSolution:
     matrix, rhs = as_float64("solve", "A", a, check_finite), as_float64("solve", "b", b, check_finite)
     square("solve", "A", matrix)
+    if isinstance(a, Matrix) and check_finite:
+        refuse_nonfinite("solve", "A", matrix)
     target = device_of("solve", device, a, b)
-    outcomes: list[RefinedSolution] = []
+    outcomes: list[dict[str, Any]] = []
 
-    def one(left: NDArray[np.float64], right: NDArray[np.float64], index: tuple[int, ...] = ()) -> NDArray[np.float64]:
-        none = np.zeros((len(left), 1), dtype=np.int32), np.zeros((1, len(left)), dtype=np.int32)
-        rows, columns = _scaling(left) if equilibrate else none
-        scaled = as_float32("solve", "A", np.ldexp(left, -rows - columns), check_finite)
-        where, member = remedies.on_device(target), member_of_stack(index)
-        outcomes.append(remedies.refine(where, "solve", left, right, scaled, (rows, columns), member))
-        return outcomes[-1]
+    def one(left: NDArray[np.float64], right: NDArray[np.float64], index: Index) -> NDArray[np.float64]:
+        forms, n = forms_of((left, right)), len(left)
+        values = {**_values("solve", (left, right), member_of_stack(index)), "refine": True}
+        if not equilibrate:
+            values["scaled A"] = as_float32("solve", "A", left, check_finite)
+            values["row exponents"] = np.zeros((n, 1), dtype=np.int32)
+            values["column exponents"] = np.zeros((1, n), dtype=np.int32)
+        plan = kernel.whole(forms, target.limits, equilibrate=equilibrate, refine=True)
+        outcomes.append(walk(OPERATIONS["solve"], forms, on_device(target, plan), values))
+        x: NDArray[np.float64] = outcomes[-1]["X"]
+        return x
 
-    def every(lefts: NDArray[np.float64], rights: NDArray[np.float64], stack: tuple[int, ...]) -> NDArray[np.float64]:
+    def every(lefts: NDArray[np.float64], rights: NDArray[np.float64], stack: Index) -> NDArray[np.float64]:
         return np.stack([one(*system) for system in zip(lefts, rights, np.ndindex(stack), strict=True)])
 
     result: RefinedSolution
     result = in_stacks("solve", matrix, rhs, every, np.dtype(np.float64)).view(RefinedSolution)
-    result.iterations = max((outcome.iterations for outcome in outcomes), default=0)
-    result.backward_error = max((outcome.backward_error for outcome in outcomes), default=0.0)
+    result.iterations = max((outcome["iterations"] for outcome in outcomes), default=0)
+    result.backward_error = max((outcome["backward_error"] for outcome in outcomes), default=0.0)
     return result
 
 
-_scaling = host_step(care.SCALE)(scaling)
-
-
 @public(numpy="linalg.inv", namespace="inv")
-def inv(a: Any, *, device: Device | None = None, check_finite: bool = True) -> Any:
+def inv(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True) -> Matrix | Array:
     """Inverse with the semantics of `numpy.linalg.inv`.
 
     Parameters
@@ -305,6 +348,10 @@ def inv(a: Any, *, device: Device | None = None, check_finite: bool = True) -> A
     if isinstance(value, Matrix):
         if 0 in value.shape:
             return value.copy()
+        if value.ndim > 2:
+            stack = value.shape[:-2]
+            operands = (resident.spread(value, stack),)
+            return resident.shaped(_stack("inv", operands, True, target, stack, check_finite), value.shape)
         inverse = _solve("inv", value, None, True, target, check_finite)
         return inverse if isinstance(inverse, Matrix) else upload(inverse, target)
     if value.size == 0:
@@ -319,7 +366,7 @@ def inv(a: Any, *, device: Device | None = None, check_finite: bool = True) -> A
 
 
 @public()
-def rcond(a: Any, *, device: Device | None = None, check_finite: bool = True) -> Any:
+def rcond(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True) -> np.float32 | Array:
     """Reciprocal condition number in the 1-norm, as LAPACK's `getrf` and `gecon` estimate it.
 
     Near 1 for a matrix whose systems lose no digits, below 6e-8 for one that float32 cannot tell from a singular one;
@@ -368,10 +415,20 @@ def rcond(a: Any, *, device: Device | None = None, check_finite: bool = True) ->
     if isinstance(value, Matrix) and check_finite:
         refuse_nonfinite_largest("rcond", "A", array)
     if array.shape[-1]:
-        must_fit_a_texture("rcond", array.reshape(-1, n, n)[0], target)
-    where = remedies.on_device(target)
-    results = [condition.reciprocal(where, one) if all_finite(one) else np.nan for one in array.reshape(-1, n, n)]
+        must_fit_a_texture("rcond", array.reshape(-1, n, n)[0].shape, target.limits)
+    results = [_rcond(one, target) for one in array.reshape(-1, n, n)]
     return np.array(results, dtype=np.float32).reshape(stack)[()]
+
+
+def _rcond(a: Array, device: Device) -> float:
+    """Reciprocal condition number of one matrix; of one of zeros it is 0, of one that is not finite it is NaN."""
+    if not all_finite(a):
+        return np.nan
+    if not a.any():
+        return 0.0
+    operation, forms = OPERATIONS["rcond"], forms_of((a,))
+    result: float = walk(operation, forms, on_device(device, operation.whole(forms, device.limits)), {"A": a})["rcond"]
+    return result
 
 
 @public()
@@ -380,9 +437,9 @@ def lu_solve(
     b: Any,
     trans: int = 0,
     *,
-    device: Device | None = None,
+    device: DeviceLike | None = None,
     check_finite: bool = True,
-) -> Any:
+) -> Matrix | Array:
     """Solve A x = b from the factors of A, as `scipy.linalg.lu_solve`.
 
     Parameters
@@ -441,26 +498,14 @@ def lu_solve(
     if exchanges.shape != factors.shape[:-1] or not whole or ((exchanges < 0) | (exchanges >= n)).any():
         raise OptionError(f"lu_solve: piv must be {n} row numbers from 0 to {n - 1}, got {piv!r}")
     if isinstance(factors, Matrix) or isinstance(rhs, Matrix):
-        two_dimensional("lu_solve", "lu", factors)
-        two_dimensional("lu_solve", "b", column(rhs))
-        if rhs.size == 0:
-            return rhs if isinstance(rhs, Matrix) else rhs.copy()
         target = device_of("lu_solve", device, factors, rhs)
-        x = _lu_solve(factors, exchanges, column(rhs), trans, target, check_finite)
-        if rhs.ndim == 2:
-            return x if isinstance(x, Matrix) else upload(x, target)
-        return finite_result("lu_solve", (x.numpy() if isinstance(x, Matrix) else x)[:, 0], check_finite)
+        return _lu_solve_beside(factors, exchanges, rhs, trans, target, check_finite)
 
-    def every(lefts: Array, rights: Array, stack: tuple[int, ...], swaps: NDArray[np.integer]) -> Array:
+    def every(lefts: Array, rights: Array, stack: Index, swaps: NDArray[np.integer]) -> Array:
         target = device_of("lu_solve", device)
-        _refuse_zeros(np.diagonal(lefts, axis1=1, axis2=2).reshape(*stack, n))
-        if not (remedies.largest_near_one(np.triu(lefts)) and remedies.largest_near_one(rights)):
-            return remedies.within_range(
-                lefts, rights, lambda lu, b: each(lu, b, swaps, target) if 0 not in b.shape else b
-            )
-        return each(lefts, rights, swaps, target)
-
-    def each(lefts: Array, rights: Array, swaps: NDArray[np.integer], target: Device) -> Array:
+        _refuse_zeros(lefts, np.diagonal(lefts, axis1=1, axis2=2).reshape(*stack, n))
+        if 0 in rights.shape:
+            return rights
         together = _substituted(target, lefts, rights, permutation_of(swaps, n), trans)
         if together is not None:
             return together
@@ -470,29 +515,49 @@ def lu_solve(
     return finite_result("lu_solve", result, check_finite)
 
 
+def _lu_solve_beside(
+    lu: Array | Matrix, piv: NDArray[np.integer], b: Array | Matrix, trans: int, device: Device, check_finite: bool
+) -> Matrix:
+    """Solve from factors where an operand is on the device: the solution stays there."""
+    if lu.ndim == 2 and b.ndim < 3 and b.size:
+        x = _lu_solve(lu, piv, column(b), trans, device, check_finite)
+        found = x if isinstance(x, Matrix) else upload(x, device)
+        return found if b.ndim == 2 else found.reshape(-1)
+    left, right = (one if isinstance(one, Matrix) else upload(one, device) for one in (lu, column(b)))
+    stack = resident.broadcast("lu_solve", left, right)
+    if 0 in (*stack, *right.shape):
+        return upload(np.empty((*stack, *b.shape[-2:]) if b.ndim > 1 else b.shape, dtype=np.float32), device)
+    swaps = np.broadcast_to(piv, (*stack, piv.shape[-1])).reshape(-1, piv.shape[-1])
+    operands = resident.spread(left, stack), resident.spread(right, stack)
+    solved = resident.one_by_one(
+        operands, lambda index, lus, rhs: _lu_solve(lus, swaps[index], rhs, trans, device, check_finite)
+    )
+    result = resident.shaped(solved, (*stack, *right.shape[-2:]))
+    return result if b.ndim > 1 else result[..., 0]
+
+
 def _substituted(device: Device, lu: Array, b: Array, order: NDArray[np.intp], trans: int) -> Array | None:
     """Solve with a stack of small factors; None if they go one by one. Rows are put in order on the host."""
     right = b if trans else np.take_along_axis(b, order[:, :, np.newaxis], axis=1)
-    length = b.shape[1] * b.shape[2]
-    records = batched(device, OPERATIONS["lu_solve"], (lu, right), length, transposed=trans != 0)
+    records = batched(device, OPERATIONS["lu_solve"], (lu, right), transposed=trans != 0)
     if records is None:
         return None
-    x = records.reshape(b.shape)
+    x = records[0]
     return np.take_along_axis(x, np.argsort(order)[:, :, np.newaxis], axis=1) if trans else x
 
 
 def _lu_solve_arrays(lu: Array, piv: NDArray[np.integer], b: Array, trans: int, device: Device) -> Array:
     """Solve for all columns of `b`, block by block where they are too many to go at once."""
-    must_fit_a_texture("lu_solve", lu, device)
+    must_fit_a_texture("lu_solve", lu.shape, device.limits)
     if not streams(device, b.shape[1]):
         whole_: Any = _lu_solve(lu, piv, b, trans, device, False)
         return whole_.numpy() if isinstance(whole_, Matrix) else whole_
-    try:
-        factors = from_pivots(upload(lu, device), piv)
-    except OutOfMemoryError as error:
-        raise out_of_memory("lu_solve", lu, error) from None
+    left, right, exponents = host_step(scaling.SCALE)(scaling.scaled)(lu, b)
+    with explained("lu_solve", lu):
+        factors = from_pivots(upload(left, device), piv)
     x = np.empty(b.shape, dtype=np.float32)
-    tiling.solve(factors, tiling.columns_of(b), x, transposed=trans != 0)
+    tiling.solve(factors, tiling.columns_of(right), x, transposed=trans != 0)
+    (x,) = host_step(scaling.BACK)(scaling.scaled_back)(x, exponents)
     return x
 
 
@@ -504,24 +569,16 @@ def _lu_solve(
     device: Device,
     check_finite: bool,
 ) -> Matrix | Array:
-    plan = substitution.whole(forms_of((lu, b)), device.limits, transposed=trans != 0)
+    forms = forms_of((lu, b))
+    plan = substitution.whole(forms, device.limits, transposed=trans != 0)
     given = {"LU": stored(lu), "B": stored(b), "pivots": plans.pivot_records(piv)}
-    results = device.run(plan, **given)
-    if check_finite:
-        for name, operand_ in (("LU", "lu"), ("B", "b")):
-            if f"largest_{name}" in results:
-                refuse_nonfinite_largest("lu_solve", operand_, results[f"largest_{name}"])
-    _refuse_zeros(results["diagonal"].reshape(-1, 4)[:, :2].reshape(-1)[: lu.shape[0]])
-    x = results["X"]
-    return x if isinstance(x, np.ndarray) else Matrix(device, x, (b.shape[0], b.shape[1]))
+    names = {"LU": "lu", "B": "b"} if check_finite else None
+    x = walk(OPERATIONS["lu_solve"], forms, on_device(device, plan, "lu_solve", names), given)["X"]
+    return x  # type: ignore[no-any-return]
 
 
-def _refuse_zeros(diagonal: Array) -> None:
-    """Raise if U has a zero on its diagonal, in any matrix of a stack."""
-    if (diagonal != 0).all():
-        return
-    *member, place = (int(i) for i in np.argwhere(diagonal == 0)[0])
-    raise SingularMatrixError(
-        f"lu_solve: Singular matrix{member_of_stack(tuple(member))}: U is zero at place {place} of its diagonal; "
-        "the system has no unique solution"
-    )
+def _refuse_zeros(lu: Array, diagonal: Array) -> None:
+    """Raise if U has a zero on its diagonal, before anything runs."""
+    verdict = substitution.settle(forms_of((lu,)), "", {"diagonal": diagonal})
+    if isinstance(verdict, SingularMatrixError):
+        raise verdict

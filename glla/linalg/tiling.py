@@ -36,6 +36,7 @@ from glla.gl import Device, Download, Uploads
 from glla.linalg.factors import Factors
 from glla.operations.matmul import KERNEL
 from glla.operations.tiles import Tiling, choose, columns_at_once, starts
+from glla.passes import texture
 
 Watch = Callable[[str, int], None]
 """Called after each step of a tile with its name and the tile's number: "upload", "compute" and "read back" when it is
@@ -73,7 +74,7 @@ class _Results:
 
     def queue(self, tile: int, result: Matrix, target: Array) -> None:
         """Queue the read-back of a tile, and fetch the one before."""
-        download = self._device.download_later(result.texture, result.shape)
+        download = self._device.download_later(result.texture, result.value.matrix)
         self._watch("read back", tile)
         try:
             self._fetch()
@@ -223,7 +224,7 @@ def solve(
         device.limits,
         device.room,
         lambda count: factors.solution(count, transposed),
-        factors.lu.texture.storage,
+        texture(factors.lu.texture.storage),
     )
     while True:
         try:

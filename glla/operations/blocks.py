@@ -5,14 +5,13 @@ A texture that holds a result is never drawn to again: putting a block in makes 
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from glla.operations.elementwise import WHOLE, Placement, spread
 from glla.passes import Draft, Plan, Uniform, matrix
+from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
 
 
-@lru_cache(maxsize=256)
+@cached_plan
 def gather(source: Shape, shape: Shape, origin: Shape = (0, 0), down: Shape = (1, 0), right: Shape = (0, 1)) -> Plan:
     """Plan that takes a block out of a matrix: result[i, j] = A[origin + i down + j right].
 
@@ -39,7 +38,7 @@ def gather(source: Shape, shape: Shape, origin: Shape = (0, 0), down: Shape = (1
     return draft.plan({"block": block})
 
 
-@lru_cache(maxsize=256)
+@cached_plan
 def assign(
     shape: Shape, count: Shape, first: Shape = (0, 0), step: Shape = (1, 1), placement: Placement = WHOLE
 ) -> Plan:

@@ -1,180 +1,489 @@
-"""What comes where the usual way must not be trusted: the stages of `glla.linalg.remedies`, as plans.
+"""What comes where the usual way of a system must not be trusted: the stages, and which of them comes when.
 
-care                  scale on the host, factor with partial pivoting
-complete pivoting     the same with the columns in another order
-probe                 solve for random numbers: how large is the inverse?
-look at the pivots    read the factors back, compare small pivots with their rounding errors
-substitute            solve for the right-hand sides
-refine                residual in float64 on the host, correction by the same factors; again and again
+The usual way (equilibrate on the device, partial pivoting, two substitutions) tells from a few figures when it must not
+be trusted: entries that grow, pivots that may be noise, values near float32's limits. The system then goes up a ladder:
+
+care                  Scale rows, columns and right-hand sides by powers of two on the host, which can hold denormals;
+                      factor with partial pivoting.
+probe                 No growth: is the inverse so large that a pivot may be nothing but rounding error?
+look at the pivots    Compare them with their rounding errors: the matrix may be singular.
+substitute            Solve. After growth the residual, in float64, says whether the solution is good all the same.
+refine                It is not, or entries of a right-hand side differ by more than float32's range: residual in
+                      float64, correction by the same factors; again and again.
+complete pivoting     That does not converge either: the columns are put into the order in which complete pivoting takes
+                      them. Then the same again; then an error.
+
+What it costs is of no concern: no random matrix gets here. `solve(refine=True)` begins with the second.
+
+Sources: Wilkinson 1961 (growth); Higham 2002, chapters 9 and 12.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.operations import factors
-from glla.operations.crossing import at_home, read_back, upload
+from glla.errors import ConvergenceError, NonFiniteError
+from glla.operations import factors, trust
+from glla.operations.corrections import Refinement, rescaled_residual, turned
+from glla.operations.crossing import at_home, read_back, texels_of, upload
 from glla.operations.elimination.complete import complete_order
-from glla.operations.elimination.noise import rounding_errors
-from glla.operations.scaling import scaling
-from glla.passes import Draft, Form, Forms, Limits, Next, Plan, host
-from glla.passes.layout import Shape
+from glla.operations.elimination.noise import UNIT_ROUNDOFF
+from glla.operations.scaling import Float64, Integers, scaling
+from glla.operations.verdict import Done, Go, Values, Verdict
+from glla.passes import Draft, Forms, HostArray, Limits, Next, Plan, Storage, matrix
+from glla.passes.cache import cached_plan
+from glla.passes.layout import texels
 
-SCALE, ORDER, ERRORS, RESIDUAL = (
+Array = NDArray[np.float32]
+
+SCALE, ORDER, ERRORS, SCALE_RESIDUAL, RESIDUAL = (
     "scale rows and columns by powers of two",
     "order of complete pivoting",
     "rounding errors of the pivots",
+    "scale the residual by powers of two",
     "residual in float64",
 )
 """Work of the host, by the words that a plan and a trace have for it."""
 
+CARE, COMPLETE, PROBE, LOOK, SUBSTITUTE, REFINE = (
+    "care",
+    "complete pivoting",
+    "probe",
+    "look at the pivots",
+    "substitute",
+    "refine",
+)
+"""Names of the stages."""
+
 GREW = "entries grew, or rows, columns or right-hand sides are beyond 2^-40 to 2^40"
 SMALL = "a pivot is small, or the inverse large"
-SINGULAR = "SingularMatrixError: a pivot may be nothing but rounding error"
-OVERFLOW = "NonFiniteError: the factors do not fit float32"
-DIVERGED = "ConvergenceError: entries grow too much"
+ZERO = Next("a pivot is zero", error="SingularMatrixError: names the pivot")
+SINGULAR = Next("a pivot is not above its rounding error", error="SingularMatrixError: names the pivot")
+DIVERGED = "ConvergenceError: the matrix is too ill-conditioned for float32 factors"
+
+GOOD = 8.0
+"""Largest normalised residual of a solution that needs no refinement."""
+
+SMALLEST_NORMAL = float(np.finfo(np.float32).tiny)
+"""Smallest normal float32; a GPU may take smaller numbers for zero."""
 
 
-def of_systems(forms: Forms, limits: Limits) -> tuple[Next, ...]:
+@dataclass(frozen=True)
+class System:
+    """A system whose stages these are.
+
+    Attributes
+    ----------
+    n, columns : int
+        Its order, and its right-hand sides.
+    limits : Limits
+        Of the device.
+    refine : bool
+        Whether a solution in float64 is asked for.
+    """
+
+    n: int
+    columns: int
+    limits: Limits
+    refine: bool = False
+
+    @property
+    def solved(self) -> tuple[Next, ...]:
+        """What comes once the factors stand."""
+        made = partial(refine if self.refine else substituted, self)
+        return (Next("the factors stand", REFINE if self.refine else SUBSTITUTE, made),)
+
+
+def of_systems(forms: Forms, limits: Limits, equilibrate: bool) -> tuple[Next, ...]:
     """What may come after a system was solved the usual way; with A alone it was inverted."""
     n, columns = forms[-1].matrix
+    own = System(n, columns, limits)
     return (
-        Next(GREW, "care", partial(care, n, columns, limits, forms=forms)),
-        Next(SMALL, "look at the pivots", partial(look, n, columns, limits, None)),
+        Next(GREW, CARE, partial(care, own, forms, equilibrate)),
+        Next(SMALL, LOOK, partial(look, own, False)),
+        ZERO,
     )
 
 
-def factored(
-    draft: Draft, source: str, shape: Shape, limits: Limits, pivoting: str = "partial", **options: object
-) -> factors.FactorSlots:
-    """Add upload and factorisation of an array of the host, and the read-back of the figures of its factors."""
-    a = upload(draft, source, shape, limits)
-    made = factors.factor(draft, a, shape, limits, pivoting=pivoting, **options)  # type: ignore[arg-type]
+# -- plans ------------------------------------------------------------------------------------------------------------
+
+
+@cached_plan
+def made_on_device(n: int, limits: Limits) -> Plan:
+    """Plan of the factors of an n x n array of the host, with U's diagonal read back."""
+    draft = Draft("factors")
+    a = upload(draft, draft.operand("A", HostArray((n, n))), (n, n), limits)
+    made = factors.factor(draft, a, (n, n), limits)
+    diagonal = factors.read_diagonal(draft, made)
+    return draft.plan({"LU": made.lu, "pivots": made.records, "diagonal": diagonal})
+
+
+def add_scaled(draft: Draft, forms: Forms, limits: Limits, equilibrate: bool = True) -> dict[str, str]:
+    """Add a system that is scaled on the host; what is on the device is read back. Without B it is the identity."""
+    n, columns = forms[-1].matrix
+    given = [at_home(draft, name, form, limits) for name, form in zip("AB", forms, strict=False)]
+    shapes = {"scaled A": (n, n), "row exponents": (n, 1), "column exponents": (1, n),
+              "scaled B": (n, columns), "sizes": (columns,)}  # fmt: skip
+    made = {name: draft.slot(name, HostArray(shape)) for name, shape in shapes.items()}
+    draft.host(SCALE, partial(scaled_system, equilibrate=equilibrate), tuple(given), tuple(made.values()))
     return made
 
 
-@lru_cache(maxsize=32)
-def made_on_device(n: int, limits: Limits, after: tuple[Next, ...] = ()) -> Plan:
-    """Plan of the factors of an n x n array of the host, with U's diagonal read back."""
-    draft = Draft("factors")
-    a = draft.operand("A", host((n, n)))
-    made = factored(draft, a, (n, n), limits)
-    diagonal = factors.read_diagonal(draft, made)
-    return draft.plan({**made.results, "diagonal": diagonal}, after=after)
-
-
-def care(n: int, columns: int, limits: Limits, complete: bool = False, forms: Forms = (), scaled: bool = True) -> Plan:
+@cached_plan
+def care(system: System, forms: Forms, equilibrate: bool = True) -> Plan:
     """Plan of the factors of a system that is scaled on the host first; what is on the device is read back."""
-    draft = Draft("complete pivoting" if complete else "care")
-    a, *_ = [at_home(draft, name, form, limits) for name, form in zip("AB", forms or (Form((n, n)),), strict=False)]
-    start = draft.slot("scaled A", host((n, n))) if complete or scaled else a
-    if complete:
-        draft.host(ORDER, _ordered, (a,), (start,), flops=2 * n**3 // 3)
-    elif scaled:
-        draft.host(SCALE, _scaled, (a,), (start,))
-    inner = made_on_device(n, limits)
-    made = draft.call("factors", inner, A=start)
-    further = Next("entries grew", "complete pivoting", partial(care, n, columns, limits, True))
-    grew = () if complete else (further,)
-    last = (Next("the factors are not finite", error=OVERFLOW),) if complete else ()
-    return draft.plan(made, after=(*grew, *last, _probe(n, columns, limits), _look(n, columns, limits)))
+    n, limits = system.n, system.limits
+    draft = Draft(CARE)
+    if system.refine and not equilibrate:
+        scaled, results = draft.operand("scaled A", HostArray((n, n))), {}
+    else:
+        results = add_scaled(draft, forms, limits, equilibrate)
+        scaled = results["scaled A"]
+    results |= draft.call("factors", made_on_device(n, limits), A=scaled)
+    after: tuple[Next, ...] = (
+        Next("entries grew, and a pivot is small or no number", COMPLETE, partial(complete, system)),
+        Next("no pivot is small", PROBE, partial(probe, system)),
+        Next("a pivot is small", LOOK, partial(look, system)),
+        ZERO,
+    )
+    if system.refine:
+        after += (Next("entries are not finite, which was let through", REFINE, partial(refine, system)),)
+    return draft.plan(results, after=after)
 
 
-def _probe(n: int, columns: int, limits: Limits) -> Next:
-    return Next("no pivot is small", "probe", partial(probe, n, columns, limits))
-
-
-def _look(n: int, columns: int, limits: Limits) -> Next:
-    return Next("a pivot is small", "look at the pivots", partial(look, n, columns, limits, columns))
-
-
-@lru_cache(maxsize=32)
-def probe(n: int, columns: int, limits: Limits) -> Plan:
-    """Plan of the solutions for random numbers, by factors that are there."""
-    draft = Draft("probe")
-    x = factors.probe(draft, factors.operands(draft, (n, n), False), limits)
+@cached_plan
+def complete(system: System) -> Plan:
+    """Plan of the factors of a scaled matrix with its columns in the order of complete pivoting."""
+    draft = Draft(COMPLETE)
+    results = add_complete(draft, draft.operand("scaled A", HostArray((system.n, system.n))), system.n, system.limits)
     return draft.plan(
-        {"probe_solutions": x},
+        results,
         after=(
-            Next("the inverse is large", "look at the pivots", partial(look, n, columns, limits, columns)),
-            Next(
-                "the inverse is large, and entries grew", "complete pivoting", partial(care, n, columns, limits, True)
-            ),
-            Next("the factors stand", "substitute", partial(substituted, n, columns, limits)),
-            Next("the factors stand, for refinement", "refine", partial(refine, n, columns, limits)),
+            Next("the factors are not finite", error="NonFiniteError: the factors do not fit float32"),
+            *(() if system.refine else (Next("nor were the first ones good", error=DIVERGED),)),
+            Next("no pivot is small", PROBE, partial(probe, system)),
+            Next("a pivot is small", LOOK, partial(look, system)),
+            ZERO,
         ),
     )
 
 
-def look(n: int, columns: int, limits: Limits, then: int | None) -> Plan:
-    """Plan of a close look at the pivots."""
-    draft = Draft("look at the pivots")
-    lu = factors.operands(draft, (n, n), False).lu
-    array = read_back(draft, lu, (n, n), limits, "LU of the host")
-    errors = draft.slot("errors", host((n,)))
-    draft.host(ERRORS, lambda lu: (rounding_errors(lu, np.arange(len(lu))),), (array,), (errors,), flops=4 * n**3)
-    singular = Next("a pivot is not above its rounding error", error=SINGULAR)
-    if then is None:
-        return draft.plan({"errors": errors}, after=(singular,))
-    substitute_ = Next("the factors stand", "substitute", partial(substituted, n, columns, limits))
-    refine_ = Next("the factors stand, for refinement", "refine", partial(refine, n, columns, limits))
-    return draft.plan({"errors": errors}, after=(singular, substitute_, refine_))
+def add_complete(draft: Draft, a: str, n: int, limits: Limits) -> dict[str, str]:
+    """Add the factors of a matrix of the host with its columns in the order of complete pivoting."""
+    ordered, order = draft.slot("A in order", HostArray((n, n))), draft.slot("order", HostArray((n,)))
+    draft.host(ORDER, _ordered, (a,), (ordered, order), flops=2 * n**3 // 3)
+    return {"order": order, **draft.call("factors", made_on_device(n, limits), A=ordered)}
 
 
-def substituted(n: int, columns: int, limits: Limits) -> Plan:
-    """Plan of the solution for right-hand sides of the host, by factors that are there."""
-    plan = solution(n, columns, limits)
-    draft = Draft("substitute")
-    slots = {name: draft.operand(name, plan.slots[name]) for name in plan.operands}
-    x = draft.call("solution", plan, **slots)["X"]
-    refine_ = Next(
-        "entries grew and the residual is above 8, or part of B was lost", "refine", partial(refine, n, columns, limits)
+@cached_plan
+def probe(system: System) -> Plan:
+    """Plan of the solutions for random numbers, by factors that are there."""
+    draft = Draft(PROBE)
+    x = factors.probe(draft, factors.operands(draft, (system.n, system.n), False), system.limits)
+    after = (
+        Next("the inverse is large", LOOK, partial(look, system)),
+        Next("the inverse is large, and entries grew", COMPLETE, partial(complete, system)),
+        *system.solved,
     )
-    return draft.plan({"X": x}, after=(refine_,))
+    return draft.plan({"probe_solutions": x}, after=after)
 
 
-@lru_cache(maxsize=32)
+@cached_plan
+def look(system: System, solve: bool = True) -> Plan:
+    """Plan of a close look at the pivots; then the system is solved, or it was before."""
+    draft = Draft(LOOK)
+    errors = add_look(draft, system.n, system.limits)
+    return draft.plan({"errors": errors}, after=(SINGULAR, *(system.solved if solve else ())))
+
+
+def add_look(draft: Draft, n: int, limits: Limits) -> str:
+    """Add the read-back of packed factors that are there, and the rounding errors of their small pivots."""
+    lu = draft.operand("LU", matrix((n, n)))
+    diagonal = draft.operand("diagonal", texels_of(Storage(texels(n), 1)))
+    array = read_back(draft, lu, (n, n), limits, "LU of the host")
+    errors = draft.slot("errors", HostArray((n,)))
+    draft.host(ERRORS, trust.errors_of_suspects, (array, diagonal), (errors,), flops=4 * n**3)
+    return errors
+
+
+@cached_plan
+def substituted(system: System) -> Plan:
+    """Plan of the solution for right-hand sides of the host, by factors that are there."""
+    draft = Draft(SUBSTITUTE)
+    x = _solution(draft, system, draft.operand("scaled B", HostArray((system.n, system.columns))))
+    return draft.plan(
+        {"X": x},
+        after=(
+            Next("entries grew and the residual is above 8, or part of B was lost", REFINE, partial(refine, system)),
+            Next("X is too small", error="NonFiniteError: the solution must fit float32"),
+        ),
+    )
+
+
+@cached_plan
 def solution(n: int, columns: int, limits: Limits, transposed: bool = False, equilibrated: bool = False) -> Plan:
     """Plan of A X = B from host to host, by factors that are there."""
     draft = Draft("solution")
     made = factors.operands(draft, (n, n), equilibrated)
-    b = upload(draft, draft.operand("B", host((n, columns))), (n, columns), limits)
+    b = upload(draft, draft.operand("B", HostArray((n, columns))), (n, columns), limits)
     x = factors.substitute(draft, made, b, columns, limits, transposed=transposed)
     return draft.plan({"X": read_back(draft, x, (n, columns), limits, "solution")})
 
 
-def refine(n: int, columns: int, limits: Limits) -> Plan:
-    """Plan of one correction: residual on the host, correction on the device."""
-    plan = solution(n, columns, limits)
-    draft = Draft("refine")
+def _solution(draft: Draft, system: System, b: str) -> str:
+    """Add the solution for right-hand sides of the host, by factors that are operands."""
+    plan = solution(system.n, system.columns, system.limits)
     slots = {name: draft.operand(name, plan.slots[name]) for name in plan.operands if name != "B"}
-    given = tuple(
-        draft.operand(name, host(shape))
-        for name, shape in (("A", (n, n)), ("X so far", (n, columns)), ("B", (n, columns)))
-    )
-    residual = draft.slot("residual", host((n, columns)))
-    draft.host(RESIDUAL, lambda a, x, b: (b - a @ x,), given, (residual,), flops=2 * n * n * columns)
-    x = draft.call("correction", plan, **slots, B=residual)["X"]
-    return draft.plan(
-        {"correction": x},
-        after=(
-            Next("the backward error went down, at most 40 times", "refine", partial(refine, n, columns, limits)),
-            Next(
-                "it does not come down, and entries grew", "complete pivoting", partial(care, n, columns, limits, True)
-            ),
-            Next("it does not come down", error=DIVERGED),
-        ),
-    )
+    return draft.call("solution", plan, **slots, B=b)["X"]
 
 
-def _scaled(a: NDArray[np.float32]) -> tuple[NDArray[np.float32]]:
+@cached_plan
+def refine(system: System) -> Plan:
+    """Plan of one correction, by factors that are there, and of the residual that is left."""
+    n, columns = system.n, system.columns
+    draft = Draft(REFINE)
+    shapes = {"A in float64": (n, n), "B in float64": (n, columns), "X so far": (n, columns), "residual": (n, columns),
+              "e": (n, 1), "f": (1, n)}  # fmt: skip
+    given = {name: draft.operand(name, HostArray(shape)) for name, shape in shapes.items()}
+    names = {"scaled residual": (n, columns), "sizes of the residual": (columns,)}
+    scaled, sizes = (draft.slot(name, HostArray(shape)) for name, shape in names.items())
+    draft.host(SCALE_RESIDUAL, rescaled_residual, (given["residual"], given["e"]), (scaled, sizes))
+    correction = _solution(draft, system, scaled)
+    made = tuple(draft.slot(name, HostArray((n, columns))) for name in ("corrected X", "residual left"))
+    inputs = (given["A in float64"], given["B in float64"], given["X so far"], correction, sizes, given["f"])
+    draft.host(RESIDUAL, turned, inputs, made, flops=2 * n * n * columns)
+    after: tuple[Next, ...] = (
+        Next("the backward error went down, at most 40 times", REFINE, partial(refine, system)),
+        Next("it does not come down, and entries grew", COMPLETE, partial(complete, system)),
+        Next("it does not come down", error=DIVERGED),
+    )
+    if not system.refine:
+        after += (Next("X is too small", error="NonFiniteError: the solution must fit float32"),)
+    return draft.plan(dict(zip(("corrected X", "residual left"), made, strict=True)), after=after)
+
+
+# -- work of the host -------------------------------------------------------------------------------------------------
+
+
+def scaled_system(a: NDArray[Any], b: NDArray[Any] | None = None, equilibrate: bool = True) -> tuple[Any, ...]:
+    """Scale a system by powers of two: A 2^-(e_i + f_j), and B likewise, its columns by their sizes, too.
+
+    Gives A in float32, e, f, B in float64, and the sizes.
+    """
     wide = a.astype(np.float64)
-    rows, columns = scaling(wide)
-    return (np.ldexp(wide, -rows - columns).astype(np.float32),)
+    rows, columns = scaling(wide) if equilibrate else _one_scale(wide)
+    rhs = np.ldexp((np.eye(len(a)) if b is None else b).astype(np.float64), -rows)
+    sizes = np.frexp(np.max(np.abs(rhs), axis=0, initial=0.0))[1]
+    return np.ldexp(wide, -rows - columns).astype(np.float32), rows, columns, np.ldexp(rhs, -sizes), sizes
 
 
-def _ordered(a: NDArray[np.float32]) -> tuple[NDArray[np.float32]]:
-    return (np.ascontiguousarray(a[:, complete_order(a)]),)
+def _one_scale(a: Float64) -> tuple[Integers, Integers]:
+    """Exponents, as those of `scaling`, that bring the largest entry of all near 1."""
+    e = np.full((len(a), 1), np.frexp(np.max(np.abs(a)))[1] - 1, dtype=np.int32)
+    return e, np.zeros((1, len(a)), dtype=np.int32)
+
+
+def _ordered(a: Array) -> tuple[Array, NDArray[np.intp]]:
+    order = complete_order(a)
+    return np.ascontiguousarray(a[:, order]), order
+
+
+# -- which stage comes when -------------------------------------------------------------------------------------------
+
+
+def settle(forms: Forms, stage: str, values: Values) -> Verdict:
+    """Decide what comes after a stage of a system, or of an inverse.
+
+    Parameters
+    ----------
+    forms : tuple of Form
+        Of A, and of B if there is one.
+    stage : str
+        That has run; "" for the plan of the call.
+    values : mapping
+        ``A`` and ``B``; ``function`` and ``member``, for messages; ``refine``; and all results so far.
+
+    Returns
+    -------
+    Verdict
+        `Done` has ``X`` where it was found on the host; of a refined solution also ``iterations`` and
+        ``backward_error``.
+    """
+    if not stage and not values.get("refine"):
+        return _usual(forms, values)
+    n = forms[0].shape[-1]
+    decide = {PROBE: _probed, LOOK: _looked, SUBSTITUTE: _substituted, REFINE: _refined}.get(stage, _factored)
+    return decide(values, stage, *trust.of_diagonal(values["diagonal"], n))
+
+
+def _usual(forms: Forms, values: Values) -> Verdict:
+    """After the usual way: its solution stands, or it must not be trusted."""
+    n = forms[0].shape[-1]
+    if trust.in_bounds(values, n) and (len(forms) == 1 or _right_near_one(values)):
+        u, largest = trust.of_diagonal(values["diagonal"], n)
+        small = trust.some_small(u, largest)
+        if small or trust.inverse_is_large(trust.norm_of_probes(values["probe_solutions"]), largest):
+            return _watched(values, u, {})
+        return Done()
+    if not all(trust.finite(values, name) for name, _ in zip("AB", forms, strict=False)):
+        return Done()  # let through on purpose
+    return Go(CARE)
+
+
+def _right_near_one(values: Values) -> bool:
+    """Tell whether right-hand sides need no scaling on the host."""
+    b = values["B"]
+    if isinstance(b, np.ndarray):
+        return trust.largest_near_one(b)
+    return trust.size_near_one(float(values["largest_B"].flat[0]))
+
+
+def _watched(values: Values, u: trust.Floats, known: Values) -> Verdict:
+    """Look at doubtful pivots closely, unless one of them is zero."""
+    zero = trust.zero_pivot(u)
+    return Go(LOOK, known) if zero is None else trust.singular(values["function"], len(u), zero, values["member"])
+
+
+def _factored(values: Values, stage: str, u: trust.Floats, largest: trust.Floats) -> Verdict:
+    """After the factors of the scaled system, with partial or with complete pivoting."""
+    last, refining = stage == COMPLETE, bool(values.get("refine"))
+    if refining and not (np.isfinite(values["A"]).all() and np.isfinite(values["B"]).all()):
+        return _begun({**values, "let": True})  # let through on purpose; it does not converge
+    growth = trust.growth(u, largest, float(np.max(np.abs(values["scaled A"]))))
+    grew = trust.grew(growth, len(u))
+    known = {"grew": grew, "last": last, "least": min(growth, values.get("least", np.inf))}
+    if np.isinf(growth):
+        if not last:
+            return Go(COMPLETE, known)
+        return trust.overflow(values["function"]) if refining else _hopeless({**values, **known})
+    if not trust.some_small(u, largest):
+        return Go(PROBE, known)
+    if grew and not last:
+        return Go(COMPLETE, known)
+    return _watched(values, u, known)
+
+
+def _probed(values: Values, stage: str, u: trust.Floats, largest: trust.Floats) -> Verdict:
+    if not trust.inverse_is_large(trust.norm_of_probes(values["probe_solutions"]), largest):
+        return _begin(values)
+    return Go(COMPLETE) if values["grew"] and not values["last"] else Go(LOOK)
+
+
+def _looked(values: Values, stage: str, u: trust.Floats, largest: trust.Floats) -> Verdict:
+    found = trust.first_noise(u, largest, values["errors"])
+    if found is not None:
+        return trust.singular(values["function"], len(u), found, values["member"])
+    return _begin(values) if "grew" in values else Done()
+
+
+def _begin(values: Values) -> Verdict:
+    """Once the factors stand."""
+    return _begun(values) if values.get("refine") else Go(SUBSTITUTE)
+
+
+def _order(values: Values) -> NDArray[np.intp]:
+    """Columns of A, as they were factored."""
+    order: NDArray[np.intp] = values["order"] if values.get("last") else np.arange(len(values["scaled A"]))
+    return order
+
+
+def _substituted(values: Values, stage: str, u: trust.Floats, largest: trust.Floats) -> Verdict:
+    a, b = values["scaled A"], values["scaled B"]
+    x = np.empty(b.shape)
+    x[_order(values)] = values["X"]
+    good = not values["grew"] or residual(a, x, b) <= GOOD
+    lost = bool(((b != 0) & (np.abs(b.astype(np.float32)) < SMALLEST_NORMAL)).any())  # beside larger ones, in a column
+    if good and not lost:
+        return _scaled_back(values, x)
+    return _begun({**values, "fallback": x if good else None})
+
+
+def _begun(values: Values) -> Verdict:
+    """Begin to refine: from zero."""
+    n = len(values["scaled A"])
+    if values.get("refine"):
+        order = np.arange(n) if values.get("let") else _order(values)
+        wide = np.asarray(values["A"])
+        a, b = (wide if values.get("let") else wide[:, order]), values["B"]
+        rows, columns = values["row exponents"], values["column exponents"][:, order]
+    else:
+        a, b = values["scaled A"][:, _order(values)].astype(np.float64), values["scaled B"]
+        rows, columns = np.zeros((n, 1), dtype=np.int32), np.zeros((1, n), dtype=np.int32)
+    x = np.zeros_like(b)
+    given = {"A in float64": a, "B in float64": b, "e": rows, "f": columns}
+    return _turn({**values, **given}, given, Refinement(), x, b - a @ x)
+
+
+def _refined(values: Values, stage: str, u: trust.Floats, largest: trust.Floats) -> Verdict:
+    return _turn(values, {}, values["refinement"], values["corrected X"], values["residual left"])
+
+
+def _turn(values: Values, given: Values, so_far: Refinement, x: Float64, residual: Float64) -> Verdict:
+    """Judge a solution of a refinement: it is good enough, another correction comes, or it got no better."""
+    now, pending = so_far.judged(values["A in float64"], values["B in float64"], x, residual)
+    known = {name: values[name] for name in ("let", "fallback") if name in values}
+    if pending is not None:
+        return Go(REFINE, {**given, **known, "refinement": now, "X so far": x, "residual": pending})
+    if not now.converged:
+        return _not_converged(values, now)
+    assert now.best is not None
+    back = now.best if values.get("let") else now.best[np.argsort(_order(values))]
+    if values.get("refine"):
+        return Done({"X": back, "iterations": now.iterations, "backward_error": now.best_error})
+    return _scaled_back(values, back)
+
+
+def _not_converged(values: Values, now: Refinement) -> Verdict:
+    if values.get("refine"):
+        if values.get("let") or values["last"] or not values["grew"]:
+            return now.error(values["function"])
+        return Go(COMPLETE)
+    if values["fallback"] is not None:
+        return _scaled_back(values, values["fallback"])
+    return _hopeless(values) if values["last"] else Go(COMPLETE)
+
+
+def _hopeless(values: Values) -> Verdict:
+    """After complete pivoting: what is left is an error."""
+    if np.isinf(values["least"]):
+        return trust.overflow(values["function"])
+    return ConvergenceError(
+        f"{values['function']}: entries grow {values['least']:.3g} times in the elimination{values['member']}, which "
+        "costs more digits than float32 has; use numpy.linalg"
+    )
+
+
+def _scaled_back(values: Values, y: Float64) -> Verdict:
+    """Give the solution of the system as it was; so small that float32 keeps not enough of it, it is an error."""
+    wide = np.ldexp(y, values["sizes"] - np.reshape(values["column exponents"], (-1, 1)))
+    x: Array = wide.astype(np.float32)
+    error, size = np.sum(np.abs(wide - x), axis=0), np.sum(np.abs(wide), axis=0)
+    lost = np.isfinite(error) & (error > GOOD * len(x) * UNIT_ROUNDOFF * size)
+    if not lost.any():
+        return Done({"X": x})
+    column = int(np.argmax(lost))
+    return NonFiniteError(
+        f"{values['function']}: the solution must fit float32, the largest entry of column {column}{values['member']} "
+        f"is {np.max(np.abs(wide[:, column])):.4g}, the smallest float32 1.401e-45; scale b up, and the solution down"
+    )
+
+
+def residual(a: NDArray[np.floating], x: Float64, b: NDArray[np.floating]) -> float:
+    """Largest norm(b - A x) / ((norm(A) norm(x) + norm(b)) n u) of a column, in the 1-norm and in float64.
+
+    Infinite where it is not a number. That of a solution of zeros for zeros is 0.
+
+    >>> residual(np.eye(2), np.ones((2, 1)), np.ones((2, 1)))
+    0.0
+    """
+    wide = np.asarray(a, dtype=np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        error = np.sum(np.abs(b - wide @ x), axis=0)
+        scale = np.max(np.sum(np.abs(wide), axis=0)) * np.sum(np.abs(x), axis=0) + np.sum(np.abs(b), axis=0)
+        ratios = error / np.where(scale == 0, 1.0, scale * len(wide) * UNIT_ROUNDOFF)
+    return float(np.max(np.where(np.isfinite(ratios), ratios, np.inf), initial=0.0))

@@ -6,7 +6,7 @@ telephones) drops a draw that a later one to the same target hides, and would be
 
 from __future__ import annotations
 
-from glla.passes import Block, Draft, PingPong, Plan, Region, Storage
+from glla.passes import Block, Buffer, Draft, PingPong, Plan, Region, Storage
 from glla.passes.layout import Shape
 
 SIDE = 64
@@ -67,7 +67,7 @@ def uniform_fetch(size: Shape, steps: int, rounds: int = 1) -> Plan:
     """Plan of reads from a uniform block: operand ``panel``, a row of `BLOCK_TEXELS`, result ``result``."""
     draft = Draft("ceiling_uniform_fetch")
     panel = draft.operand("panel", Storage(1, BLOCK_TEXELS))
-    buffer = draft.slot("panel_buffer", Storage(1, BLOCK_TEXELS, buffer=True))
+    buffer = draft.slot("panel_buffer", Buffer.of(Storage(1, BLOCK_TEXELS)))
     draft.transfer(panel, buffer)
     blocks = {"Panel": Block(buffer, 0, BLOCK_TEXELS)}
     targets = _two(draft, size)
@@ -118,7 +118,7 @@ def copies(size: Shape, steps: int) -> Plan:
     """Plan of copies of operand ``texture`` into a buffer, ``copied``."""
     draft = Draft("ceiling_copies")
     source = draft.operand("texture", Storage(*size))
-    target = draft.slot("copied", Storage(*size, buffer=True))
+    target = draft.slot("copied", Buffer.of(Storage(*size)))
     for _ in range(steps):
         draft.transfer(source, target)
     return draft.plan({"copied": target})

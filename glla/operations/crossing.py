@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from glla.operations import elementwise, packing
 from glla.operations.reduce import max_magnitude
-from glla.passes import Draft, Form, Limits, Storage, host, matrix
+from glla.passes import Draft, Form, HostArray, Limits, Storage, matrix, texture
 from glla.passes.layout import Shape
 
 Array = NDArray[np.float32]
@@ -30,13 +30,13 @@ def bring_in(draft: Draft, name: str, form: Form, limits: Limits, as_it_lies: bo
         ]
     if form.resident:
         return draft.operand(name, matrix(form.matrix))
-    return upload(draft, draft.operand(name, host(form.matrix)), form.matrix, limits, form.transposed)
+    return upload(draft, draft.operand(name, HostArray(form.matrix)), form.matrix, limits, form.transposed)
 
 
 def at_home(draft: Draft, name: str, form: Form, limits: Limits) -> str:
     """Add an operand; give the slot where it lies in the host's memory, read back if it is on the device."""
     if not form.resident:
-        return draft.operand(name, host(form.matrix))
+        return draft.operand(name, HostArray(form.matrix))
     return read_back(draft, bring_in(draft, name, form, limits), form.matrix, limits, f"{name} of the host")
 
 
@@ -57,7 +57,7 @@ def upload(draft: Draft, source: str, shape: Shape, limits: Limits, transposed: 
     side = limits.texture_size
     if max(shape) > side:
         tiles = list(packing.tiles(shape, side))
-        cut = [draft.slot(f"{source} tile {number}", host(tile[2:])) for number, tile in enumerate(tiles)]
+        cut = [draft.slot(f"{source} tile {number}", HostArray(tile[2:])) for number, tile in enumerate(tiles)]
         draft.host("tiles that a texture holds", _cutter(tiles), (source,), tuple(cut))
         raw = {}
         for number, (tile, (_, _, rows, columns)) in enumerate(zip(cut, tiles, strict=True)):
@@ -76,19 +76,18 @@ def read_back(draft: Draft, slot: str, shape: Shape, limits: Limits, name: str) 
     parts = []
     for number, tile in enumerate(tiles):
         raw = draft.call(f"unpack {name}", packing.unpack(shape, tile), packed=slot)["raw"]
-        parts.append(draft.slot(name if len(tiles) == 1 else f"{name} tile {number}", host(tile[2:])))
+        parts.append(draft.slot(name if len(tiles) == 1 else f"{name} tile {number}", HostArray(tile[2:])))
         draft.transfer(raw, parts[-1])
     if len(tiles) == 1:
         return parts[0]
-    whole = draft.slot(name, host(shape))
+    whole = draft.slot(name, HostArray(shape))
     draft.host("tiles put together", _joiner(tiles, shape), tuple(parts), (whole,))
     return whole
 
 
 def read_texels(draft: Draft, slot: str, name: str) -> str:
-    """Add the read-back of a texture as it is; give the slot of the array, height x width x channels."""
-    storage = draft.slots[slot]
-    target = draft.slot(name, host((storage.height, storage.width, storage.channels)))
+    """Add the read-back of a texture as it is; give the slot of the array, a row for each texel."""
+    target = draft.slot(name, texels_of(texture(draft.slots[slot])))
     draft.transfer(slot, target)
     return target
 
@@ -100,9 +99,9 @@ def write_texels(draft: Draft, source: str, storage: Storage) -> str:
     return target
 
 
-def texels_of(storage: Storage) -> Storage:
-    """Storage of the array of the host that holds the texels of a texture."""
-    return host((storage.height, storage.width, storage.channels))
+def texels_of(storage: Storage) -> HostArray:
+    """Array of the host that holds the texels of a texture, a row for each."""
+    return HostArray((storage.height * storage.width, storage.channels))
 
 
 def _cutter(tiles: list[packing.Tile]) -> Any:

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import partial
 from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.operations import care, factors, stack
-from glla.operations.crossing import at_home, bring_in_watched, read_texels
+from glla.operations import care, factors, stack, trust
+from glla.operations.crossing import bring_in_watched, read_texels
 from glla.operations.elimination import counts, plu
+from glla.operations.elimination.pivot import allowed_growth
 from glla.operations.inverse import example, square
 from glla.operations.record import Array, Batch, Operation
-from glla.passes import PLAIN, Draft, Form, Forms, Limits, Next, Parameters, Plan, host, matrix
+from glla.operations.verdict import Done, Go, Values, Verdict
+from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Next, Parameters, Plan, matrix
+from glla.passes.cache import cached_plan
+
+LINES = ("row", "column")
 
 
-@lru_cache(maxsize=64)
+@cached_plan
 def core(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, parameters: Parameters = ()) -> Plan:
     """Plan of the parts of a determinant on the device: U's diagonal, exchanges, exponents."""
     shape = forms[0].matrix
@@ -29,7 +34,7 @@ def core(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, pa
     return draft.plan({"diagonal": diagonal, **made.results})
 
 
-@lru_cache(maxsize=64)
+@cached_plan
 def whole(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, parameters: Parameters = ()) -> Plan:
     """Plan of a call: the parts, read back."""
     (form,) = forms
@@ -45,24 +50,88 @@ def whole(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, p
 
 
 def _after(form: Form, limits: Limits) -> tuple[Next, ...]:
-    return (Next("entries grew, or rows or columns are beyond 2^-40 to 2^40", "care", partial(careful, form, limits)),)
+    when = "entries grew, or rows or columns are beyond 2^-40 to 2^40"
+    return (Next(when, care.CARE, partial(careful, form, limits)),)
 
 
-def careful(form: Form, limits: Limits, complete: bool = False) -> Plan:
+@cached_plan
+def careful(form: Form, limits: Limits) -> Plan:
     """Plan of the parts of a determinant of a matrix that is scaled on the host first."""
     n = form.shape[-1]
-    draft = Draft("complete pivoting" if complete else "care")
-    a, scaled = at_home(draft, "A", form, limits), draft.slot("scaled A", host((n, n)))
-    if complete:
-        draft.host(care.ORDER, care._ordered, (a,), (scaled,), flops=2 * n**3 // 3)
-    else:
-        draft.host(care.SCALE, care._scaled, (a,), (scaled,))
-    made = draft.call("factors", care.made_on_device(n, limits), A=scaled)
-    further = Next("entries grew", "complete pivoting", partial(careful, Form((n, n)), limits, True))
-    return draft.plan(made, after=() if complete else (further,))
+    draft = Draft(care.CARE)
+    results = care.add_scaled(draft, (form.member,), limits)
+    results |= draft.call("factors", care.made_on_device(n, limits), A=results["scaled A"])
+    results["exchanges"] = read_texels(draft, results["pivots"], "exchanges")
+    return draft.plan(results, after=(Next("entries grew", care.COMPLETE, partial(complete, n, limits)),))
 
 
-@lru_cache(maxsize=64)
+@cached_plan
+def complete(n: int, limits: Limits) -> Plan:
+    """Plan of the same with the columns in the order of complete pivoting."""
+    draft = Draft(care.COMPLETE)
+    results = care.add_complete(draft, draft.operand("scaled A", HostArray((n, n))), n, limits)
+    results["exchanges"] = read_texels(draft, results["pivots"], "exchanges")
+    return draft.plan(results)
+
+
+def settle(forms: Forms, stage: str, values: Values) -> Verdict:
+    """Decide what comes after a stage of a determinant; `Done` has ``sign`` and ``logarithm``.
+
+    Where not even complete pivoting keeps the entries in range, the logarithm is infinite.
+    """
+    n = forms[0].shape[-1]
+    u, largest = trust.of_diagonal(values["diagonal"], n)
+    pivots = plu.exchanges(values["exchanges"], n)
+    if not stage:
+        if not trust.in_bounds(values, n):
+            let_through = {"sign": np.nan, "logarithm": np.nan}
+            return Go(care.CARE) if trust.finite(values, "A") else Done(let_through)
+        sums = [np.sum(trust.pairs(values[f"{line}_exponents_read"], n).astype(np.int32)) for line in LINES]
+        return _done(*sign_and_log(u, pivots, sum(sums)))
+    growth = trust.growth(u, largest, float(np.max(np.abs(values["scaled A"]))))
+    if stage == care.CARE and trust.grew(growth, n):
+        return Go(care.COMPLETE)
+    if np.isinf(growth):
+        return _done(np.nan, np.inf)
+    total = int(values["row exponents"].sum() + values["column exponents"].sum())
+    sign, logarithm = sign_and_log(u, pivots, total)
+    return _done(float(sign) * _parity(values["order"] if stage == care.COMPLETE else np.arange(n)), float(logarithm))
+
+
+def _done(sign: Any, logarithm: Any) -> Done:
+    return Done({"sign": sign, "logarithm": logarithm})
+
+
+def _parity(order: NDArray[np.intp]) -> int:
+    """Sign of a permutation.
+
+    >>> _parity(np.array([0, 1, 2])), _parity(np.array([1, 0, 2]))
+    (1, -1)
+    """
+    left, sign = [int(i) for i in order], 1
+    for i in range(len(left)):
+        while left[i] != i:
+            j = left[i]
+            left[i], left[j] = left[j], left[i]
+            sign = -sign
+    return sign
+
+
+def of_figures(figures: Array) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Signs and logarithms of the determinants of a stack, from what its plan has read back."""
+    u, _, pivots, exponents = np.moveaxis(figures, 1, 0)
+    return sign_and_log(u, pivots.astype(np.int32), np.sum(exponents, axis=1))
+
+
+def _doubtful(operands: tuple[Array, ...], nothing: Array, figures: Array) -> NDArray[np.intp]:
+    """Which determinants of a stack are made again, from U's diagonals and the largest entries of U's columns."""
+    (a,) = operands
+    u, largest, *_ = np.moveaxis(figures, 1, 0)
+    grew = ~(np.max(largest, axis=1) <= allowed_growth(figures.shape[-1])) | ~np.isfinite(u).all(axis=1)
+    return np.flatnonzero(grew | [not trust.near_one(matrix) for matrix in a] if not trust.near_one(a) else grew)
+
+
+@cached_plan
 def batched(forms: Forms, limits: Limits = PLAIN) -> Plan:
     """Plan of a stack of determinants, with what may come after it for a member."""
     return replace(stack.determinant(forms, limits), after=_after(forms[0].member, limits))
@@ -91,12 +160,9 @@ def sign_and_log(
 def _sign_and_log(forms: Forms, results: Any) -> Any:
     """The parts of one determinant, as texels, put together."""
     n = forms[0].shape[-1]
-    u = results["diagonal"].reshape(-1, 4)[:, :2].reshape(-1)[:n]
-    pivots = results["pivots"].reshape(-1, 4)[:, :2].reshape(-1)[:n].astype(np.int32)
-    total = sum(
-        np.sum(results[name].reshape(-1, 4)[:, :2].reshape(-1)[:n]) for name in ("row_exponents", "column_exponents")
-    )
-    sign, logarithm = sign_and_log(u, pivots, total)
+    u, pivots = (trust.pairs(results[name], n) for name in ("diagonal", "pivots"))
+    total = sum(np.sum(trust.pairs(results[f"{line}_exponents"], n)) for line in LINES)
+    sign, logarithm = sign_and_log(u, pivots.astype(np.int32), total)
     return np.float32(sign), np.float32(logarithm)
 
 
@@ -126,25 +192,22 @@ SLOGDET = Operation(
     whole=whole,
     example=example,
     values=_sign_and_log,
+    settle=settle,
+    fits=True,
     variants=plu.SOLVERS,
     thesis="rank2",
-    batch=Batch(stack.most_factors, batched),
+    batch=Batch(stack.most_factors, batched, lambda forms: (0, 0), 4, _doubtful),
     parts=2,
 )
 
-DET = Operation(
+DET = replace(
+    SLOGDET,
     name="det",
     formula="det(A)",
-    operands=("A",),
     results=("det",),
     check=partial(square, "det"),
-    flops=flops,
-    core=core,
-    whole=whole,
     example=_tame,
     values=_value,
-    variants=plu.SOLVERS,
-    thesis="rank2",
-    batch=Batch(stack.most_factors, batched),
     host="glla.hybrid.host:det",
+    parts=1,
 )

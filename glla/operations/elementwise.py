@@ -6,9 +6,8 @@ no copy of its own, and a transpose needs no pass.
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from glla.passes import Draft, Plan, Storage, Uniform, matrix
+from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
 
 Placement = tuple[int, int, int]
@@ -38,7 +37,7 @@ TRUTHS = frozenset(
 """Functions whose results are 1 for true and 0 for false."""
 
 
-@lru_cache(maxsize=256)
+@cached_plan
 def unary(shape: Shape, operation: str = "positive", placement: Placement = WHOLE) -> Plan:
     """Plan of a function of one operand.
 
@@ -64,7 +63,7 @@ def unary(shape: Shape, operation: str = "positive", placement: Placement = WHOL
     return draft.plan({"result": result}, flops=UNARY[operation] * shape[0] * shape[1])
 
 
-@lru_cache(maxsize=256)
+@cached_plan
 def binary(shape: Shape, operation: str = "add", left: Placement = WHOLE, right: Placement = WHOLE) -> Plan:
     """Plan of a function of two operands.
 
@@ -95,7 +94,7 @@ def spread(shape: Shape, placement: Placement) -> Storage:
     """Storage of an operand with this placement over a result.
 
     >>> spread((6, 4), (1, 0, 0)), spread((6, 4), (1, 0, 1))
-    (Storage(height=3, width=1, channels=4, buffer=False), Storage(height=1, width=3, channels=4, buffer=False))
+    (Storage(height=3, width=1, channels=4), Storage(height=1, width=3, channels=4))
     """
     rows, columns = (count if has_all else 1 for count, has_all in zip(shape, placement[:2], strict=True))
     return matrix((columns, rows) if placement[2] else (rows, columns))

@@ -5,13 +5,12 @@ Scaling by powers of two rounds nothing. The condition number of a real matrix o
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from glla.passes import Draft, Plan, Storage, matrix
+from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
 
 
-@lru_cache(maxsize=64)
+@cached_plan
 def plan(shape: Shape, sweeps: int = 0) -> Plan:
     """Plan that equilibrates an m x n matrix.
 
@@ -61,7 +60,7 @@ def plan(shape: Shape, sweeps: int = 0) -> Plan:
     return draft.plan({"scaled": result, "row_exponents": rows, "column_exponents": columns})
 
 
-@lru_cache(maxsize=128)
+@cached_plan
 def scale(shape: Shape, rows: int = 0, columns: int = 0) -> Plan:
     """Plan that scales a matrix by exponents that are there already.
 

@@ -8,7 +8,6 @@ Both halves are plans of plans: `factor` and `substitute` add them to a draft.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +16,8 @@ from glla.operations import equilibrate, permutation, triangular
 from glla.operations.crossing import bring_in, read_back, read_texels, texels_of, upload, write_texels
 from glla.operations.elimination import counts, plu
 from glla.operations.reduce import max_magnitude
-from glla.passes import PLAIN, Call, Draft, Forms, Limits, Parameters, Plan, Storage, host, matrix, resident
+from glla.passes import PLAIN, Call, Draft, Forms, HostArray, Limits, Parameters, Plan, Storage, matrix, resident
+from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
 
 PROBES = 4
@@ -127,7 +127,7 @@ def substitute(
     return scaled(b, after, "scale X")
 
 
-@lru_cache(maxsize=64)
+@cached_plan
 def solution(
     shape: Shape, columns: int, limits: Limits, *, transposed: bool = False, equilibrated: bool = False
 ) -> Plan:
@@ -163,7 +163,7 @@ def probes(n: int) -> NDArray[np.float32]:
 def probe(draft: Draft, factors: FactorSlots, limits: Limits) -> str:
     """Add the solution for `probes`, with A as it was scaled; give the slot of the array that is read back."""
     n = factors.shape[0]
-    made = draft.slot("probes", host((n, PROBES)))
+    made = draft.slot("probes", HostArray((n, PROBES)))
     draft.host("random right-hand sides", lambda: (probes(n),), (), (made,))
     b = upload(draft, made, (n, PROBES), limits)
     x = substitute(draft, factors.as_scaled, b, PROBES, limits)
@@ -186,7 +186,7 @@ def upload_records(draft: Draft, name: str, steps: int) -> str:
     return write_texels(draft, draft.operand(name, texels_of(storage)), storage)
 
 
-@lru_cache(maxsize=64)
+@cached_plan
 def made(
     forms: Forms,
     limits: Limits = PLAIN,

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
+from functools import partial
 
 import numpy as np
 
 from glla.errors import ShapeError
-from glla.operations import packing, solve, stack
+from glla.operations import care, packing, solve, stack
 from glla.operations.elimination.plu import SOLVERS
 from glla.operations.factors import factor, substitute
 from glla.operations.record import Array, Batch, Operation
 from glla.passes import PLAIN, Draft, Forms, Limits, Plan, matrix
+from glla.passes.cache import cached_plan
 
 
 def check(forms: Forms) -> None:
@@ -31,7 +32,7 @@ def flops(forms: Forms) -> int:
     return 2 * forms[0].count * forms[0].shape[-1] ** 3
 
 
-@lru_cache(maxsize=64)
+@cached_plan
 def core(
     forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, parameters: tuple[tuple[str, int], ...] = ()
 ) -> Plan:
@@ -62,7 +63,9 @@ INV = Operation(
     values=lambda forms, results: results["X"],
     variants=SOLVERS,
     thesis="rank2",
-    batch=Batch(stack.most_systems, solve.batched),
+    settle=care.settle,
+    batch=Batch(stack.most_systems, solve.batched, lambda forms: forms[0].matrix, 3, solve.doubtful),
     tiles=solve.streamed,
+    fits=True,
     host="glla.hybrid.host:inv",
 )

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from math import prod
 
 import numpy as np
+from numpy.typing import NDArray
 
-from glla.errors import ShapeError
+from glla.errors import ShapeError, SingularMatrixError
 from glla.operations import factors, stack, streams
+from glla.operations import lu_scaling as scaling
 from glla.operations.alignment import aligned
-from glla.operations.crossing import bring_in_watched, read_back
+from glla.operations.crossing import bring_in_watched, read_back, read_texels, texels_of, upload, write_texels
 from glla.operations.elimination.counts import steps
 from glla.operations.record import Array, Batch, Operation
-from glla.passes import PLAIN, Draft, Forms, Limits, Parameters, Plan
+from glla.operations.trust import member_of_stack, pairs
+from glla.operations.verdict import Done, Values, Verdict
+from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Next, Parameters, Plan, texture
+from glla.passes.cache import cached_plan
 
-SCALE = "scale U and the columns of B by powers of two"
-"""Work of the host, by the words that a plan and a trace have for it."""
+SINGULAR = "SingularMatrixError: names the place"
 
 
 def check(forms: Forms) -> None:
@@ -35,7 +38,7 @@ def flops(forms: Forms) -> int:
     return prod(forms[1].stack) * 2 * n * n * columns
 
 
-@lru_cache(maxsize=64)
+@cached_plan
 def core(
     forms: Forms,
     limits: Limits = PLAIN,
@@ -50,7 +53,7 @@ def core(
     return factors.solution((n, n), columns, limits, transposed=transposed, equilibrated=equilibrated)
 
 
-@lru_cache(maxsize=64)
+@cached_plan
 def whole(
     forms: Forms,
     limits: Limits = PLAIN,
@@ -64,21 +67,62 @@ def whole(
     n, columns = b_form.matrix
     draft = Draft("lu_solve")
     results: dict[str, str] = {}
-    named = zip(("LU", "B"), forms, strict=True)
-    slots = {name: bring_in_watched(draft, name, form, limits, results) for name, form in named}
+    at_home = not (lu_form.resident or b_form.resident)
+    named = list(zip(("LU", "B"), forms, strict=True))
+    if at_home:
+        exponents = scaling.add_scaled(draft, forms)
+        slots = {name: upload(draft, f"scaled {name}", form.matrix, limits, form.transposed) for name, form in named}
+    else:
+        slots = {name: bring_in_watched(draft, name, form, limits, results) for name, form in named}
     records = factors.upload_records(draft, "pivots", steps((n, n)))
     made = factors.FactorSlots((n, n), slots["LU"], records)
     results["diagonal"] = factors.read_diagonal(draft, made)
     x = factors.substitute(draft, made, slots["B"], columns, limits, transposed=transposed)
-    at_home = not (lu_form.resident or b_form.resident)
-    results["X"] = read_back(draft, x, (n, columns), limits, "X") if at_home else x
-    return draft.plan(results)
+    if at_home:
+        x = scaling.add_scaled_back(draft, read_back(draft, x, (n, columns), limits, "X"), exponents)
+    return draft.plan({**results, "X": x}, after=(Next("U has a zero on its diagonal", error=SINGULAR),))
 
 
-@lru_cache(maxsize=64)
+@cached_plan
 def batched(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False) -> Plan:
     """Plan of a stack of systems."""
-    return stack.substitute(forms, limits, transposed=transposed)
+    inner = stack.substitute(forms, limits, transposed=transposed)
+    (rows, columns), count = forms[1].matrix, forms[0].count
+    factors_, solutions = (count, rows, rows), (count, rows, columns)
+
+    def scaled(raw: Array) -> tuple[Array, NDArray[np.int32]]:
+        first, second = prod(factors_), prod(factors_) + prod(solutions)
+        flat = raw.reshape(-1)
+        lu, b, exponents = scaling.scaled(flat[:first].reshape(factors_), flat[first:second].reshape(solutions))
+        return np.concatenate([lu.reshape(-1), b.reshape(-1), flat[second:]]), exponents
+
+    def back(records: Array, exponents: NDArray[np.int32]) -> tuple[Array]:
+        return scaling.scaled_back(records.reshape(-1)[: prod(solutions)].reshape(solutions), exponents)
+
+    draft = Draft(inner.operation)
+    storage, exponents = texture(inner.slots["raw"]), draft.slot("exponents", HostArray((count, 1, columns)))
+    raw, elements = draft.operand("raw", texels_of(storage)), draft.slot("scaled", texels_of(storage))
+    draft.host(scaling.SCALE, scaled, (raw,), (elements, exponents))
+    made = draft.call("substitute", inner, raw=write_texels(draft, elements, storage))["records"]
+    x = draft.slot("X", HostArray(solutions))
+    draft.host(scaling.BACK, back, (read_texels(draft, made, "records"), exponents), (x,))
+    return draft.plan({"records": x}, after=(Next("U has a zero on its diagonal", error=SINGULAR),))
+
+
+def settle(forms: Forms, stage: str, values: Values) -> Verdict:
+    """Raise if U has a zero on its diagonal, in any matrix of a stack.
+
+    `values` has ``diagonal``: of arrays of the host as it is, before anything runs; later as texels, beside ``X``.
+    """
+    found = values["diagonal"]
+    diagonal = pairs(found, forms[0].shape[-1]) if "X" in values else found
+    if (diagonal != 0).all():
+        return Done()
+    *member, place = (int(i) for i in np.argwhere(diagonal == 0)[0])
+    return SingularMatrixError(
+        f"lu_solve: Singular matrix{member_of_stack(tuple(member))}: U is zero at place {place} of its diagonal; "
+        "the system has no unique solution"
+    )
 
 
 def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
@@ -106,9 +150,12 @@ LU_SOLVE = Operation(
     whole=whole,
     example=example,
     values=lambda forms, results: results["X"],
+    settle=settle,
     aside=_no_exchanges,
     arguments=lambda lu, b: ((lu, np.arange(len(lu))), b),
     aligned=aligned,
-    batch=Batch(stack.most_systems, batched),
+    batch=Batch(stack.most_systems, batched, lambda forms: forms[1].matrix),
     tiles=streams.substitution,
+    vectors={"B": 1},
+    fits=True,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -14,9 +14,12 @@ from glla.errors import OptionError, ShapeError
 from glla.operations import stack, tiles
 from glla.operations.crossing import bring_in, read_back
 from glla.operations.record import Array, Batch, Choice, Interface, Operation
+from glla.operations.wrapped import product as wrapped_product
+from glla.operations.wrapped.view import View
 from glla.passes import (
     PLAIN,
     Block,
+    Buffer,
     Draft,
     Forms,
     Limits,
@@ -27,8 +30,11 @@ from glla.passes import (
     Storage,
     Uniform,
     Variant,
+    Variants,
+    kept,
     matrix,
 )
+from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, packed, texels
 from glla.passes.shader import Define
 
@@ -54,7 +60,7 @@ DEPTH = 96
 """Inner indices of one pass of `panel_broadcast`: its 16 x 96 multiply-adds fit the instruction cache of an NVIDIA H200
 (nvidia-h200-pcie-sse2/experiments/2026-11-20.json)."""
 
-VARIANTS = {
+VARIANTS = Variants() | {
     "inner_product": Variant(
         "one pass; a fragment sums over the whole inner dimension",
         "Brodtkorb 2007, section 4.1.1, listing 4.1",
@@ -137,7 +143,7 @@ LARGE = 960
 """Cube root of m k n from which a GPU takes `panel_broadcast` (``benchmarks/results/thresholds.md``)."""
 
 
-@lru_cache(maxsize=256)
+@cached_plan
 def choose(forms: Forms, limits: Limits) -> Choice:
     """Pick the variant and its parameters: those that were tuned on the device, else by the size of the product.
 
@@ -216,7 +222,7 @@ class _Task:
         return {"UNROLL": factor} if factor > 1 else {}
 
 
-@lru_cache(maxsize=128)
+@kept(VARIANTS)
 def plan(
     forms: Forms,
     limits: Limits = PLAIN,
@@ -277,12 +283,15 @@ def plan(
     }
     if variant is None:
         variant, parameters = choose(forms, limits)
-    if variant not in builders:
+    known = VARIANTS.get(variant)
+    exchange = known.exchange if known is not None else None
+    build = _inner_product if exchange is not None else builders.get(variant)
+    if known is None or build is None:
         raise OptionError(f"matmul: variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
     m, k, n = sizes(forms)
     transpose_a, transpose_b = (form.transposed for form in forms)
     name = f"matmul[{variant}]"
-    values = VARIANTS[variant].settle(name, parameters, limits)
+    values = known.settle(name, parameters, limits)
     draft = Draft(name)
     in_place = variant in IN_PLACE
     _operand(draft, "A", (m, k), transpose_a, in_place)
@@ -290,8 +299,9 @@ def plan(
     turned: dict[str, Define] = {"TRANSPOSE_A": 1} if transpose_a and in_place else {}
     turned |= {"TRANSPOSE_B": 1} if transpose_b and in_place else {}
     start = draft.operand("C0", matrix((m, n))) if onto else ""
-    result = builders[variant](_Task(draft, m, k, n, values, limits, start, turned))
-    return draft.plan({"C": result}, flops=2 * m * k * n)
+    result = build(_Task(draft, m, k, n, values, limits, start, turned))
+    made = draft.plan({"C": result}, flops=2 * m * k * n)
+    return made if exchange is None else exchange(made, values)
 
 
 def _operand(draft: Draft, name: str, shape: Shape, transposed: bool, in_place: bool) -> None:
@@ -311,8 +321,8 @@ def _operand(draft: Draft, name: str, shape: Shape, transposed: bool, in_place: 
 
 
 def _inner_product(task: _Task) -> str:
-    """One pass, or as few as the loop limit allows."""
-    return _in_slices(task, task.limits.loop_trips)
+    """One pass, or as few as the loop limit allows; or as PASSES says, which a user's shader may have."""
+    return _in_slices(task, task.slice(texels(task.k)))
 
 
 def _multi_pass(task: _Task) -> str:
@@ -509,7 +519,7 @@ def _panel_broadcast(task: _Task) -> str:
     groups, chunks, width = -(-m // GROUP), -(-k // depth), -(-n // strip)
     layout = {"STRIP": strip}
     panels = draft.slot("panels", Storage(groups * chunks, 4 * depth))
-    buffer = draft.slot("panel_buffer", Storage(groups * chunks, 4 * depth, buffer=True))
+    buffer = draft.slot("panel_buffer", Buffer.of(Storage(groups * chunks, 4 * depth)))
     strips = draft.slot("strips", Storage(strip * _padded(k) // 4, width))
     draft.draw(
         "matmul/panels",
@@ -581,7 +591,7 @@ def flops(forms: Forms) -> int:
     return 2 * m * k * n * forms[0].count
 
 
-@lru_cache(maxsize=128)
+@kept(VARIANTS)
 def whole(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, parameters: Parameters = ()) -> Plan:
     """Plan of a call: upload what is not there, multiply, read back what does not stay."""
     at = tuple(form.on_device for form in forms)
@@ -654,10 +664,23 @@ INTERFACE = Interface(
     plan=_interface_plan,
 )
 
+
+def _on_device(forms: Forms, limits: Limits) -> Plan:
+    """Plan of the products of stacks on the device."""
+    a, b = (form.view if isinstance(form.view, View) else View.of(form.shape) for form in forms)
+    return wrapped_product.product(a, b, limits.texture_size)
+
+
+def product_shape(forms: Forms) -> Shape:
+    """Rows and columns of the product of two matrices."""
+    return forms[0].matrix[0], forms[1].matrix[1]
+
+
 MATMUL = Operation(
     name="matmul",
     formula="C = A B",
     operands=("A", "B"),
+    vectors={"A": 0, "B": 1},
     results=("C",),
     check=check,
     flops=flops,
@@ -668,7 +691,7 @@ MATMUL = Operation(
     variants=VARIANTS,
     choose=choose,
     aligned=aligned,
-    batch=Batch(stack.most_products, stack.matmul),
+    batch=Batch(stack.most_products, stack.matmul, product_shape, on_device=_on_device),
     tiles=streamed,
     thesis="inner_product",
     interface=INTERFACE,

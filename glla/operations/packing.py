@@ -7,9 +7,9 @@ then travels in tiles. `tiles` cuts it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 
 from glla.passes import Draft, Plan, Region, Storage, matrix
+from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
 
 Tile = tuple[int, int, int, int]
@@ -37,7 +37,7 @@ def tiles(shape: Shape, texture_size: int) -> Iterator[Tile]:
             yield top, left, min(side, shape[0] - top), min(side, shape[1] - left)
 
 
-@lru_cache(maxsize=256)
+@cached_plan
 def pack(shape: Shape, transposed: bool = False) -> Plan:
     """Plan that packs a whole raw matrix (the usual case: one tile)."""
     rows, columns = shape
@@ -54,7 +54,7 @@ def pack(shape: Shape, transposed: bool = False) -> Plan:
     return draft.plan({"packed": packed})
 
 
-@lru_cache(maxsize=64)
+@cached_plan
 def pack_tiles(shape: Shape, texture_size: int) -> Plan:
     """Plan that packs a raw matrix given as tiles ``raw_0``, ``raw_1``, ... in the order of `tiles`."""
     draft = Draft("pack")
@@ -72,7 +72,7 @@ def pack_tiles(shape: Shape, texture_size: int) -> Plan:
     return draft.plan({"packed": packed})
 
 
-@lru_cache(maxsize=256)
+@cached_plan
 def unpack(shape: Shape, tile: Tile) -> Plan:
     """Plan that unpacks one tile of a packed matrix."""
     top, left, rows, columns = tile
@@ -83,7 +83,7 @@ def unpack(shape: Shape, tile: Tile) -> Plan:
     return draft.plan({"raw": raw})
 
 
-@lru_cache(maxsize=64)
+@cached_plan
 def identity(shape: Shape) -> Plan:
     """Plan that writes an identity matrix."""
     draft = Draft("identity")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from glla.passes import Draft, Plan, Storage, matrix
+from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
 
 
-@lru_cache(maxsize=64)
+@cached_plan
 def trace(rows: int, steps: int, inverse: bool = False) -> Plan:
     """Plan that follows the row exchanges of a factorisation.
 
@@ -34,7 +33,7 @@ def trace(rows: int, steps: int, inverse: bool = False) -> Plan:
     return draft.plan({"rows": result})
 
 
-@lru_cache(maxsize=64)
+@cached_plan
 def gather(shape: Shape) -> Plan:
     """Plan that puts the rows of ``A`` into the order that ``rows`` gives; result ``B``."""
     draft = Draft("permutation_gather")

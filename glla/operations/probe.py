@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from glla.passes import Draft, Plan, Region, Storage
+from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
 
 PAIR_CHANNELS = 2
 """Channels of an operand ``pairs``: a and b."""
 
 
-@lru_cache(maxsize=8)
+@cached_plan
 def answers(size: Shape) -> Plan:
     """Plan of known answers.
 
@@ -28,7 +27,7 @@ def answers(size: Shape) -> Plan:
     return _one_pass("answers", "probe/answers", "A", Storage(*size), "answers")
 
 
-@lru_cache(maxsize=8)
+@cached_plan
 def swizzle(size: Shape) -> Plan:
     """Plan of operands ``A`` and ``B`` to ``reversed``, A's channels backwards, and ``product``, block by block."""
     draft = Draft("probe_swizzle")
@@ -39,7 +38,7 @@ def swizzle(size: Shape) -> Plan:
     return draft.plan({name: name for name in targets})
 
 
-@lru_cache(maxsize=8)
+@cached_plan
 def blending(size: Shape, layers: int) -> Plan:
     """Plan that sums operands ``layer_0``, ``layer_1``, ... into ``sum`` by float blending, in this order."""
     draft = Draft("probe_blending")
@@ -51,19 +50,19 @@ def blending(size: Shape, layers: int) -> Plan:
     return draft.plan({"sum": total})
 
 
-@lru_cache(maxsize=8)
+@cached_plan
 def arithmetic(size: Shape) -> Plan:
     """Plan of operand ``pairs`` (two channels, a and b) to ``result``: a + b, a b, a, and whether a is NaN."""
     return _one_pass("arithmetic", "probe/arithmetic", "pairs", Storage(*size, PAIR_CHANNELS))
 
 
-@lru_cache(maxsize=8)
+@cached_plan
 def accuracy(size: Shape) -> Plan:
     """Plan of operand ``pairs`` (two channels, a and b) to ``result``: a / b, a / b as glla divides, root of |a|."""
     return _one_pass("accuracy", "probe/accuracy", "pairs", Storage(*size, PAIR_CHANNELS))
 
 
-@lru_cache(maxsize=8)
+@cached_plan
 def compiler(size: Shape) -> Plan:
     """Plan of ``operands`` (a, b, c, d) to ``result``: a b + c, (a + d) - a, ((a + d) 1) - a."""
     draft = Draft("probe_compiler")
@@ -73,7 +72,7 @@ def compiler(size: Shape) -> Plan:
     return draft.plan({"result": result})
 
 
-@lru_cache(maxsize=8)
+@cached_plan
 def loops(trips: tuple[int, ...]) -> Plan:
     """Plan that counts how often loops really go round.
 

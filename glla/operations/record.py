@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.errors import OptionError
+from glla.operations.verdict import Settle
 from glla.passes import Forms, Limits, Parameters, Plan, Variant
+from glla.passes.layout import Shape
 
 Array = NDArray[np.float32]
 
@@ -75,10 +77,40 @@ class Batch:
     plan : callable
         (forms of the stacks, limits, **options) -> plan. Operand ``raw``: the stacks, one after the other. Result
         ``records``: a record for each member.
+    matrix : callable
+        (forms) -> rows and columns of the matrix that a record begins with; (0, 0) if it holds figures alone.
+    lines : int
+        Lines of figures behind it, each as long as U's diagonal.
+    doubtful : callable or None
+        (operands, matrices of the records, figures of the records, **options) -> places of the members for which the
+        next plan comes, the only one in `Plan.after`. Of the operands, and of matrices that are factors, it asks for
+        the extremes alone. None where all stand.
+    factors : bool
+        The matrices are packed factors.
+    on_device : callable or None
+        (forms of stacks on the device, limits) -> plan, where it is another one than `glla.operations.residents.plan`.
     """
 
     most: Callable[[Forms, Limits], int]
     plan: Callable[..., Plan]
+    matrix: Callable[[Forms], Shape]
+    lines: int = 0
+    doubtful: Callable[..., NDArray[np.intp]] | None = None
+    factors: bool = False
+    on_device: Callable[[Forms, Limits], Plan] | None = None
+
+    def length(self, forms: Forms) -> int:
+        """Elements of the record of a member."""
+        rows, columns = self.matrix(forms)
+        return rows * columns + self.lines * min(forms[0].matrix)
+
+    def parted(self, forms: Forms, records: Array) -> tuple[Array, Array]:
+        """Take records apart: the matrices, and the figures, (members, lines, length of a line)."""
+        rows, columns = self.matrix(forms)
+        return (
+            records[:, : rows * columns].reshape(len(records), rows, columns),
+            records[:, rows * columns :].reshape(len(records), self.lines, min(forms[0].matrix)),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +141,9 @@ class Operation:
         (forms, results of `core` as arrays) -> the value of the public function, or what its judge takes instead. A
         result that is a packed matrix comes as a matrix, any other as texels. None where `core` is not all of it: then
         the public function is what can be compared.
+    settle : callable or None
+        (forms, stage that has run, values) -> `Done`, an error, or the stage in `Plan.after` that comes next, see
+        `glla.operations.verdict`. None where nothing comes after `whole`.
     variants : mapping of str to Variant
         Ways to do it; empty if there is one.
     choose : callable
@@ -121,6 +156,10 @@ class Operation:
         (forms, limits, room, **options) -> plan that streams the operands through the device, tile by tile, or None if
         they fit as a whole; `room` is the bytes left, or None without a cap. None for an operation that does not
         stream.
+    vectors : mapping of str to int
+        Operands that may be vectors, and the dimension that a vector lacks: 0 for a row, 1 for a column.
+    fits : bool
+        Whether A must fit a texture: only right-hand sides are cut into blocks.
     host : str
         Counterpart on the CPU, imported when it is used: ``"module:function"``; "" if there is none.
     parts : int
@@ -149,11 +188,14 @@ class Operation:
     whole: Callable[..., Plan]
     example: Callable[[int, np.random.Generator], tuple[Array, ...]]
     values: Callable[[Forms, Mapping[str, Array]], Any] | None
+    settle: Settle | None = None
     variants: Mapping[str, Variant] = field(default_factory=dict)
     choose: Callable[[Forms, Limits], Choice] = lambda forms, limits: ("", ())
     aligned: Callable[[Forms], Forms] = lambda forms: forms
     batch: Batch | None = None
     tiles: Callable[..., Plan | None] | None = None
+    vectors: Mapping[str, int] = field(default_factory=dict)
+    fits: bool = False
     host: str = ""
     parts: int = 1
     thesis: str = ""
@@ -164,12 +206,14 @@ class Operation:
     public: bool = True
 
     def tunable(self) -> dict[str, Variant]:
-        """Variants that may be chosen: on plain OpenGL 3.3, and with every pivoting strategy that others have."""
+        """Variants of glla's that may be chosen: on plain OpenGL 3.3, with every pivoting strategy that others have."""
         usual = {} if self.pivotings is None else set(self.pivotings(self.thesis))
         return {
             name: variant
             for name, variant in self.variants.items()
-            if not variant.needs and (self.pivotings is None or set(self.pivotings(name)) == usual)
+            if not variant.needs
+            and variant.exchange is None
+            and (self.pivotings is None or set(self.pivotings(name)) == usual)
         }
 
     def known(self, variant: str | None) -> None:

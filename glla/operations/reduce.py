@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from glla.operations.elementwise import spread
 from glla.passes import Draft, Plan, Storage, Uniform, matrix
+from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, packed
 from glla.passes.shader import Define
 
@@ -24,7 +23,7 @@ FOLDS: dict[str, dict[str, Define]] = {
 """Reductions by name, each with the parameters of its shader. ``sum_squares`` scales by the largest magnitudes."""
 
 
-@lru_cache(maxsize=64)
+@cached_plan
 def max_magnitude(shape: Shape) -> Plan:
     """Plan of max |a_ij| of an m x n matrix: operand ``A``, result ``max`` (1x1, in the red channel)."""
     draft = Draft("max_magnitude")
@@ -47,7 +46,7 @@ def reduced_shape(shape: Shape, axis: int | None) -> Shape:
     return (1 if axis in (0, None) else shape[0], 1 if axis in (1, None) else shape[1])
 
 
-@lru_cache(maxsize=256)
+@cached_plan
 def fold(shape: Shape, operation: str = "sum", axis: int | None = None) -> Plan:
     """Plan of a reduction.
 
@@ -85,7 +84,7 @@ def fold(shape: Shape, operation: str = "sum", axis: int | None = None) -> Plan:
     while True:
         smaller = (-(-size[0] // chunk[0]), -(-size[1] // chunk[1]))
         last = smaller == packed(goal)
-        target = draft.slot(f"{smaller[0]}x{smaller[1]}", Storage(*smaller))
+        target = draft.slot(f"{smaller[0]}x{smaller[1]}", matrix(goal) if last else Storage(*smaller))
         uniforms: dict[str, Uniform] = {"chunk": chunk[::-1], "size": size, **first}
         if last:
             uniforms["result_shape"] = goal

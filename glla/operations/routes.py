@@ -11,9 +11,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from glla.errors import ShapeError
-from glla.operations.record import Operation
-from glla.passes import Draft, Forms, Limits, Plan, forms_of
+import numpy as np
+
+from glla.errors import LimitError, OptionError, ShapeError
+from glla.operations import residents
+from glla.operations.record import Batch, Operation
+from glla.passes import Draft, Form, Forms, Limits, Plan, forms_of
+from glla.passes.layout import Shape
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,15 +76,36 @@ def route(
         while most:
             piece = -(-count // -(-count // most))  # pieces of one size share a plan
             plan = batch_plan(operation, forms, limits, piece, **others)
-            if room is None or sum(storage.nbytes for storage in plan.slots.values()) <= room:
+            on_device = sum(storage.nbytes for storage in plan.flat.slots.values() if not storage.host)
+            if room is None or on_device <= room:
                 return Route("batched", plan, piece=piece)
             most = piece // 2
+    if operation.batch is not None and not at_home and any(form.stack for form in forms):
+        together = _residents(operation, operation.batch, forms, limits, plain, options)
+        if together is not None:
+            return together
     member, times = tuple(form.member for form in forms), forms[0].count
     if operation.tiles is not None and at_home:
         streamed = operation.tiles(member, limits, room, variant=variant, **options)
         if streamed is not None:
             return Route("streamed", streamed, times)
     return Route("whole", operation.whole(member, limits, variant=variant, **options), times)
+
+
+def _residents(
+    operation: Operation, batch: Batch, forms: Forms, limits: Limits, plain: bool, options: dict[str, Any]
+) -> Route | None:
+    """Choose the way of stacks on the device: together, or None if the members go one by one."""
+    count = max(form.count for form in forms)
+    if batch.on_device is not None:
+        return Route("batched", batch.on_device(forms, limits), piece=count)
+    most = batch.most(forms, limits) if plain and batch.doubtful is not None else 0
+    if not most:
+        return None
+    piece = -(-count // -(-count // most))
+    pieces_ = forms if piece == count else tuple(Form((piece, *form.matrix), resident=True) for form in forms)
+    others = {name: value for name, value in options.items() if name not in ("pivoting", "refine")}
+    return Route("batched", residents.plan(batch, pieces_, limits, **others), -(-count // piece), piece)
 
 
 def batch_plan(operation: Operation, forms: Forms, limits: Limits, piece: int, **options: Any) -> Plan:
@@ -104,6 +129,44 @@ def pieces(count: int, most: int) -> Iterator[tuple[int, int]]:
         first = end
 
 
+def must_fit_a_texture(function: str, shape: Shape, limits: Limits) -> None:
+    """Raise LimitError for a matrix that is larger than a texture: only right-hand sides are streamed."""
+    most = 2 * limits.texture_size
+    if shape[0] > most:
+        raise LimitError(
+            f"{function}: A must fit a texture, so be of order {most} at most on this device, got {shape}; only "
+            "right-hand sides are cut into blocks",
+            shape[0],
+            most,
+        )
+
+
+def _with_a_variant(operation: Operation, forms: Forms, limits: Limits, options: dict[str, Any]) -> dict[str, Any]:
+    """Find the variant that parameters are for, where none is named: the one that is chosen, or one that has them."""
+    parameters = options.get("parameters")
+    if not parameters or options.get("variant") is not None:
+        return options
+    if not operation.variants:
+        raise OptionError(f"{operation.name}: has no parameters, got {parameters!r}; leave them out")
+    chosen = operation.choose(tuple(form.member for form in forms), limits)[0]
+    names = [chosen, *operation.variants] if chosen else list(operation.variants)
+    wanted = {name for name, _ in parameters}
+    having = (name for name in names if wanted <= set(operation.variants[name].parameters))
+    return {**options, "variant": next(having, names[0])}
+
+
+def _as_called(operation: Operation, values: tuple[Any, ...]) -> Iterator[Any]:
+    """See vectors as the call does: as rows or columns."""
+    for name, value in zip(operation.operands, values, strict=True):
+        axis = operation.vectors.get(name)
+        if axis is None:
+            yield value
+        elif isinstance(value, tuple | list) and len(value) == 1:
+            yield (1, *value) if axis == 0 else (*value, 1)
+        else:
+            yield np.expand_dims(value, axis) if isinstance(value, np.ndarray) and value.ndim == 1 else value
+
+
 def shown(
     operation: Operation,
     values: tuple[Any, ...],
@@ -124,16 +187,21 @@ def shown(
             f"plan: {operation.name} takes {len(operation.operands)} shape(s) ({', '.join(operation.operands)}), got "
             f"{len(values)}"
         )
-    forms = forms_of(values)
+    forms = forms_of(_as_called(operation, values))
     operation.check(forms)
     operation.known(options.get("variant"))
+    if operation.fits and not forms[0].resident:
+        must_fit_a_texture(operation.name, forms[0].matrix, limits)
+    options = _with_a_variant(operation, forms, limits, options)
+    if options.get("stop") is not None:
+        return replace(operation.core(tuple(form.on_device for form in forms), limits, **options), target=target)
     aligned = operation.aligned(forms)
     way = route(operation, aligned, limits, room, **options)
     if way.kind != "batched":
         return replace(way.plan, times=way.times, target=target)
     count = aligned[0].count
-    if way.piece == count:
-        return replace(way.plan, target=target)
+    if way.piece == count or any(form.resident for form in aligned):
+        return replace(way.plan, times=way.times, target=target)
     draft = Draft(way.plan.operation)
     assert operation.batch is not None
     for number, (first, end) in enumerate(pieces(count, way.piece)):

@@ -19,11 +19,11 @@ Sources: Kim et al., "Designing vector-friendly compact BLAS and LAPACK kernels"
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from math import isqrt
 
 from glla.operations.elimination.counts import flops as plu_flops
 from glla.passes import PLAIN, Draft, Forms, Limits, PingPong, Plan, Region, Storage, Uniform
+from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, packed, texels
 
 MOST_TEXELS = 2**22
@@ -120,7 +120,7 @@ def raw(elements: int, texture_size: int) -> Storage:
     """Storage of a number of elements, one after the other, row by row: about square.
 
     >>> raw(10, 16)
-    Storage(height=3, width=4, channels=1, buffer=False)
+    Storage(height=3, width=4, channels=1)
     """
     width = min(isqrt(elements - 1) + 1, texture_size)
     return Storage(-(-elements // width), width, 1)
@@ -359,7 +359,7 @@ class _Passes:
         return result
 
 
-@lru_cache(maxsize=64)
+@cached_plan
 def matmul(forms: Forms, limits: Limits = PLAIN) -> Plan:
     """Plan of the products of a stack of pairs of matrices, m x k and k x n, all sides > 0.
 
@@ -387,7 +387,7 @@ def matmul(forms: Forms, limits: Limits = PLAIN) -> Plan:
     return passes.draft.plan({"records": passes.unpack(c, (m, n))}, flops=2 * count * m * k * n)
 
 
-@lru_cache(maxsize=64)
+@cached_plan
 def factor(forms: Forms, limits: Limits = PLAIN) -> Plan:
     """Plan of the factorisation of a stack of m x n matrices with partial pivoting, m, n > 0.
 
@@ -416,7 +416,7 @@ def factor(forms: Forms, limits: Limits = PLAIN) -> Plan:
     return passes.draft.plan({"records": result}, count * plu_flops(shape))
 
 
-@lru_cache(maxsize=64)
+@cached_plan
 def determinant(forms: Forms, limits: Limits = PLAIN) -> Plan:
     """Plan of the parts of the determinants of a stack of n x n matrices, n > 0.
 
@@ -443,7 +443,7 @@ def determinant(forms: Forms, limits: Limits = PLAIN) -> Plan:
     return passes.draft.plan({"records": passes.unpack("", (0, 0), n, factors, pivots)}, count * plu_flops((n, n)))
 
 
-@lru_cache(maxsize=64)
+@cached_plan
 def solve(forms: Forms, limits: Limits = PLAIN, *, equilibrate: bool = True) -> Plan:
     """Plan of the solution of a stack of systems A X = B, A being n x n and B n x columns, both > 0.
 
@@ -488,7 +488,7 @@ def solve(forms: Forms, limits: Limits = PLAIN, *, equilibrate: bool = True) -> 
     return passes.draft.plan({"records": result}, count * (plu_flops((n, n)) + 2 * n * n * (columns + PROBES)))
 
 
-@lru_cache(maxsize=64)
+@cached_plan
 def substitute(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False) -> Plan:
     """Plan of the solution of a stack of systems L U X = B, or with the transpose of L U, all sides > 0.
 

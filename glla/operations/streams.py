@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from glla.operations import factors
+from glla.operations import lu_scaling as scaling
 from glla.operations.crossing import read_back, upload
 from glla.operations.elimination.counts import steps
 from glla.operations.tiles import between_plans, columns_at_once, starts
-from glla.passes import PLAIN, Draft, Forms, Limits, Parameters, Plan, Storage, host, matrix
+from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Parameters, Plan, Storage, matrix
+from glla.passes.cache import cached_plan
 from glla.passes.layout import texels
 
 
@@ -17,7 +17,7 @@ def needed(columns: int, limits: Limits, room: int | None) -> bool:
     return columns > 2 * limits.texture_size or room is not None
 
 
-@lru_cache(maxsize=8)
+@cached_plan
 def system(
     forms: Forms,
     limits: Limits = PLAIN,
@@ -32,17 +32,17 @@ def system(
     if not needed(columns, limits, room):
         return None
     draft = Draft("solve in blocks" if len(forms) > 1 else "inv in blocks")
-    source = draft.operand("A", host((n, n)))
-    b = draft.operand("B", host((n, columns))) if len(forms) > 1 else ""
+    source = draft.operand("A", HostArray((n, n)))
+    b = draft.operand("B", HostArray((n, columns))) if len(forms) > 1 else ""
     a = upload(draft, source, (n, n), limits, forms[0].transposed)
     made = factors.factor(draft, a, (n, n), limits, equilibrated=equilibrate, variant=variant, parameters=parameters)
     factors.read_exponents(draft, made)
     factors.read_diagonal(draft, made)
     factors.probe(draft, made, limits)
-    return _blocks(draft, made, b, columns, limits, room)
+    return draft.plan({"X": _blocks(draft, made, b, columns, limits, room)})
 
 
-@lru_cache(maxsize=8)
+@cached_plan
 def substitution(
     forms: Forms,
     limits: Limits = PLAIN,
@@ -57,10 +57,12 @@ def substitution(
     if not needed(columns, limits, room):
         return None
     draft = Draft("lu_solve in blocks")
-    lu = upload(draft, draft.operand("LU", host((n, n))), (n, n), limits, forms[0].transposed)
-    b = draft.operand("B", host((n, columns)))
+    exponents = scaling.add_scaled(draft, forms)
+    lu = upload(draft, "scaled LU", (n, n), limits, forms[0].transposed)
     records = factors.upload_records(draft, "pivots", steps((n, n)))
-    return _blocks(draft, factors.FactorSlots((n, n), lu, records), b, columns, limits, room, transposed)
+    slots = factors.FactorSlots((n, n), lu, records)
+    x = _blocks(draft, slots, "scaled B", columns, limits, room, transposed)
+    return draft.plan({"X": scaling.add_scaled_back(draft, x, exponents)})
 
 
 def _blocks(
@@ -71,8 +73,8 @@ def _blocks(
     limits: Limits,
     room: int | None,
     transposed: bool = False,
-) -> Plan:
-    """Add a solution for each block of the columns of B, or of the identity."""
+) -> str:
+    """Add a solution for each block of the columns of B, or of the identity; give the slot of X."""
     n, equilibrated = made.shape[0], bool(made.row_exponents)
 
     def solution(count: int) -> Plan:
@@ -85,11 +87,11 @@ def _blocks(
     given.pop("health", None)
     for number, first in enumerate(starts(columns, size)):
         with draft.scope("block of columns", number):
-            part = draft.slot(f"columns from {first}", host((n, size)))
+            part = draft.slot(f"columns from {first}", HostArray((n, size)))
             draft.host("columns of B" if b else "columns of I", between_plans, (b,) if b else (), (part,))
             packed = upload(draft, part, (n, size), limits)
             x = draft.call("solution", solution(size), **given, B=packed)["X"]
             results.append(read_back(draft, x, (n, size), limits, f"X from {first}"))
-    done = draft.slot("X", host((n, columns)))
+    done = draft.slot("X", HostArray((n, columns)))
     draft.host("tiles put together", between_plans, tuple(results), (done,))
-    return draft.plan({"X": done})
+    return done

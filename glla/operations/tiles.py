@@ -8,13 +8,13 @@ travel is described in `glla.linalg.tiling`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 from glla.errors import OutOfMemoryError, PlanError
 from glla.operations import packing
-from glla.passes import Call, Draft, Forms, Limits, Parameters, Plan, Storage, host, matrix, resident
+from glla.passes import Call, Draft, Forms, HostArray, Limits, Parameters, Plan, Slot, Storage, matrix, resident
+from glla.passes.cache import cached_plan
 from glla.passes.layout import ELEMENT_BYTES, Shape
 
 SMALLEST = 16
@@ -135,7 +135,7 @@ class Tiling:
     def least_bytes(self) -> int:
         """What every variant takes: the tiles, raw and packed, and the staging buffers."""
         shapes = ((self.rows, self.inner), (self.inner, self.columns), (self.rows, self.columns))
-        return _bytes(Counter(matrix(shape) for shape in shapes) | _raw(*shapes)) + self._staging()
+        return _bytes(Counter[Slot](matrix(shape) for shape in shapes) | _raw(*shapes)) + self._staging()
 
     def bytes_of(self, plan: Plan) -> int:
         """What the plan of a tile's product takes, besides what stands ready for the next one."""
@@ -146,17 +146,17 @@ class Tiling:
         return 2 * ELEMENT_BYTES * (self.largest_upload + self.rows * self.columns)
 
 
-def _raw(*shapes: tuple[int, int]) -> Counter[Storage]:
+def _raw(*shapes: tuple[int, int]) -> Counter[Slot]:
     """One raw texture of each shape; equal ones are the same texture."""
-    return Counter({Storage(*shape, 1): 1 for shape in shapes})
+    return Counter[Slot]({Storage(*shape, 1): 1 for shape in shapes})
 
 
-def _bytes(storages: Counter[Storage]) -> int:
+def _bytes(storages: Mapping[Slot, int]) -> int:
     return sum(storage.nbytes * count for storage, count in storages.items())
 
 
 def _fits_textures(plan: Plan, limits: Limits) -> bool:
-    sides = (max(storage.height, storage.width) for storage in plan.slots.values() if not storage.buffer)
+    sides = (max(storage.height, storage.width) for storage in plan.slots.values() if isinstance(storage, Storage))
     return max(sides) <= limits.texture_size
 
 
@@ -205,7 +205,7 @@ def _candidates(m: int, k: int, n: int, side: int) -> Iterator[tuple[int, int, i
         slabs = min(2 * slabs, -(-k // min(SMALLEST, side)))
 
 
-@lru_cache(maxsize=256)
+@cached_plan
 def choose(
     kernel: Kernel, m: int, k: int, n: int, limits: Limits, room: int | None = None, variant: str | None = None
 ) -> Tiling:
@@ -282,8 +282,8 @@ def product_plan(tiling: Tiling, limits: Limits) -> Plan:
     """Plan of a product in tiles: uploads, products and read-backs in the order in which they are queued."""
     (m, k, n), tile = tiling.shape, tiling.plan(limits)
     draft = Draft(f"{tile.operation} in tiles")
-    draft.operand("A", host((m, k)))
-    draft.operand("B", host((k, n)))
+    draft.operand("A", HostArray((m, k)))
+    draft.operand("B", HostArray((k, n)))
     onto = tiling.counts[1] > 1
     parts: dict[str, str] = {}
     made: list[str] = []
@@ -312,9 +312,9 @@ def product_plan(tiling: Tiling, limits: Limits) -> Plan:
                     total = draft.call("product", plan, **parts, **given)["C"]
             unpack = packing.unpack((tiling.rows, tiling.columns), (0, 0, tiling.rows, tiling.columns))
             raw = draft.call("unpack C", unpack, packed=total)["raw"]
-            made.append(draft.slot(f"tile {number} of C", host((tiling.rows, tiling.columns))))
+            made.append(draft.slot(f"tile {number} of C", HostArray((tiling.rows, tiling.columns))))
             draft.transfer(raw, made[-1])
-    done = draft.slot("C", host((m, n)))
+    done = draft.slot("C", HostArray((m, n)))
     draft.host("tiles put together", between_plans, tuple(made), (done,))
     return draft.plan({"C": done}, flops=2 * m * k * n)
 
@@ -322,7 +322,7 @@ def product_plan(tiling: Tiling, limits: Limits) -> Plan:
 def _given(draft: Draft, name: str, shape: Shape) -> str:
     """Add the upload of a tile of an operand; give the raw texture."""
     used = sum(slot.startswith(f"tile of {name}") for slot in draft.slots)
-    tile = draft.slot(f"tile of {name} {used}", host(shape))
+    tile = draft.slot(f"tile of {name} {used}", HostArray(shape))
     draft.host(f"tile of {name}", between_plans, (name,), (tile,))
     raw = draft.slot(f"{tile} raw", Storage(*shape, 1))
     draft.transfer(tile, raw)
@@ -369,7 +369,7 @@ def columns_at_once(shape: Shape, limits: Limits, room: int | None, plan: Callab
         for step in plan(size).steps:
             if isinstance(step, Call):
                 # the block itself is held by whoever solves
-                taken |= Counter(step.plan.slots.values()) + Counter([storage])
+                taken |= Counter(step.plan.slots.values()) + Counter[Slot]([storage])
         needed = _bytes(taken) + 4 * ELEMENT_BYTES * order * size - held.nbytes
         if room is None or needed <= room:
             return size

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from glla.operations.record import Array, Choice, Interface, Operation
 from glla.passes import (
     PLAIN,
     Block,
+    Buffer,
     Draft,
     Forms,
     Limits,
@@ -32,12 +32,14 @@ from glla.passes import (
     Storage,
     Uniform,
     Variant,
+    Variants,
+    kept,
     matrix,
     resident,
 )
 from glla.passes.layout import Shape, packed, texels
 
-VARIANTS = {
+VARIANTS = Variants() | {
     "rank2": Variant("two rows a step, substituted into all open rows", "Brodtkorb 2007, section 4.1.3, equation 4.34"),
     "blocked": Variant(
         "a block of rows a step: a pass solves them, a pass subtracts their product with T from all open rows",
@@ -113,7 +115,7 @@ class Triangle:
         return {"UPPER": int(self.upper), "UNIT": int(self.unit), "TRANSPOSED": int(self.transposed)}
 
 
-@lru_cache(maxsize=64)
+@kept(VARIANTS)
 def plan(
     forms: Forms,
     limits: Limits = PLAIN,
@@ -149,6 +151,11 @@ def plan(
     n, columns = forms[1].matrix
     if variant is None:
         variant, parameters = choose(forms, limits)
+    known = VARIANTS.get(variant)
+    if known is not None and known.exchange is not None:
+        values = known.settle(f"triangular[{variant}]", parameters, limits)
+        options = {"upper": upper, "unit": unit, "transposed": transposed}
+        return known.exchange(plan(forms, limits, variant="rank2", **options), values)
     draft = Draft(f"triangular[{variant}, {'upper' if upper else 'lower'}]")
     operand = draft.operand("T", matrix((n, n)))
     start = draft.operand("B", matrix((n, columns)))
@@ -323,7 +330,7 @@ def _panels(draft: Draft, operand: str, triangle: Triangle, order: int, first: i
     """A block column of T from group `first` on, as panels in a buffer."""
     storage = (max(groups - first, BROADCAST_BLOCK // GROUP), 4 * BROADCAST_BLOCK)
     texture = draft.slot(f"T_panels_{first}", Storage(*storage))
-    buffer = draft.slot(f"T_panels_buffer_{first}", Storage(*storage, buffer=True))
+    buffer = draft.slot(f"T_panels_buffer_{first}", Buffer.of(Storage(*storage)))
     draft.draw(
         "triangular/panels",
         {"T": operand},
@@ -345,7 +352,7 @@ def _texel_rows(top: int, upward: bool, height: int) -> range:
 # -- the operation ----------------------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=64)
+@kept(VARIANTS)
 def whole(
     forms: Forms,
     limits: Limits = PLAIN,

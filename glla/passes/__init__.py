@@ -5,7 +5,7 @@ named slots. Neither knows OpenGL, a device or the values of a matrix: the same 
 can be printed, costed and checked without a GPU, and is cached by whoever builds it.
 
 Read `layout` (which element lies where), `storage` and `steps` (what a plan is made of), `plan`, `draft` (how one is
-written), `check` (what is proved before GL sees anything), then `form`, `limits`, `variant`, and `words`.
+written), `loop`, `check` (what is proved before GL sees anything), then `form`, `limits`, `variant`, and `words`.
 
 The room is not called ``plan``, because `glla.plan` is the function that shows one.
 """
@@ -13,12 +13,15 @@ The room is not called ``plan``, because `glla.plan` is the function that shows 
 from glla.passes.check import BLOCK_ALIGNMENT, MOST_GROUPS
 from glla.passes.draft import Draft, PingPong
 from glla.passes.form import Form, Forms, forms_of, resident
+from glla.passes.layout import Layout, Packed, Wrapped
 from glla.passes.limits import COMPUTE, PLAIN, Limits, Parameters, Tuned
+from glla.passes.loop import Iterated, Loop, iterate
 from glla.passes.plan import Call, Cost, Next, Plan, stages, table
 from glla.passes.scopes import Scope
+from glla.passes.sharing import shared
 from glla.passes.steps import Block, DeviceStep, Dispatch, Host, Pass, Region, Step, Transfer, Uniform, touched
-from glla.passes.storage import Storage, host, matrix
-from glla.passes.variant import Variant, parameter_space
+from glla.passes.storage import Buffer, HostArray, Slot, Storage, matrix, texture, wrapped
+from glla.passes.variant import Variant, Variants, kept, parameter_space
 
 __all__ = [
     "BLOCK_ALIGNMENT",
@@ -26,6 +29,7 @@ __all__ = [
     "MOST_GROUPS",
     "PLAIN",
     "Block",
+    "Buffer",
     "Call",
     "Cost",
     "DeviceStep",
@@ -34,26 +38,38 @@ __all__ = [
     "Form",
     "Forms",
     "Host",
+    "HostArray",
+    "Iterated",
+    "Layout",
     "Limits",
+    "Loop",
     "Next",
+    "Packed",
     "Parameters",
     "Pass",
     "PingPong",
     "Plan",
     "Region",
     "Scope",
+    "Slot",
     "Step",
     "Storage",
     "Transfer",
     "Tuned",
     "Uniform",
     "Variant",
+    "Variants",
+    "Wrapped",
     "forms_of",
-    "host",
+    "iterate",
+    "kept",
     "matrix",
     "parameter_space",
     "resident",
+    "shared",
     "stages",
     "table",
+    "texture",
     "touched",
+    "wrapped",
 ]

@@ -9,7 +9,7 @@ from glla.errors import LimitError, PlanError
 from glla.passes import shader as shaders
 from glla.passes.limits import COMPUTE, Limits, version
 from glla.passes.steps import Dispatch, Host, Pass, Region, Step, Transfer
-from glla.passes.storage import Storage
+from glla.passes.storage import Buffer, HostArray, Slot, Storage, texture
 
 BLOCK_ALIGNMENT = 16
 """A uniform block starts at a multiple of this number of texels in its buffer: 256 bytes, the most that a driver asks
@@ -27,7 +27,7 @@ class Checked(Protocol):
         """Name, for messages."""
 
     @property
-    def slots(self) -> Mapping[str, Storage]:
+    def slots(self) -> Mapping[str, Slot]:
         """Textures, and arrays of the host."""
 
     @property
@@ -62,7 +62,7 @@ class _Check:
     def all(self, steps: tuple[Step, ...]) -> None:
         """Check slots, then steps in their order, then results."""
         for name, storage in self.plan.slots.items():
-            if not storage.host:
+            if not isinstance(storage, HostArray):
                 self._storage(name, storage)
         written: set[str] = set(self.plan.operands)
         for number, step in enumerate(steps):
@@ -97,14 +97,14 @@ class _Check:
             if slot not in written:
                 raise PlanError(f"{where}: reads {slot} ({step.name}) before any step has written it")
 
-    def _texture(self, where: str, slot: str) -> Storage:
+    def _on_device(self, where: str, slot: str) -> Storage | Buffer:
         found = self.plan.slots[slot]
-        if found.host:
+        if isinstance(found, HostArray):
             raise PlanError(f"{where}: a pass works on the device, {slot} lies in the host's memory")
         return found
 
     def _is_buffer(self, where: str, slot: str) -> bool:
-        return slot in self.plan.slots and self._texture(where, slot).buffer
+        return slot in self.plan.slots and isinstance(self._on_device(where, slot), Buffer)
 
     def _transfer(self, where: str, step: Transfer, written: set[str]) -> None:
         if step.source not in written:
@@ -134,9 +134,9 @@ class _Check:
         for name, block in step.blocks.items():
             if block.slot not in written:
                 raise PlanError(f"{where}: reads {block.slot} (as {name}) before any step has written it")
-            storage = self._texture(where, block.slot)
+            storage = self._on_device(where, block.slot)
             inside = block.first >= 0 and block.count > 0 and 16 * (block.first + block.count) <= storage.nbytes
-            if not storage.buffer or not inside or block.first % BLOCK_ALIGNMENT:
+            if not isinstance(storage, Buffer) or not inside or block.first % BLOCK_ALIGNMENT:
                 raise PlanError(f"{where}: block {name} must lie in a buffer, at a multiple of 256 bytes, got {block}")
             if block.count > self.limits.uniform_block:
                 raise LimitError(
@@ -145,11 +145,15 @@ class _Check:
                     self.limits.uniform_block,
                 )
 
-    def _storage(self, name: str, storage: Storage) -> None:
+    def _storage(self, name: str, storage: Storage | Buffer) -> None:
+        if isinstance(storage, Buffer):
+            if storage.nbytes < 1:
+                raise PlanError(f"{self.plan.operation}: slot {name} has no possible storage, got {storage}")
+            return
         longest = max(storage.height, storage.width)
         if min(storage.height, storage.width) < 1 or storage.channels not in (1, 2, 4):
             raise PlanError(f"{self.plan.operation}: slot {name} has no possible storage, got {storage}")
-        if longest > self.limits.texture_size and not storage.buffer:
+        if longest > self.limits.texture_size:
             raise LimitError(
                 f"{self.plan.operation}: a texture may have {self.limits.texture_size} texels a side on this device, "
                 f"slot {name} needs {longest}; cut the matrix into blocks",
@@ -170,7 +174,7 @@ class _Check:
             )
         if any(self._is_buffer(where, slot) for slot in (*step.outputs, *step.inputs.values())):
             raise PlanError(f"{where}: a pass draws to textures and samples textures, a buffer is for uniform blocks")
-        storages = [self._texture(where, slot) for slot in step.outputs]
+        storages = [texture(self._on_device(where, slot)) for slot in step.outputs]
         sizes = {(storage.height, storage.width) for storage in storages}
         if len(sizes) > 1 or len(set(step.outputs)) < len(step.outputs):
             raise PlanError(f"{where}: targets must be distinct and agree in size, got {step.outputs} of {sizes}")
@@ -201,3 +205,11 @@ class _Check:
                 raise PlanError(f"{where}: {kind} declared {sorted(asked)}, given {sorted(given)}")
         if len(declared.outputs) != len(step.outputs):
             raise PlanError(f"{where}: the shader writes {declared.outputs}, the pass takes {step.outputs}")
+        for name, slot in (*step.inputs.items(), *zip(declared.outputs, step.outputs, strict=True)):
+            self._kind(where, name, "int32" if name in declared.integers else "float32", slot)
+
+    def _kind(self, where: str, name: str, dtype: str, slot: str) -> None:
+        """What a sampler or an output is declared for must be what the texels of its slot are: GL would not tell."""
+        found = texture(self._on_device(where, slot)).dtype
+        if found != dtype:
+            raise PlanError(f"{where}: {name} is declared for texels of {dtype}, slot {slot} holds {found}")

@@ -1,14 +1,16 @@
 """The preprocessor's conditions: which lines of a GLSL text ``#if`` and its kin leave in.
 
-The driver does the real preprocessing. This is for what glla must know of a text before: what it declares with these
-defines. Conditions are those of GLSL: C's operators on integers, except ``?:``. They come from files of strangers, so
-each either has a value or is refused with its place, and all end soon.
+The driver does the real preprocessing. This is for what glla must know of a text before, and without a driver: what it
+declares with these defines. Conditions are those of GLSL: C's operators on integers, except ``?:``. They come from
+files of strangers, so each either has a value or is refused with its place, and all end soon. What drivers differ in is
+refused, too: numbers beyond 32 bits, and macros with arguments. A name without a meaning is 0, as in C.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from operator import add, and_, eq, ge, gt, invert, le, lshift, lt, mul, ne, neg, not_, or_, pos, rshift, sub, xor
 from typing import NoReturn
 
 from glla.errors import ShaderError
@@ -31,6 +33,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _MACRO = re.compile(rf"({_NAME.pattern})(\(?)(.*)", re.DOTALL)
 _TOKEN = re.compile(rf"\s*({_NAME.pattern}|[0-9][0-9A-Za-z_.]*|<<|>>|<=|>=|==|!=|&&|\|\||\S)")
 _INTEGER = re.compile(r"0[xX][0-9A-Fa-f]+|[0-9]+")
+_JOINT = "\0"  # stands for the end of a line that goes on in the next
 
 Macros = dict[str, str | None]
 """What each macro stands for; None for one that takes arguments."""
@@ -71,7 +74,8 @@ def active(text: str, where: Callable[[int], str], macros: Macros) -> str:
     """
     branches: list[_Branch] = []
     kept = []
-    for number, line in _lines(uncommented(text)):
+    for number, line in _lines(text):
+        macros["__LINE__"] = str(number)
         directive = _DIRECTIVE.fullmatch(line)
         try:
             if directive is not None:
@@ -123,15 +127,17 @@ def _refuse(place: str, reason: str, line: str) -> NoReturn:
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """Lines with their numbers; one that ends in a backslash goes on in the next."""
-    first, parts = 1, list[str]()
-    for number, line in enumerate(text.split("\n"), 1):
-        parts.append(line.removesuffix("\\"))
-        if not line.endswith("\\"):
-            yield first, " ".join(parts)
-            first, parts = number + 1, []
-    if parts:
-        yield first, " ".join(parts)
+    """Lines with their numbers: one that ends in a backslash goes on in the next, and a comment is a blank.
+
+    That of a directive, too: it goes on behind a comment of several lines. A backslash comes first, as in C: it lets a
+    comment of one line go on.
+    """
+    joined = text.replace(_JOINT, " ").replace("\\\n", _JOINT)
+    blank = _COMMENT.sub(lambda match: " " + _JOINT * (match[0].count("\n") + match[0].count(_JOINT)), joined)
+    number = 1
+    for line in blank.split("\n"):
+        yield number, line.replace(_JOINT, "")
+        number += 1 + line.count(_JOINT)
 
 
 def _follow(kind: str, rest: str, here: _Branch, branches: list[_Branch], macros: Macros) -> None:
@@ -225,22 +231,27 @@ def _defined(words: Iterator[str]) -> str:
     return name
 
 
-_PRECEDENCE = {
-    operator: level
-    for level, operators in enumerate(
-        ("||", "&&", "|", "^", "&", "== !=", "< > <= >=", "<< >>", "+ -", "* / %"),
-        1,
-    )
-    for operator in operators.split()
-}
-"""Binary operators; the higher binds closer. All group from the left."""
+def _quotient(a: int, b: int) -> int:
+    """Divide as C does: towards zero."""
+    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
 
-_UNARY: dict[str, Callable[[int], int]] = {
-    "+": lambda a: a,
-    "-": lambda a: -a,
-    "~": lambda a: ~a,
-    "!": lambda a: int(not a),
-}
+
+_LEVELS: tuple[dict[str, Callable[[int, int], int]], ...] = (
+    {"||": lambda a, b: a != 0 or b != 0},
+    {"&&": lambda a, b: a != 0 and b != 0},
+    {"|": or_},
+    {"^": xor},
+    {"&": and_},
+    {"==": eq, "!=": ne},
+    {"<": lt, ">": gt, "<=": le, ">=": ge},
+    {"<<": lshift, ">>": rshift},
+    {"+": add, "-": sub},
+    {"*": mul, "/": _quotient, "%": lambda a, b: a - b * _quotient(a, b)},
+)
+"""Binary operators; those of a later level bind closer. All group from the left."""
+
+_BINARY = {word: (level, function) for level, one in enumerate(_LEVELS, 1) for word, function in one.items()}
+_UNARY: dict[str, Callable[[int], int]] = {"+": pos, "-": neg, "~": invert, "!": not_}
 
 
 class _Condition:
@@ -266,7 +277,7 @@ class _Condition:
     def _binary(self, lowest: int, counts: bool) -> int:
         """Value of operands and operators that bind at least so closely; a part that does not count may be wrong."""
         left = self._unary(counts)
-        while (level := _PRECEDENCE.get(self._next, 0)) >= lowest:
+        while (level := _BINARY.get(self._next, (0,))[0]) >= lowest:
             operator = self._next
             self._at += 1
             decided = operator in ("&&", "||") and (left != 0) == (operator == "||")
@@ -281,7 +292,7 @@ class _Condition:
         operators = self._words[first : self._at]
         value = self._operand(counts)
         for operator in reversed(operators):
-            value = _fitting(_UNARY[operator](value)) if counts else 0
+            value = _fitting(int(_UNARY[operator](value))) if counts else 0
         return value
 
     def _operand(self, counts: bool) -> int:
@@ -303,7 +314,7 @@ class _Condition:
         return value
 
     def _check_operator(self, word: str) -> None:
-        known = word in _PRECEDENCE or word in _UNARY or word in ("", "(", ")") or word[0] in "0123456789"
+        known = word in _BINARY or word in _UNARY or word in ("", "(", ")") or word[0] in "0123456789"
         if not known:
             raise _wrong(f"{word!r} is no operator of a condition")
 
@@ -330,31 +341,4 @@ def _applied(operator: str, a: int, b: int) -> int:
         raise _wrong("it divides by zero")
     if operator in ("<<", ">>") and not 0 <= b < 32:
         raise _wrong(f"it shifts by {b} bits")
-    return _fitting(int(_BINARY[operator](a, b)))
-
-
-def _quotient(a: int, b: int) -> int:
-    """Divide as C does: towards zero."""
-    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
-
-
-_BINARY: dict[str, Callable[[int, int], int]] = {
-    "||": lambda a, b: a != 0 or b != 0,
-    "&&": lambda a, b: a != 0 and b != 0,
-    "|": lambda a, b: a | b,
-    "^": lambda a, b: a ^ b,
-    "&": lambda a, b: a & b,
-    "==": lambda a, b: a == b,
-    "!=": lambda a, b: a != b,
-    "<": lambda a, b: a < b,
-    ">": lambda a, b: a > b,
-    "<=": lambda a, b: a <= b,
-    ">=": lambda a, b: a >= b,
-    "<<": lambda a, b: a << b,
-    ">>": lambda a, b: a >> b,
-    "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
-    "/": _quotient,
-    "%": lambda a, b: a - b * _quotient(a, b),
-}
+    return _fitting(int(_BINARY[operator][1](a, b)))

@@ -12,7 +12,7 @@ from glla.passes import shader as shaders
 from glla.passes.plan import Call, Next, Plan
 from glla.passes.scopes import Scope
 from glla.passes.steps import Block, Dispatch, Host, Pass, Region, Step, Transfer, Uniform, touched
-from glla.passes.storage import Storage
+from glla.passes.storage import Slot, Storage
 
 
 class Draft:
@@ -26,19 +26,19 @@ class Draft:
 
     def __init__(self, operation: str) -> None:
         self.operation = operation
-        self.slots: dict[str, Storage] = {}
+        self.slots: dict[str, Slot] = {}
         self.operands: list[str] = []
         self.steps: list[Step | Call] = []
         self._scopes: list[Scope] = []
         self._flops = 0
         self._calls: Counter[str] = Counter()
 
-    def operand(self, name: str, storage: Storage) -> str:
+    def operand(self, name: str, storage: Slot) -> str:
         """Add a slot that the caller provides."""
         self.operands.append(name)
         return self.slot(name, storage)
 
-    def slot(self, name: str, storage: Storage) -> str:
+    def slot(self, name: str, storage: Slot) -> str:
         """Add a slot that the plan itself writes."""
         if name in self.slots:
             raise PlanError(f"{self.operation}: two slots are named {name}")
@@ -100,7 +100,7 @@ class Draft:
         name : str
             What it is here; its slots are called ``name.slot``.
         plan : Plan
-            What runs.
+            What runs; a `Loop` runs until it stops.
         **operands : str
             A slot for each of its operands.
 

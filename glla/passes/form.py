@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from glla.errors import ShapeError
@@ -24,7 +24,10 @@ class Form:
     transposed : bool
         What lies there is the transpose: in the texture, or, for an array of the host, in Fortran's order.
     dtype : str
-        Of the elements. Only float32 so far: other numbers are converted as they come in.
+        Of the elements.
+    view : Hashable or None
+        Which elements of a texture they are, if it lies wrapped there (`glla.operations.wrapped.view.View`); None for
+        a packed matrix.
 
     Examples
     --------
@@ -36,6 +39,7 @@ class Form:
     resident: bool = False
     transposed: bool = False
     dtype: str = "float32"
+    view: Hashable | None = field(default=None, repr=False)
 
     @staticmethod
     def of(value: Any) -> Form:
@@ -89,7 +93,7 @@ Forms = tuple[Form, ...]
 """Forms of the operands of an operation, in their order."""
 
 
-def resident(*shapes: Shape) -> Forms:
+def resident(*shapes: tuple[int, ...]) -> Forms:
     """Forms of matrices on the device.
 
     >>> resident((2, 3))[0].resident

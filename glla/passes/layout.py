@@ -26,6 +26,8 @@ and from the host: packing and unpacking are render passes (`glla.operations.pac
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 Shape = tuple[int, int]
 """Rows and columns of a matrix."""
 
@@ -49,3 +51,23 @@ def packed(shape: Shape) -> Shape:
     (2, 3)
     """
     return texels(shape[0]), texels(shape[1])
+
+
+@dataclass(frozen=True)
+class Packed:
+    """A matrix of float32 lies packed."""
+
+    shape: Shape
+    dtype: str = "float32"
+
+
+@dataclass(frozen=True)
+class Wrapped:
+    """An array lies wrapped; bool as 0 or 1."""
+
+    shape: tuple[int, ...]
+    dtype: str = "float32"
+
+
+Layout = Packed | Wrapped
+"""How an array lies in a texture, and which one."""

@@ -75,6 +75,8 @@ class Part:
         Fewest and most turns in a row.
     turns : int
         Turns of the loop around that have it.
+    often : str
+        How often it runs, in words, where the device decides or the plan that it calls is a loop itself; "" for once.
     """
 
     name: str
@@ -83,11 +85,12 @@ class Part:
     runs: int = 1
     times: Pair = (1, 1)
     turns: int = 1
+    often: str = ""
 
     @property
     def key(self) -> Hashable:
         """What makes parts of two turns the same."""
-        return self.name, self.loop is None
+        return self.name, self.often, self.loop is None
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -142,7 +145,7 @@ def _items(plan: Plan, scopes: Sequence[Scope], first: int, end: int) -> tuple[I
             scopes = rest[len(inside) :]
             loop = None if scope.number is None else (scope.number, scope.number)
             name = re.sub(r" \d+$", "", scope.name)  # a plan that is called again has a number: its slots need one
-            item: Item = Part(name, _items(plan, inside, first, scope.end), loop)
+            item: Item = Part(name, _items(plan, inside, first, scope.end), loop, often=scope.often)
             first = scope.end
         else:
             item = Steps(_key(plan, plan.steps[first]), (first,))

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, count
 
+from glla import registry
 from glla.passes.check import check
-from glla.passes.layout import ELEMENT_BYTES
+from glla.passes.layout import ELEMENT_BYTES, Layout
 from glla.passes.limits import Limits
 from glla.passes.scopes import Scope, shortened
 from glla.passes.steps import DeviceStep, Dispatch, Host, Pass, Region, Step, Transfer, renamed
-from glla.passes.storage import Storage
+from glla.passes.storage import Slot, Storage, texture
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ class Plan:
     """
 
     operation: str
-    slots: Mapping[str, Storage]
+    slots: Mapping[str, Slot]
     operands: tuple[str, ...]
     results: Mapping[str, str]
     steps: tuple[Step | Call, ...]
@@ -106,6 +107,11 @@ class Plan:
     after: tuple[Next, ...] = ()
     times: int = 1
     target: str = ""
+
+    @property
+    def often(self) -> str:
+        """How often it runs, in words; "" for once."""
+        return f"{self.times} times" if self.times > 1 else ""
 
     @property
     def composed(self) -> bool:
@@ -133,7 +139,7 @@ class Plan:
             given = {inner.results[name]: slot for name, slot in step.results.items()} | dict(step.operands)
             names = given | {slot: _unused(f"{step.name}.{slot}", slots) for slot in inner.slots if slot not in given}
             slots |= {names[slot]: storage for slot, storage in inner.slots.items() if slot not in given}
-            scopes.append(Scope(step.name, None, len(steps), len(steps) + len(inner.steps)))
+            scopes.append(Scope(step.name, None, len(steps), len(steps) + len(inner.steps), step.plan.often))
             scopes += [replace(one, first=one.first + len(steps), end=one.end + len(steps)) for one in inner.scopes]
             steps += [renamed(one, names) for one in inner.steps if not isinstance(one, Call)]
         starts.append(len(steps))
@@ -141,7 +147,7 @@ class Plan:
         ordered = sorted((*own, *scopes), key=lambda one: (one.first, -one.end))
         return replace(self, slots=slots, steps=tuple(steps), scopes=tuple(ordered))
 
-    @property
+    @cached_property
     def temporaries(self) -> tuple[str, ...]:
         """Slots that live only while the plan runs."""
         kept = {*self.operands, *self.results.values()}
@@ -153,9 +159,16 @@ class Plan:
         flat = self.flat
         return tuple(one for one in flat.steps if not isinstance(one, Host | Call) and not flat._crosses(one))
 
+    @cached_property
+    def layouts(self) -> Mapping[str, Layout]:
+        """Results that are arrays on the device, and how they lie."""
+        flat = self.flat
+        storages = ((name, flat.slots[slot]) for name, slot in flat.results.items())
+        return {name: one.layout for name, one in storages if isinstance(one, Storage) and one.layout is not None}
+
     def drawn(self, step: Pass | Dispatch) -> Region:
         """Texels that a pass draws, or a dispatch stores."""
-        target = self.slots[step.outputs[0]]
+        target = texture(self.slots[step.outputs[0]])
         return step.region or Region(0, 0, target.width, target.height)
 
     @property
@@ -168,7 +181,7 @@ class Plan:
                 region = flat.drawn(step)
                 area = region.width * region.height
                 texels += area * len(step.outputs)
-                nbytes += area * sum(flat.slots[name].channels for name in step.outputs) * ELEMENT_BYTES
+                nbytes += area * sum(texture(flat.slots[name]).channels for name in step.outputs) * ELEMENT_BYTES
             elif isinstance(step, Transfer) and not flat._crosses(step):
                 nbytes += flat.slots[step.target].nbytes
         return Cost(len(self.passes), self.flops, texels, nbytes)
@@ -191,11 +204,16 @@ class Plan:
         """Table with a line per step, and what may come after it."""
         return "\n".join(_written(self))
 
+    def _repr_html_(self) -> str:
+        """Show it in a notebook: a table that folds, see `glla.passes.html`."""
+        markup: str = registry.announced("html of a plan")(self)
+        return markup
+
     def _table(self) -> str:
         cost = self.cost
-        often = f"{self.times} times: " if self.times > 1 else ""
+        often = f"{self.often}: " if self.often else ""
         head = f"{often}{self.operation}: {cost.passes} passes, {cost.flops} flop, {cost.nbytes} bytes written\n"
-        head += "".join(f"  {role:9} {name}: {self.flat.slots[slot]}\n" for role, name, slot in self._roles())
+        head += "".join(f"  {line}\n" for line in self._roles())
         return head + "\n".join(self._rows())
 
     def _rows(self) -> Iterator[str]:
@@ -204,7 +222,7 @@ class Plan:
         steps = [step for step in flat.steps if not isinstance(step, Call)]
         cells = zip(steps, shortened(steps, flat.scopes, flat.slots), strict=True)
         rows: list[tuple[str, ...]] = [("pass", "shader", "reads", "draws", "region (texels)", "uniforms")]
-        rows += [(str(number), *_cells(flat, *pair)) for number, pair in enumerate(cells)]
+        rows += [(str(number), *step_cells(flat, *pair)) for number, pair in enumerate(cells)]
         head, *lines = table(rows).splitlines()
         yield head
         parts = [scope for scope in flat.scopes if scope.number is None]
@@ -212,21 +230,26 @@ class Plan:
             for scope in parts:
                 if scope.first == number:
                     depth = sum(one.first <= number and scope.end <= one.end for one in parts[: parts.index(scope)])
-                    yield f"{'  ' * (depth + 1)}{scope.name}:"
+                    often = f" ({scope.often})" if scope.often else ""
+                    yield f"{'  ' * (depth + 1)}{scope.name}{often}:"
             yield line
 
-    def _roles(self) -> Iterable[tuple[str, str, str]]:
+    def _roles(self) -> Iterator[str]:
+        yield from (f"{role:9} {name}: {self.flat.slots[slot]}" for role, name, slot in self.roles())
+
+    def roles(self) -> Iterator[tuple[str, str, str]]:
+        """Role, name and slot of all that the plan touches."""
         yield from (("operand", name, name) for name in self.operands)
         yield from (("result", name, slot) for name, slot in self.results.items())
         yield from (("temporary", name, name) for name in self.flat.temporaries)
 
 
-def _unused(name: str, slots: Mapping[str, Storage]) -> str:
+def _unused(name: str, slots: Mapping[str, Slot]) -> str:
     """Name of a slot within a call: a result of the call may have the same one."""
     return next(one for one in chain((name,), (f"{name} {k}" for k in count(2))) if one not in slots)
 
 
-def _cells(plan: Plan, own: Step, step: Step) -> tuple[str, ...]:
+def step_cells(plan: Plan, own: Step, step: Step) -> tuple[str, ...]:
     """Write a step of a flat plan as cells of a table: its own slots say where it draws, others are shown."""
     if isinstance(own, Transfer) and isinstance(step, Transfer):
         kind = "(upload)" if plan.slots[own.source].host else "(transfer)"

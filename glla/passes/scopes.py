@@ -20,12 +20,15 @@ class Scope:
         Which turn, from 0; None where there is no loop.
     first, end : int
         Its steps: from `first` to `end` - 1. Scopes lie within each other, or apart.
+    often : str
+        How often a plan within a plan runs, in words; "" for once.
     """
 
     name: str
     number: int | None
     first: int
     end: int
+    often: str = ""
 
 
 def shortened(steps: Sequence[Step], scopes: Sequence[Scope], slots: Collection[str]) -> tuple[Step, ...]:

@@ -14,11 +14,13 @@ passes whose texts agree share one program, and nothing can drift from the sourc
 from __future__ import annotations
 
 import re
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import takewhile
 from pathlib import Path
+from threading import RLock
 
 from glla.errors import ShaderError
 from glla.passes import conditions
@@ -34,15 +36,16 @@ _PACKAGED = Path(__file__).parents[1] / "_shaders"
 _CHECKOUT = Path(__file__).parents[2] / "shaders"
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"\s*(?://.*)?$')
-_UNIFORM = re.compile(r"^[ \t]*uniform\s+(\w+)\s+(\w+)\s*;", re.MULTILINE)
+_UNIFORM = re.compile(r"^[ \t]*uniform\s+(\w+)\s+(\w+)\s*(?:\[[^\]]*\]\s*)?;", re.MULTILINE)
 _BLOCK = re.compile(r"^[ \t]*layout\s*\(\s*std140\s*\)\s*uniform\s+(\w+)\s*\{", re.MULTILINE)
-_OUTPUT = re.compile(r"^[ \t]*layout\s*\(\s*location\s*=\s*(\d+)\s*\)\s*out\s+\w+\s+(\w+)\s*;", re.MULTILINE)
+_OUTPUT = re.compile(r"^[ \t]*layout\s*\(\s*location\s*=\s*(\d+)\s*\)\s*out\s+(\w+)\s+(\w+)\s*;", re.MULTILINE)
 _SENTENCE_END = re.compile(r"(?<![\s.])\.(?=\s+[A-Z]|$)")  # and no product, no ellipsis
 _COST = re.compile(r"^//.*?Cost per fragment: (.+)$", re.MULTILINE)
 _WITH = re.compile(r"^// With ([^:\n]+): (.+)$", re.MULTILINE)
 _FETCHES = re.compile(r"^// Fetches: (.+)\.$", re.MULTILINE)
 _IMAGE = re.compile(
-    r"^[ \t]*layout\s*\(\s*\w+\s*,\s*binding\s*=\s*(\d+)\s*\)\s*writeonly\s+uniform\s+image2D\s+(\w+)\s*;", re.MULTILINE
+    r"^[ \t]*layout\s*\(\s*\w+\s*,\s*binding\s*=\s*(\d+)\s*\)\s*writeonly\s+uniform\s+(image2D)\s+(\w+)\s*;",
+    re.MULTILINE,
 )
 _ERROR = re.compile(r"^[ \t]*#\s*error\b(.*)$", re.MULTILINE)
 
@@ -61,27 +64,47 @@ def file(name: str) -> str:
     'plu/rank2/eliminate.frag'
     """
     if name in _ADOPTED:
-        return name
+        return _ADOPTED[name].file
+    if "." in name.rpartition("/")[2]:
+        raise ShaderError(
+            f"shader: {name} is not kept: glla keeps the {MOST_ADOPTED} texts from elsewhere that were used last; make "
+            "the plan again that draws with it"
+        )
     return f"{name}.comp" if (root() / f"{name}.comp").is_file() else f"{name}.frag"
 
 
 @dataclass(frozen=True)
 class _Adopted:
-    """A shader that is not below ``shaders/``: its text, whose vertex stage it draws with, and its folder."""
+    """A shader that is not below ``shaders/``: its text, whose vertex stage it draws with, its folder and its file.
+
+    `kept`: never replaced by another of its name.
+    """
 
     text: str
     vertex: str
     folder: Path | None
+    file: str
+    kept: bool
 
 
-_ADOPTED: dict[str, _Adopted] = {}
+MOST_ADOPTED = 1024
+"""Texts from elsewhere than ``shaders/`` that are kept, the most recently used ones; pinned ones come on top."""
+
+_ADOPTED: OrderedDict[str, _Adopted] = OrderedDict()
+_KEYS: dict[_Adopted, str] = {}  # the other way round
+_PINNED: set[str] = set()
+_LOOSE: dict[str, str] = {}  # file -> name of the text that the next one of the file replaces
+_NUMBERS: dict[str, int] = {}  # texts that a file has had: no name is given twice
+_ADOPTING = RLock()
 
 
-def adopt(name: str, text: str, vertex: str = "", folder: Path | None = None) -> str:
+def adopt(name: str, text: str, vertex: str = "", folder: Path | None = None, *, keep: bool = False) -> str:
     r"""Take in a fragment shader that is not below ``shaders/``: from now on a pass may draw with it.
 
     It may include what glla's own shaders may, and what lies in its own folder or below. One of the same name that was
-    adopted before is replaced; programs are known by their text, so none is mistaken for another.
+    adopted before is replaced, unless it was to be kept; programs are known by their text, so none is mistaken for
+    another. `MOST_ADOPTED` are kept in all: a plan that draws with an older one can no longer be shown, nor run on a
+    device that has not run it.
 
     Parameters
     ----------
@@ -93,11 +116,13 @@ def adopt(name: str, text: str, vertex: str = "", folder: Path | None = None) ->
         Name of a shader of glla's, whose vertex stage it takes over; by default one triangle that covers the target.
     folder : Path, optional
         Where its file lies; a text without one includes glla's own files only.
+    keep : bool
+        Never replace it, and replace none: plans that draw with it stay as they are when its file changes.
 
     Returns
     -------
     str
-        The name.
+        The name; with a number, ``my.frag (2)``, where another text is kept under it. Messages name the file.
 
     Raises
     ------
@@ -112,9 +137,63 @@ def adopt(name: str, text: str, vertex: str = "", folder: Path | None = None) ->
     """
     if "." not in name.rpartition("/")[2]:
         raise ShaderError(f"shader: a shader of your own has a suffix in its name, got {name!r}; call it {name}.frag")
-    _ADOPTED[name] = _Adopted(text, vertex, folder)
+    own = _Adopted(text, vertex, folder, name, keep)
+    with _ADOPTING:
+        key = _key(own)
+        if _ADOPTED.get(key) == own and folder is None:
+            touch(key)
+            return key  # and no file that it includes may have changed
+        _ADOPTED[key] = own
+        touch(key)
+        while len(_ADOPTED) - len(_PINNED) > MOST_ADOPTED:
+            oldest = next(one for one in _ADOPTED if one not in _PINNED)
+            _KEYS.pop(_ADOPTED.pop(oldest), None)
     _resolve.cache_clear()
-    return name
+    return key
+
+
+def _key(own: _Adopted) -> str:
+    """Name that a text is kept under: the one that it has, that of one which it replaces, or one that none ever had."""
+    key = _KEYS.get(own, "" if own.kept else _LOOSE.get(own.file, ""))
+    if key not in _ADOPTED:
+        number = _NUMBERS[own.file] = _NUMBERS.get(own.file, 0) + 1
+        key = own.file if number == 1 else f"{own.file} ({number})"
+    _KEYS.pop(_ADOPTED.get(key, own), None)
+    _KEYS[own] = key
+    if not own.kept:
+        _LOOSE[own.file] = key
+    return key
+
+
+def touch(name: str) -> bool:
+    """Mark a shader as used just now, and tell whether it is there: glla's own always are."""
+    with _ADOPTING:
+        if name in _ADOPTED:
+            _ADOPTED.move_to_end(name)
+            return True
+    return "." not in name.rpartition("/")[2]
+
+
+def pin(name: str) -> None:
+    """Keep an adopted shader whatever others come, until `unpin`."""
+    _PINNED.add(name)
+
+
+def unpin(name: str) -> None:
+    """Keep an adopted shader no longer than others."""
+    _PINNED.discard(name)
+
+
+def called(name: str) -> str:
+    """What a shader is called in messages: an adopted one by its file, glla's own by its name.
+
+    >>> called("plu/rank2/eliminate")
+    'plu/rank2/eliminate'
+    """
+    base, kind = _derivation(name)
+    if kind:
+        return called(base)
+    return _ADOPTED[name].file if name in _ADOPTED else name
 
 
 def is_adopted(name: str) -> bool:
@@ -130,6 +209,9 @@ def source(name: str) -> str:
     ShaderError
         There is no such file.
     """
+    base, kind = _derivation(name)
+    if kind:
+        return source(base)
     return _ADOPTED[name].text if name in _ADOPTED else _read(file(name))
 
 
@@ -237,6 +319,8 @@ class Shader:
         Colour outputs in the order of their locations, or images in the order of their bindings.
     refusals : tuple of str
         What ``#error`` says against this set of defines.
+    integers : frozenset of str
+        Names of the samplers and of the outputs whose texels are integers.
     """
 
     name: str
@@ -246,6 +330,7 @@ class Shader:
     blocks: frozenset[str]
     outputs: tuple[str, ...]
     refusals: tuple[str, ...] = ()
+    integers: frozenset[str] = frozenset()
 
     @property
     def vertex(self) -> Stage:
@@ -312,26 +397,27 @@ def derive(kind: str, rewrite: Callable[[Stage], Stage]) -> None:
 
 @lru_cache(maxsize=512)
 def _resolve(name: str, defines: tuple[tuple[str, Define], ...]) -> Shader:
-    base, kind = _derivation(name)
-    stages = _stages(base, defines)
-    if kind:
-        if kind not in _DERIVED:
-            raise ShaderError(f"shader: {name} is derived in no known way; known are: {', '.join(_DERIVED) or 'none'}")
-        *_, last = stages
-        stages[last] = _DERIVED[kind](stages[last])
-    active = [_active(stage) for stage in stages.values()]
+    stages = _stages(name, defines)
+    active = [active_text(stage) for stage in stages.values()]
     declared = {match[2]: match[1] for text in active for match in _UNIFORM.finditer(text)}
     written = _IMAGE if "compute" in stages else _OUTPUT
-    outputs = sorted((int(match[1]), match[2]) for match in written.finditer(active[-1]))
+    outputs = sorted((int(match[1]), match[3], match[2]) for match in written.finditer(active[-1]))
     return Shader(
         name=name,
         stages=stages,
         samplers=frozenset(n for n, kind in declared.items() if "sampler" in kind),
         uniforms=frozenset(n for n, kind in declared.items() if "sampler" not in kind),
         blocks=frozenset(match[1] for text in active for match in _BLOCK.finditer(text)),
-        outputs=tuple(n for _, n in outputs),
+        outputs=tuple(n for _, n, _ in outputs),
+        integers=frozenset(n for _, n, kind in outputs if _is_integer(kind))
+        | frozenset(n for n, kind in declared.items() if kind == "isampler2D"),
         refusals=tuple(dict.fromkeys(match[1].strip() for text in active for match in _ERROR.finditer(text))),
     )
+
+
+def _is_integer(kind: str) -> bool:
+    """Whether a type of GLSL is int or a vector of them."""
+    return kind == "int" or kind.startswith("ivec")
 
 
 def _derivation(name: str) -> tuple[str, str]:
@@ -341,8 +427,16 @@ def _derivation(name: str) -> tuple[str, str]:
 
 
 def _stages(name: str, defines: tuple[tuple[str, Define], ...]) -> dict[str, Stage]:
+    base, kind = _derivation(name)
+    if kind:
+        if kind not in _DERIVED:
+            raise ShaderError(f"shader: {name} is derived in no known way; known are: {', '.join(_DERIVED) or 'none'}")
+        stages = _stages(base, defines)
+        *_, last = stages
+        return stages | {last: _DERIVED[kind](stages[last])}
     if (root() / f"{name}.comp").is_file():
         return {"compute": _stage(f"{name}.comp", defines, COMPUTE_VERSION)}
+    touch(name)
     adopted = _ADOPTED.get(name)
     own = f"{adopted.vertex if adopted else name}.vert"
     vertex_file = own if (root() / own).is_file() else "fullscreen.vert"
@@ -445,7 +539,7 @@ def _literal(value: Define) -> str:
     return repr(float(value)) if isinstance(value, float) else str(value)
 
 
-def _active(stage: Stage) -> str:
+def active_text(stage: Stage) -> str:
     """Text without comments, and without the lines that `#if` leaves out."""
     version = re.match(r"#version (\d+) core\b", stage.text)
     known: conditions.Macros = {"__VERSION__": version[1], "GL_core_profile": "1"} if version else {}

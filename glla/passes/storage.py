@@ -4,54 +4,146 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import ClassVar, Literal
 
-from glla.passes.layout import ELEMENT_BYTES, Shape
+from glla.errors import PlanError
+from glla.passes.layout import ELEMENT_BYTES, Layout, Packed, Shape, Wrapped
 
 
 @dataclass(frozen=True)
 class Storage:
-    """What a texture must look like: texels high, texels wide, float32 channels per texel (1, 2 or 4).
+    """A texture: texels high, texels wide, channels per texel (1, 2 or 4), and their type.
 
-    With `buffer` it is a linear buffer that holds the rows of such a texture one after the other, for uniform blocks;
-    with `staging` too, one in memory that the host reaches as well, for transfers. With `host` it is no texture at all
-    but an array in the host's memory.
-    `shape`, rows and columns of the matrix that lies in it packed, is for those who look at it, and no part of what
-    the texture must be.
+    Attributes
+    ----------
+    dtype : {"float32", "int32"}
+        Of each channel.
+    layout : Layout or None
+        Which array lies in it, and how. It says how to read the texels, and is no part of what the texture must be.
+
+    Examples
+    --------
+    >>> Storage(2, 3) == Storage(2, 3, layout=Packed((3, 5)))
+    True
     """
+
+    host: ClassVar[bool] = False
+    buffer: ClassVar[bool] = False
 
     height: int
     width: int
     channels: int = 4
-    buffer: bool = False
-    shape: Shape | None = field(default=None, compare=False, repr=False)
-    staging: bool = field(default=False, repr=False)
-    host: bool = field(default=False, repr=False)
+    dtype: str = field(default="float32", kw_only=True, repr=False)
+    layout: Layout | None = field(default=None, kw_only=True, compare=False, repr=False)
 
     @property
     def nbytes(self) -> int:
         """Bytes that it takes."""
         return self.height * self.width * self.channels * ELEMENT_BYTES
 
+    @property
+    def shape(self) -> Shape | None:
+        """Rows and columns of the matrix that lies in it packed, if one does."""
+        return self.layout.shape if isinstance(self.layout, Packed) else None
+
     def __str__(self) -> str:
-        if self.host:
-            return f"{self.height}x{self.width} of the host"
-        return f"{self.height}x{self.width}x{self.channels}" + (" buffer" if self.buffer else "")
+        return f"{self.height}x{self.width}x{self.channels}" + ("" if self.dtype == "float32" else f" {self.dtype}")
 
 
-def host(shape: tuple[int, ...]) -> Storage:
-    """Storage of an array in the host's memory: what comes in from NumPy, goes out to it, or stays there.
+@dataclass(frozen=True)
+class Buffer:
+    """A linear buffer on the device.
 
-    >>> str(host((3, 4)))
+    Attributes
+    ----------
+    nbytes : int
+        Its size.
+    use : {"uniforms", "staging"}
+        For uniform blocks; or in memory that the host reaches as well, for transfers.
+    """
+
+    host: ClassVar[bool] = False
+    buffer: ClassVar[bool] = True
+
+    nbytes: int
+    use: Literal["uniforms", "staging"] = "uniforms"
+
+    @staticmethod
+    def of(storage: Storage) -> Buffer:
+        """Buffer that holds the rows of a texture, one after the other.
+
+        >>> Buffer.of(Storage(2, 3))
+        Buffer(nbytes=96, use='uniforms')
+        """
+        return Buffer(storage.nbytes)
+
+    def __str__(self) -> str:
+        return f"buffer of {self.nbytes} bytes"
+
+
+@dataclass(frozen=True)
+class HostArray:
+    """An array in the host's memory: what comes in from NumPy, goes out to it, or stays there.
+
+    Examples
+    --------
+    >>> str(HostArray((3, 4)))
     '3x4 of the host'
     """
-    rows, columns = (*shape, 1, 1)[:2] if len(shape) < 3 else (math.prod(shape[:-1]), shape[-1])
-    return Storage(rows, columns, 1, host=True)
+
+    host: ClassVar[bool] = True
+    buffer: ClassVar[bool] = False
+
+    shape: tuple[int, ...]
+    dtype: str = "float32"
+
+    @property
+    def size(self) -> int:
+        """Elements."""
+        return math.prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that it takes."""
+        return self.size * ELEMENT_BYTES
+
+    def __str__(self) -> str:
+        return f"{'x'.join(map(str, self.shape)) or 'number'} of the host"
+
+
+Slot = Storage | Buffer | HostArray
+"""What a slot of a plan must look like."""
+
+
+def texture(slot: Slot) -> Storage:
+    """Give a slot that is a texture.
+
+    Raises
+    ------
+    PlanError
+        It is a buffer, or lies in the host's memory.
+    """
+    if not isinstance(slot, Storage):
+        raise PlanError(f"plan: a slot must be a texture here, got {slot}")
+    return slot
+
+
+def wrapped(elements: int, texture_size: int, dtype: str = "float32") -> Storage:
+    """Storage of elements one after the other, four to a texel, in rows of texels: about square.
+
+    >>> wrapped(10, 16), wrapped(1000, 16).width
+    (Storage(height=2, width=2, channels=4), 16)
+    """
+    texels = max(1, -(-elements // 4))
+    width = min(math.isqrt(texels - 1) + 1, texture_size)
+    channels = "float32" if dtype == "float32" else "int32"
+    return Storage(-(-texels // width), width, dtype=channels, layout=Wrapped((elements,), dtype))
 
 
 def matrix(shape: Shape) -> Storage:
     """Storage of a packed matrix; an empty side still takes one texel, because GL knows no empty texture.
 
     >>> matrix((3, 5))
-    Storage(height=2, width=3, channels=4, buffer=False)
+    Storage(height=2, width=3, channels=4)
     """
-    return Storage(max(1, (shape[0] + 1) // 2), max(1, (shape[1] + 1) // 2), shape=shape)
+    return Storage(max(1, (shape[0] + 1) // 2), max(1, (shape[1] + 1) // 2), layout=Packed(shape))

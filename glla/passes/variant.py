@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, ItemsView, Iterator, Mapping, MutableMapping, ValuesView
 from dataclasses import dataclass, field
-from itertools import product
+from functools import partial, update_wrapper
+from itertools import count, product
+from threading import Lock
+from typing import Any
 
 from glla.errors import OptionError
+from glla.passes.cache import cached_plan
 from glla.passes.limits import Limits, Parameters, version
+from glla.passes.plan import Plan
 
 
 @dataclass(frozen=True)
@@ -31,6 +36,11 @@ class Variant:
         What values must fulfil together, in words; empty if any go with any.
     keeps_rule : callable
         Whether values, by name, do.
+    exchange : callable or None
+        Of a variant that a user has registered: (plan of the variant whose shader it takes the place of, values of its
+        parameters by name) -> the plan with the user's shader.
+    text : str
+        The source of that shader; empty for glla's own.
     """
 
     summary: str
@@ -40,6 +50,8 @@ class Variant:
     on_gpu: Mapping[str, int] = field(default_factory=dict)
     rule: str = ""
     keeps_rule: Callable[[Mapping[str, int]], bool] = lambda values: True
+    exchange: Callable[[Plan, Mapping[str, int]], Plan] | None = None
+    text: str = ""
 
     def lacks(self, limits: Limits) -> str:
         """Say what a device lacks for this variant, '' if nothing.
@@ -105,3 +117,112 @@ def parameter_space(variant: Variant) -> Iterator[Parameters]:
         chosen = tuple(zip(variant.parameters, values, strict=True))
         if variant.keeps_rule(dict(chosen)):
             yield chosen
+
+
+class Variants(MutableMapping[str, Variant]):
+    """The variants of an operation by name: those that are written down, then those that users have registered.
+
+    Any thread may look while another one registers: a change makes a new table, whoever goes over the old one keeps it.
+
+    Attributes
+    ----------
+    numbers : mapping of str to int
+        A number for each that was added; one that is added anew under its name gets another.
+
+    Examples
+    --------
+    >>> table = Variants() | {"plain": Variant("one pass", "glla")}
+    >>> table.register("plain", Variant("another", "me"))
+    False
+    >>> table.register("mine", Variant("another", "me")), list(table)
+    (True, ['plain', 'mine'])
+    """
+
+    def __init__(self) -> None:
+        self._table: dict[str, Variant] = {}
+        self.numbers: Mapping[str | None, int] = {}
+        self._count = count()
+        self._lock = Lock()
+
+    def __or__(self, written: Mapping[str, Variant]) -> Variants:
+        """Give another table, with those that are written down."""
+        other = Variants()
+        other._table = {**self._table, **written}
+        return other
+
+    def __ror__(self, others: Mapping[str, Variant]) -> dict[str, Variant]:
+        """Give a plain table of others, and of these."""
+        return {**others, **self._table}
+
+    def register(self, name: str, variant: Variant) -> bool:
+        """Add a variant; False if there is one of that name."""
+        with self._lock:
+            if name in self._table:
+                return False
+            self._set(name, variant)
+            return True
+
+    def _set(self, name: str, variant: Variant) -> None:
+        self.numbers = {**self.numbers, name: next(self._count)}
+        self._table = {**self._table, name: variant}
+
+    def __setitem__(self, name: str, variant: Variant) -> None:
+        with self._lock:
+            self._set(name, variant)
+
+    def __delitem__(self, name: str) -> None:
+        with self._lock:
+            if name not in self._table:
+                raise KeyError(name)
+            self._table = {key: one for key, one in self._table.items() if key != name}
+
+    def __getitem__(self, name: str) -> Variant:
+        return self._table[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._table
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._table)
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    def items(self) -> ItemsView[str, Variant]:
+        """Give names and variants as they are now."""
+        return self._table.items()
+
+    def values(self) -> ValuesView[Variant]:
+        """Give the variants as they are now."""
+        return self._table.values()
+
+
+class Kept:
+    """A builder of plans that keeps those that it made, by its arguments, and by what the variant is now.
+
+    A name may stand for another shader after it was registered anew; a plan of the old one is not found then.
+    """
+
+    def __init__(self, builder: Callable[..., Plan], variants: Variants) -> None:
+        def registered(number: int, *args: Any, **options: Any) -> Plan:
+            return builder(*args, **options)
+
+        update_wrapper(self, builder)
+        self.__wrapped__ = builder
+        self._variants = variants
+        self._written, self._registered = cached_plan(builder), cached_plan(registered)
+
+    def __call__(self, *args: Any, **options: Any) -> Plan:
+        """Give the plan that was made before, or make it."""
+        number = self._variants.numbers.get(options.get("variant"))
+        return self._written(*args, **options) if number is None else self._registered(number, *args, **options)
+
+    def cache_clear(self) -> None:
+        """Forget all plans."""
+        self._written.cache_clear()
+        self._registered.cache_clear()
+
+
+def kept(variants: Variants) -> Callable[[Callable[..., Plan]], Kept]:
+    """Keep what a builder makes, see `Kept`, in the cache of all builders, see `glla.passes.cache.cached_plan`."""
+    return partial(Kept, variants=variants)

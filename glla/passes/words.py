@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
-from glla.passes import Cost, Dispatch, Host, Pass, Plan, Step, Transfer, stages
+from glla.passes import Buffer, Cost, Dispatch, Host, HostArray, Loop, Pass, Plan, Step, Transfer, Wrapped, stages
 from glla.passes import shader as shaders
 from glla.passes.outline import Item, Part, Steps, outline
 from glla.passes.scopes import shortened
@@ -71,18 +71,30 @@ class _Lines:
 
     def _head(self) -> Iterator[str]:
         plan = self.plan
-        often = f"{plan.times} times: " if plan.times > 1 else ""
+        often = f"{plan.often}: " if plan.often else ""
         waits = "" if plan.composed else ", queued without waiting for the host"
         yield f"{often}{plan.operation}: {_count(len(plan.passes), 'pass')}{waits}"
         takes = f"  takes {', '.join(map(self._described, plan.operands)) or 'nothing'}"
         yield from textwrap.wrap(takes, WIDTH, subsequent_indent="    ")
         for name, slot in plan.results.items():
             yield f"  gives {self._described(slot)}" + ("" if name == slot else f" as {name}")
+        if isinstance(plan, Loop):
+            yield from self._turns(plan)
+
+    def _turns(self, loop: Loop) -> Iterator[str]:
+        for name, operand in loop.carry.items():
+            yield f"  then {name} takes the place of {operand}"
+        if loop.until is not None:
+            yield f"  until the first element of {loop.until} is not 0"
 
     def _described(self, slot: str) -> str:
         storage = self.flat.slots[slot]
-        if storage.host:
-            return f"{slot} ({storage.height} x {storage.width} array of the host)"
+        if isinstance(storage, Buffer):
+            return f"{slot} ({storage})"
+        if isinstance(storage, HostArray):
+            return f"{slot} ({' x '.join(map(str, storage.shape)) or 'number'} array of the host)"
+        if isinstance(storage.layout, Wrapped):
+            return f"{slot} (array of shape {storage.layout.shape}, {storage.layout.dtype})"
         if storage.shape is not None:
             return f"{slot} ({storage.shape[0]} x {storage.shape[1]} matrix)"
         return f"{slot} ({storage.height} x {storage.width} texels of {_count(storage.channels, 'channel')})"
@@ -99,6 +111,7 @@ class _Lines:
             yield from self._explained(item, f"{indent}{number} ", before + _times(item.times))
             return
         title = before + (item.name if item.loop is None else _loop(item.name, item.loop, item.times))
+        title += f", {item.often}" if item.often else ""
         if len(item.items) == 1 and isinstance(item.items[0], Steps):
             yield from self._item(item.items[0], item.runs, number, indent, f"{title}: ")
             return
@@ -114,7 +127,7 @@ class _Lines:
     def _likeness(self, item: Item) -> Hashable:
         """What two parts have in common whose explanations differ in names of slots alone."""
         if isinstance(item, Part):
-            return item.name, item.loop, item.runs, item.turns, tuple(map(self._likeness, item.items))
+            return item.name, item.often, item.loop, item.runs, item.turns, tuple(map(self._likeness, item.items))
         draws = [step for step in (self.steps[number] for number in item.numbers) if isinstance(step, Pass | Dispatch)]
         return item.key, len(item.numbers), item.turns, tuple(map(self.flat.drawn, draws))
 

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import contextlib
+import sys
+import warnings
 from collections.abc import Callable
 from functools import partial
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar, overload
 
-from glla.array.array import asarray
+from glla.array.array import Matrix, asarray
+from glla.array.convert import Array
 from glla.errors import CoprocessorError, OptionError
-from glla.gl import DeviceInfo, Stats, default_device
+from glla.gl import Device, DeviceInfo, Stats, default_device
+from glla.gl.select import requested
 from glla.queue.engine import DeviceEngine, Engine
 from glla.queue.handle import Handle
 from glla.queue.methods import Methods
 from glla.queue.pending import Call, Pending
-from glla.queue.turns import PunctualWaits
+from glla.queue.turns import INTERVAL
 from glla.queue.worker import Worker
+
+Result = TypeVar("Result")
 
 
 class Coprocessor(Methods):
@@ -34,8 +40,6 @@ class Coprocessor(Methods):
         Makes the `Engine`, in the worker's thread.
     capacity, timeout, copy
         As for `coprocessor`.
-    waits : PunctualWaits, optional
-        To be ended when it is closed.
     """
 
     def __init__(
@@ -44,16 +48,15 @@ class Coprocessor(Methods):
         capacity: int = 64,
         timeout: float | None = None,
         copy: bool = True,
-        waits: PunctualWaits | None = None,
     ) -> None:
         if not isinstance(capacity, int) or isinstance(capacity, bool) or capacity < 1:
             raise OptionError(f"coprocessor: capacity must be an int from 1, got {capacity!r}")
         if timeout is not None and not timeout >= 0:
             raise OptionError(f"coprocessor: timeout must be None or a number of seconds from 0, got {timeout!r}")
-        self._waits = waits
         self._worker = Worker(open_engine, capacity, timeout)
         self._engine = self._worker.engine
-        self._handle = Handle(self._worker, copy, waits)
+        self._handle = Handle(self._worker, copy)
+        self._quiet = False  # nobody knows of it who could close it
 
     def __repr__(self) -> str:
         worker = self._worker
@@ -65,7 +68,13 @@ class Coprocessor(Methods):
     def _queue(self, function: Callable[..., Any], /, *operands: Any, **options: Any) -> Pending:
         return self._handle.enqueue_operation(function, operands, options)
 
-    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Pending:
+    @overload
+    def submit(self, function: Callable[..., Matrix], /, *args: Any, **kwargs: Any) -> Pending[Array]: ...
+
+    @overload
+    def submit(self, function: Callable[..., Result], /, *args: Any, **kwargs: Any) -> Pending[Result]: ...
+
+    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Pending[Any]:
         """Call any function in the worker's thread, where this device is the default one.
 
         Parameters
@@ -95,7 +104,7 @@ class Coprocessor(Methods):
         """
         return self._handle.put(Call(getattr(function, "__name__", repr(function)), function, args, kwargs))
 
-    def asarray(self, value: Any, *, check_finite: bool = True) -> Pending:
+    def asarray(self, value: Any, *, check_finite: bool = True) -> Pending[Array]:
         """Put a matrix onto the device, as `glla.asarray`: upload it once, use it often."""
         return self._handle.enqueue("asarray", asarray, (value,), {"check_finite": check_finite})
 
@@ -157,13 +166,10 @@ class Coprocessor(Methods):
         worker.close(cancel)
         if worker.is_this_thread():  # a callback closes: the worker ends when it has returned
             return
-        worker.thread.join(timeout)
-        if worker.thread.is_alive():
+        if not worker.join(timeout):
             raise TimeoutError(
                 f"close: {worker.length} calls wait still after {timeout} s; close again, or with cancel=True"
             )
-        if self._waits is not None:
-            self._waits.end()
         if worker.cause is not None:
             raise worker.death("close:")
 
@@ -188,11 +194,38 @@ class Coprocessor(Methods):
             self._close_at_once()
             raise
 
+    def __del__(self) -> None:
+        worker = getattr(self, "_worker", None)  # its arguments may have been refused
+        if worker is None or worker.closed or self._quiet or sys is None or sys.is_finalizing() or worker.is_forked():
+            return
+        warnings.warn(
+            f"{self!r} was dropped without close(), and ends when its queue is done and its results are dropped; use "
+            "it in a with block",
+            ResourceWarning,
+            source=self,
+            stacklevel=2,
+        )
+
     def _close_at_once(self) -> None:
         """Cancel what waits, and leave what runs between two passes."""
         with contextlib.suppress(CoprocessorError):  # the error that leads out of the block says more
             self._worker.close(cancel=True, at_once=True)
             self.close(cancel=True)
+
+
+def _request(device: str | int, index: int | None, software: bool | None) -> tuple[int | None, bool | None]:
+    """Read the name of a device as (index, software)."""
+    if isinstance(device, Device):
+        raise OptionError(
+            f"coprocessor: device must be 'software', 'hardware' or an index, got {device!r}; "
+            "the coprocessor makes one in its own thread"
+        )
+    if index is not None or software is not None:
+        raise OptionError(
+            f"coprocessor: device stands for index and software, got device {device!r}, index {index} and software "
+            f"{software}; leave one of them out"
+        )
+    return requested("coprocessor", device)
 
 
 def _device_stats() -> Stats:
@@ -208,31 +241,40 @@ def coprocessor(
     index: int | None = None,
     software: bool | None = None,
     *,
+    device: str | int | None = None,
     capacity: int = 64,
     timeout: float | None = None,
     copy: bool = True,
     max_bytes: int | None = None,
     max_texture_size: int | None = None,
+    max_idle_bytes: int | None = None,
+    max_call_bytes: int | None = None,
     debug: bool = False,
     release_gil: bool | None = None,
-    switch_interval: float | None = 1e-5,
+    punctual: bool = False,
+    switch_interval: float | None = None,
 ) -> Coprocessor:
     """Start a device with a thread and a queue of its own: calls return at once, the CPU goes on.
 
     Parameters
     ----------
-    backend, index, software, max_bytes, max_texture_size, debug, release_gil
+    backend, index, software, max_bytes, max_texture_size, max_idle_bytes, max_call_bytes, debug, release_gil
         Of the `Device` that the thread makes for itself. It must come from EGL: GLFW makes windows in the main thread
         only.
+    device : str or int, optional
+        In place of `index` and `software`: ``"software"``, ``"hardware"`` or an index, as ``GLLA_DEVICE`` has them. A
+        `Device` belongs to the thread that made it, so none is taken here.
     capacity : int
         Calls that may wait in the queue; whoever adds another one waits until there is room. Read-backs do not count.
     timeout : float, optional
         Seconds that a call waits for room before it raises TimeoutError; by default as long as it takes.
+    punctual : bool
+        Have Python's threads change more often while it is open, for the whole process (`sys.setswitchinterval`, 10 us
+        for 5 ms), and on Linux have the waits of its own thread end when they should (timer slack). It pays beside
+        plain Python. What was before comes back when it is closed, from whichever thread, unless it was set otherwise
+        meanwhile: then that stays.
     switch_interval : float, optional
-        Seconds after which a thread of Python that waits for its turn asks for it (`sys.setswitchinterval`), while the
-        coprocessor is open. Python's own 5 ms would keep either side waiting for the other far longer than its work
-        takes. On Linux the calling thread's waits are made punctual as well (its timer slack). None leaves both
-        settings, of which the first is the process's, alone.
+        Seconds of that interval; asks for `punctual`.
     copy : bool
         Copy arrays when they are passed in, so that they may be changed at once. Without, they must stay as they are
         until the call is done.
@@ -249,7 +291,8 @@ def coprocessor(
     ContextError, LimitError
         The device cannot be made.
     OptionError
-        A capacity below 1, a negative timeout, a switch interval that is none.
+        A capacity below 1, a negative timeout, a switch interval that is none; no such name of a device, or one beside
+        `index` or `software`.
 
     Notes
     -----
@@ -269,24 +312,24 @@ def coprocessor(
     >>> x.result()
     array([0., 1.], dtype=float32)
     """
+    if punctual and switch_interval is None:
+        switch_interval = INTERVAL
     if switch_interval is not None and not 0 < switch_interval < float("inf"):
         raise OptionError(
             f"coprocessor: switch_interval must be None or a number of seconds above 0, got {switch_interval!r}"
         )
+    if device is not None:
+        index, software = _request(device, index, software)
     options = {
         "backend": backend,
         "index": index,
         "software": software,
         "max_bytes": max_bytes,
         "max_texture_size": max_texture_size,
+        "max_idle_bytes": max_idle_bytes,
+        "max_call_bytes": max_call_bytes,
         "debug": debug,
         "release_gil": release_gil,
         "switch_interval": switch_interval,
     }
-    waits = None if switch_interval is None else PunctualWaits()
-    try:
-        return Coprocessor(partial(DeviceEngine, options), capacity, timeout, copy, waits)
-    except BaseException:
-        if waits is not None:
-            waits.end()
-        raise
+    return Coprocessor(partial(DeviceEngine, options), capacity, timeout, copy)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
+from copy import copy
 from typing import Any, Protocol
 
 from glla.array.array import Matrix, upload
@@ -11,7 +12,7 @@ from glla.array.convert import as_float32, finite_result
 from glla.errors import DeviceError, GllaError, ReleasedError
 from glla.gl import Device, Fence, set_default_device
 from glla.queue.pending import Call
-from glla.queue.turns import QuickSwitches
+from glla.queue.turns import QuickSwitches, make_waits_punctual
 
 IN_FLIGHT = 4
 """Calls that the GPU may have unfinished when the next one is queued. Enough to keep it busy; with many more the
@@ -51,6 +52,8 @@ class DeviceEngine:
         switch_interval = options.pop("switch_interval", None)
         self.device = Device(**options)
         self._quick_switches = QuickSwitches(switch_interval)
+        if switch_interval is not None:
+            make_waits_punctual()
         set_default_device(self.device)
         self.info = self.device.info
         self._fences: deque[Fence] = deque()
@@ -88,13 +91,17 @@ class DeviceEngine:
         ]
 
     def read(self, value: Any, name: str, check_finite: bool) -> Any:
-        """Read matrices back, alone or in a tuple; anything else is on the host already."""
+        """Read matrices back, alone or in a tuple or a dict; anything else is on the host already."""
         if isinstance(value, Matrix):
             with self.device.uninterrupted():  # somebody waits for it, and it takes a pass
                 return finite_result(name, value.numpy(), check_finite)
         if isinstance(value, tuple):
             parts = [self.read(part, name, check_finite) for part in value]
             return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+        if isinstance(value, dict):  # results of a plan, by name; a loop's say more
+            read = copy(value)
+            read.update((key, self.read(part, name, check_finite)) for key, part in value.items())
+            return read
         return value
 
     def check(self, error: BaseException) -> None:

@@ -12,9 +12,8 @@ from functools import lru_cache
 from typing import Any
 
 from glla.errors import DeviceMismatchError
-from glla.queue import turns
 from glla.queue.pending import Call, Pending, snapshot
-from glla.queue.turns import PunctualWaits
+from glla.queue.turns import QuickSwitches
 from glla.queue.worker import Worker
 
 PATIENCE_AT_EXIT = 10.0
@@ -30,14 +29,14 @@ def _close_all() -> None:
     for worker in workers:
         worker.close(cancel=True, at_once=True)
     for worker in workers:
-        worker.thread.join(PATIENCE_AT_EXIT)
+        worker.join(PATIENCE_AT_EXIT)
 
 
 def _forget_all() -> None:
-    """In a forked process: the workers are not here, and their settings of this process are set back."""
+    """In a forked process: the workers are not here, and their setting of this process is set back."""
     global _handles
     _handles = weakref.WeakSet()  # the old one may have been half changed
-    turns.forget_all()
+    QuickSwitches.forget_all()
 
 
 if hasattr(os, "register_at_fork"):  # Windows cannot fork
@@ -55,15 +54,13 @@ class Handle:
         Does the calls.
     copy : bool
         Whether to copy arrays when they are passed in.
-    waits : PunctualWaits, optional
-        To be ended when nobody holds this any more.
     """
 
-    def __init__(self, worker: Worker, copy: bool, waits: PunctualWaits | None) -> None:
+    def __init__(self, worker: Worker, copy: bool) -> None:
         self.worker = worker
         self._copy = copy
         _handles.add(self)
-        weakref.finalize(self, _abandon, worker, waits).atexit = False
+        weakref.finalize(self, worker.abandon).atexit = False  # when nobody holds a handle any more
 
     def put(self, call: Call) -> Pending:
         """Queue a call."""
@@ -97,7 +94,15 @@ class Handle:
         """Queue a function of glla, of arguments as its caller wrote them. Those without a default are operands."""
         signature = _signature(function)
         options = signature.bind(*args, **kwargs).arguments
-        required = (name for name, parameter in signature.parameters.items() if parameter.default is parameter.empty)
+        for name, parameter in signature.parameters.items():
+            if parameter.kind is parameter.VAR_KEYWORD:  # operands by names of the user's
+                named = options.pop(name, {})
+                options |= zip(named, self.kept(tuple(named.values())), strict=True)
+        required = (
+            name
+            for name, parameter in signature.parameters.items()
+            if parameter.default is parameter.empty and parameter.kind is not parameter.VAR_KEYWORD
+        )
         operands = tuple(options.pop(name) for name in required)
         return self.enqueue_operation(function, operands, options)
 
@@ -123,10 +128,3 @@ class Handle:
 
 
 _signature = lru_cache(inspect.signature)
-
-
-def _abandon(worker: Worker, waits: PunctualWaits | None) -> None:
-    """When nobody holds a handle any more."""
-    worker.abandon()
-    if waits is not None:
-        waits.end()

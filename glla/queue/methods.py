@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal, overload
+
+import numpy as np
+from numpy.typing import NDArray
 
 from glla import linalg
-from glla.gl.device import Device
+from glla.array.convert import Array
+from glla.gl import DeviceLike
+from glla.linalg.results import PLU, RREF, RefinedSolution, SlogdetResult
 from glla.queue.pending import Pending
 
 
 class Methods:
     """The functions of glla, queued."""
 
-    def _queue(self, function: Callable[..., Any], /, *operands: Any, **options: Any) -> Pending:
+    def _queue(self, function: Callable[..., Any], /, *operands: Any, **options: Any) -> Pending[Any]:
         """Queue one of them."""
         raise NotImplementedError
 
@@ -23,23 +28,25 @@ class Methods:
         *,
         upper: bool = False,
         variant: str | None = None,
-        device: Device | None = None,
+        device: DeviceLike | None = None,
         check_finite: bool = True,
-    ) -> Pending:
+    ) -> Pending[Array]:
         """Cholesky factor with the semantics of `numpy.linalg.cholesky`: A = L L^T.
 
         Queued; see `glla.cholesky`.
         """
         return self._queue(linalg.cholesky, a, upper=upper, variant=variant, device=device, check_finite=check_finite)
 
-    def det(self, a: Any, *, device: Device | None = None, check_finite: bool = True) -> Pending:
+    def det(
+        self, a: Any, *, device: DeviceLike | None = None, check_finite: bool = True
+    ) -> Pending[np.float32 | Array]:
         """Determinant, as `numpy.linalg.det`.
 
         Queued; see `glla.det`.
         """
         return self._queue(linalg.det, a, device=device, check_finite=check_finite)
 
-    def inv(self, a: Any, *, device: Device | None = None, check_finite: bool = True) -> Pending:
+    def inv(self, a: Any, *, device: DeviceLike | None = None, check_finite: bool = True) -> Pending[Array]:
         """Inverse with the semantics of `numpy.linalg.inv`.
 
         Queued; see `glla.inv`.
@@ -52,9 +59,9 @@ class Methods:
         pivoting: str = "partial",
         *,
         variant: str | None = None,
-        device: Device | None = None,
+        device: DeviceLike | None = None,
         check_finite: bool = True,
-    ) -> Pending:
+    ) -> Pending[tuple[Array, NDArray[np.int32]]]:
         """Packed PLU factors and LAPACK's pivots, as `scipy.linalg.lu_factor`.
 
         Queued; see `glla.lu_factor`.
@@ -64,8 +71,8 @@ class Methods:
         )
 
     def lu_solve(
-        self, lu_and_piv: Any, b: Any, trans: int = 0, *, device: Device | None = None, check_finite: bool = True
-    ) -> Pending:
+        self, lu_and_piv: Any, b: Any, trans: int = 0, *, device: DeviceLike | None = None, check_finite: bool = True
+    ) -> Pending[Array]:
         """Solve A x = b from the factors of A, as `scipy.linalg.lu_solve`.
 
         Queued; see `glla.lu_solve`.
@@ -79,9 +86,9 @@ class Methods:
         *,
         out: Any = None,
         variant: str | None = None,
-        device: Device | None = None,
+        device: DeviceLike | None = None,
         check_finite: bool = True,
-    ) -> Pending:
+    ) -> Pending[Array]:
         """Matrix product with the semantics of `numpy.matmul`.
 
         Queued; see `glla.matmul`.
@@ -94,16 +101,18 @@ class Methods:
         pivoting: str = "partial",
         *,
         variant: str | None = None,
-        device: Device | None = None,
+        device: DeviceLike | None = None,
         check_finite: bool = True,
-    ) -> Pending:
+    ) -> Pending[PLU[Array]]:
         """PLU factorisation A = P @ L @ U, as `scipy.linalg.lu`.
 
         Queued; see `glla.plu`.
         """
         return self._queue(linalg.plu, a, pivoting=pivoting, variant=variant, device=device, check_finite=check_finite)
 
-    def rcond(self, a: Any, *, device: Device | None = None, check_finite: bool = True) -> Pending:
+    def rcond(
+        self, a: Any, *, device: DeviceLike | None = None, check_finite: bool = True
+    ) -> Pending[np.float32 | Array]:
         """Reciprocal condition number in the 1-norm, as LAPACK's `getrf` and `gecon` estimate it.
 
         Queued; see `glla.rcond`.
@@ -117,9 +126,9 @@ class Methods:
         pivoting: str = "harmonic",
         *,
         variant: str | None = None,
-        device: Device | None = None,
+        device: DeviceLike | None = None,
         check_finite: bool = True,
-    ) -> Pending:
+    ) -> Pending[RREF[Array]]:
         """Reduced row echelon form and pivot columns.
 
         Queued; see `glla.rref`.
@@ -128,12 +137,48 @@ class Methods:
             linalg.rref, a, tol=tol, pivoting=pivoting, variant=variant, device=device, check_finite=check_finite
         )
 
-    def slogdet(self, a: Any, *, device: Device | None = None, check_finite: bool = True) -> Pending:
+    def slogdet(self, a: Any, *, device: DeviceLike | None = None, check_finite: bool = True) -> Pending[SlogdetResult]:
         """Sign and logarithm of the determinant, as `numpy.linalg.slogdet`.
 
         Queued; see `glla.slogdet`.
         """
         return self._queue(linalg.slogdet, a, device=device, check_finite=check_finite)
+
+    @overload
+    def solve(
+        self,
+        a: Any,
+        b: Any,
+        refine: Literal[True],
+        equilibrate: bool = True,
+        *,
+        device: DeviceLike | None = None,
+        check_finite: bool = True,
+    ) -> Pending[RefinedSolution]: ...
+
+    @overload
+    def solve(
+        self,
+        a: Any,
+        b: Any,
+        refine: Literal[False] = False,
+        equilibrate: bool = True,
+        *,
+        device: DeviceLike | None = None,
+        check_finite: bool = True,
+    ) -> Pending[Array]: ...
+
+    @overload
+    def solve(
+        self,
+        a: Any,
+        b: Any,
+        refine: bool = False,
+        equilibrate: bool = True,
+        *,
+        device: DeviceLike | None = None,
+        check_finite: bool = True,
+    ) -> Pending[Array | RefinedSolution]: ...
 
     def solve(
         self,
@@ -142,9 +187,9 @@ class Methods:
         refine: bool = False,
         equilibrate: bool = True,
         *,
-        device: Device | None = None,
+        device: DeviceLike | None = None,
         check_finite: bool = True,
-    ) -> Pending:
+    ) -> Pending[Any]:
         """Solve A x = b with the semantics of `numpy.linalg.solve`.
 
         Queued; see `glla.solve`.

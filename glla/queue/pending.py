@@ -11,12 +11,21 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glla.operations import OPERATIONS
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    Result = TypeVar("Result", default=Any)  # a default is typing's own from Python 3.13 on
+else:
+    from typing import TypeVar
+
+    Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -126,7 +135,7 @@ def _binary(
     )
 
 
-class Pending(Future[Any]):
+class Pending(Future[Result]):
     """The result of a call that is queued; a `concurrent.futures.Future`, and an operand for further calls.
 
     Every function of glla takes it, and so do the operators ``+ - * / @ **`` and indexing; what they give is queued
@@ -175,7 +184,7 @@ class Pending(Future[Any]):
 
     # -- waiting
 
-    def result(self, timeout: float | None = None) -> Any:
+    def result(self, timeout: float | None = None) -> Result:
         """Wait for the value, and read it back. The same object every time.
 
         Parameters
@@ -203,7 +212,8 @@ class Pending(Future[Any]):
         """
         host = self.owner.fetch(self)
         try:
-            return host.result(timeout)
+            value: Result = host.result(timeout)
+            return value
         except TimeoutError:
             if host.done():  # it is the operation that raised it
                 raise
@@ -232,7 +242,7 @@ class Pending(Future[Any]):
     def _late(self, timeout: float | None) -> TimeoutError:
         return TimeoutError(f"result: {self.label} is not there after {timeout} s; wait again, or cancel() it")
 
-    def prefetch(self) -> Pending:
+    def prefetch(self) -> Pending[Result]:
         """Have the value read back as soon as it is computed, so that `result` waits less. Returns itself."""
         self.owner.fetch(self, waits=False)
         return self
@@ -247,7 +257,7 @@ class Pending(Future[Any]):
         self.owner.check_process()
         super().add_done_callback(partial(_call_back, fn))
 
-    def __await__(self) -> Generator[Any, None, Any]:
+    def __await__(self) -> Generator[Any, None, Result]:
         """Wait in an event loop. Cancelling the task that waits leaves the operation alone."""
         host = self.owner.fetch(self, waits=False)
         return asyncio.shield(asyncio.wrap_future(host)).__await__()

@@ -7,22 +7,24 @@ thread's timer slack, 50 us unless it is set, so that nothing much shorter is to
 
 On an NVIDIA H200 with 16 cores, beside a thread that never gives up the lock, a wait of 0.18 ms outside of Python takes
 5.4 ms with Python's interval, 0.30 with 50 us, 0.26 with 5 us, and 0.20 with 5 us and no slack.
-What the CPU and the queue keep of their rates is in ``benchmarks/results/nvidia-h200-pcie-sse2/overlap``:
-``2026-11-21T010828Z.json`` with 10 us, ``2026-11-20T230103Z.json`` with 50 us.
 
-Both settings come back with the last coprocessor that wanted them, unless somebody else has set another value
-meanwhile, which stays.
+The interval is the process's, so it is set only where somebody asks (``coprocessor(punctual=True)``). The slack is a
+thread's: the worker sets its own, which ends with it, and nobody else's. A thread may have another one's set back only
+with a privilege (CAP_SYS_NICE), so what is not set need not be set back.
 """
 
 from __future__ import annotations
 
 import ctypes
-import os
 import sys
 import threading
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, ClassVar
+
+INTERVAL = 1e-5
+"""Switch interval of a punctual coprocessor, in seconds: what NumPy and the queue keep with it and without stands in
+``benchmarks/results/llvmpipe-llvm-15-0-6-256-bits/overlap``."""
 
 SHORTEST_SLACK = 1
 """Timer slack of a thread whose waits are punctual, in nanoseconds; 0 would mean the default."""
@@ -32,10 +34,11 @@ PR_SET_TIMERSLACK, PR_GET_TIMERSLACK = 29, 30
 
 
 class QuickSwitches:
-    """Has Python change threads more often, from now until `end`.
+    """Has Python change threads more often, from now until `end`, which any thread may call.
 
-    The setting is the process's: the shortest that an open coprocessor wants counts, and with the last one the interval
-    from before comes back.
+    The setting is the process's. The shortest interval that is wanted counts, and with the last one that wants any, the
+    interval from before comes back. Whoever else sets the interval meanwhile overrules all that were wanted until then:
+    his value stays, and comes back behind those that are wanted later.
 
     Parameters
     ----------
@@ -44,165 +47,56 @@ class QuickSwitches:
     """
 
     _lock = threading.Lock()
-    _wanted: ClassVar[list[float]] = []
+    _wanted: ClassVar[list[QuickSwitches]] = []
     _before = 0.0
     _ours = 0.0  # as Python gives it back, rounded to microseconds
 
     def __init__(self, interval: float | None) -> None:
+        if interval is None:
+            return
         self.interval = interval
-        if interval is not None:
-            with self._lock:
-                if not self._wanted or sys.getswitchinterval() != self._ours:
-                    QuickSwitches._before = sys.getswitchinterval()
-                self._wanted.append(interval)
-                self._set()
+        with self._lock:
+            self._give_way()
+            if not self._wanted:
+                QuickSwitches._before = sys.getswitchinterval()
+            self._wanted.append(self)
+            self._set()
 
     def end(self) -> None:
-        """Want it no more."""
-        if self.interval is not None:
-            with self._lock:
-                self._wanted.remove(self.interval)
-                if sys.getswitchinterval() == self._ours:
-                    self._set()
-            self.interval = None
+        """Want it no more. A second call does nothing."""
+        with self._lock:
+            self._give_way()
+            if self in self._wanted:
+                self._wanted.remove(self)
+                self._set()
+
+    @classmethod
+    def _give_way(cls) -> None:
+        """Forget what was wanted where somebody else has set the interval."""
+        if cls._wanted and sys.getswitchinterval() != cls._ours:
+            cls._wanted.clear()
 
     @classmethod
     def _set(cls) -> None:
-        sys.setswitchinterval(min([cls._before, *cls._wanted]))
+        sys.setswitchinterval(min([cls._before, *(one.interval for one in cls._wanted)]))
         QuickSwitches._ours = sys.getswitchinterval()
 
     @classmethod
     def forget_all(cls) -> None:
-        """In a forked process, where no coprocessor is."""
+        """In a forked process, where no coprocessor is: set back what was before."""
         cls._lock = threading.Lock()
-        if cls._wanted and sys.getswitchinterval() == cls._ours:
-            sys.setswitchinterval(cls._before)
-        cls._wanted.clear()
+        cls._give_way()
+        if cls._wanted:
+            cls._wanted.clear()
+            cls._set()
 
 
-class PunctualWaits:
-    """Has Linux end the waits of the thread that makes this when they should, from now until `end`.
+def make_waits_punctual() -> None:
+    """Have Linux end the waits of this thread when they should, as long as it lives; elsewhere do nothing.
 
-    Elsewhere it does nothing. The setting is the thread's; threads that it starts meanwhile get it too, and keep it.
-
-    Another thread may call `end`. Linux lets it change the first one's setting if the process has CAP_SYS_NICE, as
-    root has. Otherwise the first thread does so itself: the main thread at its next byte code, any other one when it
-    next uses a coprocessor, or one of its results.
+    Threads that it starts get the setting, too.
     """
-
-    def __init__(self) -> None:
-        self._slack = _Slack.of_this_thread()
-        with _Slack.lock:
-            self._slack.begin(self)
-
-    def end(self) -> None:
-        """Set back what was before, with the last one of the thread. A second call does nothing."""
-        with _Slack.lock:
-            self._slack.end(self)
-
-
-class _Slack:
-    """The timer slack of one thread: what it was, who wants it to be short, and how it comes back."""
-
-    # Collecting garbage may run `end` anywhere, in the midst of `begin` too: it must not wait for its own thread.
-    lock: ClassVar[threading.RLock] = threading.RLock()
-    _of_thread: ClassVar[threading.local] = threading.local()
-
-    def __init__(self) -> None:
-        self._thread = threading.current_thread()
-        self._ident = threading.get_ident()
-        self._before = -1
-        self._users: set[PunctualWaits] = set()
-        self._overdue = False  # another thread has ended the last one, and could not set it back
-
-    @classmethod
-    def of_this_thread(cls) -> _Slack:
-        try:
-            slack: _Slack = cls._of_thread.slack
-        except AttributeError:
-            slack = cls._of_thread.slack = cls()
-        return slack
-
-    def begin(self, user: PunctualWaits) -> None:
-        self.catch_up()
-        now = _control(PR_GET_TIMERSLACK, 0)
-        if not self._users or now != SHORTEST_SLACK:
-            self._before = now
-        self._users.add(user)
-        _control(PR_SET_TIMERSLACK, SHORTEST_SLACK)
-
-    def end(self, user: PunctualWaits) -> None:
-        if user not in self._users:
-            return
-        self._users.remove(user)
-        if self._users or self._before < 0:
-            return
-        self._overdue = True
-        if threading.get_ident() == self._ident:
-            self.catch_up()
-        elif self._set_from_elsewhere():
-            self._overdue = False
-        elif self._thread is threading.main_thread():
-            _call_in_main_thread()
-
-    def catch_up(self) -> None:
-        """In its own thread: do what no other one could."""
-        if self._overdue:
-            self._overdue = False
-            if _control(PR_GET_TIMERSLACK, 0) == SHORTEST_SLACK:
-                _control(PR_SET_TIMERSLACK, self._before)
-
-    def _set_from_elsewhere(self) -> bool:
-        """Ask Linux to; False where it is not allowed. A thread that has ended has nothing to be set."""
-        number = self._thread.native_id
-        if not os.path.exists(f"/proc/self/task/{number}"):  # its number may be another process's by now
-            return True
-        try:
-            with open(f"/proc/{number}/timerslack_ns", "r+") as file:
-                if int(file.read()) == SHORTEST_SLACK:
-                    file.seek(0)
-                    file.write(str(self._before))
-        except (OSError, ValueError):
-            return False
-        return True
-
-    @classmethod
-    def forget_all(cls) -> None:
-        """In a forked process, whose only thread has the setting of the one that forked."""
-        cls.lock = threading.RLock()
-        slack = cls.of_this_thread()
-        slack._overdue = slack._overdue or bool(slack._users)
-        slack._users.clear()
-        slack.catch_up()
-
-
-def catch_up() -> None:
-    """Set this thread's timer slack back, if another one could not."""
-    slack = getattr(_Slack._of_thread, "slack", None)
-    if slack is not None and slack._overdue:
-        with _Slack.lock:
-            slack.catch_up()
-
-
-def forget_all() -> None:
-    """In a forked process: set back what coprocessors have set, none of which is there."""
-    QuickSwitches.forget_all()
-    _Slack.forget_all()
-
-
-def _catch_up_in_main_thread(_: Any) -> int:
-    catch_up()
-    return 0
-
-
-_PENDING_CALL = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(_catch_up_in_main_thread)  # kept for whoever calls it
-
-
-def _call_in_main_thread() -> None:
-    """Have Python's main thread set its slack back at its next byte code, wherever that is."""
-    add_pending_call = getattr(ctypes.pythonapi, "Py_AddPendingCall", None)
-    if add_pending_call is not None:
-        add_pending_call(_PENDING_CALL, None)
+    _control(PR_SET_TIMERSLACK, SHORTEST_SLACK)
 
 
 def _control(option: int, value: int) -> int:

@@ -13,7 +13,6 @@ from concurrent.futures import Future
 from typing import Any
 
 from glla.errors import AbandonedError, CoprocessorError, ThreadError
-from glla.queue import turns
 from glla.queue.engine import Engine
 from glla.queue.failures import failed, failure_of_operand, noted
 from glla.queue.pending import Pending, value_of
@@ -57,6 +56,7 @@ class Worker:
         # interrupted half-way, so that a finalizer may raise the flag, wherever the garbage collector runs it.
         self._news = threading.Lock()
         self._news.acquire()
+        self._gone = threading.Event()  # the engine is closed, and what it had set is set back
         opened: Future[None] = Future()
         self.thread = threading.Thread(target=self._work, args=(open_engine, opened), name="glla", daemon=True)
         self.thread.start()
@@ -216,7 +216,6 @@ class Worker:
                 "coprocessor: was made before this process was forked, and its thread is not here; "
                 "make one in this process, started by multiprocessing's 'spawn' method"
             )
-        turns.catch_up()
 
     def is_forked(self) -> bool:
         """Whether this process is not the one in which the worker works."""
@@ -237,9 +236,25 @@ class Worker:
         error.__cause__ = self.cause
         return error
 
+    def join(self, timeout: float | None = None) -> bool:
+        """Wait until its thread has ended; whether it has.
+
+        Python before 3.13 takes a thread for ended where a signal interrupts `Thread.join`, so this waits for more.
+        """
+        if not self._gone.wait(timeout):
+            return False
+        self.thread.join()
+        return True
+
     # -- in the worker's thread
 
     def _work(self, open_engine: Callable[[], Engine], opened: Future[None]) -> None:
+        try:
+            self._open_and_work(open_engine, opened)
+        finally:
+            self._gone.set()
+
+    def _open_and_work(self, open_engine: Callable[[], Engine], opened: Future[None]) -> None:
         try:
             self.engine = open_engine()
         except BaseException as error:

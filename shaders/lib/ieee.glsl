@@ -16,8 +16,8 @@ bool is_negative(float a) {  // -0.0 is, and so is a NaN with that sign
     return floatBitsToInt(a) < 0;
 }
 
-float with_sign(float magnitude, bool negative) {
-    return negative ? -magnitude : magnitude;
+float with_sign(float magnitude, bool negative) {  // on the bits: some compilers make 0 of a choice between -0 and 0
+    return intBitsToFloat(floatBitsToInt(magnitude) ^ (negative ? int(0x80000000) : 0));
 }
 
 // NaN if either is, as NumPy has it; GLSL's max and min may drop it.

@@ -17,6 +17,7 @@
 #include "lib/packed.glsl"
 #include "lib/divide.glsl"
 #include "lib/exchange.glsl"
+#include "lib/ieee.glsl"
 
 uniform sampler2D A;
 uniform int k;        // texel column of the step
@@ -45,8 +46,8 @@ vec2 finished_pair(int i, vec2 row) {
     vec2 pair;
     pair.x = found.x == 1 ? float(i == rows.x) : (i >= rows.x ? 0.0 : row.x);
     pair.y = found.y == 1 ? float(i == rows.z) : (i >= rows.z ? 0.0 : row.y);
-    if (isnan(row.x)) pair.x = row.x;
-    if (isnan(row.y)) pair.y = row.y;
+    if (is_nan(row.x)) pair.x = row.x;
+    if (is_nan(row.y)) pair.y = row.y;
     return pair;
 }
 

@@ -11,7 +11,7 @@ from glla.errors import AbandonedError, PlanError, ReleasedError, SingularMatrix
 from glla.gl import Texture
 from glla.gl.composed import schedule
 from glla.operations import matmul, packing
-from glla.passes import Draft, Storage, Transfer, host, matrix, resident
+from glla.passes import Draft, HostArray, Storage, Transfer, matrix, resident
 
 PRODUCT = matmul.plan(resident((3, 3), (3, 3)), variant="virtual_cube")
 
@@ -26,21 +26,21 @@ def upload(draft, name, array, shape):
 
 def read_back(draft, name, slot, shape):
     raw = draft.call(f"unpack {name}", packing.unpack(shape, (0, 0, *shape)), packed=slot)["raw"]
-    array = draft.slot(name, host(shape))
+    array = draft.slot(name, HostArray(shape))
     draft.transfer(raw, array)
     return array
 
 
 def work(draft, name, function, inputs, outputs, shape=(3, 3)):
     for slot in outputs:
-        draft.slot(slot, host(shape))
+        draft.slot(slot, HostArray(shape))
     draft.host(name, function, inputs, outputs, flops=9)
 
 
 def squares(after=lambda c: (c + 1, c - 1)):
     """Square an array on the device, then work on it; slot C is not what result C is, on purpose."""
     draft = Draft("squares")
-    a = draft.operand("A", host((3, 3)))
+    a = draft.operand("A", HostArray((3, 3)))
     packed = upload(draft, "A", a, (3, 3))
     c = draft.call("product", PRODUCT, A=packed, B=packed)["C"]
     back = read_back(draft, "C", c, (3, 3))
@@ -81,7 +81,7 @@ def test_arrays_of_any_kind_go_up_as_float32(device, dtype, order):
 
 def test_a_stack_goes_up_as_one_block(device, rng):
     draft = Draft("stack")
-    a = draft.operand("A", host((2, 3, 4)))
+    a = draft.operand("A", HostArray((2, 3, 4)))
     back = read_back(draft, "B", upload(draft, "A", a, (6, 4)), (6, 4))
     array = rng.standard_normal((2, 3, 4), dtype=np.float32)
     np.testing.assert_array_equal(device.run(draft.plan({"B": back}), A=array)["B"], array.reshape(6, 4))
@@ -89,7 +89,7 @@ def test_a_stack_goes_up_as_one_block(device, rng):
 
 def test_a_plan_of_plans_of_plans(device):
     draft = Draft("outer")
-    a = draft.operand("A", host((3, 3)))
+    a = draft.operand("A", HostArray((3, 3)))
     inner = draft.call("inner", squares(), A=a)
     again = draft.call("again", squares(), A=inner["less"])
     before = device.stats().textures
@@ -104,7 +104,7 @@ def test_textures_are_operands_and_results(device):
     a = draft.operand("A", matrix((3, 3)))
     square = draft.call("square", PRODUCT, A=a, B=a)["C"]
     c = draft.call("fourth", PRODUCT, A=square, B=square)["C"]
-    norm = draft.slot("unused", host((1, 1)))
+    norm = draft.slot("unused", HostArray((1, 1)))
     draft.host("nothing", lambda: (np.zeros((1, 1)),), (), (norm,))
     a = device.upload(A.astype(np.float32))
     result = device.run(draft.plan({"C": c}), A=a)["C"]
@@ -122,7 +122,7 @@ def test_each_slot_goes_with_its_last_use(device):
         return (array,)
 
     draft = Draft("steps")
-    a = draft.operand("A", host((3, 3)))
+    a = draft.operand("A", HostArray((3, 3)))
     packed = upload(draft, "A", a, (3, 3))
     work(draft, "count", count, (a,), ("one",))
     c = draft.call("product", PRODUCT, A=packed, B=packed)["C"]
@@ -153,7 +153,7 @@ def test_the_schedule_names_last_uses():
 
 def test_what_lies_transposed_goes_up_transposed(device):
     draft = Draft("transposed")
-    a, raw = draft.operand("A", host((2, 3))), draft.slot("raw", Storage(3, 2, 1))
+    a, raw = draft.operand("A", HostArray((2, 3))), draft.slot("raw", Storage(3, 2, 1))
     draft.transfer(a, raw, transposed=True)
     plan = draft.plan({"packed": draft.call("pack", packing.pack((2, 3), transposed=True), raw=raw)["packed"]})
     array = np.asfortranarray(A[:2])
@@ -182,7 +182,7 @@ def test_an_interrupt_ends_it(device):
         return c, c
 
     draft = Draft("interrupted")
-    inner = draft.call("inner", squares(interrupt), A=draft.operand("A", host((3, 3))))
+    inner = draft.call("inner", squares(interrupt), A=draft.operand("A", HostArray((3, 3))))
     draft.call("again", squares(), A=inner["more"])
     before = device.stats().textures
     try:

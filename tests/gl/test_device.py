@@ -2,6 +2,7 @@
 
 import gc
 import threading
+import warnings
 import weakref
 
 import numpy as np
@@ -18,11 +19,11 @@ from glla.errors import (
     ReleasedError,
     ThreadError,
 )
-from glla.gl import default_device, runner, set_default_device
+from glla.gl import default, default_device, runner, set_default_device
 from glla.gl.pool import Texture
 from glla.operations import matmul, packing
 from glla.operations.elimination import plu
-from glla.passes import COMPUTE, Block, Draft, Limits, Plan, Region, Storage, matrix, resident
+from glla.passes import COMPUTE, Block, Buffer, Draft, Limits, Plan, Region, Storage, matrix, resident
 from glla.testing import assert_exact, integers, normal
 
 pytestmark = [pytest.mark.newer_gl, pytest.mark.threaded]
@@ -234,14 +235,14 @@ void main() { result = vec4(7.0); }
 def block_plan(first=16, size=(3, 16), shader="block"):
     """Texels first to first + 3 of A, by way of a buffer."""
     draft = Draft("block")
-    draft.transfer(draft.operand("A", Storage(*size)), draft.slot("b", Storage(*size, buffer=True)))
+    draft.transfer(draft.operand("A", Storage(*size)), draft.slot("b", Buffer.of(Storage(*size))))
     draft.draw(shader, {}, draft.slot("R", Storage(1, 4)), blocks={"Numbers": Block("b", first, 4)})
     return draft.plan({"R": "R"})
 
 
 def two_blocks_plan(*order):
     draft = Draft("two")
-    draft.transfer(draft.operand("A", Storage(1, 32)), draft.slot("b", Storage(1, 32, buffer=True)))
+    draft.transfer(draft.operand("A", Storage(1, 32)), draft.slot("b", Buffer.of(Storage(1, 32))))
     where = {"One": Block("b", 0, 1), "Two": Block("b", 16, 1)}
     draft.draw("two", {}, draft.slot("R", Storage(1, 1)), blocks={name: where[name] for name in order})
     return draft.plan({"R": "R"})
@@ -299,7 +300,7 @@ def test_a_buffer_counts_towards_the_cap(shader_files):
     shader_files({"block.frag": BLOCK})
     with glla.Device(max_bytes=48 * 16 + 64) as device:
         a = device.write_texels(np.ones((3, 16, 4), np.float32))
-        with pytest.raises(OutOfMemoryError, match="no memory for a texture of 3x16x4 buffer"):
+        with pytest.raises(OutOfMemoryError, match="no memory for a buffer of 768 bytes"):
             device.run(block_plan(), A=a)
         assert device.stats().textures == 1
 
@@ -309,7 +310,7 @@ def test_a_buffer_may_be_longer_than_a_texture(shader_files, rng):
     with glla.Device(max_texture_size=16) as device:
         texels = rng.standard_normal((3, 16, 4), dtype=np.float32)
         draft = Draft("long")
-        draft.transfer(draft.operand("A", Storage(3, 16)), draft.slot("b", Storage(1, 48, buffer=True)))
+        draft.transfer(draft.operand("A", Storage(3, 16)), draft.slot("b", Buffer.of(Storage(1, 48))))
         draft.draw("block", {}, draft.slot("R", Storage(1, 4)), blocks={"Numbers": Block("b", 32, 4)})
         result = device.run(draft.plan({"R": "R"}), A=device.write_texels(texels))["R"]
         assert_exact(device.read(result)[0], texels[2, :4])
@@ -336,7 +337,7 @@ def test_a_plan_over_the_block_limit_is_refused(fresh, shader_files):
     shader_files({"block.frag": BLOCK})
     most = fresh.limits.uniform_block
     draft = Draft("large")
-    draft.transfer(draft.operand("A", Storage(2, most)), draft.slot("b", Storage(2, most, buffer=True)))
+    draft.transfer(draft.operand("A", Storage(2, most)), draft.slot("b", Buffer.of(Storage(2, most))))
     draft.draw("block", {}, draft.slot("R", Storage(1, 4)), blocks={"Numbers": Block("b", 0, most + 1)})
     with pytest.raises(LimitError, match=f"a uniform block may have {most} texels, Numbers needs {most + 1}"):
         fresh.run(draft.plan({"R": "R"}), A=fresh.write_texels(np.ones((2, most, 4), np.float32)))
@@ -415,18 +416,48 @@ def test_free_while_results_are_kept(either, rng):
         assert_exact(either.download(texture, (7, 7)), a @ a)
 
 
-def test_free_raises_the_generation(fresh):
+def test_calls_serve_again_until_a_texture_goes(fresh):
     plan = packing.identity((5, 5))
-    before = fresh._pool.generation
     fresh.run(plan)["I"].release()
-    names = list(fresh._runner._bound[plan])
+    (first,) = fresh._runner._prepared[plan].bound.values()
     fresh.run(plan)["I"].release()
-    assert list(fresh._runner._bound[plan]) == names  # the same textures: the calls serve again
+    assert list(fresh._runner._prepared[plan].bound.values()) == [first]  # the same textures: the calls serve again
     fresh.free()
-    assert fresh._pool.generation > before
     fresh.run(plan)["I"].release()
-    assert list(fresh._runner._bound[plan])[-1] not in names
-    assert len(fresh._runner._bound[plan]) <= 2
+    old, new = fresh._runner._prepared[plan].bound
+    assert old != new  # whatever GL names the new one
+
+
+def test_kept_calls_are_bounded_and_the_oldest_go_first():
+    plans = [packing.identity((side, side)) for side in (3, 4, 5, 6)]
+    with glla.Device(max_call_bytes=0) as probe:
+        probe.run(plans[0])
+        each = probe.stats().call_bytes  # the newest stays, whatever the bound
+        probe.run(plans[1])
+        assert probe.stats().call_bytes == each > 1000
+        assert list(probe._runner._prepared) == [plans[1]]
+    with glla.Device(max_call_bytes=3 * each) as device:
+        kept = device._runner._prepared
+        for plan in (*plans[:3], plans[0]):
+            device.run(plan)["I"].release()
+        assert set(kept) == set(plans[:3]) and device.stats().call_bytes == 3 * each
+        device.run(plans[3])["I"].release()
+        assert set(kept) == {plans[0], plans[3]}  # down to seven eighths of three
+        for plan, side in zip(plans, (3, 4, 5, 6), strict=True):
+            assert_exact(device.download(device.run(plan)["I"], (side, side)), np.eye(side))
+        assert device.stats().call_bytes <= device.stats().max_call_bytes
+
+
+def test_a_plan_whose_calls_exceed_the_bound_runs_again(rng):
+    """For other textures each time: those of the last ones stay."""
+    with glla.Device(max_call_bytes=20_000) as device:
+        plan, a = plu.plan(resident((40, 40)), variant="blocked"), normal(40, 40, rng)
+        kept, first = [], elimination(device, a)
+        for _ in range(3):
+            kept.append(device.upload(a))
+            results = device.run(plan, A=kept[-1])
+            assert list(device._runner._prepared) == [plan] and device.stats().call_bytes > 20_000
+            assert_exact(device.download(results["LU"], a.shape), first)
 
 
 def test_memory_that_runs_short_between_runs(rng):
@@ -462,7 +493,7 @@ def test_the_calls_of_a_plan_go_with_it(fresh, shader_files):
     del plan
     gc.collect()
     assert gone() is None
-    assert len(fresh._runner._bound) == len(fresh._runner._ready) == 0
+    assert len(fresh._runner._prepared) == 0
 
 
 # ---- operands ----------------------------------------------------------------------------------------------------
@@ -620,7 +651,7 @@ def test_another_thread_is_refused(fresh, use):
     assert_exact(fresh.download(texture, (2, 2)), np.eye(2))
 
 
-def test_each_thread_has_its_default_device(device):
+def test_each_thread_has_its_default_device(device, monkeypatch):
     made = []
 
     def work():
@@ -631,7 +662,10 @@ def test_each_thread_has_its_default_device(device):
         made[2].release()
 
     assert default_device() is device
-    assert in_thread(work) is None
+    monkeypatch.setattr(default, "_warned", False)
+    assert "glla.coprocessor()" in str(in_thread(work))  # warnings are errors here
+    made.clear()
+    assert in_thread(work) is None  # once
     assert made[0] is made[1] and len({*made, device}) == 3
     assert default_device() is device
 
@@ -686,6 +720,32 @@ def test_a_dropped_device_releases_its_context():
     gc.collect()
     assert gone() is None
     assert loader.released
+
+
+def test_a_device_dropped_in_another_thread_says_so():
+    kept = [glla.Device()]
+    loader, own = kept[0]._loader, kept[0]._pool._thread
+
+    def drop():
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            kept.clear()
+        kept.extend(caught)
+
+    assert threading.get_ident() == own
+    assert in_thread(drop) is None
+    (one,) = kept
+    assert one.category is ResourceWarning
+    assert "was dropped in another thread than its own, and stays until the process ends; call its" in str(one.message)
+    assert not loader.released
+    loader.release()
+
+
+def test_a_thread_that_ends_takes_its_default_device_along(monkeypatch):
+    monkeypatch.setattr(default, "_warned", True)
+    loaders = []
+    assert in_thread(lambda: loaders.append(default_device()._loader)) is None  # and nothing is said
+    assert loaders[0].released
 
 
 def test_a_texture_may_outlive_its_device():

@@ -1,6 +1,7 @@
 """The pool: textures are counted, lent again, freed, and never more than allowed."""
 
 import gc
+import sys
 import threading
 
 import moderngl
@@ -8,9 +9,10 @@ import numpy as np
 import pytest
 
 import glla
-from glla.errors import LimitError, OutOfMemoryError, ReleasedError
+from glla.errors import LimitError, OptionError, OutOfMemoryError, ReleasedError
+from glla.gl import pool
 from glla.operations.packing import identity
-from glla.passes import Draft, Storage
+from glla.passes import Buffer, Draft, Storage
 
 TEXEL = 16  # bytes
 
@@ -71,7 +73,7 @@ def test_of_several_the_smallest_name_is_lent(fresh):
 
 def test_a_buffer_and_a_texture_are_not_taken_for_each_other(fresh):
     with fresh.current():
-        buffer = fresh._pool.acquire(Storage(2, 3, buffer=True))
+        buffer = fresh._pool.acquire(Buffer.of(Storage(2, 3)))
         assert isinstance(buffer.gl, moderngl.Buffer) and buffer.gl.size == 6 * TEXEL
     assert held(fresh) == (1, 0, 6 * TEXEL, 0)
     name = buffer.gl.glo
@@ -80,13 +82,13 @@ def test_a_buffer_and_a_texture_are_not_taken_for_each_other(fresh):
     assert isinstance(texture.gl, moderngl.Texture)
     assert held(fresh)[:2] == (1, 1)
     with fresh.current():
-        assert fresh._pool.acquire(Storage(2, 3, buffer=True)).gl.glo == name
+        assert fresh._pool.acquire(Buffer.of(Storage(2, 3))).gl.glo == name
     texture.release()
 
 
 def test_free_releases_buffers(fresh):
     with fresh.current():
-        kept, idle = (fresh._pool.acquire(Storage(1, 4, buffer=True)) for _ in range(2))
+        kept, idle = (fresh._pool.acquire(Buffer.of(Storage(1, 4))) for _ in range(2))
     gl = idle.gl
     idle.release()
     fresh.free()
@@ -252,3 +254,148 @@ def test_debug_fills_textures_with_nan(monkeypatch, debug):
             assert np.isnan(device.read(texture)).all() == debug
             device.write_texels(texels(2, 3)).release()
             texture.release()
+
+
+def test_a_plan_that_is_kept_keeps_no_operand(device):
+    """Nor one that it copies into a buffer: what is ready for the next run must not hold this one's textures."""
+    draft = Draft("copy")
+    draft.operand("A", Storage(1, 4))
+    draft.transfer("A", draft.slot("copied", Buffer.of(Storage(1, 4))))
+    plan, before = draft.plan({"copied": "copied"}), device.stats().textures
+    device.run(plan, A=device.write_texels(texels(1, 4)))["copied"].release()
+    assert device.stats().textures == before
+
+
+# ---- what is kept for later --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def sparing():
+    """A device that keeps at most ten texels idle."""
+    with glla.Device(max_idle_bytes=10 * TEXEL) as own:
+        yield own
+
+
+def test_idle_textures_are_bounded_and_the_oldest_goes_first(sparing):
+    kept = [sparing.write_texels(texels(1, width)) for width in (4, 5, 6)]
+    four, _, six = (texture.number for texture in kept)
+    for place in (1, 0, 2):  # 5 + 4 fit, and 6 makes 5 go
+        kept[place].release()
+    assert list(sparing._pool._idle) == [four, six]
+    assert held(sparing) == (0, 2, 0, 10 * TEXEL)
+    sparing.write_texels(texels(1, 4)).release()  # lent again: it is the younger one now
+    sparing.write_texels(texels(2, 2)).release()
+    assert held(sparing)[1:] == (2, 0, 8 * TEXEL)
+    assert next(iter(sparing._pool._idle)) == four
+    assert sparing.stats().max_idle_bytes == 10 * TEXEL
+
+
+def test_what_goes_is_released_at_once_with_its_framebuffers(sparing):
+    """Even if no other call follows."""
+    texture = sparing.run(identity((9, 9)))["I"]
+    (framebuffer,) = sparing._pool._framebuffers.values()
+    gl = texture.gl
+    texture.release()
+    assert isinstance(gl.mglo, moderngl.InvalidObject) and isinstance(framebuffer.mglo, moderngl.InvalidObject)
+    assert held(sparing) == (0, 0, 0, 0) and sparing.stats().framebuffers == 0
+
+
+@pytest.mark.parametrize("elsewhere", ["another thread", "another context"])
+def test_what_cannot_go_at_once_goes_with_the_next_call(sparing, device, elsewhere):
+    texture = sparing.write_texels(texels(4, 4))
+    if elsewhere == "another thread":
+        thread = threading.Thread(target=texture.release)
+        thread.start()
+        thread.join()
+    else:
+        with device.current():
+            texture.release()
+    assert not isinstance(texture.gl.mglo, moderngl.InvalidObject)
+    sparing.write_texels(texels(1, 1)).release()
+    assert isinstance(texture.gl.mglo, moderngl.InvalidObject)
+    assert held(sparing) == (0, 1, 0, TEXEL)
+
+
+def test_the_bound_grows_with_recent_work_and_falls_again(fresh, monkeypatch):
+    """So that what runs again finds its textures, and what ran once does not keep them for ever."""
+    monkeypatch.setattr(pool, "MOST_IDLE_BYTES", 4 * TEXEL)
+    monkeypatch.setattr(pool, "RECENT", 8)
+    for _ in range(3):
+        kept = [fresh.write_texels(texels(4, 4)) for _ in range(2)]
+        numbers = {texture.number for texture in kept}
+        del kept
+        assert held(fresh) == (0, 2, 0, 32 * TEXEL)
+        assert numbers == {1, 2}
+    assert fresh.stats().max_idle_bytes == 48 * TEXEL
+    fresh._pool._until = 8
+    for _ in range(16):
+        fresh.write_texels(texels(1, 1)).release()
+    assert held(fresh) == (0, 1, 0, TEXEL)
+    assert fresh.stats().max_idle_bytes == 4 * TEXEL
+
+
+def test_the_number_of_idle_textures_is_bounded_too(fresh, monkeypatch):
+    monkeypatch.setattr(pool, "MOST_IDLE", 3)
+    for width in range(1, 9):
+        fresh.write_texels(texels(1, width)).release()
+    assert held(fresh) == (0, 3, 0, (6 + 7 + 8) * TEXEL)
+
+
+def test_plans_that_run_again_make_no_textures(fresh, monkeypatch, rng):
+    """However small the bound is that holds without them."""
+    monkeypatch.setattr(pool, "MOST_IDLE_BYTES", 0)
+    a = rng.standard_normal((40, 40), dtype=np.float32)
+    A = glla.asarray(a, fresh)
+    for function, *operands in ((glla.plu, A), (glla.solve, a, a), (glla.inv, A)):
+        for _ in range(2):
+            function(*operands, device=fresh)
+        before = fresh._pool._numbers
+        function(*operands, device=fresh)
+        assert fresh._pool._numbers == before
+    A.release()
+
+
+def test_the_numbers_of_what_has_gone_are_forgotten(sparing, monkeypatch):
+    monkeypatch.setattr(pool, "RECENT", 8)
+    for width in range(2, 60):
+        sparing.write_texels(texels(1, width)).release()
+    assert len(sparing._pool._free) <= 2 + 8 + 1
+
+
+def test_a_texture_that_the_collector_gives_back_in_the_midst_of_a_call(sparing, monkeypatch):
+    """It must not change what that call goes through."""
+    cycle = [sparing.write_texels(texels(1, 4))]
+    cycle.append(cycle)
+    del cycle
+    push, callers = pool.heappush, []
+
+    def collects(heap, number):
+        callers.append(sys._getframe(1).f_code.co_name)
+        if callers[-1] == "_sort_anew":
+            gc.collect()
+        push(heap, number)
+
+    monkeypatch.setattr(pool, "heappush", collects)
+    for width in (1, 2, 3):
+        sparing.write_texels(texels(1, width)).release()
+    sparing._pool._gone = pool.RECENT + 3
+    sparing.write_texels(texels(1, 5)).release()
+    assert callers.count("_sort_anew") == 3
+    assert held(sparing) == (0, 2, 0, 9 * TEXEL)
+
+
+@pytest.mark.parametrize("given", [-1, 1.5, True, "many"])
+def test_a_bound_that_is_none(given, monkeypatch):
+    with pytest.raises(OptionError, match=r"max_idle_bytes: must be a number of bytes from 0, got .*; leave it out"):
+        glla.Device(max_idle_bytes=given)
+    monkeypatch.setenv("GLLA_MAX_CALL_BYTES", str(given))
+    with pytest.raises(OptionError, match="GLLA_MAX_CALL_BYTES: must be a number of bytes from 0, got"):
+        glla.Device()
+
+
+def test_the_environment_sets_the_bounds(monkeypatch):
+    monkeypatch.setenv("GLLA_MAX_IDLE_BYTES", "160")
+    monkeypatch.setenv("GLLA_MAX_CALL_BYTES", "3000")
+    with glla.Device() as device, glla.Device(max_idle_bytes=0) as other:
+        assert (device.stats().max_idle_bytes, device.stats().max_call_bytes) == (160, 3000)
+        assert other.stats().max_idle_bytes == 0

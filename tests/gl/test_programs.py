@@ -1,9 +1,12 @@
 """Programs: every entry point compiles by itself, and what does not compile is found in its file."""
 
+import gc
+
 import pytest
 
 import glla
 from glla.errors import ShaderError
+from glla.gl import programs as module
 from glla.gl.programs import explain
 from glla.passes import COMPUTE, Draft, Storage, shader
 
@@ -55,6 +58,25 @@ def test_a_text_is_compiled_once(programs, shader_files):
     assert programs.get("c", {}) is not one
     assert programs.get("a", {"N": 1}) is not one
     assert len(programs) == 3
+
+
+def test_programs_that_no_plan_holds_are_dropped(monkeypatch):
+    monkeypatch.setattr(module, "MOST_PROGRAMS", 3)
+    texts = [GOOD.replace("0.0", f"{number}.0") for number in range(8)]
+    with glla.Device() as own, own.current():
+        plans = []
+        for number, text in enumerate(texts):
+            name = shader.adopt(f"kept_{number}.frag", text)
+            draft = Draft("constant")
+            draft.draw(name, {}, draft.slot("R", Storage(1, 1)))
+            plans.append(draft.plan({"R": "R"}))
+            assert own.read(own.run(plans[-1])["R"])[0, 0, 0] == number
+            if number >= 1:
+                plans[number] = None  # the first is held
+        gc.collect()
+        assert len(own._programs) == 4
+        for _ in range(2):
+            assert own.read(own.run(plans[0])["R"])[0, 0, 0] == 0
 
 
 def test_an_error_is_led_back_through_includes_and_defines(programs, shader_files):

@@ -6,7 +6,7 @@ import pytest
 import glla
 from glla.errors import DeviceError, OptionError, OutOfMemoryError, ReleasedError, ShapeError
 from glla.gl.staging import staging
-from glla.passes import Storage
+from glla.passes import Buffer, Storage
 from glla.testing import assert_exact, normal
 
 VIEWS = {
@@ -126,7 +126,7 @@ def test_buffers_count_as_memory():
         with small.uploads(150):
             assert small.stats().bytes == 2 * 4 * 150
             assert small.room == 4
-            with pytest.raises(OutOfMemoryError, match=r"1x100x1 buffer"):
+            with pytest.raises(OutOfMemoryError, match=r"a buffer of 400 bytes"):
                 small.lend(staging(100))
         assert small.room == 4 * 301
     assert glla.default_device().room is None
@@ -137,7 +137,7 @@ def test_staging_buffers_lie_where_the_host_reaches_them(monkeypatch):
     with glla.Device() as small:
         specified = []
         monkeypatch.setattr(small._pool, "_specify", lambda name, nbytes: specified.append((name, nbytes)))
-        plain = small.lend(Storage(1, 7, 1, buffer=True))
+        plain = small.lend(Buffer.of(Storage(1, 7, 1)))
         assert specified == []
         buffer = small.lend(staging(7))
         assert specified == [(buffer.gl.glo, 28)]

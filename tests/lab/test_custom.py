@@ -12,6 +12,7 @@ from glla.cli import main
 from glla.errors import LimitError, OptionError, ShaderError
 from glla.lab import custom, fetches, mistakes, operations
 from glla.lab.comparison import compare
+from glla.operations import stand_in
 from glla.passes import PLAIN, Limits, resident, shader
 from glla.passes.conditions import uncommented
 from glla.testing import JUDGES
@@ -235,6 +236,21 @@ def test_register(quick, device):
         operations.remove("matmul", "mine")
 
 
+def test_a_registered_variant_takes_part(quick):
+    """`glla.register` makes a variant for everybody, so a comparison has it without being asked."""
+    glla.register("matmul", "wrong", WRONG)
+    try:
+        found = compare("matmul", ["wrong", "inner_product"], [8], baseline="none", repeats=1)
+        assert {one.variant: one.status for one in found} == {"inner_product": "ok", "wrong": "wrong"}
+        assert found.variants["wrong"]["source"] == "wrong.frag"
+        (source,) = (one for one in found.sources if one.variant == "wrong")
+        assert source.text.endswith(WRONG.partition("// Mine.")[2].rstrip("\n"))
+        with pytest.raises(OptionError, match="matmul: 'wrong' is a variant of glla's; choose another name"):
+            glla.lab.register("matmul", PRODUCT, "wrong")
+    finally:
+        glla.unregister("matmul", "wrong")
+
+
 def test_fetches_of_a_shader_of_one_s_own_are_counted(device):
     plan = custom.contender("matmul", PRODUCT, "at@mine").build(resident((8, 8), (8, 8)), device.limits, ())
     a = device.upload(np.ones((8, 8), np.float32))
@@ -260,7 +276,7 @@ def test_parameters_are_read_from_the_file():
 #endif
 #define OTHER 3  // no parameter (1, 2)
 """
-    assert custom._parameters(text) == {"UNROLL": (4, 1, 2), "PLAIN": (-3,), "WORDS": (7,)}
+    assert stand_in.parameters(text) == {"UNROLL": (4, 1, 2), "PLAIN": (-3,), "WORDS": (7,)}
 
 
 def test_passes_split_the_sum(device):

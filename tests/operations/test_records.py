@@ -1,6 +1,7 @@
 """Every record of an operation is complete: what it names is there, and its example comes out right."""
 
 import inspect
+from dataclasses import replace
 from importlib import import_module
 
 import numpy as np
@@ -118,6 +119,21 @@ def test_the_cpus_counterpart_can_be_imported(record):
     if record.host:
         module, _, function = record.host.partition(":")
         assert callable(getattr(import_module(module), function))
+
+
+@every_record
+def test_what_comes_after_its_plans_is_settled(record, rng):
+    """What has plans that may come after has what decides between them."""
+    forms = forms_of(record.example(8, rng))
+    calls = record.whole(forms, PLAIN)
+    together = (
+        ()
+        if record.batch is None
+        else record.batch.plan(tuple(replace(f, shape=(2, *f.shape)) for f in forms), PLAIN).after
+    )
+    assert (record.settle is not None) == bool(calls.after)
+    stages = [then for then in together if then.plan is not None]
+    assert len(stages) == (record.batch is not None and record.batch.doubtful is not None)
 
 
 @with_variants

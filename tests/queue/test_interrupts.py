@@ -98,16 +98,16 @@ def test_ctrl_c_while_the_block_is_worked_off(monkeypatch):
     with pytest.raises(KeyboardInterrupt), glla.coprocessor() as gpu:
         halt = Halt(gpu, at=5)
         running, waiting = gpu.plu(matrix()), gpu.asarray(np.eye(2))
-        thread = gpu._worker.thread
-        join = thread.join
+        worker = gpu._worker
+        join = worker.join
 
         def interrupted(timeout=None):
             assert halt.reached.wait(PATIENCE)
-            monkeypatch.setattr(thread, "join", join)
+            monkeypatch.setattr(worker, "join", join)
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(thread, "join", interrupted)
-    assert halt.draws == 5 and not thread.is_alive()
+        monkeypatch.setattr(worker, "join", interrupted)
+    assert halt.draws == 5 and not worker.thread.is_alive()
     assert isinstance(running.exception(0), CoprocessorError) and waiting.cancelled()
 
 
@@ -234,6 +234,7 @@ def test_a_callback_leaves_a_block_by_an_exception():
     assert not gpu._worker.thread.is_alive() and gpu._worker.cause is None and last.cancelled()
 
 
+@pytest.mark.filterwarnings("ignore:.* was dropped without close:ResourceWarning")
 def test_a_coprocessor_goes_while_its_calls_run():
     """Its last reference is the worker's: the call that runs."""
     gpu = glla.coprocessor()

@@ -887,6 +887,7 @@ def test_a_value_goes_with_its_last_reference_in_any_thread(host, gate):
     wait_until(lambda: all(value() is None for value in values))
 
 
+@pytest.mark.filterwarnings("ignore:.* was dropped without close:ResourceWarning")
 def test_a_coprocessor_that_is_dropped_ends_its_thread():
     engine = []
 
@@ -905,6 +906,7 @@ def test_a_coprocessor_that_is_dropped_ends_its_thread():
     assert not thread.is_alive() and engine[0].closed
 
 
+@pytest.mark.filterwarnings("ignore:.* was dropped without close:ResourceWarning")
 def test_calls_nobody_waits_for_are_done():
     gate, seen = Gate(open=False), []
     gpu = Coprocessor(partial(HostEngine, gate))

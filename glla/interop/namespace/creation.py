@@ -6,89 +6,132 @@ from typing import Any
 
 import numpy as np
 
-from glla.array import array as matrices
-from glla.array.array import Matrix, identity, upload
-from glla.errors import OptionError, ShapeError
-from glla.gl import Device, default_device
-from glla.interop import dlpack
-from glla.interop.namespace.datatypes import check_dtype
-from glla.interop.numpy import filled
+from glla.array import array as arrays
+from glla.array.array import Array
+from glla.errors import OptionError, OptionTypeError
+from glla.gl import DeviceLike, named_device
+from glla.interop import dlpack, functions
+from glla.interop.namespace.datatypes import checked_dtype
 
 
-def asarray(obj: Any, /, *, dtype: Any = None, device: Device | None = None, copy: bool | None = None) -> Matrix:
-    """Put an array of two dimensions onto a device, see `glla.asarray`. A Matrix is copied only if asked."""
-    check_dtype("asarray", dtype)
-    if isinstance(obj, Matrix):
-        result: Matrix = obj if device is None else obj.to_device(device)
+def asarray(obj: Any, /, *, dtype: Any = None, device: DeviceLike | None = None, copy: bool | None = None) -> Array:
+    """Put an array onto a device: bool and integers stay so, all else becomes float32; NaN and infinity go in.
+
+    An Array is copied only if asked.
+    """
+    kind = checked_dtype("asarray", dtype)
+    if isinstance(obj, Array):
+        result = obj if device is None else obj.to_device(named_device("asarray", device))
+        if copy is False and (result is not obj or kind not in (None, obj.dtype.name)):
+            raise OptionError("asarray: another type or device takes a copy; use copy=None or copy=True")
+        result = result if kind is None else result.astype(kind, copy=False)
         return result.copy() if copy else result
     if copy is False:
         raise OptionError("asarray: what is on the host must be copied to the device; use copy=None or copy=True")
-    return matrices.asarray(obj, device)
+    host = _on_host(obj)
+    own = functions.number_dtype(host)
+    wanted = own if own == "float32" else kind or own  # a float is cut off on the device to be an int32
+    result = arrays.asarray(host, device, dtype=wanted, check_finite=False)
+    return result if kind is None else result.astype(kind, copy=False)
 
 
-def from_dlpack(x: Any, /, *, device: Device | None = None, copy: bool | None = None) -> Matrix:
-    """Put a tensor of another library onto a device, see `glla.from_dlpack`."""
-    if copy is False and not isinstance(x, Matrix):
+def _on_host(obj: Any) -> Any:
+    """Give nested sequences as an array of the host; Arrays among their members are read back."""
+    if isinstance(obj, list | tuple):
+        return np.asarray([_on_host(one) for one in obj])
+    return obj.numpy() if isinstance(obj, Array) else obj
+
+
+def from_dlpack(x: Any, /, *, device: DeviceLike | None = None, copy: bool | None = None) -> Array:
+    """Put a tensor of another library onto a device: bool and integers stay so; see `glla.from_dlpack`."""
+    if isinstance(x, Array):
+        return asarray(x, device=device, copy=copy)
+    if copy is False:
         raise OptionError("from_dlpack: what is on the host must be copied to the device; use copy=None or copy=True")
-    result = dlpack.from_dlpack(x, device)
-    return result.copy() if copy else result
+    return asarray(dlpack.on_host(x), device=device)
 
 
-def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Device | None = None) -> Matrix:
-    """Make a matrix of one number."""
-    check_dtype("full", dtype)
-    return filled(shape, fill_value, device)
+def arange(
+    start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: DeviceLike | None = None
+) -> Array:
+    """Numbers from a start up to a stop, which is left out, a step apart."""
+    return functions.arange(start, stop, step, checked_dtype("arange", dtype), device)
 
 
-def zeros(shape: Any, *, dtype: Any = None, device: Device | None = None) -> Matrix:
-    """Make a matrix of zeros."""
-    return full(shape, 0.0, dtype=dtype, device=device)
+def linspace(
+    start: Any, stop: Any, /, num: int, *, dtype: Any = None, device: DeviceLike | None = None, endpoint: bool = True
+) -> Array:
+    """A number of places from a start to a stop, evenly apart."""
+    return functions.linspace(start, stop, num, endpoint, checked_dtype("linspace", dtype), device)
 
 
-def ones(shape: Any, *, dtype: Any = None, device: Device | None = None) -> Matrix:
-    """Make a matrix of ones."""
-    return full(shape, 1.0, dtype=dtype, device=device)
+def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: DeviceLike | None = None) -> Array:
+    """Make an array of one number."""
+    return functions.full(shape, fill_value, checked_dtype("full", dtype), device)
 
 
-def empty(shape: Any, *, dtype: Any = None, device: Device | None = None) -> Matrix:
-    """Make a matrix of any numbers; these are zeros."""
+def zeros(shape: Any, *, dtype: Any = None, device: DeviceLike | None = None) -> Array:
+    """Make an array of zeros."""
+    return full(shape, 0, dtype=dtype or np.float32, device=device)
+
+
+def ones(shape: Any, *, dtype: Any = None, device: DeviceLike | None = None) -> Array:
+    """Make an array of ones."""
+    return full(shape, 1, dtype=dtype or np.float32, device=device)
+
+
+def empty(shape: Any, *, dtype: Any = None, device: DeviceLike | None = None) -> Array:
+    """Make an array of any numbers; these are zeros."""
     return zeros(shape, dtype=dtype, device=device)
 
 
-def full_like(x: Matrix, /, fill_value: Any, *, dtype: Any = None, device: Device | None = None) -> Matrix:
-    """Make a matrix of one number, in the shape of another, on its device."""
-    return full(x.shape, fill_value, dtype=dtype, device=device or x.device)
+def full_like(x: Array, /, fill_value: Any, *, dtype: Any = None, device: DeviceLike | None = None) -> Array:
+    """Make an array of one number, in the shape and type of another, on its device."""
+    if not isinstance(x, Array):
+        raise OptionTypeError(f"full_like: x must be an Array, got {type(x).__name__}; make one with asarray")
+    return full(x.shape, fill_value, dtype=dtype or x.dtype, device=x.device if device is None else device)
 
 
-def zeros_like(x: Matrix, /, *, dtype: Any = None, device: Device | None = None) -> Matrix:
-    """Make a matrix of zeros, in the shape of another, on its device."""
-    return full_like(x, 0.0, dtype=dtype, device=device)
+def zeros_like(x: Array, /, *, dtype: Any = None, device: DeviceLike | None = None) -> Array:
+    """Make an array of zeros, in the shape and type of another, on its device."""
+    return full_like(x, 0, dtype=dtype, device=device)
 
 
-def ones_like(x: Matrix, /, *, dtype: Any = None, device: Device | None = None) -> Matrix:
-    """Make a matrix of ones, in the shape of another, on its device."""
-    return full_like(x, 1.0, dtype=dtype, device=device)
+def ones_like(x: Array, /, *, dtype: Any = None, device: DeviceLike | None = None) -> Array:
+    """Make an array of ones, in the shape and type of another, on its device."""
+    return full_like(x, 1, dtype=dtype, device=device)
 
 
-def empty_like(x: Matrix, /, *, dtype: Any = None, device: Device | None = None) -> Matrix:
-    """Make a matrix of any numbers, in the shape of another; these are zeros."""
+def empty_like(x: Array, /, *, dtype: Any = None, device: DeviceLike | None = None) -> Array:
+    """Make an array of any numbers, in the shape and type of another; these are zeros."""
     return zeros_like(x, dtype=dtype, device=device)
 
 
 def eye(
-    n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, device: Device | None = None
-) -> Matrix:
+    n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, device: DeviceLike | None = None
+) -> Array:
     """Make a matrix with ones on a diagonal, the `k`-th to the right of the main one."""
-    check_dtype("eye", dtype)
-    rows, columns = n_rows, n_rows if n_cols is None else n_cols
-    target = device or default_device()
-    if rows < 0 or columns < 0:
-        raise ShapeError(f"eye: rows and columns must be at least 0, got {rows} and {columns}")
-    if 0 in (rows, columns):
-        return upload(np.empty((rows, columns), dtype=np.float32), target)
-    if not -rows < k < columns:
-        return filled((rows, columns), 0.0, target)
-    below, beside = max(k, 0), max(-k, 0)  # a block of a larger identity
-    larger = identity((rows + below, columns + beside), target)
-    block: Matrix = larger[below:, beside:]
-    return block
+    return functions.eye(n_rows, n_cols, k, checked_dtype("eye", dtype), device)
+
+
+def tril(x: Array, /, *, k: int = 0) -> Array:
+    """Lower triangle of each matrix."""
+    return functions.triangle(x, False, k)
+
+
+def triu(x: Array, /, *, k: int = 0) -> Array:
+    """Upper triangle of each matrix."""
+    return functions.triangle(x, True, k)
+
+
+def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
+    """Coordinates of a grid, from the vectors of its sides."""
+    if indexing not in ("xy", "ij"):
+        raise OptionError(f"meshgrid: indexing must be 'xy' or 'ij', got {indexing!r}")
+    count = len(arrays)
+    shape = tuple(one.size for one in arrays)
+    grids = [
+        functions.broadcast_to(one.reshape((1,) * place + (one.size,) + (1,) * (count - place - 1)), shape)
+        for place, one in enumerate(arrays)
+    ]
+    return tuple(one.swapaxes(0, 1) if indexing == "xy" and count > 1 else one for one in grids)

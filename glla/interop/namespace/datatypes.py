@@ -1,4 +1,4 @@
-"""Data types of the array API: float32, and bool for results on the host."""
+"""Data types of the array API: float32, int32 and bool."""
 
 from __future__ import annotations
 
@@ -6,31 +6,78 @@ from typing import Any
 
 import numpy as np
 
-from glla.array.array import Matrix
+from glla.array.array import DTYPES, Array
 from glla.errors import OptionError, UnsupportedError
-from glla.gl import Device, default_device
+from glla.gl import Device, DeviceLike, default_device, named_device
+from glla.interop import functions
 
 float32 = np.dtype(np.float32)
+int32 = np.dtype(np.int32)
 bool = np.dtype(np.bool_)
 
+LEFT_OUT = ("int8", "int16", "uint8", "uint16", "uint32", "uint64", "complex64", "complex128", "imag")
+"""Types of the standard that an Array cannot have, and what only they need."""
 
-def check_dtype(function: str, dtype: Any) -> None:
-    """Refuse a dtype that a Matrix cannot have."""
-    if dtype is not None and np.dtype(dtype) != float32:
-        raise UnsupportedError(f"{function}: a Matrix is float32, got dtype {np.dtype(dtype)}; use NumPy for others")
+WIDE = {"int64": np.dtype(np.int64), "float64": np.dtype(np.float64)}
+"""Types that an Array cannot have either, but that libraries name without asking for them: to count, to compare."""
 
 
-def astype(x: Matrix, dtype: Any, /, *, copy: Any = True, device: Device | None = None) -> Any:
-    """Convert to float32, the only dtype; copy to another device if asked."""
-    result = x.astype(dtype, copy=copy)
-    return result if device is None else result.to_device(device)
+def checked_dtype(function: str, dtype: Any) -> str | None:
+    """Name of a dtype that an Array can have; None for none. int64 becomes int32.
+
+    Raises
+    ------
+    UnsupportedError
+        It is another one.
+    """
+    if dtype is None:
+        return None
+    name: str = np.dtype(dtype).name
+    if name == "int64":
+        return "int32"
+    if name not in DTYPES:
+        raise UnsupportedError(
+            f"{function}: an Array is float32, int32 or bool, got dtype {name}; use NumPy for others"
+        )
+    return name
+
+
+def astype(x: Array, dtype: Any, /, *, copy: Any = True, device: DeviceLike | None = None) -> Array:
+    """Convert to another type; copy to another device if asked."""
+    result = x.astype(checked_dtype("astype", dtype), copy=copy)
+    return result if device is None else result.to_device(named_device("astype", device))
+
+
+def can_cast(from_: Any, to: Any, /) -> Any:
+    """Whether a type becomes another one by the standard's promotion: of these three none does but to itself."""
+    source = from_.dtype if isinstance(from_, Array) else np.dtype(from_)
+    target = np.dtype(to)
+    return source == target
+
+
+def result_type(*arrays_and_dtypes: Any) -> Any:
+    """Type of a result: of two, the later one of bool, int32, float32."""
+    found = [
+        one.dtype if isinstance(one, Array) else _of_number(one) if isinstance(one, int | float) else np.dtype(one)
+        for one in arrays_and_dtypes
+    ]
+    for dtype in found:
+        checked_dtype("result_type", dtype)
+    return max(found, key=(bool, int32, float32).index)
+
+
+def _of_number(number: float) -> np.dtype[Any]:
+    return np.dtype(functions.number_dtype(number))
 
 
 def finfo(type: Any, /) -> Any:
     """Limits of float32, as `numpy.finfo`."""
-    dtype = type.dtype if isinstance(type, Matrix) else np.dtype(type)
-    check_dtype("finfo", dtype)
-    return np.finfo(dtype)
+    return np.finfo(type.dtype if isinstance(type, Array) else np.dtype(type))
+
+
+def iinfo(type: Any, /) -> Any:
+    """Limits of int32, as `numpy.iinfo`."""
+    return np.iinfo(type.dtype if isinstance(type, Array) else np.dtype(type))
 
 
 def isdtype(dtype: Any, kind: Any) -> Any:
@@ -42,28 +89,27 @@ class Info:
     """What the namespace can do; see the standard's inspection API."""
 
     def capabilities(self) -> dict[str, Any]:
-        """No boolean indexing, no shapes that depend on data, at most (and at least) two dimensions."""
-        return {"boolean indexing": False, "data-dependent shapes": False, "max dimensions": 2}
+        """Boolean indexing and shapes that depend on data, which are read back; up to 32 dimensions."""
+        return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 32}
 
     def default_device(self) -> Device:
         """Give the default device of this thread."""
         return default_device()
 
-    def default_dtypes(self, *, device: Device | None = None) -> dict[str, Any]:
-        """Give float32, for reals; there are no others."""
-        return {"real floating": float32}
+    def default_dtypes(self, *, device: DeviceLike | None = None) -> dict[str, Any]:
+        """Give float32 for reals, int32 for integers and indices."""
+        return {"real floating": float32, "integral": int32, "indexing": int32}
 
     def devices(self) -> list[Device]:
         """Give the default device; others are made with `glla.Device`."""
         return [default_device()]
 
-    def dtypes(self, *, device: Device | None = None, kind: Any = None) -> dict[str, Any]:
-        """Give the dtypes of a kind (all by default): float32, if it is one."""
+    def dtypes(self, *, device: DeviceLike | None = None, kind: Any = None) -> dict[str, Any]:
+        """Give the dtypes of a kind, all by default."""
         try:
-            wanted = kind is None or np.isdtype(float32, kind)
+            return {dtype.name: dtype for dtype in (bool, int32, float32) if kind is None or np.isdtype(dtype, kind)}
         except (TypeError, ValueError):
             raise OptionError(f"dtypes: kind must be one of the standard's names, got {kind!r}") from None
-        return {"float32": float32} if wanted else {}
 
 
 def __array_namespace_info__() -> Info:

@@ -1,78 +1,77 @@
-"""Element-wise functions of the array API, with broadcasting. Those that give bool synchronise, see `glla.Matrix`."""
+"""Element-wise functions of the array API, with broadcasting. None of them synchronises."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
+from glla.array import arithmetic
+from glla.array.array import Array
+from glla.interop import functions
+from glla.operations.wrapped.elementwise import PAIR, SINGLE
 
-from glla.array.array import Matrix
-from glla.errors import DTypeError
+NAMES = {"abs": "absolute", "round": "rint", "pow": "power", "bitwise_invert": "bitwise_invert"}
+"""Functions that have another name in `glla.operations.wrapped.elementwise`."""
+
+ONE = (
+    "abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "bitwise_invert", "ceil", "cos", "cosh", "exp", "expm1",
+    "floor", "isfinite", "isinf", "isnan", "log", "log10", "log1p", "log2", "logical_not", "negative", "positive",
+    "reciprocal", "round", "sign", "signbit", "sin", "sinh", "sqrt", "square", "tan", "tanh", "trunc",
+)  # fmt: skip
+"""Functions of one operand."""
+
+TWO = (
+    "add", "atan2", "bitwise_and", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor",
+    "copysign", "divide", "equal", "floor_divide", "greater", "greater_equal", "hypot", "less", "less_equal",
+    "logaddexp", "logical_and", "logical_or", "logical_xor", "maximum", "minimum", "multiply", "nextafter",
+    "not_equal", "pow", "remainder", "subtract",
+)  # fmt: skip
+"""Functions of two operands, one of which may be a number."""
 
 
-def _checked(function: str, *values: Any) -> None:
-    if not any(isinstance(value, Matrix) for value in values):
-        kinds = ", ".join(type(value).__name__ for value in values)
-        raise DTypeError(f"{function}: needs a Matrix among its operands, got {kinds}; make one with asarray")
+def _unary(name: str) -> Callable[[Array], Array]:
+    own = NAMES.get(name, name)
+    assert own in SINGLE, own
 
+    def function(x: Array, /) -> Array:
+        (value,) = functions.values(name, x)
+        return Array._of(arithmetic.unary(own, value))
 
-def _unary(name: str, ufunc: np.ufunc, summary: str) -> Callable[[Matrix], Any]:
-    def function(x: Matrix, /) -> Any:
-        _checked(name, x)
-        return ufunc(x)
-
-    function.__name__, function.__qualname__, function.__doc__ = name, name, summary
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"`{name}`, element by element."
     return function
 
 
-def _binary(name: str, ufunc: np.ufunc, summary: str) -> Callable[[Any, Any], Any]:
-    def function(x1: Any, x2: Any, /) -> Any:
-        _checked(name, x1, x2)
-        return ufunc(x1, x2)
+def _binary(name: str) -> Callable[[Any, Any], Array]:
+    own = NAMES.get(name, name)
+    assert own in PAIR, own
 
-    function.__name__, function.__qualname__, function.__doc__ = name, name, summary
+    def function(x1: Any, x2: Any, /) -> Array:
+        return Array._of(arithmetic.binary(own, *functions.values(name, x1, x2)))
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"`{name}`, element by element."
     return function
 
 
-abs = _unary("abs", np.absolute, "Magnitude.")
-ceil = _unary("ceil", np.ceil, "Smallest whole number that is not below.")
-exp = _unary("exp", np.exp, "Exponential.")
-floor = _unary("floor", np.floor, "Largest whole number that is not above.")
-isfinite = _unary("isfinite", np.isfinite, "Whether it is neither NaN nor infinite, on the host.")
-isinf = _unary("isinf", np.isinf, "Whether it is infinite, on the host.")
-isnan = _unary("isnan", np.isnan, "Whether it is NaN, on the host.")
-log = _unary("log", np.log, "Natural logarithm.")
-negative = _unary("negative", np.negative, "Its opposite.")
-positive = _unary("positive", np.positive, "Itself, copied.")
-round = _unary("round", np.rint, "Nearest whole number, the even one of two.")
-sign = _unary("sign", np.sign, "-1, 0 or 1; NaN of NaN.")
-sqrt = _unary("sqrt", np.sqrt, "Square root; NaN of what is negative.")
-square = _unary("square", np.square, "Square.")
-trunc = _unary("trunc", np.trunc, "Whole number next to it, towards zero.")
-
-add = _binary("add", np.add, "Sum.")
-divide = _binary("divide", np.divide, "Quotient.")
-equal = _binary("equal", np.equal, "Whether they are equal, on the host.")
-greater = _binary("greater", np.greater, "Whether the first is greater, on the host.")
-greater_equal = _binary("greater_equal", np.greater_equal, "Whether the first is not less, on the host.")
-less = _binary("less", np.less, "Whether the first is less, on the host.")
-less_equal = _binary("less_equal", np.less_equal, "Whether the first is not greater, on the host.")
-maximum = _binary("maximum", np.maximum, "Larger of two; NaN if one is.")
-minimum = _binary("minimum", np.minimum, "Smaller of two; NaN if one is.")
-multiply = _binary("multiply", np.multiply, "Product, element by element.")
-not_equal = _binary("not_equal", np.not_equal, "Whether they differ, on the host.")
-pow = _binary("pow", np.power, "Power.")
-subtract = _binary("subtract", np.subtract, "Difference.")
+def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
+    """Elements between two bounds, in the type of x; None for no bound."""
+    functions.values("clip", x)
+    result: Array = functions.clip(x, min, max)
+    return result.astype(x.dtype, copy=False)
 
 
-def reciprocal(x: Matrix, /) -> Any:
-    """Reciprocal."""
-    _checked("reciprocal", x)
-    return 1 / x
+def real(x: Array, /) -> Array:
+    """The real part: itself."""
+    return x.copy()
 
 
-def clip(x: Matrix, /, min: Any = None, max: Any = None) -> Any:
-    """Keep elements between two bounds."""
-    _checked("clip", x)
-    return np.clip(x, min, max)
+def conj(x: Array, /) -> Array:
+    """The conjugate: itself."""
+    return x.copy()
+
+
+globals().update({name: _unary(name) for name in ONE})
+globals().update({name: _binary(name) for name in TWO})
+
+__all__ = [*ONE, *TWO, "clip", "conj", "real"]  # the names above

@@ -13,89 +13,81 @@ from typing import Any
 
 import numpy as np
 
-from glla import linalg, registry
-from glla.array.arithmetic import broadcast_shape
-from glla.array.array import Matrix, asarray
-from glla.array.reductions import as_axis
-from glla.errors import OptionError, ShapeError
+from glla import registry
+from glla.array import arithmetic, reductions
+from glla.array.array import Array, upload
+from glla.errors import ShapeError
+from glla.interop import functions
 from glla.interop import numpy as protocols
-from glla.interop.namespace.datatypes import check_dtype
-from glla.interop.namespace.statistics import on_host
+from glla.interop.namespace.datatypes import checked_dtype
 
 
-def diagonal(x: Matrix, /, *, offset: int = 0) -> Any:
-    """Diagonal, a vector on the host. Synchronises."""
-    return x.diagonal(offset)
+def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Array:
+    """Cross products of vectors of three."""
+    return protocols.cross(x1, x2, axis=axis)
 
 
-def matmul(x1: Any, x2: Any, /) -> Any:
-    """Product of matrices; with a vector, a vector on the host, which synchronises."""
-    return linalg.matmul(x1, x2)
+def diagonal(x: Array, /, *, offset: int = 0) -> Array:
+    """Diagonal of each matrix."""
+    return x.diagonal(offset, -2, -1)
 
 
-def matrix_norm(x: Matrix, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
-    """Norm of a matrix: 'fro', 1, -1, inf or -inf. Synchronises."""
-    return on_host(x.norm(ord, keepdims=keepdims))
+def matmul(x1: Any, x2: Any, /) -> Array:
+    """Product of matrices, vectors or stacks."""
+    left, right = functions.values("matmul", x1, x2)
+    return Array._of(arithmetic.product("matmul", left, right))
 
 
-def matrix_power(x: Matrix, n: int, /) -> Matrix:
-    """Whole power of a square matrix."""
-    result: Matrix = protocols.matrix_power(x, n)
-    return result
+def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
+    """Norm of each matrix: 'fro', 1, -1, inf or -inf."""
+    return Array._of(reductions.matrix_norm(x.value, ord, (x.ndim - 2, x.ndim - 1), keepdims))
 
 
-def matrix_transpose(x: Matrix, /) -> Matrix:
-    """Transpose, which shares the texture."""
-    return x.T
+def matrix_power(x: Array, n: int, /) -> Array:
+    """Whole power of square matrices."""
+    return protocols.matrix_power(x, n)
 
 
-def outer(x1: Any, x2: Any, /) -> Matrix:
-    """Outer product of two vectors of the host, as a Matrix on the default device."""
-    vectors = [np.asarray(vector) for vector in (x1, x2)]
-    if any(vector.ndim != 1 for vector in vectors):
-        raise ShapeError(f"outer: x1 and x2 must be vectors, got shapes {vectors[0].shape} and {vectors[1].shape}")
-    result: Matrix = asarray(vectors[0][:, np.newaxis]) * asarray(vectors[1][np.newaxis])
-    return result
+def matrix_transpose(x: Array, /) -> Array:
+    """Each matrix transposed."""
+    return x.mT
 
 
-def tensordot(x1: Matrix, x2: Matrix, /, *, axes: Any = 2) -> Any:
-    """Sum over one axis of each (a product of matrices) or over both (a number, which synchronises)."""
-    pairs = {1: ([1], [0]), 2: ([0, 1], [0, 1])}.get(axes) if isinstance(axes, int) else axes
-    if pairs is None or len(pairs) != 2:
-        raise OptionError(f"tensordot: axes must be 1, 2 or two sequences, got {axes!r}")
-    left, right = ([as_axis("tensordot", axis) for axis in part] for part in pairs)
-    if len(left) != len(right) or not 1 <= len(left) <= 2 or len({*left}) < len(left) or len({*right}) < len(right):
-        raise OptionError(
-            f"tensordot: axes must pair one axis or two of each, so that no 4-D array results, got {axes!r}"
-        )
-    if len(left) == 1:
-        return (x1 if left == [1] else x1.T) @ (x2 if right == [0] else x2.T)
-    turned = x2 if left == right else x2.T
-    if x1.shape != turned.shape:
-        raise ShapeError(f"tensordot: axes that are summed over must have one length, got {x1.shape} and {x2.shape}")
-    return on_host((x1 * turned).sum())
+def outer(x1: Any, x2: Any, /) -> Array:
+    """Outer product of two vectors."""
+    if np.ndim(x1) != 1 or np.ndim(x2) != 1:
+        raise ShapeError(f"outer: x1 and x2 must be vectors, got shapes {np.shape(x1)} and {np.shape(x2)}")
+    return functions.outer(x1, x2)
 
 
-def trace(x: Matrix, /, *, offset: int = 0, dtype: Any = None) -> Any:
-    """Sum of a diagonal, without dimensions. Synchronises."""
-    check_dtype("trace", dtype)
-    return on_host(x.trace(offset))
+def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Array:
+    """Sums of products over pairs of dimensions."""
+    return functions.tensordot(x1, x2, axes)
 
 
-def vecdot(x1: Matrix, x2: Matrix, /, *, axis: int = -1) -> Any:
-    """Inner products of the rows of two matrices (axis 1) or of their columns (0), on the host. Synchronises."""
-    over = as_axis("vecdot", axis)
-    shape = broadcast_shape("vecdot", x1.shape, x2.shape)
-    if over is None or x1.shape[over] != x2.shape[over]:
-        raise ShapeError(
-            f"vecdot: the axis must have one length in both, got shapes {x1.shape} and {x2.shape}, {shape}"
-        )
-    return on_host((x1 * x2).sum(over))
+def trace(x: Array, /, *, offset: int = 0, dtype: Any = None) -> Array:
+    """Sum of the diagonal of each matrix."""
+    return diagonal(x, offset=offset).sum(-1, dtype=checked_dtype("trace", dtype))
 
 
-def vector_norm(x: Matrix, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
-    """Norm of all elements as one vector, of the columns (axis 0) or of the rows (1). Synchronises."""
-    return on_host(x.vector_norm(ord, axis, keepdims=keepdims))
+def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Array:
+    """Inner products of vectors along a dimension."""
+    return functions.vecdot(x1, x2, axis)
+
+
+def vector_norm(x: Array, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Array:
+    """Norm of all elements as one vector, or of vectors along dimensions."""
+    return x.vector_norm(ord, axis, keepdims=keepdims)
+
+
+def on_device(result: Any, beside: Any) -> Any:
+    """Put a number or an array of the host onto the device of an operand; an Array stays as it is."""
+    if isinstance(result, Array) or not isinstance(beside, Array):
+        return result
+    array = np.asarray(result)
+    if array.dtype.kind not in "biuf":
+        return result
+    return upload(array.astype("float32" if array.dtype.kind == "f" else "int32"), beside.device)
 
 
 STANDARD = frozenset((
@@ -104,6 +96,14 @@ STANDARD = frozenset((
     "trace", "vecdot", "vector_norm",
 ))  # fmt: skip
 """Functions of the standard's extension, version 2025.12."""
+
+
+NEEDS = {
+    **dict.fromkeys(("svd", "svdvals", "pinv", "matrix_rank"), "singular values"),
+    **dict.fromkeys(("eigh", "eigvalsh"), "eigenvalues"),
+    "qr": "an orthogonal factorisation",
+}
+"""What functions of the standard's extension that are not here wait for."""
 
 
 @cache
@@ -134,7 +134,10 @@ def offered(public: registry.Public) -> Callable[..., Any]:
     def function(*args: Any, **options: Any) -> Any:
         signature.bind(*args, **options)  # raises a TypeError for arguments that the standard has not
         result = public.function(*args, **options)
-        return result._make(map(on_host, result)) if hasattr(result, "_fields") else on_host(result)
+        beside = next((one for one in args if isinstance(one, Array)), None)
+        if hasattr(result, "_fields"):
+            return result._make(on_device(one, beside) for one in result)
+        return on_device(result, beside)
 
     name = public.function.__name__
     summary = (inspect.getdoc(public.function) or "").split("\n")[0]
@@ -149,10 +152,16 @@ def __getattr__(name: str) -> Any:
     for public in registry.PUBLIC.values():
         if public.namespace == name:
             return offered(public)
+    if name in NEEDS:
+        raise AttributeError(
+            f"array API: linalg.{name} is not there yet: it needs {NEEDS[name]}; numpy.linalg.{name}(A.numpy()) "
+            "computes it on the host"
+        )
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 __all__ = [
+    "cross",
     "diagonal",
     "matmul",
     "matrix_norm",

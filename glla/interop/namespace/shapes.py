@@ -1,4 +1,4 @@
-"""Manipulation functions of the array API that make sense for two dimensions. None of them synchronises."""
+"""Manipulation functions of the array API. None of them synchronises."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from glla.array import arithmetic
-from glla.array.array import Matrix
-from glla.array.reductions import as_axis
+from glla.array import shaping
+from glla.array.array import Array
 from glla.errors import ShapeError
+from glla.interop import functions
 
 
 def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
@@ -20,28 +20,72 @@ def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
         raise ShapeError(f"broadcast_shapes: shapes must be equal, or 1 where they differ, got {shapes}") from None
 
 
-def broadcast_to(x: Matrix, /, shape: Any) -> Matrix:
-    """Repeat a row, a column or an element."""
-    if len(shape) != 2 or any(own not in (1, count) for own, count in zip(x.shape, shape, strict=True)):
-        raise ShapeError(f"broadcast_to: {x.shape} does not broadcast to {tuple(shape)}")
-    return Matrix._of(arithmetic.spread(x.value, tuple(shape)))
+def broadcast_to(x: Array, /, shape: Any) -> Array:
+    """Spread over a shape."""
+    return functions.broadcast_to(x, shape)
 
 
-def broadcast_arrays(*arrays: Matrix) -> tuple[Matrix, ...]:
-    """Broadcast matrices to their common shape."""
+def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
+    """Spread over their common shape."""
     shape = broadcast_shapes(*(array.shape for array in arrays))
     return tuple(broadcast_to(array, shape) for array in arrays)
 
 
-def flip(x: Matrix, /, *, axis: Any = None) -> Matrix:
-    """Reverse the order of rows (axis 0), columns (1) or both."""
-    over = as_axis("flip", axis)
-    rows, columns = (slice(None, None, 1 if over == other else -1) for other in (1, 0))
-    block: Matrix = x[rows, columns]
-    return block
+def concat(arrays: Any, /, *, axis: int | None = 0) -> Array:
+    """Joined along a dimension; flattened first if it is None."""
+    return functions.concat(list(arrays), axis)
 
 
-def permute_dims(x: Matrix, /, axes: Any) -> Matrix:
-    """Transpose, for the axes (1, 0)."""
-    result: Matrix = np.transpose(x, axes)  # type: ignore[assignment]
-    return result
+def stack(arrays: Any, /, *, axis: int = 0) -> Array:
+    """Joined along a new dimension."""
+    return functions.stack(list(arrays), axis)
+
+
+def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
+    """Slices along a dimension."""
+    return functions.unstack(x, axis)
+
+
+def expand_dims(x: Array, /, axis: Any) -> Array:
+    """With new dimensions of length 1."""
+    return Array._of(shaping.expand_dims(x.value, axis))
+
+
+def squeeze(x: Array, /, axis: Any) -> Array:
+    """Without dimensions of length 1."""
+    return x.squeeze(axis)
+
+
+def flip(x: Array, /, *, axis: Any = None) -> Array:
+    """Some dimensions reversed, all by default."""
+    return Array._of(shaping.flip(x.value, axis))
+
+
+def moveaxis(x: Array, source: Any, destination: Any, /) -> Array:
+    """Dimensions moved to other places."""
+    return functions.moveaxis(x, source, destination)
+
+
+def permute_dims(x: Array, /, axes: Any) -> Array:
+    """Dimensions in another order."""
+    return Array._of(shaping.permute("permute_dims", x.value, tuple(axes)))
+
+
+def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
+    """Each element several times."""
+    return functions.repeat(x, repeats, axis)
+
+
+def reshape(x: Array, /, shape: Any, *, copy: bool | None = None) -> Array:
+    """Another shape, in C order."""
+    return x.reshape(shape)
+
+
+def roll(x: Array, /, shift: Any, *, axis: Any = None) -> Array:
+    """Elements moved along dimensions, round the end."""
+    return functions.roll(x, shift, axis)
+
+
+def tile(x: Array, repetitions: Any, /) -> Array:
+    """Repeated along the dimensions."""
+    return functions.tile(x, repetitions)

@@ -1,36 +1,197 @@
-"""Statistical functions of the array API, see `glla.Matrix.sum`. With ``keepdims`` they do not synchronise."""
+"""Statistical, searching, sorting, set and utility functions of the array API.
+
+Those whose shape depends on values (`nonzero`, `unique_values` and its kin) are done by NumPy on the host, and
+synchronise; all others stay on the device.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from glla.array.array import Matrix
-from glla.interop.namespace.datatypes import check_dtype
+from glla.array import array as arrays
+from glla.array import reductions, shaping
+from glla.array.array import Array, value_of
+from glla.errors import OptionError, ShapeError
+from glla.interop import functions
+from glla.interop.namespace.datatypes import checked_dtype
 
 
-def on_host(result: Any) -> Any:
-    """Make an array without dimensions of a number; matrices and arrays stay."""
-    return result if isinstance(result, Matrix) else np.asarray(result)
+def all(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
+    """Whether all elements are true."""
+    return x.all(axis, keepdims=keepdims)
 
 
-def max(x: Matrix, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+def any(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
+    """Whether any element is true."""
+    return x.any(axis, keepdims=keepdims)
+
+
+def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
+    """Place of the first largest element."""
+    return x.argmax(axis, keepdims=keepdims)
+
+
+def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
+    """Place of the first smallest element."""
+    return x.argmin(axis, keepdims=keepdims)
+
+
+def max(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
     """Largest elements."""
-    return on_host(x.max(axis, keepdims=keepdims))
+    return x.max(axis, keepdims=keepdims)
 
 
-def mean(x: Matrix, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+def mean(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
     """Means."""
-    return on_host(x.mean(axis, keepdims=keepdims))
+    return x.mean(axis, keepdims=keepdims)
 
 
-def min(x: Matrix, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+def min(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
     """Smallest elements."""
-    return on_host(x.min(axis, keepdims=keepdims))
+    return x.min(axis, keepdims=keepdims)
 
 
-def sum(x: Matrix, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+def prod(x: Array, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Array:
+    """Products."""
+    return x.prod(axis, dtype=checked_dtype("prod", dtype), keepdims=keepdims)
+
+
+def sum(x: Array, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Array:
     """Sums."""
-    check_dtype("sum", dtype)
-    return on_host(x.sum(axis, keepdims=keepdims))
+    return x.sum(axis, dtype=checked_dtype("sum", dtype), keepdims=keepdims)
+
+
+def std(x: Array, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Array:
+    """Standard deviations."""
+    return x.std(axis, ddof=correction, keepdims=keepdims)
+
+
+def var(x: Array, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Array:
+    """Variances."""
+    return x.var(axis, ddof=correction, keepdims=keepdims)
+
+
+def count_nonzero(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
+    """How many elements are not zero."""
+    return x._reduced("count_nonzero", axis, keepdims)
+
+
+def cumulative_sum(x: Array, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Array:
+    """Sums of the first, the first two, ... elements along a dimension."""
+    return _cumulative("sum", x, axis, dtype, include_initial)
+
+
+def cumulative_prod(x: Array, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Array:
+    """Products of the first, the first two, ... elements along a dimension."""
+    return _cumulative("prod", x, axis, dtype, include_initial)
+
+
+def _cumulative(operation: str, x: Array, axis: int | None, dtype: Any, include_initial: bool) -> Array:
+    name = checked_dtype(f"cumulative_{operation}", dtype)
+    if axis is None and x.ndim != 1:
+        raise ShapeError(f"cumulative_{operation}: axis must be given for shape {x.shape}")
+    value = x.value if name is None else x.astype(name, copy=False).value
+    return Array._of(reductions.cumulative(operation, value, axis or 0 if axis is None else axis, include_initial))
+
+
+def diff(x: Array, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Array:
+    """Differences of neighbours along a dimension, n times."""
+    return functions.diff(x, axis, n, prepend, append)
+
+
+def where(condition: Any, x1: Any, x2: Any, /) -> Array:
+    """Elements of the first where the condition holds, else of the second."""
+    return functions.where(condition, x1, x2)
+
+
+def searchsorted(x1: Array, x2: Any, /, *, side: str = "left", sorter: Any = None) -> Array:
+    """Places in a sorted vector where numbers would be put in."""
+    return functions.searchsorted(x1, x2, side, sorter)
+
+
+def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
+    """Sorted along a dimension."""
+    return Array._of(shaping.sort(x.value, axis, descending, numbers=False))
+
+
+def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
+    """Numbers of the elements in sorted order."""
+    return Array._of(shaping.sort(x.value, axis, descending, numbers=True))
+
+
+def take(x: Array, indices: Any, /, *, axis: int | None = None) -> Array:
+    """Slices by their numbers along a dimension."""
+    if axis is None and x.ndim != 1:
+        raise ShapeError(f"take: axis must be given for shape {x.shape}")
+    return x.take(value_of(indices), 0 if axis is None else axis)
+
+
+def take_along_axis(x: Array, indices: Any, /, *, axis: int = -1) -> Array:
+    """Elements by their numbers along a dimension, for each line of the others."""
+    return Array._of(shaping.take_along_axis(x.value, value_of(indices), axis))
+
+
+# -- by NumPy, on the host --------------------------------------------------------------------------------------------
+
+
+def nonzero(x: Array, /) -> tuple[Array, ...]:
+    """Places of what is not zero. Synchronises."""
+    if x.ndim == 0:
+        raise OptionError("nonzero: a number has no places")
+    return tuple(_int32(one, x) for one in np.nonzero(x.numpy()))
+
+
+class _All(NamedTuple):
+    values: Array
+    indices: Array
+    inverse_indices: Array
+    counts: Array
+
+
+class _Counts(NamedTuple):
+    values: Array
+    counts: Array
+
+
+class _Inverse(NamedTuple):
+    values: Array
+    inverse_indices: Array
+
+
+def unique_all(x: Array, /) -> _All:
+    """Different elements, where they stand first, which one each element is, and how often they come. Synchronises."""
+    values, *numbers = np.unique_all(x.numpy())
+    return _All(_back(values, x), *(_int32(one, x) for one in numbers))
+
+
+def unique_counts(x: Array, /) -> _Counts:
+    """Different elements, and how often they come. Synchronises."""
+    values, counts = np.unique_counts(x.numpy())
+    return _Counts(_back(values, x), _int32(counts, x))
+
+
+def unique_inverse(x: Array, /) -> _Inverse:
+    """Different elements, and which one each element is. Synchronises."""
+    values, inverse = np.unique_inverse(x.numpy())
+    return _Inverse(_back(values, x), _int32(inverse, x))
+
+
+def unique_values(x: Array, /) -> Array:
+    """Different elements. Synchronises."""
+    return _back(np.unique_values(x.numpy()), x)
+
+
+def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Array:
+    """Whether elements are among others. Synchronises."""
+    beside = x1 if isinstance(x1, Array) else x2
+    return _back(np.isin(np.asarray(x1), np.asarray(x2), invert=invert), beside)
+
+
+def _back(array: Any, beside: Array) -> Array:
+    return arrays.upload(np.asarray(array, order="C"), beside.device)
+
+
+def _int32(array: Any, beside: Array) -> Array:
+    return _back(array.astype(np.int32), beside)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glla.errors import NotPositiveDefiniteError, OptionError, ShapeError
 from glla.operations import blocks
-from glla.operations.crossing import bring_in, read_back, upload
+from glla.operations.crossing import at_home, bring_in, read_back, upload
 from glla.operations.record import Array, Choice, Operation
+from glla.operations.trust import near_one
+from glla.operations.verdict import Done, Go, Values, Verdict
 from glla.passes import (
     PLAIN,
     Draft,
+    Form,
     Forms,
+    HostArray,
     Limits,
     Next,
     Parameters,
@@ -22,10 +26,10 @@ from glla.passes import (
     Plan,
     Region,
     Variant,
-    host,
     matrix,
     resident,
 )
+from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
 
 VARIANTS = {
@@ -57,7 +61,7 @@ def flops(forms: Forms) -> int:
     return forms[0].count * (n**3 // 3)
 
 
-@lru_cache(maxsize=32)
+@cached_plan
 def plan(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, parameters: Parameters = ()) -> Plan:
     """Plan of the factorisation of an n x n matrix on the device, n > 0.
 
@@ -99,7 +103,7 @@ def plan(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, pa
     return draft.plan({"L": factor.front}, flops(forms))
 
 
-@lru_cache(maxsize=32)
+@cached_plan
 def whole(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, parameters: Parameters = ()) -> Plan:
     """Plan of a call: the factor, and its diagonal, which says whether the matrix is positive definite."""
     (form,) = forms
@@ -108,7 +112,7 @@ def whole(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, p
     results = _factor(draft, a, form.matrix, limits, variant, parameters)
     if not form.resident:
         results["L"] = read_back(draft, results["L"], form.matrix, limits, "L")
-    again = partial(care, form.matrix, limits, variant, parameters)
+    again = partial(care, form, limits, variant, parameters)
     far = Next("entries of the diagonal are beyond 2^-40 to 2^40", "care", again)
     return draft.plan(results, after=(far, _NOT_DEFINITE))
 
@@ -116,14 +120,17 @@ def whole(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, p
 _NOT_DEFINITE = Next("a pivot is not above zero", error="NotPositiveDefiniteError: names the leading minor")
 
 
-def care(shape: Shape, limits: Limits, variant: str | None = None, parameters: Parameters = ()) -> Plan:
+@cached_plan
+def care(form: Form, limits: Limits, variant: str | None = None, parameters: Parameters = ()) -> Plan:
     """Plan of the factor of a matrix that was scaled on the host, so that its diagonal is near 1."""
+    shape = form.matrix
     draft = Draft("care")
-    a, scaled = draft.operand("A", host(shape)), draft.slot("scaled A", host(shape))
-    draft.host(SCALED, equilibrated, (a,), (scaled,))
+    a, scaled = at_home(draft, "A", form, limits), draft.slot("scaled A", HostArray(shape))
+    exponents_ = draft.slot("exponents", HostArray((shape[0], 1)))
+    draft.host(SCALED, equilibrated, (a,), (scaled, exponents_))
     results = _factor(draft, upload(draft, scaled, shape, limits), shape, limits, variant, parameters)
     results["L"] = read_back(draft, results["L"], shape, limits, "L")
-    return draft.plan(results, after=(_NOT_DEFINITE,))
+    return draft.plan({**results, "exponents": exponents_}, after=(_NOT_DEFINITE,))
 
 
 def _factor(
@@ -145,27 +152,31 @@ def exponents(a: Array) -> NDArray[np.int32]:
     return found.astype(np.int32)[:, np.newaxis]
 
 
-def equilibrated(a: Array) -> tuple[Array]:
-    """Scale rows and columns by powers of two, which rounds nothing."""
+def equilibrated(a: Array) -> tuple[Array, NDArray[np.int32]]:
+    """Scale rows and columns by powers of two, which rounds nothing; give the `exponents`, too."""
     d = exponents(a)
-    return (np.ldexp(a.astype(np.float64), -d - d.T).astype(np.float32),)
+    return np.ldexp(a.astype(np.float64), -d - d.T).astype(np.float32), d
 
 
-def settle(diagonal: Array, member: str = "") -> None:
-    """Raise unless all pivots are above zero.
+def settle(forms: Forms, stage: str, values: Values) -> Verdict:
+    """Decide from the diagonal of L: done, an error that names the first leading minor that is not positive, or care.
 
-    Raises
-    ------
-    NotPositiveDefiniteError
-        Names the first leading minor that is not.
+    `Done` has ``L`` where it was scaled on the host.
     """
+    diagonal = values["diagonal"][:, 0]
+    if not stage and not near_one(diagonal):
+        return Go("care")
     bad = np.flatnonzero(~(diagonal > 0))
     if len(bad):
         place = int(bad[0])
-        raise NotPositiveDefiniteError(
-            f"cholesky: Matrix is not positive definite{member}: its leading minor of order {place + 1} is not, as "
-            f"pivot {place} is {diagonal[place]:.3g}; a covariance matrix may need a small number added to its diagonal"
+        return NotPositiveDefiniteError(
+            f"cholesky: Matrix is not positive definite{values['member']}: its leading minor of order {place + 1} is "
+            f"not, as pivot {place} is {diagonal[place]:.3g}; a covariance matrix may need a small number added to its "
+            "diagonal"
         )
+    if not stage:
+        return Done()
+    return Done({"L": np.ldexp(values["L"].astype(np.float64), values["exponents"]).astype(np.float32)})
 
 
 def on_host(a: Array) -> Array:
@@ -199,6 +210,8 @@ CHOLESKY = Operation(
     whole=whole,
     example=example,
     values=lambda forms, results: results["L"],
+    settle=settle,
+    fits=True,
     variants=VARIANTS,
     choose=choose,
     host="glla.operations.elimination.cholesky:on_host",

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from glla.operations.elimination.pivot import searched_by
-from glla.passes import Draft, PingPong, Region, Storage, Uniform, matrix
+from glla.passes import Draft, PingPong, Region, Storage, Uniform, matrix, texture
 from glla.passes.layout import Shape, texels
 
 
@@ -96,7 +96,7 @@ class ColumnByColumn:
         else:
             self._search(k)
             multipliers = self._multipliers(k)
-        storage = self.draft.slots[self.matrix.back]
+        storage = texture(self.draft.slots[self.matrix.back])
         top, left = max(k - 1, 0) // self.manner.rows, k // self.manner.columns
         if left:
             self._exchange(k, Region(0, top, left, storage.height - top))

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from glla.operations.elimination.pivot import FactorSearch
-from glla.passes import Block, Draft, Region, Storage, Uniform, matrix
+from glla.passes import Block, Buffer, Draft, Region, Storage, Uniform, matrix
 from glla.passes.layout import Shape, packed, texels
 
 PANEL = 64
@@ -153,7 +153,7 @@ class BlockedFactors:
         (m, n), top = self.shape, panel * PANEL
         right, first, groups = top + PANEL, top // GROUP, self.groups - top // GROUP
         texture = self.draft.slot(f"blocks_{panel}", Storage(max(groups, 4), 4 * PANEL))
-        buffer = self.draft.slot(f"blocks_buffer_{panel}", Storage(max(groups, 4), 4 * PANEL, buffer=True))
+        buffer = self.draft.slot(f"blocks_buffer_{panel}", Buffer.of(Storage(max(groups, 4), 4 * PANEL)))
         numbers: dict[str, Uniform] = {"groups": groups, "first_group": first, "size": packed((m, PANEL))}
         self.draft.draw("matmul/panels", {"A": self.factored}, texture, numbers, {"DEPTH": PANEL})
         self.draft.transfer(texture, buffer)

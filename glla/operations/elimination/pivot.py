@@ -23,6 +23,9 @@ from copy import copy
 from dataclasses import dataclass
 from math import isqrt, sqrt
 
+import numpy as np
+from numpy.typing import NDArray
+
 from glla.errors import OptionError
 from glla.passes import Draft, Region, Storage, Uniform
 from glla.passes.layout import Shape, texels
@@ -74,6 +77,12 @@ def accepted(ratio: float, largest: float, scale: float, order: int = 1) -> bool
     (True, False, False)
     """
     return ratio >= SMALLEST_RATIO and largest <= allowed_growth(order) * scale
+
+
+def stands(health: NDArray[np.float32], scale: float, order: int) -> bool:
+    """As `accepted`, from the health of all steps as texels."""
+    ratio, largest = health.reshape(-1, 4)[:, 0], health.reshape(-1, 4)[:, 1]
+    return accepted(float(ratio.min()), float(largest.max()), scale, order)
 
 
 TOLERANCE = Storage(1, 1, 2)

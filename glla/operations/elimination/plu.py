@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from functools import lru_cache, partial
+from dataclasses import dataclass, replace
+from functools import partial
 from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.errors import OptionError, ShapeError
-from glla.operations import stack
+from glla.errors import GrowthWarning, OptionError, ShapeError
+from glla.operations import stack, trust
 from glla.operations.crossing import at_home, bring_in, read_back, read_texels, upload
 from glla.operations.elimination.columns import SIDE, ColumnByColumn, Manner
 from glla.operations.elimination.counts import flops, steps
+from glla.operations.elimination.noise import UNIT_ROUNDOFF
 from glla.operations.elimination.panels import BlockedFactors
-from glla.operations.elimination.pivot import NORMS, FactorSearch, known
+from glla.operations.elimination.pivot import NORMS, FactorSearch, allowed_growth, known, stands
 from glla.operations.record import Array, Batch, Choice, Interface, Operation
 from glla.operations.reduce import max_magnitude
+from glla.operations.trust import overflow, size_near_one
+from glla.operations.verdict import Done, Go, Values, Verdict
 from glla.passes import (
     PLAIN,
     Draft,
     Form,
     Forms,
+    HostArray,
     Limits,
     Next,
     Parameters,
@@ -33,13 +37,15 @@ from glla.passes import (
     Region,
     Storage,
     Variant,
-    host,
+    Variants,
+    kept,
     matrix,
     resident,
 )
+from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
 
-VARIANTS = {
+VARIANTS = Variants() | {
     "rank2": Variant(
         "two columns a step, each step a rank-2 update of the whole rest of the matrix",
         "Brodtkorb 2007, section 4.1.3, listings 4.5 and 4.6",
@@ -109,7 +115,7 @@ def pivotings(variant: str) -> tuple[str, ...]:
     return ("complete",) if MANNERS[variant].complete else ("partial",)
 
 
-@lru_cache(maxsize=32)
+@kept(VARIANTS)
 def plan(
     forms: Forms,
     limits: Limits = PLAIN,
@@ -157,6 +163,9 @@ def plan(
     chosen = VARIANTS[variant].settle(f"plu[{variant}]", parameters, limits)
     if stop is not None and stop < 1:
         raise OptionError(f"plu: stop must be at least 1, got {stop}")
+    exchange = VARIANTS[variant].exchange
+    if exchange is not None:
+        return exchange(plan(forms, limits, variant="rank2", pivoting=pivoting, stop=stop), chosen)
     if variant in MANNERS:
         draft = Draft(f"plu[{variant}, {pivoting}]")
         columns = min(shape) if stop is None else min(2 * stop, min(shape))
@@ -213,7 +222,7 @@ def _from_row(y: int, storage: Storage) -> Region:
     return Region(0, y, storage.width, storage.height - y)
 
 
-@lru_cache(maxsize=64)
+@cached_plan
 def diagonal(n: int) -> Plan:
     """Plan of U's diagonal beside the largest entries of U's columns: a pivot that is small beside it may be an error.
 
@@ -234,7 +243,7 @@ def diagonal(n: int) -> Plan:
     return draft.plan({"diagonal": result})
 
 
-@lru_cache(maxsize=64)
+@cached_plan
 def factor(shape: Shape, which: str) -> Plan:
     """Plan that takes one factor out of the packed ones: ``"L"``, m x min(m, n), or ``"U"``, min(m, n) x n."""
     m, n = shape
@@ -249,7 +258,7 @@ def factor(shape: Shape, which: str) -> Plan:
 # -- the operations ---------------------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=64)
+@kept(VARIANTS)
 def whole(
     forms: Forms,
     limits: Limits = PLAIN,
@@ -290,7 +299,7 @@ def whole(
     if packed and not form.resident:
         results["LU_read"] = read_back(draft, made["LU"], shape, limits, "LU_read")
     if form.resident and not packed:
-        order = draft.slot("P of the host", host((m, m)))
+        order = draft.slot("P of the host", HostArray((m, m)))
         draft.host(
             PERMUTATION,
             lambda records: (permutation_matrix(exchanges(records, k), m),),
@@ -304,68 +313,86 @@ def whole(
             results[name] = slot if form.resident else read_back(draft, slot, size, limits, f"{name}_read")
     options = {"variant": variant, "parameters": parameters, "packed": packed}
     again = partial(whole, forms, limits, pivoting="partial", tried=pivoting, **options)
-    worse = Next("the block norms found no good pivots", "partial pivoting", again)
-    careful = Next(
-        "entries grew, or are beyond 2^-40 to 2^40",
-        "care",
-        partial(care, form, limits, tried or pivoting, variant, parameters),
-    )
-    return draft.plan(results, after=(careful,) if pivoting == "partial" else (worse, careful))
+    careful = partial(care, form, limits, in_turn(tried or pivoting), variant, parameters)
+    worse = () if pivoting == "partial" else (Next(WORSE, PARTIAL, again),)
+    return draft.plan(results, after=(*worse, Next(GREW, CARE, careful)))
 
 
+@cached_plan
 def care(
-    form: Form, limits: Limits, pivoting: str, variant: str | None, parameters: Parameters, first: bool = True
+    form: Form,
+    limits: Limits,
+    pivotings: tuple[str, ...],
+    variant: str | None,
+    parameters: Parameters = (),
+    first: bool = True,
+    instead: bool = False,
 ) -> Plan:
-    """Plan of one more try: scaled by a power of two on the host, with this pivoting; the host judges the residual."""
-    shape = form.matrix
-    draft = Draft(f"care, {pivoting} pivoting")
-    a = source = at_home(draft, "A", form, limits) if first else draft.operand("A", host(shape))
+    """Plan of one more try: scaled by a power of two on the host, with the first of these pivotings.
+
+    The host judges the residual, and tries the next. After a block norm that found no good pivots partial pivoting
+    comes `instead`.
+    """
+    shape, (pivoting, *others) = form.matrix, pivotings
+    draft = Draft(f"care, {'partial' if instead else pivoting} pivoting")
+    results = {}
     if first:
-        source = draft.slot("scaled A", host(shape))
-        draft.host(SCALED, lambda a: (scaled_by_one(a)[0],), (a,), (source,))
-    core = plan(resident(shape), limits, variant=variant, parameters=parameters, pivoting=pivoting)
+        a = at_home(draft, "A", form, limits)
+        results = {name: draft.slot(name, HostArray(size)) for name, size in (("scaled A", shape), ("exponent", (1,)))}
+        draft.host(SCALED, scaled_by_one, (a,), tuple(results.values()))
+    source = results.get("scaled A") or draft.operand("scaled A", HostArray(shape))
+    norm = "partial" if instead else pivoting
+    core = plan(resident(shape), limits, variant=variant, parameters=parameters, pivoting=norm)
     packed_a = upload(draft, source, shape, limits)
     made = draft.call("factor", core, A=packed_a)
-    results = {}
-    if pivoting != "partial":
+    after: tuple[Next, ...] = ()
+    if norm != "partial":
         results["health_read"] = read_texels(draft, made["health"], "health_read")
         largest = draft.call("largest A", max_magnitude(shape), A=packed_a)["max"]
         results["largest_A"] = read_texels(draft, largest, "largest_A")
-    lu = read_back(draft, made["LU"], shape, limits, "LU_read")
-    results |= {"LU": lu, "exchanges": read_texels(draft, made["pivots"], "exchanges")}
-    others = [name for name in NORMS if name != pivoting]
-    worse = Next(
-        "the block norms found no good pivots",
-        "care, partial pivoting",
-        partial(care, Form(shape), limits, "partial", variant, parameters, False),
-    )
-    return draft.plan(
-        results,
-        after=(
-            *((worse,) if pivoting != "partial" else ()),
-            *(
-                Next(
-                    f"the residual is above 30: try {name} pivoting",
-                    f"care, {name} pivoting",
-                    partial(care, Form(shape), limits, name, None, (), False),
-                )
-                for name in others
-            ),
-            Next(
-                "the factors are not finite with any pivoting", error="NonFiniteError: the factors do not fit float32"
-            ),
+        worse = partial(care, Form(shape), limits, pivotings, variant, parameters, False, True)
+        after = (Next(WORSE, _instead(pivoting), worse),)
+    results["packed LU"] = read_back(draft, made["LU"], shape, limits, "LU_read")
+    results["exchanges"] = read_texels(draft, made["pivots"], "exchanges")
+    if others:
+        further = partial(care, Form(shape), limits, tuple(others), None, (), False)
+        after += (Next(f"the residual is above 30: try {others[0]} pivoting", _stage(others[0]), further),)
+    else:
+        after += (
+            Next("the factors are not finite with any pivoting", error="NonFiniteError: they do not fit float32"),
             Next("no pivoting keeps the residual below 30", error="GrowthWarning, and the best factors"),
-        ),
-    )
+        )
+    return draft.plan(results, after=after)
+
+
+CARE, PARTIAL = "care", "partial pivoting"
+"""Names of stages."""
+
+GREW, WORSE = "entries grew, or are beyond 2^-40 to 2^40", "the block norms found no good pivots"
+
+
+def _stage(pivoting: str) -> str:
+    """Name of the stage that tries another pivoting."""
+    return f"care, {pivoting} pivoting"
+
+
+def _instead(pivoting: str) -> str:
+    """Name of the stage that comes after a block norm that found no good pivots."""
+    return f"partial pivoting instead of {pivoting}"
+
+
+def in_turn(first: str) -> tuple[str, ...]:
+    """Pivotings in the order in which they are tried."""
+    return (first, *(name for name in NORMS if name != first))
 
 
 SCALED, PERMUTATION = "scale by a power of two", "P from the row exchanges"
 """Work of the host, by the words that a plan and a trace have for it."""
 
 
-def scaled_by_one(a: Array) -> tuple[Array, int]:
+def scaled_by_one(a: Array) -> tuple[Array, NDArray[np.intc]]:
     """Scale a matrix by one power of two so that its largest entry is near 1; give the exponent, too."""
-    exponent = int(np.frexp(np.max(np.abs(a)))[1])
+    exponent = np.frexp(np.max(np.abs(a), keepdims=True))[1]
     return np.ldexp(a.astype(np.float64), -exponent).astype(np.float32), exponent
 
 
@@ -414,6 +441,98 @@ def permutation_matrix(pivots: NDArray[np.integer], rows: int) -> Array:
 def exchanges(records: Array, k: int) -> NDArray[np.int32]:
     """LAPACK's ``piv``, from pivot records: at step i, row i was exchanged with row piv[i]."""
     return np.asarray(records.reshape(-1, 4)[:, :2].reshape(-1)[:k], dtype=np.int32)
+
+
+# -- which stage comes when -------------------------------------------------------------------------------------------
+
+PROMISED = 30.0
+"""Largest normalised residual of factors that is promised, the threshold of LAPACK's tests."""
+
+
+@dataclass(frozen=True)
+class Packed:
+    """Packed factors on the host, and how good they are.
+
+    Attributes
+    ----------
+    lu, pivots : ndarray
+        As LAPACK's getrf has them.
+    growth : float
+        Largest entry of U beside that of A.
+    residual : float
+        norm(P L U - A) / (max(m, n) norm(A) u), in the 1-norm; infinite where the factors are not finite.
+    """
+
+    lu: Array
+    pivots: NDArray[np.int32]
+    growth: float
+    residual: float
+
+    @staticmethod
+    def judged(a: Array, lu: Array, pivots: NDArray[np.int32]) -> Packed:
+        """Judge the factors of a matrix."""
+        k = min(a.shape)
+        wide = lu.astype(np.float64)
+        upper = np.triu(wide[:k])
+        growth = float(np.max(np.abs(upper)) / np.max(np.abs(a), initial=np.finfo(np.float32).tiny))
+        difference = (np.tril(wide[:, :k], -1) + np.eye(len(a), k)) @ upper - a[permutation_of(pivots, len(a))]
+        error = float(np.max(np.sum(np.abs(difference), axis=0)))
+        norm = float(np.max(np.sum(np.abs(a.astype(np.float64)), axis=0)))
+        residual = error / (max(a.shape) * norm * UNIT_ROUNDOFF) if norm > 0 else 0.0
+        return Packed(lu, pivots, growth, residual if np.isfinite(residual) else np.inf)
+
+
+def settle(forms: Forms, stage: str, values: Values) -> Verdict:
+    """Decide what comes after a factorisation: it stands, or another pivoting has its try.
+
+    `Done` has ``piv``, LAPACK's exchanges; and ``lu``, the packed factors, where they were found on the host.
+    `values` has ``pivoting``, the one asked for, ``check_finite``, and ``function`` for messages.
+    """
+    k = min(forms[0].matrix)
+    pivots = exchanges(values["exchanges"], k)
+    if stage in ("", PARTIAL):
+        return _usual(forms, stage, values, pivots)
+    turns: tuple[str, ...] = values.get("turns") or in_turn(values["pivoting"])
+    if turns[0] != "partial" and stage != _instead(turns[0]) and not _accepted(forms, values):
+        return Go(_instead(turns[0]), {"turns": turns})
+    best: Packed | None = values.get("best")
+    packed = Packed.judged(values["scaled A"], values["packed LU"], pivots)
+    if best is None or packed.residual < best.residual:
+        best = packed
+    if best.residual > PROMISED and len(turns) > 1:
+        return Go(_stage(turns[1]), {"turns": turns[1:], "best": best})
+    if np.isinf(best.residual) and values["check_finite"]:
+        return overflow(values["function"])
+    upper = np.triu(np.ones(forms[0].matrix, dtype=bool))
+    lu = np.ldexp(best.lu, np.where(upper, values["exponent"], 0))
+    return Done({"lu": lu, "piv": best.pivots}, _warning(values["function"], best))
+
+
+def _usual(forms: Forms, stage: str, values: Values, pivots: NDArray[np.int32]) -> Verdict:
+    """After the factors as they were asked for, or with partial pivoting in place of a block norm."""
+    if not stage and values["pivoting"] != "partial" and not _accepted(forms, values):
+        return Go(PARTIAL)
+    scale, a = float(values["largest_A"].flat[0]), values["A"]
+    allowed = allowed_growth(min(forms[0].matrix))
+    if size_near_one(scale) and scale > 0 and float(values["largest_U"].flat[0]) / scale <= allowed:
+        return Done({"piv": pivots})
+    there = bool(np.isfinite(a).all() and a.any()) if isinstance(a, np.ndarray) else np.isfinite(scale) and scale > 0
+    return Go(CARE) if there else Done({"piv": pivots})  # let through on purpose, or zero
+
+
+def _accepted(forms: Forms, values: Values) -> bool:
+    """Whether factors with a block norm stand."""
+    return stands(values["health_read"], float(values["largest_A"].flat[0]), min(forms[0].matrix))
+
+
+def _warning(function: str, best: Packed) -> GrowthWarning | None:
+    if best.residual <= PROMISED:
+        return None
+    return GrowthWarning(
+        f"{function}: entries grow {best.growth:.3g} times in the elimination, and the residual norm(P L U - A) / "
+        f"(max(m, n) norm(A) u) is {best.residual:.3g}, {PROMISED:g} is promised; glla.solve, inv and det may "
+        "exchange columns too, scipy.linalg.lu has float64"
+    )
 
 
 def _packed(forms: Forms, results: Mapping[str, Array]) -> Any:
@@ -465,6 +584,7 @@ PLU = Operation(
     values=_named,
     variants=VARIANTS,
     choose=choose,
+    settle=settle,
     host="glla.hybrid.host:plu",
     parts=3,
     thesis="rank2",
@@ -473,33 +593,39 @@ PLU = Operation(
 )
 
 
-@lru_cache(maxsize=64)
+@cached_plan
 def _batched(forms: Forms, limits: Limits = PLAIN) -> Plan:
     """Plan of a stack of factorisations, with what may come after it for a member."""
-    careful = Next(
-        "entries grew, or are beyond 2^-40 to 2^40",
-        "one by one",
-        partial(whole, tuple(form.member for form in forms), limits, packed=True),
-    )
-    return replace(stack.factor(forms, limits), after=(careful,))
+    again = partial(whole, tuple(form.member for form in forms), limits, packed=True)
+    return replace(stack.factor(forms, limits), after=(Next(GREW, "one by one", again),))
 
 
-LU_FACTOR = Operation(
+def exchanges_of(figures: Array) -> NDArray[np.int32]:
+    """Exchanges of a stack, from what its plan has read back."""
+    return figures[:, 2].astype(np.int32)
+
+
+@np.errstate(all="ignore")  # what leaves the range is looked at afterwards
+def _doubtful(operands: tuple[Array, ...], lu: Array, figures: Array) -> NDArray[np.intp]:
+    """Members of a stack whose factors must not be trusted."""
+    (a,), k = operands, figures.shape[-1]
+    scales = np.max(np.abs(a), axis=(1, 2)).astype(np.float64)
+    grown = np.max(np.abs(np.triu(lu[:, :k])), axis=(1, 2))
+    near = (scales >= 2.0**-trust.NEAR_ONE) & (scales <= 2.0**trust.NEAR_ONE)
+    return np.flatnonzero(~((grown <= allowed_growth(k) * scales) & near) & (scales > 0))
+
+
+LU_FACTOR = replace(
+    PLU,
     name="lu_factor",
     formula="A = P L U, packed",
-    operands=("A",),
     results=("lu", "piv"),
     check=lambda forms: None,
-    flops=_flops,
-    core=plan,
     whole=partial(whole, packed=True),
-    example=example,
     values=_packed,
-    variants=VARIANTS,
-    choose=choose,
-    batch=Batch(stack.most_factors, _batched),
+    batch=Batch(stack.most_factors, _batched, lambda forms: forms[0].matrix, 3, _doubtful, factors=True),
     host="glla.hybrid.host:lu_factor",
     parts=2,
-    thesis="rank2",
-    pivotings=pivotings,
+    interface=None,
+    fits=True,
 )

@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.errors import OptionError, PlanError, ShapeError
-from glla.operations import blocks, equilibrate, factors, triangular
-from glla.operations.care import ERRORS
+from glla.errors import OptionError, ShapeError
+from glla.operations import blocks, equilibrate, factors, triangular, trust
+from glla.operations.care import add_look
 from glla.operations.crossing import at_home, bring_in, read_back, read_texels, texels_of, write_texels
 from glla.operations.elimination import plu
-from glla.operations.elimination.noise import rounding_errors
+from glla.operations.elimination.decided import by_float64, by_tolerance
 from glla.operations.elimination.panels import BlockedFactors
-from glla.operations.elimination.pivot import NORMS, TOLERANCE, EchelonSearch
+from glla.operations.elimination.pivot import NORMS, TOLERANCE, EchelonSearch, accepted, allowed_growth, stands
 from glla.operations.record import Array, Choice, Interface, Operation
 from glla.operations.reduce import max_magnitude
+from glla.operations.verdict import Done, Go, Values, Verdict
 from glla.passes import (
     PLAIN,
     Draft,
     Form,
     Forms,
+    HostArray,
     Limits,
     Next,
     Parameters,
@@ -32,13 +34,15 @@ from glla.passes import (
     Region,
     Storage,
     Variant,
-    host,
+    Variants,
+    kept,
     matrix,
     resident,
 )
+from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
 
-VARIANTS = {
+VARIANTS = Variants() | {
     "rank2": Variant(
         "two columns a step, eliminated above and below at once",
         "Brodtkorb 2007, section 4.1.2, listings 4.3 and 4.4",
@@ -84,7 +88,7 @@ def steps(shape: Shape, pivoting: str) -> int:
     return texels(shape[1] if pivoting == "partial" else min(shape))
 
 
-@lru_cache(maxsize=32)
+@kept(VARIANTS)
 def plan(
     forms: Forms,
     limits: Limits = PLAIN,
@@ -120,6 +124,10 @@ def plan(
         variant, parameters = choose(forms, limits)
     if variant not in VARIANTS:
         raise OptionError(f"rref: variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
+    exchange = VARIANTS[variant].exchange
+    if exchange is not None:
+        values = VARIANTS[variant].settle(f"rref[{variant}]", parameters, limits)
+        return exchange(plan(forms, limits, variant="rank2", pivoting=pivoting), values)
     if variant == "blocked":
         return _blocked(shape, pivoting, limits, parameters)
     count = steps(shape, pivoting)
@@ -186,7 +194,7 @@ SMALLEST_BLOCK_NORM = 2.0**-8
 """Smallest norm of a pivot block that counts as a pivot, in a matrix whose largest entries are 1 to 2."""
 
 
-@lru_cache(maxsize=64)
+@kept(VARIANTS)
 def whole(
     forms: Forms,
     limits: Limits = PLAIN,
@@ -209,7 +217,7 @@ def whole(
     Returns
     -------
     Plan
-        Operand ``A``. Results ``R`` and the figures by which `glla.linalg.gauss_jordan` decides.
+        Operand ``A``. Results ``R`` and the figures by which `settle` decides.
     """
     (form,) = forms
     shape = form.matrix
@@ -246,7 +254,7 @@ def whole(
 def _tolerances(draft: Draft, results: Mapping[str, str], pivoting: str, tol: bool) -> str:
     """Slot of the tolerances of the elimination by two columns."""
     array = draft.slot("tolerances", texels_of(TOLERANCE))
-    given = (draft.operand("tol", host((1,))), results["largest_A"]) if tol else ()
+    given = (draft.operand("tol", HostArray((1,))), results["largest_A"]) if tol else ()
 
     def tolerances(tol: Any = (0.0,), largest: Any = (2.0,)) -> tuple[Array]:
         absolute, scale = float(np.reshape(tol, -1)[0]), float(np.reshape(largest, -1)[0])
@@ -293,41 +301,48 @@ def _scaled_back(draft: Draft, r: str, shape: Shape, results: Mapping[str, str],
 
 def _after(form: Form, limits: Limits, tol: bool) -> tuple[Next, ...]:
     return (
-        Next("a pivot is small, or the inverse large", "look at the pivots", partial(_look, form, limits, tol)),
-        Next("a leading column may have no pivot", "float64", partial(in_float64, form, limits)),
-        Next("entries are not finite, which was let through", "partial pivoting", partial(let_through, form, limits)),
+        Next("a pivot is small, or the inverse large", LOOK, partial(_look, form, limits, tol)),
+        *_undecided(form, limits, tol),
     )
 
 
+def _undecided(form: Form, limits: Limits, tol: bool) -> tuple[Next, ...]:
+    return (
+        Next("a leading column may have no pivot", DECIDED, partial(in_float64, form, limits, tol)),
+        Next("entries are not finite, which was let through", THROUGH, partial(let_through, form, limits)),
+    )
+
+
+@cached_plan
 def _look(form: Form, limits: Limits, tol: bool) -> Plan:
     """Plan of a close look at the pivots."""
-    order = min(form.matrix)
-    draft = Draft("look at the pivots")
-    array = read_back(draft, draft.operand("LU", matrix((order, order))), (order, order), limits, "LU of the host")
-    errors = draft.slot("errors", host((order,)))
-    draft.host(ERRORS, lambda lu: (rounding_errors(lu, np.arange(len(lu))),), (array,), (errors,), flops=4 * order**3)
-    after = (Next("a pivot is not far above its rounding error", "float64", partial(in_float64, form, limits)),)
-    return draft.plan({"errors": errors}, after=after)
+    draft = Draft(LOOK)
+    errors = add_look(draft, min(form.matrix), limits)
+    return draft.plan({"errors": errors}, after=_undecided(form, limits, tol))
 
 
-def in_float64(form: Form, limits: Limits) -> Plan:
-    """Plan of the echelon form on the host, see `glla.operations.elimination.span`."""
+@cached_plan
+def in_float64(form: Form, limits: Limits, tol: bool) -> Plan:
+    """Plan of the echelon form on the host, see `glla.operations.elimination.decided`."""
     shape = form.matrix
-    draft = Draft("float64")
-    a, r = at_home(draft, "A", form, limits), draft.slot("R", host(shape))
-    draft.host(FLOAT64, _unused, (a,), (r,), flops=6 * shape[0] * shape[1] * min(shape))
-    return draft.plan({"R": r})
+    draft = Draft(DECIDED)
+    a = at_home(draft, "A", form, limits)
+    given = (a, draft.operand("tol", HostArray((1,)))) if tol else (a,)
+    made = {"R": draft.slot("R", HostArray(shape)), "leading": draft.slot("leading", HostArray((min(shape),)))}
+    draft.host(FLOAT64, _decided, given, tuple(made.values()), flops=6 * shape[0] * shape[1] * min(shape))
+    return draft.plan(made)
 
 
-def _unused(*arrays: object) -> tuple[object, ...]:
-    """Stand in for `glla.linalg.gauss_jordan`, which decides in float64."""
-    raise PlanError("rref: this plan is for looking at; glla.linalg.gauss_jordan runs it")
+def _decided(a: Array, tol: NDArray[np.float64] | None = None) -> tuple[Array, NDArray[np.intp]]:
+    r, pivots = by_float64(a) if tol is None else by_tolerance(a, float(tol[0]))
+    return r, np.array(pivots, dtype=np.intp)
 
 
+@cached_plan
 def let_through(form: Form, limits: Limits, pivoting: str = "partial") -> Plan:
     """Plan of one elimination by two columns that stands as it is: for matrices with NaN or infinity."""
     shape = form.matrix
-    draft = Draft("partial pivoting")
+    draft = Draft(THROUGH)
     a = bring_in(draft, "A", form, limits)
     tolerance = write_texels(draft, draft.operand("tolerances", texels_of(TOLERANCE)), TOLERANCE)
     core = plan(resident(shape), limits, variant="rank2", pivoting=pivoting)
@@ -336,7 +351,96 @@ def let_through(form: Form, limits: Limits, pivoting: str = "partial") -> Plan:
     return draft.plan({"R": r, **_read_records(draft, made)})
 
 
-def records(results: Mapping[str, NDArray[np.float32]], shape: Shape, pivoting: str) -> tuple[tuple[int, ...], Array]:
+# -- which stage comes when -------------------------------------------------------------------------------------------
+
+LOOK, DECIDED, THROUGH = "look at the pivots", "float64", "partial pivoting"
+"""Names of stages."""
+
+SURE = 0.5
+"""Smallest pivot norm that the device decides on, in a matrix whose largest entries are 1 to 2; below, float64
+decides."""
+
+MARGIN = 4.0
+"""Leading pivots must be this number of times above the rounding error that `solve` counts as zero: the entries of A
+may be rounded, too."""
+
+
+def settle(forms: Forms, stage: str, values: Values) -> Verdict:
+    """Decide whether an elimination stands; `Done` has ``leading``, the pivot columns.
+
+    equilibrate --> eliminate on the device --> are the leading columns independent, beyond doubt? --> done
+                                                        | no
+                                                        v
+                    float64 on the host decides column by column, and gives R
+
+    What the device finds stands where there is nothing to decide: every leading column has a pivot, far above what
+    rounding errors could be, and the entries did not grow. Any other matrix has columns whose pivots are small, or
+    missing; which of them are zero depends on errors that the device has made on the way and cannot undo.
+
+    `values` has ``tol``, an array of one number, or None; and ``pivoting``.
+    """
+    shape, tol = forms[0].matrix, values["tol"]
+    if stage == DECIDED:
+        return Done({"leading": tuple(int(j) for j in values["leading"])})
+    if stage == THROUGH:
+        return Done({"leading": records(values, shape, "partial")[0]})
+    order = min(shape)
+    u, largest = trust.of_diagonal(values["diagonal"], order)
+    if stage == LOOK:
+        stand = trust.first_noise(u, largest, values["errors"], MARGIN) is None
+    else:
+        stand = _stands(shape, values, u, largest)
+        if stand and (trust.some_small(u, largest) or _inverse_is_large(values, largest)):
+            if trust.zero_pivot(u) is None:
+                return Go(LOOK)
+            stand = False
+    if stand:
+        return Done({"leading": tuple(range(order))})
+    if not trust.finite(values, "A"):  # let through on purpose: nothing can be decided
+        tolerances = (0.0, EPSILON) if tol is None else (float(tol[0]), 0.0)
+        return Go(THROUGH, {"tolerances": np.array([tolerances], dtype=np.float32)})
+    return Go(DECIDED)
+
+
+def _inverse_is_large(values: Values, largest: trust.Floats) -> bool:
+    return bool(trust.inverse_is_large(trust.norm_of_probes(values["probe_solutions"]), largest))
+
+
+def _stands(shape: Shape, values: Values, u: trust.Floats, largest: trust.Floats) -> bool:
+    """Decide from the figures of an elimination whether all leading columns have pivots, which may be small.
+
+    Without a tolerance the matrix was equilibrated: its largest entries are below 2, and so is `scale`.
+    """
+    scale, tol = 2.0, 0.0
+    if values["tol"] is not None:
+        scale, tol = float(values["largest_A"].flat[0]), float(values["tol"][0])
+        if not 2.0**-trust.NEAR_ONE <= scale <= 2.0**trust.NEAR_ONE:
+            return False
+    elif max(np.max(np.abs(values[f"{line}_exponents"])) for line in ("row", "column")) > trust.NEAR_ONE:
+        return False
+    sound = _pairs_sound if "pivots_even" in values else _blocks_sound
+    if not sound(shape, values, scale):
+        return False
+    return not trust.grew(trust.growth(u, largest, scale), min(shape)) and bool((np.abs(u) > tol).all())
+
+
+def _blocks_sound(shape: Shape, values: Values, scale: float) -> bool:
+    """Whether blocked factors with a block norm stand; partial pivoting is judged by its growth alone, later."""
+    return values["pivoting"] == "partial" or stands(values["health"], scale, min(shape))
+
+
+def _pairs_sound(shape: Shape, values: Values, scale: float) -> bool:
+    """Whether an elimination by two columns found all leading pivots, large ones, and the entries did not grow."""
+    pivots, (ratio, largest, smallest) = records(values, shape, values["pivoting"])
+    order = min(shape)
+    if pivots != tuple(range(order)) or float(smallest) < SURE * scale / 2:
+        return False
+    if values["pivoting"] == "partial":
+        return bool(largest <= allowed_growth(order))  # a sum of magnitudes in a column of R
+    return accepted(float(ratio), float(largest), scale, order)
+
+
+def records(results: Mapping[str, Any], shape: Shape, pivoting: str) -> tuple[tuple[int, ...], Array]:
     """Pivot columns, and the health of the last step, from the records of the elimination by two columns."""
     count = steps(shape, pivoting)
     found = np.empty((count, 4), dtype=np.float32)
@@ -402,6 +506,7 @@ RREF = Operation(
     whole=whole,
     example=example,
     values=_values,
+    settle=settle,
     aside=lambda forms: {"tolerance": np.zeros((1, 1, 2), dtype=np.float32)},
     variants=VARIANTS,
     choose=choose,

@@ -1,0 +1,233 @@
+"""What glla keeps for later in its user's process, and what a small call costs.
+
+    python -m benchmarks.manners [--shapes N] [--seconds S] [--output DIR]
+
+- *idle*: bytes of idle textures after 60 uploads of mixed shapes that were released, small ones and large ones;
+- *shapes*: N calls of mixed operations, each of another shape: the process's memory after each quarter, and the
+  textures, plans, prepared plans and programs that are kept;
+- *plans*: what plans take, measured by tracemalloc, and as glla estimates it: a factorisation of n = 4096, and others;
+- *calls*: microseconds that small calls take whose plans are kept, operands and results on the device.
+
+The figures go to DIR/<renderer>/manners/<UTC date-time>.json.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("LP_NUM_THREADS", "0")  # best for many small passes
+
+import argparse
+import gc
+import sys
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator, Sequence
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+import glla
+from benchmarks import report
+from glla.gl.prepare import prepare
+from glla.lab import machine
+from glla.operations import matmul
+from glla.operations.elimination import plu
+from glla.passes import PLAIN, Plan, resident
+
+Figures = dict[str, Any]
+
+UPLOADS = 60
+"""Uploads that are released."""
+
+CALLS = 200
+"""Calls of which the time is taken together."""
+
+
+def resident_bytes() -> int:
+    """Memory of this process now, in bytes; 0 where Linux's files are missing."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0
+
+
+def kept(device: glla.Device) -> Figures:
+    """What a device keeps for later."""
+    stats = device.stats()
+    names = ("idle_textures", "idle_bytes", "max_idle_bytes", "plan_bytes", "call_bytes", "programs", "framebuffers")
+    return {name: getattr(stats, name) for name in names if hasattr(stats, name)}
+
+
+def idle(most: int) -> Figures:
+    """Upload matrices of mixed shapes, release each, and look at what stays."""
+    rng = np.random.default_rng(2007)
+    with glla.Device() as device:
+        for _ in range(UPLOADS):
+            rows, columns = (int(side) for side in rng.integers(1, most, 2))
+            glla.asarray(np.ones((rows, columns), np.float32), device).release()
+        return {"uploads": UPLOADS, "side_at_most": most, **kept(device)}
+
+
+def shapes(count: int) -> Figures:
+    """Do calls of ever other shapes."""
+    rng = np.random.default_rng(2007)
+    quarters = []
+    with glla.Device() as device:
+        for number in range(count):
+            _mixed(device, rng, number)
+            if number + 1 in [count * k // 4 for k in range(1, 5)]:
+                gc.collect()
+                quarters.append({"calls": number + 1, "process_bytes": resident_bytes(), **kept(device)})
+    return {"calls": count, "quarters": quarters}
+
+
+def _mixed(device: glla.Device, rng: np.random.Generator, number: int) -> None:
+    """Do one of four operations, of a shape up to 96."""
+    m, k, n = (int(side) for side in rng.integers(1, 97, 3))
+    a = glla.asarray(rng.standard_normal((m, k), dtype=np.float32), device)
+    if number % 4 == 0:
+        _ = a @ glla.asarray(np.ones((k, n), np.float32), device)
+    elif number % 4 == 1:
+        _ = a + a
+    elif number % 4 == 2:
+        _ = a.sum(axis=0)
+    else:
+        glla.solve(np.eye(m, dtype=np.float32) * 2, np.ones((m, n), np.float32), device=device)
+
+
+def plans(device: glla.Device) -> list[Figures]:
+    """Weigh plans, prepared plans, and their calls for one set of textures."""
+    builders: dict[str, Callable[[], Plan]] = {
+        "plu 4096, plain limits": lambda: _built(plu.plan, resident((4096, 4096)), PLAIN),
+        "plu 4096": lambda: _built(plu.plan, resident((4096, 4096)), device.limits),
+        "plu 512": lambda: _built(plu.plan, resident((512, 512)), device.limits),
+        "plu 32": lambda: _built(plu.plan, resident((32, 32)), device.limits),
+        "matmul 300": lambda: _built(matmul.plan, resident((300, 300), (300, 300)), device.limits),
+    }
+    return [{"plan": name, **_weighed(device, build)} for name, build in builders.items()]
+
+
+def _built(builder: Any, *arguments: Any) -> Plan:
+    plan: Plan = builder.__wrapped__(*arguments)
+    return plan
+
+
+def _weighed(device: glla.Device, build: Callable[[], Plan]) -> Figures:
+    weights = list(_weights(device, build))
+    steps, calls = weights.pop(), weights.pop()
+    found = {"steps": steps, "calls": calls, **dict(zip(("plan", "ready", "bound"), weights, strict=True))}
+    return {name if name in ("steps", "calls") else f"{name}_bytes": value for name, value in found.items()} | (
+        _estimates(steps, calls)
+    )
+
+
+def _weights(device: glla.Device, build: Callable[[], Plan]) -> Iterator[int]:
+    """Bytes of the plan, of it made ready, and of its calls; then the number of calls, and of steps."""
+    runner, pool = device._runner, device._pool
+    with device.current():
+        prepare(build(), device._programs, device.limits)  # compiles
+        tracemalloc.start()
+        before = _traced()
+        plan = build()
+        yield (after := _traced()) - before
+        ready = prepare(plan, device._programs, device.limits)
+        yield _traced() - after
+        textures = {slot: pool.acquire(storage) for slot, storage in plan.slots.items()}
+        runner._bind(plan, ready, textures)  # makes the framebuffers
+        before = _traced()
+        calls = [call for step in runner._bind(plan, ready, textures) for call in step]
+        yield _traced() - before
+    tracemalloc.stop()
+    yield len(calls)
+    yield len(plan.steps)
+
+
+def _traced() -> int:
+    gc.collect()
+    return tracemalloc.get_traced_memory()[0]
+
+
+def _estimates(steps: int, calls: int) -> Figures:
+    """What glla takes them for, where it does."""
+    try:
+        from glla.gl.runner import CALL_BYTES, READY_BYTES
+        from glla.passes.cache import ENTRY_BYTES, STEP_BYTES
+    except ImportError:
+        return {}
+    return {
+        "plan_estimate": ENTRY_BYTES + STEP_BYTES * steps,
+        "ready_estimate": READY_BYTES * steps,
+        "bound_estimate": CALL_BYTES * calls,
+    }
+
+
+def calls(device: glla.Device, seconds: float) -> Figures:
+    """Time small calls, in microseconds: on the clock, and of the processor, which neighbours disturb less."""
+    rng = np.random.default_rng(2007)
+    a, b = (glla.asarray(rng.standard_normal((8, 8), dtype=np.float32), device) for _ in range(2))
+    host = np.eye(8, dtype=np.float32) * 2
+    work: dict[str, Callable[[], Any]] = {
+        "A + B, resident, 8 x 8": lambda: a + b,
+        "A @ B, resident, 8 x 8": lambda: a @ b,
+        "solve(A, B), resident, 8 x 8": lambda: glla.solve(a, b, device=device),
+        "matmul, from NumPy to NumPy, 8 x 8": lambda: glla.matmul(host, host, device=device),
+        "solve, from NumPy to NumPy, 8 x 8": lambda: glla.solve(host, host, device=device),
+    }
+    clock: dict[str, list[float]] = {name: [] for name in work}
+    processor: dict[str, list[float]] = {name: [] for name in work}
+    for _ in range(3):
+        for step in work.values():
+            step()
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        for name, step in work.items():
+            start, used = time.perf_counter(), time.process_time()
+            for _ in range(CALLS):
+                step()
+            device.finish()
+            clock[name].append(1e6 * (time.perf_counter() - start) / CALLS)
+            processor[name].append(1e6 * (time.process_time() - used) / CALLS)
+    return {
+        name: {"median": median(clock[name]), "lowest": min(clock[name]), "processor": median(processor[name])}
+        for name in work
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the benchmark; return the exit status."""
+    options = _parser().parse_args(arguments)
+    start, watch = time.perf_counter(), machine.Watch()
+    with glla.Device(options.backend, options.index, options.software) as device:
+        info = device.info
+        found: Figures = {"calls": calls(device, options.seconds)}
+        if not options.calls_only:
+            found["plans"] = plans(device)
+    if not options.calls_only:
+        found |= {"idle": [idle(640), idle(4096)], "shapes": shapes(options.shapes)}
+    run = {
+        **report.about(info, options.commit, ("LP_NUM_THREADS", "GLLA_DEBUG"), watch),
+        "seconds": round(time.perf_counter() - start, 1),
+        **found,
+    }
+    for part, figures in found.items():
+        rows = figures.items() if isinstance(figures, dict) else enumerate(figures)
+        for name, value in rows:
+            print(part, name, value)
+    print(report.save(run, options.output, "manners"))
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.manners", description="What glla keeps for later.")
+    parser.add_argument("--shapes", type=int, default=10_000, metavar="N", help="calls of mixed shapes (10000)")
+    parser.add_argument("--calls-only", action="store_true", help="leave memory out")
+    parser.add_argument("--seconds", type=float, default=20.0, help="for the times of small calls (20)")
+    report.add_options(parser, "egl")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,107 @@
+"""What a notebook shows of an array: what it is, where it lives, and the corners of its values.
+
+Only the corners are read back, at most `EDGE` elements from each end of a side: four blocks of some texels each,
+whatever the size. They are read with slices, so that this knows nothing of how values lie in textures.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.errors import GllaError
+from glla.passes.html import line, table
+
+EDGE = 3
+"""Elements of a side that are shown from either end."""
+
+
+class Shown(Protocol):
+    """What is shown: an array on a device, or one of NumPy's."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Elements on each side."""
+
+    def __getitem__(self, index: Any, /) -> Any:
+        """Take a block."""
+
+
+def of_array(array: Shown) -> str:
+    """Show an array on a device: its name in words, and its corners.
+
+    Reads the corners back, which synchronises. Where they cannot be read, after the array or its device was released
+    or in another thread, the markup says why in their place.
+    """
+    name = ""
+    try:
+        name = line(repr(array).strip("<>"))
+        return name if "released" in name else name + corners(array)
+    except GllaError as error:
+        return name + line(str(error))
+
+
+def of_host(array: NDArray[Any]) -> str:
+    """Show an array of NumPy's in the same way."""
+    sides = " x ".join(map(str, array.shape))
+    return line(f"numpy.ndarray {sides or 'scalar'} {array.dtype}") + corners(array)
+
+
+def corners(array: Shown) -> str:
+    """Show the corners of the last two dimensions, of the first matrix where there are more."""
+    shape = array.shape
+    if 0 in shape:
+        return line(f"no elements, shape {shape}")
+    lead = max(0, len(shape) - 2)
+    texts = _frame(array, (slice(0, 1),) * lead, (1, 1, *shape)[-2:])
+    note = ""
+    if any(count > 1 for count in shape[:-2]):
+        note = line(f"[{', '.join('0' * lead)}, :, :] of shape {shape}")
+    return note + table((), texts, numbers=True)
+
+
+def _frame(array: Shown, lead: tuple[slice, ...], sides: tuple[int, ...]) -> list[list[str]]:
+    """Read the corners and write them as texts, with dots between them."""
+    rows, columns = (_ends(side) for side in sides)
+    lines: list[list[str]] = []
+    for down in rows:
+        blocks = [_read(array, (*lead, down, right)) for right in columns]
+        texts = [[[_number(value) for value in row] for row in block] for block in blocks]
+        lines += [_joined(parts) for parts in zip(*texts, strict=True)]
+        if len(rows) > 1 and down is rows[0]:
+            lines.append(["⋮"] * len(lines[0]))
+    return lines
+
+
+def _ends(side: int) -> tuple[slice, ...]:
+    """Slices of a side: all of it, or its two ends."""
+    return (slice(0, side),) if side <= 2 * EDGE else (slice(0, EDGE), slice(side - EDGE, side))
+
+
+def _read(array: Shown, block: tuple[slice, ...]) -> NDArray[Any]:
+    """Read a block as a matrix; of an array of fewer dimensions than two it is the last ones that count."""
+    taken: Any = array[block[max(0, len(block) - len(array.shape)) :]] if array.shape else array
+    values = np.asarray(taken if isinstance(taken, np.ndarray | np.generic) else taken.numpy())
+    height, width = (one.stop - one.start for one in block[-2:])
+    return values.reshape(height, width)
+
+
+def _joined(parts: tuple[list[str], ...]) -> list[str]:
+    left, *right = parts
+    return [*left, "⋯", *right[0]] if right else left
+
+
+def _number(value: Any) -> str:
+    """Write an element as NumPy does, with up to six digits: a whole number of floats ends in a point.
+
+    Examples
+    --------
+    >>> [_number(one) for one in (np.float32(0.1), np.float32(-2), np.float32("nan"), np.int32(7), np.bool_(True))]
+    ['0.1', '-2.', 'nan', '7', 'True']
+    """
+    if not isinstance(value, np.floating):
+        return str(value)
+    text = f"{float(value):.6g}"
+    return f"{text}." if text.lstrip("-").isdigit() else text

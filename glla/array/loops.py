@@ -1,0 +1,46 @@
+"""Loops on arrays: operands go to the device, results stay there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from glla import registry
+from glla.array import lying
+from glla.array.array import Array
+from glla.array.convert import checked_device
+from glla.array.slots import as_slot
+from glla.array.value import Resident
+from glla.errors import DeviceMismatchError, PlanError
+from glla.gl import Device, default_device
+from glla.passes import Iterated, Loop, texture
+
+
+def run(loop: Loop, device: Device | None, operands: Mapping[str, Any]) -> Iterated:
+    """Run a loop on arrays, see `Loop.__call__`."""
+    function = f"iterate: {loop.operation}"
+    if set(operands) != set(loop.operands):
+        raise PlanError(f"{function}: operands are {sorted(loop.operands)}, got {sorted(operands)}")
+    for value in operands.values():
+        if isinstance(value, Array):
+            if device is not None and value.device is not device:
+                raise DeviceMismatchError(f"{function}: operands must live on one device; pass numpy() of one of them")
+            device = value.device
+    place = checked_device(function, device) or default_device()
+    values = {}
+    for name, value in operands.items():
+        slot = texture(loop.slots[name])
+        if slot.layout is None:
+            raise PlanError(f"{function}: operand {name} is no array; run the loop by Device.run")
+        values[name] = as_slot(function, name, value, slot, place)
+    results = place.run(loop, **values)
+    for name, made in results.items():
+        slots = (loop.results[name], loop.carry.get(name))  # a carried result has the shape of its operand
+        layouts = (texture(loop.slots[slot]).layout for slot in slots if slot)
+        layout = next((one for one in layouts if one is not None), None)
+        if layout is not None:
+            results[name] = Array._of(lying.best(Resident.lying(place, made, layout)))
+    return results
+
+
+registry.announce("loop", run)

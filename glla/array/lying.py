@@ -1,0 +1,111 @@
+"""From one layout to another: packed matrices to wrapped arrays and back, and copies of views. None synchronises."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from glla.array.value import Resident, Shape, packs, run
+from glla.errors import LimitError
+from glla.operations.wrapped import elementwise, move
+from glla.operations.wrapped.view import View
+from glla.passes import Plan
+
+
+def view_of(a: Resident) -> tuple[Resident, View]:
+    """Give a value as it lies wrapped, and its view; a packed matrix is written out by one pass."""
+    lying = wrapped(a)
+    assert lying.view is not None
+    return lying, lying.view
+
+
+def wrapped(a: Resident) -> Resident:
+    """Give a value as it lies wrapped."""
+    if a.view is not None:
+        return a
+    if a.stored is None or a.size == 1:  # a single element lies alike
+        return Resident.wrapped(a.device, a.stored, a.shape, "float32")
+    return taken(a, a.matrix)
+
+
+def taken(
+    a: Resident,
+    shape: tuple[int, int],
+    origin: tuple[int, int] = (0, 0),
+    down: tuple[int, int] = (1, 0),
+    right: tuple[int, int] = (0, 1),
+) -> Resident:
+    """Take a block out of a packed matrix, wrapped: result[i, j] = A[origin + i down + j right]."""
+    source = a.matrix
+    if a.transposed:  # places in the texture are those of the matrix, turned round
+        source, origin, down, right = source[::-1], origin[::-1], down[::-1], right[::-1]
+    plan = move.unpack(source, shape, a.device.limits.texture_size, origin, down, right)
+    return made(a, plan, shape, "float32", M=a)
+
+
+def whole(a: Resident) -> Resident:
+    """Give a wrapped value whose elements are all of its texture, in C order: itself, or a copy by one pass."""
+    lying, view = view_of(a)
+    if view.whole or lying.stored is None:
+        return lying
+    return made(lying, move.copy(view, a.device.limits.texture_size), a.shape, a.dtype, A=lying)
+
+
+def packed(function: str, a: Resident) -> Resident:
+    """Give a matrix as it lies packed: float32, its texture as it is or written by one pass.
+
+    Raises
+    ------
+    LimitError
+        It is longer than a texture.
+    """
+    if a.packed:
+        return a
+    a = as_type(a, "float32")
+    assert a.view is not None
+    if not packs(a.shape, "float32", a.device):
+        most = 2 * a.device.limits.texture_size
+        raise LimitError(
+            f"{function}: a matrix must fit a texture, {most} rows and columns at most on this device, got {a.shape}; "
+            "cut it into blocks",
+            max(a.shape),
+            most,
+        )
+    if a.stored is None or (a.size == 1 and a.view.whole):  # a single element lies alike
+        return Resident(a.device, a.stored, a.shape)
+    return run(a.device, move.pack(a.view, a.device.limits.texture_size), A=a)["packed"]
+
+
+def as_type(a: Resident, dtype: str) -> Resident:
+    """Give a value with elements of another type: itself, or a copy by one pass."""
+    if a.dtype == dtype:
+        return a
+    lying, view = view_of(a)
+    if lying.stored is None:
+        return Resident.wrapped(a.device, None, a.shape, dtype)
+    return made(lying, elementwise.cast(view, dtype, a.device.limits.texture_size), a.shape, dtype, A=lying)
+
+
+def best(a: Resident) -> Resident:
+    """Give a value in the layout that arrays of its shape and type have: packed, if it can be."""
+    return packed("array", a) if not a.packed and packs(a.shape, a.dtype, a.device) else a
+
+
+def made(beside: Resident, plan: Plan, shape: Shape, dtype: str, **operands: Resident) -> Resident:
+    """Run a plan that has one result, a whole wrapped array of this shape and type."""
+    (texture,) = beside.device.run(plan, **{name: value.texture for name, value in operands.items()}).values()
+    return Resident.wrapped(beside.device, texture, shape, dtype)
+
+
+def reshaped(a: Resident, shape: Shape) -> Resident:
+    """Give a value another shape, in C order; one pass where its elements do not lie so."""
+    if shape == a.shape:
+        return a
+    lying, view = view_of(a)
+    if a.size == 0:
+        return Resident.wrapped(a.device, None, shape, a.dtype)
+    seen = view.reshape(shape)
+    if seen is not None:
+        return lying.seen(seen)
+    copied = whole(lying)
+    assert copied.view is not None
+    return replace(copied, shape=shape, view=View.of(shape, a.dtype))

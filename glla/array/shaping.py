@@ -1,0 +1,197 @@
+"""Other shapes and orders of values on a device. Views where that can be, else one pass; none synchronises."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from glla.array import arithmetic, lying
+from glla.array.reductions import place, places
+from glla.array.value import Resident, Shape, from_array
+from glla.errors import DTypeError, OptionError, ShapeError
+from glla.operations.wrapped import move, order
+
+
+def permute(function: str, a: Resident, axes: Sequence[Any]) -> Resident:
+    """Put the dimensions in another order; the texture stays."""
+    order_ = tuple(place(function, axis, a.ndim) for axis in axes)
+    if sorted(order_) != list(range(a.ndim)):
+        raise OptionError(f"{function}: axes must name each of {a.ndim} dimensions once, got {tuple(axes)!r}")
+    if order_ == tuple(range(a.ndim)):
+        return a
+    if a.packed:
+        return a.transpose
+    source, view = lying.view_of(a)
+    return lying.best(source.seen(view.permute(order_)))
+
+
+def to_the_end(function: str, a: Resident, axis1: Any, axis2: Any) -> Resident:
+    """Move two dimensions behind all others."""
+    if a.ndim < 2:
+        return a
+    last = places(function, (axis1, axis2), a.ndim)
+    return permute(function, a, (*(axis for axis in range(a.ndim) if axis not in last), *last))
+
+
+def reshape(a: Resident, shape: Sequence[Any]) -> Resident:
+    """Give an array another shape, in C order; one length may be -1."""
+    lengths = [operator.index(length) for length in shape]
+    known = prod(length for length in lengths if length != -1)
+    if lengths.count(-1) == 1 and known and a.size % known == 0:
+        lengths[lengths.index(-1)] = a.size // known
+    if min(lengths, default=0) < 0 or prod(lengths) != a.size:
+        raise ShapeError(f"reshape: an array of {a.size} elements, shape {a.shape}, has no shape {tuple(shape)}")
+    return lying.best(lying.reshaped(a, tuple(lengths)))
+
+
+def squeeze(a: Resident, axis: Any) -> Resident:
+    """Leave dimensions of length 1 out."""
+    dropped = (
+        [number for number, length in enumerate(a.shape) if length == 1]
+        if axis is None
+        else list(places("squeeze", axis, a.ndim))
+    )
+    if any(a.shape[number] != 1 for number in dropped):
+        raise ShapeError(f"squeeze: only dimensions of length 1 can be left out, got axis {axis!r} of {a.shape}")
+    return reshape(a, [length for number, length in enumerate(a.shape) if number not in dropped])
+
+
+def expand_dims(a: Resident, axis: Any) -> Resident:
+    """Add dimensions of length 1, at these places of the result."""
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    at = places("expand_dims", axes, a.ndim + len(axes))
+    lengths = iter(a.shape)
+    return reshape(a, [1 if number in at else next(lengths) for number in range(a.ndim + len(axes))])
+
+
+def flip(a: Resident, axis: Any) -> Resident:
+    """Reverse some dimensions, all by default."""
+    source, view = lying.view_of(a)
+    if a.size == 0:
+        return a
+    return lying.best(source.seen(view.flip(places("flip", axis, a.ndim))))
+
+
+def concat(function: str, arrays: Sequence[Resident], axis: int | None) -> Resident:
+    """Join arrays along a dimension; flattened first if it is None."""
+    if not arrays:
+        raise ShapeError(f"{function}: needs one array at least")
+    arithmetic.same_device(function, *arrays)
+    if axis is None:
+        arrays, axis = [lying.reshaped(one, (one.size,)) for one in arrays], 0
+    first = arrays[0]
+    if first.ndim == 0:
+        raise ShapeError(f"{function}: arrays must have one dimension at least, got shape ()")
+    at = place(function, axis, first.ndim)
+    for one in arrays:
+        if one.shape[:at] + one.shape[at + 1 :] != first.shape[:at] + first.shape[at + 1 :]:
+            raise ShapeError(f"{function}: shapes must agree but for axis {axis}, got {first.shape} and {one.shape}")
+    dtype = arithmetic.promoted(*(one.dtype for one in arrays))
+    shape = (*first.shape[:at], sum(one.shape[at] for one in arrays), *first.shape[at + 1 :])
+    parts = [lying.view_of(lying.as_type(one, dtype)) for one in arrays if one.size]
+    if not parts:
+        return lying.best(Resident.wrapped(first.device, None, shape, dtype))
+    if len(parts) == 1:
+        return lying.best(parts[0][0])
+    plan = move.concat(tuple(view for _, view in parts), at, first.device.limits.texture_size)
+    operands = dict(zip(plan.operands, (value for value, _ in parts), strict=True))
+    return lying.best(lying.made(first, plan, shape, dtype, **operands))
+
+
+def stack(function: str, arrays: Sequence[Resident], axis: int) -> Resident:
+    """Join arrays of one shape along a new dimension."""
+    if len({one.shape for one in arrays}) > 1:
+        raise ShapeError(f"{function}: shapes must be equal, got {', '.join(str(one.shape) for one in arrays)}")
+    if not arrays:
+        raise ShapeError(f"{function}: needs one array at least")
+    at = place(function, axis, arrays[0].ndim + 1)
+    return concat(function, [expand_dims(one, at) for one in arrays], at)
+
+
+def take(a: Resident, indices: Any, axis: int | None) -> Resident:
+    """Take slices by their numbers along a dimension; elements of the whole if it is None."""
+    if axis is None:
+        a, axis = lying.reshaped(a, (a.size,)), 0
+    at = place("take", axis, a.ndim)
+    chosen = as_places("take", indices, a, a.shape[at])
+    shape = (*a.shape[:at], *chosen.shape, *a.shape[at + 1 :])
+    if 0 in shape:
+        return lying.best(Resident.wrapped(a.device, None, shape, a.dtype))
+    (source, view), (numbers, seen) = lying.view_of(a), lying.view_of(lying.reshaped(chosen, (chosen.size,)))
+    plan = move.take(view, seen, at, a.device.limits.texture_size)
+    made = lying.made(source, plan, (*a.shape[:at], chosen.size, *a.shape[at + 1 :]), a.dtype, A=source, I=numbers)
+    return lying.best(lying.reshaped(made, shape))
+
+
+def take_along_axis(a: Resident, indices: Any, axis: int) -> Resident:
+    """Take elements by their numbers along a dimension, for each line of the others."""
+    at = place("take_along_axis", axis, a.ndim)
+    chosen = as_places("take_along_axis", indices, a, a.shape[at])
+    if chosen.ndim != a.ndim:
+        raise ShapeError(f"take_along_axis: A and indices need as many dimensions, got {a.shape} and {chosen.shape}")
+    others = [(*one.shape[:at], 1, *one.shape[at + 1 :]) for one in (a, chosen)]
+    rest = arithmetic.broadcast_shape("take_along_axis", *others)
+    shape = (*rest[:at], chosen.shape[at], *rest[at + 1 :])
+    if 0 in shape:
+        return lying.best(Resident.wrapped(a.device, None, shape, a.dtype))
+    (source, view), (numbers, seen) = lying.view_of(a), lying.view_of(chosen)
+    view = view.broadcast_to((*rest[:at], a.shape[at], *rest[at + 1 :]))
+    plan = move.take_along_axis(view, seen.broadcast_to(shape), at, a.device.limits.texture_size)
+    return lying.best(lying.made(source, plan, shape, a.dtype, A=source, I=numbers))
+
+
+def as_places(function: str, indices: Any, beside: Resident, length: int) -> Resident:
+    """Put numbers of slices onto a device as int32; those of the host must be in range, and may be negative."""
+    if isinstance(indices, Resident):
+        if indices.dtype != "int32":
+            raise DTypeError(f"{function}: indices must be int32, got {indices.dtype}; use astype")
+        return indices
+    array = np.asarray(indices)
+    if array.dtype.kind not in "iu" and array.size:
+        raise DTypeError(f"{function}: indices must be integers, got {array.dtype}")
+    if array.size and not (-length <= array.min() and array.max() < length):
+        raise ShapeError(
+            f"{function}: indices must be from {-length} to {length - 1}, got {array.min()} to {array.max()}"
+        )
+    return from_array(np.where(array < 0, array + length, array).astype(np.int32), beside.device)
+
+
+def roll(a: Resident, shift: int, axis: int) -> Resident:
+    """Move elements along a dimension, round the end."""
+    if a.size == 0:
+        return a
+    source, view = lying.view_of(a)
+    plan = move.roll(view, shift, axis, a.device.limits.texture_size)
+    return lying.best(lying.made(source, plan, a.shape, a.dtype, A=source))
+
+
+def triangle(a: Resident, upper: bool, offset: int) -> Resident:
+    """Keep the triangle on one side of a diagonal, with it; zeros elsewhere."""
+    if a.ndim < 2:
+        raise ShapeError(f"{'triu' if upper else 'tril'}: needs two dimensions at least, got shape {a.shape}")
+    if a.size == 0:
+        return a
+    source, view = lying.view_of(a)
+    plan = move.triangle(view, upper, offset, a.device.limits.texture_size)
+    return lying.best(lying.made(source, plan, a.shape, a.dtype, A=source))
+
+
+def sort(a: Resident, axis: int, descending: bool, numbers: bool) -> Resident:
+    """Sort along a dimension; give the elements, or their numbers before. Equal ones stay in their order."""
+    at = place("sort", axis, a.ndim)
+    dtype = "int32" if numbers else a.dtype
+    if a.size == 0:
+        return lying.best(Resident.wrapped(a.device, None, a.shape, dtype))
+    source, view = lying.view_of(a)
+    make = order.argsort if numbers else order.sort
+    plan = make(view, at, descending, a.device.limits.texture_size)
+    return lying.best(lying.made(source, plan, a.shape, dtype, A=source))
+
+
+def lines(shape: Shape, axes: Sequence[int]) -> Shape:
+    """Shape without some dimensions."""
+    return tuple(length for number, length in enumerate(shape) if number not in axes)

@@ -1,0 +1,273 @@
+"""Running a loop: iterations are queued in blocks, and the host looks late at where the device said stop.
+
+Behind each block the state of the latch, 16 bytes, is copied to a staging buffer with a fence behind it. While that
+look is under way the host queues the next block, `AHEAD` of them at most. The latch knows which iteration was the last,
+so what comes later is dropped. Where that iteration was not the end of its block, the block runs once more from the
+textures that it began with, up to there: shaders give the same bits for the same textures. To copy what an iteration
+is about to replace would cost a pass for each carried slot in every iteration; this costs some iterations at the end.
+
+Memory: the results of five iterations at most, and the temporaries of one.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from glla.gl import composed
+from glla.gl.fence import Fence
+from glla.gl.pool import Texture
+from glla.gl.staging import Staging, staging
+from glla.operations.iterate import STATE, latch
+from glla.passes import Buffer, Call, Draft, Iterated, Loop, Pass, Plan, shared, texture
+from glla.passes.cache import cached_plan
+
+AHEAD = 2
+"""Blocks that are queued before the look behind the first of them must have come."""
+
+SHARE = 16
+"""A block has at most one SHARE-th of the iterations done before it, so what is queued in vain stays below 3/16."""
+
+LONGEST = 64
+"""Iterations of a block at most: a look behind each 64 costs nothing beside them."""
+
+SLICE = 0.05
+"""Seconds that a wait for a look takes at most before the host asks whether the device was interrupted."""
+
+LATCH = "(latch)"
+"""Operand and result of an iteration that holds the state of the latch; no name that a user's operand can have."""
+
+Textures = Mapping[str, Texture]
+
+
+class Iterates(composed.Runs, Protocol):
+    """A device, as far as it is needed here."""
+
+    staging: Staging
+
+    def lend(self, storage: Buffer) -> Texture:
+        """Lend a buffer."""
+
+    def fence(self) -> Fence:
+        """Mark the end of what is queued so far."""
+
+
+def length(done: int) -> int:
+    """Iterations of the block that comes behind `done` others.
+
+    >>> length(0), length(100), length(10_000)
+    (1, 6, 64)
+    """
+    return min(max(1, done // SHARE), LONGEST)
+
+
+@cached_plan
+def iteration(body: Plan, until: str | None) -> Plan:
+    """Plan of an iteration: its body with the latch behind it; one list of passes, unless it holds loops itself."""
+    stop = None if until is None else latch(texture(body.slots[body.results[until]]))
+    if _holds_loops(body):
+        return body if stop is None else _called(body, stop, str(until))
+    flat = body.flat
+    if stop is None or until is None:
+        return shared(flat)
+    (count,) = stop.steps
+    assert isinstance(count, Pass)
+    said = Pass(count.shader, {"stop": flat.results[until], "state": LATCH}, (f"{LATCH} next",), defines=count.defines)
+    draft = Draft(body.operation)
+    draft.slots = {**flat.slots, LATCH: STATE, f"{LATCH} next": STATE}
+    draft.operands = [*flat.operands, LATCH]
+    draft.steps = [*(step for step in flat.steps if not isinstance(step, Call)), said]
+    return shared(draft.plan({**flat.results, LATCH: f"{LATCH} next"}, body.flops))
+
+
+def _holds_loops(plan: Plan) -> bool:
+    calls = [step.plan for step in plan.steps if isinstance(step, Call)]
+    return isinstance(plan, Loop) or any(map(_holds_loops, calls))
+
+
+def _called(body: Plan, stop: Plan, until: str) -> Plan:
+    draft = Draft(body.operation)
+    results = draft.call("body", body, **{name: draft.operand(name, body.slots[name]) for name in body.operands})
+    state = draft.operand(LATCH, STATE)
+    return draft.plan({**results, LATCH: draft.call("latch", stop, stop=results[until], state=state)["latched"]})
+
+
+def run(device: Iterates, loop: Loop, operands: Textures, check_interrupted: Callable[[], None]) -> Iterated:
+    """Run a loop.
+
+    Parameters
+    ----------
+    device : Iterates
+        Where its iterations run; its context is current.
+    loop : Loop
+        What runs.
+    operands : mapping of str to Texture
+        One for each operand, checked. They are only read, and never released.
+    check_interrupted : callable
+        Called while the host waits; raises where the loop is to end.
+
+    Returns
+    -------
+    Iterated
+        The results. Where an exception ends the loop, all textures that it made are given back.
+    """
+    return _Run(device, loop, operands, check_interrupted).run()
+
+
+class _Look:
+    """A look at the latch that is under way."""
+
+    def __init__(self, device: Iterates, state: Texture) -> None:
+        self._device = device
+        self._buffer = device.lend(staging(4))
+        try:
+            device.staging.fetch(state, self._buffer)
+        except BaseException:
+            self.release()
+            raise
+
+    def come(self, seconds: float) -> bool:
+        return self._device.staging.done(self._buffer, seconds)
+
+    def state(self) -> tuple[int, bool, int]:
+        """Iterations, whether one said stop, and the bits of its texel."""
+        with self._device.staging.mapped(self._buffer, 4, write=False) as elements:
+            count, stopped, bits, _ = elements.view(np.int32).tolist()
+        return count, bool(stopped), bits
+
+    def release(self) -> None:
+        self._buffer.release()
+
+
+@dataclass
+class _Block:
+    """Iterations that were queued: from `first` + 1 to `end`."""
+
+    first: int
+    end: int
+    before: Textures  # results of the iteration before, none for the first block
+    results: Textures  # of its last iteration
+    look: _Look
+
+
+class _Run:
+    """One run of a loop."""
+
+    def __init__(self, device: Iterates, loop: Loop, operands: Textures, check_interrupted: Callable[[], None]) -> None:
+        self._device, self._loop, self._check = device, loop, check_interrupted
+        self._plan = iteration(loop.body, loop.until)
+        self._operands = dict(operands)
+        self._carry = dict(loop.carry)
+        self._blocks: deque[_Block] = deque()
+        self._results: Textures = {}  # of the last iteration that was queued
+        self._last: Textures | None = None  # results of the last that counts, once it is known
+
+    def run(self) -> Iterated:
+        if self._loop.until is None:
+            return self._counted()
+        start = self._operands[LATCH] = self._device.write_texels(np.zeros((1, 1, 4), dtype=np.int32))
+        self._carry[LATCH] = LATCH
+        try:
+            return self._latched()
+        finally:
+            start.release()
+            for block in self._blocks:
+                block.look.release()
+            for results in (*(block.before for block in self._blocks), self._results):
+                if results is not self._last:
+                    _release(results)
+
+    def _counted(self) -> Iterated:
+        """Run a loop that no texel stops: the host only keeps from running away."""
+        most, fences = self._loop.most, deque[Fence]()
+        try:
+            for first in range(0, most, LONGEST):
+                before = self._results
+                self._results = self._turns(before, first, min(first + LONGEST, most))
+                _release(before)
+                fences.append(self._device.fence())
+                while len(fences) > AHEAD and not fences[0].wait(SLICE):
+                    self._check()
+                if len(fences) > AHEAD:
+                    fences.popleft()
+            results, self._results = self._results, {}
+            return self._ended(results, most)
+        finally:
+            for fence in fences:
+                fence.delete()
+            _release(self._results)
+
+    def _latched(self) -> Iterated:
+        done, most = 0, self._loop.most
+        while True:
+            while self._blocks and self._come(wait=done == most or len(self._blocks) == AHEAD):
+                ended = self._looked(self._blocks[0])
+                if ended is not None:
+                    return ended
+            if done < most:
+                end = min(done + length(done), most)
+                self._queue(done, end)
+                done = end
+
+    def _queue(self, first: int, end: int) -> None:
+        """Queue a block and a look behind it."""
+        before = self._results
+        results = self._turns(before, first, end)
+        try:
+            look = _Look(self._device, results[LATCH])
+        except BaseException:
+            _release(results)
+            raise
+        self._blocks.append(_Block(first, end, before, results, look))
+        self._results = results
+
+    def _turns(self, before: Textures, first: int, end: int) -> Textures:
+        """Queue iterations behind one that gave the results `before`, which stay; give the results of the last."""
+        results = before
+        for _ in range(first, end):
+            try:
+                made = self._device.run(self._plan, **self._operands | self._carried(results))
+            finally:
+                if results is not before:
+                    _release(results)
+            results = made
+        return results
+
+    def _carried(self, results: Textures) -> dict[str, Texture]:
+        return {operand: results[name] for name, operand in self._carry.items()} if results else {}
+
+    def _come(self, wait: bool) -> bool:
+        """Ask whether the first look has come, or wait until it has."""
+        look = self._blocks[0].look
+        while wait and not look.come(SLICE):
+            self._check()
+        return wait or look.come(0)
+
+    def _looked(self, block: _Block) -> Iterated | None:
+        """Take a look that has come: give the results if the loop is at its end."""
+        count, stopped, bits = block.look.state()
+        block.look.release()
+        if not stopped and block.end < self._loop.most:
+            _release(self._blocks.popleft().before)
+            return None
+        again = count < block.end
+        self._last = last = self._turns(block.before, block.first, count) if again else block.results
+        last[LATCH].release()
+        return self._ended({name: last[name] for name in self._loop.results}, count, stopped, bits)
+
+    def _ended(self, results: Textures, count: int, stopped: bool = False, bits: int = 0) -> Iterated:
+        ended = Iterated(results)
+        ended.iterations, ended.stopped = count, stopped
+        if stopped and self._loop.until is not None:
+            said = texture(self._loop.slots[self._loop.results[self._loop.until]])
+            ended.stop = bits if said.dtype == "int32" else float(np.int32(bits).view(np.float32))
+        return ended
+
+
+def _release(results: Textures) -> None:
+    for one in results.values():
+        one.release()

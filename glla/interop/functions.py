@@ -1,0 +1,290 @@
+"""Functions of Arrays that are no methods, with the arguments that NumPy and the array API have in common.
+
+`glla.interop.numpy` and `glla.interop.namespace` offer them under their own names.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from glla.array import arithmetic, lying, operators, reductions, shaping
+from glla.array.array import Array, value_of
+from glla.array.value import Resident, from_array
+from glla.errors import DTypeError, OptionError, ShapeError
+from glla.gl import DeviceLike, named_device
+from glla.operations.wrapped import create, order
+from glla.passes import Plan
+
+
+def values(function: str, *operands: Any) -> list[Resident]:
+    """Give operands as values on the device of the first Array among them.
+
+    Raises
+    ------
+    DTypeError
+        None of them is an Array.
+    """
+    if not any(isinstance(one, Array) for one in operands):
+        kinds = ", ".join(type(one).__name__ for one in operands)
+        raise DTypeError(f"{function}: needs an Array among its operands, got {kinds}; make one with asarray")
+    return operators.beside_each_other(function, *map(value_of, operands))
+
+
+def where(condition: Any, x1: Any, x2: Any) -> Array:
+    """Elements of the first where the condition holds, else of the second."""
+    choice, left, right = condition, x1, x2
+    beside = next((one for one in (condition, x1, x2) if isinstance(one, Array)), None)
+    if beside is None:
+        values("where", condition, x1, x2)
+    assert beside is not None
+    if not isinstance(choice, Array):
+        choice = Array._of(from_array(np.asarray(choice, dtype=bool), beside.device))
+    if not (isinstance(left, Array) or isinstance(right, Array)):
+        both = np.result_type(*(np.asarray(one) for one in (left, right)))
+        left = Array._of(from_array(np.asarray(left).astype("float32" if both.kind == "f" else "int32"), beside.device))
+    one, other = operators.beside_each_other("where", *map(value_of, (left, right)))
+    return Array._of(arithmetic.where(choice.value, one, other))
+
+
+def clip(x: Any, low: Any, high: Any) -> Any:
+    """Elements between two bounds, which broadcast; None for no bound."""
+    result = x if low is None else np.maximum(x, low)
+    result = result if high is None else np.minimum(result, high)
+    return result.copy() if result is x and isinstance(x, Array) else result
+
+
+# -- joining ----------------------------------------------------------------------------------------------------------
+
+
+def concat(arrays: Sequence[Any], axis: int | None = 0) -> Array:
+    """Arrays joined along a dimension; flattened first if it is None."""
+    return Array._of(shaping.concat("concat", values("concat", *arrays), axis))
+
+
+def stack(arrays: Sequence[Any], axis: int = 0) -> Array:
+    """Arrays of one shape joined along a new dimension."""
+    return Array._of(shaping.stack("stack", values("stack", *arrays), axis))
+
+
+def unstack(x: Array, axis: int = 0) -> tuple[Array, ...]:
+    """Slices along a dimension."""
+    at = reductions.place("unstack", axis, x.ndim)
+    return tuple(x[(*(slice(None),) * at, number)] for number in range(x.shape[at]))
+
+
+def raised(arrays: Sequence[Any], ndim: int) -> list[Any]:
+    """Arrays with as many dimensions at least, new ones in front, as `numpy.atleast_2d` has it."""
+    return [one if np.ndim(one) >= ndim else one.reshape((1,) * (ndim - one.ndim) + one.shape) for one in arrays]
+
+
+# -- moving -----------------------------------------------------------------------------------------------------------
+
+
+def broadcast_to(x: Array, shape: Any) -> Array:
+    """An array spread over a shape."""
+    lengths = tuple(operator.index(length) for length in (shape if np.ndim(shape) else (shape,)))
+    return Array._of(arithmetic.broadcast(x.value, lengths))
+
+
+def moveaxis(x: Array, source: Any, destination: Any) -> Array:
+    """Dimensions moved to other places, the others staying in order."""
+    start, end = (reductions.places("moveaxis", axes, x.ndim) for axes in (source, destination))
+    if len(start) != len(end):
+        raise OptionError(f"moveaxis: as many places as dimensions are needed, got {source!r} and {destination!r}")
+    order = [axis for axis in range(x.ndim) if axis not in start]
+    for to, axis in sorted(zip(end, start, strict=True)):
+        order.insert(to, axis)
+    return x.transpose(tuple(order)) if x.ndim else x.copy()
+
+
+def roll(x: Array, shift: Any, axis: Any = None) -> Array:
+    """Elements moved along dimensions; those that leave at the end come in at the beginning."""
+    if axis is None:
+        return roll(x.reshape(-1), shift, 0).reshape(x.shape)
+    axes, shifts = (tuple(one) if isinstance(one, tuple | list) else (one,) for one in (axis, shift))
+    if len(shifts) == 1:
+        shifts = shifts * len(axes)
+    if len(axes) == 1:
+        axes = axes * len(shifts)
+    if len(axes) != len(shifts):
+        raise ShapeError(f"roll: as many shifts as axes are needed, got {shift!r} and {axis!r}")
+    result = x
+    for by, one in zip(shifts, axes, strict=True):
+        at = reductions.place("roll", one, x.ndim)
+        length = x.shape[at]
+        if length and operator.index(by) % length:
+            result = Array._of(shaping.roll(result.value, operator.index(by), at))
+    return result.copy() if result is x else result
+
+
+def repeat(x: Array, repeats: Any, axis: int | None = None) -> Array:
+    """Each element along a dimension several times."""
+    if axis is None:
+        x, axis = x.reshape(-1), 0
+    at = reductions.place("repeat", axis, x.ndim)
+    counts = np.asarray(repeats)
+    if counts.dtype.kind not in "iu" or counts.min(initial=0) < 0 or counts.ndim > 1:
+        raise OptionError(f"repeat: repeats must be whole numbers, 0 or more, got {counts.dtype} {counts}")
+    return x.take(np.repeat(np.arange(x.shape[at]), counts), at)
+
+
+def tile(x: Array, repetitions: Any) -> Array:
+    """An array repeated along its dimensions."""
+    times = tuple(operator.index(one) for one in (repetitions if np.ndim(repetitions) else (repetitions,)))
+    rank = max(len(times), x.ndim)
+    times = (1,) * (rank - len(times)) + times
+    shape = (1,) * (rank - x.ndim) + x.shape
+    apart = x.reshape([one for length in shape for one in (1, length)])
+    spread = broadcast_to(apart, [one for pair in zip(times, shape, strict=True) for one in pair])
+    return spread.reshape([count * length for count, length in zip(times, shape, strict=True)])
+
+
+def diff(x: Array, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Array:
+    """Differences of neighbours along a dimension, n times."""
+    at = reductions.place("diff", axis, x.ndim)
+    parts = [one for one in (prepend, x, append) if one is not None]
+    result = concat(parts, at) if len(parts) > 1 else x
+    before = (slice(None),) * at
+    for _ in range(n):
+        later, sooner = result[(*before, slice(1, None))], result[(*before, slice(None, -1))]
+        result = later != sooner if result.dtype == np.bool_ else later - sooner
+    return result.copy() if result is x else result
+
+
+def searchsorted(sorted_: Array, x: Any, side: str = "left", sorter: Any = None) -> Array:
+    """Places in a sorted vector where numbers would be put in; int32."""
+    line, numbers = values("searchsorted", sorted_, x)
+    if side not in ("left", "right"):
+        raise OptionError(f"searchsorted: side must be 'left' or 'right', got {side!r}")
+    if line.ndim != 1:
+        raise ShapeError(f"searchsorted: the sorted array must be a vector, got shape {line.shape}")
+    if sorter is not None:
+        line = shaping.take(line, value_of(sorter), 0)
+    dtype = arithmetic.promoted(line.dtype, numbers.dtype)
+    if not line.size or not numbers.size:
+        return Array._of(from_array(np.zeros(numbers.shape, dtype=np.int32), line.device))
+    (left, seen), (right, places) = (lying.view_of(lying.as_type(one, dtype)) for one in (line, numbers))
+    plan = order.searchsorted(seen, places, side == "right", line.device.limits.texture_size)
+    return Array._of(lying.made(left, plan, numbers.shape, "int32", H=left, A=right))
+
+
+# -- making -----------------------------------------------------------------------------------------------------------
+
+
+def full(shape: Any, number: Any, dtype: str | None = None, device: DeviceLike | None = None) -> Array:
+    """Make an array whose elements are all one number: one element travels, and a view spreads it."""
+    lengths = tuple(operator.index(length) for length in (shape if np.ndim(shape) else (shape,)))
+    if any(length < 0 for length in lengths):
+        raise ShapeError(f"full: lengths must be at least 0, got {tuple(lengths)}")
+    target = named_device("full", device)
+    kind = dtype or number_dtype(number)
+    value = number.value if isinstance(number, Array) else None
+    if value is None:
+        with np.errstate(over="ignore", invalid="ignore"):
+            value = from_array(np.asarray(number).astype(kind), target)
+    return Array._of(arithmetic.broadcast(lying.as_type(value, kind), lengths))
+
+
+def number_dtype(number: Any) -> str:
+    """Type that Python's numbers have on a device: bool, int32 or float32."""
+    if isinstance(number, Array):
+        return number.dtype.name
+    kind = np.asarray(number).dtype.kind
+    return "bool" if kind == "b" else "int32" if kind in "iu" else "float32"
+
+
+def arange(
+    start: Any, stop: Any = None, step: Any = 1, dtype: str | None = None, device: DeviceLike | None = None
+) -> Array:
+    """Numbers from a start up to a stop, which is left out, a step apart."""
+    first, last = (0, start) if stop is None else (start, stop)
+    if step == 0:
+        raise OptionError("arange: step must not be 0")
+    whole = all(isinstance(one, (int, np.integer)) for one in (first, last, step))
+    count = max(0, -((first - last) // step) if whole else int(np.ceil((last - first) / step)))
+    kind = dtype or ("int32" if whole else "float32")
+    return _made(lambda size: create.arange(first, step, count, kind, size), (count,), kind, device)
+
+
+def linspace(
+    start: Any, stop: Any, num: int, endpoint: bool = True, dtype: str | None = None, device: DeviceLike | None = None
+) -> Array:
+    """A number of places from a start to a stop, evenly apart."""
+    if num < 0:
+        raise OptionError(f"linspace: num must be at least 0, got {num}")
+    kind = dtype or "float32"
+    return _made(lambda size: create.linspace(start, stop, num, size, endpoint, kind), (num,), kind, device)
+
+
+def eye(
+    rows: int, columns: int | None = None, k: int = 0, dtype: str | None = None, device: DeviceLike | None = None
+) -> Array:
+    """A matrix with ones on a diagonal, the `k`-th to the right of the main one."""
+    shape = (operator.index(rows), operator.index(rows if columns is None else columns))
+    if min(shape) < 0:
+        raise ShapeError(f"eye: rows and columns must be at least 0, got {shape[0]} and {shape[1]}")
+    kind = dtype or "float32"
+    return _made(lambda size: create.eye(shape, kind, size, k), shape, kind, device)
+
+
+def _made(plan: Callable[[int], Plan], shape: tuple[int, ...], dtype: str, device: DeviceLike | None) -> Array:
+    target = named_device("array", device)
+    if 0 in shape:
+        return Array._of(from_array(np.empty(shape, dtype=dtype), target))
+    texture = target.run(plan(target.limits.texture_size))["result"]
+    return Array._of(lying.best(Resident.wrapped(target, texture, shape, dtype)))
+
+
+def triangle(x: Array, upper: bool, k: int = 0) -> Array:
+    """The triangle of each matrix on one side of a diagonal, with it; zeros elsewhere."""
+    return Array._of(shaping.triangle(x.value, upper, operator.index(k)))
+
+
+# -- products ---------------------------------------------------------------------------------------------------------
+
+
+def vecdot(x1: Any, x2: Any, axis: int = -1) -> Array:
+    """Inner products of vectors along a dimension."""
+    left, right = (Array._of(one) for one in values("vecdot", x1, x2))
+    reductions.place("vecdot", axis, min(left.ndim, right.ndim))
+    if left.shape[axis] != right.shape[axis]:
+        raise ShapeError(f"vecdot: the axis must have one length in both, got shapes {left.shape} and {right.shape}")
+    rows = moveaxis(left, axis, -1).reshape((*moveaxis(left, axis, -1).shape[:-1], 1, left.shape[axis]))
+    turned = moveaxis(right, axis, -1)
+    product: Array = rows @ turned.reshape((*turned.shape, 1))
+    return product.reshape(product.shape[:-2])
+
+
+def tensordot(x1: Any, x2: Any, axes: Any = 2) -> Array:
+    """Sums of products over pairs of dimensions: one product of matrices."""
+    left, right = (Array._of(one) for one in values("tensordot", x1, x2))
+    if isinstance(axes, int | np.integer):
+        pairs: Any = (range(left.ndim - int(axes), left.ndim), range(int(axes)))
+    else:
+        pairs = [one if np.ndim(one) else (one,) for one in axes]
+    over = [reductions.places("tensordot", tuple(one), x.ndim) for one, x in zip(pairs, (left, right), strict=True)]
+    if [left.shape[axis] for axis in over[0]] != [right.shape[axis] for axis in over[1]]:
+        raise ShapeError(
+            f"tensordot: dimensions that are summed over must agree, got {left.shape} and {right.shape}, axes {axes!r}"
+        )
+    free = [[axis for axis in range(x.ndim) if axis not in own] for x, own in zip((left, right), over, strict=True)]
+    inner = prod(left.shape[axis] for axis in over[0])
+    shape = (*(left.shape[axis] for axis in free[0]), *(right.shape[axis] for axis in free[1]))
+    outer = [
+        int(np.prod([x.shape[axis] for axis in own], dtype=np.int64))
+        for x, own in zip((left, right), free, strict=True)
+    ]
+    rows = left.transpose((*free[0], *over[0])) if left.ndim else left
+    columns = right.transpose((*over[1], *free[1])) if right.ndim else right
+    return (rows.reshape(outer[0], inner) @ columns.reshape(inner, outer[1])).reshape(shape)
+
+
+def outer(x1: Any, x2: Any) -> Array:
+    """Products of all elements of two arrays, which count as vectors."""
+    left, right = (Array._of(one) for one in values("outer", x1, x2))
+    return left.reshape(-1, 1) * right.reshape(1, -1)

@@ -1,0 +1,127 @@
+"""`glla life` and `glla stencil`: the shaders of ``shaders/examples`` as kernels, checked against NumPy and drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.array.array import asarray
+from glla.gl import Device
+from glla.lab import photograph
+from glla.lab.extra import check_writable, require
+from glla.linalg.kernels import kernel
+from glla.passes import Plan
+
+Array = NDArray[np.float32]
+Pictures = list[tuple[str, Array]]
+"""Titles, and what is drawn below them."""
+
+LIFE, STENCIL, AUTOMATON = "examples/life", "examples/stencil", "examples/automaton"
+
+GENERATIONS = (0, 10, 100, 1000)
+"""Generations of the Game of Life that are drawn."""
+
+ALIVE = 0.35
+"""Part of the cells that live in generation 0."""
+
+BLURS = 16
+"""How often the photograph is blurred: the standard deviation of all together is 2.8 pixels."""
+
+BLUR: Array = np.array([[1, 2, 1], [2, 4, 2], [1, 2, 1]], dtype=np.float32) / np.float32(16)
+EDGES: Array = np.array([[-1, -1, -1], [-1, 8, -1], [-1, -1, -1]], dtype=np.float32)
+SHARPEN: Array = np.array([[0, -1, 0], [-1, 5, -1], [0, -1, 0]], dtype=np.float32)
+"""Weights of stencils. What the sharper picture adds is its second derivative."""
+
+U = 2.0**-24
+"""Unit roundoff of float32."""
+
+
+def plans() -> Iterator[Plan]:
+    """Give a plan of each example.
+
+    >>> [plan.operation for plan in plans()]
+    ['examples/life', 'examples/stencil', 'examples/automaton']
+    """
+    yield kernel(LIFE).plan(A=(4, 4))
+    yield kernel(STENCIL).plan(A=(4, 4), weights=BLUR)
+    yield kernel(AUTOMATON).plan(A=(16,), rule=30)
+
+
+def life(device: Device, size: int, seed: int) -> tuple[Pictures, bool]:
+    """Play the Game of Life on a square torus, and say whether each picture is as NumPy has it."""
+    start = (np.random.default_rng(seed).random((size, size)) < ALIVE).astype(np.float32)
+    step, cells, expected, pictures = kernel(LIFE), asarray(start, device), start, Pictures()
+    right, before = True, 0
+    for generation in GENERATIONS:
+        if generation > before:
+            cells = step(A=cells, repeat=generation - before)
+        for _ in range(generation - before):
+            expected = next_generation(expected)
+        before = generation
+        pictures.append((f"generation {generation}", cells.numpy()))
+        right = right and bool((pictures[-1][1] == expected).all())
+    return pictures, right
+
+
+def next_generation(cells: Array) -> Array:
+    """Next generation of cells on a torus, by NumPy.
+
+    >>> next_generation(np.float32([[0, 0, 0, 0], [1, 1, 1, 0], [0, 0, 0, 0], [0, 0, 0, 0]]))[:, 1].tolist()
+    [1.0, 1.0, 1.0, 0.0]
+    """
+    near = np.sum([np.roll(cells, (i, j), (0, 1)) for i in (-1, 0, 1) for j in (-1, 0, 1)], axis=0)
+    return np.asarray((near == 3) | ((near == 4) & (cells == 1)), dtype=np.float32)
+
+
+def stencil(device: Device, size: int) -> tuple[Pictures, bool]:
+    """Blur a photograph, find its edges and sharpen it, and say whether all is within its bound of NumPy's float64."""
+    grey = photograph.picture(size).astype(np.float32)
+    draw, given = kernel(STENCIL), asarray(grey, device)
+    pictures, right = [("photograph", grey)], True
+    for title, weights, repeat in (
+        (f"blurred {BLURS} times", BLUR, BLURS),
+        ("edges", EDGES, 1),
+        ("sharpened", SHARPEN, 1),
+    ):
+        result = draw(A=given, weights=weights, repeat=repeat).numpy()
+        expected, bound = grey.astype(np.float64), 0.0
+        for _ in range(repeat):
+            bound = float(np.abs(weights).sum()) * bound + 10 * U * float(summed(np.abs(expected), abs(weights)).max())
+            expected = summed(expected, weights)
+        right = right and bool((np.abs(result - expected) <= bound).all())
+        pictures.append((title, np.abs(result) if title == "edges" else result))
+    return pictures, right
+
+
+def summed(a: NDArray[Any], weights: NDArray[Any]) -> NDArray[np.float64]:
+    """Sum of weights[p, q] a[i + p - 1, j + q - 1] in float64; beyond the edges the elements of the edges go on.
+
+    >>> summed(np.array([[1.0, 2.0, 4.0]]), np.array([[0, 0, 0], [1, 0, 2], [0, 0, 0]])).tolist()
+    [[5.0, 9.0, 10.0]]
+    """
+    rows, columns = a.shape
+    wide = np.pad(a.astype(np.float64), 1, mode="edge")
+    terms = [weights[p, q] * wide[p : p + rows, q : q + columns] for p in range(3) for q in range(3)]
+    return np.asarray(np.sum(terms, axis=0), dtype=np.float64)
+
+
+def check(path: Path, *packages: str) -> None:
+    """Raise before the work unless the picture can be drawn and written."""
+    require("examples", "matplotlib", *packages)
+    check_writable(path)
+
+
+def draw(path: Path, pictures: Sequence[tuple[str, Array]], dpi: int = 80) -> None:
+    """Write pictures side by side into a PNG file, in grey levels from 0 to the most that the first one has."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(2.5 * len(pictures), 2.75), layout="constrained")
+    for ax, (title, picture) in zip(figure.subplots(1, len(pictures)), pictures, strict=True):
+        ax.imshow(picture, cmap="gray", vmin=0, vmax=max(1.0, float(pictures[0][1].max())), interpolation="nearest")
+        ax.set_title(title)
+        ax.set_axis_off()
+    figure.savefig(path, format="png", dpi=dpi, metadata={"Software": None})

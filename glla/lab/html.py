@@ -1,0 +1,36 @@
+"""What a notebook shows of a comparison: its plots where Matplotlib is there, its table, and what speaks against it."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from glla import registry
+from glla.lab import plots, show
+from glla.lab.comparison import Comparison
+from glla.passes.html import MOST_LINES, folded, left_out, line, table
+
+PLOTS = ("times", "roofline", "errors", "bounds")
+
+
+def of_comparison(comparison: Comparison) -> str:
+    """Show a comparison: the plot of the times, the others folded, the table folded beside plots."""
+    renderer = comparison.environment.get("renderer", "")
+    parts = [line(f"{comparison.operation}: {comparison.formula}{f', on {renderer}' if renderer else ''}")]
+    drawn = _plots(comparison) if any(record.ok for record in comparison.records) else []
+    parts += drawn
+    rows = [[cell(record) for _, cell, _ in show.COLUMNS] for record in comparison.records[:MOST_LINES]]
+    records = table([heading for heading, _, _ in show.COLUMNS], rows)
+    records += left_out(max(0, len(comparison) - MOST_LINES), "records")
+    parts.append(folded(f"{len(comparison)} records", records, unfolded=len(drawn) < 2))
+    parts += [line(text) for text in (*show.warnings(comparison), *show.reasons(comparison))]
+    return "".join(parts)
+
+
+def _plots(comparison: Comparison) -> list[str]:
+    if find_spec("matplotlib") is None:
+        return [line("plots need Matplotlib: pip install 'glla[lab]'")]
+    first, *others = (name for name in PLOTS if name != "roofline" or comparison.ceilings)
+    return [plots.svg(comparison, first), *(folded(name, plots.svg(comparison, name)) for name in others)]
+
+
+registry.announce("html of a comparison", of_comparison)

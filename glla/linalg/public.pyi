@@ -1,0 +1,327 @@
+"""The public functions, for each kind of operands. Written by ``python -m glla.generate``; do not edit."""
+
+from typing import Any, Literal, TypeVar, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.array.array import Matrix
+from glla.array.convert import Array
+from glla.gl import DeviceLike
+from glla.linalg.results import PLU, RREF, RefinedSolution, SlogdetResult
+from glla.registry import Overriding
+
+Given = TypeVar("Given")
+
+__all__ = [
+    "cholesky",
+    "det",
+    "inv",
+    "lu_factor",
+    "lu_solve",
+    "matmul",
+    "plu",
+    "rcond",
+    "rref",
+    "slogdet",
+    "solve",
+]
+
+@overload
+def cholesky(
+    a: Overriding[Given],
+    *,
+    upper: bool = False,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Given: ...
+@overload
+def cholesky(
+    a: Matrix,
+    *,
+    upper: bool = False,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Matrix: ...
+@overload
+def cholesky(
+    a: Any,
+    *,
+    upper: bool = False,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Array: ...
+@overload
+def det(a: Overriding[Given], *, device: DeviceLike | None = None, check_finite: bool = True) -> Given: ...
+@overload
+def det(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True) -> np.float32 | Array: ...
+@overload
+def inv(a: Overriding[Given], *, device: DeviceLike | None = None, check_finite: bool = True) -> Given: ...
+@overload
+def inv(a: Matrix, *, device: DeviceLike | None = None, check_finite: bool = True) -> Matrix: ...
+@overload
+def inv(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True) -> Array: ...
+@overload
+def lu_factor(
+    a: Overriding[Given],
+    pivoting: str = "partial",
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Given: ...
+@overload
+def lu_factor(
+    a: Matrix,
+    pivoting: str = "partial",
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> tuple[Matrix, NDArray[np.int32]]: ...
+@overload
+def lu_factor(
+    a: Any,
+    pivoting: str = "partial",
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> tuple[Array, NDArray[np.int32]]: ...
+@overload
+def lu_solve(
+    lu_and_piv: Overriding[Given],
+    b: Any,
+    trans: int = 0,
+    *,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Given: ...
+@overload
+def lu_solve(
+    lu_and_piv: tuple[Overriding[Given], Any],
+    b: Any,
+    trans: int = 0,
+    *,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Given: ...
+@overload
+def lu_solve(
+    lu_and_piv: tuple[Any, Any],
+    b: Overriding[Given],
+    trans: int = 0,
+    *,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Given: ...
+@overload
+def lu_solve(
+    lu_and_piv: tuple[Matrix, Any],
+    b: Any,
+    trans: int = 0,
+    *,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Matrix: ...
+@overload
+def lu_solve(
+    lu_and_piv: tuple[Any, Any],
+    b: Matrix,
+    trans: int = 0,
+    *,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Matrix: ...
+@overload
+def lu_solve(
+    lu_and_piv: tuple[Any, Any], b: Any, trans: int = 0, *, device: DeviceLike | None = None, check_finite: bool = True
+) -> Array: ...
+@overload
+def matmul(
+    a: Overriding[Given],
+    b: Any,
+    *,
+    out: Any = None,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Given: ...
+@overload
+def matmul(
+    a: Any,
+    b: Overriding[Given],
+    *,
+    out: Any = None,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Given: ...
+@overload
+def matmul(
+    a: Matrix,
+    b: Any,
+    *,
+    out: Any = None,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Matrix: ...
+@overload
+def matmul(
+    a: Any,
+    b: Matrix,
+    *,
+    out: Any = None,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Matrix: ...
+@overload
+def matmul(
+    a: Any,
+    b: Any,
+    *,
+    out: Any = None,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Array: ...
+@overload
+def plu(
+    a: Overriding[Given],
+    pivoting: str = "partial",
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Given: ...
+@overload
+def plu(
+    a: Matrix,
+    pivoting: str = "partial",
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> PLU[Matrix]: ...
+@overload
+def plu(
+    a: Any,
+    pivoting: str = "partial",
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> PLU[Array]: ...
+@overload
+def rcond(a: Overriding[Given], *, device: DeviceLike | None = None, check_finite: bool = True) -> Given: ...
+@overload
+def rcond(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True) -> np.float32 | Array: ...
+@overload
+def rref(
+    a: Overriding[Given],
+    tol: float | None = None,
+    pivoting: str = "harmonic",
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Given: ...
+@overload
+def rref(
+    a: Matrix,
+    tol: float | None = None,
+    pivoting: str = "harmonic",
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> RREF[Matrix]: ...
+@overload
+def rref(
+    a: Any,
+    tol: float | None = None,
+    pivoting: str = "harmonic",
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> RREF[Array]: ...
+@overload
+def slogdet(a: Overriding[Given], *, device: DeviceLike | None = None, check_finite: bool = True) -> Given: ...
+@overload
+def slogdet(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True) -> SlogdetResult: ...
+@overload
+def solve(
+    a: Overriding[Given],
+    b: Any,
+    refine: bool = False,
+    equilibrate: bool = True,
+    *,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Given: ...
+@overload
+def solve(
+    a: Any,
+    b: Overriding[Given],
+    refine: bool = False,
+    equilibrate: bool = True,
+    *,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Given: ...
+@overload
+def solve(
+    a: Any,
+    b: Any,
+    refine: Literal[True],
+    equilibrate: bool = True,
+    *,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> RefinedSolution: ...
+@overload
+def solve(
+    a: Matrix,
+    b: Any,
+    refine: Literal[False] = False,
+    equilibrate: bool = True,
+    *,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Matrix: ...
+@overload
+def solve(
+    a: Any,
+    b: Matrix,
+    refine: Literal[False] = False,
+    equilibrate: bool = True,
+    *,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Matrix: ...
+@overload
+def solve(
+    a: Any,
+    b: Any,
+    refine: Literal[False] = False,
+    equilibrate: bool = True,
+    *,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Array: ...
+@overload
+def solve(
+    a: Any,
+    b: Any,
+    refine: bool = False,
+    equilibrate: bool = True,
+    *,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Matrix | Array | RefinedSolution: ...

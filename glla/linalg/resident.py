@@ -1,0 +1,201 @@
+"""Stacks of matrices that lie on a device: they go through the plan of a stack, and their results stay there.
+
+What `glla.operations.residents` plans is run here, in pieces if they are many. Members for which another plan comes are
+read back, as those of a stack from the host would be; and so are large matrices taken one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.array import blocks, lying, shaping
+from glla.array.array import Array
+from glla.array.value import Resident, from_array
+from glla.errors import NonFiniteError, OutOfMemoryError, ShapeError
+from glla.gl import Device
+from glla.linalg.routes import doubtful
+from glla.linalg.walk import Perform
+from glla.operations import Operation, residents
+from glla.operations.routes import pieces
+from glla.operations.wrapped.view import View
+from glla.passes import Form, Forms
+
+Host = NDArray[np.float32]
+
+
+@dataclass
+class Solved:
+    """What the plan of a stack has given.
+
+    Attributes
+    ----------
+    matrices : Resident or None
+        (members, rows, columns): solutions, or packed factors.
+    figures : ndarray of float32
+        (members, lines, length of a line), read back.
+    extremes : tuple of ndarray
+        Stand-ins of the operands, (members, 1, 2), with the same extremes.
+    upper : ndarray
+        (members, 1, 1), largest entries of U; empty if the matrices are no factors.
+    """
+
+    matrices: Resident | None
+    figures: Host
+    extremes: tuple[Host, ...]
+    upper: Host
+
+
+def spread(a: Array, stack: tuple[int, ...]) -> Resident:
+    """See matrices spread over the dimensions of a stack."""
+    source, view = lying.view_of(a.value)
+    return source.seen(view.broadcast_to((*stack, *a.shape[-2:])))
+
+
+def flat(a: Resident) -> Resident:
+    """Give a stack one dimension beside those of its matrices, in order."""
+    return lying.whole(lying.reshaped(a, (prod(a.shape[:-2]), *a.shape[-2:])))
+
+
+def together(
+    device: Device, operation: Operation, operands: tuple[Resident, ...], check_finite: bool, **options: Any
+) -> Solved | None:
+    """Send stacks on the device through one plan, in as few pieces as fit; None if the members go one by one.
+
+    Raises
+    ------
+    NonFiniteError
+        A member of an operand holds NaN or infinity, and `check_finite` is true.
+    """
+    batch = operation.batch
+    assert batch is not None
+    count = prod(operands[0].shape[:-2])
+    most = batch.most(tuple(Form((count, *one.shape[-2:])) for one in operands), device.limits)
+    while most:
+        try:
+            if count <= most:
+                parts = [_piece(device, operation, operands, **options)]
+            else:
+                stacks = [flat(one) for one in operands]
+                parts = [
+                    _piece(device, operation, tuple(_members(one, *ends) for one in stacks), **options)
+                    for ends in pieces(count, most)
+                ]
+        except OutOfMemoryError:
+            most = 0 if most == 1 else -(-min(most, count) // 2)
+            continue
+        found = parts[0] if len(parts) == 1 else _joined(parts)
+        if check_finite:
+            for name, extreme in zip(("A", "b"), found.extremes, strict=False):
+                _refuse_nonfinite(operation.name, name, extreme)
+        return found
+    return None
+
+
+def _members(a: Resident, first: int, end: int) -> Resident:
+    """Take some members of a stack, in order."""
+    assert a.view is not None
+    return lying.whole(a.seen(a.view.sliced(slice(first, end))))
+
+
+def _piece(device: Device, operation: Operation, operands: tuple[Resident, ...], **options: Any) -> Solved:
+    batch = operation.batch
+    assert batch is not None
+    forms = tuple(one.form for one in operands)
+    plan = residents.plan(batch, forms, device.limits, **options)
+    results: dict[str, Any] = device.run(plan, **{name: one.texture for name, one in zip("AB", operands, strict=False)})
+    count, shape, order = forms[0].count, batch.matrix(forms), min(forms[0].matrix)
+    matrices = None
+    if "matrices" in results:
+        matrices = Resident.wrapped(device, results["matrices"], (count, *shape), "float32")
+    figures = np.zeros((count, 0, order), dtype=np.float32)
+    if batch.lines:
+        figures = results["figures"][: count * batch.lines * order].reshape(count, batch.lines, order)
+    extremes = tuple(
+        residents.extremes(results[f"least_{name}"], results[f"most_{name}"], count)
+        for name in ("A", "B")
+        if f"most_{name}" in results
+    )
+    upper = results["most_upper"][:count] if batch.factors else np.zeros(0, dtype=np.float32)
+    return Solved(matrices, figures, extremes, upper.reshape(-1, 1, 1))
+
+
+def _joined(parts: list[Solved]) -> Solved:
+    matrices = [part.matrices for part in parts if part.matrices is not None]
+    return Solved(
+        shaping.concat("stack", matrices, 0) if matrices else None,
+        np.concatenate([part.figures for part in parts]),
+        tuple(np.concatenate(ends) for ends in zip(*(part.extremes for part in parts), strict=True)),
+        np.concatenate([part.upper for part in parts]),
+    )
+
+
+def _refuse_nonfinite(function: str, name: str, extremes: Host) -> None:
+    bad = np.flatnonzero(~np.isfinite(extremes[:, 0, 1]))
+    if bad.size:
+        raise NonFiniteError(
+            f"{function}: {name} must not hold NaN or infinity, got an Array whose matrix {bad[0]} does; find out "
+            "which operation made them with its numpy(check_finite=True), or pass check_finite=False to let them "
+            "through"
+        )
+
+
+def to_be_mended(
+    device: Device, operation: Operation, operands: tuple[Resident, ...], found: Solved, **options: Any
+) -> Iterator[tuple[int, Forms, Perform, list[Host]]]:
+    """Members for which another plan comes: their places, forms, what runs that plan, and their operands, read back."""
+    batch = operation.batch
+    assert batch is not None
+    if batch.doubtful is None:
+        return
+    places = batch.doubtful(found.extremes, found.upper, found.figures, **options)
+    stacks = [flat(one) for one in operands] if len(places) else []
+    for index in places:
+        given = [member(one, int(index)).numpy() for one in stacks]
+        if all(np.isfinite(one).all() for one in given):
+            shapes = tuple(one[np.newaxis] for one in given)
+            ((_, forms, perform),) = doubtful(device, operation, shapes, places=np.zeros(1, dtype=np.intp), **options)
+            yield int(index), forms, perform, given
+
+
+def member(a: Resident, index: int) -> Resident:
+    """One matrix of a stack."""
+    assert a.view is not None
+    return lying.best(a.seen(a.view.sliced(index)))
+
+
+def mended(matrices: Resident, fixes: dict[int, Host]) -> Resident:
+    """Put matrices of the host into a stack on the device, in one pass."""
+    if not fixes:
+        return matrices
+    places = np.array(list(fixes), dtype=np.int32)
+    return blocks.put(matrices, (places,), from_array(np.stack(list(fixes.values())), matrices.device))
+
+
+def one_by_one(operands: tuple[Resident, ...], each: Callable[..., Any]) -> Resident:
+    """Do the matrices of a stack one after the other, each on the device, and join what comes out."""
+    made, stacks = [], [flat(one) for one in operands]
+    for index in range(stacks[0].shape[0]):
+        result = each(index, *(Array._of(member(one, index)) for one in stacks))
+        value = result.value if isinstance(result, Array) else from_array(result, operands[0].device)
+        made.append(lying.wrapped(value))
+    return shaping.stack("stack", made, 0)
+
+
+def broadcast(function: str, a: Array, b: Array) -> tuple[int, ...]:
+    """Dimensions of the stack that the stacks of two operands broadcast to."""
+    try:
+        return np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    except ValueError:
+        raise ShapeError(f"{function}: leading dimensions must broadcast, got A {a.shape} and b {b.shape}") from None
+
+
+def shaped(value: Resident, shape: tuple[int, ...]) -> Array:
+    """Give a stack its dimensions."""
+    view = View.of(shape, value.dtype)
+    return Array._of(lying.best(lying.whole(value).seen(view)))

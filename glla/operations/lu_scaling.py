@@ -1,0 +1,57 @@
+"""Scaling on the host for `lu_solve`: factors, or right-hand sides, whose entries are near float32's limits.
+
+Powers of two are taken out of U and out of the columns of B, and put into the solution. Factors on the device are taken
+as they are.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.operations.trust import largest_near_one
+from glla.passes import Draft, Forms, HostArray
+
+Array = NDArray[np.float32]
+Integers = NDArray[np.int32]
+
+SCALE, BACK = "scale U and the columns of B by powers of two, where need be", "scale X back"
+"""Work of the host, by the words that a plan and a trace have for it."""
+
+
+@np.errstate(all="ignore")  # what leaves the range is looked at afterwards
+def scaled(lu: Array, b: Array) -> tuple[Array, Array, Integers]:
+    """Scale packed factors and right-hand sides, one system or a stack; give the exponents of the solution's columns.
+
+    Where all entries are near 1 they stay as they are.
+    """
+    if largest_near_one(np.triu(lu)) and largest_near_one(b):
+        return lu, b, np.zeros((*b.shape[:-2], 1, b.shape[-1]), dtype=np.int32)
+    upper = np.triu(np.ones(lu.shape[-2:], dtype=bool))
+    of_factors = np.frexp(np.max(np.abs(np.triu(lu)), axis=(-2, -1), keepdims=True))[1]
+    of_columns = np.frexp(np.max(np.abs(b), axis=-2, keepdims=True, initial=0.0))[1]
+    return np.ldexp(lu, np.where(upper, -of_factors, 0)), np.ldexp(b, -of_columns), of_columns - of_factors
+
+
+@np.errstate(all="ignore")
+def scaled_back(x: Array, exponents: Integers) -> tuple[Array]:
+    """Scale a solution back."""
+    if not exponents.any():
+        return (x,)
+    return (np.ldexp(x.astype(np.float64), exponents).astype(np.float32),)
+
+
+def add_scaled(draft: Draft, forms: Forms) -> str:
+    """Add operands ``LU`` and ``B``, and slots ``scaled LU`` and ``scaled B``; give the slot of the exponents."""
+    given = tuple(draft.operand(name, HostArray(form.matrix)) for name, form in zip(("LU", "B"), forms, strict=True))
+    made = tuple(draft.slot(f"scaled {name}", draft.slots[name]) for name in given)
+    exponents = draft.slot("exponents", HostArray((1, forms[1].matrix[1])))
+    draft.host(SCALE, scaled, given, (*made, exponents))
+    return exponents
+
+
+def add_scaled_back(draft: Draft, x: str, exponents: str) -> str:
+    """Add the scaling of the solution; give its slot."""
+    result = draft.slot("X scaled back", draft.slots[x])
+    draft.host(BACK, scaled_back, (x, exponents), (result,))
+    return result

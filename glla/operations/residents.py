@@ -1,0 +1,120 @@
+"""Stacks that lie on the device already: the plan of a stack, with passes that bring it in and leave it there.
+
+    A, B wrapped --> raw --> plan of a stack from the host --> records --> X wrapped, and figures that are read back
+
+Beside the figures of the plan, the extremes of the operands are read back, which decide as well whether a member
+stands: for each member two numbers, the least magnitude that is not zero and the largest one, of A's entries, and of
+the largest entries in B's columns.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.operations.record import Batch
+from glla.operations.wrapped import elementwise, fold, move
+from glla.operations.wrapped.create import draw_full
+from glla.operations.wrapped.view import View
+from glla.passes import Draft, Form, Forms, HostArray, Limits, Plan, texture
+from glla.passes.cache import cached_plan
+
+Array = NDArray[np.float32]
+
+
+def plan(batch: Batch, forms: Forms, limits: Limits, **options: object) -> Plan:
+    """Plan of a stack of matrices on the device.
+
+    Parameters
+    ----------
+    batch : Batch
+        Of the operation.
+    forms : tuple of Form
+        Of the stacks, of one shape but for rows and columns, with their views (`Form.view`); in C order without.
+    limits : Limits
+        Of the device.
+    **options
+        Of the operation.
+
+    Returns
+    -------
+    Plan
+        Operands by the names A, B. Results ``matrices``, wrapped, if the operation's records hold some; ``figures``,
+        and ``least_A``, ``most_A`` and so on, read back, if it has figures; ``most_upper``, the largest entry of U, if
+        its matrices are factors.
+    """
+    size = limits.texture_size
+    at_home = tuple(Form((form.count, *form.matrix)) for form in forms)
+    made = batch.plan(at_home, limits, **options)
+    draft = Draft(made.operation)
+    views = [form.view if isinstance(form.view, View) else View.of(form.shape) for form in forms]
+    slots = {name: draft.operand(name, view.storage(size)) for name, view in zip("AB", views, strict=False)}
+    raw = draft.call("records in", move.to_raw(tuple(views), size), **slots)["raw"]
+    records = draft.call("stack", made, raw=raw)["records"]
+    count, length, shape = forms[0].count, batch.length(forms), batch.matrix(forms)
+    results: dict[str, str] = {}
+    if shape != (0, 0):
+        matrices = draft.call("matrices out", move.from_raw(shape, length, size, 0, count), raw=records)["result"]
+        results["matrices"] = matrices
+    if batch.lines:
+        order = min(forms[0].matrix)
+        taken = move.from_raw((batch.lines, order), length, size, shape[0] * shape[1], count)
+        figures = draft.call("figures out", taken, raw=records)["result"]
+        results["figures"] = _read(draft, figures, "figures")
+        for number, (name, view) in enumerate(zip(slots, views, strict=True)):
+            extremes = draft.call(f"extremes of {name}", _extremes(view, number > 0, size), A=slots[name])
+            results |= {f"{end}_{name}": _read(draft, extremes[end], f"{end}_{name}") for end in ("least", "most")}
+        if batch.factors:
+            upper = draft.call("largest of U", _largest_of_upper(View.of((count, *shape)), order, size), A=matrices)
+            results["most_upper"] = _read(draft, upper["most"], "most_upper")
+    return draft.plan(results, after=made.after)
+
+
+def _read(draft: Draft, slot: str, name: str) -> str:
+    """Add the read-back of a wrapped array; give the slot of the array of the host, with the spare elements."""
+    storage = texture(draft.slots[slot])
+    target = draft.slot(f"{name} of the host", HostArray((storage.height * storage.width * storage.channels,)))
+    draft.transfer(slot, target)
+    return target
+
+
+@cached_plan
+def _extremes(a: View, of_columns: bool, texture_size: int) -> Plan:
+    """Plan of the least magnitude that is not zero, and the largest one, of each matrix: ``least`` and ``most``.
+
+    With `of_columns` of the largest magnitudes of the columns.
+    """
+    draft = Draft("extremes")
+    slot = draft.operand("A", a.storage(texture_size))
+    if of_columns:
+        slot = draft.call("columns", fold.fold(a, "max_magnitude", (-2,), texture_size), A=slot)["total"]
+        a = View.of((*a.shape[:-2], 1, a.shape[-1]))
+    most = draft.call("most", fold.fold(a, "max_magnitude", (-2, -1), texture_size), A=slot)["total"]
+    beyond = draft.call("infinity", _infinity(texture_size))["result"]
+    zero = draft.call("zero", elementwise.cast(a, "bool", texture_size), A=slot)["result"]
+    condition, one = View.of(a.shape, "bool"), View.of(())
+    plan_ = elementwise.where(condition, a, one, texture_size)
+    others = draft.call("others", plan_, C=zero, A=slot, B=beyond)["result"]
+    least = draft.call("least", fold.fold(View.of(a.shape), "min_magnitude", (-2, -1), texture_size), A=others)["total"]
+    return draft.plan({"least": least, "most": most})
+
+
+@cached_plan
+def _infinity(texture_size: int) -> Plan:
+    draft = Draft("infinity")
+    return draft.plan({"result": draw_full(draft, "result", (), np.inf, "float32", texture_size)})
+
+
+@cached_plan
+def _largest_of_upper(lu: View, order: int, texture_size: int) -> Plan:
+    """Plan of the largest magnitude on and above the diagonals of packed factors."""
+    draft = Draft("largest of U")
+    slot = draft.operand("A", lu.storage(texture_size))
+    upper = draft.call("U", move.triangle(lu, True, 0, texture_size), A=slot)["result"]
+    most = draft.call("most", fold.fold(lu, "max_magnitude", (1, 2), texture_size), A=upper)["total"]
+    return draft.plan({"most": most})
+
+
+def extremes(least: Array, most: Array, count: int) -> Array:
+    """Stand-ins of matrices that have the same extremes: one line of two elements each."""
+    return np.stack([least.reshape(-1)[:count], most.reshape(-1)[:count]], axis=1)[:, np.newaxis]

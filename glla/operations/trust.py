@@ -1,0 +1,197 @@
+"""Which factors and solutions stand: growth, small pivots, rounding errors, float32's limits.
+
+Pure functions of figures that plans have read back. The rule for pivots: one that is small beside its column, or any of
+a matrix whose inverse is large, is compared with its own rounding error, see `glla.operations.elimination.noise`.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.errors import NonFiniteError, SingularMatrixError
+from glla.operations.elimination.noise import UNIT_ROUNDOFF, rounding_errors
+from glla.operations.elimination.pivot import allowed_growth
+from glla.operations.verdict import Values
+
+Floats = NDArray[np.floating]
+Float64 = NDArray[np.float64]
+Noise = tuple[int, float, float]
+"""A pivot that may be nothing but rounding error: its place, its value, and that error."""
+
+SINGULAR = 5.0
+"""A pivot of at most this number of expected rounding errors counts as zero. Last pivots of 35 000 singular matrices
+stayed below 3.4, those of matrices of condition 10^6 above 30 (`python -m benchmarks.doubt`)."""
+
+SMALL = 2.0**-10
+"""A pivot below this part of the entries of U above it is looked at closely."""
+
+DOUBTFUL = 1.0
+"""Largest norm(inverse) u sqrt(n) max abs(U) without a close look. Singular matrices had 1.4 or more; normal ones 0.004
+at n = 512, the median of 40 (llvmpipe-llvm-15-0-6-256-bits/doubt)."""
+
+MOST_SUSPECTS = 512
+"""Most pivots that a close look compares with their rounding errors, the smallest beside their columns first; each
+takes 4 n^2 flop."""
+
+NEAR_ONE = 40
+"""Entries between 2^-40 and 2^40 need no scaling on the host: sums and quotients stay far from float32's limits."""
+
+
+# -- float32's limits -------------------------------------------------------------------------------------------------
+
+
+def near_one(a: Floats) -> bool:
+    """Tell whether all entries are zero or between 2^-`NEAR_ONE` and 2^`NEAR_ONE`, or not finite.
+
+    >>> near_one(np.array([0, -3.5, np.inf])), near_one(np.array([1e-30]))
+    (True, False)
+    """
+    sizes = np.abs(a)
+    least = np.min(sizes, initial=np.inf, where=sizes > 0)
+    most = np.max(sizes, initial=0.0, where=sizes < np.inf)
+    return bool(least >= 2.0**-NEAR_ONE and most <= 2.0**NEAR_ONE)
+
+
+def size_near_one(size: float) -> bool:
+    """As `near_one`, of a largest entry.
+
+    >>> size_near_one(0.0), size_near_one(1e30)
+    (True, False)
+    """
+    return size == 0 or 2.0**-NEAR_ONE <= size <= 2.0**NEAR_ONE
+
+
+def largest_near_one(a: Floats) -> bool:
+    """As `near_one`, of the largest entry of each column of each matrix alone.
+
+    >>> largest_near_one(np.array([[1e-30, 1e30], [1.0, 2.0]]))
+    False
+    """
+    return near_one(np.maximum(np.max(a, axis=-2, initial=0.0), -np.min(a, axis=-2, initial=0.0)))
+
+
+def finite(values: Values, name: str) -> bool:
+    """Tell whether an operand is finite; of one on the device the plan has read back the largest entry."""
+    value = values[name]
+    return bool(np.isfinite(value if isinstance(value, np.ndarray) else values[f"largest_{name}"]).all())
+
+
+# -- figures of factors -----------------------------------------------------------------------------------------------
+
+
+def pairs(texels: NDArray[Any], count: int) -> NDArray[Any]:
+    """The first two channels of a line of texels, one after the other: an element for each row, or column."""
+    return texels.reshape(-1, 4)[:, :2].reshape(-1)[:count]
+
+
+def of_diagonal(texels: NDArray[Any], n: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """U's diagonal, and the largest magnitude in U's columns, as texels hold them."""
+    rows = texels.reshape(-1, 4)
+    return rows[:, :2].reshape(-1)[:n].copy(), rows[:, 2:].reshape(-1)[:n].copy()
+
+
+def growth(u: Floats, largest: Floats, scale: float) -> float:
+    """Largest entry of U beside `scale`, that of the matrix; infinite if the factors are not finite."""
+    most = float(np.max(largest, initial=0.0))
+    if not (np.isfinite(u).all() and np.isfinite(most)):
+        return inf
+    return most / scale if scale > 0 else 0.0
+
+
+def grew(growth: float, order: int) -> bool:
+    """Whether the entries grew more than those of random matrices do."""
+    return not growth <= allowed_growth(order)
+
+
+def in_bounds(values: Values, n: int) -> bool:
+    """Tell whether the factors of A kept their entries in bounds, and so did the exponents of A's scaling, if any."""
+    u, largest = of_diagonal(values["diagonal"], n)
+    scales = [values[f"{line}_exponents_read"] for line in ("row", "column") if f"{line}_exponents_read" in values]
+    if scales:
+        size, near = 1.0, max(np.max(np.abs(pairs(scale, n))) for scale in scales) <= NEAR_ONE
+    else:
+        a = values["A"]
+        size = float(np.max(np.abs(a)) if isinstance(a, np.ndarray) else values["largest_A"].flat[0])
+        near = size_near_one(size)
+    return bool(near) and not grew(growth(u, largest, size), n)
+
+
+def overflow(function: str) -> NonFiniteError:
+    """Error for factors of finite matrices that are not finite."""
+    return NonFiniteError(
+        f"{function}: the factors do not fit float32, their entries grow; equilibrate the matrix, or use numpy.linalg"
+    )
+
+
+# -- pivots that may be rounding errors -------------------------------------------------------------------------------
+
+
+def some_small(u: Floats, largest: Floats) -> bool:
+    """Whether a pivot is small beside its column, or no number."""
+    return not (np.abs(u) > SMALL * largest).all()
+
+
+@np.errstate(all="ignore")
+def norm_of_probes(solutions: Floats) -> float:
+    """Estimate of the Frobenius norm of an inverse, from the solutions for `glla.operations.factors.probes`.
+
+    Infinite where a solution is not finite.
+    """
+    norm = np.sqrt(np.sum(np.square(solutions.astype(np.float64))) / solutions.shape[1])
+    return float(norm) if np.isfinite(norm) else inf
+
+
+def inverse_is_large(inverse_norm: Any, largest: Floats, doubtful: float = DOUBTFUL) -> Any:
+    """Whether the inverse is so large that any pivot may be a rounding error; of a stack, for each matrix."""
+    return ~(inverse_norm * UNIT_ROUNDOFF * np.sqrt(largest.shape[-1]) * np.max(largest, axis=-1) <= doubtful)
+
+
+def suspects(u: Floats, largest: Floats) -> NDArray[np.intp]:
+    """Places of the pivots that a close look compares with their rounding errors; none where one of them is zero."""
+    places = np.flatnonzero(np.isfinite(u))
+    if not u.all():
+        return places[:0]
+    if len(places) > MOST_SUSPECTS:
+        sizes = np.abs(u[places]) / largest[places]
+        places = np.sort(places[np.argsort(sizes, kind="stable")[:MOST_SUSPECTS]])
+    return places
+
+
+def errors_of_suspects(lu: NDArray[np.float32], diagonal: NDArray[Any]) -> tuple[Float64]:
+    """Rounding errors of the `suspects` among the pivots of packed factors: the work of a close look."""
+    return (rounding_errors(lu, suspects(*of_diagonal(diagonal, len(lu)))),)
+
+
+def zero_pivot(u: Floats) -> Noise | None:
+    """The first pivot that is zero."""
+    zeros = np.flatnonzero(u == 0)
+    return (int(zeros[0]), 0.0, 0.0) if len(zeros) else None
+
+
+def first_noise(u: Floats, largest: Floats, errors: Floats, margin: float = 1.0) -> Noise | None:
+    """The first of the `suspects` that is at most `margin` times `SINGULAR` of its rounding errors."""
+    places, error = suspects(u, largest), margin * SINGULAR * errors
+    bad = np.flatnonzero(~(np.abs(u[places]) > error))
+    return (int(places[bad[0]]), float(u[places[bad[0]]]), float(error[bad[0]])) if len(bad) else None
+
+
+def singular(function: str, order: int, noise: Noise, member: str = "") -> SingularMatrixError:
+    """Error for a pivot that is zero, or nothing but rounding error."""
+    place, value, error = noise
+    return SingularMatrixError(
+        f"{function}: Singular matrix{member}: pivot {place} of {order} is {value:.3g}, which may all be rounding "
+        f"error (up to {error:.3g}); remove dependent rows or columns, or find them with rref"
+    )
+
+
+def member_of_stack(index: tuple[int, ...]) -> str:
+    """Words for a message: which matrix of a stack is meant; none if there is no stack.
+
+    >>> member_of_stack((2, 1)), member_of_stack(())
+    (' at index (2, 1) of the stack', '')
+    """
+    return f" at index ({', '.join(map(str, index))}) of the stack" if index else ""

@@ -1,0 +1,56 @@
+"""What comes after a plan has run: it is done, an error is to be raised, or another plan comes.
+
+An operation's `settle` decides it from what the plan has read back. It is a pure function of arrays: it can be asked
+without a device. `glla.linalg.walk` runs the plans and asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from glla.errors import GllaError
+from glla.passes import Forms
+
+Values = Mapping[str, Any]
+"""What is known in a call: its operands and options, and the results of its plans so far, by name."""
+
+
+@dataclass(frozen=True)
+class Done:
+    """It is done.
+
+    Attributes
+    ----------
+    values : mapping
+        What was found on the host, beside the results of the plans.
+    warning : Warning or None
+        What the user is warned of.
+    """
+
+    values: Values = field(default_factory=dict)
+    warning: Warning | None = None
+
+
+@dataclass(frozen=True)
+class Go:
+    """Another plan comes.
+
+    Attributes
+    ----------
+    stage : str
+        Its name in `Plan.after`.
+    values : mapping
+        Values for it, and for the decisions behind it.
+    """
+
+    stage: str
+    values: Values = field(default_factory=dict)
+
+
+Verdict = Done | Go | GllaError
+"""What `settle` gives."""
+
+Settle = Callable[[Forms, str, Values], Verdict]
+"""(forms of the operands, name of the stage that has run, "" for the plan of the call, values) -> verdict."""

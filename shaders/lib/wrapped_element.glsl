@@ -1,0 +1,22 @@
+// Single elements of the wrapped layout: element i is channel i % 4 of texel i / 4, texel t stands at (t % width, t / width).
+
+ivec2 place_of(int t, int width) {
+    int y = t / width;
+    return ivec2(t - y * width, y);
+}
+
+vec4 texel_of(sampler2D A, int t) {
+    return texelFetch(A, place_of(t, textureSize(A, 0).x), 0);
+}
+
+ivec4 texel_of(isampler2D A, int t) {
+    return texelFetch(A, place_of(t, textureSize(A, 0).x), 0);
+}
+
+float element_of(sampler2D A, int i) {
+    return texel_of(A, i >> 2)[i & 3];
+}
+
+int element_of(isampler2D A, int i) {
+    return texel_of(A, i >> 2)[i & 3];
+}

@@ -1,0 +1,49 @@
+// result[i] = start + i step, or a number on a diagonal and zero elsewhere.
+//
+// A fragment computes four elements. Up to `middle` they are counted from the start, from there on from the last element
+// backwards, so that both ends are exact. Rows and columns of a diagonal: those of the last two dimensions.
+// result  wrapped
+// Cost per fragment: none.
+
+#ifndef DIAGONAL
+#define DIAGONAL 0  // a sequence (0), or a diagonal (1)
+#endif
+#ifndef RESULT_INTEGER
+#define RESULT_INTEGER 0  // the result holds integers (0, 1)
+#endif
+
+#include "lib/wrapped.glsl"
+
+#if RESULT_INTEGER
+layout(location = 0) out ivec4 result;
+#define RESULT ivec4
+#define ELEMENT int
+uniform ivec3 ends;  // first element, last element, step
+#else
+layout(location = 0) out vec4 result;
+#define RESULT vec4
+#define ELEMENT float
+uniform vec3 ends;
+#endif
+#if DIAGONAL
+uniform ivec3 diagonal;  // rows, columns, and which diagonal: 0 for the main one, more to the right
+#else
+uniform int middle;
+#endif
+
+ELEMENT element(int i) {
+#if DIAGONAL
+    int row = i / diagonal.y;
+    int column = i - row * diagonal.y;
+    return column - row % diagonal.x == diagonal.z ? ends.x : ELEMENT(0);
+#else
+    return i < middle ? ends.x + ELEMENT(i) * ends.z : ends.y - ELEMENT(extent.x - 1 - i) * ends.z;
+#endif
+}
+
+void main() {
+    result = RESULT(0);
+    if (is_spare()) return;
+    ivec4 own = own_elements();
+    result = without_spare(RESULT(element(own.x), element(own.y), element(own.z), element(own.w)));
+}

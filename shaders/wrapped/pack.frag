@@ -1,0 +1,33 @@
+// packed[i, j] = A[i, j]: from the wrapped layout to the packed one.
+//
+// A fragment computes one 2x2 block. A may have any strides, so a transpose costs nothing.
+// A   wrapped, (stride of rows, stride of columns, offset); integers become floats      packed   rows x columns
+// Cost per fragment: 4 fetches.
+
+#ifndef INTEGER
+#define INTEGER 0  // A holds integers (0, 1)
+#endif
+
+#include "lib/packed.glsl"
+#include "lib/wrapped_element.glsl"
+
+#if INTEGER
+uniform isampler2D A;
+#else
+uniform sampler2D A;
+#endif
+uniform ivec3 A_view;
+uniform ivec2 shape;  // rows and columns
+
+layout(location = 0) out vec4 packed_block;
+
+float entry(int i, int j) {
+    return i < shape.x && j < shape.y ? float(element_of(A, i * A_view.x + j * A_view.y + A_view.z)) : 0.0;
+}
+
+void main() {
+    ivec2 texel = ivec2(gl_FragCoord.xy);
+    int i = 2 * texel.y;
+    int j = 2 * texel.x;
+    packed_block = vec4(entry(i, j), entry(i, j + 1), entry(i + 1, j), entry(i + 1, j + 1));
+}

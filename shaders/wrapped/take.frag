@@ -1,0 +1,39 @@
+// result[i] = A[i, but along one dimension the index I[i]].
+//
+// A fragment computes four elements. A negative index counts from the end; one that is out of range stops there.
+// A, I    wrapped, seen over the result; A does not move along the dimension that is indexed
+// result  wrapped
+// Cost per fragment: 8 fetches.
+
+#ifndef INTEGER
+#define INTEGER 0  // elements are integers (0, 1)
+#endif
+#ifndef RANK
+#define RANK 2
+#endif
+
+#include "lib/wrapped.glsl"
+
+uniform isampler2D I;
+#if INTEGER
+uniform isampler2D A;
+layout(location = 0) out ivec4 result;
+#define TEXEL ivec4
+#else
+uniform sampler2D A;
+layout(location = 0) out vec4 result;
+#define TEXEL vec4
+#endif
+uniform int A_view[VIEW];
+uniform int I_view[VIEW];
+uniform ivec2 along;  // length of the dimension that is indexed, and stride
+
+void main() {
+    result = TEXEL(0);
+    if (is_spare()) return;
+    locate_own();
+    ivec4 index = seen(I, I_view);
+    index += along.x * ivec4(lessThan(index, ivec4(0)));
+    index = clamp(index, 0, along.x - 1);
+    result = without_spare(elements_of(A, places(A_view) + index * along.y));
+}

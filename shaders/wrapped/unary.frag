@@ -1,0 +1,56 @@
+// A function of an array, element by element: result[i] = f(A[i]).
+//
+// A fragment computes four elements. f is one of the functions that are included (OPERATION); `positive` copies, and so
+// writes a view out.
+// A   wrapped, seen as lib/wrapped.glsl says      result   wrapped
+// Cost per fragment: 1 fetch (RANK > 0: 4).
+
+#ifndef OPERATION
+#define OPERATION positive_of  // name of the function
+#endif
+#ifndef INTEGER
+#define INTEGER 0  // A holds integers (0, 1)
+#endif
+#ifndef FAMILY
+#define FAMILY 0  // f is one of lib/integers.glsl or lib/floats.glsl (0), of trigonometric.glsl (1), hyperbolic.glsl (2)
+#endif
+#ifndef RESULT_INTEGER
+#define RESULT_INTEGER 0  // the result does (0, 1)
+#endif
+
+#include "lib/wrapped.glsl"
+#if INTEGER
+#include "lib/integers.glsl"
+#else
+#include "lib/floats.glsl"
+#endif
+#if FAMILY == 1
+#include "lib/trigonometric.glsl"
+#elif FAMILY == 2
+#include "lib/hyperbolic.glsl"
+#endif
+
+#if INTEGER
+uniform isampler2D A;
+#define TEXEL ivec4
+#else
+uniform sampler2D A;
+#define TEXEL vec4
+#endif
+uniform int A_view[VIEW];
+
+#if RESULT_INTEGER
+layout(location = 0) out ivec4 result;
+#define RESULT ivec4
+#else
+layout(location = 0) out vec4 result;
+#define RESULT vec4
+#endif
+
+void main() {
+    result = RESULT(0);
+    if (is_spare()) return;
+    locate_own();
+    TEXEL a = seen(A, A_view);
+    result = without_spare(RESULT(OPERATION(a.r), OPERATION(a.g), OPERATION(a.b), OPERATION(a.a)));
+}

@@ -1,0 +1,290 @@
+"""Devices by name: what ``device=`` takes, and that all functions take it."""
+
+import gc
+import inspect
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import glla
+from glla import array_api, lab, registry
+from glla.errors import ContextError, DeviceMismatchError, OptionError, OptionTypeError
+from glla.gl import default, named_device
+from glla.lab import comparison, pivoting
+from glla.operations import OPERATIONS
+from glla.passes import Plan
+
+A = np.float32([[4, 1], [1, 3]])
+PUBLIC = [name for name in registry.PUBLIC if name in glla.__all__]
+
+
+@pytest.fixture
+def elsewhere() -> Callable[[Callable[[], Any]], Any]:
+    """Run a function in a fresh thread, whose devices are released, and give what it gave or raise what it raised."""
+
+    def run(function):
+        outcome = []
+
+        def body():
+            try:
+                outcome.append((function(), None))
+            except BaseException as error:
+                outcome.append((None, error))
+            finally:
+                for device in list(default._known()):
+                    if not device.released:
+                        device.release()
+
+        thread = threading.Thread(target=body)
+        thread.start()
+        thread.join()
+        gc.collect()
+        value, error = outcome[0]
+        if error is not None:
+            raise error
+        return value
+
+    return run
+
+
+@pytest.fixture
+def software(device):
+    if not device.info.software:
+        pytest.skip("the default device is no software rasteriser")
+    return device
+
+
+# One for each name ---------------------------------------------------------------------------------------------------
+
+
+def test_names_of_the_default_device_are_the_default_device(software):
+    index = int(software.info.backend.split()[2])
+    for name in ("software", "Software ", index, str(index), np.int64(index), software, None):
+        assert named_device("f", name) is software
+
+
+def test_the_default_device_is_one_that_was_named_before(software, elsewhere):
+    def names():
+        named = named_device("f", "software")
+        return named is glla.default_device(), named is named_device("f", 0), named is software
+
+    assert elsewhere(names) == (True, True, False)
+
+
+def test_an_index_first_and_then_the_kind(software, elsewhere):
+    def names():
+        return named_device("f", 0) is named_device("f", "software") is glla.default_device()
+
+    assert elsewhere(names)
+
+
+def test_a_released_one_is_made_anew(software, elsewhere):
+    def names():
+        first = named_device("f", "software")
+        first.release()
+        second = named_device("f", "software")
+        return first is second, second.released, glla.matmul(A, A, device="software").tolist()
+
+    assert elsewhere(names) == (False, False, (A @ A).tolist())
+
+
+def test_a_second_context_of_the_same_kind_leaves_the_first_one_current(software, elsewhere):
+    def products():
+        named = named_device("f", 0)
+        stored = glla.asarray(A, "software")
+        assert glla.default_device() is named  # opens one, and lets it go
+        return (stored @ stored).numpy().tolist(), stored.device is named
+
+    assert elsewhere(products) == ((A @ A).tolist(), True)
+
+
+def test_the_environment_wins(software, elsewhere, monkeypatch):
+    monkeypatch.setenv("GLLA_DEVICE", "software")
+    assert elsewhere(lambda: named_device("f", "hardware").info.software)
+
+
+@pytest.mark.mesa
+def test_hardware_where_there_is_none(software):
+    if not all(one.software for one in glla.list_egl_devices()):
+        pytest.skip("there is hardware")
+    for call in (
+        lambda: glla.matmul(A, A, device="hardware"),
+        lambda: glla.plan("matmul", A, A, device="hardware"),
+        lambda: glla.coprocessor(device="hardware"),
+    ):
+        with pytest.raises(ContextError, match="none of them is hardware"):
+            call()
+
+
+# What is none --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("wrong", ["gpu", "", "-1", "1.0", "0x0", -1, 99, "99", np.int64(-1), True, 1.0, b"0", [], {}])
+def test_what_is_no_device(wrong):
+    kind = OptionError if isinstance(wrong, (str, int, np.integer)) and wrong is not True else OptionTypeError
+    listed = ", ".join(str(one.index) for one in glla.list_egl_devices())
+    with pytest.raises(OptionError) as caught:
+        named_device("f", wrong)
+    assert type(caught.value) is kind
+    assert str(caught.value) == (
+        f"f: device must be a glla.Device, 'software', 'hardware' or an index of `glla info` ({listed}), got {wrong!r}"
+    )
+
+
+def test_true_is_not_the_index_that_it_equals(monkeypatch):
+    monkeypatch.setattr(default._local, "named", {1: glla.default_device()}, raising=False)
+    assert named_device("f", 1) is glla.default_device()
+    with pytest.raises(OptionTypeError):
+        named_device("f", True)
+
+
+# Every function ------------------------------------------------------------------------------------------------------
+
+
+def arguments(name):
+    """Arguments of a public function, that it takes as arrays and as matrices."""
+    more = {"matmul": (A, A), "solve": (A, A), "lu_solve": ((A, np.int32([0, 1])), A)}
+    return more.get(name, (A,))
+
+
+class Later:
+    """Stands for a matrix that is made when the test runs."""
+
+
+def with_devices():
+    """Each function of glla that has the option ``device``, with arguments that suit it."""
+    for name in PUBLIC:
+        yield name, getattr(glla, name), arguments(name)
+    for name in OPERATIONS:
+        operands = OPERATIONS[name].example(4, np.random.default_rng(1))
+        yield f"plan {name}", glla.plan, (name, *operands)
+        yield f"explain {name}", glla.explain, (name, *operands)
+    yield from [("asarray", glla.asarray, (A,)), ("from_dlpack", glla.from_dlpack, (A,))]
+    yield "run", glla.run, (Plan("nothing", {}, (), {}, ()),)
+    yield from [("trace", glla.trace, ()), ("pluq", pivoting.pluq, (A,))]
+    matrix = Later()
+    first = {
+        **dict.fromkeys(("full_like", "zeros_like", "ones_like", "empty_like", "asarray", "from_dlpack"), (matrix,)),
+        **dict.fromkeys(("zeros", "ones", "empty", "full"), ((2, 2),)),
+        "astype": (matrix, np.float32),
+        "eye": (2,),
+        "arange": (3,),
+        "linspace": (0.0, 1.0, 3),
+    }
+    for name in sorted(vars(array_api)):
+        function = getattr(array_api, name)
+        if inspect.isfunction(function) and "device" in inspect.signature(function).parameters:
+            assert name in first, f"array_api.{name} has a device; give it arguments here"
+            yield f"array_api.{name}", function, (*first[name], *([7.0] if name.startswith("full") else []))
+
+
+CALLS = {name: call for name, *call in with_devices()}
+
+
+def test_all_functions_with_a_device_are_here():
+    """Whatever has the option is called below: a new function cannot be forgotten."""
+    facade = {name for name in glla.__all__ if inspect.isfunction(getattr(glla, name, None))}
+    having = {name for name in facade if "device" in inspect.signature(getattr(glla, name)).parameters}
+    assert having - {"plan", "explain", "coprocessor"} <= CALLS.keys()
+    assert set(PUBLIC) <= having
+    assert len(PUBLIC) >= 11
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_function_takes_a_name(name, software):
+    function, operands = CALLS[name]
+    operands = [glla.asarray(A) if isinstance(one, Later) else one for one in operands]
+    result = function(*operands, device="software")
+    if isinstance(result, glla.Matrix):
+        assert result.device is software
+    expected = function(*operands, device=software)
+    if isinstance(result, np.ndarray):
+        assert (result == expected).all()
+    with pytest.raises(OptionError, match=r"^\w+: device must be a glla\.Device, 'software', .*, got 'gpu'$"):
+        function(*operands, device="gpu")
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_a_function_of_matrices_takes_the_name_of_their_device(name, software):
+    operands = [value if isinstance(value, tuple) else glla.asarray(value) for value in arguments(name)]
+    if name == "lu_solve":
+        operands[0] = glla.lu_factor(operands[1])
+    getattr(glla, name)(*operands, device="software")
+    with pytest.raises(OptionError, match=r"got 'gpu'$"):
+        getattr(glla, name)(*operands, device="gpu")
+
+
+def test_matrices_of_another_device_are_refused(software):
+    with glla.Device(software=True) as other:
+        matrix = glla.asarray(A, other)
+        with pytest.raises(DeviceMismatchError, match=r"^matmul: "):
+            glla.matmul(matrix, A, device="software")
+        with pytest.raises(DeviceMismatchError, match=r"^asarray: "):
+            glla.asarray(matrix, "software")
+        moved = matrix.to_device("software")
+        assert moved.device is software
+        assert moved.to_device("software") is moved
+        assert (moved.numpy() == A).all()
+        del matrix
+    with pytest.raises(OptionError, match=r"^to_device: device must be .* got 'cpu'$"):
+        moved.to_device("cpu")
+
+
+def test_tune_and_compare_and_the_study_take_a_name(software):
+    assert lab.tune(["triangular"], [4], device="software")
+    experiment = comparison.Experiment("matmul", device="software")
+    assert experiment.device is software
+    with pytest.raises(OptionError, match=r"^compare: device must be .* got 'gpu'$"):
+        lab.compare("matmul", device="gpu")
+    for study in (lab.tune, pivoting.pivoting_study):
+        with pytest.raises(OptionError, match=r"^\w+: device must be .* got 'gpu'$"):
+            study(device="gpu")
+
+
+def test_a_trace_of_one_device(software):
+    with glla.Device(software=True) as other, glla.trace(device="software") as traced:
+        glla.matmul(A, A, device=other)
+        assert not traced.passes
+        product = glla.matmul(A, A)
+        there = glla.matmul(glla.asarray(A, other), A)
+        assert (there.numpy() == product).all()
+        del there
+    assert {one.operation for one in traced.passes} == {"stack[matmul]"}
+    assert {one.run for one in traced.passes} == {0}
+
+
+def test_a_coprocessor_takes_a_name(software):
+    with glla.coprocessor(device="software") as gpu:
+        assert gpu.info.software
+        assert (gpu.matmul(A, A).result() == A @ A).all()
+        assert gpu.submit(lambda: glla.asarray(A, "software").device is glla.default_device()).result()
+        with pytest.raises(OptionError, match=r"^hybrid\.map: device is of its own coprocessor, got 'software'"):
+            glla.hybrid.map("inv", [A], gpu=gpu, device="software")
+    with glla.hybrid.map("inv", [A], device="software", ratio=0) as stream:
+        assert np.allclose(next(stream) @ A, np.eye(2), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"device": "gpu"}, r"^coprocessor: device must be 'software', 'hardware' or an index .*, got 'gpu'$"),
+        (
+            {"device": "0", "index": 0},
+            r"^coprocessor: device stands for index and software, .*; leave one of them out$",
+        ),
+        ({"device": 0, "software": False}, r"^coprocessor: device stands for index and software, got device 0"),
+    ],
+)
+def test_a_coprocessor_refuses_others(options, text):
+    with pytest.raises(OptionError, match=text):
+        glla.coprocessor(**options)
+
+
+def test_a_coprocessor_makes_its_own():
+    with pytest.raises(
+        OptionError, match=r"^coprocessor: device must be .*; the coprocessor makes one in its own thread$"
+    ):
+        glla.coprocessor(device=glla.default_device())

@@ -1,0 +1,657 @@
+"""Arrays of any number of dimensions and every type, beside NumPy's: indices, assignment, broadcasting, reductions."""
+
+import copy
+import operator
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import glla
+from glla import testing
+from glla.errors import DTypeError, IndexingError, LimitError, ShapeError
+
+few = settings(max_examples=20, deadline=None, derandomize=True)
+many = settings(max_examples=1500, deadline=None)
+
+DTYPES = ("float32", "int32", "bool")
+VALUES = {
+    "float32": np.float32([0, -0.0, 1, -1, 2.5, -3, 1e30, np.inf, -np.inf, np.nan]),
+    "int32": np.int32([0, 1, -1, 2, -3, 70000, 2**31 - 1, -(2**31)]),
+    "bool": np.array([False, True]),
+}
+SHAPES = hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=5)
+
+
+def array(rng, shape, dtype):
+    return rng.choice(VALUES[dtype], shape)
+
+
+@st.composite
+def an_array(draw, shapes=SHAPES, dtypes=DTYPES):
+    """An array of the host, and the same as an Array: as it is, or a view that lies otherwise."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    a = array(rng, draw(shapes), draw(st.sampled_from(dtypes)))
+    return a, lying(a, draw(st.integers(0, 4)), rng)
+
+
+def lying(a, how, rng):
+    """The same elements in a texture in C order, transposed, reversed, cut out of more, or spread from fewer."""
+    A = glla.asarray(a, dtype=a.dtype, check_finite=False)
+    if how == 1:
+        A = glla.asarray(a.T.copy(), dtype=a.dtype, check_finite=False).T
+    elif how == 2 and a.ndim:
+        A = glla.asarray(np.flip(a).copy(), dtype=a.dtype, check_finite=False)[(slice(None, None, -1),) * a.ndim]
+    elif how == 3 and a.ndim:
+        more = np.repeat(a, 2, axis=0)
+        A = glla.asarray(more, dtype=a.dtype, check_finite=False)[::2]
+    elif how == 4 and a.ndim and a.shape[0] > 1:
+        a[...] = a[:1]
+        A = glla.asarray(a[:1].copy(), dtype=a.dtype, check_finite=False)
+        A = np.broadcast_to(A, a.shape)
+    return A
+
+
+def same(A, expected):
+    """The same shape, type and elements, signs of zeros too."""
+    assert isinstance(A, glla.Array)
+    expected = np.asarray(expected)
+    result = A.numpy()
+    assert (A.shape, A.dtype, result.shape, result.dtype) == (
+        expected.shape,
+        expected.dtype,
+        expected.shape,
+        expected.dtype,
+    )
+    np.testing.assert_array_equal(result, expected)
+    if expected.dtype.kind == "f":
+        known = ~np.isnan(expected)
+        np.testing.assert_array_equal(np.signbit(result[known]), np.signbit(expected[known]))
+
+
+@st.composite
+def indices(draw, shape):
+    """Basic indices, masks, arrays of integers, and mixtures of them."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    kind = draw(st.sampled_from(["basic", "mask", "row mask", "integers", "mixed"]))
+    if kind == "mask":
+        return rng.random(shape) < 0.5
+    if not shape or kind == "basic":
+        return draw(hnp.basic_indices(shape, allow_newaxis=True, allow_ellipsis=True, max_dims=6))
+    if kind == "row mask":
+        return rng.random(shape[0]) < 0.5
+    count = draw(hnp.array_shapes(min_dims=0, max_dims=2, min_side=0, max_side=3))
+    chosen = [rng.integers(-length, length, count) if length else np.zeros((0,), int) for length in shape]
+    if kind == "integers":
+        return tuple(chosen[: draw(st.integers(1, len(shape)))])
+    parts = [draw(st.sampled_from([one, slice(None, None, -1), slice(1, None)])) for one in chosen]
+    return (*parts[:-1], ..., parts[-1]) if draw(st.booleans()) else tuple(parts)
+
+
+def tried(function, *arguments):
+    """A result, or that there is none."""
+    try:
+        return function(*arguments)
+    except (IndexError, ValueError):
+        return None
+
+
+@st.composite
+def indexed(draw):
+    a, A = draw(an_array())
+    return a, A, draw(indices(a.shape))
+
+
+def check_index(case):
+    a, A, index = case
+    expected = tried(operator.getitem, a, index)
+    if expected is None:
+        with pytest.raises(IndexingError):
+            A[index]
+        return
+    same(A[index], expected)
+    same(A, a)
+
+
+def check_assignment(case):
+    a, A, index, kind, seed = case
+    block = tried(operator.getitem, a, index)
+    if block is None:
+        with pytest.raises(IndexingError):
+            A[index] = 1
+        return
+    rng = np.random.default_rng(seed)
+    if kind == "number":
+        value = rng.choice(VALUES[str(a.dtype)]).item()
+    else:
+        shape = np.shape(block)
+        shape = tuple(1 if rng.random() < 0.3 else length for length in shape)[int(rng.integers(len(shape) + 1)) :]
+        value = array(rng, shape, str(a.dtype))
+    before, turned = A.copy(), A.T
+    kept = a.copy()
+    if len({*np.ravel(np.arange(a.size).reshape(a.shape)[index])}) == np.size(block):  # else the order decides
+        expected = a.copy()
+        expected[index] = value
+        A[index] = lying(value, 0, rng) if kind == "array" else value
+        same(A, expected)
+    same(before, kept)
+    same(turned, kept.T)
+
+
+@st.composite
+def assigned(draw):
+    a, A, index = draw(indexed())
+    return a, A, index, draw(st.sampled_from(["number", "host", "array"])), draw(st.integers(0, 2**32))
+
+
+@few
+@given(indexed())
+def test_indices_are_numpys(case):
+    check_index(case)
+
+
+@few
+@given(assigned())
+def test_assignments_are_numpys(case):
+    check_assignment(case)
+
+
+# Element by element ------------------------------------------------------------------------------------------------
+
+ARITHMETIC = [operator.add, operator.sub, operator.mul]
+COMPARISONS = [operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge]
+BITS = [operator.and_, operator.or_, operator.xor]
+
+
+def common(*dtypes):
+    """The type that an Array has in place of NumPy's."""
+    return "float32" if "float32" in dtypes else "int32" if "int32" in dtypes else "bool"
+
+
+@st.composite
+def two(draw):
+    """Two arrays that broadcast, of any types."""
+    shapes = draw(hnp.mutually_broadcastable_shapes(num_shapes=2, min_dims=0, max_dims=4, min_side=0, max_side=4))
+    return [draw(an_array(st.just(shape))) for shape in shapes.input_shapes]
+
+
+def check_two(case):
+    (a, A), (b, B) = case
+    dtype = common(str(a.dtype), str(b.dtype))
+    left, right = a.astype(dtype), b.astype(dtype)
+    with np.errstate(all="ignore"):
+        for apply in COMPARISONS:
+            same(apply(A, B), apply(left, right))
+        if dtype == "bool":
+            left, right = left.astype(np.int32), right.astype(np.int32)
+        for apply in ARITHMETIC:
+            same(apply(A, B), apply(left, right))
+            if isinstance(A, glla.Array):
+                same(apply(A, b), apply(left, right))
+                same(apply(a, B), apply(left, right))
+    if dtype != "float32":
+        for apply in BITS:
+            same(apply(A, B), apply(a.astype(dtype), b.astype(dtype)))
+    same(np.where(A, A, B), np.where(a, a.astype(dtype), b.astype(dtype)))
+
+
+@few
+@given(two())
+def test_operators_are_numpys(case):
+    check_two(case)
+
+
+NUMBERS = [bool, int, float, np.bool_, np.int8, np.uint8, np.int16, np.uint32, np.int64, np.uint64, np.float16,
+           np.float32, np.float64, np.longdouble, np.array]  # fmt: skip
+
+
+@pytest.mark.parametrize("make", NUMBERS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_numbers_of_every_type(make, dtype):
+    a = np.array([0, 1, 1, 0], dtype)
+    A = glla.asarray(a, dtype=dtype)
+    number = make(1)
+    kind = np.asarray(number).dtype.kind
+    expected = {"b": "int32", "i": "int32", "u": "int32", "f": "float32"}[kind] if dtype != "float32" else "float32"
+    for apply in (*ARITHMETIC, lambda x, y: x == y):
+        wide = apply(a.astype(np.float64), np.float64(1))
+        result = apply(A, number)
+        same(result, wide if wide.dtype == bool else wide.astype(expected))
+        swapped = apply(np.float64(1), a.astype(np.float64))
+        same(apply(number, A), swapped if swapped.dtype == bool else swapped.astype(expected))
+
+
+@pytest.mark.parametrize("number", [2**31, -(2**31) - 1, 2**63, 10**30, np.uint64(2**64 - 1), np.int64(2**40)])
+def test_integers_that_do_not_fit_become_floats(number):
+    A = glla.asarray([1, 2], dtype="int32")
+    same(A + number, np.float32([1, 2]) + np.float32(number))
+    assert (number > A).all().item() == (number > 0)
+    with pytest.raises(DTypeError, match=r"^add: the result is float32 and does not fit in place of int32$"):
+        A += number
+    with pytest.raises(DTypeError):
+        glla.asarray([number], dtype="int32")
+
+
+def test_integers_wrap_around():
+    a = np.int32([2**31 - 1, -(2**31), 46341, -7, 7])
+    A = glla.asarray(a, dtype="int32")
+    with np.errstate(all="ignore"):
+        for apply in ARITHMETIC:
+            same(apply(A, A), apply(a, a))
+        same(-A, -a)
+        same(abs(A), np.abs(a))
+        same(A**3, a**3)
+    for b in (2, -2, 3, -3, 2**31 - 1, -(2**31)):
+        b = np.int32(b)
+        if b != -1:
+            same(A // b, a // b)
+            same(A % b, a % b)
+    for shift in (0, 1, 31):
+        same(A << shift, a << shift)
+        same(A >> shift, a >> shift)
+    same(~A, ~a)
+    assert (A / A).dtype == np.float32
+    assert A.sum().item() == a.sum(dtype=np.int32)
+
+
+def test_arithmetic_of_bool_counts():
+    a, b = np.array([False, True, True]), np.array([True, True, False])
+    A, B = glla.asarray(a, dtype=bool), glla.asarray(b, dtype=bool)
+    same(A + B, a.astype(np.int32) + b)
+    same(A - B, a.astype(np.int32) - b)
+    same(A * B, (a & b).astype(np.int32))
+    same(A @ B, np.int32(1))
+    same(A | B, a | b)
+    same(A ^ True, ~a)
+    same(~A, ~a)
+    same(A.sum(), np.int32(2))
+    same(A.cumsum(), np.int32([0, 1, 2]))
+    same(A.mean(), np.float32(np.float32(2) / np.float32(3)))
+    same(np.maximum(A, B), a | b)
+    same(A < B, a < b)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("other", DTYPES)
+@pytest.mark.parametrize(
+    "apply", [operator.iadd, operator.imul, operator.itruediv, operator.iand], ids=lambda f: f.__name__
+)
+def test_in_place_keeps_the_type(apply, other, dtype):
+    a, b = np.array([1, 0, 1], dtype), np.array([1, 1, 1], other)
+    A, B = (glla.asarray(one, dtype=one.dtype) for one in (a, b))
+    if apply is operator.iand and "float32" in (dtype, other):
+        with pytest.raises(DTypeError, match=r"^bitwise_and: operands must be int32 or bool"):
+            apply(A, B)
+    else:
+        made = "float32" if apply is operator.itruediv else common(dtype, other)
+        made = "int32" if made == "bool" and apply is not operator.iand else made
+        if DTYPES[::-1].index(made) > DTYPES[::-1].index(dtype):
+            with pytest.raises(DTypeError, match=f"the result is {made} and does not fit in place of {dtype}"):
+                apply(A, B)
+        else:
+            name = A
+            A = apply(A, B)
+            assert A is name
+            same(A, np.float32([2, 1, 2] if apply is operator.iadd else [1, 0, 1]).astype(dtype))
+            return
+    same(A, a)
+
+
+# Reductions and orders ---------------------------------------------------------------------------------------------
+
+
+@st.composite
+def reduced(draw):
+    a, A = draw(an_array())
+    axes = draw(st.none() | (hnp.valid_tuple_axes(a.ndim, min_size=1) if a.ndim else st.none()))
+    axes = axes[0] if axes is not None and len(axes) == 1 else axes
+    return a, A, axes, draw(st.booleans())
+
+
+def check_reductions(case):
+    a, A, axes, keep = case
+    options = {"axis": axes, "keepdims": keep}
+    same(A.any(**options), a.any(**options))
+    same(A.all(**options), a.all(**options))
+    same(np.count_nonzero(A, **options), np.count_nonzero(a, **options).astype(np.int32) if not np.isscalar(
+        np.count_nonzero(a, **options)) else np.int32(np.count_nonzero(a, **options)))  # fmt: skip
+    with np.errstate(all="ignore"):
+        if a.dtype != np.float32:
+            same(A.sum(**options), a.sum(**options, dtype=np.int32))
+            same(A.prod(**options), a.prod(**options, dtype=np.int32))
+    if a.size:
+        same(A.max(**options), a.max(**options) if a.dtype != np.float32 else zeros(a.max(**options), A.max(**options)))
+        same(A.min(**options), a.min(**options) if a.dtype != np.float32 else zeros(a.min(**options), A.min(**options)))
+        if not isinstance(axes, tuple):
+            same(A.argmax(**options), np.asarray(a.argmax(**options)).astype(np.int32))
+            same(A.argmin(**options), np.asarray(a.argmin(**options)).astype(np.int32))
+
+
+def zeros(expected, result):
+    """What is expected, with the signs of zeros as they came: of 0 and -0 either is the largest."""
+    expected = np.array(expected)
+    found = result.numpy()
+    return np.where((expected == 0) & (found == 0), found, expected)
+
+
+@few
+@given(reduced())
+def test_reductions_are_numpys(case):
+    check_reductions(case)
+
+
+@few
+@given(st.integers(0, 2**32), SHAPES, st.data())
+def test_moments_keep_their_bounds(seed, shape, data):
+    rng = np.random.default_rng(seed)
+    a = rng.standard_normal(shape).astype(np.float32)
+    A = lying(a, int(rng.integers(4)), rng)
+    axis = data.draw(st.none() | st.integers(-a.ndim, a.ndim - 1) if a.ndim else st.none())
+    wide = a.astype(np.float64)
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        for name in ("sum", "mean", "var", "std"):
+            expected = getattr(wide, name)(axis)
+            result = getattr(A, name)(axis).numpy()
+            assert result.shape == np.shape(expected)
+            scale = 1 if name == "mean" else max(1, np.abs(wide).sum())
+            np.testing.assert_allclose(result, expected, rtol=1e-5, atol=200 * testing.ROUNDOFF * scale)
+    if axis is not None:
+        np.testing.assert_allclose(A.cumsum(axis).numpy(), wide.cumsum(axis), rtol=1e-5, atol=1e-5)
+
+
+def check_orders(case):
+    a, A, axis = case
+    same(np.sort(A, axis), zeros(np.sort(a, axis), np.sort(A, axis)) if a.dtype == np.float32 else np.sort(a, axis))
+    same(np.argsort(A, axis, stable=True), np.argsort(a, axis, stable=True).astype(np.int32))
+    same(np.flip(A, axis), np.flip(a, axis))
+    same(np.roll(A, 3, axis), np.roll(a, 3, axis))
+    same(np.concatenate([A, A], axis), np.concatenate([a, a], axis))
+    same(np.stack([A, A, A], axis), np.stack([a, a, a], axis))
+    same(np.moveaxis(A, axis, 0), np.moveaxis(a, axis, 0))
+    same(np.repeat(A, 2, axis), np.repeat(a, 2, axis))
+    same(A.T, a.T)
+    same(A.reshape(-1), a.reshape(-1))
+    same(A.reshape(a.shape[::-1]), a.reshape(a.shape[::-1]))
+    same(np.expand_dims(A, axis), np.expand_dims(a, axis))
+    same(np.squeeze(A), np.squeeze(a))
+    if a.shape[axis]:
+        chosen = np.arange(-a.shape[axis], a.shape[axis])
+        same(A.take(chosen, axis), a.take(chosen, axis))
+        same(A.take(chosen.reshape(2, -1), axis), a.take(chosen.reshape(2, -1), axis))
+    if a.dtype != np.float32:
+        same(A.cumsum(axis), a.cumsum(axis, dtype=np.int32))
+
+
+@st.composite
+def with_axis(draw):
+    a, A = draw(an_array(hnp.array_shapes(min_dims=1, max_dims=4, min_side=0, max_side=5)))
+    return a, A, draw(st.integers(-a.ndim, a.ndim - 1))
+
+
+@few
+@given(with_axis())
+def test_orders_are_numpys(case):
+    check_orders(case)
+
+
+# Products ----------------------------------------------------------------------------------------------------------
+
+
+@st.composite
+def factors(draw):
+    """Vectors, matrices and stacks that multiply; small whole numbers, of two types, transposed or not."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    m, k, n = (draw(st.integers(0, 6)) for _ in range(3))
+    stacks = draw(hnp.mutually_broadcastable_shapes(num_shapes=2, max_dims=2, min_side=0, max_side=3)).input_shapes
+    left, right = (*stacks[0], m, k), (*stacks[1], k, n)
+    left = (k,) if draw(st.integers(0, 4)) == 0 else left
+    right = (k,) if draw(st.integers(0, 4)) == 0 else right
+    made = []
+    for shape in (left, right):
+        a = rng.integers(-4, 5, shape).astype(draw(st.sampled_from(["float32", "int32"])))
+        made.append((a, lying(a, draw(st.integers(0, 4)), rng)))
+    return made
+
+
+def check_product(case):
+    (a, A), (b, B) = case
+    expected = (a.astype(np.int64) @ b.astype(np.int64)).astype(common(str(a.dtype), str(b.dtype)))
+    for product in (A @ B, A @ b, a @ B):
+        result = product.numpy()
+        assert (result.shape, result.dtype) == (expected.shape, expected.dtype)
+        np.testing.assert_array_equal(result, expected)
+
+
+@few
+@given(factors())
+def test_products_are_numpys(case):
+    check_product(case)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int32"])
+def test_a_product_with_its_own_transpose(dtype, rng):
+    a = rng.integers(-3, 4, (2, 5, 7)).astype(dtype)
+    A = glla.asarray(a, dtype=dtype)
+    same(A @ A.mT, a @ a.swapaxes(-1, -2))
+    same(A.T @ A.T.mT, a.T @ a.T.swapaxes(-1, -2))
+    same(A[0] @ A[0].T, a[0] @ a[0].T)
+    same(A[0][::-1, 1:] @ A[0].T[:0:-1], a[0][::-1, 1:] @ a[0].T[:0:-1])
+    A[0] @= glla.asarray(np.eye(7, dtype=int), dtype=dtype)
+    same(A, a)
+
+
+# Assignments of itself ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [(5,), (4, 6), (2, 3, 4)], ids=str)
+@pytest.mark.parametrize("dtype", ["float32", "int32"])
+def test_assignments_of_itself(shape, dtype):
+    a = np.arange(np.prod(shape)).reshape(shape).astype(dtype)
+    for change in (
+        lambda x: x.__setitem__(slice(None, None, -1), x.copy()),
+        lambda x: x.__setitem__(slice(None, None, -1), x),
+        lambda x: x.__setitem__(slice(1, None), x[:-1]),
+        lambda x: x.__setitem__(..., x[::-1]),
+        lambda x: x.__setitem__(x > 3, x[x > 3][::-1]),
+        lambda x: x.__setitem__([0, 1], x[[1, 0]]),
+    ):
+        A, expected = glla.asarray(a, dtype=dtype), a.copy()
+        change(A)
+        change(expected)
+        same(A, expected)
+
+
+def test_slices_by_their_numbers_count_no_elements(monkeypatch):
+    """An index of one array, along one dimension, costs the host as much as that dimension is long."""
+    a = np.arange(24, dtype=np.float32).reshape(4, 3, 2)
+    A = glla.asarray(a)
+    monkeypatch.setattr("glla.array.blocks._places", lambda *_: pytest.fail("counts every element"))
+    mask, numbers = np.array([True, False, True]), np.array([[2, -1], [0, 0]])
+    for index in (
+        [1, 0],
+        (slice(None), mask),
+        (..., [0, -1]),
+        (numbers,),
+        (slice(None), numbers, ...),
+        np.zeros(4, bool),
+    ):
+        same(A[index], a[index])
+    with pytest.raises(IndexingError, match=r"^Array: index 3 is out of bounds for axis 1 with size 3$"):
+        A[:, [0, 3]]
+    with pytest.raises(IndexingError, match=r"^Array: boolean index did not match indexed array along axis 0"):
+        A[np.ones(5, bool)]
+
+
+@pytest.mark.parametrize("count", [1, 2, 4, 9, 40])
+def test_many_arrays_are_joined(count, rng):
+    parts = [rng.integers(-9, 9, (3, 2 + number % 3)).astype(np.float32) for number in range(count)]
+    arrays = [glla.asarray(part) if number % 2 == 0 else part for number, part in enumerate(parts)]
+    same(np.concatenate(arrays, axis=1), np.concatenate(parts, axis=1))
+    same(np.hstack(arrays), np.hstack(parts))
+    same(np.stack([one[:, :2] for one in arrays]), np.stack([one[:, :2] for one in parts]))
+
+
+def test_what_python_does_with_numbers():
+    a = np.float32([[1.5, -2.5], [3, 0.25]])
+    A = glla.asarray(a)
+    for mine, expected in ((divmod(A, 2), divmod(a, 2)), (divmod(2, A), divmod(np.float32(2), a))):
+        for one, other in zip(mine, expected, strict=True):
+            same(one, other)
+    same(round(A), np.round(a))
+    same(pow(A, 2), a**2)
+    same(A[range(1, -1, -1)], a[::-1])
+    same(A[range(0)], a[:0])
+
+
+def test_more_than_32_dimensions():
+    A = glla.asarray(np.ones((1,) * 40))
+    assert A.sum().item() == 1
+    with pytest.raises(ShapeError, match=r"^add: shapes must be equal, or 1 where they differ, got A "):
+        A + A
+
+
+def test_masks_without_dimensions():
+    for number in (7, 2.5):
+        a = np.asarray(number, np.float32)
+        A = glla.asarray(a)
+        for mask in (True, False, np.True_, np.array(False), glla.asarray(True, dtype=bool)):
+            same(A[mask], a[np.asarray(mask)])
+            B, b = glla.asarray([1, 2]), np.float32([1, 2])
+            same(B[mask], b[np.asarray(mask)])
+            B[mask], b[np.asarray(mask)] = number, number
+            same(B, b)
+        A[...] = 3
+        A[()] = A + 1
+        same(A, np.float32(4))
+        same(A[None, ..., None], np.float32([[4]]))
+
+
+def test_arrays_are_indices(rng):
+    a = rng.integers(0, 9, (4, 5)).astype(np.int32)
+    A = glla.asarray(a, dtype="int32")
+    same(A[A > 4], a[a > 4])
+    same(A[glla.asarray([2, 0], dtype="int32")], a[[2, 0]])
+    same(A[:, glla.asarray(3, dtype="int32")], a[:, 3])
+    A[A > 4] = -1
+    a[a > 4] = -1
+    same(A, a)
+    assert list(range(10))[glla.asarray(3, dtype="int32")] == 3
+
+
+# Tall data, copies, life -------------------------------------------------------------------------------------------
+
+
+def test_tall_data(rng):
+    a = rng.standard_normal((50000, 20)).astype(np.float32)
+    A = glla.asarray(a)
+    wide = a.astype(np.float64)
+    same(A, a)
+    same(A.T, a.T)
+    same(A[49990:, 3], a[49990:, 3])
+    same(A[::-7, ::3], a[::-7, ::3])
+    np.testing.assert_allclose(A.mean(0).numpy(), wide.mean(0), atol=1e-6)
+    np.testing.assert_allclose(A.std(0).numpy(), wide.std(0), rtol=1e-5)
+    np.testing.assert_allclose(A.max(1).numpy(), a.max(1))
+    np.testing.assert_allclose((A.T @ A).numpy(), wide.T @ wide, rtol=1e-4, atol=1e-1)
+    same(A - A[0], a - a[0])
+    A[:, 1] = 0
+    assert not A[:, 1].any()
+    B = A[:, :2].reshape(-1)
+    assert B.shape == (100000,)
+    if 2 * A.device.limits.texture_size < 50_000:
+        with pytest.raises(LimitError, match=r"^rref: a texture may have .*; cut the matrix into blocks"):
+            glla.rref(A)
+
+
+def test_a_million_numbers(rng):
+    a = rng.integers(-9, 9, 1_000_003).astype(np.int32)
+    A = glla.asarray(a, dtype="int32")
+    same(A.sum(), a.sum(dtype=np.int32))
+    same(A[::-1][:5], a[::-1][:5])
+    same(A.cumsum()[-3:], a.cumsum(dtype=np.int32)[-3:])
+    assert A.argmax().item() == a.argmax()
+
+
+@few
+@given(
+    an_array(), st.sampled_from([copy.copy, copy.deepcopy, glla.Array.copy, lambda A: pickle.loads(pickle.dumps(A))])
+)
+def test_copies_of_every_array(case, make):
+    a, A = case
+    B = make(A)
+    same(B, a)
+    if a.size:
+        B[...] = 1
+        same(B, np.ones_like(a))
+    same(A, a)
+
+
+def test_nothing_stays_behind(device):
+    before = device.stats().textures
+    A = glla.asarray(np.arange(24.0).reshape(2, 3, 4))
+    kept = [A.T, A[1], A.reshape(6, 4), A[:, ::-1], A.sum(axis=1), A > 3, A[A > 3], np.stack([A, A]), A @ A.mT]
+    A[0] = 7
+    A += 1
+    assert device.stats().textures > before
+    A.release()
+    del A
+    same(kept[1], np.arange(12, 24, dtype=np.float32).reshape(3, 4))
+    kept.clear()
+    assert device.stats().textures == before
+
+
+def test_empty_arrays():
+    for shape in ((0,), (0, 3), (2, 0, 3), (3, 0, 0, 2)):
+        for dtype in DTYPES:
+            a = np.zeros(shape, dtype)
+            A = glla.asarray(a, dtype=dtype)
+            same(A, a)
+            same(A.T, a.T)
+            same(A.reshape(0), a.reshape(0))
+            same(A == A, a == a)
+            same(A[..., None], a[..., None])
+            same(np.concatenate([A, A]), np.concatenate([a, a]))
+            assert (A.any().item(), A.all().item(), A.sum().item()) == (False, True, 0)
+            assert A.tolist() == a.tolist()
+            A[...] = 1
+            if dtype != "bool":
+                A += A
+            same(A, a)
+            with pytest.raises(ShapeError, match=r"^max: a line without elements has no extremes"):
+                A.max()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_numbers_without_dimensions(dtype):
+    A = glla.asarray(1, dtype=dtype)
+    assert (A.shape, A.ndim, A.size, A.nbytes) == ((), 0, 1, 4)
+    assert (A.item(), A.tolist(), bool(A), int(A), float(A)) == (1, 1, True, 1, 1.0)
+    assert type(A.item()) is {"float32": float, "int32": int, "bool": bool}[dtype]
+    for call in (lambda: len(A), lambda: iter(A), lambda: [*A]):
+        with pytest.raises(TypeError, match=r"^Array: a number"):
+            call()
+    with pytest.raises(IndexingError):
+        A[0]
+    same(A.sum(), np.asarray(1, "int32" if dtype == "bool" else dtype))
+    same(A.reshape(1, 1), np.ones((1, 1), dtype))
+
+
+# The same, many times ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize(
+    ("strategy", "check"),
+    [
+        (indexed(), check_index), (assigned(), check_assignment), (two(), check_two), (reduced(), check_reductions),
+        (with_axis(), check_orders), (factors(), check_product),
+    ],
+    ids=lambda one: getattr(one, "__name__", ""),
+)  # fmt: skip
+def test_many(strategy, check):
+    many(given(strategy)(check))()

@@ -1,0 +1,339 @@
+"""What notebooks show: well-formed, escaped, short, and right."""
+
+import re
+import threading
+from collections import Counter
+from dataclasses import dataclass, replace
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+import glla
+from glla.array.html import of_array, of_host
+from glla.lab import html as lab_html
+from glla.lab.comparison import Comparison, Record
+from glla.passes import Limits, Plan
+from glla.passes.html import MOST_LINES, OPEN_STEPS
+from glla.passes.scopes import Scope
+
+VOID = {"br", "img", "hr"}
+EMPTY_IN_SVG = "path use rect image"
+PLAIN = Limits()
+
+
+@dataclass
+class Shown:
+    """What a browser would find."""
+
+    tags: Counter
+    cells: list
+    lines: list
+    text: str
+
+
+class Reader(HTMLParser):
+    """Reads markup, and fails where tags do not balance, or what is shown would run or fetch something."""
+
+    def __init__(self, markup):
+        super().__init__(convert_charrefs=True)
+        self.open, self.tags, self.rows, self.text = [], Counter(), [], []
+        self.feed(markup)
+        self.close()
+        assert not self.open, f"not closed: {self.open}"
+
+    def handle_starttag(self, tag, attributes):
+        assert tag not in {"script", "iframe", "object", "link", "style"} or "svg" in self.open
+        assert tag != "script"
+        for name, value in attributes:
+            assert not name.startswith("on"), name
+            assert not (name == "src" and not value.startswith("data:image/")), value
+        self.tags[tag] += 1
+        if tag == "tr":
+            self.rows.append([])
+        if tag in {"td", "th"}:
+            self.rows[-1].append("")
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        assert "svg" in self.open or tag in VOID
+        self.tags[tag] += 1
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag, f"</{tag}> closes another"
+
+    def handle_data(self, data):
+        self.text.append(data)
+        if self.open and self.open[-1] in {"td", "th"}:
+            self.rows[-1][-1] += data
+
+
+def read(shown):
+    """Parse what an object shows."""
+    reader = Reader(shown if isinstance(shown, str) else shown._repr_html_())
+    return Shown(reader.tags, reader.rows, [len(row) for row in reader.rows], "".join(reader.text))
+
+
+def test_the_reader_fails():
+    for wrong in ("<div><p></div></p>", "<div>", "<script></script>", "<p onclick='x()'></p>", "<img src='http://x'>"):
+        with pytest.raises(AssertionError):
+            read(wrong)
+
+
+# Arrays --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (2, 3), (6, 6), (7, 6), (6, 7), (7, 7), (1, 100), (100, 1), (33, 65)])
+def test_corners(shape, rng):
+    values = rng.integers(-99, 99, shape).astype(np.float32)
+    for array in (glla.asarray(values), glla.asarray(values.T.copy()).T):
+        shown = read(array)
+        assert shown.cells == expected(values)
+        assert f"{shape[0]} x {shape[1]} float32" in shown.text
+        assert array.device.info.renderer in shown.text
+
+
+def expected(values):
+    """The frame, element by element: another way than slices."""
+    rows, columns = (list(range(n)) if n <= 6 else [0, 1, 2, None, n - 3, n - 2, n - 1] for n in values.shape)
+    return [["⋮" if i is None else "⋯" if j is None else f"{values[i, j]:.0f}." for j in columns] for i in rows]
+
+
+def test_only_the_corners_are_read(device, monkeypatch):
+    array = glla.asarray(np.ones((400, 300)))
+    sizes = []
+    download = type(device).download
+    monkeypatch.setattr(
+        type(device), "download", lambda self, texture, shape: sizes.append(shape) or download(self, texture, shape)
+    )
+    before = device.stats().textures
+    read(array)
+    assert sizes == [(3, 3)] * 4
+    assert device.stats().textures == before
+
+
+def test_numbers_that_are_none():
+    array = glla.asarray([[np.nan, np.inf, -np.inf, -0.0, 1e-30, 0.1]], check_finite=False)
+    assert read(array).cells == [["nan", "inf", "-inf", "-0.", "1e-30", "0.1"]]
+
+
+def test_arrays_without_elements():
+    for shape in ((0, 0), (0, 5), (5, 0)):
+        shown = read(glla.asarray(np.empty(shape)))
+        assert f"no elements, shape {shape}" in shown.text
+        assert not shown.cells
+
+
+def test_arrays_that_cannot_be_read():
+    released = glla.asarray([[1]])
+    released.release()
+    assert "released" in read(released).text
+    with glla.Device() as device:
+        orphan = glla.asarray([[1]], device)
+    assert "is used after it was released; make another Device" in read(orphan).text
+    array, shown = glla.asarray([[1]]), []
+    thread = threading.Thread(target=lambda: shown.append(read(array)))
+    thread.start()
+    thread.join()
+    assert "belongs to the thread that made it" in shown[0].text
+    assert not shown[0].cells
+
+
+def test_a_name_is_escaped():
+    class Named:
+        shape = (1, 1)
+
+        def __repr__(self):
+            return "<glla.Matrix on <script>alert(1)</script> & 'more'>"
+
+        def __getitem__(self, index):
+            return np.array([["<b>"]], dtype=object)
+
+    shown = read(of_array(Named()))
+    assert "on <script>alert(1)</script> & 'more'" in shown.text
+    assert shown.cells == [["<b>"]]
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (5,), (9,), (2, 3, 4), (3, 1, 2, 8)])
+def test_arrays_of_other_dimensions(shape):
+    values = np.arange(np.prod(shape), dtype=np.int32).reshape(shape)
+    first = values.reshape((1, 1, *shape))[(0,) * len(shape)] if len(shape) < 2 else values[(0,) * (len(shape) - 2)]
+    frame = [[text.rstrip(".") for text in row] for row in expected(first.reshape((1, 1, *shape)[-2:]))]
+    for shown in (read(of_host(values)), read(glla.asarray(values, dtype="int32"))):
+        assert shown.cells == frame
+        assert (f"of shape {shape}" in shown.text) == (len(shape) > 2)
+    assert read(glla.asarray(values > 0, dtype="bool")).cells[0][0] == "False"
+
+
+# Results -------------------------------------------------------------------------------------------------------------
+
+A = np.float32([[2, 1], [4, 5]])
+
+
+@pytest.mark.parametrize("make", [np.asarray, glla.asarray])
+def test_results(make):
+    shown = read(glla.plu(make(A)))
+    for name in ("P: permutation", "L: unit lower", "U: upper"):
+        assert name in shown.text
+    assert shown.cells == [["0.", "1."], ["1.", "0."], ["1.", "0."], ["0.5", "1."], ["4.", "5."], ["0.", "-1.5"]]
+    shown = read(glla.rref(make(A[:1])))
+    assert shown.cells == [["1.", "0.5"]]
+    assert "rank 1, pivots: 0" in shown.text
+    assert "rank 0, pivots: none" in read(glla.rref(make(0 * A))).text
+
+
+def test_many_pivots_are_counted():
+    assert "rank 30, pivots: 0, 1, 2," in read(glla.rref(np.eye(30))).text
+    assert "19 ... 10 more" in read(glla.rref(np.eye(30))).text
+
+
+# Plans ---------------------------------------------------------------------------------------------------------------
+
+
+def test_a_short_plan_is_whole():
+    plan = glla.plan("matmul", (4, 6), (6, 2), limits=PLAIN)
+    shown = read(plan)
+    assert [row[1] for row in shown.cells if len(row) == 6][1:] == [
+        "stack/pack", "stack/pack", "matmul/inner_product", "stack/unpack",
+    ]  # fmt: skip
+    assert f"4 passes, {plan.flops} flop" in shown.text
+    assert "more" not in shown.text
+
+
+@pytest.mark.parametrize("operation", ["plu", "rref", "solve", "inv", "det", "cholesky"])
+def test_all_steps_of_a_plan_are_there_once(operation):
+    """What folds is what is printed: the same cells in the same order, if none are left out."""
+    operands = [(13, 13), (13, 1)][: 2 if operation == "solve" else 1]
+    plan = glla.plan(operation, *operands, limits=PLAIN)
+    plan = replace(plan, after=())
+    shown = read(plan)
+    rows = [row for row in shown.cells if len(row) == 6 and row[0] != "pass"]
+    assert len(rows) <= MOST_LINES
+    printed = [line.split() for line in str(plan).splitlines()]
+    printed = [words for words in printed if words and words[0].isdigit()]
+    assert [row[:1] + row[1].split() for row in rows] == [
+        words[: 1 + len(row[1].split())] for words, row in zip(printed, rows, strict=True)
+    ]
+    assert [row[3] for row in rows if row[3] not in str(plan)] == []
+
+
+def test_scopes_fold_and_long_plans_stay_short():
+    plan = replace(glla.plan("rref", (5000, 5000), limits=PLAIN), after=())
+    assert len(plan.passes) > 10_000
+    markup = plan._repr_html_()
+    shown = read(markup)
+    assert len(markup) < 150_000
+    assert shown.tags["tr"] < 4 * MOST_LINES
+    assert "step 0" in shown.text or "panel 0" in shown.text
+    assert markup.count("<details open>") == 1
+    left = [int(count) for count in re.findall(r"<div>\.\.\. (\d+) more steps</div>", markup)]
+    steps = sum(len(row) == 6 and row[0] != "pass" for row in shown.cells)
+    assert 20 < steps <= MOST_LINES
+    assert steps + sum(left) == len(plan.flat.steps)
+
+
+def test_turns_within_turns():
+    """Scopes within scopes, one that begins where another does, steps between them, and empty ones."""
+    copy = glla.plan("matmul", (4, 4), (4, 4), limits=PLAIN).flat
+    steps = copy.steps * 3
+    scopes = (Scope("outer", 0, 0, 8), Scope("inner", 0, 0, 3), Scope("empty", None, 5, 5), Scope("inner", 1, 6, 8))
+    shown = read(replace(copy, steps=steps, scopes=scopes, operation="a<b>"))
+    assert [row[0] for row in shown.cells if len(row) == 6 and row[0] != "pass"] == [str(k) for k in range(12)]
+    assert [text for text in ("outer 0: 8 steps, from 0", "inner 0: 3 steps, from 0", "inner 1: 2 steps, from 6")
+            if text not in shown.text] == []  # fmt: skip
+    assert "a<b>" in shown.text
+
+
+def test_lines_are_shared():
+    """Scopes get equal shares of the lines; what small ones leave, later ones get; a few lines each at least."""
+    step = glla.plan("matmul", (4, 4), (4, 4), limits=PLAIN).flat
+    sizes = {10: [1] * 9 + [991], 40: [25] * 40, 1000: [1] * 1000, 2: [100, 101]}
+    for count, lengths in sizes.items():
+        ends = np.cumsum(lengths)
+        scopes = tuple(
+            Scope("turn", k, int(end - n), int(end)) for k, (n, end) in enumerate(zip(lengths, ends, strict=True))
+        )
+        plan = replace(step, steps=step.steps[:1] * int(ends[-1]), scopes=scopes, results={})
+        shown = read(plan)
+        steps = sum(len(row) == 6 and row[0] != "pass" for row in shown.cells)
+        assert steps == (50 if count == 1000 else MOST_LINES), count
+        assert f"turn {min(count, 50) - 1}:" in shown.text
+        assert "turn 50:" not in shown.text
+
+
+def test_what_comes_after_is_shown():
+    plan = glla.plan("plu", (20, 20), pivoting="harmonic", limits=PLAIN)
+    shown = read(plan)
+    for then in plan.after:
+        assert f"if {then.when}: then {then.stage or then.error}" in shown.text
+    assert plan.after
+    assert len(plan.flat.steps) <= OPEN_STEPS or shown.tags["details"] > 3
+
+
+def test_a_plan_without_steps():
+    assert "nothing: 0 passes" in read(Plan("nothing", {}, (), {}, ())).text
+
+
+# Traces --------------------------------------------------------------------------------------------------------------
+
+
+def test_traces():
+    with glla.trace() as traced:
+        glla.matmul(A, A)
+        glla.solve(A, A)
+    shown = read(traced)
+    rows = [row for row in shown.cells if row[0] != "pass"]
+    assert [row[1] for row in rows] == [one.shader for one in traced.passes]
+    assert "stack[matmul]: " in shown.text
+    assert shown.tags["details"] == len({one.run for one in traced.passes})
+
+
+def test_an_empty_trace_and_a_long_one(monkeypatch):
+    assert "0 passes" in read(glla.trace()).text
+    with glla.trace() as traced:
+        glla.rref(np.eye(40))
+    traced.passes *= 100
+    traced.dropped = 7
+    shown = read(traced)
+    assert shown.tags["tr"] < 3 * MOST_LINES
+    assert "more passes" in shown.text
+    assert "7 more passes ran beyond the limit" in shown.text
+
+
+# Comparisons ---------------------------------------------------------------------------------------------------------
+
+
+def comparison():
+    """A comparison of two variants; one has failed at the second size."""
+    records = [
+        Record("matmul", name, size, seconds=1e-9 * size**3 * factor, mean_error=1e-7, status="ok")
+        for factor, name in ((1, "inner_<b>product"), (2, "virtual_cube"))
+        for size in (64, 128, 256)
+    ]
+    records[4] = replace(records[4], seconds=None, status="failed", reason="<script>alert(1)</script>")
+    return Comparison("matmul", "C = A B", records=records, environment={"renderer": "a & b"})
+
+
+def test_comparisons_show_their_plots():
+    shown = read(comparison())
+    assert shown.tags["svg"] == 3  # no ceilings were measured, so there is no roofline
+    assert shown.cells[1][:3] == ["inner_<b>product", "64", "0.262"]
+    assert len(shown.cells) == 7
+    assert "a & b" in shown.text
+    assert "<script>alert(1)</script>" in shown.text
+    assert "6 records" in shown.text
+
+
+def test_comparisons_without_matplotlib(monkeypatch):
+    monkeypatch.setattr(lab_html, "find_spec", lambda name: None)
+    markup = comparison()._repr_html_()
+    shown = read(markup)
+    assert "plots need Matplotlib: pip install 'glla[lab]'" in shown.text
+    assert not shown.tags["svg"]
+    assert len(shown.cells) == 7
+    assert "<details open>" in markup
+
+
+def test_an_empty_comparison():
+    assert "0 records" in read(Comparison("matmul", "C = A B")).text

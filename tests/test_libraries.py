@@ -1,0 +1,122 @@
+"""Libraries that take arrays of the array API: array-api-compat, scikit-learn and SciPy, each if it is installed."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import glla
+from glla import array_api as xp
+
+SKLEARN = """
+import warnings
+
+import numpy as np
+import sklearn
+from sklearn.decomposition import PCA
+from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.metrics import accuracy_score, confusion_matrix, f1_score, mean_squared_error, r2_score
+from sklearn.metrics.pairwise import euclidean_distances, rbf_kernel
+from sklearn.model_selection import train_test_split
+from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures, StandardScaler
+
+import glla
+
+sklearn.set_config(array_api_dispatch=True)
+a = np.random.default_rng(7).normal(size=(60, 4)).astype(np.float32)
+weights = np.float32([1, -2, 3, 0.5])
+A = glla.asarray(a)
+y = a @ weights
+Y = A @ weights
+
+
+def close(result, expected, tolerance=1e-5):
+    assert isinstance(result, glla.Array), type(result)
+    np.testing.assert_allclose(result.numpy(), expected, rtol=tolerance, atol=tolerance)
+
+
+for transformer in (StandardScaler, MinMaxScaler, PolynomialFeatures):
+    close(transformer().fit_transform(A), transformer().fit_transform(a))
+scaler = StandardScaler().fit(A)
+assert isinstance(scaler.mean_, glla.Array)
+close(scaler.inverse_transform(scaler.transform(A)), a)
+for score in (r2_score, mean_squared_error):
+    assert abs(score(Y, Y + 0.1 * A[:, 0]) - score(y, y + 0.1 * a[:, 0])) < 1e-5
+close(euclidean_distances(A), euclidean_distances(a), 1e-3)
+close(rbf_kernel(A, A[:5]), rbf_kernel(a, a[:5]))
+truth, guess = y > 0, a[:, 0] > 0
+T, G = (glla.asarray(one, dtype="int32") for one in (truth, guess))
+assert abs(accuracy_score(T, G) - accuracy_score(truth, guess)) < 1e-6
+assert abs(f1_score(T, G) - f1_score(truth, guess)) < 1e-6
+assert (np.asarray(confusion_matrix(T, G)) == confusion_matrix(truth, guess)).all()
+parts = zip(train_test_split(A, Y, random_state=0), train_test_split(a, y, random_state=0))
+for part, expected in parts:
+    close(part, expected)
+np.testing.assert_allclose(np.asarray(LinearRegression().fit(A, Y).coef_), weights, atol=1e-4)
+for model, missing in ((Ridge(), "svd"), (PCA(2), "eigh")):
+    try:
+        model.fit(A, Y)
+    except AttributeError as error:
+        lines = str(error).splitlines()
+        assert len(lines) == 1 and lines[0].startswith(f"array API: linalg.{missing} is not there yet"), error
+print("done")
+"""
+
+
+def run(script):
+    """Run a script in another process: what it sets counts for all of the libraries."""
+    environment = {**os.environ, "SCIPY_ARRAY_API": "1"}
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, env=environment)
+    assert done.stdout == "done\n", done.stderr
+
+
+def test_scikit_learn():
+    pytest.importorskip("sklearn")
+    run(SKLEARN)
+
+
+SCIPY = """
+import numpy as np
+from scipy import special, stats
+from scipy.cluster import vq
+from scipy.integrate import trapezoid
+
+import glla
+
+a = np.random.default_rng(7).uniform(0.1, 2, (20, 3)).astype(np.float32)
+A = glla.asarray(a)
+for function in (
+    special.logsumexp, special.erf, stats.zscore, stats.skew, stats.gmean, stats.rankdata, vq.whiten, trapezoid,
+    lambda x: stats.ttest_ind(x[:, 0], x[:, 1]).pvalue,
+):
+    result = function(A)
+    assert isinstance(result, glla.Array), (function, type(result))
+    np.testing.assert_allclose(result.numpy(), function(a), rtol=1e-4, atol=1e-5)
+print("done")
+"""
+
+
+def test_scipy():
+    """SciPy is an extra of the tests; its functions look for the namespace if SCIPY_ARRAY_API is set."""
+    pytest.importorskip("scipy")
+    run(SCIPY)
+
+
+def test_array_api_compat(device):
+    compat = pytest.importorskip("array_api_compat")
+    A = glla.asarray(np.ones((2, 3)))
+    assert compat.is_array_api_obj(A)
+    assert compat.array_namespace(A, A) is xp
+    assert compat.device(A) is device
+    assert compat.to_device(A, device) is A
+    assert compat.size(A) == 6
+    assert not compat.is_lazy_array(A)
+    assert compat.is_writeable_array(A)
+
+
+def test_devices_are_compared_and_hashed(device):
+    with glla.Device() as other:
+        assert device == device and device != other
+        assert len({device, other, glla.asarray(1).device}) == 2

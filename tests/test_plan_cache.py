@@ -1,0 +1,198 @@
+"""The cache of plans: bounded in bytes, the oldest goes first, for every thread and every builder."""
+
+import threading
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import glla
+from glla.errors import OptionError
+from glla.operations.elimination import plu
+from glla.passes import PLAIN, Draft, matrix, resident
+from glla.passes.cache import ENTRY_BYTES, STEP_BYTES, Cache, cached_plan, estimate
+
+
+@pytest.fixture
+def cache(monkeypatch):
+    """A cache of its own, with room for three entries."""
+    own = Cache()
+    monkeypatch.setattr("glla.passes.cache.PLANS", own)
+    own.limit(3 * ENTRY_BYTES)
+    return own
+
+
+def builder(built):
+    @cached_plan
+    def build(number, *, name=""):
+        built.append(number)
+        return (number, name)
+
+    return build
+
+
+def test_a_hit_builds_nothing(cache):
+    built = []
+    build = builder(built)
+    assert build(1) is build(1) and build(1, name="a") is build(1, name="a")
+    assert build(1) != build(1, name="a")
+    assert built == [1, 1] and cache.count == 2 and cache.nbytes == 2 * ENTRY_BYTES
+    assert build.__wrapped__(1) == (1, "") and build.__name__ == "build"
+
+
+def test_arguments_by_name_are_not_those_by_position(cache):
+    @cached_plan
+    def build(*args, **kwargs):
+        return args, kwargs
+
+    assert build(1, ("n", 2)) != build(1, n=2)
+
+
+def test_the_one_that_was_used_longest_ago_goes(cache):
+    built = []
+    one, other = builder(built), builder(built)
+    for build, number in ((one, 1), (other, 2), (one, 3), (one, 1), (other, 4)):
+        build(number)
+    assert cache.count == 2 and cache.nbytes == 2 * ENTRY_BYTES  # down to seven eighths of three
+    built.clear()
+    for build, number in ((one, 1), (other, 4), (other, 2), (one, 3)):
+        build(number)
+    assert built == [2, 3]
+
+
+def test_the_newest_stays_however_large(cache):
+    cache.limit(0)
+    built = []
+    build = builder(built)
+    assert build(1) is build(1) and cache.count == 1
+    build(2)
+    assert build(2) is build(2) and built == [1, 2] and cache.count == 1
+
+
+def test_the_number_of_plans_is_bounded_too(cache, monkeypatch):
+    monkeypatch.setattr("glla.passes.cache.MOST_PLANS", 8)
+    cache.limit(100 * ENTRY_BYTES)
+    built = []
+    build = builder(built)
+    for number in range(9):
+        build(number)
+    assert cache.count == 7
+    build(2)
+    assert built == [*range(9)]
+    build(1)
+    assert built == [*range(9), 1]
+
+
+def test_clearing_one_builder_leaves_the_others(cache):
+    one, other = builder([]), builder([])
+    one(1)
+    other(1)
+    one.cache_clear()
+    assert cache.count == 1 and cache.nbytes == ENTRY_BYTES
+
+
+def test_builders_that_raise_keep_nothing(cache):
+    @cached_plan
+    def build():
+        raise ValueError("no")
+
+    for _ in range(2):
+        with pytest.raises(ValueError, match="no"):
+            build()
+    assert cache.count == 0
+
+
+def test_threads_get_one_and_the_same(cache):
+    """Where both build at a time, the value of the quicker one serves; the count stays right."""
+    both = threading.Barrier(2)
+
+    @cached_plan
+    def build(number):
+        both.wait(20)
+        return object()
+
+    found = []
+    threads = [threading.Thread(target=lambda: found.append([build(k) for k in range(20)])) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    one, other = found
+    assert len(one) == 20 and all(a is b for a, b in zip(one, other, strict=True))
+    assert cache.nbytes == ENTRY_BYTES * cache.count <= cache.most
+
+
+@pytest.mark.parametrize("given", [-1, 2.5, True])
+def test_a_bound_that_is_none(given):
+    with pytest.raises(OptionError, match="max_plan_bytes: must be a number of bytes from 0, got"):
+        glla.set_max_plan_bytes(given)
+
+
+def test_the_environment_sets_the_bound(monkeypatch):
+    monkeypatch.setenv("GLLA_MAX_PLAN_BYTES", "77")
+    assert Cache().most == 77
+    monkeypatch.setenv("GLLA_MAX_PLAN_BYTES", "much")
+    with pytest.raises(OptionError, match="GLLA_MAX_PLAN_BYTES: must be a number of bytes from 0, got 'much'"):
+        _ = Cache().most
+
+
+def test_a_plan_is_estimated_by_its_steps():
+    """Measured, it takes up to a third more or less, by the version of Python."""
+    build = plu.plan.__wrapped__
+    build(resident((512, 512)), PLAIN)  # what it imports and looks up counts no more
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        plan = build(resident((512, 512)), PLAIN)
+        measured = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+    assert estimate(plan) == ENTRY_BYTES + STEP_BYTES * len(plan.steps) == pytest.approx(measured, rel=0.35)
+
+
+def test_a_plan_of_plans_counts_what_it_calls():
+    """Once it is checked, it has copies of their steps."""
+    inner = plu.plan(resident((64, 64)))
+    draft = Draft("outer")
+    draft.operand("A", matrix((64, 64)))
+    outer = draft.plan({"LU": draft.call("inner", inner, A="A")["LU"]})
+    assert estimate(outer) == ENTRY_BYTES + STEP_BYTES * (1 + len(inner.steps))
+
+
+# ---- mixed shapes --------------------------------------------------------------------------------------------------
+
+
+def mixed_shapes(device, rng, count):
+    """Results of ever other shapes, each compared with NumPy's."""
+    for number in range(count):
+        m, k, n = (int(side) for side in rng.integers(1, 65, 3))
+        a, b = rng.integers(-4, 5, (m, k)).astype(np.float32), rng.integers(-4, 5, (k, n)).astype(np.float32)
+        A = glla.asarray(a, device)
+        kind = number % 4
+        if kind == 0:
+            assert np.array_equal((A @ glla.asarray(b, device)).numpy(), a @ b)
+        elif kind == 1:
+            assert np.array_equal((A + A).numpy(), a + a)
+        elif kind == 2:
+            assert np.array_equal(A.sum(axis=0), a.sum(axis=0))
+        else:
+            solution = glla.solve(2 * np.eye(m, dtype=np.float32), a, device=device)
+            assert np.array_equal(solution, a / 2)
+
+
+@pytest.mark.parametrize("count", [200, pytest.param(10_000, marks=[pytest.mark.sweep, pytest.mark.timeout(1800)])])
+def test_memory_is_bounded_over_mixed_shapes(rng, count):
+    """By bounds that some of the shapes fill already."""
+    glla.set_max_plan_bytes(300_000)
+    try:
+        with glla.Device(max_idle_bytes=200_000, max_call_bytes=300_000) as device:
+            mixed_shapes(device, rng, count // 4)
+            for _ in range(15):
+                mixed_shapes(device, rng, count // 20)
+                stats = device.stats()
+                assert 100_000 < stats.plan_bytes <= stats.max_plan_bytes == 300_000
+                assert 100_000 < stats.call_bytes <= stats.max_call_bytes == 300_000
+                assert 50_000 < stats.idle_bytes <= stats.max_idle_bytes == 200_000
+                assert stats.textures == 0 and stats.framebuffers < 1000
+    finally:
+        glla.set_max_plan_bytes(None)

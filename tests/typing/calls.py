@@ -1,0 +1,115 @@
+"""What type checkers see of glla, as assertions.
+
+mypy checks this file with the package (`make lint`), and tests/test_typing.py runs it: there every `assert_type` looks
+at the value, so that what is said to type checkers is true.
+"""
+
+from typing import Any, assert_type
+
+import numpy as np
+from numpy.typing import NDArray
+
+import glla
+from glla import PLU, RREF, Matrix, Pending, RefinedSolution, SlogdetResult
+from glla.queue.coprocessor import Coprocessor
+
+Float32 = NDArray[np.float32]
+Exchanges = NDArray[np.int32]
+Number = np.float32 | NDArray[np.float32]
+
+
+def arrays(x: NDArray[np.float64]) -> None:
+    """Arrays in, arrays out; so do lists."""
+    assert_type(glla.matmul(x, x), Float32)
+    assert_type(glla.matmul([[1, 2], [3, 4]], x, variant="virtual_cube"), Float32)
+    assert_type(glla.solve(x, x), Float32)
+    assert_type(glla.solve(x, [1, 2], equilibrate=False), Float32)
+    assert_type(glla.inv(x), Float32)
+    assert_type(glla.cholesky(x, upper=True), Float32)
+    assert_type(glla.plu(x), PLU[Float32])
+    assert_type(glla.plu(x).L, Float32)
+    assert_type(glla.rref(x), RREF[Float32])
+    assert_type(glla.rref(x).matrix, Float32)
+    assert_type(glla.rref(x).pivots, tuple[int, ...])
+    assert_type(glla.lu_factor(x), tuple[Float32, Exchanges])
+    assert_type(glla.lu_solve(glla.lu_factor(x), x), Float32)
+    assert_type(glla.det(x), Number)
+    assert_type(glla.det(np.stack([x, x])), Number)
+    assert_type(glla.rcond(x), Number)
+    assert_type(glla.slogdet(x), SlogdetResult)
+    assert_type(glla.slogdet(x).logabsdet, Number)
+
+
+def refinement(x: NDArray[np.float64], A: Matrix, exact: bool) -> None:
+    """The option that changes what is returned."""
+    assert_type(glla.solve(x, x, refine=True), RefinedSolution)
+    assert_type(glla.solve(A, x, True), RefinedSolution)
+    assert_type(glla.solve(x, x, refine=False), Float32)
+    assert_type(glla.solve(x, x, refine=exact), Matrix | Float32 | RefinedSolution)
+
+
+def matrices(A: Matrix, x: NDArray[np.float64]) -> None:
+    """A Matrix among the operands: what is a matrix stays on the device."""
+    assert_type(glla.asarray(x), Matrix)
+    assert_type(glla.asarray(A, 0), Matrix)
+    assert_type(glla.from_dlpack(x), Matrix)
+    assert_type(glla.matmul(A, A), Matrix)
+    assert_type(glla.matmul(A, x), Matrix)
+    assert_type(glla.matmul(x, A, device=0), Matrix)
+    assert_type(glla.solve(A, A), Matrix)
+    assert_type(glla.solve(x, A), Matrix)
+    assert_type(glla.inv(A), Matrix)
+    assert_type(glla.cholesky(A), Matrix)
+    assert_type(glla.plu(A), PLU[Matrix])
+    assert_type(glla.plu(A).U, Matrix)
+    assert_type(glla.rref(A), RREF[Matrix])
+    assert_type(glla.lu_factor(A), tuple[Matrix, Exchanges])
+    assert_type(glla.lu_solve(glla.lu_factor(A), x), Matrix)
+    assert_type(glla.lu_solve(glla.lu_factor(x), A), Matrix)
+    assert_type(glla.det(A), Number)
+    assert_type(glla.rcond(A), Number)
+    assert_type(glla.slogdet(A), SlogdetResult)
+
+
+def operators(A: Matrix) -> None:
+    """The operators of a Matrix, its blocks and its transpose."""
+    assert_type(A @ A, Matrix)
+    assert_type(A + 1, Matrix)
+    assert_type(2 * A - A / 3, Matrix)
+    assert_type(-abs(A), Matrix)
+    assert_type(A**2, Matrix)
+    assert_type(A[0:1], Matrix)
+    assert_type(A[:, 1:], Matrix)
+    assert_type(A.T, Matrix)
+    assert_type(A.T.copy(), Matrix)
+
+
+def futures(gpu: Coprocessor, x: NDArray[np.float64], exact: bool) -> None:
+    """Results of a coprocessor, which are read back."""
+    assert_type(gpu.matmul(x, x), Pending[Float32])
+    assert_type(gpu.matmul(x, x).result(), Float32)
+    assert_type(gpu.solve(x, gpu.matmul(x, x)), Pending[Float32])
+    assert_type(gpu.solve(x, x, refine=True), Pending[RefinedSolution])
+    assert_type(gpu.solve(x, x, refine=exact), Pending[Float32 | RefinedSolution])
+    assert_type(gpu.inv(x), Pending[Float32])
+    assert_type(gpu.cholesky(x), Pending[Float32])
+    assert_type(gpu.plu(x), Pending[PLU[Float32]])
+    assert_type(gpu.rref(x).result().matrix, Float32)
+    assert_type(gpu.rref(x), Pending[RREF[Float32]])
+    assert_type(gpu.lu_factor(x), Pending[tuple[Float32, Exchanges]])
+    assert_type(gpu.lu_solve(gpu.lu_factor(x), x), Pending[Float32])
+    assert_type(gpu.det(x), Pending[Number])
+    assert_type(gpu.rcond(x), Pending[Number])
+    assert_type(gpu.slogdet(x), Pending[SlogdetResult])
+    assert_type(gpu.asarray(x), Pending[Float32])
+    assert_type(gpu.submit(float, "1"), Pending[float])
+    assert_type(gpu.submit(glla.inv, x).result(), Any)
+
+
+def functions_of_futures(gpu: Coprocessor, x: NDArray[np.float64]) -> None:
+    """Functions of glla hand over to a Pending."""
+    assert_type(glla.matmul(gpu.inv(x), x), Pending[Any])
+    assert_type(glla.matmul(x, gpu.inv(x)), Pending[Any])
+    assert_type(glla.solve(gpu.inv(x), x), Pending[Any])
+    assert_type(glla.lu_solve(gpu.lu_factor(x), x), Pending[Any])
+    assert_type(glla.det(gpu.inv(x)), Pending[Any])
