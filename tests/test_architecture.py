@@ -70,7 +70,7 @@ DRAWING = {
     for path in sorted((PACKAGE / "operations").rglob("[!_]*.py"))
     if draws(path) and path.parent != WRAPPED
 }
-TESTED_WITH = {"panels": "plu", "columns": "plu"}
+TESTED_WITH = {"panels": "plu", "columns": "plu", "stack_small": "stack", "cholesky_blocks": "cholesky"}
 KERNELS = sorted(set(DRAWING) - set(TESTED_WITH))
 
 
@@ -151,6 +151,11 @@ def given_to(function, record):
             yield options
 
 
+def goes_with(options, shapes):
+    """Whether operands of these shapes may have these options: a product is symmetric by a transpose alone."""
+    return not options.get("symmetric") or shapes[0] == shapes[1][::-1]
+
+
 @cache
 def plans_of_record(name):
     """Every plan of an operation: of itself, of calls, and of what may come after them."""
@@ -159,11 +164,12 @@ def plans_of_record(name):
     plans = []
     for shapes, limits in product([*examples, *SHAPES.get(name, [])], LIMITS):
         hosted = tuple(Form(shape) for shape in shapes)
-        for options in given_to(record.core, record):
+        for options in (one for one in given_to(record.core, record) if goes_with(one, shapes)):
             at = tuple(form.on_device for form in hosted)
             plans.append(record.core(at, limits, **options))
         calls = [(forms, {}) for forms in layouts(shapes)]
-        for forms, options in [*calls, *((hosted, options) for options in given_to(record.whole, record))]:
+        given = [options for options in given_to(record.whole, record) if goes_with(options, shapes)]
+        for forms, options in [*calls, *((hosted, options) for options in given)]:
             plans += [plan for _, plan in stages(record.whole(forms, limits, **options))]
         if record.batch is not None:
             for count, options in product(COUNTS, given_to(record.batch.plan, record)):

@@ -11,6 +11,7 @@ from glla.errors import (
     DTypeError,
     GllaError,
     NonFiniteError,
+    OptionError,
     ShapeError,
     SingularMatrixError,
 )
@@ -605,3 +606,23 @@ def test_passes_of_a_substitution(device, rng):
     looks = 2 * 2  # whether the factors and the right-hand side are finite: two passes each at this size
     assert device.stats().passes - before <= 2 * (2 * blocks - 1) + 4 + looks
     testing.assert_solve(a, x.numpy(), b)
+
+
+@pytest.mark.parametrize("half", ["lower triangular", "upper triangular"])
+def test_of_a_triangle_the_other_half_is_never_read(half, rng):
+    a, b = testing.conditioned(9, 9, rng), testing.normal(9, 2, rng)
+    keep = np.tril if half.startswith("lower") else np.triu
+    noisy = np.where(keep(np.ones((9, 9))) > 0, a, np.float32(np.nan))
+    options = {"assume_a": half, "check_finite": False}
+    testing.assert_solve(keep(a), glla.solve(noisy, b, **options), b)
+    testing.assert_inverse(keep(a), glla.inv(noisy, **options))
+    testing.assert_exact(
+        glla.inv(glla.asarray(noisy, check_finite=False), **options).numpy(), glla.inv(noisy, **options)
+    )
+
+
+@pytest.mark.parametrize("function", [lambda a, **how: glla.solve(a, a, **how), glla.inv])
+@pytest.mark.parametrize("given", ["banded", "tridiagonal", "positive", 3])
+def test_what_cannot_be_assumed(function, given):
+    with pytest.raises(OptionError, match=r"^(solve|inv): assume_a must be one of gen, sym, her"):
+        function(np.eye(3), assume_a=given)

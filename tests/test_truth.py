@@ -351,6 +351,31 @@ def _substitutions() -> Iterator[Case]:
     yield Case((regular(100), normal(100, 700)), device="streamed")
 
 
+def _triangles() -> Iterator[Case]:
+    def triangle(n: int, *stack: int) -> np.ndarray:
+        return normal(*stack, n, n) / n + 2 * np.eye(n, dtype=np.float32)
+
+    for trans, lower, unit in ((0, False, False), ("T", True, False), ("N", True, True)):
+        options = {"trans": trans, "lower": lower, "unit_diagonal": unit}
+        shown = {"transposed": trans == "T"}
+        for n in (1, 5, 70) if unit else (16, 270):
+            for operands in placements(triangle(n), normal(n, 3)):
+                yield Case(operands, options, shown)
+        yield Case((triangle(8, 2, 3), normal(3, 8, 2)), options, shown)
+        yield Case((triangle(8), normal(5, 8, 2)), options, shown)
+        yield Case((triangle(300, 2), normal(2, 300, 2)), options, shown)
+        yield Case((On(triangle(20)), normal(20, 3)), options, shown)
+        for scale in (2.0**-120, 2.0**100):
+            far = (np.float32(scale) * triangle(20), normal(20, 3))
+            for operands in (far, (On(far[0]), On(far[1])), (far[0], On(far[1]))):
+                yield Case(operands, options, shown)
+        yield Case((On(np.diag(np.float32([2, 0, 1]))), On(normal(3, 3))), options, shown)
+        yield Case((np.diag(np.float32([2, 0, 1])), normal(3, 3)), options, shown, note="" if unit else NOTHING)
+        yield Case((triangle(100), normal(100, 700)), options, shown, device="memory")
+        yield Case((np.float32(2.0**-70) * triangle(100), normal(100, 700)), options, shown, device="streamed")
+    yield Case((triangle(20), normal(20, 5)), {"variant": "rank2"})
+
+
 def _determinants() -> Iterator[Case]:
     for n in (*SMALL, 70, 270):
         for operands in placements(regular(n) / np.float32(n)):
@@ -400,6 +425,7 @@ CASES = {
     "plu": lambda: _factorisations(False),
     "lu_factor": lambda: _factorisations(True),
     "lu_solve": _substitutions,
+    "solve_triangular": _triangles,
     "solve": lambda: _systems(False),
     "inv": lambda: _systems(True),
     "det": _determinants,
@@ -544,6 +570,8 @@ def call(name: str, case: Case, device: glla.Device) -> tuple[Plan, list[Signatu
         lu, b = operands
         piv = np.zeros(lu.shape[:-1], dtype=np.int32) + np.arange(lu.shape[-1], dtype=np.int32)
         operands = [(lu, piv), b]
+    if name == "cho_solve":
+        operands = [(operands[0], True), operands[1]]
     failed = True
     with glla.trace() as trace, suppress(GllaError), warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -190,9 +190,10 @@ def _packed_product(a: Resident, b: Resident, variant: str | None, onto: Residen
     if a.stored is None or b.stored is None:
         shape = a.shape[0], b.shape[1]
         return from_array(np.zeros(shape, dtype=np.float32), device) if onto is None else onto
-    plan = matmul.plan((a.form, b.form), device.limits, variant=variant, onto=onto is not None)
+    forms, symmetric = (a.form, b.form), onto is None and matmul.is_symmetric(a, b)
+    plan = matmul.plan(forms, device.limits, variant=variant, onto=onto is not None, symmetric=symmetric)
     values = (a, b) if onto is None else (a, b, onto.settled())
-    return run(device, plan, **dict(zip(plan.operands, values, strict=True)))["C"]
+    return run(device, plan, **dict(zip(plan.operands, values, strict=not symmetric)))["C"]  # one operand: both are it
 
 
 def _products(a: Resident, b: Resident, shape: Shape, dtype: str) -> Resident:

@@ -375,6 +375,43 @@ TRIANGULAR = Peer(
     ),
 )  # fmt: skip
 
+
+def _upper(**options: Any) -> Callable[[], Callable[..., Any]]:
+    def bind() -> Callable[..., Any]:
+        from scipy.linalg import solve_triangular
+
+        return lambda t, b: solve_triangular(t, b, **options)
+
+    return bind
+
+
+UPPER = Peer(
+    "LAPACK trtrs, upper",
+    Way("scipy.linalg.solve_triangular(t, b)", "scipy", _as_given, _upper()),
+    (
+        Way(
+            "scipy.linalg.solve_triangular(t, b, overwrite_b=True, check_finite=False), Fortran order",
+            "scipy", _fortran, _upper(overwrite_b=True, check_finite=False),
+        ),
+    ),
+)  # fmt: skip
+
+
+def _strtri(**options: Any) -> Callable[[], Callable[..., Any]]:
+    def bind() -> Callable[..., Any]:
+        from scipy.linalg.lapack import strtri
+
+        return lambda t: strtri(t, **options)[0]
+
+    return bind
+
+
+INVERSE_TRIANGLE = Peer(
+    "LAPACK trtri",
+    Way("scipy.linalg.lapack.strtri(t)", "scipy", _as_given, _strtri()),
+    (Way("lapack.strtri(t, overwrite_c=1), Fortran order", "scipy", _fortran, _strtri(overwrite_c=1)),),
+)
+
 OLD_FORMS = {
     "numpy.matmul": "numpy.matmul(a, b)",
     "BLAS sgemm": "blas.sgemm(1, b.T, a.T)",
@@ -399,6 +436,38 @@ SUBSTITUTION = Peer(
     "LAPACK getrs",
     Way("scipy.linalg.lu_solve((lu, piv), b)", "scipy", _as_given, _lu_solve),
     (Way("scipy.linalg.lu_solve((lu, piv), b), Fortran order", "scipy", _fortran, _lu_solve),),
+)
+
+
+def _cho_solve() -> Callable[..., Any]:
+    from scipy.linalg import cho_solve
+
+    return lambda c, b: cho_solve((c, True), b, check_finite=False)
+
+
+SUBSTITUTION_POS = Peer(
+    "LAPACK potrs",
+    Way("scipy.linalg.cho_solve((c, lower), b)", "scipy", _as_given, _cho_solve),
+    (Way("scipy.linalg.cho_solve((c, lower), b), Fortran order", "scipy", _fortran, _cho_solve),),
+)
+
+
+def _sposv() -> Callable[..., Any]:
+    from scipy.linalg.lapack import sposv
+
+    return lambda a, b: sposv(a, b, lower=1, overwrite_a=1, overwrite_b=1)[1]
+
+
+def _solve_pos() -> Callable[..., Any]:
+    from scipy.linalg import solve
+
+    return lambda a, b: solve(a, b, assume_a="pos")
+
+
+SYSTEM_POS = Peer(
+    "LAPACK posv",
+    Way('scipy.linalg.solve(a, b, assume_a="pos")', "scipy", _as_given, _solve_pos),
+    (Way("lapack.sposv(a, b, overwrite_a=1, overwrite_b=1), in place, Fortran order", "scipy", _fortran, _sposv),),
 )
 
 
@@ -443,7 +512,11 @@ BEST: dict[str, tuple[Peer, Callable[..., Arrays]]] = {
     "plu": (FACTORS, _same),
     "lu_factor": (FACTORS, _same),
     "lu_solve": (SUBSTITUTION, _same),
+    "cho_solve": (SUBSTITUTION_POS, _same),
+    "solve_pos": (SYSTEM_POS, _same),
     "triangular": (TRIANGULAR, _same),
+    "solve_triangular": (UPPER, _same),
+    "triangular_inverse": (INVERSE_TRIANGLE, _same),
     "solve": (SYSTEM, _same),
     "inv": (INVERSE, _same),
     "det": (DET, _same),

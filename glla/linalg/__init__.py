@@ -4,8 +4,8 @@ Every function takes arrays or `glla.Matrix`. Arrays in, arrays out; if an opera
 matrices are Matrix too. Nothing that is passed in is changed. Results are float32 unless said otherwise.
 
 Read `operands` (what may come in), `routes` (together, one by one, or in tiles), then the functions: `products`,
-`echelon`, `factorise`, `systems`, `determinants`. Behind them stand `walk` (from plan to plan, as the operations'
-`settle` decides), `factors` (factors that stay on the device), and `tiling`.
+`echelon`, `factorise`, `cholesky`, `triangular`, `definite`, `systems`, `determinants`. Behind them stand `walk` (from
+plan to plan, as the operations' `settle` decides), `factors` (factors that stay on the device), and `tiling`.
 """
 
 from glla.linalg import public

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from glla.array.array import Matrix, upload
 from glla.array.convert import Array, finite_result
+from glla.errors import OptionError
 from glla.gl import Device, DeviceLike
 from glla.linalg import resident
 from glla.linalg.operands import device_of, known_variant, operand, square, stored
@@ -26,6 +28,7 @@ def cholesky(
     a: Any,
     *,
     upper: bool = False,
+    lower: None = None,
     variant: str | None = None,
     device: DeviceLike | None = None,
     check_finite: bool = True,
@@ -38,6 +41,8 @@ def cholesky(
         Real numbers, symmetric and positive definite. Only the lower half is read, with `upper` only the upper one.
     upper : bool
         Give U = L^T, with A = U^T U. NumPy's default is the lower factor; SciPy's is the upper one.
+    lower : None
+        SciPy's option, whose default is the other way round: refused, so that nobody gets the wrong half.
     variant : str, optional
         A key of `glla.operations.elimination.cholesky.VARIANTS`.
     device, check_finite
@@ -53,15 +58,15 @@ def cholesky(
     NotPositiveDefiniteError
         A pivot is not above zero, as LAPACK has it: names the leading minor, and the matrix of a stack.
     ShapeError, DTypeError, NonFiniteError, OptionError
-        `a` is not square, not real, not finite; unknown variant.
+        `a` is not square, not real, not finite; unknown variant; `lower` is given.
     LimitError, OutOfMemoryError
         `a` is larger than a texture, or does not fit the device's memory.
 
     Notes
     -----
-    Error: norm(A - L L^T) / (n norm(A) u) stays below 30, u = 2^-24. Cost: n^3 / 3 flop, ceil(n / 2) passes for each
-    matrix of a stack. Source: "Linear algebra on GPUs: applications in image restoration" (2012), section 5.2.2; LAPACK
-    potf2.
+    Error: norm(A - L L^T) / (n norm(A) u) stays below 30, u = 2^-24. Cost: n^3 / 3 flop; for each matrix of a
+    stack ceil(n / 2) passes, of large ones about 3 n / 16 + n^2 / 2048. Sources: "Linear algebra on GPUs: applications
+    in image restoration" (2012), section 5.2.2; LAPACK potrf.
 
     Examples
     --------
@@ -70,45 +75,112 @@ def cholesky(
     array([[2., 0.],
            [1., 2.]], dtype=float32)
     """
-    value = operand("cholesky", "A", a, check_finite)
-    square("cholesky", "A", value)
-    known_variant("cholesky", OPERATIONS["cholesky"], variant)
+    if lower is not None:
+        raise OptionError(
+            f"cholesky: takes upper=, as NumPy's, whose default is the lower factor, got lower={lower!r}; SciPy's "
+            f"default is the upper one: write upper={not lower}"
+        )
+    return _factored("cholesky", a, upper, variant, device, check_finite)
+
+
+@public()
+def cho_factor(
+    a: Any,
+    lower: bool = False,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> tuple[Matrix, bool] | tuple[Array, bool]:
+    """Cholesky factor for `cho_solve`, with the semantics of `scipy.linalg.cho_factor`.
+
+    Parameters
+    ----------
+    a : array_like or Matrix, shape (..., n, n)
+        Real numbers, symmetric and positive definite. Only the upper half is read, with `lower` only the lower one.
+    lower : bool
+        Give L of A = L L^T; otherwise U of A = U^T U. SciPy's default is the upper factor, NumPy's the lower one.
+    variant, device, check_finite
+        As in `cholesky`.
+
+    Returns
+    -------
+    c : ndarray of float32 or Matrix, shape (..., n, n)
+        The factor. Its other half holds zeros; SciPy's holds what A had there. Synchronises.
+    lower : bool
+        As it was given.
+
+    Raises
+    ------
+    NotPositiveDefiniteError, ShapeError, DTypeError, NonFiniteError, OptionError, LimitError, OutOfMemoryError
+        As `cholesky`.
+
+    Notes
+    -----
+    Error and cost are those of `cholesky`. Source: LAPACK potrf.
+
+    Examples
+    --------
+    >>> import glla
+    >>> c, lower = glla.cho_factor([[4, 2], [2, 5]])
+    >>> c
+    array([[2., 1.],
+           [0., 2.]], dtype=float32)
+    >>> glla.cho_solve((c, lower), [8, 12])
+    array([1., 2.], dtype=float32)
+    """
+    return _factored("cho_factor", a, not lower, variant, device, check_finite), bool(lower)  # type: ignore[return-value]
+
+
+def _factored(
+    function: str, a: Any, upper: bool, variant: str | None, device: DeviceLike | None, check_finite: bool
+) -> Matrix | Array:
+    """Factor a matrix, or a stack."""
+    value = operand(function, "A", a, check_finite)
+    square(function, "A", value)
+    known_variant(function, OPERATIONS[function], variant)
     if value.size == 0:
         return value.copy()
-    target = device_of("cholesky", device, value)
+    target = device_of(function, device, value)
     if isinstance(value, Matrix) and value.ndim > 2:
         stack = value.shape[:-2]
         lower = resident.one_by_one(
-            (resident.spread(value.mT if upper else value, stack),),
-            lambda index, one: _factor(one, variant, target, member_of_stack(_place(index, stack))),
+            (resident.spread(value, stack),),
+            lambda index, one: _factor(function, one, upper, variant, target, member_of_stack(_place(index, stack))),
         )
         found = resident.shaped(lower, value.shape)
         return found.mT if upper else found
     if isinstance(value, Matrix):
-        factor = _factor(value.T if upper else value, variant, target)
+        factor = _factor(function, value, upper, variant, target)
         matrix = factor if isinstance(factor, Matrix) else upload(factor, target)
         return matrix.T if upper else matrix
     stack, n = value.shape[:-2], value.shape[-1]
     members = zip(np.ndindex(stack), value.reshape(-1, n, n), strict=True)
-    factors = stacked(_of_array(one.T if upper else one, variant, target, place) for place, one in members)
+    factors = stacked(_of_array(function, one, upper, variant, target, place) for place, one in members)
     result = np.swapaxes(factors, -1, -2) if upper else factors
-    return finite_result("cholesky", np.ascontiguousarray(result).reshape(value.shape), check_finite)
+    return finite_result(function, np.ascontiguousarray(result).reshape(value.shape), check_finite)
 
 
 def _place(index: int, stack: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(int(i) for i in np.unravel_index(index, stack))
 
 
-def _of_array(a: Array, variant: str | None, device: Device, place: tuple[int, ...]) -> Array:
-    must_fit_a_texture("cholesky", a.shape, device.limits)
-    factor = _factor(a, variant, device, member_of_stack(place))
+def _of_array(
+    function: str, a: Array, upper: bool, variant: str | None, device: Device, place: tuple[int, ...]
+) -> Array:
+    must_fit_a_texture(function, a.shape, device.limits)
+    factor = _factor(function, a, upper, variant, device, member_of_stack(place))
     return factor.numpy() if isinstance(factor, Matrix) else factor
 
 
-def _factor(a: Array | Matrix, variant: str | None, device: Device, member: str = "") -> Array | Matrix:
-    """Factor one matrix by its lower half: on the device, or scaled on the host first."""
-    forms = (Form.of(a),)
+def _factor(
+    function: str, a: Array | Matrix, upper: bool, variant: str | None, device: Device, member: str = ""
+) -> Array | Matrix:
+    """Factor one matrix by its lower half, or its transpose as it lies: on the device, or scaled on the host first."""
+    form = Form.of(a)
+    forms = (replace(form, transposed=form.transposed is not upper),)
     plan = kernel.whole(forms, device.limits, variant=variant)
-    values = walk(OPERATIONS["cholesky"], forms, on_device(device, plan), {"A": stored(a), "member": member})
+    given = {"A": stored(a.T if upper else a), "member": member, "function": function}
+    values = walk(OPERATIONS[function], forms, on_device(device, plan), given)
     factor: Array | Matrix = values["L"]
     return factor

@@ -87,8 +87,8 @@ def det(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True) 
 
     Notes
     -----
-    The product of U's diagonal, multiplied in float64. Cost: 2/3 n^3 flop; n + 5 passes for a
-    whole stack of matrices up to order 256, else about 1.5 n for each.
+    The product of U's diagonal, multiplied in float64. Cost: 2/3 n^3 flop; for a whole stack
+    one pass up to order 4, n + 5 up to order 256, else about 1.5 n for each.
 
     Examples
     --------

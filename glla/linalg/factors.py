@@ -60,6 +60,11 @@ class Factors:
         return self.lu.device
 
     @property
+    def held(self) -> Texture:
+        """Texture of the packed factors."""
+        return self.lu.texture
+
+    @property
     def shape(self) -> Shape:
         """Rows and columns of the matrix."""
         return self.lu.value.matrix

@@ -17,7 +17,7 @@ from glla.linalg import tiling
 from glla.linalg.operands import column, device_of, known_variant, operand, row, run
 from glla.linalg.routes import batched
 from glla.operations import OPERATIONS, tiles
-from glla.operations.matmul import KERNEL
+from glla.operations.matmul import KERNEL, is_symmetric
 from glla.passes import forms_of
 from glla.registry import public
 
@@ -80,7 +80,9 @@ def matmul(
     -----
     Error: abs(C - C^) <= K u abs(A) abs(B) elementwise, u = 2^-24, and usually below 4 sqrt(K) u abs(A) abs(B).
     Integers are exact as long as all partial sums stay below 2^24. Cost: 2 m k n flop; 1 pass (``inner_product``),
-    ceil(k / 2) (``virtual_cube``), or as the variant says. Source: Brodtkorb 2007, section 4.1.1.
+    ceil(k / 2) (``virtual_cube``), or as the variant says. Where B is the transpose of A by its memory, as in
+    ``matmul(a, a.T)``, the result is symmetric bit by bit; of a large one half is computed, m (m + 1) k flop.
+    Source: Brodtkorb 2007, section 4.1.1.
 
     Examples
     --------
@@ -91,7 +93,7 @@ def matmul(
     """
     known_variant("matmul", OPERATION, variant)
     left = a if isinstance(a, Matrix) else operand("matmul", "A", a, check_finite)
-    right = b if isinstance(b, Matrix) else operand("matmul", "B", b, check_finite)
+    right = b if isinstance(b, Matrix) else _right("matmul", a, left, b, check_finite)
     for name, one in (("A", left), ("B", right)):
         if one.ndim == 0:
             raise ShapeError(f"matmul: {name} must have at least one dimension, got a scalar; use * to scale")
@@ -102,10 +104,17 @@ def matmul(
     return finite_result("matmul", _of_arrays(left, right, out, variant, device), check_finite)
 
 
+def _right(function: str, a: Any, left: Any, b: Any, check_finite: bool) -> Any:
+    """Take the right operand; where it is the transpose of the left one, it is that of what the left one became."""
+    return left.T if is_symmetric(a, b) else operand(function, "B", b, check_finite)
+
+
 def _beside_an_array(a: Array | Matrix, b: Array | Matrix, variant: str | None, device: DeviceLike | None) -> Matrix:
     """Multiply on a device: two matrices that fit it by one plan, uploads included; everything else as values."""
     target = device_of("matmul", device, a, b)
-    matrices = all(packs(one.shape, one.dtype.name, target) for one in (a, b))
+    matrices = all(
+        one.value.packed if isinstance(one, Matrix) else packs(one.shape, "float32", target) for one in (a, b)
+    )
     if not matrices or 0 in (*a.shape, *b.shape):
         left, right = (one.value if isinstance(one, Matrix) else from_array(one, target) for one in (a, b))
         return Matrix._of(arithmetic.product("matmul", left, right, variant))
@@ -116,8 +125,8 @@ def _beside_an_array(a: Array | Matrix, b: Array | Matrix, variant: str | None, 
 
 def _run(device: Device, a: Array | Matrix, b: Array | Matrix, variant: str | None) -> Any:
     """Multiply two matrices that fit the device, wherever they lie."""
-    plan = OPERATION.whole(forms_of((a, b)), device.limits, variant=variant)
-    return run(device, plan, dict(zip(plan.operands, (a, b), strict=True)))["C"]
+    plan = OPERATION.whole(forms_of((a, b)), device.limits, variant=variant, **OPERATION.noticed(a, b))
+    return run(device, plan, dict(zip(plan.operands, (a, b), strict=False)))["C"]  # one operand: both are it
 
 
 def _of_arrays(a: Array, b: Array, out: Any, variant: str | None, device: DeviceLike | None) -> Any:

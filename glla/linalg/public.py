@@ -1,13 +1,17 @@
 """The public functions. Written by ``python -m glla.generate``; do not edit."""
 
-from glla.linalg.cholesky import cholesky
+from glla.linalg.cholesky import cho_factor, cholesky
+from glla.linalg.definite import cho_solve
 from glla.linalg.determinants import det, slogdet
 from glla.linalg.echelon import rref
 from glla.linalg.factorise import lu_factor, plu
 from glla.linalg.products import matmul
 from glla.linalg.systems import inv, lu_solve, rcond, solve
+from glla.linalg.triangular import solve_triangular
 
 __all__ = [
+    "cho_factor",
+    "cho_solve",
     "cholesky",
     "det",
     "inv",
@@ -19,4 +23,5 @@ __all__ = [
     "rref",
     "slogdet",
     "solve",
+    "solve_triangular",
 ]

@@ -14,6 +14,8 @@ from glla.registry import Overriding
 Given = TypeVar("Given")
 
 __all__ = [
+    "cho_factor",
+    "cho_solve",
     "cholesky",
     "det",
     "inv",
@@ -25,13 +27,66 @@ __all__ = [
     "rref",
     "slogdet",
     "solve",
+    "solve_triangular",
 ]
 
+@overload
+def cho_factor(
+    a: Overriding[Given],
+    lower: bool = False,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Given: ...
+@overload
+def cho_factor(
+    a: Matrix,
+    lower: bool = False,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> tuple[Matrix, bool]: ...
+@overload
+def cho_factor(
+    a: Any,
+    lower: bool = False,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> tuple[Array, bool]: ...
+@overload
+def cho_solve(
+    c_and_lower: Overriding[Given], b: Any, *, device: DeviceLike | None = None, check_finite: bool = True
+) -> Given: ...
+@overload
+def cho_solve(
+    c_and_lower: tuple[Overriding[Given], bool], b: Any, *, device: DeviceLike | None = None, check_finite: bool = True
+) -> Given: ...
+@overload
+def cho_solve(
+    c_and_lower: tuple[Any, bool], b: Overriding[Given], *, device: DeviceLike | None = None, check_finite: bool = True
+) -> Given: ...
+@overload
+def cho_solve(
+    c_and_lower: tuple[Matrix, bool], b: Any, *, device: DeviceLike | None = None, check_finite: bool = True
+) -> Matrix: ...
+@overload
+def cho_solve(
+    c_and_lower: tuple[Any, bool], b: Matrix, *, device: DeviceLike | None = None, check_finite: bool = True
+) -> Matrix: ...
+@overload
+def cho_solve(
+    c_and_lower: tuple[Any, bool], b: Any, *, device: DeviceLike | None = None, check_finite: bool = True
+) -> Array: ...
 @overload
 def cholesky(
     a: Overriding[Given],
     *,
     upper: bool = False,
+    lower: None = None,
     variant: str | None = None,
     device: DeviceLike | None = None,
     check_finite: bool = True,
@@ -41,6 +96,7 @@ def cholesky(
     a: Matrix,
     *,
     upper: bool = False,
+    lower: None = None,
     variant: str | None = None,
     device: DeviceLike | None = None,
     check_finite: bool = True,
@@ -50,6 +106,7 @@ def cholesky(
     a: Any,
     *,
     upper: bool = False,
+    lower: None = None,
     variant: str | None = None,
     device: DeviceLike | None = None,
     check_finite: bool = True,
@@ -59,11 +116,13 @@ def det(a: Overriding[Given], *, device: DeviceLike | None = None, check_finite:
 @overload
 def det(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True) -> np.float32 | Array: ...
 @overload
-def inv(a: Overriding[Given], *, device: DeviceLike | None = None, check_finite: bool = True) -> Given: ...
+def inv(
+    a: Overriding[Given], *, assume_a: str = "gen", device: DeviceLike | None = None, check_finite: bool = True
+) -> Given: ...
 @overload
-def inv(a: Matrix, *, device: DeviceLike | None = None, check_finite: bool = True) -> Matrix: ...
+def inv(a: Matrix, *, assume_a: str = "gen", device: DeviceLike | None = None, check_finite: bool = True) -> Matrix: ...
 @overload
-def inv(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True) -> Array: ...
+def inv(a: Any, *, assume_a: str = "gen", device: DeviceLike | None = None, check_finite: bool = True) -> Array: ...
 @overload
 def lu_factor(
     a: Overriding[Given],
@@ -262,6 +321,7 @@ def solve(
     refine: bool = False,
     equilibrate: bool = True,
     *,
+    assume_a: str = "gen",
     device: DeviceLike | None = None,
     check_finite: bool = True,
 ) -> Given: ...
@@ -272,6 +332,7 @@ def solve(
     refine: bool = False,
     equilibrate: bool = True,
     *,
+    assume_a: str = "gen",
     device: DeviceLike | None = None,
     check_finite: bool = True,
 ) -> Given: ...
@@ -282,6 +343,7 @@ def solve(
     refine: Literal[True],
     equilibrate: bool = True,
     *,
+    assume_a: str = "gen",
     device: DeviceLike | None = None,
     check_finite: bool = True,
 ) -> RefinedSolution: ...
@@ -292,6 +354,7 @@ def solve(
     refine: Literal[False] = False,
     equilibrate: bool = True,
     *,
+    assume_a: str = "gen",
     device: DeviceLike | None = None,
     check_finite: bool = True,
 ) -> Matrix: ...
@@ -302,6 +365,7 @@ def solve(
     refine: Literal[False] = False,
     equilibrate: bool = True,
     *,
+    assume_a: str = "gen",
     device: DeviceLike | None = None,
     check_finite: bool = True,
 ) -> Matrix: ...
@@ -312,6 +376,7 @@ def solve(
     refine: Literal[False] = False,
     equilibrate: bool = True,
     *,
+    assume_a: str = "gen",
     device: DeviceLike | None = None,
     check_finite: bool = True,
 ) -> Array: ...
@@ -322,6 +387,72 @@ def solve(
     refine: bool = False,
     equilibrate: bool = True,
     *,
+    assume_a: str = "gen",
     device: DeviceLike | None = None,
     check_finite: bool = True,
 ) -> Matrix | Array | RefinedSolution: ...
+@overload
+def solve_triangular(
+    a: Overriding[Given],
+    b: Any,
+    trans: int | str = 0,
+    lower: bool = False,
+    unit_diagonal: bool = False,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+) -> Given: ...
+@overload
+def solve_triangular(
+    a: Any,
+    b: Overriding[Given],
+    trans: int | str = 0,
+    lower: bool = False,
+    unit_diagonal: bool = False,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+) -> Given: ...
+@overload
+def solve_triangular(
+    a: Matrix,
+    b: Any,
+    trans: int | str = 0,
+    lower: bool = False,
+    unit_diagonal: bool = False,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+) -> Matrix: ...
+@overload
+def solve_triangular(
+    a: Any,
+    b: Matrix,
+    trans: int | str = 0,
+    lower: bool = False,
+    unit_diagonal: bool = False,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+) -> Matrix: ...
+@overload
+def solve_triangular(
+    a: Any,
+    b: Any,
+    trans: int | str = 0,
+    lower: bool = False,
+    unit_diagonal: bool = False,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+) -> Array: ...

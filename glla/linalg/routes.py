@@ -87,9 +87,10 @@ def _piece(device: Device, plan: Plan, length: int, operands: Sequence[Array]) -
         result = device.run(plan, raw=uploaded)["records"]
     finally:
         uploaded.release()
-    records = device.read(result).reshape(-1)[: len(operands[0]) * length]
+    records = device.read(result)
     result.release()
-    return records.reshape(-1, length)
+    stride = length + -length % records.shape[-1]  # a record begins with a texel
+    return records.reshape(-1)[: len(operands[0]) * stride].reshape(-1, stride)[:, :length]
 
 
 def doubtful(

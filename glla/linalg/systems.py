@@ -16,6 +16,7 @@ from glla.errors import OptionError, ShapeError, SingularMatrixError
 from glla.gl import Device, DeviceLike
 from glla.gl.observe import host_step
 from glla.linalg import resident, tiling
+from glla.linalg.definite import TRIANGLES, assumed, solve_pos
 from glla.linalg.factors import factorise, from_pivots
 from glla.linalg.operands import (
     as_float64,
@@ -36,6 +37,7 @@ from glla.linalg.routes import (
     stacked,
     streams,
 )
+from glla.linalg.triangular import inverse_of_triangle, solve_triangular
 from glla.linalg.walk import on_device, walk
 from glla.operations import OPERATIONS, care, trust
 from glla.operations import factors as plans
@@ -62,6 +64,7 @@ def solve(
     refine: bool = False,
     equilibrate: bool = True,
     *,
+    assume_a: str = "gen",
     device: DeviceLike | None = None,
     check_finite: bool = True,
 ) -> Matrix | Array | RefinedSolution:
@@ -79,7 +82,11 @@ def solve(
         Correct the solution to float64 grade, with residuals in float64 on the CPU and corrections from the same
         factors on the GPU. Equilibration is done in float64 too: `a` may leave float32's range.
     equilibrate : bool
-        Scale rows and columns by powers of two before factoring, which rounds nothing.
+        Scale rows and columns by powers of two before factoring, which rounds nothing. Cholesky factors need none.
+    assume_a : {"gen", "sym", "her", "pos", "lower triangular", "upper triangular"}
+        What `a` is, by SciPy's names: general, symmetric, Hermitian, which real symmetric is, or symmetric positive
+        definite. "pos" takes Cholesky factors, half the work, and reads the upper half of `a` alone, with `refine` all
+        of it; of a triangle the other half is never read, see `solve_triangular`; the others take PLU factors.
     device, check_finite
         As in `matmul`.
 
@@ -93,6 +100,11 @@ def solve(
     ------
     SingularMatrixError
         A pivot is zero, or nothing but rounding error.
+    NotPositiveDefiniteError
+        ``assume_a="pos"``, and a pivot is not above zero, as LAPACK has it: names the leading minor. A matrix near a
+        singular one may pass; its solution keeps the bound all the same.
+    OptionError
+        `assume_a` is none of those.
     ConvergenceError
         `refine`: the matrix is too ill-conditioned for float32 factors. Or entries grow so much that neither refinement
         nor complete pivoting helps.
@@ -105,9 +117,9 @@ def solve(
     -----
     Error: norm(b - A x) / ((norm(A) norm(x) + norm(b)) n u) stays below 30, u = 2^-24; with `refine` the componentwise
     backward error in float64 is below 1e-14. Where entries grow, or come near float32's limits, the system is solved
-    again with care, see `glla.operations.care`. Cost: 2/3 n^3 + 2 n^2 k flop. Passes: up to order 256 about 5/8 n for
-    one system and 9/8 n for a whole stack, see `glla.linalg.stacks`; else about 1.5 n for the factors (more where they
-    are made in blocks), and those of `lu_solve`.
+    again with care, see `glla.operations.care`. Cost: 2/3 n^3 + 2 n^2 k flop. Passes: one up to order 4, for one system
+    and for a whole stack; up to order 256 about 5/8 n for one and 9/8 n for a stack, see `glla.operations.stack`; else
+    about 1.5 n for the factors (more where they are made in blocks), and those of `lu_solve`.
     Sources: Brodtkorb 2007, section 4.1.3; LAPACK gesvx (equilibration); Higham 2002, chapter 12 (refinement).
 
     Examples
@@ -116,6 +128,13 @@ def solve(
     >>> glla.solve([[3, 1], [1, 2]], [9, 8])
     array([2., 3.], dtype=float32)
     """
+    assumed("solve", assume_a)
+    if assume_a == "pos":
+        return solve_pos(a, b, refine, device, check_finite)
+    if assume_a in TRIANGLES:
+        if refine:
+            raise OptionError(f"solve: refine must be False with assume_a={assume_a!r}; 'gen' refines such systems too")
+        return solve_triangular(a, b, lower=assume_a == "lower triangular", device=device, check_finite=check_finite)
     if refine:
         return _refined(a, b, equilibrate, device, check_finite)
     matrix = operand("solve", "A", a, check_finite)
@@ -306,13 +325,17 @@ def _refined(a: Any, b: Any, equilibrate: bool, device: DeviceLike | None, check
 
 
 @public(numpy="linalg.inv", namespace="inv")
-def inv(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True) -> Matrix | Array:
+def inv(
+    a: Any, *, assume_a: str = "gen", device: DeviceLike | None = None, check_finite: bool = True
+) -> Matrix | Array:
     """Inverse with the semantics of `numpy.linalg.inv`.
 
     Parameters
     ----------
     a : array_like or Matrix, shape (..., n, n)
         Real numbers, regular.
+    assume_a : {"gen", "sym", "her", "lower triangular", "upper triangular"}
+        What `a` is, as in `solve`. The other half of a triangle is never read, and zero in the inverse.
     device, check_finite
         As in `matmul`.
 
@@ -342,6 +365,9 @@ def inv(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True) 
     array([[0.5 , 0.  ],
            [0.  , 0.25]], dtype=float32)
     """
+    assumed("inv", assume_a, ("gen", "sym", "her", *TRIANGLES))
+    if assume_a in TRIANGLES:
+        return inverse_of_triangle(a, assume_a == "lower triangular", device=device, check_finite=check_finite)
     value = operand("inv", "A", a, check_finite)
     square("inv", "A", value)
     target = device_of("inv", device, value)

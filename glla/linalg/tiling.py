@@ -25,18 +25,36 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from glla.array.array import Matrix, product
 from glla.array.convert import Array
 from glla.errors import OutOfMemoryError
-from glla.gl import Device, Download, Uploads
-from glla.linalg.factors import Factors
+from glla.gl import Device, Download, Texture, Uploads
 from glla.operations.matmul import KERNEL
 from glla.operations.tiles import Tiling, choose, columns_at_once, starts
-from glla.passes import texture
+from glla.passes import Plan, texture
+
+
+class Solver(Protocol):
+    """What solves systems on a device: `glla.linalg.factors.Factors`, or a triangle."""
+
+    @property
+    def device(self) -> Device:
+        """Where it lies."""
+
+    @property
+    def held(self) -> Texture:
+        """The packed matrix."""
+
+    def solution(self, columns: int, transposed: bool = False) -> Plan:
+        """Plan of the solution for as many right-hand sides, a plan of plans."""
+
+    def solve(self, b: Matrix, transposed: bool = False) -> Matrix:
+        """Solve for right-hand sides on the device."""
+
 
 Watch = Callable[[str, int], None]
 """Called after each step of a tile with its name and the tile's number: "upload", "compute" and "read back" when it is
@@ -192,7 +210,7 @@ def _stream(device: Device, a: Array, b: Array, out: Array, tiling: Tiling, watc
 
 
 def solve(
-    factors: Factors,
+    factors: Solver,
     block: Callable[[slice], Array],
     out: Array,
     transposed: bool = False,
@@ -202,7 +220,7 @@ def solve(
 
     Parameters
     ----------
-    factors : Factors
+    factors : Solver
         Of a regular matrix of order n.
     block : callable
         Gives some columns of B.
@@ -224,7 +242,7 @@ def solve(
         device.limits,
         device.room,
         lambda count: factors.solution(count, transposed),
-        texture(factors.lu.texture.storage),
+        texture(factors.held.storage),
     )
     while True:
         try:
@@ -236,7 +254,7 @@ def solve(
 
 
 def _stream_columns(
-    factors: Factors, block: Callable[[slice], Array], out: Array, transposed: bool, size: int, watch: Watch
+    factors: Solver, block: Callable[[slice], Array], out: Array, transposed: bool, size: int, watch: Watch
 ) -> None:
     device, (order, columns) = factors.device, out.shape
     with device.current(), device.uploads(order * size) as uploads, _Results(device, watch) as results:

@@ -399,7 +399,7 @@ def _substituted(values: Values, stage: str, u: trust.Floats, largest: trust.Flo
     good = not values["grew"] or residual(a, x, b) <= GOOD
     lost = bool(((b != 0) & (np.abs(b.astype(np.float32)) < SMALLEST_NORMAL)).any())  # beside larger ones, in a column
     if good and not lost:
-        return _scaled_back(values, x)
+        return scaled_back(values, x)
     return _begun({**values, "fallback": x if good else None})
 
 
@@ -435,7 +435,7 @@ def _turn(values: Values, given: Values, so_far: Refinement, x: Float64, residua
     back = now.best if values.get("let") else now.best[np.argsort(_order(values))]
     if values.get("refine"):
         return Done({"X": back, "iterations": now.iterations, "backward_error": now.best_error})
-    return _scaled_back(values, back)
+    return scaled_back(values, back)
 
 
 def _not_converged(values: Values, now: Refinement) -> Verdict:
@@ -444,7 +444,7 @@ def _not_converged(values: Values, now: Refinement) -> Verdict:
             return now.error(values["function"])
         return Go(COMPLETE)
     if values["fallback"] is not None:
-        return _scaled_back(values, values["fallback"])
+        return scaled_back(values, values["fallback"])
     return _hopeless(values) if values["last"] else Go(COMPLETE)
 
 
@@ -458,7 +458,7 @@ def _hopeless(values: Values) -> Verdict:
     )
 
 
-def _scaled_back(values: Values, y: Float64) -> Verdict:
+def scaled_back(values: Values, y: Float64) -> Verdict:
     """Give the solution of the system as it was; so small that float32 keeps not enough of it, it is an error."""
     wide = np.ldexp(y, values["sizes"] - np.reshape(values["column exponents"], (-1, 1)))
     x: Array = wide.astype(np.float32)

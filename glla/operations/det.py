@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.operations import care, factors, stack, trust
+from glla.operations import care, factors, stack, stack_small, trust
 from glla.operations.crossing import bring_in_watched, read_texels
 from glla.operations.elimination import counts, plu
 from glla.operations.elimination.pivot import allowed_growth
@@ -128,13 +128,20 @@ def _doubtful(operands: tuple[Array, ...], nothing: Array, figures: Array) -> ND
     (a,) = operands
     u, largest, *_ = np.moveaxis(figures, 1, 0)
     grew = ~(np.max(largest, axis=1) <= allowed_growth(figures.shape[-1])) | ~np.isfinite(u).all(axis=1)
-    return np.flatnonzero(grew | [not trust.near_one(matrix) for matrix in a] if not trust.near_one(a) else grew)
+    return np.flatnonzero(grew if trust.near_one(a) else grew | ~trust.each_near_one(a))
+
+
+def most_together(forms: Forms, limits: Limits) -> int:
+    """Determinants that one plan may find at once; 0: they go one by one."""
+    most = stack.most_factors(forms, limits)
+    return stack_small.most_determinants(forms, limits) if most and stack_small.is_small(forms) else most
 
 
 @cached_plan
 def batched(forms: Forms, limits: Limits = PLAIN) -> Plan:
     """Plan of a stack of determinants, with what may come after it for a member."""
-    return replace(stack.determinant(forms, limits), after=_after(forms[0].member, limits))
+    way = stack_small.determinant if stack_small.is_small(forms) else stack.determinant
+    return replace(way(forms, limits), after=_after(forms[0].member, limits))
 
 
 def sign_and_log(
@@ -196,7 +203,7 @@ SLOGDET = Operation(
     fits=True,
     variants=plu.SOLVERS,
     thesis="rank2",
-    batch=Batch(stack.most_factors, batched, lambda forms: (0, 0), 4, _doubtful),
+    batch=Batch(most_together, batched, lambda forms: (0, 0), 4, _doubtful),
     parts=2,
 )
 

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from glla.errors import ShapeError
-from glla.operations import care, packing, solve, stack
+from glla.operations import care, packing, solve
 from glla.operations.elimination.plu import SOLVERS
 from glla.operations.factors import factor, substitute
 from glla.operations.record import Array, Batch, Operation
@@ -64,7 +64,7 @@ INV = Operation(
     variants=SOLVERS,
     thesis="rank2",
     settle=care.settle,
-    batch=Batch(stack.most_systems, solve.batched, lambda forms: forms[0].matrix, 3, solve.doubtful),
+    batch=Batch(solve.most_together, solve.batched, lambda forms: forms[0].matrix, 3, solve.doubtful),
     tiles=solve.streamed,
     fits=True,
     host="glla.hybrid.host:inv",

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -194,6 +195,12 @@ def _padded(k: int) -> int:
     return -(-k // 16) * 16
 
 
+HALVES = ("register_blocked", "panel_broadcast")
+"""Variants that compute no more than what is on and below the diagonal of A A^T, and mirror the rest."""
+
+HALVES_IN_PLACE = HALVES[:1]
+"""Those of them that read the transpose out of the same texture."""
+
 IN_PLACE = ("inner_product", "multi_pass", "blocked_output")
 """Variants that read a transposed operand where it lies, without a pass that writes it out."""
 
@@ -209,7 +216,16 @@ class _Task:
     values: Mapping[str, int]
     limits: Limits
     start: str
-    turned: Mapping[str, Define]  # which operands ``matmul/inner_product`` finds transposed
+    turned: Mapping[str, Define]  # which operands a shader finds transposed
+    symmetric: bool  # B is the transpose of A, and the variant draws half of C
+
+    left: str = "A"  # slots of the operands; of a symmetric product the same one, where the shader can turn it
+    right: str = "B"
+
+    @property
+    def mirror(self) -> dict[str, Define]:
+        """The define that mirrors the half that was drawn."""
+        return {"MIRROR": 1} if self.symmetric else {}
 
     def slice(self, inner: int) -> int:
         """Trips of a pass: as PASSES says, or as few passes as the loop limit allows."""
@@ -230,6 +246,7 @@ def plan(
     variant: str | None = None,
     parameters: Parameters = (),
     onto: bool = False,
+    symmetric: bool = False,
 ) -> Plan:
     """Plan of the product of an m x k and a k x n matrix on the device, k > 0.
 
@@ -247,17 +264,22 @@ def plan(
         Parameters of the variant, by name; the others keep their defaults.
     onto : bool
         Add to a matrix given as operand ``C0``: an inner dimension too long for a texture comes in slabs.
+    symmetric : bool
+        B is the transpose of A. Variants in `HALVES` take one operand then, ``A`` as it lies; they draw half of C, and
+        C is symmetric bit by bit. The others take no notice.
 
     Returns
     -------
     Plan
-        Operands ``A`` and ``B`` (and ``C0``), result ``C``, all packed. 2 m k n flop. A variant with another layout
-        converts in passes of the plan.
+        Operands ``A`` and ``B`` (and ``C0``), result ``C``, all packed. 2 m k n flop; m (m + 1) k where half is drawn.
+        A variant with another layout converts in passes of the plan.
 
     Raises
     ------
     OptionError
         No such variant, parameter or value; the message lists those there are.
+    ShapeError
+        `symmetric`: the shape of B is not that of A's transpose.
 
     Examples
     --------
@@ -294,13 +316,22 @@ def plan(
     values = known.settle(name, parameters, limits)
     draft = Draft(name)
     in_place = variant in IN_PLACE
-    _operand(draft, "A", (m, k), transpose_a, in_place)
-    _operand(draft, "B", (k, n), transpose_b, in_place)
+    if symmetric and m != n:
+        raise ShapeError(f"matmul: a symmetric product must have as many rows as columns, got {m} x {n}")
+    symmetric = symmetric and variant in HALVES and not onto
+    slots = ("A", "B")
+    if symmetric:
+        in_place = variant in HALVES_IN_PLACE
+        slots = _one_operand(draft, (m, k), transpose_a, in_place)
+        transpose_b = not transpose_a
+    else:
+        _operand(draft, "A", (m, k), transpose_a, in_place)
+        _operand(draft, "B", (k, n), transpose_b, in_place)
     turned: dict[str, Define] = {"TRANSPOSE_A": 1} if transpose_a and in_place else {}
     turned |= {"TRANSPOSE_B": 1} if transpose_b and in_place else {}
     start = draft.operand("C0", matrix((m, n))) if onto else ""
-    result = build(_Task(draft, m, k, n, values, limits, start, turned))
-    made = draft.plan({"C": result}, flops=2 * m * k * n)
+    result = build(_Task(draft, m, k, n, values, limits, start, turned, symmetric, *slots))
+    made = draft.plan({"C": result}, flops=m * (m + 1) * k if symmetric else 2 * m * k * n)
     return made if exchange is None else exchange(made, values)
 
 
@@ -311,10 +342,24 @@ def _operand(draft: Draft, name: str, shape: Shape, transposed: bool, in_place: 
     elif in_place:
         draft.operand(name, matrix(shape[::-1]))
     else:
-        source = draft.operand(f"{name}_transposed", matrix(shape[::-1]))
-        uniforms: dict[str, Uniform] = {"placement": (1, 1, 1), "shape": shape}
-        written = draft.slot(name, matrix(shape))
-        draft.draw("elementwise/unary", {"A": source}, written, uniforms, {"OPERATION": "positive_of"})
+        _write_out(draft, draft.operand(f"{name}_transposed", matrix(shape[::-1])), name, shape)
+
+
+def _one_operand(draft: Draft, shape: Shape, transposed: bool, in_place: bool) -> tuple[str, str]:
+    """Add the only operand of A A^T, ``A`` or its transpose as it lies; give the slots of A and of its transpose."""
+    lies = shape[::-1] if transposed else shape
+    given = draft.operand("A", matrix(lies))
+    if in_place:
+        return given, given
+    _write_out(draft, given, "B", lies[::-1])
+    return ("B", given) if transposed else (given, "B")
+
+
+def _write_out(draft: Draft, source: str, name: str, shape: Shape) -> None:
+    """Add the pass that writes out a transpose, of this shape."""
+    uniforms: dict[str, Uniform] = {"placement": (1, 1, 1), "shape": shape}
+    written = draft.slot(name, matrix(shape))
+    draft.draw("elementwise/unary", {"A": source}, written, uniforms, {"OPERATION": "positive_of"})
 
 
 # -- 2x2 to a texel ---------------------------------------------------------------------------------------------------
@@ -407,9 +452,15 @@ def _register_blocked(task: _Task) -> str:
     for number, first in enumerate(range(0, inner, most)):
         slice_: dict[str, Uniform] = {"first": first, "count": min(most, inner - first)}
         inputs = {f"C{i}": slot for i, slot in enumerate(targets)} | ({"start": sums.front} if sums.front else {})
-        onto = {"ONTO": int(bool(sums.front))}
+        onto = {"ONTO": int(bool(sums.front)), **task.mirror}
         with draft.scope("slice", number):
-            draft.draw("matmul/register_blocked", {"A": "A", "B": "B"}, targets, slice_, {**defines, **task.unrolled})
+            draft.draw(
+                "matmul/register_blocked",
+                {"A": task.left, "B": task.right},
+                targets,
+                slice_,
+                {**defines, **task.unrolled, **task.turned, **({"LOWER": 1} if task.symmetric else {})},
+            )
             draft.draw("matmul/interleave", inputs, sums.back, {"shape": shape}, {**defines, **onto})
         sums.swap()
     return sums.front
@@ -523,15 +574,20 @@ def _panel_broadcast(task: _Task) -> str:
     strips = draft.slot("strips", Storage(strip * _padded(k) // 4, width))
     draft.draw(
         "matmul/panels",
-        {"A": "A"},
+        {"A": task.left},
         panels,
         {"groups": groups, "first_group": 0, "size": packed((m, k))},
         {"DEPTH": depth},
     )
-    draft.draw("matmul/strips", {"B": "B"}, strips, {"size": packed((k, n))}, layout)
+    draft.draw("matmul/strips", {"B": task.right}, strips, {"size": packed((k, n))}, layout)
     draft.transfer(panels, buffer)  # which waits for the panels, so not before there is nothing else to draw
     storage = Storage(strip * groups, width)
     pair = [tuple(draft.slot(f"C{t}_{side}", storage) for t in range(4)) for side in ("ping", "pong")]
+
+    def reach(group: int) -> int:
+        """Texels across as far as C is drawn: to its end, or to the end of the diagonal's block."""
+        return -(-GROUP * (group + 1) // strip) if task.symmetric else width
+
     for chunk in range(chunks):
         before, target = pair[1 - chunk % 2], pair[chunk % 2]
         inputs = {"B": strips} | ({f"C{t}": slot for t, slot in enumerate(before)} if chunk else {})
@@ -544,14 +600,16 @@ def _panel_broadcast(task: _Task) -> str:
                     target,
                     {"first": chunk * depth // 4},
                     {"DEPTH": deep, "CONTINUE": int(chunk > 0), **layout},
-                    Region(0, strip * group, width, strip),
+                    Region(0, strip * group, min(width, reach(group)), strip),
                     blocks={"Panel": Block(buffer, (chunk * groups + group) * 4 * depth, 4 * deep)},
                     step=group,
                 )
     last = pair[(chunks - 1) % 2]
     result = draft.slot("C", matrix((m, n)))
     inputs = {f"C{t}": slot for t, slot in enumerate(last)} | ({"start": task.start} if task.start else {})
-    draft.draw("matmul/assemble", inputs, result, {"shape": (m, n)}, {"ONTO": int(bool(task.start)), **layout})
+    draft.draw(
+        "matmul/assemble", inputs, result, {"shape": (m, n)}, {"ONTO": int(bool(task.start)), **layout, **task.mirror}
+    )
     return result
 
 
@@ -592,15 +650,23 @@ def flops(forms: Forms) -> int:
 
 
 @kept(VARIANTS)
-def whole(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, parameters: Parameters = ()) -> Plan:
+def whole(
+    forms: Forms,
+    limits: Limits = PLAIN,
+    *,
+    variant: str | None = None,
+    parameters: Parameters = (),
+    symmetric: bool = False,
+) -> Plan:
     """Plan of a call: upload what is not there, multiply, read back what does not stay."""
     at = tuple(form.on_device for form in forms)
-    product_ = plan(at, limits, variant=variant, parameters=parameters)
+    product_ = plan(at, limits, variant=variant, parameters=parameters, symmetric=symmetric)
     if all(form.resident for form in forms):
         return product_
     m, _, n = sizes(forms)
     draft = Draft(product_.operation)
-    slots = [bring_in(draft, name, form, limits, True) for name, form in zip("AB", forms, strict=True)]
+    names = "AB"[: len(product_.operands)]  # one if it is a matrix and its transpose, and half is drawn
+    slots = [bring_in(draft, name, form, limits, True) for name, form in zip(names, forms, strict=False)]
     c = draft.call("product", product_, **dict(zip(product_.operands, slots, strict=True)))["C"]
     if not any(form.resident for form in forms):
         c = read_back(draft, c, (m, n), limits, "product")
@@ -620,13 +686,48 @@ def aligned(forms: Forms) -> Forms:
 
 
 def streamed(
-    forms: Forms, limits: Limits, room: int | None = None, *, variant: str | None = None, parameters: Parameters = ()
+    forms: Forms,
+    limits: Limits,
+    room: int | None = None,
+    *,
+    variant: str | None = None,
+    parameters: Parameters = (),
+    symmetric: bool = False,
 ) -> Plan | None:
-    """Plan of a product in tiles; None if it fits as a whole."""
+    """Plan of a product in tiles, all of them also where it is symmetric; None if it fits as a whole."""
     m, k, n = sizes(forms)
     if tiles.fits_whole(KERNEL, m, k, n, limits, room, variant):
         return None
     return tiles.product_plan(tiles.choose(KERNEL, m, k, n, limits, room, variant), limits)
+
+
+def is_symmetric(a: Any, b: Any) -> bool:
+    """Whether B is the transpose of A, by where they lie: A A^T is symmetric, and half of it is enough.
+
+    Parameters
+    ----------
+    a, b : ndarray, Array, Resident, or anything else
+        As they are given: a conversion makes copies.
+
+    Examples
+    --------
+    >>> a = np.ones((2, 3))
+    >>> is_symmetric(a, a.T), is_symmetric(a.T, a), is_symmetric(a, a.T.copy())
+    (True, True, False)
+    """
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        alike = a.ndim == 2 and a.dtype == b.dtype and (a.shape, a.strides) == (b.shape[::-1], b.strides[::-1])
+        return bool(alike and a.size and a.__array_interface__["data"] == b.__array_interface__["data"])
+    left, right = (getattr(one, "value", one) for one in (a, b))
+    stored = getattr(left, "stored", None)
+    if stored is None or stored is not getattr(right, "stored", None) or not left.packed or not right.packed:
+        return False
+    return bool(left.shape == right.shape[::-1] and left.transposed != right.transposed)
+
+
+def noticed(a: Any, b: Any) -> dict[str, Any]:
+    """Options that a call takes from where its operands lie."""
+    return {"symmetric": True} if is_symmetric(a, b) else {}
 
 
 def _example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
@@ -690,6 +791,7 @@ MATMUL = Operation(
     values=lambda forms, results: results["C"],
     variants=VARIANTS,
     choose=choose,
+    noticed=noticed,
     aligned=aligned,
     batch=Batch(stack.most_products, stack.matmul, product_shape, on_device=_on_device),
     tiles=streamed,

@@ -148,6 +148,8 @@ class Operation:
         Ways to do it; empty if there is one.
     choose : callable
         (forms, limits) -> the variant, and values for its parameters.
+    noticed : callable
+        (operands) -> options that a call takes from where its operands lie: two of them may be one.
     aligned : callable
         (forms) -> forms of as many operands, in which stacks of another shape are made alike: what is routed.
     batch : Batch or None
@@ -191,6 +193,7 @@ class Operation:
     settle: Settle | None = None
     variants: Mapping[str, Variant] = field(default_factory=dict)
     choose: Callable[[Forms, Limits], Choice] = lambda forms, limits: ("", ())
+    noticed: Callable[..., dict[str, Any]] = lambda *operands: {}
     aligned: Callable[[Forms], Forms] = lambda forms: forms
     batch: Batch | None = None
     tiles: Callable[..., Plan | None] | None = None

@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from glla.operations import stack_small
 from glla.operations.record import Batch
 from glla.operations.wrapped import elementwise, fold, move
 from glla.operations.wrapped.create import draw_full
@@ -54,12 +55,12 @@ def plan(batch: Batch, forms: Forms, limits: Limits, **options: object) -> Plan:
     count, length, shape = forms[0].count, batch.length(forms), batch.matrix(forms)
     results: dict[str, str] = {}
     if shape != (0, 0):
-        matrices = draft.call("matrices out", move.from_raw(shape, length, size, 0, count), raw=records)["result"]
+        matrices = _taken(draft, "matrices out", records, (count, *shape), length, 0, size)
         results["matrices"] = matrices
     if batch.lines:
         order = min(forms[0].matrix)
-        taken = move.from_raw((batch.lines, order), length, size, shape[0] * shape[1], count)
-        figures = draft.call("figures out", taken, raw=records)["result"]
+        lines = (count, batch.lines, order)
+        figures = _taken(draft, "figures out", records, lines, length, shape[0] * shape[1], size)
         results["figures"] = _read(draft, figures, "figures")
         for number, (name, view) in enumerate(zip(slots, views, strict=True)):
             extremes = draft.call(f"extremes of {name}", _extremes(view, number > 0, size), A=slots[name])
@@ -68,6 +69,19 @@ def plan(batch: Batch, forms: Forms, limits: Limits, **options: object) -> Plan:
             upper = draft.call("largest of U", _largest_of_upper(View.of((count, *shape)), order, size), A=matrices)
             results["most_upper"] = _read(draft, upper["most"], "most_upper")
     return draft.plan(results, after=made.after)
+
+
+def _taken(
+    draft: Draft, name: str, records: str, shape: tuple[int, int, int], length: int, start: int, texture_size: int
+) -> str:
+    """Add the pass that takes a part out of all records, `start` elements from where each begins; give its slot."""
+    count, rows, columns = shape
+    if texture(draft.slots[records]).channels == 1:
+        plan = move.from_raw((rows, columns), length, texture_size, start, count)
+        return draft.call(name, plan, raw=records)["result"]
+    stride = stack_small.stride(length)
+    part = View(shape, (stride, columns, 1), start, count * stride)
+    return draft.call(name, move.copy(part, texture_size), A=records)["result"]
 
 
 def _read(draft: Draft, slot: str, name: str) -> str:

@@ -19,6 +19,9 @@ from glla.operations.record import Batch, Operation
 from glla.passes import Draft, Form, Forms, Limits, Plan, forms_of
 from glla.passes.layout import Shape
 
+OF_ONE = ("pivoting", "refine", "symmetric")
+"""Options that plans of stacks do not have: they ask for the usual, or for nothing."""
+
 
 @dataclass(frozen=True, eq=False)
 class Route:
@@ -72,7 +75,7 @@ def route(
     plain = variant is None and options.get("pivoting") in (None, usual) and not options.get("refine")
     if operation.batch is not None and at_home and plain:
         most, count = operation.batch.most(forms, limits), forms[0].count
-        others = {name: value for name, value in options.items() if name not in ("pivoting", "refine")}
+        others = {name: value for name, value in options.items() if name not in OF_ONE}
         while most:
             piece = -(-count // -(-count // most))  # pieces of one size share a plan
             plan = batch_plan(operation, forms, limits, piece, **others)
@@ -104,7 +107,7 @@ def _residents(
         return None
     piece = -(-count // -(-count // most))
     pieces_ = forms if piece == count else tuple(Form((piece, *form.matrix), resident=True) for form in forms)
-    others = {name: value for name, value in options.items() if name not in ("pivoting", "refine")}
+    others = {name: value for name, value in options.items() if name not in OF_ONE}
     return Route("batched", residents.plan(batch, pieces_, limits, **others), -(-count // piece), piece)
 
 
@@ -192,7 +195,7 @@ def shown(
     operation.known(options.get("variant"))
     if operation.fits and not forms[0].resident:
         must_fit_a_texture(operation.name, forms[0].matrix, limits)
-    options = _with_a_variant(operation, forms, limits, options)
+    options = {**operation.noticed(*values), **_with_a_variant(operation, forms, limits, options)}
     if options.get("stop") is not None:
         return replace(operation.core(tuple(form.on_device for form in forms), limits, **options), target=target)
     aligned = operation.aligned(forms)

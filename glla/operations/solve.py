@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.errors import ShapeError
-from glla.operations import care, factors, packing, stack, streams, trust
+from glla.operations import care, factors, packing, stack, stack_small, streams, trust
 from glla.operations.alignment import aligned
 from glla.operations.crossing import bring_in, bring_in_watched, read_back
 from glla.operations.elimination import counts
@@ -104,10 +104,17 @@ def streamed(
     return None if refine else streams.system(forms, limits, room, **options)
 
 
+def most_together(forms: Forms, limits: Limits) -> int:
+    """Systems, or inverses, that one plan may find at once; 0: they go one by one."""
+    most = stack.most_systems(forms, limits)
+    return stack_small.most_systems(forms, limits) if most and stack_small.is_small(forms) else most
+
+
 @cached_plan
 def batched(forms: Forms, limits: Limits = PLAIN, *, equilibrate: bool = True) -> Plan:
     """Plan of a stack of systems, or of inverses, with what may come after it for a member."""
-    made = stack.solve(forms, limits, equilibrate=equilibrate)
+    way = stack_small.solve if stack_small.is_small(forms) else stack.solve
+    made = way(forms, limits, equilibrate=equilibrate)
     careful = care.of_systems(tuple(form.member for form in forms), limits, equilibrate)[0]
     return replace(made, after=(replace(careful, when=f"{care.GREW}; or {care.SMALL}"),))
 
@@ -122,12 +129,9 @@ def doubtful(operands: tuple[Array, ...], x: Array, figures: Array, equilibrate:
     sound = np.isfinite(u).all(axis=1) & (growth <= allowed_growth(n))
     care_of = ~sound | trust.inverse_is_large(norms, largest, DOUBTFUL_IN_STACKS)
     care_of |= (np.abs(u) <= trust.SMALL * largest).any(axis=1)
-
-    def near_one(*member: Array) -> bool:
-        return trust.near_one(member[0]) and all(map(trust.largest_near_one, member[1:]))
-
-    if not near_one(*operands):
-        care_of |= [not near_one(*member) for member in zip(*operands, strict=True)]
+    sizes = [a, *map(trust.largest_of_columns, operands[1:])]
+    if not all(map(trust.near_one, sizes)):
+        care_of |= ~np.logical_and.reduce([trust.each_near_one(one) for one in sizes])
     return np.flatnonzero(care_of)
 
 
@@ -151,7 +155,7 @@ SOLVE = Operation(
     thesis="rank2",
     aligned=aligned,
     settle=care.settle,
-    batch=Batch(stack.most_systems, batched, lambda forms: forms[-1].matrix, 3, doubtful),
+    batch=Batch(most_together, batched, lambda forms: forms[-1].matrix, 3, doubtful),
     tiles=streamed,
     vectors={"B": 1},
     fits=True,

@@ -103,16 +103,32 @@ class Triangle:
         Its diagonal is one and is not read.
     transposed : bool
         Solve with the transpose of what is stored.
+    inverse : bool
+        The right-hand sides are the identity, so that the solution is a triangle, too. Updates are cut at its edge:
+        columns behind those solved so far are still those of I.
     """
 
     upper: bool = False
     unit: bool = False
     transposed: bool = False
+    inverse: bool = False
 
     @property
     def defines(self) -> dict[str, int]:
         """For shaders that include ``lib/triangle.glsl``."""
         return {"UPPER": int(self.upper), "UNIT": int(self.unit), "TRANSPOSED": int(self.transposed)}
+
+    def open_columns(self, solved: int, width: int) -> tuple[int, int]:
+        """Where the columns begin, and how many they are, that are updated once `solved` rows are solved."""
+        if not self.inverse or solved >= width:
+            return 0, width
+        return (width - solved if self.upper else 0), solved
+
+    def open_strips(self, solved: int, columns: int) -> tuple[int, int]:
+        """The same in strips of 8 columns."""
+        left, taken = self.open_columns(solved, columns)
+        first = left // 8
+        return first, -(-(left + taken) // 8) - first
 
 
 @kept(VARIANTS)
@@ -251,6 +267,9 @@ def _blocked(
     height, width = storage.height, storage.width
     result = draft.slot("X", storage)
     rest = PingPong(draft, "rest", storage, start)
+    if triangle.inverse and height > size // 2:  # where columns wait, both textures hold I
+        for side in ("ping", "pong"):
+            draft.draw("packing/identity", {}, f"rest_{side}", {"shape": shape})
     for number, solved in enumerate(range(0, height, size // 2)):
         with draft.scope("block", number):
             count = min(size // 2, height - solved)
@@ -265,13 +284,14 @@ def _blocked(
                 Region(0, top, width, count),
             )
             if remaining:
+                left, taken = triangle.open_columns(solved + count, width)
                 draft.draw(
                     "triangular/update",
                     {"T": operand, "X": result, "B": rest.front},
                     rest.back,
                     {},
                     {"TRANSPOSED": int(triangle.transposed), "ROWS": size},
-                    Region(0, first_open, width, remaining),
+                    Region(left, first_open, taken, remaining),
                     step=top,
                 )
                 rest.swap()
@@ -293,7 +313,8 @@ def _panel_broadcast(
     result = draft.slot("X", matrix(shape))
     reversed_ = {"REVERSED": int(triangle.upper)}
     last: dict[str, Uniform] = {"last": padded // 2 - 1} if triangle.upper else {}
-    draft.draw("strips/to_strips", {"A": start}, strips, {"size": packed(shape), **last}, reversed_)
+    for side in (strips, spare) if triangle.inverse else (strips,):  # where columns wait, both hold I
+        draft.draw("strips/to_strips", {"A": start}, side, {"size": packed(shape), **last}, reversed_)
     for number, first in enumerate(range(0, groups, BROADCAST_BLOCK // GROUP)):
         with draft.scope("block", number):
             open_groups = range(first + BROADCAST_BLOCK // GROUP, groups)
@@ -311,6 +332,8 @@ def _panel_broadcast(
             rows = _texel_rows(top, triangle.upper, texels(order))
             place = Region(0, rows.start, texels(columns), len(rows))
             draft.draw("strips/unstrip_row", {"U": block}, result, {"top": top, "shape": shape}, reversed_, place)
+            solved = min(GROUP * (first + BROADCAST_BLOCK // GROUP), padded) - (padded - order) * triangle.upper
+            left, taken = triangle.open_strips(solved, columns)
             for group in open_groups:
                 draft.draw(
                     "matmul/panel_broadcast",
@@ -318,7 +341,7 @@ def _panel_broadcast(
                     spare,
                     {"first": 0},
                     {"DEPTH": BROADCAST_BLOCK, "CONTINUE": 1, "SUBTRACT": 1},
-                    Region(0, 8 * group, width, 8),
+                    Region(left, 8 * group, taken, 8),
                     blocks={"Panel": Block(buffer, (group - first) * 4 * BROADCAST_BLOCK, 4 * BROADCAST_BLOCK)},
                     step=group,
                 )

@@ -56,6 +56,19 @@ def near_one(a: Floats) -> bool:
     return bool(least >= 2.0**-NEAR_ONE and most <= 2.0**NEAR_ONE)
 
 
+def each_near_one(stack: Floats) -> NDArray[np.bool_]:
+    """As `near_one`, of each member of a stack.
+
+    >>> each_near_one(np.array([[0, -3.5], [1, 1e-30]])).tolist()
+    [True, False]
+    """
+    sizes = np.abs(stack).reshape(len(stack), -1)
+    least = np.min(sizes, axis=1, initial=np.inf, where=sizes > 0)
+    most = np.max(sizes, axis=1, initial=0.0, where=sizes < np.inf)
+    near: NDArray[np.bool_] = (least >= 2.0**-NEAR_ONE) & (most <= 2.0**NEAR_ONE)
+    return near
+
+
 def size_near_one(size: float) -> bool:
     """As `near_one`, of a largest entry.
 
@@ -71,7 +84,13 @@ def largest_near_one(a: Floats) -> bool:
     >>> largest_near_one(np.array([[1e-30, 1e30], [1.0, 2.0]]))
     False
     """
-    return near_one(np.maximum(np.max(a, axis=-2, initial=0.0), -np.min(a, axis=-2, initial=0.0)))
+    return near_one(largest_of_columns(a))
+
+
+def largest_of_columns(a: Floats) -> Floats:
+    """Largest magnitude in each column of a matrix, or of each member of a stack; 0 in one without rows."""
+    largest: Floats = np.maximum(np.max(a, axis=-2, initial=0.0), -np.min(a, axis=-2, initial=0.0))
+    return largest
 
 
 def finite(values: Values, name: str) -> bool:

@@ -22,11 +22,36 @@ class Methods:
         """Queue one of them."""
         raise NotImplementedError
 
+    def cho_factor(
+        self,
+        a: Any,
+        lower: bool = False,
+        *,
+        variant: str | None = None,
+        device: DeviceLike | None = None,
+        check_finite: bool = True,
+    ) -> Pending[tuple[Array, bool]]:
+        """Cholesky factor for `cho_solve`, with the semantics of `scipy.linalg.cho_factor`.
+
+        Queued; see `glla.cho_factor`.
+        """
+        return self._queue(linalg.cho_factor, a, lower=lower, variant=variant, device=device, check_finite=check_finite)
+
+    def cho_solve(
+        self, c_and_lower: Any, b: Any, *, device: DeviceLike | None = None, check_finite: bool = True
+    ) -> Pending[Array]:
+        """Solve A x = b from the Cholesky factor of A, as `scipy.linalg.cho_solve`.
+
+        Queued; see `glla.cho_solve`.
+        """
+        return self._queue(linalg.cho_solve, c_and_lower, b, device=device, check_finite=check_finite)
+
     def cholesky(
         self,
         a: Any,
         *,
         upper: bool = False,
+        lower: None = None,
         variant: str | None = None,
         device: DeviceLike | None = None,
         check_finite: bool = True,
@@ -35,7 +60,9 @@ class Methods:
 
         Queued; see `glla.cholesky`.
         """
-        return self._queue(linalg.cholesky, a, upper=upper, variant=variant, device=device, check_finite=check_finite)
+        return self._queue(
+            linalg.cholesky, a, upper=upper, lower=lower, variant=variant, device=device, check_finite=check_finite
+        )
 
     def det(
         self, a: Any, *, device: DeviceLike | None = None, check_finite: bool = True
@@ -46,12 +73,14 @@ class Methods:
         """
         return self._queue(linalg.det, a, device=device, check_finite=check_finite)
 
-    def inv(self, a: Any, *, device: DeviceLike | None = None, check_finite: bool = True) -> Pending[Array]:
+    def inv(
+        self, a: Any, *, assume_a: str = "gen", device: DeviceLike | None = None, check_finite: bool = True
+    ) -> Pending[Array]:
         """Inverse with the semantics of `numpy.linalg.inv`.
 
         Queued; see `glla.inv`.
         """
-        return self._queue(linalg.inv, a, device=device, check_finite=check_finite)
+        return self._queue(linalg.inv, a, assume_a=assume_a, device=device, check_finite=check_finite)
 
     def lu_factor(
         self,
@@ -152,6 +181,7 @@ class Methods:
         refine: Literal[True],
         equilibrate: bool = True,
         *,
+        assume_a: str = "gen",
         device: DeviceLike | None = None,
         check_finite: bool = True,
     ) -> Pending[RefinedSolution]: ...
@@ -164,6 +194,7 @@ class Methods:
         refine: Literal[False] = False,
         equilibrate: bool = True,
         *,
+        assume_a: str = "gen",
         device: DeviceLike | None = None,
         check_finite: bool = True,
     ) -> Pending[Array]: ...
@@ -176,6 +207,7 @@ class Methods:
         refine: bool = False,
         equilibrate: bool = True,
         *,
+        assume_a: str = "gen",
         device: DeviceLike | None = None,
         check_finite: bool = True,
     ) -> Pending[Array | RefinedSolution]: ...
@@ -187,6 +219,7 @@ class Methods:
         refine: bool = False,
         equilibrate: bool = True,
         *,
+        assume_a: str = "gen",
         device: DeviceLike | None = None,
         check_finite: bool = True,
     ) -> Pending[Any]:
@@ -195,5 +228,42 @@ class Methods:
         Queued; see `glla.solve`.
         """
         return self._queue(
-            linalg.solve, a, b, refine=refine, equilibrate=equilibrate, device=device, check_finite=check_finite
+            linalg.solve,
+            a,
+            b,
+            refine=refine,
+            equilibrate=equilibrate,
+            assume_a=assume_a,
+            device=device,
+            check_finite=check_finite,
+        )
+
+    def solve_triangular(
+        self,
+        a: Any,
+        b: Any,
+        trans: int | str = 0,
+        lower: bool = False,
+        unit_diagonal: bool = False,
+        overwrite_b: bool = False,
+        check_finite: bool = True,
+        *,
+        variant: str | None = None,
+        device: DeviceLike | None = None,
+    ) -> Pending[Array]:
+        """Solve a x = b for a triangular matrix, as `scipy.linalg.solve_triangular`.
+
+        Queued; see `glla.solve_triangular`.
+        """
+        return self._queue(
+            linalg.solve_triangular,
+            a,
+            b,
+            trans=trans,
+            lower=lower,
+            unit_diagonal=unit_diagonal,
+            overwrite_b=overwrite_b,
+            check_finite=check_finite,
+            variant=variant,
+            device=device,
         )

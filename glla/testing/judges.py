@@ -380,6 +380,38 @@ def _judge_cholesky(inputs: Arrays, factor: Array) -> Verdict:
     return Verdict("cholesky", norm(product(factor, factor.T) - _symmetric(a)), bound)
 
 
+def _judge_cho_factor(inputs: Arrays, outputs: tuple[Array, bool]) -> Verdict:
+    """Judge (c, lower), of which one triangle counts, by the half of A that it is made of."""
+    (a,), (c, lower) = inputs, outputs
+    if lower:
+        return _judge_cholesky(inputs, np.tril(c))
+    return _judge_cholesky((np.transpose(a),), np.transpose(np.triu(c)))
+
+
+def _cho_factor_deviation(inputs: Arrays, outputs: tuple[Array, bool]) -> float:
+    (a,), (c, lower) = inputs, outputs
+    found = np.tril(c) if lower else np.transpose(np.triu(c))
+    return _mean(wide(found) - np.linalg.cholesky(wide(a) if lower else wide(a).T))
+
+
+def _judge_cho_solve(inputs: tuple[Any, ...], x: Array) -> Verdict:
+    """Judge the solution of L L^T x = b by its residual, over (|| |L||L^T| || ||x|| + ||b||) n u."""
+    c, lower, b = inputs if len(inputs) == 3 else (inputs[0], True, inputs[1])
+    flaw = flaw_of("x", x, np.shape(b), np.float32)
+    if flaw:
+        return failed("cho_solve", RESIDUAL_LIMIT, flaw)
+    factor, x64, b64 = np.tril(wide(c)) if lower else np.triu(wide(c)).T, wide(x), wide(b)
+    scale = norm(np.abs(factor) @ np.abs(factor.T)) * np.abs(x64).sum(axis=0) + np.abs(b64).sum(axis=0)
+    error = quotients(np.abs(b64 - factor @ (factor.T @ x64)).sum(axis=0), scale * len(factor) * ROUNDOFF)
+    return Verdict("cho_solve", largest(error), RESIDUAL_LIMIT)
+
+
+def _cho_solve_deviation(inputs: tuple[Any, ...], x: Array) -> float:
+    c, lower, b = inputs if len(inputs) == 3 else (inputs[0], True, inputs[1])
+    factor = np.tril(wide(c)) if lower else np.triu(wide(c)).T
+    return _mean(wide(x) - _solution(factor @ factor.T, b))
+
+
 def _symmetric(a: Array) -> Float64:
     """The matrix of which the lower half is given."""
     lower = np.tril(wide(a))
@@ -423,12 +455,44 @@ JUDGES: dict[str, Judge] = {
         error="|L - chol(A)|",
         result="L",
     ),
+    "cho_factor": Judge(
+        verdict=_judge_cho_factor,
+        deviation=_cho_factor_deviation,
+        error="|L - chol(A)|",
+        result="c",
+    ),
+    "cho_solve": Judge(
+        verdict=_judge_cho_solve,
+        deviation=_cho_solve_deviation,
+        error="|x - (L L^T)^-1 b|",
+        result="x",
+    ),
+    "solve_pos": Judge(
+        verdict=lambda inputs, x: judge_solve(inputs[0], x, inputs[1]),
+        deviation=lambda inputs, x: _mean(wide(x) - _solution(*inputs)),
+        error="|x - A^-1 b|",
+        result="x",
+    ),
     "triangular": Judge(
         verdict=lambda inputs, x: judge_solve(inputs[0], x, inputs[1]),
         deviation=lambda inputs, x: _mean(product(inputs[0], x) - inputs[1]),
         error="|T X - B|",
         result="T X",
         ratios=_triangular_ratios,
+    ),
+    "solve_triangular": Judge(
+        verdict=lambda inputs, x: judge_solve(np.triu(inputs[0]), x, inputs[1]),
+        deviation=lambda inputs, x: _mean(product(np.triu(inputs[0]), x) - inputs[1]),
+        error="|T X - B|",
+        result="T X",
+        ratios=lambda inputs, x: _triangular_ratios((np.triu(inputs[0]), inputs[1]), x),
+    ),
+    "triangular_inverse": Judge(
+        verdict=lambda inputs, x: judge_inverse(np.triu(inputs[0]), x),
+        deviation=lambda inputs, x: _mean(product(np.triu(inputs[0]), x) - np.eye(len(x))),
+        error="|T X - I|",
+        result="T X",
+        ratios=lambda inputs, x: _triangular_ratios((np.triu(inputs[0]), np.eye(len(x), dtype=np.float32)), x),
     ),
     "solve": Judge(
         verdict=lambda inputs, x: judge_solve(inputs[0], x, inputs[1]),
@@ -463,19 +527,4 @@ JUDGES: dict[str, Judge] = {
 }
 """The judge of each public function, by its name.
 
-=============  ====================================  =======================================================
-function       inputs                                outputs
-=============  ====================================  =======================================================
-``matmul``     A, B                                  C
-``rref``       A                                     (R, pivots)
-``plu``        A                                     (P, L, U), or packed: LU, pivots, columns by name
-``lu_factor``  A                                     (lu, piv)
-``lu_solve``   lu, piv, b, or lu, b                  x
-``triangular`` T (lower), B                          X
-``solve``      A, b                                  x
-``inv``        A                                     X
-``det``        A                                     a number
-``slogdet``    A                                     (sign, logabsdet)
-``rcond``      A                                     a number
-=============  ====================================  =======================================================
-"""
+======================  ====================================  ================================================"""

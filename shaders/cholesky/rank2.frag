@@ -13,7 +13,7 @@
 // "Linear algebra on GPUs: applications in image restoration" (2012), section 5.2.2, in 2x2 blocks; LAPACK potf2.
 
 #include "lib/packed.glsl"
-#include "lib/divide.glsl"
+#include "lib/cholesky.glsl"
 
 uniform sampler2D A;   // before the step
 uniform int k;         // texel column of the step
@@ -21,31 +21,8 @@ uniform ivec2 shape;   // rows and columns of A
 
 layout(location = 0) out vec4 result;
 
-// A root that is right to the last bit where the driver's is off by two: one step of Newton's method.
-float root(float x) {
-    if (!(x > 0.0)) return x;
-    float s = sqrt(x);
-    float rest = x - s * s;
-    return x < 1e37 ? s + 0.5 * rest / s : s;
-}
-
-// a / l, corrected likewise; zero below a pivot that is none.
-float below(float a, float l) {
-    if (!(l > 0.0)) return 0.0;
-    float q = quotient(a, l);
-    float rest = a - q * l;
-    return q + quotient(rest, l);
-}
-
-vec2 multipliers(vec2 lead, vec3 pivot) {  // pivot: l00, l10, l11
-    float l0 = below(lead.x, pivot.x);
-    float rest = lead.y - l0 * pivot.y;
-    return vec2(l0, below(rest, pivot.z));
-}
-
-vec4 column(int y, vec3 pivot) {  // rows 2y and 2y + 1 of the two columns of L
-    vec4 lead = texelFetch(A, ivec2(k, y), 0);
-    return vec4(multipliers(lead.rg, pivot), multipliers(lead.ba, pivot));
+vec4 column(int y, vec4 pivot) {  // rows 2y and 2y + 1 of the two columns of L
+    return divided_rows(texelFetch(A, ivec2(k, y), 0), pivot);
 }
 
 void main() {
@@ -57,19 +34,13 @@ void main() {
         result = own;
         return;
     }
-    vec4 block = texelFetch(A, ivec2(k, k), 0);
-    float l00 = root(block.r);
-    float l10 = below(block.b, l00);
-    float l11 = root(block.a - l10 * l10);
-    vec3 pivot = vec3(l00, l10, l11);
+    vec4 pivot = factored(texelFetch(A, ivec2(k, k), 0));
     if (texel.x == k) {
-        result = texel.y == k ? vec4(l00, 0.0, l10, l11) : column(texel.y, pivot);
+        result = texel.y == k ? pivot : column(texel.y, pivot);
     } else {
         vec4 rows = column(texel.y, pivot);
         vec4 columns = texel.x == texel.y ? rows : column(texel.x, pivot);
-        own -= rows.rrbb * columns.rbrb;
-        own -= rows.ggaa * columns.gaga;
-        result = own;
+        result = less_product(own, rows, columns);
     }
     result = without_padding(result, texel, shape);
 }

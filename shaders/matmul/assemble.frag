@@ -1,6 +1,7 @@
 // C out of the strips of matmul/panel_broadcast.frag, packed.
 //
-// A fragment computes one texel of C: two rows of two columns, out of one of the four strip textures.
+// A fragment computes one texel of C: two rows of two columns, out of one of the four strip textures. With MIRROR C is
+// symmetric, and what is right of its diagonal is taken from below it.
 // C0 ... C3   rows 4t to 4t+3 of each group of 16, a column of C in a texel      start   with ONTO, a matrix to add to
 // Cost per fragment: 2 fetches (3 with ONTO).
 // Fetches: 1 + ONTO + (shape_x % 2 + shape_y % 2 == 0) to 2 + ONTO.
@@ -13,7 +14,11 @@
 #define STRIP 8  // height of a strip (8, 16)
 #endif
 
-#include "lib/packed.glsl"
+#ifndef MIRROR
+#define MIRROR 0  // only what is on and below the diagonal was drawn (0, 1)
+#endif
+
+#include "lib/mirror.glsl"
 
 uniform sampler2D C0;
 uniform sampler2D C1;
@@ -40,9 +45,10 @@ vec2 column_pair(int y, int j) {  // rows 2y, 2y+1 of column j
 
 void main() {
     ivec2 texel = ivec2(gl_FragCoord.xy);
-    vec2 left = column_pair(texel.y, 2 * texel.x);
-    vec2 right = 2 * texel.x + 1 < shape.y ? column_pair(texel.y, 2 * texel.x + 1) : vec2(0.0);
-    vec4 block = vec4(left.x, right.x, left.y, right.y);
+    ivec2 source = drawn_texel(texel);
+    vec2 left = column_pair(source.y, 2 * source.x);
+    vec2 right = 2 * source.x + 1 < shape.y ? column_pair(source.y, 2 * source.x + 1) : vec2(0.0);
+    vec4 block = mirrored(vec4(left.x, right.x, left.y, right.y), texel);
 #if ONTO
     block += texelFetch(start, texel, 0);
 #endif

@@ -1,6 +1,6 @@
 // C out of the targets of matmul/register_blocked.frag: texel (x, y) of C stands in target ROWS-COLUMNS remainder.
 //
-// A fragment copies one texel.
+// A fragment copies one texel. With MIRROR C is symmetric, and what is right of its diagonal is taken from below it.
 // C0 ... C7   every ROWS-th row and COLUMNS-th column of texels      C   rows x columns, packed
 // start       with ONTO, a matrix to add to
 // Cost per fragment: 1 fetch (2 with ONTO).
@@ -16,7 +16,11 @@
 #define ONTO 0  // add to `start` (0, 1)
 #endif
 
-#include "lib/packed.glsl"
+#ifndef MIRROR
+#define MIRROR 0  // only what is on and below the diagonal was drawn (0, 1)
+#endif
+
+#include "lib/mirror.glsl"
 
 uniform sampler2D C0;
 #if ROWS * COLUMNS > 1
@@ -41,8 +45,9 @@ layout(location = 0) out vec4 result;
 
 void main() {
     ivec2 texel = ivec2(gl_FragCoord.xy);
-    ivec2 at = texel / ivec2(COLUMNS, ROWS);
-    int target = (texel.y - at.y * ROWS) * COLUMNS + texel.x - at.x * COLUMNS;
+    ivec2 source = drawn_texel(texel);
+    ivec2 at = source / ivec2(COLUMNS, ROWS);
+    int target = (source.y - at.y * ROWS) * COLUMNS + source.x - at.x * COLUMNS;
     // GLSL 3.30 has no array of samplers with a computed index.
     vec4 block;
     if (target == 0) block = texelFetch(C0, at, 0);
@@ -59,6 +64,7 @@ void main() {
     else if (target == 6) block = texelFetch(C6, at, 0);
     else if (target == 7) block = texelFetch(C7, at, 0);
 #endif
+    block = mirrored(block, texel);
 #if ONTO
     block += texelFetch(start, texel, 0);
 #endif

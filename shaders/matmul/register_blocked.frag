@@ -4,8 +4,10 @@
 // target of its own, which so holds every ROWS-th row and COLUMNS-th column of texels; matmul/interleave.frag puts them
 // together. The sums stay in registers.
 // A   rows x inner, packed      B   inner x columns, packed
+// With TRANSPOSE_A (TRANSPOSE_B) the texture holds the transpose, and a block is turned as it is fetched. With LOWER C is
+// symmetric, and fragments beyond its diagonal have nothing to sum.
 // Cost per fragment: per trip ROWS + COLUMNS fetches and 16 ROWS COLUMNS flop; `count` trips.
-// Fetches: (ROWS + COLUMNS) * count to (ROWS + COLUMNS) * count + ROWS * COLUMNS * CONTINUE.
+// Fetches: (1 - LOWER) * (ROWS + COLUMNS) * count to (ROWS + COLUMNS) * count + ROWS * COLUMNS * CONTINUE.
 // Jiang and Snir, "Automatic tuning matrix multiplication performance on graphics hardware" (2005), whose
 // search goes over the targets, the packing, the unrolling and the passes.
 
@@ -17,6 +19,16 @@
 #endif
 #if ROWS * COLUMNS > 8
 #error ROWS * COLUMNS must not exceed 8 render targets
+#endif
+
+#ifndef TRANSPOSE_A
+#define TRANSPOSE_A 0  // A holds the transpose, inner x rows (0, 1)
+#endif
+#ifndef TRANSPOSE_B
+#define TRANSPOSE_B 0  // B holds the transpose, columns x inner (0, 1)
+#endif
+#ifndef LOWER
+#define LOWER 0  // all of C (0), or what is on and below its diagonal (1)
 #endif
 
 #include "lib/block_product.glsl"
@@ -42,12 +54,23 @@ layout(location = 6) out vec4 C6;
 layout(location = 7) out vec4 C7;
 #endif
 
+#if TRANSPOSE_A
+#define A_BLOCK(i, k) texelFetch(A, ivec2(texel.y + i, k), 0).rbga
+#else
+#define A_BLOCK(i, k) texelFetch(A, ivec2(k, texel.y + i), 0)
+#endif
+#if TRANSPOSE_B
+#define B_BLOCK(k, j) texelFetch(B, ivec2(k, texel.x + j), 0).rbga
+#else
+#define B_BLOCK(k, j) texelFetch(B, ivec2(texel.x + j, k), 0)
+#endif
+
 #define STEP(u)                                                                                    \
     {                                                                                              \
         vec4 a[ROWS];                                                                              \
         vec4 b[COLUMNS];                                                                           \
-        for (int i = 0; i < ROWS; ++i) a[i] = texelFetch(A, ivec2(k + u, texel.y + i), 0);         \
-        for (int j = 0; j < COLUMNS; ++j) b[j] = texelFetch(B, ivec2(texel.x + j, k + u), 0);      \
+        for (int i = 0; i < ROWS; ++i) a[i] = A_BLOCK(i, k + u);                                   \
+        for (int j = 0; j < COLUMNS; ++j) b[j] = B_BLOCK(k + u, j);                                \
         for (int i = 0; i < ROWS; ++i) {                                                           \
             for (int j = 0; j < COLUMNS; ++j)                                                      \
                 sum[i * COLUMNS + j] = add_block_product(sum[i * COLUMNS + j], a[i], b[j]);        \
@@ -60,6 +83,9 @@ void main() {
     for (int i = 0; i < ROWS * COLUMNS; ++i) sum[i] = vec4(0.0);
     int k = first;
     int end = first + count;
+#if LOWER
+    if (texel.x >= texel.y + ROWS) end = first;
+#endif
 #if UNROLL > 1
     for (; k + UNROLL <= end; k += UNROLL) { UNROLLED(STEP) }
 #endif

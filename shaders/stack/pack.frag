@@ -23,6 +23,7 @@
 
 #include "lib/packed.glsl"
 #include "lib/exponent.glsl"
+#include "lib/random.glsl"
 
 #if IDENTITY == 0 && PROBES == 0
 uniform sampler2D raw;
@@ -36,17 +37,6 @@ uniform int count;    // matrices
 uniform ivec2 shape;  // rows and columns of each
 
 layout(location = 0) out vec4 packed_block;
-
-#if PROBES
-// The upper half of a hash of the place, spread over -sqrt(3) to sqrt(3): multiplications and shifts of 32-bit integers
-// make every bit depend on all.
-float random_at(int i, int j) {
-    uint h = uint(i) * 2654435761u + uint(j) * 2246822519u + 374761393u;
-    h = (h ^ (h >> 15)) * 2246822519u;
-    h = (h ^ (h >> 13)) * 3266489917u;
-    return (float(h >> 16) + 0.5 - 32768.0) * 5.285e-5;
-}
-#endif
 
 float element(int i, int j) {
     if (i >= shape.x || j >= shape.y || own_matrix() >= count) return 0.0;

@@ -64,8 +64,10 @@ def test_fetches_lie_where_the_headers_say(device, n):
         counted = collection.count(device, operation, contenders(operation)[name], n)
         assert least <= counted <= most, (operation, name)
         if n > 30:
-            # Groups of a compute shader are large; fragments above a triangle's diagonal fetch nothing.
-            assert most <= {"compute_tiled": 4}.get(name, 2.25) * counted, (operation, name)
+            # Groups of a compute shader are large; fragments above a triangle's diagonal fetch nothing, and in a block
+            # or strip of a Cholesky factor those of the first columns fetch little.
+            allowed = 6 if operation == "cholesky" else 2.25
+            assert most <= {"compute_tiled": 4}.get(name, allowed) * counted, (operation, name)
 
 
 def test_most_products_are_known_exactly(planned):

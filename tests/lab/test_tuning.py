@@ -121,14 +121,16 @@ def test_a_variant_that_fails_is_told(clock, monkeypatch):
 
 
 def test_wrong_options(capsys):
-    with pytest.raises(OptionError, match="operation must be one of matmul, plu, rref, triangular, got 'svd'"):
+    with pytest.raises(
+        OptionError, match="operation must be one of cholesky, matmul, plu, rref, triangular, got 'svd'"
+    ):
         tune(["svd"])
     with pytest.raises(OptionError, match=r"tune: sizes must be 1 or more, at least one of them, got \(0,\)"):
         tune(["plu"], [0])
     with pytest.raises(OptionError, match=r"got \(\)"):
         tune(["plu"], [])
     assert main(["tune", "svd"]) == 1
-    assert capsys.readouterr().err.startswith("glla: tune: operation must be one of matmul, ")
+    assert capsys.readouterr().err.startswith("glla: tune: operation must be one of cholesky, ")
 
 
 def test_the_whole_command(folder, capsys, device, rng):

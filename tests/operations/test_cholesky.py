@@ -13,7 +13,7 @@ from glla.operations.elimination.cholesky import VARIANTS
 from glla.passes import Limits, resident
 from glla.testing import JUDGES
 
-ORDERS = (1, 2, 3, 4, 5, 8, 15, 16, 17, 31, 33, 64, 65, 129, 255)
+ORDERS = (1, 2, 3, 4, 5, 8, 15, 16, 17, 31, 33, 64, 65, 129, 160)
 JUDGE = JUDGES["cholesky"]
 
 
@@ -45,12 +45,46 @@ def test_integers_are_exact(n, variant, device, rng):
     assert (glla.cholesky(a, variant=variant, device=device) == b).all()
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_the_plan_takes_half_as_many_passes_as_columns(variant):
-    for software in (True, False):
-        plan = kernel.plan(resident((9, 9)), Limits(software=software), variant=variant)
+@pytest.mark.parametrize("n", [1, 9, 16, 17, 65, 112])
+@pytest.mark.parametrize("software", [True, False])
+def test_the_passes_are_those_that_are_stated(n, software):
+    blocks = -(-n // 16)
+    panel = 64 if software else 96
+    inner = [-(-min(panel, n - top) // 16) for top in range(0, n, panel)]
+    groups = [blocks - top // 16 for top in range(panel, n, panel)]
+    expected = {
+        "rank2": -(-n // 2),
+        "block16": 3 * blocks - 1,
+        "block16_rows": 3 * blocks - 1 + (blocks - 1) * (blocks - 2) // 2,
+        "blocked": 1
+        + sum(3 * count + 1 for count in inner)
+        + sum(3 + count for count in groups),  # with a transfer each
+    }
+    for variant, passes in expected.items():
+        plan = kernel.plan(resident((n, n)), Limits(software=software), variant=variant)
         plan.check()
-        assert plan.cost.passes == 5
+        assert plan.cost.passes == passes, variant
+
+
+@pytest.mark.parametrize("n", [47, 48, 113, 197])
+def test_all_variants_subtract_the_same_products_in_the_same_order(n, device, rng):
+    a = definite(n, rng)
+    expected = glla.cholesky(a, variant="rank2", device=device)
+    a[np.triu_indices(n, 1)] = np.nan
+    choices = [(name, ()) for name in VARIANTS] + [("blocked", (("PANEL", 32),))]
+    for variant, parameters in choices:
+        plan = kernel.plan(resident((n, n)), device.limits, variant=variant, parameters=parameters)
+        texture = device.run(plan, A=device.upload(a))["L"]
+        found = glla.Matrix(device, texture, (n, n)).numpy()
+        close = found == expected if device.limits.software else np.abs(found - expected) < 1e-5
+        assert close.all(), (variant, parameters)
+
+
+def test_large_matrices_go_in_panels():
+    for order, variant in ((159, "rank2"), (160, "blocked")):
+        assert kernel.choose(resident((order, order)), Limits(software=True)) == (variant, ())
+    for order, variant in ((255, "rank2"), (256, "blocked")):
+        assert kernel.choose(resident((order, order)), Limits()) == (variant, ())
 
 
 def test_the_upper_factor_is_the_transpose(device, rng):
@@ -123,7 +157,7 @@ def test_empty_matrices_and_what_is_refused(device):
     assert glla.cholesky(np.empty((3, 0, 0)), device=device).shape == (3, 0, 0)
     with pytest.raises(ShapeError, match="must be square"):
         glla.cholesky(np.ones((2, 3)), device=device)
-    with pytest.raises(OptionError, match="variant must be one of rank2, got 'fast'"):
+    with pytest.raises(OptionError, match="variant must be one of rank2, blocked, block16, block16_rows, got 'fast'"):
         glla.cholesky(np.eye(2), variant="fast", device=device)
 
 

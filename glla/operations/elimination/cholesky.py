@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from glla.errors import NotPositiveDefiniteError, OptionError, ShapeError
 from glla.operations import blocks
 from glla.operations.crossing import at_home, bring_in, read_back, upload
+from glla.operations.elimination.cholesky_blocks import InPanels, block16
 from glla.operations.record import Array, Choice, Operation
 from glla.operations.trust import near_one
 from glla.operations.verdict import Done, Go, Values, Verdict
@@ -32,10 +34,24 @@ from glla.passes import (
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
 
+SEED = '"Linear algebra on GPUs: applications in image restoration" (2012), section 5.2.2'
+"""Where the author's variants come from."""
+
 VARIANTS = {
     "rank2": Variant(
         "two columns a step, each step a rank-2 update of the lower half of the rest of the matrix",
-        '"Linear algebra on GPUs: applications in image restoration" (2012), section 5.2.2, in 2x2 blocks',
+        f"{SEED}, in 2x2 blocks",
+    ),
+    "blocked": Variant(
+        "panels of 64 columns, 16 at a time; a trailing update by the fast product, cut at the diagonal",
+        "LAPACK potrf",
+        parameters={"PANEL": (64, 32, 96, 128)},
+        on_gpu={"PANEL": 96},  # a guess: the depth that `matmul`'s panel_broadcast has there
+    ),
+    "block16": Variant("16 columns a step: the block on the diagonal, the strip below it, the whole rest", SEED),
+    "block16_rows": Variant(
+        "as block16, with a pass for each block row of the rest: the update that the author found to be the bottleneck",
+        SEED,
     ),
 }
 
@@ -43,16 +59,25 @@ SCALED = "scale rows and columns by powers of two"
 """Work of the host, by the words that a plan and a trace have for it."""
 
 
+BLOCKED_FROM, BLOCKED_FROM_IN_SOFTWARE = 256, 160
+"""Orders from which `blocked` is chosen, on a GPU and by a software rasteriser (``benchmarks/results/thresholds.md``).
+The one of a GPU is a guess: that of `plu`. In software it is as fast from 64 on, but has more shaders to compile."""
+
+
 def choose(forms: Forms, limits: Limits) -> Choice:
-    """Pick the variant: there is one so far."""
-    return "rank2", ()
+    """Pick the variant: what was tuned on the device, else `blocked` for large matrices, see `BLOCKED_FROM`."""
+    n, _ = forms[0].matrix
+    tuned = limits.tuning("cholesky", n, n)
+    if tuned is not None:
+        return tuned.variant, tuned.parameters
+    return ("blocked" if n >= (BLOCKED_FROM_IN_SOFTWARE if limits.software else BLOCKED_FROM) else "rank2"), ()
 
 
-def check(forms: Forms) -> None:
+def check(forms: Forms, function: str = "cholesky") -> None:
     """Raise ShapeError unless A is square."""
     (a,) = forms
     if a.shape[-1] != a.shape[-2]:
-        raise ShapeError(f"cholesky: the last two dimensions of A must be square, got shape {a.shape}")
+        raise ShapeError(f"{function}: the last two dimensions of A must be square, got shape {a.shape}")
 
 
 def flops(forms: Forms) -> int:
@@ -72,23 +97,38 @@ def plan(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, pa
     limits : Limits
         Of the device.
     variant : str, optional
-        A key of `VARIANTS`.
+        A key of `VARIANTS`; by default that of `choose`, with its parameters.
     parameters : tuple of (str, int)
-        Of the variant: none.
+        Of the variant. ``blocked``: ``PANEL``, columns of a panel.
 
     Returns
     -------
     Plan
-        Operand ``A``, result ``L`` with zeros above the diagonal, both packed. ceil(n / 2) passes.
+        Operand ``A``, result ``L`` with zeros above the diagonal, both packed. Passes, with N = ceil(n / 16): ``rank2``
+        ceil(n / 2); ``block16`` 3 N - 1; ``block16_rows`` 3 N - 1 + (N - 1) (N - 2) / 2, the last term those of the
+        rows, one after the other; ``blocked`` about 3 N + N^2 / (2 p), p = PANEL / 16.
     """
-    name = variant or "rank2"
-    if name not in VARIANTS:
+    if variant is None:
+        variant, parameters = choose(forms, limits)
+    if variant not in VARIANTS:
         raise OptionError(f"cholesky: variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
-    VARIANTS[name].settle(f"cholesky[{name}]", parameters, limits)
-    shape = forms[0].matrix
-    side = texels(shape[0])
-    draft = Draft(f"cholesky[{name}]")
-    factor = PingPong(draft, "L", matrix(shape), draft.operand("A", matrix(shape)))
+    values = VARIANTS[variant].settle(f"cholesky[{variant}]", parameters, limits)
+    (n, _) = forms[0].matrix
+    draft = Draft(f"cholesky[{variant}]")
+    source = draft.operand("A", matrix((n, n)))
+    if variant == "rank2":
+        result = _rank2(draft, source, n)
+    elif variant == "blocked":
+        result = InPanels(draft, source, n, values["PANEL"]).result
+    else:
+        result = block16(draft, source, n, by_rows=variant == "block16_rows")
+    return draft.plan({"L": result}, flops(forms))
+
+
+def _rank2(draft: Draft, source: str, n: int) -> str:
+    """Add a pass for every two columns; give the slot of L."""
+    side = texels(n)
+    factor = PingPong(draft, "L", matrix((n, n)), source)
     for k in range(side):
         first = max(k - 1, 0)  # rows and columns are final one step after their own, when both textures hold them
         with draft.scope("step", k):
@@ -96,11 +136,11 @@ def plan(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, pa
                 "cholesky/rank2",
                 {"A": factor.front},
                 factor.back,
-                {"k": k, "shape": shape},
+                {"k": k, "shape": (n, n)},
                 region=Region(first, first, side - first, side - first),
             )
         factor.swap()
-    return draft.plan({"L": factor.front}, flops(forms))
+    return factor.front
 
 
 @cached_plan
@@ -114,10 +154,10 @@ def whole(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, p
         results["L"] = read_back(draft, results["L"], form.matrix, limits, "L")
     again = partial(care, form, limits, variant, parameters)
     far = Next("entries of the diagonal are beyond 2^-40 to 2^40", "care", again)
-    return draft.plan(results, after=(far, _NOT_DEFINITE))
+    return draft.plan(results, after=(far, NOT_DEFINITE))
 
 
-_NOT_DEFINITE = Next("a pivot is not above zero", error="NotPositiveDefiniteError: names the leading minor")
+NOT_DEFINITE = Next("a pivot is not above zero", error="NotPositiveDefiniteError: names the leading minor")
 
 
 @cached_plan
@@ -130,7 +170,7 @@ def care(form: Form, limits: Limits, variant: str | None = None, parameters: Par
     draft.host(SCALED, equilibrated, (a,), (scaled, exponents_))
     results = _factor(draft, upload(draft, scaled, shape, limits), shape, limits, variant, parameters)
     results["L"] = read_back(draft, results["L"], shape, limits, "L")
-    return draft.plan({**results, "exponents": exponents_}, after=(_NOT_DEFINITE,))
+    return draft.plan({**results, "exponents": exponents_}, after=(NOT_DEFINITE,))
 
 
 def _factor(
@@ -166,20 +206,27 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     diagonal = values["diagonal"][:, 0]
     if not stage and not near_one(diagonal):
         return Go("care")
-    bad = np.flatnonzero(~(diagonal > 0))
-    if len(bad):
-        place = int(bad[0])
-        return NotPositiveDefiniteError(
-            f"cholesky: Matrix is not positive definite{values['member']}: its leading minor of order {place + 1} is "
-            f"not, as pivot {place} is {diagonal[place]:.3g}; a covariance matrix may need a small number added to its "
-            "diagonal"
-        )
+    bad = flaw(values["function"], diagonal, values["member"])
+    if bad is not None:
+        return bad
     if not stage:
         return Done()
     return Done({"L": np.ldexp(values["L"].astype(np.float64), values["exponents"]).astype(np.float32)})
 
 
-def on_host(a: Array) -> Array:
+def flaw(function: str, diagonal: Array, member: str) -> NotPositiveDefiniteError | None:
+    """Error for a diagonal of L that is not above zero: names the first leading minor that is not positive."""
+    bad = np.flatnonzero(~(diagonal > 0))
+    if not len(bad):
+        return None
+    place = int(bad[0])
+    return NotPositiveDefiniteError(
+        f"{function}: Matrix is not positive definite{member}: its leading minor of order {place + 1} is not, as pivot "
+        f"{place} is {diagonal[place]:.3g}; a covariance matrix may need a small number added to its diagonal"
+    )
+
+
+def on_host(a: Array, function: str = "cholesky") -> Array:
     """Factor on the CPU, by LAPACK.
 
     Raises
@@ -190,7 +237,7 @@ def on_host(a: Array) -> Array:
     try:
         return np.linalg.cholesky(a)
     except np.linalg.LinAlgError:
-        raise NotPositiveDefiniteError("cholesky: Matrix is not positive definite") from None
+        raise NotPositiveDefiniteError(f"{function}: Matrix is not positive definite") from None
 
 
 def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
@@ -217,3 +264,42 @@ CHOLESKY = Operation(
     host="glla.operations.elimination.cholesky:on_host",
     thesis="rank2",
 )
+
+
+@cached_plan
+def whole_factor(
+    forms: Forms,
+    limits: Limits = PLAIN,
+    *,
+    lower: bool = False,
+    variant: str | None = None,
+    parameters: Parameters = (),
+) -> Plan:
+    """Plan of a call of `cho_factor`: the factor of A, or of its transpose, as it lies."""
+    (form,) = forms
+    given = form if lower else replace(form, transposed=not form.transposed)
+    return whole((given,), limits, variant=variant, parameters=parameters)
+
+
+def factor_on_host(a: Array) -> tuple[Array, bool]:
+    """Factor on the CPU, as `cho_factor` does by default: the upper factor of the upper half.
+
+    Raises
+    ------
+    NotPositiveDefiniteError
+        A pivot is not above zero.
+    """
+    return on_host(np.swapaxes(a, -1, -2), "cho_factor").swapaxes(-1, -2), False
+
+
+CHO_FACTOR = replace(
+    CHOLESKY,
+    name="cho_factor",
+    check=partial(check, function="cho_factor"),
+    whole=whole_factor,
+    results=("c", "lower"),
+    values=lambda forms, results: (results["L"], True),
+    host="glla.operations.elimination.cholesky:factor_on_host",
+    parts=2,
+)
+"""The public factorisation whose factor `cho_solve` takes."""

@@ -1,0 +1,225 @@
+"""Systems with a symmetric positive definite matrix: `cho_solve`, and what `solve` does with ``assume_a="pos"``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.array.array import Matrix, upload
+from glla.array.convert import Array, finite_result, refuse_nonfinite
+from glla.errors import OptionError, ShapeError
+from glla.gl import Device, DeviceLike
+from glla.linalg import resident
+from glla.linalg.operands import as_float64, column, device_of, matching, operand, square, stored
+from glla.linalg.results import RefinedSolution
+from glla.linalg.routes import in_stacks, stacked
+from glla.linalg.walk import on_device, walk
+from glla.operations import OPERATIONS
+from glla.operations.elimination import definite as kernel
+from glla.operations.routes import must_fit_a_texture
+from glla.operations.trust import member_of_stack
+from glla.passes import forms_of
+from glla.registry import public
+
+Index = tuple[int, ...]
+"""Place in a stack."""
+
+One = Callable[[Any, Any, Index], Any]
+"""(A, B, place in the stack) -> X, of one system, where it was found."""
+
+
+TRIANGLES = ("lower triangular", "upper triangular")
+"""Triangles by SciPy's names; the other half of such a matrix is never read."""
+
+ASSUMED = ("gen", "sym", "her", "pos", *TRIANGLES)
+"""What `solve` may be asked to assume of A, by SciPy's names; the first three take PLU factors."""
+
+LATER = ("banded", "tridiagonal", "diagonal")
+"""What SciPy's may, too."""
+
+
+def assumed(function: str, assume_a: Any, of: tuple[str, ...] = ASSUMED) -> None:
+    """Raise OptionError unless this can be assumed of A."""
+    if isinstance(assume_a, str) and assume_a in of:
+        return
+    known = ", ".join(of)
+    if isinstance(assume_a, str) and assume_a in (*LATER, *ASSUMED):
+        raise OptionError(
+            f"{function}: assume_a must be one of {known} so far, got {assume_a!r}, which comes later; 'gen' solves "
+            "such systems as well"
+        )
+    raise OptionError(f"{function}: assume_a must be one of {known}, got {assume_a!r}")
+
+
+@public()
+def cho_solve(
+    c_and_lower: tuple[Any, bool], b: Any, *, device: DeviceLike | None = None, check_finite: bool = True
+) -> Matrix | Array:
+    """Solve A x = b from the Cholesky factor of A, as `scipy.linalg.cho_solve`.
+
+    Parameters
+    ----------
+    c_and_lower : (c, lower)
+        Of a matrix or a stack of them, shape (..., n, n), from `cho_factor` or from `scipy.linalg.cho_factor`: the
+        lower or the upper factor. The other triangle of `c` is not used.
+    b : array_like or Matrix, shape (n,) or (..., n, k)
+        Right-hand sides. Leading dimensions broadcast; a 1-D `b` is one vector.
+    device, check_finite
+        As in `matmul`.
+
+    Returns
+    -------
+    ndarray of float32 or Matrix
+        As `solve`; a 1-D `b` gives a 1-D array, beside a Matrix too. Synchronises.
+
+    Raises
+    ------
+    SingularMatrixError
+        The factor has a zero on its diagonal.
+    ShapeError
+        The factor is not square, or its order is not the length of `b`; or the first argument is no pair.
+    DTypeError, NonFiniteError
+        As elsewhere; both triangles of `c` are looked at.
+    LimitError, OutOfMemoryError
+        `c` is larger than a texture, or the operands do not fit the device's memory.
+
+    Notes
+    -----
+    Error: norm(b - A x) / ((norm(abs(L) abs(L^T)) norm(x) + norm(b)) n u) stays below 30, u = 2^-24. Cost: 2 n^2 k
+    flop; passes as `lu_solve`, for each matrix of a stack. Source: LAPACK potrs.
+
+    Examples
+    --------
+    >>> import glla
+    >>> glla.cho_solve(glla.cho_factor([[4, 2], [2, 5]]), [8, 12])
+    array([1., 2.], dtype=float32)
+    """
+    try:
+        c, lower = c_and_lower
+    except (TypeError, ValueError):
+        raise ShapeError("cho_solve: the first argument must be the pair (c, lower) of cho_factor") from None
+    factor = operand("cho_solve", "c", c, check_finite)
+    rhs = operand("cho_solve", "b", b, check_finite)
+    square("cho_solve", "c", factor)
+    n = factor.shape[-1]
+    if rhs.ndim == 0 or column(rhs).shape[-2] != n:
+        raise ShapeError(f"cho_solve: b must have shape ({n},) or (..., {n}, k) for c {factor.shape}, got {rhs.shape}")
+    target = device_of("cho_solve", device, factor, rhs)
+
+    def one(c: Any, b: Any, index: Index) -> Any:
+        forms = forms_of((c, b))
+        plan = kernel.whole_solution(forms, target.limits, lower=bool(lower))
+        perform = on_device(target, plan, "cho_solve", {"B": "b"} if check_finite else None)
+        values = {"C": stored(c), "B": stored(b), "member": member_of_stack(index)}
+        return walk(OPERATIONS["cho_solve"], forms, perform, values)["X"]
+
+    return _each("cho_solve", factor, rhs, one, target, check_finite)
+
+
+def solve_pos(
+    a: Any, b: Any, refine: bool, device: DeviceLike | None, check_finite: bool
+) -> Matrix | Array | RefinedSolution:
+    """Solve A x = b by Cholesky, of which the upper half of A is read, as SciPy's `solve` does.
+
+    With `refine` the residual is that of all of A, so that A must be symmetric.
+    """
+    if refine:
+        return _refined(a, b, device, check_finite)
+    matrix = operand("solve", "A", a, check_finite)
+    rhs = operand("solve", "b", b, check_finite)
+    square("solve", "A", matrix)
+    target = device_of("solve", device, matrix, rhs)
+
+    def one(a: Any, b: Any, index: Index) -> Any:
+        lower = a.T
+        forms = forms_of((lower, b))
+        names = {"A": "A", "B": "b"} if check_finite else None
+        perform = on_device(target, kernel.whole(forms, target.limits), "solve", names)
+        values = {"A": stored(lower), "B": stored(b), "function": "solve", "member": member_of_stack(index)}
+        return walk(OPERATIONS["solve_pos"], forms, perform, values)["X"]
+
+    return _each("solve", matrix, rhs, one, target, check_finite)
+
+
+def _each(
+    function: str, a: Array | Matrix, b: Array | Matrix, one: One, device: Device, check_finite: bool
+) -> Matrix | Array:
+    """Solve every system of a stack, one by one; where an operand is on the device the solutions stay there."""
+    if isinstance(a, Matrix) or isinstance(b, Matrix):
+        return _beside_an_array(function, a, b, one, device)
+    if a.shape[-1]:
+        must_fit_a_texture(function, a.shape[-2:], device.limits)
+
+    def every(lefts: Array, rights: Array, stack: Index) -> Array:
+        systems = zip(np.ndindex(stack), lefts, rights, strict=True)
+        return stacked(_in_blocks(one, a, b, index, device) for index, a, b in systems)
+
+    return finite_result(function, in_stacks(function, a, b, every, np.dtype(np.float32)), check_finite)
+
+
+def _in_blocks(one: One, a: Array, b: Array, index: Index, device: Device) -> Array:
+    """Solve for as many right-hand sides at a time as a texture holds."""
+    most = 2 * device.limits.texture_size
+    if b.shape[1] <= most:
+        return _of_host(one(a, b, index))
+    starts = range(0, b.shape[1], most)
+    return np.hstack([_of_host(one(a, np.ascontiguousarray(b[:, left : left + most]), index)) for left in starts])
+
+
+def _of_host(x: Any) -> Array:
+    found: Array = x.numpy() if isinstance(x, Matrix) else x
+    return found
+
+
+def _beside_an_array(function: str, a: Array | Matrix, b: Array | Matrix, one: One, device: Device) -> Matrix:
+    if b.ndim == 0:
+        raise ShapeError(f"{function}: b must have at least one dimension, got a scalar")
+    matching(function, a, b)
+    left, right = (part if isinstance(part, Matrix) else upload(part, device) for part in (a, column(b)))
+    stack = resident.broadcast(function, left, right)
+    shape = (*stack, *right.shape[-2:])
+    if 0 in shape:
+        return upload(np.empty(shape if b.ndim > 1 else b.shape, dtype=np.float32), device)
+    if not stack:
+        x = one(left, right, ())
+        result = x if isinstance(x, Matrix) else upload(x, device)
+    else:
+        operands = resident.spread(left, stack), resident.spread(right, stack)
+
+        def place(index: int) -> Index:
+            return tuple(int(i) for i in np.unravel_index(index, stack))
+
+        result = resident.shaped(resident.one_by_one(operands, lambda i, c, b: one(c, b, place(i))), shape)
+    return result if b.ndim > 1 else result[..., 0]
+
+
+def _refined(a: Any, b: Any, device: DeviceLike | None, check_finite: bool) -> RefinedSolution:
+    matrix, rhs = as_float64("solve", "A", a, check_finite), as_float64("solve", "b", b, check_finite)
+    square("solve", "A", matrix)
+    for name, given, array in (("A", a, matrix), ("b", b, rhs)):
+        if isinstance(given, Matrix) and check_finite:
+            refuse_nonfinite("solve", name, array)
+    target = device_of("solve", device, a, b)
+    if matrix.size:
+        must_fit_a_texture("solve", matrix.shape[-2:], target.limits)
+    outcomes: list[dict[str, Any]] = []
+
+    def one(left: NDArray[np.float64], right: NDArray[np.float64], index: Index) -> NDArray[np.float64]:
+        forms = forms_of((left, right))
+        values = {"A": left.T, "B": right, "function": "solve", "member": member_of_stack(index), "refine": True}
+        perform = on_device(target, kernel.whole(forms, target.limits, refine=True))
+        outcomes.append(walk(OPERATIONS["solve_pos"], forms, perform, values))
+        x: NDArray[np.float64] = outcomes[-1]["X"]
+        return x
+
+    def every(lefts: NDArray[np.float64], rights: NDArray[np.float64], stack: Index) -> NDArray[np.float64]:
+        return np.stack([one(*system) for system in zip(lefts, rights, np.ndindex(stack), strict=True)])
+
+    result: RefinedSolution
+    result = in_stacks("solve", matrix, rhs, every, np.dtype(np.float64)).view(RefinedSolution)
+    result.iterations = max((outcome["iterations"] for outcome in outcomes), default=0)
+    result.backward_error = max((outcome["backward_error"] for outcome in outcomes), default=0.0)
+    return result

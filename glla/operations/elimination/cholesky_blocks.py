@@ -1,0 +1,164 @@
+"""Cholesky factors 16 columns at a time, as the author has them; and in panels, whose updates are matrix products.
+
+Passes that wait for each other are the price of a factorisation. 16 columns take three: the block on the diagonal, the
+rows below it, the rest. `InPanels` lets the rest wait until a panel of 64 columns or more is done, and subtracts their
+product by `glla.operations.matmul`'s ``panel_broadcast``, which computes 16 rows of a column where ``cholesky/update``
+computes 2 x 2 elements. All of them subtract the same products in the same order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from glla.passes import Block, Buffer, Draft, PingPong, Region, Storage, Uniform, matrix
+from glla.passes.layout import Shape, packed, texels
+
+SIDE = 8
+"""Texels of a block on the diagonal: 16 columns, as the author has them."""
+
+GROUP = 16
+"""Rows of the matrix that one fragment of a trailing update in panels computes."""
+
+
+def block16(draft: Draft, source: str, n: int, by_rows: bool) -> str:
+    """Add the author's factorisation; give the slot of L.
+
+    Parameters
+    ----------
+    draft : Draft
+        Where the passes go.
+    source : str
+        Slot of the packed matrix.
+    n : int
+        Its order.
+    by_rows : bool
+        Update the blocks off the diagonal with a pass for each block row, one after the other, as the author had to;
+        otherwise all that remains in one pass.
+    """
+    side = texels(n)
+    rest, result = PingPong(draft, "rest", matrix((n, n)), source), draft.slot("L", matrix((n, n)))
+    block = draft.slot("D", Storage(SIDE, SIDE))
+    for number, first in enumerate(range(0, side, SIDE)):
+        with draft.scope("block column", number):
+            count, corner = min(SIDE, side - first), (first, first)
+            _sixteen_columns(draft, rest.front, block, result, corner, (n, n), Region(first, 0, count, side))
+            after = first + SIDE
+            if after < side:
+                _update(draft, rest, result, corner, Region(after, after, side - after, side - after), by_rows)
+    return result
+
+
+def _sixteen_columns(
+    draft: Draft, source: str, block: str, target: str, corner: Shape, shape: Shape, region: Region
+) -> None:
+    """Add the block on the diagonal, and the columns of L that follow from it: two passes."""
+    count = region.width
+    draft.draw("cholesky/diagonal", {"A": source}, block, {"corner": corner}, {}, Region(0, 0, count, count))
+    draft.draw("cholesky/strip", {"A": source, "D": block}, target, {"corner": corner, "shape": shape}, {}, region)
+
+
+def _update(draft: Draft, rest: PingPong, columns: str, corner: Shape, region: Region, by_rows: bool = False) -> None:
+    """Add the update of what remains by 16 columns: one pass; or one for the diagonal, and one for each block row."""
+    for place, defines in _in_parts(region) if by_rows else [(region, {})]:
+        draft.draw("cholesky/update", {"A": rest.front, "L": columns}, rest.back, {"corner": corner}, defines, place)
+    rest.swap()
+
+
+def _in_parts(region: Region) -> Iterator[tuple[Region, dict[str, int]]]:
+    """The blocks on the diagonal, then those off it, by block rows."""
+    yield region, {"DIAGONAL": 1}
+    for down in range(SIDE, region.height, SIDE):
+        yield Region(region.x, region.y + down, down, min(SIDE, region.height - down)), {}
+
+
+class InPanels:
+    """Adds a factorisation in panels to a draft.
+
+    The matrix is worked on in the strip layout (``lib/strips.glsl``). A panel is taken out of it, packed, and factored
+    16 columns at a time; what remains right of it loses the panel's product with its transpose, in a pass for each 16
+    rows, which ends at the diagonal.
+
+    Parameters
+    ----------
+    draft : Draft
+        Where the passes go.
+    source : str
+        Slot of the packed matrix, of which the lower half is used.
+    n : int
+        Its order.
+    panel : int
+        Columns of a panel, a multiple of 16.
+
+    Attributes
+    ----------
+    result : str
+        Slot of L.
+    """
+
+    def __init__(self, draft: Draft, source: str, n: int, panel: int) -> None:
+        self.draft, self.n, self.panel = draft, n, panel
+        self.groups, self.width = -(-n // GROUP), -(-n // 8)
+        strip = Storage(8 * self.groups, self.width)
+        self.strips, self.spare = (
+            tuple(draft.slot(f"S{t}_{side}", strip) for t in range(4)) for side in ("ping", "pong")
+        )
+        columns = matrix((n, panel))
+        self.taken, self.factor = draft.slot("panel", columns), draft.slot("panel of L", columns)
+        self.rest = PingPong(draft, "rest of the panel", columns, self.taken)
+        self.block = draft.slot("D", Storage(SIDE, SIDE))
+        self.across = draft.slot("panel across", Storage(2 * panel, self.width))
+        self.result = draft.slot("L", matrix((n, n)))
+        draft.draw("strips/to_strips", {"A": source}, self.strips, {"size": packed((n, n))})
+        for number, top in enumerate(range(0, n, panel)):
+            with draft.scope("panel", number):
+                self._factor_panel(top)
+                if top + panel < n:
+                    with draft.scope("trailing update"):
+                        self._subtract_product(top)
+
+    def _factor_panel(self, top: int) -> None:
+        """Take out the panel, factor it, put it into its columns."""
+        draft, height, start = self.draft, texels(self.n), top // 2
+        shape = (self.n, min(self.panel, self.n - top))
+        width = texels(shape[1])
+        samplers = {f"S{t}": slot for t, slot in enumerate(self.strips)}
+        inside = Region(0, start, width, height - start)
+        draft.draw("strips/from_strips", samplers, self.taken, {"left": top, "shape": shape}, {}, inside)
+        self.rest.front = self.taken
+        for number, left in enumerate(range(0, width, SIDE)):
+            with draft.scope("sixteen columns", number):
+                count, down = min(SIDE, width - left), start + left
+                strip = Region(left, down, count, height - down)
+                _sixteen_columns(draft, self.rest.front, self.block, self.factor, (left, down), shape, strip)
+                after = left + SIDE
+                if after < width:
+                    open_ = Region(after, start + after, width - after, height - start - after)
+                    _update(draft, self.rest, self.factor, (left, down), open_)
+        place = Region(start, 0, width, height)
+        draft.draw("cholesky/finished", {"P": self.factor}, self.result, {"left": start}, {}, place)
+
+    def _subtract_product(self, top: int) -> None:
+        """Subtract the product of the panel with its transpose from what remains, up to the diagonal."""
+        draft, right, depth = self.draft, top + self.panel, self.panel
+        first, size = right // GROUP, packed((self.n, depth))
+        storage = Storage(self.groups - first, 4 * depth)
+        texture = draft.slot(f"blocks_{top}", storage)
+        buffer = draft.slot(f"blocks_buffer_{top}", Buffer.of(storage))
+        numbers: dict[str, Uniform] = {"groups": self.groups - first, "first_group": first, "size": size}
+        draft.draw("matmul/panels", {"A": self.factor}, texture, numbers, {"DEPTH": depth})
+        draft.transfer(texture, buffer)
+        beside = Region(right // 8, 0, self.width - right // 8, 2 * depth)
+        draft.draw("cholesky/across", {"P": self.factor}, self.across, {"height": size[0]}, {}, beside)
+        for group in range(first, self.groups):
+            end = min(2 * group + 2, self.width)  # strips that hold the group's block on the diagonal, too
+            draft.draw(
+                "matmul/panel_broadcast",
+                {"B": self.across, **{f"C{t}": slot for t, slot in enumerate(self.strips)}},
+                self.spare,
+                {"first": 0},
+                {"DEPTH": depth, "CONTINUE": 1, "SUBTRACT": 1},
+                Region(right // 8, 8 * group, end - right // 8, 8),
+                blocks={"Panel": Block(buffer, (group - first) * 4 * depth, 4 * depth)},
+                step=group,
+            )
+        self.strips, self.spare = self.spare, self.strips

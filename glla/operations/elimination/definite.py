@@ -1,0 +1,377 @@
+"""Systems with a symmetric positive definite matrix: by factors that are there, or by new ones.
+
+Cholesky's entries do not grow, so that a factorisation that ends is good: a solution needs no look at the pivots, and
+has the error bound of `solve` whatever the condition (Higham 2002, theorem 10.4). What remains are float32's limits: a
+system beyond 2^-40 to 2^40 is scaled by powers of two on the host, symmetrically, and solved again.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.errors import ShapeError, SingularMatrixError
+from glla.operations import blocks, care, triangular, trust
+from glla.operations.alignment import aligned
+from glla.operations.corrections import Refinement, rescaled_residual, turned
+from glla.operations.crossing import at_home, bring_in, bring_in_watched, read_back, upload
+from glla.operations.elimination import cholesky
+from glla.operations.record import Array, Operation
+from glla.operations.scaling import Float64, Integers
+from glla.operations.verdict import Done, Go, Values, Verdict
+from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Next, Parameters, Plan, matrix, resident
+from glla.passes.cache import cached_plan
+from glla.passes.layout import Shape
+
+SCALE, BACK, SCALE_RESIDUAL, RESIDUAL = (
+    "scale rows and columns by powers of two, where need be",
+    "scale X back",
+    "scale the residual by powers of two",
+    "residual in float64",
+)
+"""Work of the host, by the words that a plan and a trace have for it."""
+
+CARE, REFINE = "care", "refine"
+"""Names of the stages."""
+
+FAR = "the diagonal of L, or right-hand sides, are beyond 2^-40 to 2^40"
+ZERO = Next("the factor has a zero on its diagonal", error="SingularMatrixError: names the place")
+DIVERGED = Next(
+    "it does not come down", error="ConvergenceError: the matrix is too ill-conditioned for float32 factors"
+)
+
+
+def substitute(draft: Draft, c: str, b: str, shape: Shape, limits: Limits, lower: bool = True) -> str:
+    """Add the two substitutions with a factor, L or U = L^T; give the slot of the solution."""
+    forms = resident((shape[0], shape[0]), shape)
+    first = triangular.plan(forms, limits, transposed=not lower)
+    second = triangular.plan(forms, limits, upper=True, transposed=lower)
+    y = draft.call("forward", first, T=c, B=b)["X"]
+    return draft.call("backward", second, T=c, B=y)["X"]
+
+
+def diagonal(draft: Draft, c: str, n: int, limits: Limits) -> str:
+    """Add the read-back of the diagonal of a factor."""
+    made = draft.call("diagonal", blocks.gather((n, n), (n, 1), down=(1, 1)), A=c)["block"]
+    return read_back(draft, made, (n, 1), limits, "diagonal of L")
+
+
+# -- by factors that are there ----------------------------------------------------------------------------------------
+
+
+def check_solve(forms: Forms) -> None:
+    """Raise ShapeError unless the factor is square and B has as many rows."""
+    c, b = (form.shape for form in forms)
+    if c[-1] != c[-2]:
+        raise ShapeError(f"cho_solve: the last two dimensions of c must be square, got shape {c}")
+    if b[-2] != c[-1]:
+        n = c[-1]
+        raise ShapeError(f"cho_solve: b must have shape ({n},) or (..., {n}, k) for c {c}, got {b}")
+
+
+def flops_of_solve(forms: Forms) -> int:
+    """Additions and multiplications: 2 n^2 for each right-hand side."""
+    n, columns = forms[1].matrix
+    return forms[1].count * 2 * n * n * columns
+
+
+@cached_plan
+def solution(
+    forms: Forms,
+    limits: Limits = PLAIN,
+    *,
+    lower: bool = True,
+    variant: None = None,
+    parameters: Parameters = (),
+) -> Plan:
+    """Plan of the solution on the device: operands ``C``, of which one triangle is read, and ``B``."""
+    n, columns = forms[1].matrix
+    draft = Draft("cho_solve")
+    c, b = draft.operand("C", matrix((n, n))), draft.operand("B", matrix((n, columns)))
+    return draft.plan({"X": substitute(draft, c, b, (n, columns), limits, lower)}, flops_of_solve(forms))
+
+
+@cached_plan
+def whole_solution(
+    forms: Forms,
+    limits: Limits = PLAIN,
+    *,
+    lower: bool = True,
+    variant: None = None,
+    parameters: Parameters = (),
+) -> Plan:
+    """Plan of a call: scaled on the host where both operands are there; the diagonal of the factor; the solution."""
+    c_form, b_form = forms
+    n, columns = b_form.matrix
+    draft = Draft("cho_solve")
+    results: dict[str, str] = {}
+    if c_form.resident or b_form.resident:
+        lying = c_form.resident and c_form.transposed
+        lower = lower is not lying
+        c = bring_in(draft, "C", c_form, limits, as_it_lies=True)
+        b = bring_in_watched(draft, "B", b_form, limits, results)
+        results["diagonal"] = diagonal(draft, c, n, limits)
+        results["X"] = substitute(draft, c, b, (n, columns), limits, lower)
+        return draft.plan(results, after=(ZERO,))
+    given = tuple(draft.operand(name, HostArray(form.matrix)) for name, form in zip("CB", forms, strict=True))
+    shapes = {"scaled C": (n, n), "scaled B": (n, columns), "row exponents": (n, 1), "sizes": (columns,)}
+    made = {name: draft.slot(name, HostArray(shape)) for name, shape in shapes.items()}
+    draft.host(SCALE, partial(scaled_factor, lower=lower), given, tuple(made.values()))
+    c = upload(draft, made["scaled C"], (n, n), limits, c_form.transposed)
+    b = upload(draft, made["scaled B"], (n, columns), limits, b_form.transposed)
+    results["diagonal"] = diagonal(draft, c, n, limits)
+    x = read_back(draft, substitute(draft, c, b, (n, columns), limits, lower), (n, columns), limits, "scaled X")
+    results["X"] = draft.slot("X", HostArray((n, columns)))
+    draft.host(BACK, _scaled_back, (x, made["sizes"], made["row exponents"]), (results["X"],))
+    return draft.plan(results, after=(ZERO,))
+
+
+@np.errstate(all="ignore")  # what leaves the range is looked at afterwards
+def scaled_factor(c: Array, b: Array, lower: bool) -> tuple[Array, Array, Integers, Integers]:
+    """Scale a factor by rows of L, and right-hand sides by rows and then by columns; give the exponents of both.
+
+    Where all sizes are near 1 they stay as they are.
+    """
+    triangle = np.tril(c) if lower else np.triu(c).T
+    largest = np.max(np.abs(triangle), axis=1, keepdims=True)
+    if trust.near_one(largest) and trust.largest_near_one(b):
+        return c, b, np.zeros(largest.shape, dtype=np.int32), np.zeros(b.shape[1], dtype=np.int32)
+    rows = np.where(np.isfinite(largest), np.frexp(largest)[1], 0)
+    scaled = np.ldexp(triangle, -rows)
+    rhs = np.ldexp(b.astype(np.float64), -rows)
+    sizes = np.frexp(np.max(np.abs(rhs), axis=0, initial=0.0))[1]
+    return scaled if lower else scaled.T, np.ldexp(rhs, -sizes).astype(np.float32), rows, sizes
+
+
+@np.errstate(all="ignore")
+def _scaled_back(x: Array, sizes: Integers, rows: Integers) -> tuple[Array]:
+    if not rows.any() and not sizes.any():
+        return (x,)
+    return (np.ldexp(x.astype(np.float64), sizes - rows).astype(np.float32),)
+
+
+def settle_solve(forms: Forms, stage: str, values: Values) -> Verdict:
+    """Raise if the factor has a zero on its diagonal."""
+    bad = np.flatnonzero(values["diagonal"] == 0)
+    if not len(bad):
+        return Done()
+    return SingularMatrixError(
+        f"cho_solve: Singular matrix{values['member']}: the factor is zero at place {bad[0]} of its diagonal; "
+        "the system has no unique solution"
+    )
+
+
+def example_of_factor(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+    """A factor of a well-conditioned matrix, with numbers in its other triangle, and a right-hand side."""
+    c = rng.uniform(-1, 1, (n, n)) / n + np.diag(rng.uniform(1, 2, n))
+    return c.astype(np.float32), rng.standard_normal((n, 1)).astype(np.float32)
+
+
+# -- by new factors ---------------------------------------------------------------------------------------------------
+
+
+def check(forms: Forms) -> None:
+    """Raise ShapeError unless A is square and B has as many rows."""
+    a, b = (form.shape for form in forms)
+    if a[-1] != a[-2]:
+        raise ShapeError(f"solve_pos: the last two dimensions of A must be square, got shape {a}")
+    if b[-2] != a[-1]:
+        raise ShapeError(f"solve_pos: b must have as many rows as A, got A {a} and b {b}")
+
+
+def flops(forms: Forms) -> int:
+    """Additions and multiplications: those of the factor, and 2 n^2 for each right-hand side."""
+    n, columns = forms[1].matrix
+    return forms[0].count * (n**3 // 3 + 2 * n * n * columns)
+
+
+@cached_plan
+def core(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, parameters: Parameters = ()) -> Plan:
+    """Plan of the solution on the device: factor, then substitution. `variant` is one of `cholesky`."""
+    n, columns = forms[1].matrix
+    draft = Draft("solve_pos")
+    a, b = draft.operand("A", matrix((n, n))), draft.operand("B", matrix((n, columns)))
+    made = cholesky.plan(resident((n, n)), limits, variant=variant, parameters=parameters)
+    factor = draft.call("factor", made, A=a)["L"]
+    return draft.plan({"X": substitute(draft, factor, b, (n, columns), limits)}, flops(forms))
+
+
+@cached_plan
+def whole(
+    forms: Forms,
+    limits: Limits = PLAIN,
+    *,
+    refine: bool = False,
+    variant: str | None = None,
+    parameters: Parameters = (),
+) -> Plan:
+    """Plan of a call. With `refine` A is scaled in float64 on the host, and corrections follow."""
+    if refine:
+        return _factored(forms, limits, variant, parameters)
+    n, columns = forms[1].matrix
+    draft = Draft("solve_pos")
+    results: dict[str, str] = {}
+    a, b = (bring_in_watched(draft, name, form, limits, results) for name, form in zip("AB", forms, strict=True))
+    made = cholesky.plan(resident((n, n)), limits, variant=variant, parameters=parameters)
+    factor = draft.call("factor", made, A=a)["L"]
+    results["diagonal"] = diagonal(draft, factor, n, limits)
+    x = substitute(draft, factor, b, (n, columns), limits)
+    at_host = not any(form.resident for form in forms)
+    results["X"] = read_back(draft, x, (n, columns), limits, "X") if at_host else x
+    far = Next(FAR, CARE, partial(careful, forms, limits, variant, parameters))
+    return draft.plan(results, after=(far, cholesky.NOT_DEFINITE))
+
+
+@cached_plan
+def careful(forms: Forms, limits: Limits, variant: str | None, parameters: Parameters = ()) -> Plan:
+    """Plan of a system that is scaled on the host first; what is on the device is read back."""
+    n, columns = forms[1].matrix
+    draft = Draft(CARE)
+    given = tuple(at_home(draft, name, form, limits) for name, form in zip("AB", forms, strict=True))
+    shapes = {"scaled A": (n, n), "scaled B": (n, columns), "column exponents": (n, 1), "sizes": (columns,)}
+    made = {name: draft.slot(name, HostArray(shape)) for name, shape in shapes.items()}
+    draft.host(SCALE, scaled_system, given, tuple(made.values()))
+    a, b = upload(draft, made["scaled A"], (n, n), limits), upload(draft, made["scaled B"], (n, columns), limits)
+    plan = cholesky.plan(resident((n, n)), limits, variant=variant, parameters=parameters)
+    factor = draft.call("factor", plan, A=a)["L"]
+    results = {"diagonal": diagonal(draft, factor, n, limits)}
+    results["X"] = read_back(draft, substitute(draft, factor, b, (n, columns), limits), (n, columns), limits, "X")
+    results |= {name: made[name] for name in ("column exponents", "sizes")}
+    small = Next("X is too small", error="NonFiniteError: the solution must fit float32")
+    return draft.plan(results, after=(cholesky.NOT_DEFINITE, small))
+
+
+@np.errstate(all="ignore")
+def scaled_system(a: Array, b: Array) -> tuple[Array, Array, Integers, Integers]:
+    """Scale A as `cholesky.equilibrated` does, B by rows likewise and then by columns; give the exponents of both."""
+    scaled, rows = cholesky.equilibrated(a)
+    rhs = np.ldexp(b.astype(np.float64), -rows)
+    sizes = np.frexp(np.max(np.abs(rhs), axis=0, initial=0.0))[1]
+    return scaled, np.ldexp(rhs, -sizes).astype(np.float32), rows, sizes
+
+
+def _factored(forms: Forms, limits: Limits, variant: str | None, parameters: Parameters) -> Plan:
+    """Plan of the factor that corrections are made with: of A, scaled in float64 on the host."""
+    n, columns = forms[1].matrix
+    draft = Draft("solve_pos, refined")
+    a = draft.operand("A", HostArray((n, n)))
+    scaled, exponents = draft.slot("scaled A", HostArray((n, n))), draft.slot("exponents", HostArray((n, 1)))
+    draft.host(cholesky.SCALED, cholesky.equilibrated, (a,), (scaled, exponents))
+    plan = cholesky.plan(resident((n, n)), limits, variant=variant, parameters=parameters)
+    factor = draft.call("factor", plan, A=upload(draft, scaled, (n, n), limits))["L"]
+    results = {"C": factor, "diagonal": diagonal(draft, factor, n, limits), "exponents": exponents}
+    after = Next("the factor stands", REFINE, partial(correction, n, columns, limits))
+    return draft.plan(results, after=(cholesky.NOT_DEFINITE, after))
+
+
+@cached_plan
+def correction(n: int, columns: int, limits: Limits) -> Plan:
+    """Plan of one correction, by a factor that is there, and of the residual that is left."""
+    draft = Draft(REFINE)
+    shapes = {"A": (n, n), "B": (n, columns), "X so far": (n, columns), "residual": (n, columns), "exponents": (n, 1)}
+    given = {name: draft.operand(name, HostArray(shape)) for name, shape in shapes.items()}
+    c = draft.operand("C", matrix((n, n)))
+    scaled = draft.slot("scaled residual", HostArray((n, columns)))
+    sizes = draft.slot("sizes of the residual", HostArray((columns,)))
+    draft.host(SCALE_RESIDUAL, rescaled_residual, (given["residual"], given["exponents"]), (scaled, sizes))
+    x = substitute(draft, c, upload(draft, scaled, (n, columns), limits), (n, columns), limits)
+    found = read_back(draft, x, (n, columns), limits, "correction")
+    made = tuple(draft.slot(name, HostArray((n, columns))) for name in ("corrected X", "residual left"))
+    inputs = (given["A"], given["B"], given["X so far"], found, sizes, given["exponents"])
+    draft.host(RESIDUAL, _turned, inputs, made, flops=2 * n * n * columns)
+    again = Next("the backward error went down, at most 40 times", REFINE, partial(correction, n, columns, limits))
+    return draft.plan(dict(zip(("corrected X", "residual left"), made, strict=True)), after=(again, DIVERGED))
+
+
+def _turned(
+    a: NDArray[Any], b: NDArray[Any], x: Float64, correction: Array, sizes: Integers, exponents: Integers
+) -> tuple[Float64, Float64]:
+    return turned(a.astype(np.float64), b.astype(np.float64), x, correction, sizes, exponents.T)
+
+
+def settle(forms: Forms, stage: str, values: Values) -> Verdict:
+    """Decide from the diagonal of L, and with `refine` from the backward error, what comes next.
+
+    `values` has ``function`` and ``member``, for messages, ``refine``, and ``A`` and ``B``. `Done` has ``X`` where it
+    was found on the host; of a refined solution also ``iterations`` and ``backward_error``.
+    """
+    refine = values.get("refine")
+    if stage == REFINE:
+        return _turn(values, values["refinement"], values["corrected X"], values["residual left"])
+    if not stage and not refine and not (trust.near_one(values["diagonal"]) and _right_near_one(forms, values)):
+        return Go(CARE)
+    flaw = cholesky.flaw(values["function"], values["diagonal"][:, 0], values["member"])
+    if flaw is not None:
+        return flaw
+    if refine:
+        b = values["B"].astype(np.float64)
+        return _turn(values, Refinement(), np.zeros_like(b), b)
+    if stage == CARE:
+        return care.scaled_back(values, values["X"].astype(np.float64))
+    return Done()
+
+
+def _right_near_one(forms: Forms, values: Values) -> bool:
+    """Whether the right-hand sides need no scaling."""
+    b = values["largest_B"] if forms[1].resident else values["B"]
+    return trust.largest_near_one(b)
+
+
+def _turn(values: Values, so_far: Refinement, x: Float64, residual: Float64) -> Verdict:
+    """Judge a solution of a refinement: it is good enough, another correction comes, or it got no better."""
+    a, b = (values[name].astype(np.float64) for name in "AB")
+    now, pending = so_far.judged(a, b, x, residual)
+    if pending is not None:
+        return Go(REFINE, {"refinement": now, "X so far": x, "residual": pending})
+    if not now.converged:
+        return now.error(values["function"])
+    return Done({"X": now.best, "iterations": now.iterations, "backward_error": now.best_error})
+
+
+def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+    """A positive definite matrix, and a right-hand side."""
+    return (*cholesky.example(n, rng), rng.standard_normal((n, 1)).astype(np.float32))
+
+
+CHO_SOLVE = Operation(
+    name="cho_solve",
+    formula="L L^T X = B",
+    operands=("C", "B"),
+    results=("X",),
+    check=check_solve,
+    flops=flops_of_solve,
+    core=solution,
+    whole=whole_solution,
+    example=example_of_factor,
+    values=lambda forms, results: results["X"],
+    settle=settle_solve,
+    arguments=lambda c, b: ((c, True), b),
+    aligned=aligned,
+    vectors={"B": 1},
+    fits=True,
+)
+"""The public solution with a Cholesky factor."""
+
+SOLVE_POS = Operation(
+    name="solve_pos",
+    formula="A X = B, A = L L^T",
+    operands=("A", "B"),
+    results=("X",),
+    check=check,
+    flops=flops,
+    core=core,
+    whole=whole,
+    example=example,
+    values=lambda forms, results: results["X"],
+    settle=settle,
+    variants={name: cholesky.VARIANTS[name] for name in ("rank2", "blocked")},
+    aligned=aligned,
+    vectors={"B": 1},
+    fits=True,
+    thesis="rank2",
+    public=False,
+)
+"""What `solve` does with ``assume_a="pos"``."""

@@ -1,0 +1,446 @@
+"""Triangular systems T X = B of the public function: `glla.operations.triangular`, and what makes a call of it.
+
+The other triangle is never read. Results are looked at on the host: where numbers are so near float32's limits that
+some were lost, the system is substituted again there, in float64.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.errors import ShapeError, SingularMatrixError
+from glla.operations import blocks, reduce, stack, triangular
+from glla.operations.alignment import aligned
+from glla.operations.crossing import (
+    at_home,
+    bring_in,
+    bring_in_watched,
+    read_back,
+    read_texels,
+    texels_of,
+    upload,
+    write_texels,
+)
+from glla.operations.record import Array, Batch, Operation
+from glla.operations.streams import needed
+from glla.operations.tiles import between_plans, columns_at_once, starts
+from glla.operations.trust import member_of_stack
+from glla.operations.verdict import Done, Go, Values, Verdict
+from glla.passes import (
+    PLAIN,
+    Draft,
+    Forms,
+    HostArray,
+    Limits,
+    Next,
+    Parameters,
+    Plan,
+    kept,
+    matrix,
+    resident,
+    texture,
+)
+from glla.passes.cache import cached_plan
+from glla.passes.layout import Shape
+
+TINY = 2.0**-60
+"""Largest entry of a row of T, or of a column of B or X, below which the system is substituted in float64."""
+
+NORMAL = 2.0**-126
+"""Smallest normal float32: many GPUs take what is below for zero."""
+
+ROWS = 64
+"""Rows that the host looks at, or substitutes, at a time."""
+
+FACTORS, LOOK = "triangles as factors", "substitute again in float64, where numbers are near float32's limits"
+CARE = "substitute in float64"
+"""Work of the host, by the words that a plan and a trace have for it."""
+
+
+def check(forms: Forms) -> None:
+    """Raise ShapeError unless T is square and B has as many rows."""
+    a, b = (form.shape for form in forms)
+    if a[-1] != a[-2]:
+        raise ShapeError(f"solve_triangular: the last two dimensions of a must be square, got shape {a}")
+    if a[-1] != b[-2]:
+        raise ShapeError(f"solve_triangular: b must have as many rows as a, got a {a} and b {b}")
+
+
+def flops(forms: Forms) -> int:
+    """Additions and multiplications: n^2 for each right-hand side."""
+    n, columns = forms[1].matrix
+    return prod(forms[1].stack) * n * n * columns
+
+
+@kept(triangular.VARIANTS)
+def core(
+    forms: Forms,
+    limits: Limits = PLAIN,
+    *,
+    variant: str | None = None,
+    parameters: Parameters = (),
+    lower: bool = False,
+    unit_diagonal: bool = False,
+    transposed: bool = False,
+) -> Plan:
+    """Plan of the substitution on the device: operands ``T``, of which a triangle is read, and ``B``; result ``X``."""
+    return triangular.plan(
+        forms,
+        limits,
+        variant=variant,
+        parameters=parameters,
+        upper=lower == transposed,
+        unit=unit_diagonal,
+        transposed=transposed,
+    )
+
+
+# -- plans of a call --------------------------------------------------------------------------------------------------
+
+_SINGULAR = Next("T has a zero on its diagonal", error="SingularMatrixError: names the place")
+
+
+def _after(forms: Forms, limits: Limits, options: dict[str, bool]) -> tuple[Next, ...]:
+    again = partial(care, forms, limits, **options)
+    far = Next("numbers are near float32's limits", "care", again)
+    return (far,) if options["unit_diagonal"] else (_SINGULAR, far)
+
+
+@kept(triangular.VARIANTS)
+def whole(
+    forms: Forms,
+    limits: Limits = PLAIN,
+    *,
+    variant: str | None = None,
+    parameters: Parameters = (),
+    lower: bool = False,
+    unit_diagonal: bool = False,
+    transposed: bool = False,
+) -> Plan:
+    """Plan of a call: upload what is not there, substitute, read back what does not stay.
+
+    Of operands on the device the largest entries are read back, and T's diagonal.
+    """
+    t_form, b_form = forms
+    n, columns = b_form.matrix
+    draft, results = Draft("solve_triangular"), dict[str, str]()
+    turned = t_form.resident and t_form.transposed  # what lies there is the transpose of a
+    t = bring_in(draft, "T", t_form, limits, as_it_lies=True)
+    if t_form.resident:
+        results["largest_T"] = _largest(draft, t, (n, n), "T")
+        if not unit_diagonal:
+            diagonal = draft.call("diagonal", blocks.gather((n, n), (n, 1), down=(1, 1)), A=t)["block"]
+            results["diagonal"] = read_back(draft, diagonal, (n, 1), limits, "diagonal of T")
+    b = bring_in_watched(draft, "B", b_form, limits, results)
+    inner = core(
+        resident((n, n), (n, columns)),
+        limits,
+        variant=variant,
+        parameters=parameters,
+        lower=lower != turned,
+        unit_diagonal=unit_diagonal,
+        transposed=transposed != turned,
+    )
+    x = draft.call("substitution", inner, T=t, B=b)["X"]
+    if t_form.resident or b_form.resident:
+        results["largest_X"] = _largest(draft, x, (n, columns), "X")
+    else:
+        x = read_back(draft, x, (n, columns), limits, "X")
+    options = {"lower": lower, "unit_diagonal": unit_diagonal, "transposed": transposed}
+    return draft.plan({**results, "X": x}, after=_after(forms, limits, options))
+
+
+def _largest(draft: Draft, slot: str, shape: Shape, name: str) -> str:
+    """Add the read-back of the largest entry of a packed matrix."""
+    made = draft.call(f"largest {name}", reduce.max_magnitude(shape), A=slot)["max"]
+    return read_texels(draft, made, f"largest_{name}")
+
+
+@cached_plan
+def care(
+    forms: Forms,
+    limits: Limits = PLAIN,
+    *,
+    lower: bool = False,
+    unit_diagonal: bool = False,
+    transposed: bool = False,
+) -> Plan:
+    """Plan of the substitution on the host, in float64."""
+    draft = Draft("care")
+    t, b = (at_home(draft, name, form, limits) for name, form in zip("TB", forms, strict=True))
+    x = draft.slot("X", HostArray(forms[1].matrix))
+    work = partial(in_float64, lower=lower, unit_diagonal=unit_diagonal, transposed=transposed)
+    draft.host(CARE, work, (t, b), (x,))
+    return draft.plan({"X": x}, flops=flops(forms))
+
+
+@cached_plan
+def batched(
+    forms: Forms,
+    limits: Limits = PLAIN,
+    *,
+    lower: bool = False,
+    unit_diagonal: bool = False,
+    transposed: bool = False,
+) -> Plan:
+    """Plan of a stack of systems: a triangle, or its transpose, is one of two factors, and the other one is I.
+
+    So what solves stacks with factors solves these.
+    """
+    flipped = lower != unit_diagonal
+    inner = stack.substitute(forms, limits, transposed=transposed != flipped)
+    (n, columns), count = forms[1].matrix, forms[0].count
+    triangles, sides = (count, n, n), (count, n, columns)
+    storage = texture(inner.slots["raw"])
+    options = {"lower": lower, "unit_diagonal": unit_diagonal, "transposed": transposed}
+
+    def parted(raw: Array) -> tuple[Array, Array]:
+        flat = raw.reshape(-1)
+        return flat[: prod(triangles)].reshape(triangles), flat[prod(triangles) :].reshape(sides)
+
+    def factors(raw: Array) -> tuple[Array]:
+        t, b = parted(raw)
+        t = np.swapaxes(t, -1, -2) if flipped else t
+        lu = np.tril(t, -1) + np.eye(n, dtype=np.float32) if unit_diagonal else np.triu(t)
+        spare = np.zeros(storage.height * storage.width - raw.size, dtype=np.float32)
+        return (np.concatenate([lu.reshape(-1), b.reshape(-1), spare]).reshape(-1, 1),)
+
+    def look(raw: Array, records: Array) -> tuple[Array]:
+        t, b = parted(raw)
+        x = records.reshape(-1)[: prod(sides)].reshape(sides)
+        places = np.flatnonzero(lost(t, b, x, **options))
+        if len(places):
+            x = x.copy()
+            for place in places:
+                (x[place],) = in_float64(t[place], b[place], **options)
+        return (x,)
+
+    draft = Draft(inner.operation)
+    raw = draft.operand("raw", HostArray((count * n * (n + columns), 1)))
+    elements = draft.slot("factors", texels_of(storage))
+    draft.host(FACTORS, factors, (raw,), (elements,))
+    made = draft.call("substitute", inner, raw=write_texels(draft, elements, storage))["records"]
+    x = draft.slot("X", HostArray(sides))
+    draft.host(LOOK, look, (raw, read_texels(draft, made, "records")), (x,))
+    return draft.plan({"records": x}, after=() if unit_diagonal else (_SINGULAR,))
+
+
+def most(forms: Forms, limits: Limits) -> int:
+    """Systems of a stack that may go at once. One alone takes fewer passes as a whole."""
+    return 0 if forms[0].count == 1 else stack.most_systems(forms, limits)
+
+
+# -- more right-hand sides than fit at once ---------------------------------------------------------------------------
+
+
+@kept(triangular.VARIANTS)
+def solution(
+    forms: Forms,
+    limits: Limits = PLAIN,
+    *,
+    variant: str | None = None,
+    parameters: Parameters = (),
+    lower: bool = False,
+    unit_diagonal: bool = False,
+    transposed: bool = False,
+) -> Plan:
+    """Plan of the solution for a block of right-hand sides, with T on the device: a plan of one call."""
+    n, columns = forms[1].matrix
+    draft = Draft("solution")
+    t, b = draft.operand("T", matrix((n, n))), draft.operand("B", matrix((n, columns)))
+    options = {"lower": lower, "unit_diagonal": unit_diagonal, "transposed": transposed}
+    inner = core(forms, limits, variant=variant, parameters=parameters, **options)
+    return draft.plan({"X": draft.call("substitution", inner, T=t, B=b)["X"]})
+
+
+def tiles(
+    forms: Forms,
+    limits: Limits = PLAIN,
+    room: int | None = None,
+    *,
+    variant: str | None = None,
+    parameters: Parameters = (),
+    lower: bool = False,
+    unit_diagonal: bool = False,
+    transposed: bool = False,
+) -> Plan | None:
+    """Plan of a solution block by block of the right-hand sides; None if it goes as a whole."""
+    (n, _), (_, columns) = forms[0].matrix, forms[1].matrix
+    if not needed(columns, limits, room):
+        return None
+    options = {"lower": lower, "unit_diagonal": unit_diagonal, "transposed": transposed}
+
+    def part_of(count: int) -> Plan:
+        at = resident((n, n), (n, count))
+        return solution(at, limits, variant=variant, parameters=parameters, **options)
+
+    draft = Draft("solve_triangular in blocks")
+    source, b = draft.operand("T", HostArray((n, n))), draft.operand("B", HostArray((n, columns)))
+    t = upload(draft, source, (n, n), limits, forms[0].transposed)
+    left = None if room is None else room - matrix((n, n)).nbytes
+    size = columns_at_once((n, columns), limits, left, part_of, matrix((n, n)))
+    results = []
+    for number, first in enumerate(starts(columns, size)):
+        with draft.scope("block of columns", number):
+            part = draft.slot(f"columns from {first}", HostArray((n, size)))
+            draft.host("columns of B", between_plans, (b,), (part,))
+            x = draft.call("solution", part_of(size), T=t, B=upload(draft, part, (n, size), limits))["X"]
+            results.append(read_back(draft, x, (n, size), limits, f"X from {first}"))
+    done = draft.slot("X", HostArray((n, columns)))
+    draft.host("tiles put together", between_plans, tuple(results), (done,))
+    return draft.plan({"X": done}, after=_after(forms, limits, options))
+
+
+# -- on the host ------------------------------------------------------------------------------------------------------
+
+
+@np.errstate(all="ignore")  # what leaves the range is looked at afterwards
+def in_float64(
+    t: Array, b: Array, *, lower: bool = False, unit_diagonal: bool = False, transposed: bool = False
+) -> tuple[Array]:
+    """Substitute on the host, in float64, and round each row of the solution to float32 before it is used.
+
+    No product of two numbers of float32 leaves float64's range. Rounded in the end instead, a solution below 2^-126
+    times a large entry of T would leave a large residual.
+
+    >>> in_float64(np.float32([[2, 9], [0, 4]]), np.float32([[22], [8]]))[0].tolist()
+    [[2.0], [2.0]]
+    """
+    left, x = (t.T if transposed else t), b.astype(np.float64)
+    backward = lower == transposed
+    if backward:  # upside down an upper triangle is a lower one
+        left, x = left[::-1, ::-1], x[::-1].copy()
+    for top in range(0, len(left), ROWS):
+        part = left[top : top + ROWS, : top + ROWS].astype(np.float64)
+        x[top : top + ROWS] -= part[:, :top] @ x[:top]
+        for i, row in enumerate(part, top):
+            x[i] -= row[top:i] @ x[top:i]
+            if not unit_diagonal:
+                x[i] /= row[i]
+            rounded = x[i].astype(np.float32)
+            x[i] = np.where(np.isfinite(rounded), rounded, x[i])
+    return (np.ascontiguousarray(x[::-1] if backward else x).astype(np.float32),)
+
+
+@np.errstate(all="ignore")
+def lost(
+    t: Array, b: Array, x: Array, *, lower: bool = False, unit_diagonal: bool = False, transposed: bool = False
+) -> NDArray[np.bool_]:
+    """Tell of which systems, alone or in a stack, numbers were lost at float32's limits: too large, or too small.
+
+    Systems that are not finite have lost nothing.
+    """
+    left, below = (np.swapaxes(t, -1, -2), not lower) if transposed else (t, lower)
+    row, largest, least = _sizes(left, below, unit_diagonal)
+    of_b, of_x = _largest_of_columns(b), _largest_of_columns(x)
+    most_x = np.max(of_x, axis=-1)
+    small = (row < TINY) | ((of_b > 0) & ((of_b < TINY) | (of_x < TINY))).any(axis=-1)
+    small |= (least < NORMAL) & (most_x > 1)
+    if not unit_diagonal:
+        small |= (np.abs(np.diagonal(t, axis1=-2, axis2=-1)) < NORMAL).any(axis=-1)
+    large = ~np.isfinite(most_x)
+    finite = np.isfinite(largest) & np.isfinite(of_b).all(axis=-1)
+    result: NDArray[np.bool_] = (small | large) & finite
+    return result
+
+
+def _sizes(t: Array, lower: bool, unit_diagonal: bool) -> tuple[Array, Array, Array]:
+    """Of a triangle the smallest of the rows' largest entries, the largest entry, and the least that is not zero."""
+    n = t.shape[-1]
+    stack_ = t.shape[:-2]
+    row, least = np.full(stack_, np.inf, dtype=np.float32), np.full(stack_, np.inf, dtype=np.float32)
+    largest = np.zeros(stack_, dtype=np.float32)
+    for top in range(0, n, ROWS):
+        rows, columns = slice(top, top + ROWS), slice(0, top + ROWS) if lower else slice(top, n)
+        part = t[..., rows, columns]
+        edge = top - unit_diagonal if lower else unit_diagonal - 1
+        mask = np.tri(part.shape[-2], part.shape[-1], edge)
+        sizes = np.abs(np.where(mask.astype(bool) == lower, part, 0))
+        of_rows = np.max(sizes, axis=-1, initial=float(unit_diagonal))
+        row = np.minimum(row, np.min(of_rows, axis=-1))
+        largest = np.maximum(largest, np.max(of_rows, axis=-1))
+        least = np.minimum(least, np.min(sizes, axis=(-2, -1), initial=np.inf, where=sizes > 0))
+    return row, largest, least
+
+
+def _largest_of_columns(a: Array) -> Array:
+    largest: Array = np.maximum(np.max(a, axis=-2, initial=0.0), -np.min(a, axis=-2, initial=0.0))
+    return largest
+
+
+# -- what comes after -------------------------------------------------------------------------------------------------
+
+
+def settle(forms: Forms, stage: str, values: Values) -> Verdict:
+    """Decide: an error for a zero on the diagonal; `care` where numbers were lost; or done.
+
+    Before anything runs, `values` has no ``X``.
+    """
+    if stage:
+        return Done()
+    zeros = None if values["unit_diagonal"] else np.argwhere(diagonal(values) == 0)
+    if zeros is not None and len(zeros):
+        *member, place = (int(i) for i in zeros[0])
+        return SingularMatrixError(
+            f"solve_triangular: Singular matrix{values.get('member') or member_of_stack(tuple(member))}: a is zero at "
+            f"place {place} of its diagonal; the system has no unique solution"
+        )
+    return Go("care") if "X" in values and _was_lost(values) else Done()
+
+
+def diagonal(values: Values) -> Array:
+    """Diagonal of T, or of all T of a stack."""
+    found = values.get("diagonal")
+    return np.diagonal(values["T"], axis1=-2, axis2=-1) if found is None else found[..., 0]
+
+
+def _was_lost(values: Values) -> bool:
+    """`lost`, of one system; of what is on the device by its largest entries."""
+    if "largest_X" not in values:
+        options = {name: values[name] for name in ("lower", "unit_diagonal", "transposed")}
+        return bool(lost(values["T"], values["B"], values["X"], **options))
+    sizes = [_size(values, name) for name in "TBX"]
+    some = all(size != 0 for size in sizes[:2])
+    return not np.isfinite(sizes[-1]) or (some and any(size < TINY for size in sizes))
+
+
+def _size(values: Values, name: str) -> float:
+    """Largest entry of an operand or of the solution."""
+    largest = values.get(f"largest_{name}")
+    return float(np.max(np.abs(values[name])) if largest is None else largest.flat[0])
+
+
+# -- the operation ----------------------------------------------------------------------------------------------------
+
+
+def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+    """An upper triangle that is well-conditioned, and as many right-hand sides as rows."""
+    t = np.triu(rng.uniform(-1, 1, (n, n)), 1) / n + np.diag(rng.uniform(1, 2, n))
+    return t.astype(np.float32), rng.uniform(0, 10, (n, n)).astype(np.float32)
+
+
+SOLVE_TRIANGULAR = Operation(
+    name="solve_triangular",
+    formula="T X = B",
+    operands=("T", "B"),
+    results=("X",),
+    check=check,
+    flops=flops,
+    core=core,
+    whole=whole,
+    example=example,
+    values=lambda forms, results: results["X"],
+    settle=settle,
+    variants=triangular.VARIANTS,
+    choose=triangular.choose,
+    aligned=aligned,
+    batch=Batch(most, batched, lambda forms: forms[1].matrix),
+    tiles=tiles,
+    vectors={"B": 1},
+    fits=True,
+    thesis="rank2",
+)

@@ -1,0 +1,261 @@
+"""The inverse of a triangular matrix, T X = I: a triangle as well.
+
+`gets` is the source's own way, a column a step. The others substitute into the identity as `glla.operations.triangular`
+does, with updates that are cut at the edge of the triangle: n^3 / 3 flop instead of n^3. The error is that of
+substitution, |I - T X| <= (n + 4) u |T||X|, whatever the condition of T.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from glla.errors import OptionError, ShapeError, SingularMatrixError
+from glla.operations import solve_triangular, triangular
+from glla.operations.blocks import gather
+from glla.operations.crossing import at_home, bring_in, read_back, read_texels
+from glla.operations.record import Array, Choice, Operation
+from glla.operations.reduce import max_magnitude
+from glla.operations.solve_triangular import CARE, TINY, in_float64, lost
+from glla.operations.triangular import Triangle
+from glla.operations.verdict import Done, Go, Values, Verdict
+from glla.passes import (
+    PLAIN,
+    Draft,
+    Forms,
+    HostArray,
+    Limits,
+    Next,
+    Parameters,
+    PingPong,
+    Plan,
+    Region,
+    Variant,
+    matrix,
+    resident,
+)
+from glla.passes.cache import cached_plan
+from glla.passes.layout import Shape, texels
+
+VARIANTS = {
+    "gets": Variant(
+        "one column of T a step, in all rows below it",
+        '"Linear algebra on GPUs: applications in image restoration" (2012), section 5.2.3',
+    ),
+    "blocked": Variant(
+        "a block of rows a step, as the substitution of that name, updates cut at the triangle's edge",
+        "LAPACK trtri",
+        parameters={"ROWS": (16, 32, 64), "UNROLL": (0, 1)},
+        on_gpu={"ROWS": 64, "UNROLL": 1},
+    ),
+    "panel_broadcast": Variant(
+        "64 rows a step, T in uniform blocks, as the substitution of that name, updates cut at the triangle's edge",
+        "LAPACK trtri",
+        parameters={"UNROLL": (0, 1)},
+        on_gpu={"UNROLL": 1},
+    ),
+}
+
+
+def choose(forms: Forms, limits: Limits) -> Choice:
+    """Pick the variant: that of a substitution with as many right-hand sides as rows, and what was tuned for it."""
+    shape = forms[0].matrix
+    variant, parameters = triangular.choose(resident(shape, shape), limits)
+    return (variant, parameters) if variant in VARIANTS else ("blocked", ())
+
+
+def check(forms: Forms) -> None:
+    """Raise ShapeError unless T is square."""
+    (t,) = forms
+    if t.shape[-1] != t.shape[-2]:
+        raise ShapeError(f"triangular_inverse: the last two dimensions of T must be square, got shape {t.shape}")
+
+
+def flops(forms: Forms) -> int:
+    """Additions and multiplications: n^3 / 3."""
+    return forms[0].count * (forms[0].shape[-1] ** 3 // 3)
+
+
+@cached_plan
+def plan(
+    forms: Forms,
+    limits: Limits = PLAIN,
+    *,
+    variant: str | None = None,
+    parameters: Parameters = (),
+    lower: bool = False,
+    unit_diagonal: bool = False,
+) -> Plan:
+    """Plan of the inverse of an n x n triangle on the device, n > 0.
+
+    Parameters
+    ----------
+    forms : (Form,)
+        Of T, of which a triangle is read.
+    limits : Limits
+        Of the device.
+    variant : str, optional
+        A key of `VARIANTS`; by default that of `choose`.
+    parameters : tuple of (str, int)
+        Of the variant.
+    lower, unit_diagonal : bool
+        T is lower triangular; its diagonal is one and is not read.
+
+    Returns
+    -------
+    Plan
+        Operand ``T``, result ``X`` with zeros in the other triangle, both packed. Passes: ``gets`` n; the others
+        those of the substitution, and three that write the identity.
+    """
+    shape = forms[0].matrix
+    if variant is None:
+        variant, parameters = choose(forms, limits)
+    if variant not in VARIANTS:
+        raise OptionError(f"triangular_inverse: variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
+    draft = Draft(f"triangular_inverse[{variant}, {'lower' if lower else 'upper'}]")
+    operand = draft.operand("T", matrix(shape))
+    if variant == "gets":
+        VARIANTS[variant].settle(f"triangular_inverse[{variant}]", parameters, limits)
+        x = _gets(draft, operand, shape, lower, unit_diagonal)
+    else:
+        triangle = Triangle(upper=not lower, unit=unit_diagonal, inverse=True)
+        start = draft.slot("I", matrix(shape))
+        draft.draw("packing/identity", {}, start, {"shape": shape})
+        x = triangular.substitute(draft, operand, start, shape, triangle, limits, variant, parameters)
+    return draft.plan({"X": x}, flops(forms))
+
+
+def _gets(draft: Draft, operand: str, shape: Shape, lower: bool, unit: bool) -> str:
+    """A pass for each column of T. The first two write all of both textures: zeros behind the triangle's edge."""
+    n, side = shape[0], texels(shape[0])
+    rows = PingPong(draft, "X", matrix(shape), operand)  # of what it reads first, nothing counts
+    defines = {"UPPER": int(not lower), "UNIT": int(unit)}
+    for k in range(n):
+        # A row of texels is final one step after its own, when both textures hold it.
+        top, reached = (0, side) if k < 2 else ((k - 1) // 2, k // 2 + 1)
+        region = Region(0, top, reached, side - top) if lower else Region(top, 0, side - top, reached)
+        with draft.scope("column", k):
+            draft.draw(
+                "triangular_inverse/gets",
+                {"T": operand, "X": rows.front},
+                rows.back,
+                {"k": k, "shape": shape},
+                defines,
+                region,
+            )
+        rows.swap()
+    return rows.front
+
+
+# -- plans of a call --------------------------------------------------------------------------------------------------
+
+_SINGULAR = Next("T has a zero on its diagonal", error="SingularMatrixError: names the place")
+
+
+@cached_plan
+def whole(
+    forms: Forms,
+    limits: Limits = PLAIN,
+    *,
+    variant: str | None = None,
+    parameters: Parameters = (),
+    lower: bool = False,
+    unit_diagonal: bool = False,
+) -> Plan:
+    """Plan of a call: upload, inverse, read-back; of a matrix on the device T's diagonal and the largest entries."""
+    (form,) = forms
+    shape, results = form.matrix, dict[str, str]()
+    n = shape[0]
+    draft = Draft("triangular_inverse")
+    t = bring_in(draft, "T", form, limits)
+    inner = plan(
+        resident(shape),
+        limits,
+        variant=variant,
+        parameters=parameters,
+        lower=lower,
+        unit_diagonal=unit_diagonal,
+    )
+    x = draft.call("inverse", inner, T=t)["X"]
+    if form.resident:
+        for name, slot in (("T", t), ("X", x)):
+            largest = draft.call(f"largest {name}", max_magnitude(shape), A=slot)["max"]
+            results[f"largest_{name}"] = read_texels(draft, largest, f"largest_{name}")
+        if not unit_diagonal:
+            diagonal = draft.call("diagonal", gather(shape, (n, 1), down=(1, 1)), A=t)["block"]
+            results["diagonal"] = read_back(draft, diagonal, (n, 1), limits, "diagonal of T")
+    else:
+        x = read_back(draft, x, shape, limits, "X")
+    again = partial(care, forms, limits, lower=lower, unit_diagonal=unit_diagonal)
+    far = Next("numbers are near float32's limits", "care", again)
+    return draft.plan({**results, "X": x}, after=(far,) if unit_diagonal else (_SINGULAR, far))
+
+
+@cached_plan
+def care(forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, unit_diagonal: bool = False) -> Plan:
+    """Plan of the inverse on the host, in float64."""
+    (form,) = forms
+    n = form.matrix[0]
+
+    def inverse(t: Array) -> tuple[Array]:
+        return in_float64(t, np.eye(n, dtype=np.float32), lower=lower, unit_diagonal=unit_diagonal)
+
+    draft = Draft("care")
+    t, x = at_home(draft, "T", form, limits), draft.slot("X", HostArray(form.matrix))
+    draft.host(CARE, inverse, (t,), (x,))
+    return draft.plan({"X": x}, flops(forms))
+
+
+def settle(forms: Forms, stage: str, values: Values) -> Verdict:
+    """Decide: an error for a zero on the diagonal; `care` where numbers were lost; or done.
+
+    Before anything runs, `values` has no ``X``.
+    """
+    if stage:
+        return Done()
+    zeros = None if values["unit_diagonal"] else np.flatnonzero(solve_triangular.diagonal(values) == 0)
+    if zeros is not None and len(zeros):
+        place = int(zeros[0])
+        return SingularMatrixError(
+            f"inv: Singular matrix{values.get('member', '')}: the triangle is zero at place {place} of its diagonal; "
+            "it has no inverse"
+        )
+    return Go("care") if "X" in values and _was_lost(values) else Done()
+
+
+def _was_lost(values: Values) -> bool:
+    """`lost`; of a matrix on the device by its largest entries."""
+    if "largest_X" in values:
+        x, t = (float(values[f"largest_{name}"].flat[0]) for name in "XT")
+        return not np.isfinite(x) or x < TINY or t < TINY
+    t, options = values["T"], {name: values[name] for name in ("lower", "unit_diagonal")}
+    return bool(lost(t, np.ones((1, len(t)), dtype=np.float32), values["X"], **options))
+
+
+# -- the operation ----------------------------------------------------------------------------------------------------
+
+
+def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+    """An upper triangle that is well-conditioned."""
+    return solve_triangular.example(n, rng)[:1]
+
+
+TRIANGULAR_INVERSE = Operation(
+    name="triangular_inverse",
+    formula="T X = I",
+    operands=("T",),
+    results=("X",),
+    check=check,
+    flops=flops,
+    core=plan,
+    whole=whole,
+    example=example,
+    values=lambda forms, results: results["X"],
+    settle=settle,
+    variants=VARIANTS,
+    choose=choose,
+    fits=True,
+    thesis="gets",
+    public=False,
+)

@@ -1,0 +1,38 @@
+// 16 columns of L: X D^T = A for all rows below the block D on the diagonal, D itself, and zeros above it.
+//
+// A fragment computes one 2x2 block of L. It substitutes from the first of the 16 columns on.
+// A        what remains, packed      D   the factor of the block on the diagonal (cholesky/diagonal.frag)
+// corner   first texel of that block in A and in L
+// Cost per fragment: up to 44 fetches, 512 flop and 32 divisions.
+// Fetches: 0 to 44.
+// "Linear algebra on GPUs: applications in image restoration" (2012), section 5.2.2, `strip`.
+
+#include "lib/packed.glsl"
+#include "lib/cholesky.glsl"
+
+uniform sampler2D A;
+uniform sampler2D D;
+uniform ivec2 corner;
+uniform ivec2 shape;  // rows and columns of L
+
+layout(location = 0) out vec4 result;
+
+const int SIDE = 8;  // of D, in texels
+
+void main() {
+    ivec2 texel = ivec2(gl_FragCoord.xy);
+    ivec2 place = texel - corner;
+    result = vec4(0.0);
+    if (place.y < SIDE) {
+        if (place.y >= place.x) result = without_padding(texelFetch(D, place, 0), texel, shape);
+        return;
+    }
+    vec4 own[SIDE];
+    for (int x = 0; x < SIDE; ++x) {
+        if (x > place.x) break;
+        vec4 block = texelFetch(A, ivec2(corner.x + x, texel.y), 0);
+        for (int s = 0; s < x; ++s) block = less_product(block, own[s], texelFetch(D, ivec2(s, x), 0));
+        own[x] = result = divided_rows(block, texelFetch(D, ivec2(x, x), 0));
+    }
+    result = without_padding(result, texel, shape);
+}

@@ -1,0 +1,333 @@
+"""`solve_triangular` and the inverse of a triangle: SciPy's in every argument, with a bound that holds near the limits.
+
+Bounds are checked in exact arithmetic.
+"""
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+import scipy.linalg
+
+import glla
+from glla.errors import NonFiniteError, OptionError, ShapeError, SingularMatrixError
+from glla.linalg.triangular import inverse_of_triangle
+from glla.operations import OPERATIONS
+from glla.operations import solve_triangular as kernel
+from glla.operations import triangular_inverse as inverse
+from glla.operations.solve_triangular import in_float64, lost
+from glla.operations.triangular import VARIANTS
+from glla.operations.triangular_inverse import VARIANTS as INVERSES
+from glla.testing import JUDGES
+
+TRANS = {0: False, "N": False, 1: True, 2: True, "T": True, "C": True}
+KINDS = list(product(TRANS, (False, True), (False, True)))
+LET = {"check_finite": False}
+
+every_kind = pytest.mark.parametrize(("lower", "unit"), list(product((False, True), repeat=2)), ids=str)
+
+
+def triangle(n, lower, unit, rng, *stack):
+    """A well-conditioned triangle; and what is stored, NaN wherever it must not be read."""
+    t = rng.standard_normal((*stack, n, n)) / n + 2 * np.eye(n)
+    read = np.tri(n, k=-int(unit)) if lower else np.tri(n, k=-int(unit)).T
+    whole = np.where(read, t, np.eye(n) if unit else 0).astype(np.float32)
+    return whole, np.where(read, t, np.nan).astype(np.float32)
+
+
+@pytest.fixture
+def without_care(monkeypatch):
+    """Nothing is done again in float64: what comes out is the device's."""
+    for module in (kernel, inverse):
+        monkeypatch.setattr(module, "lost", lambda t, b, x, **options: np.zeros(t.shape[:-2], dtype=bool))
+        monkeypatch.setattr(module, "_was_lost", lambda values: False)
+
+
+def within(t, x, b):
+    """Whether |B - T X| <= (n + 4) u |T||X| + 2^-126 (2 n + |t_ii|), element by element, in exact arithmetic."""
+    n = len(t)
+    exact = [[Fraction(float(one)) for one in row] for row in t]
+    for column, given in zip(x.T.tolist(), b.T.tolist(), strict=True):
+        solved = [Fraction(one) for one in column]
+        for i, (row, right) in enumerate(zip(exact, given, strict=True)):
+            terms = [a * c for a, c in zip(row, solved, strict=True) if a and c]
+            allowed = (n + 4) * sum(map(abs, terms)) / 2**24 + (2 * n + abs(row[i])) / Fraction(2) ** 126
+            if abs(Fraction(right) - sum(terms)) > allowed:
+                return False
+    return True
+
+
+# ---- as SciPy's ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("without_care")
+@pytest.mark.parametrize(("trans", "lower", "unit"), KINDS, ids=str)
+def test_it_is_scipys(trans, lower, unit, rng):
+    for n, shape in ((1, (1,)), (5, (5,)), (20, (20, 3))):
+        whole, stored = triangle(n, lower, unit, rng)
+        b = rng.standard_normal(shape).astype(np.float32)
+        options = {"trans": trans, "lower": lower, "unit_diagonal": unit}
+        expected = scipy.linalg.solve_triangular(whole.astype(float), b, **options)
+        turned = glla.asarray(stored.T.copy(), **LET).T
+        for a in (stored, np.asfortranarray(stored), stored[::-1][::-1], glla.asarray(stored, **LET), turned):
+            for right in (b, glla.asarray(b)):
+                x = glla.solve_triangular(a, right, **options, **LET)
+                resident = isinstance(a, glla.Matrix) or isinstance(right, glla.Matrix)
+                assert isinstance(x, glla.Matrix) == resident
+                assert x.shape == expected.shape
+                np.testing.assert_allclose(x.numpy() if resident else x, expected, rtol=0, atol=2e-6)
+
+
+@pytest.mark.usefixtures("without_care")
+@pytest.mark.parametrize(
+    ("trans", "lower", "unit"), [(0, False, False), ("T", True, False), ("C", False, True), (0, 1, 1)]
+)
+@pytest.mark.parametrize(
+    ("of_a", "of_b"), [((3,), (3, 7, 2)), ((2, 1), (3, 7, 2)), ((), (2, 3, 7, 2)), ((2, 3), (7,)), ((2,), (7, 1))]
+)
+def test_stacks_broadcast(trans, lower, unit, of_a, of_b, rng):
+    whole, stored = triangle(7, lower, unit, rng, *of_a)
+    b = rng.standard_normal(of_b).astype(np.float32)
+    right = b[:, np.newaxis] if b.ndim == 1 else b
+    expected = np.linalg.solve(np.swapaxes(whole, -1, -2) if TRANS[trans] else whole, right.astype(float))
+    expected = expected[..., 0] if b.ndim == 1 else expected
+    for a, other in ((stored, b), (glla.asarray(stored, **LET), b), (stored, glla.asarray(b))):
+        x = glla.solve_triangular(a, other, trans, lower, unit, **LET)
+        assert x.shape == expected.shape
+        np.testing.assert_allclose(np.asarray(x if isinstance(x, np.ndarray) else x.numpy()), expected, atol=2e-6)
+
+
+@pytest.mark.usefixtures("without_care")
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_unit_triangles_of_integers_are_exact(variant, rng):
+    t = np.tril(rng.integers(-1, 2, (37, 37)), -1) * (rng.random((37, 37)) < 0.1) + np.eye(37, dtype=int)
+    x = rng.integers(-9, 10, (37, 3))
+    for stored, lower, trans in ((t, True, 0), (t, True, "N"), (t.T, False, "T"), (t.T, False, 2)):
+        options = {"lower": lower, "unit_diagonal": True, "variant": variant}
+        assert (
+            glla.solve_triangular(stored, stored.T @ x if TRANS[trans] else stored @ x, trans, **options) == x
+        ).all()
+        assert (glla.solve_triangular(glla.asarray(stored), stored @ x, **options).numpy() == x).all()
+
+
+@pytest.mark.parametrize("shapes", [((0, 0), (0,)), ((0, 0), (0, 3)), ((3, 3), (3, 0)), ((2, 0, 0), (2, 0, 4))])
+def test_empty(shapes):
+    a, b = (np.ones(shape, dtype=np.float32) for shape in shapes)
+    assert glla.solve_triangular(a, b).shape == b.shape
+    assert glla.solve_triangular(glla.asarray(a), b).shape == b.shape
+
+
+def test_operands_are_not_written():
+    a, b = np.float32([[2, 7], [1, 4]]), np.float32([[2], [9]])
+    x = glla.solve_triangular(a, b, lower=True, overwrite_b=True)
+    assert (x == [[1], [2]]).all()
+    assert (a == [[2, 7], [1, 4]]).all()
+    assert (b == [[2], [9]]).all()
+
+
+# ---- errors ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("lower", [False, True])
+@pytest.mark.parametrize("trans", [0, 1])
+def test_a_zero_on_the_diagonal_is_named(lower, trans):
+    a = np.diag(np.float32([1, 2, 0, 3, 0]))
+    with pytest.raises(np.linalg.LinAlgError, match="2"):
+        scipy.linalg.solve_triangular(a, np.ones(5), trans, lower)
+    for one in (a, glla.asarray(a)):
+        with pytest.raises(SingularMatrixError, match=r"^solve_triangular: Singular matrix: a is zero at place 2 "):
+            glla.solve_triangular(one, np.ones(5), trans, lower)
+        with pytest.raises(SingularMatrixError, match=r"^inv: Singular matrix: the triangle is zero at place 2 "):
+            inverse_of_triangle(one, lower)
+    assert (glla.solve_triangular(a, np.ones(5), trans, lower, unit_diagonal=True) == 1).all()
+    stack = np.stack([np.eye(5), np.eye(5), a])
+    for one in (stack, glla.asarray(stack)):
+        with pytest.raises(SingularMatrixError, match=r"matrix 2 .*place 2 of its|place 2 of its"):
+            glla.solve_triangular(one, np.ones((5, 1)), trans, lower)
+        with pytest.raises(SingularMatrixError, match="2"):
+            inverse_of_triangle(one, lower)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "error", "message"),
+    [
+        ((np.ones((2, 3)), np.ones(2)), {}, ShapeError, "the last two dimensions of a must be square"),
+        ((np.ones(2), np.ones(2)), {}, ShapeError, "a must be at least two-dimensional"),
+        ((np.eye(2), 1.0), {}, ShapeError, "b must have at least one dimension, got a scalar"),
+        ((np.eye(2), np.ones(3)), {}, ShapeError, "b must have as many rows"),
+        ((np.eye(2), np.ones(2)), {"trans": "X"}, OptionError, "trans must be 0 or 'N'"),
+        ((np.eye(2), np.ones(2)), {"trans": 3}, OptionError, "trans must be 0 or 'N'"),
+        ((np.eye(2), np.ones(2)), {"trans": [0]}, OptionError, "trans must be 0 or 'N'"),
+        ((np.eye(2), np.ones(2)), {"variant": "fast"}, OptionError, "variant must be one of rank2, blocked"),
+        (([[1, 0], [np.nan, 1]], np.ones(2)), {}, NonFiniteError, "a must not hold NaN"),
+        ((np.eye(2) * 1e-30, np.ones(2) * 1e30), {}, NonFiniteError, "the result does not fit float32"),
+    ],
+)
+def test_what_is_refused(arguments, options, error, message):
+    a, b = arguments
+    with pytest.raises(error, match=rf"^solve_triangular: .*{message}"):
+        glla.solve_triangular(a, b, **options)
+    if error is NonFiniteError:
+        with pytest.raises(error, match=r"^solve_triangular: "):
+            glla.solve_triangular(glla.asarray(a, **LET), b)
+
+
+def test_a_number_too_large_becomes_infinite_if_asked():
+    x = glla.solve_triangular(np.eye(2) * 1e-30, np.ones(2) * 1e30, **LET)
+    assert np.isinf(x).all()
+
+
+# ---- the bound -------------------------------------------------------------------------------------------------------
+
+
+def kahan(n, angle=1.2):
+    """Kahan's upper triangle, ill-conditioned though no entry of the diagonal is small."""
+    sine, cosine = np.sin(angle), np.cos(angle)
+    return np.diag(sine ** np.arange(n)) @ (np.eye(n) - cosine * np.triu(np.ones((n, n)), 1))
+
+
+def graded(n, exponents):
+    """Rows and columns of very different size."""
+    t = np.triu(np.random.default_rng(n).uniform(0.5, 1, (n, n)))
+    return np.ldexp(t, np.linspace(-exponents, exponents, n).astype(int)[:, np.newaxis])
+
+
+HARD = {
+    "Kahan": kahan(30),
+    "graded": graded(20, 30),
+    "graded beyond 2^-60": graded(20, 100),
+    "tiny": np.ldexp(kahan(12), -115),
+    "huge": np.ldexp(kahan(12), 120),
+    "denormal entries": np.diag(np.full(6, 2.0**-100)) + np.triu(np.full((6, 6), 2.0**-140), 1),
+    "a denormal diagonal": np.diag([1, 2.0**-130, 1]),
+    "products that overflow": np.array([[2.0**60, 2.0**60], [0, 2.0**-40]]),
+    "small times large": np.array([[1, 2.0**-130], [0, 2.0**-120]]),
+    "a solution that is denormal": np.array([[2.0**-20, 2.0**120], [0, 2.0**126]]),
+    "growth": 2 * np.eye(40) - np.triu(np.ones((40, 40))),
+    "decay": 4 * np.eye(70) + np.diag(np.ones(69), 1),
+}
+
+
+@pytest.mark.parametrize("name", HARD)
+@pytest.mark.parametrize("lower", [False, True])
+def test_the_bound_holds(name, lower):
+    t = HARD[name].astype(np.float32)
+    t = np.ascontiguousarray(t.T) if lower else t
+    rng, n = np.random.default_rng(1), len(t)
+    size = 2.0 ** np.array([0, -80, 20])
+    b = (rng.uniform(0.5, 1, (n, 3)) * size).astype(np.float32)
+    if name == "products that overflow":
+        b[:] = np.float32([[2.0**60], [2.0**45]])
+    x = glla.solve_triangular(t, b, lower=lower, **LET)
+    fits = np.isfinite(x).all(axis=0)
+    assert fits.any()
+    assert within(t, x[:, fits], b[:, fits])
+    exact = in_float64(t, b, lower=lower)[0]
+    assert (np.isfinite(exact).all(axis=0) == fits).all()
+    stacked = glla.solve_triangular(np.stack([t, np.eye(n)]), b, lower=lower, **LET)[0]
+    assert within(t, stacked[:, fits], b[:, fits])
+    on_device = glla.solve_triangular(glla.asarray(t), b, lower=lower, **LET).numpy(check_finite=False)
+    if "denormal" not in name and "small" not in name and "beyond" not in name:
+        assert within(t, on_device[:, :1][:, fits[:1]], b[:, :1][:, fits[:1]])
+
+
+def test_a_solution_at_the_limits_is_that_of_float64():
+    """What a device may lose: 2^-130 times 2^120 is part of row 0; a diagonal that is denormal."""
+    t, b = np.float32([[1, 2.0**-130], [0, 2.0**-110]]), np.float32([[1], [2.0**10]])
+    assert (glla.solve_triangular(t, b) == np.float32([[1 - 2.0**-10], [2.0**120]])).all()
+    t = np.float32([[2.0**-130, 0], [0, 1]])
+    assert (glla.solve_triangular(t, np.float32([2.0**-120, 1])) == [2.0**10, 1]).all()
+
+
+@pytest.mark.parametrize(
+    ("t", "b", "x", "bad"),
+    [
+        ([[1, 1], [0, 1]], [1, 1], [0, 1], False),
+        ([[1, 2.0**-130], [0, 1]], [1, 1], [1, 1], False),
+        ([[1, 2.0**-130], [0, 1]], [1, 9], [1, 9], True),
+        ([[1, 0], [9, 2.0**-130]], [1, 1], [1, 0], True),
+        ([[2.0**-130, 1], [0, 1]], [1, 1], [0, 1], True),
+        ([[2.0**-61, 0], [9, 1]], [1, 1], [2.0**61, 1], True),
+        ([[1, 2.0**-61], [0, 1]], [2.0**-59, 0], [2.0**-59, 0], False),
+        ([[1, 1], [0, 1]], [2.0**-61, 0], [2.0**-61, 0], True),
+        ([[2.0**90, 0], [0, 1]], [1, 0], [2.0**-90, 0], True),
+        ([[1, 1], [0, 1]], [0, 0], [0, 0], False),
+        ([[1, 1], [0, 1]], [1, 1], [np.inf, 1], True),
+        ([[1, np.inf], [0, 1]], [1, 1], [np.nan, 1], False),
+        ([[1, 1], [np.nan, 1]], [1, 1], [np.nan, 1], True),
+        ([[1, 1], [0, 1]], [1, np.nan], [np.nan, np.nan], False),
+    ],
+)
+def test_what_counts_as_lost(t, b, x, bad):
+    t, b, x = np.float32(t), np.float32(b)[:, np.newaxis], np.float32(x)[:, np.newaxis]
+    assert lost(t, b, x) == bad
+    assert lost(t.T, b, x, lower=True, transposed=True) == bad
+    assert lost(t[::-1, ::-1], b[::-1], x[::-1], lower=True) == bad
+    eye, one = np.eye(2, dtype=np.float32), np.ones((2, 1), dtype=np.float32)
+    assert lost(np.stack([eye, t]), np.stack([one, b]), np.stack([one, x])).tolist() == [False, bad]
+
+
+def test_many_right_hand_sides_stream(rng):
+    whole, stored = triangle(40, True, False, rng)
+    b = rng.standard_normal((40, 900)).astype(np.float32)
+    with glla.Device(max_bytes=2**18) as small:
+        x = glla.solve_triangular(stored, b, lower=True, device=small, **LET)
+        np.testing.assert_allclose(whole @ x, b, atol=3e-5)
+        x = glla.solve_triangular(np.float32(2.0**-120) * stored, b, lower=True, device=small, **LET)
+        np.testing.assert_allclose(whole @ np.ldexp(x, -120), b, atol=3e-5)
+        x = inverse_of_triangle(stored, True, device=small, **LET)
+        np.testing.assert_allclose(whole @ x, np.eye(40), atol=3e-6)
+
+
+# ---- inverses --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("without_care")
+@every_kind
+@pytest.mark.parametrize("variant", [None, *INVERSES])
+def test_the_inverse_of_a_triangle(variant, lower, unit, rng):
+    options = {"lower": lower, "unit_diagonal": unit, "variant": variant, **LET}
+    for n in (1, 7, 70):
+        whole, stored = triangle(n, lower, unit, rng)
+        on_device = inverse_of_triangle(glla.asarray(stored, **LET), **options).numpy()
+        for x in (inverse_of_triangle(stored, **options), on_device):
+            assert not (np.triu(x, 1) if lower else np.tril(x, -1)).any()
+            assert (np.abs(whole @ x.astype(float) - np.eye(n)) <= (n + 4) * 2.0**-24 * np.abs(whole) @ np.abs(x)).all()
+    whole, stored = triangle(6, lower, unit, rng, 2, 3)
+    x = inverse_of_triangle(stored, **options)
+    np.testing.assert_allclose(whole @ x, np.broadcast_to(np.eye(6), x.shape), atol=1e-6)
+    assert (inverse_of_triangle(glla.asarray(stored, **LET), **options).numpy() == 0).sum() == 6 * 15
+
+
+@pytest.mark.parametrize("name", HARD)
+def test_the_bound_of_the_inverse_holds(name):
+    t = HARD[name].astype(np.float32)
+    x = inverse_of_triangle(t, **LET)
+    some = np.unique([0, 1, len(t) // 2, len(t) - 1])
+    some = some[np.isfinite(x[:, some]).all(axis=0)]
+    assert within(t, x[:, some], np.eye(len(t))[:, some])
+
+
+def test_empty_inverses():
+    assert inverse_of_triangle(np.ones((0, 0))).shape == (0, 0)
+    assert inverse_of_triangle(np.ones((3, 0, 0))).shape == (3, 0, 0)
+
+
+# ---- judges ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["solve_triangular", "triangular_inverse"])
+def test_the_judge_can_fail(name, rng):
+    operands = OPERATIONS[name].example(8, rng)
+    good = np.linalg.solve(operands[0], operands[1] if len(operands) > 1 else np.eye(8, dtype=np.float32))
+    judge = JUDGES[name]
+    assert judge.verdict(operands, good).ok
+    changed, swapped, nan = (good.copy() for _ in range(3))
+    changed[2, 5] += 0.01
+    swapped[[3, 4]] = swapped[[4, 3]]
+    nan[0, 7] = np.nan
+    for wrong in (changed, swapped, nan, -good, good[:-1], good.astype(np.float64)):
+        assert not judge.verdict(operands, wrong).ok
+    assert judge.deviation(operands, good) < 1e-5
+    assert np.max(judge.ratios(operands, good)) < 1 < np.max(judge.ratios(operands, changed))

@@ -1,0 +1,209 @@
+"""The product of a matrix and its transpose: recognised, symmetric bit by bit, half of it computed."""
+
+import numpy as np
+import pytest
+
+import glla
+from glla import testing
+from glla.errors import NonFiniteError, ShapeError
+from glla.operations import matmul
+from glla.passes import Limits, resident
+
+pytestmark = pytest.mark.threaded
+
+SHAPES = [(1, 1), (1, 40), (40, 1), (2, 3), (3, 2), (7, 7), (8, 8), (9, 4), (33, 5), (5, 33), (65, 66)]
+every_half = pytest.mark.parametrize("variant", matmul.HALVES)
+every_place = pytest.mark.parametrize("on_device", [False, True])
+
+
+def pairs(a):
+    """A A^T and A^T A, by where the operands lie."""
+    return (a, a.T), (a.T, a)
+
+
+def is_bitwise_symmetric(c):
+    return np.array_equal(c.view(np.int32), np.ascontiguousarray(c.T).view(np.int32))
+
+
+# What is recognised -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int8"])
+def test_arrays_are_recognised_by_their_memory(dtype):
+    a = np.arange(60).reshape(6, 10).astype(dtype)
+    for one in (a, a.T, a[1:4, 2:], a[::2, ::-1], np.asfortranarray(a), a[:, :1]):
+        assert matmul.is_symmetric(one, one.T)
+        assert matmul.is_symmetric(one.T, one)
+        assert not matmul.is_symmetric(one, one.T.copy())
+
+
+def test_what_is_something_else_is_not():
+    a = np.arange(64, dtype=np.float32).reshape(8, 8)
+    cut = a[:4, :4]
+    others = [
+        (a, a),
+        (cut, a[:4, 1:5].T),
+        (cut, a.reshape(16, 4)[:4].T),
+        (a, a.T.view(np.int32)),
+        (a[:0], a[:0].T),
+        (a[0], a[0]),
+        (a.reshape(1, 8, 8), a.T),
+        ([[1, 2]], [[1], [2]]),
+        (a[::-1], a.T),
+        (np.broadcast_to(a[0], (8, 8)), a.T),
+    ]
+    for left, right in others:
+        assert not matmul.is_symmetric(left, right)
+
+
+def test_values_on_the_device_are_recognised_by_their_texture(rng):
+    a = testing.normal(6, 6, rng)
+    A, B = glla.asarray(a), glla.asarray(a)
+    assert matmul.is_symmetric(A, A.T)
+    assert matmul.is_symmetric(A.T, A)
+    assert matmul.is_symmetric(A.value, A.T.value)
+    for left, right in ((A, A), (A.T, A.T), (A, B.T), (A, a.T), (a, A.T), (A, A[:5].T), (A, A.astype("int32").T)):
+        assert not matmul.is_symmetric(left, right)
+
+
+# Values ------------------------------------------------------------------------------------------------------------
+
+
+@every_half
+@every_place
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_integers_are_exact(rng, variant, on_device, shape):
+    a = testing.integers(*shape, rng)
+    for left, right in pairs(glla.asarray(a) if on_device else a):
+        c = np.asarray(glla.matmul(left, right, variant=variant))
+        testing.assert_exact(c, np.asarray(left) @ np.asarray(right))
+        assert is_bitwise_symmetric(c)
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (0, 0)])
+@every_place
+def test_nothing(shape, on_device):
+    a = np.ones(shape, dtype=np.float32)
+    for left, right in pairs(glla.asarray(a) if on_device else a):
+        testing.assert_exact(np.asarray(glla.matmul(left, right)), np.zeros((left.shape[0],) * 2))
+
+
+def test_the_example_of_the_source():
+    m = np.arange(49).reshape(7, 7)
+    for variant in (None, *matmul.HALVES):
+        r = glla.matmul(m, m.T, variant=variant)
+        testing.assert_exact(r[0], [91, 238, 385, 532, 679, 826, 973])
+        assert r[6, 6] == 14203
+
+
+@every_half
+@pytest.mark.parametrize("shape", [(130, 97), (97, 131)])
+def test_half_has_the_bits_of_the_whole(rng, variant, shape):
+    a = testing.normal(*shape, rng)
+    for left, right in pairs(glla.asarray(a)):
+        c = glla.matmul(left, right, variant=variant).numpy()
+        whole = glla.matmul(left, glla.asarray(right.numpy()), variant=variant).numpy()
+        assert np.array_equal(np.tril(c).view(np.int32), np.tril(whole).view(np.int32))
+        assert is_bitwise_symmetric(c)
+        testing.assert_product(c, left.numpy(), right.numpy())
+
+
+@every_half
+def test_nan_fills_its_row_and_its_column(rng, variant):
+    a = testing.integers(37, 19, rng)
+    expected = a @ a.T
+    a[30, 4] = np.nan
+    c = glla.matmul(a, a.T, variant=variant, check_finite=False)
+    assert np.isnan(c[30]).all() and np.isnan(c[:, 30]).all()
+    others = np.arange(37) != 30
+    testing.assert_exact(c[np.ix_(others, others)], expected[np.ix_(others, others)])
+
+
+@every_half
+def test_an_overflow_is_refused(variant):
+    a = np.full((9, 9), 1e30, dtype=np.float32)
+    with pytest.raises(NonFiniteError, match=r"^matmul: "):
+        glla.matmul(a, a.T, variant=variant)
+
+
+def test_a_sum_in_slices(device, rng):
+    a = testing.integers(21, 90, rng)
+    made = matmul.plan(
+        resident((21, 90), (90, 21)), variant="register_blocked", parameters=(("PASSES", 4),), symmetric=True
+    )
+    assert made.cost.passes == 8 and made.operands == ("A",)
+    made.check(Limits())
+    result = device.run(made, A=glla.asarray(a, device=device).texture)["C"]
+    testing.assert_exact(device.download(result, (21, 21)), a @ a.T)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "int16", ">f4"])
+def test_other_types_and_strides(rng, dtype):
+    a = testing.integers(140, 150, rng).astype(dtype)[::-1, ::2]
+    out = np.full((140, 140), -1, dtype=np.float32)
+    assert glla.matmul(a, a.T, out=out) is out
+    testing.assert_exact(out, a.astype(np.float32) @ a.T.astype(np.float32))
+
+
+# Plans -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("software", [True, False])
+def test_what_is_shown_is_what_a_call_takes(rng, software):
+    limits = Limits(software=software)
+    a = testing.normal(400, 300, rng)
+    for one in (a, glla.asarray(a)):
+        for left, right in pairs(one):
+            half, whole = (
+                glla.plan("matmul", left, right, limits=limits),
+                glla.plan("matmul", left, right + 0, limits=limits),
+            )
+            m, k = left.shape
+            assert half.operands == ("A",) and len(whole.operands) == 2
+            assert (half.cost.flops, whole.cost.flops) == (m * (m + 1) * k, 2 * m * m * k)
+    assert "LOWER=1" in str(half) and "MIRROR=1" in str(half)
+
+
+@every_place
+def test_what_is_shown_runs(device, rng, on_device):
+    a = testing.normal(150, 160, rng)
+    given = glla.asarray(a) if on_device else a
+    shown = glla.plan("matmul", given, given.T, device=device)
+    with glla.trace(device=device) as traced:
+        glla.matmul(given, given.T, device=device)
+    draws = [step.shader for step in traced.passes if not step.shader.startswith("(")]  # transfers
+    assert draws == [step.shader for step in shown.flat.steps if hasattr(step, "shader")]
+    assert not device.limits.software or "matmul/register_blocked" in draws
+
+
+def test_panels_end_at_the_diagonal():
+    def texels(**options):
+        made = matmul.plan(resident((256, 64), (64, 256)), variant="panel_broadcast", **options)
+        made.check(Limits())
+        draws = [step for step in made.flat.steps if getattr(step, "shader", "") == "matmul/panel_broadcast"]
+        return sum(step.region.width * step.region.height for step in draws)
+
+    assert texels(symmetric=True) == texels() * (1 + 1 / 16) / 2
+
+
+def test_variants_without_halves_take_no_notice():
+    forms = resident((50, 60), (60, 50))
+    for variant in ("inner_product", "packed_4x1", "compute_tiled"):
+        made = matmul.plan(forms, Limits(opengl=430), variant=variant, symmetric=True)
+        assert made.operands == ("A", "B")
+
+
+def test_shapes_must_be_those_of_a_transpose():
+    with pytest.raises(ShapeError, match=r"^matmul: a symmetric product must have as many rows as columns, got 5 x 7$"):
+        matmul.plan(resident((5, 6), (6, 7)), symmetric=True)
+
+
+def test_nothing_is_left_on_the_device(device, rng):
+    A = glla.asarray(testing.normal(150, 90, rng), device=device)
+
+    def held():
+        for left, right in pairs(A):
+            (left @ right).numpy()
+        return device.stats().textures - device.stats().idle_textures
+
+    assert held() == held()

@@ -1,0 +1,136 @@
+"""T X = I, X a triangle: exact where integers are, right where only its own triangle is there to be read."""
+
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+
+from glla.errors import OptionError
+from glla.operations import triangular_inverse as inverse
+from glla.operations.triangular_inverse import VARIANTS
+from glla.passes import PLAIN, Limits, Pass, Tuned, resident
+from glla.testing import JUDGES, MATRICES, ROUNDOFF, integers
+
+SOFTWARE = Limits(software=True)
+KINDS = list(product([False, True], repeat=2))
+SIZES = [1, 2, 3, 15, 16, 17, 31, 33, 63, 64, 65, 67, 96, 130]
+
+every_variant = pytest.mark.parametrize("variant", VARIANTS)
+every_kind = pytest.mark.parametrize(("lower", "unit"), KINDS, ids=str)
+
+
+def stored(t, lower, unit):
+    """The triangle, and the matrix that holds it: NaN wherever it must not be read."""
+    t = np.tril(t, -1) + np.diag(np.ones(len(t)) if unit else np.diagonal(t))
+    read = np.tri(len(t), k=-int(unit))
+    both = t, np.where(read, t, np.nan)
+    return tuple((one if lower else one.T).astype(np.float32) for one in both)
+
+
+def inverted(run, variant, t, lower, unit, parameters=()):
+    forms = resident(t.shape)
+    plan = inverse.plan(forms, SOFTWARE, variant=variant, parameters=parameters, lower=lower, unit_diagonal=unit)
+    return run(plan, T=t).matrix("X", t.shape)
+
+
+@every_variant
+@every_kind
+@pytest.mark.parametrize("n", SIZES)
+def test_error_is_that_of_substitution(run, rng, n, variant, lower, unit):
+    t, given = stored(MATRICES["lower"](n, n, rng), lower, unit)
+    x = inverted(run, variant, given, lower, unit)
+    limit = (n + 4) * ROUNDOFF * (np.abs(t.astype(np.float64)) @ np.abs(x.astype(np.float64)))
+    assert (np.abs(np.eye(n) - t.astype(np.float64) @ x) <= limit).all()
+    assert not (np.triu(x, 1) if lower else np.tril(x, -1)).any()
+
+
+@every_variant
+@every_kind
+@pytest.mark.parametrize("n", [1, 2, 9, 33, 70])
+def test_integers_are_exact(run, rng, n, variant, lower, unit):
+    """The product of a few integer triangles that differ from I in one column each, and of powers of two."""
+    t, expected = np.eye(n), np.eye(n)
+    for column in rng.integers(0, n, 3):
+        step = np.eye(n)
+        step[column + 1 :, column] = integers(n - column - 1, 1, rng)[:, 0]
+        t, expected = t @ step, (2 * np.eye(n) - step) @ expected
+    if not unit:
+        scale = 2.0 ** rng.integers(-3, 4, n) * rng.choice([-1, 1], n)
+        t, expected = t * scale, expected / scale[:, np.newaxis]
+    _, given = stored(t, lower, unit)
+    expected = expected if lower else expected.T
+    assert (inverted(run, variant, given, lower, unit) == expected).all()
+
+
+@pytest.mark.parametrize("rows", [16, 32, 64])
+@every_kind
+def test_every_size_of_a_block(run, rng, rows, lower, unit):
+    t, given = stored(MATRICES["lower"](75, 75, rng), lower, unit)
+    x = inverted(run, "blocked", given, lower, unit, (("ROWS", rows),))
+    np.testing.assert_allclose(t @ x.astype(np.float64), np.eye(75), atol=1e-4)
+
+
+# ---- plans -----------------------------------------------------------------------------------------------------------
+
+
+def drawn(variant, n, shader, lower=True, limits=SOFTWARE):
+    plan = inverse.plan(resident((n, n)), limits, variant=variant, lower=lower)
+    return [plan.drawn(step) for step in plan.steps if isinstance(step, Pass) and step.shader == shader]
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 40])
+def test_gets_takes_a_pass_for_each_column(n):
+    assert len(drawn("gets", n, "triangular_inverse/gets")) == n
+
+
+@pytest.mark.parametrize("lower", [False, True])
+def test_gets_draws_what_a_step_changes_and_the_row_before(lower):
+    regions = drawn("gets", 40, "triangular_inverse/gets", lower)
+    for k, region in enumerate(regions[2:], 2):
+        width, height = (region.width, region.height) if lower else (region.height, region.width)
+        assert (width, height) == (k // 2 + 1, 20 - (k - 1) // 2)
+
+
+@pytest.mark.parametrize("lower", [False, True])
+def test_updates_are_cut_at_the_edge_of_the_triangle(lower):
+    """Of the square a third: n^3 / 3 flop instead of n^3."""
+    for variant, shader, full in (
+        ("blocked", "triangular/update", 512),
+        ("panel_broadcast", "matmul/panel_broadcast", 128),
+    ):
+        regions = drawn(variant, 1024, shader, lower)
+        widths = [region.width for region in regions]
+        assert widths == sorted(widths)
+        assert all(region.x == (0 if lower else full - region.width) for region in regions)
+        texels = sum(region.width * region.height for region in regions)
+        whole = sum(full * region.height for region in regions)
+        assert 0.3 < texels / whole < 0.4
+
+
+def test_every_plan_grows_with_the_order():
+    for variant in VARIANTS:
+        passes = [len(inverse.plan(resident((n, n)), SOFTWARE, variant=variant).steps) for n in (8, 80, 400)]
+        assert all(few < many for few, many in pairwise(passes))
+
+
+def test_what_is_chosen():
+    small, large = resident((100, 100)), resident((1000, 1000))
+    assert inverse.choose(large, PLAIN) == ("panel_broadcast", ())
+    assert inverse.choose(small, PLAIN) == inverse.choose(large, SOFTWARE) == ("blocked", ())
+    tuned = Limits(tuned=(Tuned("triangular", 1000, "blocked", (("ROWS", 32),)),))
+    assert inverse.choose(large, tuned) == ("blocked", (("ROWS", 32),))
+    without = Limits(tuned=(Tuned("triangular", 1000, "rank2", ()),))
+    assert inverse.choose(large, without) == ("blocked", ())
+
+
+def test_an_unknown_variant_is_refused():
+    message = "^triangular_inverse: variant must be one of gets, blocked, panel_broadcast, got 'trtri'$"
+    with pytest.raises(OptionError, match=message):
+        inverse.plan(resident((4, 4)), PLAIN, variant="trtri")
+
+
+def test_the_judge_can_fail(rng):
+    (t,) = inverse.example(9, rng)
+    x = np.linalg.inv(t)
+    assert JUDGES["triangular_inverse"].verdict((t,), x).ok
+    assert not JUDGES["triangular_inverse"].verdict((t,), x + np.float32(1e-3) * np.eye(9, dtype=np.float32)).ok

@@ -1,0 +1,221 @@
+"""Systems with a positive definite matrix: cho_factor, cho_solve, and solve with assume_a."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import scipy.linalg
+
+import glla
+from glla import testing
+from glla.errors import (
+    ConvergenceError,
+    NonFiniteError,
+    NotPositiveDefiniteError,
+    OptionError,
+    ShapeError,
+    SingularMatrixError,
+)
+from glla.testing import JUDGES
+
+SHAPES = [(1, 1), (2, 3), (3, 1), (5, 2), (15, 1), (16, 4), (17, 3), (67, 5), (170, 2)]
+
+
+def definite(n, rng, condition=10.0):
+    q, _ = np.linalg.qr(rng.standard_normal((n, n)))
+    a = (q * np.geomspace(1, 1 / condition, n)) @ q.T
+    return ((a + a.T) / 2).astype(np.float32)
+
+
+def integers(n, columns, rng):
+    """A triangle of integers with powers of two on its diagonal, and a system whose steps are all integers."""
+    b = np.tril(rng.integers(-3, 4, (n, n)), -1) + np.diag(2 ** rng.integers(0, 3, n))
+    x = rng.integers(-5, 6, (n, columns))
+    return (b @ b.T).astype(np.float32), b.astype(np.float32), x.astype(np.float32), (b @ b.T @ x).astype(np.float32)
+
+
+def exact_residual(a, x, b):
+    """Largest abs(b - A x) of a vector, in fractions."""
+    rows = [[Fraction(float(entry)) for entry in row] for row in a]
+    found, right = [Fraction(float(one)) for one in x], [Fraction(float(one)) for one in b]
+    left = (sum(one * other for one, other in zip(row, found, strict=True)) for row in rows)
+    return max(abs(one - other) for one, other in zip(right, left, strict=True))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("lower", [False, True])
+def test_factors_mix_with_scipy_s(shape, lower, device, rng):
+    n, _ = shape
+    a, b = definite(n, rng), rng.standard_normal(shape).astype(np.float32)
+    ours, theirs = glla.cho_factor(a, lower, device=device), scipy.linalg.cho_factor(a, lower)
+    assert ours[1] is lower and ours[0].dtype == np.float32
+    assert JUDGES["cho_factor"].verdict((a,), ours).ok
+    for factor in (ours, theirs):
+        x = glla.cho_solve(factor, b, device=device)
+        assert JUDGES["cho_solve"].verdict((*factor, b), x).ok
+    assert testing.judge_solve(a, scipy.linalg.cho_solve(ours, b), b).ok
+    A, B = glla.asarray(a, device), glla.asarray(b, device)
+    on_device = glla.cho_factor(A, lower)
+    assert (on_device[0].numpy() == ours[0]).all()
+    for mixed in ((on_device, B), (on_device, b), (ours, B)):
+        x = glla.cho_solve(*mixed)
+        assert isinstance(x, glla.Matrix) and JUDGES["cho_solve"].verdict((*ours, b), x.numpy()).ok
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 12])
+def test_integers_are_solved_exactly(n, device, rng):
+    a, factor, x, b = integers(n, 2, rng)
+    assert (glla.cho_factor(a, True, device=device)[0] == factor).all()
+    for pair in ((factor, True), (factor.T, False)):
+        assert (glla.cho_solve(pair, b, device=device) == x).all()
+    assert (glla.solve(a, b, assume_a="pos", device=device) == x).all()
+
+
+def test_the_other_triangle_is_never_read(device):
+    a, b = np.float32([[4, np.nan], [2, 5]]), [8, 12]
+    factor = np.float32([[2, np.nan], [1, 2]])
+    for place in (np.asarray, lambda one: glla.asarray(one, device, check_finite=False)):
+        options = {"device": device, "check_finite": False}
+        assert (np.asarray(glla.cho_factor(place(a), True, **options)[0]) == [[2, 0], [1, 2]]).all()
+        assert (np.asarray(glla.cho_factor(place(a.T), **options)[0]) == [[2, 1], [0, 2]]).all()
+        assert (np.asarray(glla.cho_solve((place(factor), True), b, **options)) == [1, 2]).all()
+        assert (np.asarray(glla.cho_solve((place(factor.T), False), b, **options)) == [1, 2]).all()
+    assert (glla.solve([[4, 2], [99, 5]], b, assume_a="pos", device=device) == [1, 2]).all()  # as SciPy's
+
+
+@pytest.mark.parametrize("condition", [1.0, 1e3, 1e6])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_solutions_keep_their_bound(condition, shape, device, rng):
+    a, b = definite(shape[0], rng, condition), rng.standard_normal(shape).astype(np.float32)
+    x = glla.solve(a, b, assume_a="pos", device=device)
+    assert testing.judge_solve(a, x, b).ok
+    assert (glla.solve(glla.asarray(a, device), b, assume_a="pos").numpy() == x).all()
+    assert (glla.solve(a, b[:, 0], assume_a="pos", device=device).shape) == shape[:1]
+    if shape[0] < 20:
+        scale = Fraction(float(np.abs(a).sum(axis=0).max() * np.abs(x[:, 0]).sum() + np.abs(b[:, 0]).sum()))
+        assert exact_residual(a, x[:, 0], b[:, 0]) <= 30 * shape[0] * scale / 2**24
+
+
+@pytest.mark.parametrize("spread", [-60, -30, 30, 60])
+@pytest.mark.parametrize("place", [np.asarray, glla.asarray])
+def test_graded_tiny_and_huge_systems(spread, place, device, rng):
+    d = np.ldexp(1.0, np.linspace(-spread, spread, 9).astype(int))
+    a = (definite(9, rng) * np.outer(d, d)).astype(np.float32)
+    b = a @ (1 / d).astype(np.float32)
+    x = np.asarray(glla.solve(place(a), place(b), assume_a="pos"))
+    assert np.abs(x * d - 1).max() < 1e-4
+    if place is np.asarray:
+        assert np.abs(glla.cho_solve(glla.cho_factor(a), b) * d - 1).max() < 1e-4
+    for size in (-100, 100):
+        number = np.float32(2.0**size)
+        well = definite(5, rng)
+        for left, right in ((number * well, well), (well, number * well)):
+            y = np.asarray(glla.solve(place(left), place(right), assume_a="pos"))
+            assert testing.judge_solve(np.ldexp(left, -max(size, 0)), np.ldexp(y, min(size, 0)), right / number).ok or (
+                np.abs(y.astype(np.float64) * np.max(left) / np.max(right) - np.eye(5)).max() < 1e-5
+            )
+
+
+def test_a_refined_solution_has_float64_grade(device, rng):
+    for condition in (10.0, 1e5):
+        a, b = definite(31, rng, condition).astype(np.float64) * 1e60, rng.standard_normal((31, 2))
+        a[0] *= 1e10
+        a[:, 0] *= 1e10
+        x = glla.solve(a, b, refine=True, assume_a="pos", device=device)
+        assert x.dtype == np.float64 and x.backward_error < 1e-14 and 0 < x.iterations < 20
+        assert np.abs(b - a @ x).max() <= 1e-13 * (np.abs(a) @ np.abs(x)).max()
+    a = definite(8, rng).astype(np.float64)
+    stack = glla.solve(np.stack([a, 2 * a]), np.ones((2, 8, 1)), True, assume_a="pos", device=device)
+    assert np.abs(np.stack([a, 2 * a]) @ stack - 1).max() < 1e-13
+    with pytest.raises(ConvergenceError, match="solve: refinement stopped at a backward error"):
+        glla.solve([[4, 2], [-50, 5]], [1, 1], True, assume_a="pos", device=device)  # which is not symmetric
+
+
+def test_stacks_broadcast_and_name_the_member(device, rng):
+    a, b = np.stack([definite(5, rng), 4 * np.eye(5, dtype=np.float32)]), rng.standard_normal((3, 1, 5, 2))
+    expected = np.linalg.solve(a, b)
+    for place in (np.asarray, lambda one: glla.asarray(one.astype(np.float32), device)):
+        factor = glla.cho_factor(place(a), device=device)
+        for x in (glla.cho_solve(factor, place(b)), glla.solve(place(a), place(b), assume_a="pos", device=device)):
+            assert x.shape == (3, 2, 5, 2)
+            assert np.abs(np.asarray(x) - expected).max() < 1e-5
+    a[1, 2, 2] = -1
+    for call in (lambda: glla.cho_factor(a, device=device), lambda: glla.solve(a, a, assume_a="pos", device=device)):
+        with pytest.raises(
+            NotPositiveDefiniteError, match=r"at index \(1\) of the stack: its leading minor of order 3"
+        ):
+            call()
+    with pytest.raises(SingularMatrixError, match=r"at index \(1\) of the stack: the factor is zero at place 2"):
+        glla.cho_solve((np.stack([np.eye(4), np.diag([1, 1, 0, 1])]), True), np.ones((2, 4, 1)), device=device)
+
+
+@pytest.mark.parametrize("refine", [False, True])
+@pytest.mark.parametrize(
+    ("a", "order"), [([[0]], 1), ([[1, 1], [1, 1]], 2), (np.diag([1, 1, -1e-7, 1]), 3), (np.diag([2.0**-100, -1]), 2)]
+)
+def test_what_is_not_definite_by_a_hair_is_refused(a, order, refine, device):
+    a = np.asarray(a, dtype=np.float32)
+    with pytest.raises(NotPositiveDefiniteError, match=rf"^solve: .* its leading minor of order {order} is not"):
+        glla.solve(a, np.ones(len(a)), refine, assume_a="pos", device=device)
+    with pytest.raises(NotPositiveDefiniteError, match=rf"^cho_factor: .* its leading minor of order {order} is not"):
+        glla.cho_factor(a, device=device)
+
+
+def test_nothing_and_what_is_refused(device):
+    assert glla.cho_factor(np.empty((2, 0, 0)), device=device)[0].shape == (2, 0, 0)
+    assert glla.cho_solve((np.empty((0, 0)), True), np.empty((0, 3)), device=device).shape == (0, 3)
+    assert glla.cho_solve((np.eye(2), True), np.empty((2, 0)), device=device).shape == (2, 0)
+    assert glla.solve(np.empty((0, 0)), np.empty(0), assume_a="pos", device=device).shape == (0,)
+    eye = glla.asarray(np.eye(2), device)
+    assert glla.solve(eye, np.empty((2, 0)), assume_a="pos").shape == (2, 0)
+    with pytest.raises(ShapeError, match=r"cho_solve: the first argument must be the pair \(c, lower\)"):
+        glla.cho_solve(3, [1, 2], device=device)
+    with pytest.raises(ShapeError, match=r"cho_solve: b must have shape \(2,\) or \(..., 2, k\) for c \(2, 2\), got"):
+        glla.cho_solve((np.eye(2), True), [1, 2, 3], device=device)
+    with pytest.raises(ShapeError, match="solve: b must have at least one dimension"):
+        glla.solve(eye, 3, assume_a="pos")
+    with pytest.raises(NonFiniteError, match="cho_solve: b must not hold NaN or infinity"):
+        glla.cho_solve((eye, True), glla.asarray([1, np.nan], device, check_finite=False))
+    with pytest.raises(NonFiniteError, match="solve: A must not hold NaN or infinity"):
+        glla.solve(glla.asarray([[1, np.nan], [np.nan, 1]], device, check_finite=False), [1, 2], assume_a="pos")
+    with pytest.raises(NonFiniteError, match="solve: the solution must fit float32"):
+        glla.solve([[2.0**100]], [2.0**-100], assume_a="pos", device=device)
+    with pytest.raises(
+        OptionError, match=r"lower factor, got lower=True; SciPy's default is the upper one: write upper="
+    ):
+        glla.cholesky(np.eye(2), lower=True, device=device)
+
+
+@pytest.mark.parametrize("name", ["gen", "sym", "her"])
+def test_symmetric_systems_may_be_indefinite(name, device):
+    assert (glla.solve([[0, 1], [1, 0]], [2, 3], assume_a=name, device=device) == [3, 2]).all()
+
+
+def test_what_cannot_be_assumed_yet_is_refused(device):
+    for name in ("banded", "tridiagonal", "diagonal"):
+        with pytest.raises(
+            OptionError, match=f"assume_a must be one of gen, sym, her, pos.* so far, got '{name}', which"
+        ):
+            glla.solve(np.eye(2), [1, 2], assume_a=name, device=device)
+    for name in ("positive", None, ["pos"]):
+        with pytest.raises(OptionError, match=r"solve: assume_a must be one of gen, sym, her, pos.*, got .*[^,]$"):
+            glla.solve(np.eye(2), [1, 2], assume_a=name, device=device)
+
+
+def test_what_is_shown_is_what_runs(device, rng):
+    a, b = definite(40, rng), rng.standard_normal((40, 2)).astype(np.float32)
+    factor, _ = glla.cho_factor(a, True, device=device)
+    shown = glla.plan("cho_solve", factor, b, device=device, lower=True)
+    with glla.trace() as trace:
+        glla.cho_solve((factor, True), b, device=device)
+    assert [one.shader for one in trace.passes if one.draw] == [
+        step.shader for step in shown.flat.steps if hasattr(step, "shader")
+    ]
+
+
+def test_the_coprocessor_has_them(device, rng):
+    a, b = definite(6, rng), rng.standard_normal((6, 2)).astype(np.float32)
+    with glla.coprocessor() as gpu:
+        factor = gpu.cho_factor(a)
+        assert (gpu.cho_solve(factor.result(), b).result() == glla.cho_solve(glla.cho_factor(a), b)).all()
+        assert (gpu.solve(a, b, assume_a="pos").result() == glla.solve(a, b, assume_a="pos")).all()
