@@ -166,7 +166,7 @@ def _beside_an_array(
     right = column(b)
     if a.ndim == right.ndim == 2:
         x = _solve("solve", a, right, equilibrate, device, check_finite)
-        found = x if isinstance(x, Matrix) else upload(x, device)
+        found = x if isinstance(x, Matrix) else upload(finite_result("solve", x, check_finite), device)
         return found if b.ndim == 2 else found.reshape(-1)
     left, right = (one if isinstance(one, Matrix) else upload(one, device) for one in (a, right))
     stack = resident.broadcast("solve", left, right)
@@ -180,7 +180,7 @@ def _beside_an_array(
         x = _solve(
             "solve", left.reshape(left.shape[-2:]), wide.reshape(shape[-2], -1), equilibrate, device, check_finite
         )
-        found = x if isinstance(x, Matrix) else upload(x, device)
+        found = x if isinstance(x, Matrix) else upload(finite_result("solve", x, check_finite), device)
         result = found.reshape(wide.shape).transpose((*range(1, rank - 1), 0, rank - 1))
     else:
         operands = resident.spread(left, stack), resident.spread(right, stack)
@@ -213,7 +213,7 @@ def _stack(
         device, operation, operands, found, equilibrate=equilibrate
     ):
         values = _values(function, given, member_of_stack(place(index)))
-        fixes[index] = walk(operation, forms, careful, values, care.CARE)["X"]
+        fixes[index] = finite_result(function, walk(operation, forms, careful, values, care.CARE)["X"], check_finite)
     return resident.mended(found.matrices, fixes)
 
 
@@ -379,7 +379,7 @@ def inv(
             operands = (resident.spread(value, stack),)
             return resident.shaped(_stack("inv", operands, True, target, stack, check_finite), value.shape)
         inverse = _solve("inv", value, None, True, target, check_finite)
-        return inverse if isinstance(inverse, Matrix) else upload(inverse, target)
+        return inverse if isinstance(inverse, Matrix) else upload(finite_result("inv", inverse, check_finite), target)
     if value.size == 0:
         return np.empty(value.shape, dtype=np.float32)
     stack, n = value.shape[:-2], value.shape[-1]

@@ -22,6 +22,9 @@ from glla.passes.cache import cached_plan
 
 Array = NDArray[np.float32]
 
+SMALLEST = np.finfo(np.float32).smallest_subnormal
+"""Smallest float32 above zero."""
+
 
 def plan(batch: Batch, forms: Forms, limits: Limits, **options: object) -> Plan:
     """Plan of a stack of matrices on the device.
@@ -130,5 +133,10 @@ def _largest_of_upper(lu: View, order: int, texture_size: int) -> Plan:
 
 
 def extremes(least: Array, most: Array, count: int) -> Array:
-    """Stand-ins of matrices that have the same extremes: one line of two elements each."""
-    return np.stack([least.reshape(-1)[:count], most.reshape(-1)[:count]], axis=1)[:, np.newaxis]
+    """Stand-ins of matrices that have the same extremes: one line of two elements each.
+
+    A matrix in which a GPU sees nothing but zeros may hold denormals: its stand-in holds the smallest.
+    """
+    low, high = least.reshape(-1)[:count], most.reshape(-1)[:count]
+    low = np.where(high == 0, SMALLEST, low)
+    return np.stack([low, high], axis=1)[:, np.newaxis]
