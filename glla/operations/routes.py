@@ -166,8 +166,12 @@ def _as_called(operation: Operation, values: tuple[Any, ...]) -> Iterator[Any]:
             yield value
         elif isinstance(value, tuple | list) and len(value) == 1:
             yield (1, *value) if axis == 0 else (*value, 1)
+        elif isinstance(value, np.ndarray) and value.ndim == 1:
+            yield np.expand_dims(value, axis)
         else:
-            yield np.expand_dims(value, axis) if isinstance(value, np.ndarray) and value.ndim == 1 else value
+            form = getattr(value, "form", None)
+            lies = isinstance(form, Form) and len(form.shape) == 1
+            yield Form((1, *form.shape) if axis == 0 else (*form.shape, 1), resident=True) if lies else value
 
 
 def shown(
