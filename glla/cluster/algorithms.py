@@ -70,7 +70,7 @@ def broadcast(at: Branch, panel: int, name: str, nbytes: int) -> Iterator[Step]:
 
 
 def reduction(at: Branch, panel: int, name: str, nbytes: Callable[[int | None], int], merge: Work) -> Iterator[Step]:
-    """Hear from the children, merge, tell the parent. `nbytes` is of a child's message, or, given None, of one's own."""
+    """Hear from the children, merge, tell the parent. `nbytes` is of a child's message, or of one's own (None)."""
     for child in reversed(at.children):
         if nbytes(child):
             yield Receive(panel, name, child, nbytes(child))

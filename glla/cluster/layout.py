@@ -82,7 +82,8 @@ def owned(n: int, nb: int, process: int, processes: int) -> Indices:
     [0, 1, 2, 3, 8, 9]
     """
     rows = np.arange(n, dtype=np.int64)
-    return rows[rows // nb % processes == process]
+    mine: Indices = rows[rows // nb % processes == process]
+    return mine
 
 
 def owner(index: Indices, nb: int, processes: int) -> Indices:
