@@ -31,7 +31,7 @@ from glla.passes.cache import set_max_plan_bytes
 from glla.tracing import trace
 
 if TYPE_CHECKING:
-    from glla import applications, hybrid
+    from glla import applications, cluster, hybrid
     from glla.interop import namespace as array_api
     from glla.queue.coprocessor import Coprocessor, coprocessor
     from glla.queue.pending import Pending
@@ -41,6 +41,7 @@ _LATER = {
     "Pending": ("glla.queue", "Pending"),
     "applications": ("glla.applications", ""),
     "array_api": ("glla.interop.namespace", ""),
+    "cluster": ("glla.cluster", ""),
     "coprocessor": ("glla.queue", "coprocessor"),
     "hybrid": ("glla.hybrid", ""),
 }
@@ -77,6 +78,7 @@ __all__ = [
     "applications",
     "array_api",
     "asarray",
+    "cluster",
     "coprocessor",
     "default_device",
     "errors",
