@@ -31,7 +31,7 @@ from glla.passes.cache import set_max_plan_bytes
 from glla.tracing import trace
 
 if TYPE_CHECKING:
-    from glla import hybrid
+    from glla import applications, cluster, hybrid
     from glla.interop import namespace as array_api
     from glla.queue.coprocessor import Coprocessor, coprocessor
     from glla.queue.pending import Pending
@@ -39,7 +39,9 @@ if TYPE_CHECKING:
 _LATER = {
     "Coprocessor": ("glla.queue", "Coprocessor"),
     "Pending": ("glla.queue", "Pending"),
+    "applications": ("glla.applications", ""),
     "array_api": ("glla.interop.namespace", ""),
+    "cluster": ("glla.cluster", ""),
     "coprocessor": ("glla.queue", "coprocessor"),
     "hybrid": ("glla.hybrid", ""),
 }
@@ -74,8 +76,10 @@ __all__ = [
     "RefinedSolution",
     "SlogdetResult",
     "__version__",
+    "applications",
     "array_api",
     "asarray",
+    "cluster",
     "coprocessor",
     "default_device",
     "errors",
