@@ -6,7 +6,7 @@ read back, as those of a stack from the host would be; and so are large matrices
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -191,6 +191,18 @@ def one_by_one(operands: tuple[Resident, ...], each: Callable[..., Any]) -> Resi
         value = result.value if isinstance(result, Array) else from_array(result, operands[0].device)
         made.append(lying.wrapped(value))
     return shaping.stack("stack", made, 0)
+
+
+def members(a: Array) -> list[Array]:
+    """The matrices of a stack, in order."""
+    stack = flat(spread(a, a.shape[:-2]))
+    return [Array._of(member(stack, index)) for index in range(stack.shape[0])]
+
+
+def joined(parts: Sequence[Array], stack: tuple[int, ...]) -> Array:
+    """Join results of the members of a stack of these dimensions."""
+    made = shaping.stack("stack", [lying.wrapped(one.value) for one in parts], 0)
+    return shaped(made, (*stack, *parts[0].shape))
 
 
 def broadcast(function: str, a: Array, b: Array) -> tuple[int, ...]:
