@@ -471,6 +471,25 @@ SYSTEM_POS = Peer(
 )
 
 
+def _spotri() -> Callable[..., Any]:
+    from scipy.linalg.lapack import spotrf, spotri
+
+    return lambda a: spotri(spotrf(a, lower=1, overwrite_a=1, clean=0)[0], lower=1, overwrite_c=1)[0]
+
+
+def _inv_pos() -> Callable[..., Any]:
+    from scipy.linalg import inv
+
+    return lambda a: inv(a, assume_a="pos")
+
+
+INVERSE_POS = Peer(
+    "LAPACK potri",
+    Way('scipy.linalg.inv(a, assume_a="pos")', "scipy", _as_given, _inv_pos),
+    (Way("lapack.spotrf and spotri, in place, Fortran order, one half", "scipy", _fortran, _spotri),),
+)
+
+
 def _sgecon() -> Callable[..., Any]:
     from scipy.linalg.lapack import sgecon, sgetrf
 
@@ -494,6 +513,40 @@ DET = Peer(
 )
 
 
+def _by_windows() -> Callable[..., Any]:
+    from glla.operations.window_squares import on_host
+
+    return on_host
+
+
+def _by_prefix_sums() -> Callable[..., Any]:
+    """Bind the closed form: sums of rows and of columns as differences of running sums, then w products."""
+
+    def ranges(count: int, w: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        places = np.arange(count)
+        return np.maximum(0, places - w + 1), np.minimum(places, count - w) + 1
+
+    def sums(a: Array, w: int = 5, limit: float = 65535.0) -> Any:
+        (top, bottom), (left, right) = (ranges(side, w) for side in a.shape)
+        down, across = (
+            np.pad(np.cumsum(a, axis=axis, dtype=np.float64), [(int(axis == one), 0) for one in (0, 1)])
+            for axis in (0, 1)
+        )
+        total = np.zeros(a.shape)
+        for k in range(w):
+            total += (across[:, right + k] - across[:, left + k]) * (down[bottom + k] - down[top + k])
+        return np.clip(total, 0, limit).astype(np.float32)
+
+    return sums
+
+
+WINDOWS = Peer(
+    "NumPy, squares of windows",
+    Way("windows @ windows, and 25 shifted sums", "numpy", _as_given, _by_windows),
+    (Way("differences of numpy.cumsum, and 5 products", "numpy", _as_given, _by_prefix_sums),),
+)
+
+
 def _csr() -> Callable[..., Any]:
     from scipy.sparse import csr_array
 
@@ -503,7 +556,7 @@ def _csr() -> Callable[..., Any]:
 
     def times(a: Array, x: Array) -> Any:
         if len(x) not in matrices:
-            rows = model.of(a)
+            rows = model.of(a)  # is not timed: the first call warms up
             matrices[len(x)] = csr_array((rows.values, rows.columns.astype(np.int32), rows.starts.astype(np.int32)))
         return (matrices[len(x)] @ x)[:, np.newaxis]
 
@@ -560,6 +613,7 @@ BEST: dict[str, tuple[Peer, Callable[..., Arrays]]] = {
     "lu_solve": (SUBSTITUTION, _same),
     "cho_solve": (SUBSTITUTION_POS, _same),
     "solve_pos": (SYSTEM_POS, _same),
+    "inv_pos": (INVERSE_POS, _same),
     "triangular": (TRIANGULAR, _same),
     "solve_triangular": (UPPER, _same),
     "triangular_inverse": (INVERSE_TRIANGLE, _same),
@@ -568,6 +622,7 @@ BEST: dict[str, tuple[Peer, Callable[..., Arrays]]] = {
     "det": (DET, _same),
     "slogdet": (DETERMINANT, _same),
     "rcond": (CONDITION, _same),
+    "window_squares": (WINDOWS, _same),
     "spmv": (SPARSE, _same),
 }
 """By operation, the peer in its best form, and (operands of the operation) -> the peer's. Any other operation stands

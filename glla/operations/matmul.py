@@ -218,6 +218,7 @@ class _Task:
     start: str
     turned: Mapping[str, Define]  # which operands a shader finds transposed
     symmetric: bool  # B is the transpose of A, and the variant draws half of C
+    upper: bool  # ... and A is upper triangular
 
     left: str = "A"  # slots of the operands; of a symmetric product the same one, where the shader can turn it
     right: str = "B"
@@ -226,6 +227,12 @@ class _Task:
     def mirror(self) -> dict[str, Define]:
         """The define that mirrors the half that was drawn."""
         return {"MIRROR": 1} if self.symmetric else {}
+
+    @property
+    def cut(self) -> dict[str, Define]:
+        """Defines that leave out what is above the diagonal of C, and of A."""
+        lower: dict[str, Define] = {"LOWER": 1} if self.symmetric else {}
+        return {**lower, "UPPER": 1} if self.upper else lower
 
     def slice(self, inner: int) -> int:
         """Trips of a pass: as PASSES says, or as few passes as the loop limit allows."""
@@ -247,6 +254,7 @@ def plan(
     parameters: Parameters = (),
     onto: bool = False,
     symmetric: bool = False,
+    upper: bool = False,
 ) -> Plan:
     """Plan of the product of an m x k and a k x n matrix on the device, k > 0.
 
@@ -267,11 +275,14 @@ def plan(
     symmetric : bool
         B is the transpose of A. Variants in `HALVES` take one operand then, ``A`` as it lies; they draw half of C, and
         C is symmetric bit by bit. The others take no notice.
+    upper : bool
+        A is upper triangular, too, in a `symmetric` product: variants in `HALVES` sum from the diagonal on.
 
     Returns
     -------
     Plan
-        Operands ``A`` and ``B`` (and ``C0``), result ``C``, all packed. 2 m k n flop; m (m + 1) k where half is drawn.
+        Operands ``A`` and ``B`` (and ``C0``), result ``C``, all packed. 2 m k n flop; m (m + 1) k where half is drawn,
+        about m^3 / 3 where A is a triangle, too.
         A variant with another layout converts in passes of the plan.
 
     Raises
@@ -330,8 +341,10 @@ def plan(
     turned: dict[str, Define] = {"TRANSPOSE_A": 1} if transpose_a and in_place else {}
     turned |= {"TRANSPOSE_B": 1} if transpose_b and in_place else {}
     start = draft.operand("C0", matrix((m, n))) if onto else ""
-    result = build(_Task(draft, m, k, n, values, limits, start, turned, symmetric, *slots))
-    made = draft.plan({"C": result}, flops=m * (m + 1) * k if symmetric else 2 * m * k * n)
+    upper = upper and symmetric
+    result = build(_Task(draft, m, k, n, values, limits, start, turned, symmetric, upper, *slots))
+    halved = m * (m + 1) * (m + 2) // 3 if upper else m * (m + 1) * k
+    made = draft.plan({"C": result}, flops=halved if symmetric else 2 * m * k * n)
     return made if exchange is None else exchange(made, values)
 
 
@@ -459,7 +472,7 @@ def _register_blocked(task: _Task) -> str:
                 {"A": task.left, "B": task.right},
                 targets,
                 slice_,
-                {**defines, **task.unrolled, **task.turned, **({"LOWER": 1} if task.symmetric else {})},
+                {**defines, **task.unrolled, **task.turned, **task.cut},
             )
             draft.draw("matmul/interleave", inputs, sums.back, {"shape": shape}, {**defines, **onto})
         sums.swap()
@@ -588,18 +601,23 @@ def _panel_broadcast(task: _Task) -> str:
         """Texels across as far as C is drawn: to its end, or to the end of the diagonal's block."""
         return -(-GROUP * (group + 1) // strip) if task.symmetric else width
 
+    def begins(group: int) -> int:
+        """Chunk that the sums of a group begin with: that of its row on the diagonal, if A is upper triangular."""
+        return GROUP * group // depth if task.upper else 0
+
     for chunk in range(chunks):
         before, target = pair[1 - chunk % 2], pair[chunk % 2]
-        inputs = {"B": strips} | ({f"C{t}": slot for t, slot in enumerate(before)} if chunk else {})
+        sums = {f"C{t}": slot for t, slot in enumerate(before)}
         deep = min(depth, _padded(k) - chunk * depth)
         with draft.scope("chunk", chunk):
-            for group in range(groups):
+            for group in (group for group in range(groups) if chunk >= begins(group)):
+                goes_on = chunk > begins(group)
                 draft.draw(
                     "matmul/panel_broadcast",
-                    inputs,
+                    {"B": strips} | (sums if goes_on else {}),
                     target,
                     {"first": chunk * depth // 4},
-                    {"DEPTH": deep, "CONTINUE": int(chunk > 0), **layout},
+                    {"DEPTH": deep, "CONTINUE": int(goes_on), **layout},
                     Region(0, strip * group, min(width, reach(group)), strip),
                     blocks={"Panel": Block(buffer, (chunk * groups + group) * 4 * depth, 4 * deep)},
                     step=group,

@@ -169,9 +169,15 @@ def _as_called(operation: Operation, values: tuple[Any, ...]) -> Iterator[Any]:
         elif isinstance(value, np.ndarray) and value.ndim == 1:
             yield np.expand_dims(value, axis)
         else:
-            form = getattr(value, "form", None)
-            lies = isinstance(form, Form) and len(form.shape) == 1
-            yield Form((1, *form.shape) if axis == 0 else (*form.shape, 1), resident=True) if lies else value
+            yield _beside(value, axis)
+
+
+def _beside(value: Any, axis: int) -> Any:
+    """See a vector on the device as a row or a column; anything else as it is."""
+    form = getattr(value, "form", None)
+    if not isinstance(form, Form) or len(form.shape) != 1:
+        return value
+    return Form((1, *form.shape) if axis == 0 else (*form.shape, 1), resident=True)
 
 
 def shown(

@@ -198,7 +198,9 @@ class SparseMatrix:
     def _array(self, x: NDArray[np.float32]) -> NDArray[np.float32]:
         if 0 in self.shape:
             return np.zeros(self.shape[0], dtype=np.float32)
-        result: NDArray[np.float32] = self.device.run(self._plan(resident=False), **self.textures, x=x[:, np.newaxis])["y"]
+        result: NDArray[np.float32] = self.device.run(self._plan(resident=False), **self.textures, x=x[:, np.newaxis])[
+            "y"
+        ]
         return result
 
     def _resident(self, x: Resident) -> Array:

@@ -18,11 +18,11 @@ from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Parameters
 from glla.passes.cache import cached_plan
 
 VARIANTS = {
-    "diagonals": Variant(
-        "a vector for each diagonal, its offset a constant of the program", "Krüger and Westermann 2003; Brodtkorb 2007"
-    ),
     "circular": Variant(
         "diagonals -k and n - k joined to one vector, which x is read around", "Brodtkorb 2007, figure 3.3a"
+    ),
+    "diagonals": Variant(
+        "a vector for each diagonal, its offset a constant of the program", "Krüger and Westermann 2003; Brodtkorb 2007"
     ),
     "pointers": Variant(
         "entries row by row, found by a pointer to each row", "Bolz et al. 2003; Brodtkorb 2007, figure 3.3b"
