@@ -31,7 +31,7 @@ from glla.passes.cache import set_max_plan_bytes
 from glla.tracing import trace
 
 if TYPE_CHECKING:
-    from glla import hybrid
+    from glla import cluster, hybrid
     from glla.interop import namespace as array_api
     from glla.queue.coprocessor import Coprocessor, coprocessor
     from glla.queue.pending import Pending
@@ -40,6 +40,7 @@ _LATER = {
     "Coprocessor": ("glla.queue", "Coprocessor"),
     "Pending": ("glla.queue", "Pending"),
     "array_api": ("glla.interop.namespace", ""),
+    "cluster": ("glla.cluster", ""),
     "coprocessor": ("glla.queue", "coprocessor"),
     "hybrid": ("glla.hybrid", ""),
 }
@@ -75,6 +76,7 @@ __all__ = [
     "__version__",
     "array_api",
     "asarray",
+    "cluster",
     "coprocessor",
     "default_device",
     "errors",

@@ -122,6 +122,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_device_options(ceilings)
     ceilings.set_defaults(command=_ceilings)
     _add_trace_commands(commands)
+    _add_cluster(commands)
 
     variants = commands.add_parser("variants", help="every variant of every operation, and what it costs")
     variants.add_argument(
@@ -220,6 +221,12 @@ def _add_compare(commands: Any) -> None:
     what.add_argument("--forget", action="store_true", help="remove it")
     _add_device_options(tune)
     tune.set_defaults(command=_tune)
+
+
+def _add_cluster(commands: Any) -> None:
+    from glla.lab import cluster
+
+    cluster.add(commands)
 
 
 def _add_device_options(parser: argparse.ArgumentParser) -> None:

@@ -29,14 +29,16 @@ SHADERS = ROOT / "shaders"
 # stands below; `tracing` adds to the recorder the saving, which the lab does.
 ORDER = [
     "_version", "errors", "registry", "passes", "operations", "gl", "array", "linalg", "interop", "queue", "hybrid",
-    "testing", "lab", "tracing", "glla", "array_api", "generate", "cli", "__main__",
+    "cluster", "dask", "testing", "lab", "tracing", "glla", "array_api", "generate", "cli", "__main__",
 ]  # fmt: skip
 
 # testing.py judges the library, so it must not be built from what it judges.
 TESTING_MAY_IMPORT = {"errors", "numpy"}
 
 GL_PACKAGES = {"moderngl", "glfw", "glcontext"}
-LAB_PACKAGES = {"scipy", "matplotlib", "rich", "pywt", "jinja2", "pygments", "pandas", "threadpoolctl"}
+LAB_PACKAGES = {
+    "scipy", "matplotlib", "rich", "pywt", "jinja2", "pygments", "pandas", "threadpoolctl", "mpi4py", "dask",
+}  # fmt: skip
 
 # Paths of the machines that this was written on.
 FORBIDDEN = [f"/{folder}/".encode() for folder in ("work", "root")]
