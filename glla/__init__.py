@@ -31,7 +31,7 @@ from glla.passes.cache import set_max_plan_bytes
 from glla.tracing import trace
 
 if TYPE_CHECKING:
-    from glla import cluster, hybrid
+    from glla import applications, cluster, hybrid
     from glla.interop import namespace as array_api
     from glla.queue.coprocessor import Coprocessor, coprocessor
     from glla.queue.pending import Pending
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 _LATER = {
     "Coprocessor": ("glla.queue", "Coprocessor"),
     "Pending": ("glla.queue", "Pending"),
+    "applications": ("glla.applications", ""),
     "array_api": ("glla.interop.namespace", ""),
     "cluster": ("glla.cluster", ""),
     "coprocessor": ("glla.queue", "coprocessor"),
@@ -74,6 +75,7 @@ __all__ = [
     "RefinedSolution",
     "SlogdetResult",
     "__version__",
+    "applications",
     "array_api",
     "asarray",
     "cluster",

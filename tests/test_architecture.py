@@ -29,7 +29,7 @@ SHADERS = ROOT / "shaders"
 # stands below; `tracing` adds to the recorder the saving, which the lab does.
 ORDER = [
     "_version", "errors", "registry", "passes", "operations", "gl", "array", "linalg", "interop", "queue", "hybrid",
-    "cluster", "dask", "testing", "lab", "tracing", "glla", "array_api", "generate", "cli", "__main__",
+    "applications", "cluster", "dask", "testing", "lab", "tracing", "glla", "array_api", "generate", "cli", "__main__",
 ]  # fmt: skip
 
 # testing.py judges the library, so it must not be built from what it judges.

@@ -528,6 +528,40 @@ DET = Peer(
 )
 
 
+def _by_windows() -> Callable[..., Any]:
+    from glla.operations.window_squares import on_host
+
+    return on_host
+
+
+def _by_prefix_sums() -> Callable[..., Any]:
+    """Bind the closed form: sums of rows and of columns as differences of running sums, then w products."""
+
+    def ranges(count: int, w: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        places = np.arange(count)
+        return np.maximum(0, places - w + 1), np.minimum(places, count - w) + 1
+
+    def sums(a: Array, w: int = 5, limit: float = 65535.0) -> Any:
+        (top, bottom), (left, right) = (ranges(side, w) for side in a.shape)
+        down, across = (
+            np.pad(np.cumsum(a, axis=axis, dtype=np.float64), [(int(axis == one), 0) for one in (0, 1)])
+            for axis in (0, 1)
+        )
+        total = np.zeros(a.shape)
+        for k in range(w):
+            total += (across[:, right + k] - across[:, left + k]) * (down[bottom + k] - down[top + k])
+        return np.clip(total, 0, limit).astype(np.float32)
+
+    return sums
+
+
+WINDOWS = Peer(
+    "NumPy, squares of windows",
+    Way("windows @ windows, and 25 shifted sums", "numpy", _as_given, _by_windows),
+    (Way("differences of numpy.cumsum, and 5 products", "numpy", _as_given, _by_prefix_sums),),
+)
+
+
 # -- who stands beside an operation ---------------------------------------------------------------------------------
 
 
@@ -557,6 +591,7 @@ BEST: dict[str, tuple[Peer, Callable[..., Arrays]]] = {
     "det": (DET, _same),
     "slogdet": (DETERMINANT, _same),
     "rcond": (CONDITION, _same),
+    "window_squares": (WINDOWS, _same),
 }
 """By operation, the peer in its best form, and (operands of the operation) -> the peer's. Any other operation stands
 beside its record's counterpart on the CPU, as it is called."""

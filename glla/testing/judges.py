@@ -433,7 +433,51 @@ def _symmetric(a: Array) -> Float64:
 
 # All ---------------------------------------------------------------------------------------------------------------
 
+# Windows -----------------------------------------------------------------------------------------------------------
+
+
+def window_sums(a: Array, w: int = 5) -> Float64:
+    """Sum the matrix squares of all w x w windows where they lie, in float64, straight from the definition.
+
+    >>> window_sums(np.ones((3, 3)), 2).tolist()
+    [[2.0, 4.0, 2.0], [4.0, 8.0, 4.0], [2.0, 4.0, 2.0]]
+    """
+    image = wide(a)
+    result = np.zeros(image.shape)
+    for top in range(image.shape[0] - w + 1):
+        for left in range(image.shape[1] - w + 1):
+            window = image[top : top + w, left : left + w]
+            result[top : top + w, left : left + w] += window @ window
+    return result
+
+
+def _limited_sums(inputs: Arrays) -> Float64:
+    return np.clip(window_sums(inputs[0]), 0, 65535)
+
+
+def _window_ratios(inputs: Arrays, c: Array) -> Float64:
+    """Error over bound: (w^2 + 2 w) u times the sum of magnitudes."""
+    bound = 35 * ROUNDOFF * window_sums(np.abs(inputs[0]))
+    return quotients(np.abs(wide(c) - _limited_sums(inputs)), bound)
+
+
+def _judge_windows(inputs: Arrays, c: Array) -> Verdict:
+    flaw = flaw_of("C", c, inputs[0].shape, np.float32)
+    return (
+        failed("window_squares", 1.0, flaw)
+        if flaw
+        else Verdict("window_squares", largest(_window_ratios(inputs, c)), 1.0)
+    )
+
+
 JUDGES: dict[str, Judge] = {
+    "window_squares": Judge(
+        verdict=_judge_windows,
+        deviation=lambda inputs, c: _mean(wide(c) - _limited_sums(inputs)),
+        error="|C - sum of W W|",
+        result="C",
+        ratios=_window_ratios,
+    ),
     "matmul": Judge(
         verdict=lambda inputs, c: judge_product(c, *inputs),
         deviation=lambda inputs, c: _mean(wide(c) - product(*inputs)),
