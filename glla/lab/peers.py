@@ -505,6 +505,25 @@ SYSTEM_POS = Peer(
 )
 
 
+def _spotri() -> Callable[..., Any]:
+    from scipy.linalg.lapack import spotrf, spotri
+
+    return lambda a: spotri(spotrf(a, lower=1, overwrite_a=1, clean=0)[0], lower=1, overwrite_c=1)[0]
+
+
+def _inv_pos() -> Callable[..., Any]:
+    from scipy.linalg import inv
+
+    return lambda a: inv(a, assume_a="pos")
+
+
+INVERSE_POS = Peer(
+    "LAPACK potri",
+    Way('scipy.linalg.inv(a, assume_a="pos")', "scipy", _as_given, _inv_pos),
+    (Way("lapack.spotrf and spotri, in place, Fortran order, one half", "scipy", _fortran, _spotri),),
+)
+
+
 def _sgecon() -> Callable[..., Any]:
     from scipy.linalg.lapack import sgecon, sgetrf
 
@@ -583,6 +602,7 @@ BEST: dict[str, tuple[Peer, Callable[..., Arrays]]] = {
     "lu_solve": (SUBSTITUTION, _same),
     "cho_solve": (SUBSTITUTION_POS, _same),
     "solve_pos": (SYSTEM_POS, _same),
+    "inv_pos": (INVERSE_POS, _same),
     "triangular": (TRIANGULAR, _same),
     "solve_triangular": (UPPER, _same),
     "triangular_inverse": (INVERSE_TRIANGLE, _same),

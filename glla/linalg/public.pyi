@@ -117,12 +117,34 @@ def det(a: Overriding[Given], *, device: DeviceLike | None = None, check_finite:
 def det(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True) -> np.float32 | Array: ...
 @overload
 def inv(
-    a: Overriding[Given], *, assume_a: str = "gen", device: DeviceLike | None = None, check_finite: bool = True
+    a: Overriding[Given],
+    *,
+    assume_a: str = "gen",
+    lower: bool = False,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
 ) -> Given: ...
 @overload
-def inv(a: Matrix, *, assume_a: str = "gen", device: DeviceLike | None = None, check_finite: bool = True) -> Matrix: ...
+def inv(
+    a: Matrix,
+    *,
+    assume_a: str = "gen",
+    lower: bool = False,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Matrix: ...
 @overload
-def inv(a: Any, *, assume_a: str = "gen", device: DeviceLike | None = None, check_finite: bool = True) -> Array: ...
+def inv(
+    a: Any,
+    *,
+    assume_a: str = "gen",
+    lower: bool = False,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Array: ...
 @overload
 def lu_factor(
     a: Overriding[Given],

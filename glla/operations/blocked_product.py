@@ -64,14 +64,16 @@ class Task:
     start: str
     turned: Mapping[str, Define]  # which operands a shader finds transposed
     half: bool = False  # C is symmetric, and what is on and below its diagonal is drawn
+    upper: bool = False  # ... and A is upper triangular
 
     left: str = "A"  # slots of the operands; of a symmetric product the same one, where the shader can turn it
     right: str = "B"
 
     @property
-    def lower(self) -> dict[str, Define]:
-        """The defines that leave out what is beyond the diagonal; with ONCE a block on it is fetched once."""
-        return {"LOWER": 1, **({"ONCE": 1} if self.values.get("ONCE") else {})} if self.half else {}
+    def cut(self) -> dict[str, Define]:
+        """Defines that leave out what is above the diagonal of C, or of A, or is fetched twice on it."""
+        wanted = {"LOWER": self.half, "UPPER": self.half and self.upper, "ONCE": self.half and self.values.get("ONCE")}
+        return {name: 1 for name, one in wanted.items() if one}
 
     @property
     def mirror(self) -> dict[str, Define]:
@@ -130,7 +132,7 @@ def register_blocked(task: Task) -> str:
                 {"A": task.left, "B": task.right},
                 targets,
                 slice_,
-                {**defines, **task.unrolled, **task.turned, **task.lower},
+                {**defines, **task.unrolled, **task.turned, **task.cut},
             )
             draft.draw("matmul/interleave", inputs, sums.back, {"shape": shape}, {**defines, **onto})
         sums.swap()
@@ -165,18 +167,23 @@ def panel_broadcast(task: Task) -> str:
         """Texels across as far as C is drawn: to its end, or to the end of the diagonal's block."""
         return -(-GROUP * (group + 1) // strip) if task.half else width
 
+    def begins(group: int) -> int:
+        """Chunk that the sums of a group begin with: that of its row on the diagonal, if A is upper triangular."""
+        return GROUP * group // depth if task.upper else 0
+
     for chunk in range(chunks):
         before, target = pair[1 - chunk % 2], pair[chunk % 2]
-        inputs = {"B": strips} | ({f"C{t}": slot for t, slot in enumerate(before)} if chunk else {})
+        sums = {f"C{t}": slot for t, slot in enumerate(before)}
         deep = min(depth, padded(k) - chunk * depth)
         with draft.scope("chunk", chunk):
-            for group in range(groups):
+            for group in (group for group in range(groups) if chunk >= begins(group)):
+                goes_on = chunk > begins(group)
                 draft.draw(
                     "matmul/panel_broadcast",
-                    inputs,
+                    {"B": strips} | (sums if goes_on else {}),
                     target,
                     {"first": chunk * depth // 4},
-                    {"DEPTH": deep, "CONTINUE": int(chunk > 0), **layout},
+                    {"DEPTH": deep, "CONTINUE": int(goes_on), **layout},
                     Region(0, strip * group, min(width, reach(group)), strip),
                     blocks={"Panel": Block(buffer, (chunk * groups + group) * 4 * depth, 4 * deep)},
                     step=group,

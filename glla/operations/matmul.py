@@ -187,6 +187,7 @@ def plan(
     parameters: Parameters = (),
     onto: bool = False,
     symmetric: bool = False,
+    upper: bool = False,
 ) -> Plan:
     """Plan of the product of an m x k and a k x n matrix on the device, k > 0.
 
@@ -207,11 +208,14 @@ def plan(
     symmetric : bool
         B is the transpose of A: the plan is that of `glla.operations.syrk` then, with one operand, ``A`` as it lies,
         which draws half of C. Variants that are not in `HALVES`, if they are named, take no notice.
+    upper : bool
+        A is upper triangular, too, in a `symmetric` product: sums begin at its diagonal.
 
     Returns
     -------
     Plan
-        Operands ``A`` and ``B`` (and ``C0``), result ``C``, all packed. 2 m k n flop; m (m + 1) k where half is drawn.
+        Operands ``A`` and ``B`` (and ``C0``), result ``C``, all packed. 2 m k n flop; m (m + 1) k where half is drawn,
+        about m^3 / 3 where A is a triangle, too.
         A variant with another layout converts in passes of the plan.
 
     Raises
@@ -247,7 +251,8 @@ def plan(
     if symmetric and m != n:
         raise ShapeError(f"matmul: a symmetric product must have as many rows as columns, got {m} x {n}")
     if symmetric and not onto and (variant is None or variant in HALVES):
-        return syrk.plan(forms[:1], limits, variant=variant and HALVES[variant], parameters=parameters)
+        name = variant and HALVES[variant]
+        return syrk.plan(forms[:1], limits, variant=name, parameters=parameters, upper=upper)
     if variant is None:
         variant, parameters = choose(forms, limits)
     known = VARIANTS.get(variant)

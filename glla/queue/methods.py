@@ -74,13 +74,22 @@ class Methods:
         return self._queue(linalg.det, a, device=device, check_finite=check_finite)
 
     def inv(
-        self, a: Any, *, assume_a: str = "gen", device: DeviceLike | None = None, check_finite: bool = True
+        self,
+        a: Any,
+        *,
+        assume_a: str = "gen",
+        lower: bool = False,
+        variant: str | None = None,
+        device: DeviceLike | None = None,
+        check_finite: bool = True,
     ) -> Pending[Array]:
         """Inverse with the semantics of `numpy.linalg.inv`.
 
         Queued; see `glla.inv`.
         """
-        return self._queue(linalg.inv, a, assume_a=assume_a, device=device, check_finite=check_finite)
+        return self._queue(
+            linalg.inv, a, assume_a=assume_a, lower=lower, variant=variant, device=device, check_finite=check_finite
+        )
 
     def lu_factor(
         self,

@@ -537,6 +537,12 @@ JUDGES: dict[str, Judge] = {
         error="|x - A^-1 b|",
         result="x",
     ),
+    "inv_pos": Judge(
+        verdict=lambda inputs, x: judge_inverse(_symmetric(inputs[0]), x),
+        deviation=lambda inputs, x: _mean(product(_symmetric(inputs[0]), x) - np.eye(len(x))),
+        error="|A X - I|",
+        result="X",
+    ),
     "triangular": Judge(
         verdict=lambda inputs, x: judge_solve(inputs[0], x, inputs[1]),
         deviation=lambda inputs, x: _mean(product(inputs[0], x) - inputs[1]),

@@ -6,9 +6,9 @@
 // A   rows x inner, packed      B   inner x columns, packed
 // With TRANSPOSE_A (TRANSPOSE_B) the texture holds the transpose, and a block is turned as it is fetched. With LOWER C is
 // symmetric, and fragments beyond its diagonal have nothing to sum; with ONCE those on it take their columns from their
-// rows.
+// rows. With UPPER A is upper triangular, and sums begin at its diagonal.
 // Cost per fragment: per trip ROWS + COLUMNS fetches and 16 ROWS COLUMNS flop; `count` trips.
-// Fetches: (1 - LOWER) * (ROWS + COLUMNS) * count to (ROWS + COLUMNS) * count + ROWS * COLUMNS * CONTINUE.
+// Fetches: (1 - LOWER) * (1 - UPPER) * (ROWS + COLUMNS) * count to (ROWS + COLUMNS) * count + ROWS * COLUMNS * CONTINUE.
 // Jiang and Snir, "Automatic tuning matrix multiplication performance on graphics hardware" (2005), whose
 // search goes over the targets, the packing, the unrolling and the passes.
 
@@ -34,6 +34,9 @@
 
 #ifndef ONCE
 #define ONCE 0  // with LOWER: a fragment whose columns are among its rows fetches them once (0, 1)
+#endif
+#ifndef UPPER
+#define UPPER 0  // all of A (0), or what is on and above its diagonal (1)
 #endif
 
 #include "lib/block_product.glsl"
@@ -101,6 +104,9 @@ void main() {
     for (int i = 0; i < ROWS * COLUMNS; ++i) sum[i] = vec4(0.0);
     int k = first;
     int end = first + count;
+#if UPPER
+    k = max(k, texel.y);
+#endif
 #if LOWER
     if (texel.x >= texel.y + ROWS) end = first;
 #endif
