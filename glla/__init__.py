@@ -22,7 +22,7 @@ from glla._version import __version__
 from glla.array.array import Array, Matrix, asarray
 from glla.gl import Device, default_device, list_egl_devices
 from glla.interop.dlpack import from_dlpack
-from glla.linalg import PLU, RREF, RefinedSolution, SlogdetResult, explain, plan, public
+from glla.linalg import PLU, RREF, QRResult, RefinedSolution, SlogdetResult, explain, plan, public
 from glla.linalg.kernels import Kernel, kernel, run
 from glla.linalg.public import *  # noqa: F403  # the functions: a list that is written by `python -m glla.generate`
 from glla.linalg.registering import register, unregister
@@ -72,6 +72,7 @@ __all__ = [
     "Limits",
     "Matrix",
     "Pending",
+    "QRResult",
     "RefinedSolution",
     "SlogdetResult",
     "__version__",

@@ -121,7 +121,7 @@ LIMITS = [Limits(opengl=COMPUTE), Limits(opengl=COMPUTE, software=True)]
 # Shapes of operands beside those of a record's example.
 SHAPES = {
     "matmul": [((5, 6), (6, 5)), ((70, 131), (131, 34))],
-    **{name: [((5, 4),), ((4, 7),), ((70, 3),), ((67, 400),)] for name in ("rref", "plu", "lu_factor")},
+    **{name: [((5, 4),), ((4, 7),), ((70, 3),), ((67, 400),)] for name in ("rref", "plu", "lu_factor", "qr")},
     **{name: [((5, 5), (5, 300))] for name in ("solve", "lu_solve", "triangular")},
 }
 ORDERS = (1, 5, 70)  # of examples: the last is more than one block, and more than a panel
@@ -202,6 +202,7 @@ PARAMETERS_OF = {
     ("elementwise", "binary"): {"operation": [*elementwise.BINARY], "left": PLACEMENTS, "right": PLACEMENTS},
     ("blocks", "assign"): {"count": [(1, 3)], "placement": PLACEMENTS},
     ("blocks", "gather"): {"source": [(5, 7)]},
+    ("qr", "upper"): {"source": [(70, 67)]},
     ("reduce", "fold"): {"operation": [*reduce.FOLDS], "axis": [None, 0, 1]},
 }
 

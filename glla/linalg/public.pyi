@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from glla.array.array import Matrix
 from glla.array.convert import Array
 from glla.gl import DeviceLike
-from glla.linalg.results import PLU, RREF, RefinedSolution, SlogdetResult
+from glla.linalg.results import PLU, RREF, QRResult, RefinedSolution, SlogdetResult
 from glla.registry import Overriding
 
 Given = TypeVar("Given")
@@ -23,6 +23,7 @@ __all__ = [
     "lu_solve",
     "matmul",
     "plu",
+    "qr",
     "rcond",
     "rref",
     "slogdet",
@@ -298,6 +299,33 @@ def plu(
     device: DeviceLike | None = None,
     check_finite: bool = True,
 ) -> PLU[Array]: ...
+@overload
+def qr(
+    a: Overriding[Given],
+    mode: str = "reduced",
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Given: ...
+@overload
+def qr(
+    a: Matrix,
+    mode: str = "reduced",
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> QRResult[Matrix] | Matrix | tuple[Matrix, Matrix]: ...
+@overload
+def qr(
+    a: Any,
+    mode: str = "reduced",
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> QRResult[Array] | Array | tuple[Array, Array]: ...
 @overload
 def rcond(a: Overriding[Given], *, device: DeviceLike | None = None, check_finite: bool = True) -> Given: ...
 @overload

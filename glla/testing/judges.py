@@ -431,6 +431,44 @@ def _symmetric(a: Array) -> Float64:
     return lower + np.tril(lower, -1).T
 
 
+# Orthogonal factors ------------------------------------------------------------------------------------------------
+
+
+def judge_qr(a: Array, q: Array, r: Array) -> Verdict:
+    """Judge A = Q R, Q with orthonormal columns, R upper trapezoidal.
+
+    The error is the larger of norm(A - Q R) / (m (norm(A) u + 2^-149)) and norm(Q^T Q - I) / (m u): R's entries are
+    whole multiples of 2^-149, the smallest denormal.
+
+    Parameters
+    ----------
+    a : ndarray, (m, n)
+        The matrix that was factored.
+    q, r : ndarray, (m, k) and (k, n)
+        The factors, k = min(m, n), or m.
+
+    Examples
+    --------
+    >>> judge_qr(np.eye(2, dtype=np.float32), -np.eye(2, dtype=np.float32), -np.eye(2, dtype=np.float32)).error
+    0.0
+    >>> judge_qr(np.eye(2, dtype=np.float32), 2 * np.eye(2, dtype=np.float32), np.eye(2, dtype=np.float32) / 2).ok
+    False
+    """
+    m, n = np.shape(a)
+    k = m if np.shape(q)[-1:] == (m,) else min(m, n)
+    flaw = flaw_of("Q", q, (m, k), np.float32) or flaw_of("R", r, (k, n), np.float32)
+    if not flaw and np.tril(r, -1).any():
+        flaw = "R has entries below the diagonal"
+    if flaw:
+        return failed("qr", RESIDUAL_LIMIT, flaw)
+    residual = quotients(
+        np.array([norm(product(q, r) - wide(a))]), np.array([m * (norm(wide(a)) * ROUNDOFF + 2.0**-149)])
+    )
+    slant = norm(product(q.T, q) - np.eye(k)) / (m * ROUNDOFF)
+    detail = f"norm(A - Q R) is {largest(residual):.3g} of its unit, norm(Q^T Q - I) is {slant:.3g}"
+    return Verdict("qr", max(largest(residual), slant), RESIDUAL_LIMIT, detail=detail)
+
+
 # All ---------------------------------------------------------------------------------------------------------------
 
 # Windows -----------------------------------------------------------------------------------------------------------
@@ -530,6 +568,12 @@ JUDGES: dict[str, Judge] = {
         deviation=_cho_solve_deviation,
         error="|x - (L L^T)^-1 b|",
         result="x",
+    ),
+    "qr": Judge(
+        verdict=lambda inputs, outputs: judge_qr(inputs[0], *outputs),
+        deviation=lambda inputs, outputs: _mean(product(*outputs) - wide(inputs[0])),
+        error="|Q R - A|",
+        result="Q R",
     ),
     "solve_pos": Judge(
         verdict=lambda inputs, x: judge_solve(inputs[0], x, inputs[1]),
