@@ -41,6 +41,7 @@ FEW = {
     "solve_triangular": ("rank2",),
     "triangular_inverse": ("gets",),
     "spmv": ("circular",),
+    "syrk": ("single_component", "symmetric"),
 }
 
 
