@@ -72,7 +72,14 @@ DRAWING = {
     for path in sorted((PACKAGE / "operations").rglob("[!_]*.py"))
     if draws(path) and path.parent != WRAPPED
 }
-TESTED_WITH = {"panels": "plu", "columns": "plu", "stack_small": "stack", "cholesky_blocks": "cholesky"}
+TESTED_WITH = {
+    "panels": "plu",
+    "columns": "plu",
+    "stack_small": "stack",
+    "cholesky_blocks": "cholesky",
+    "qr_blocks": "qr",
+    "qr_pairs": "qr",
+}
 KERNELS = sorted(set(DRAWING) - set(TESTED_WITH))
 
 
@@ -199,7 +206,6 @@ PARAMETERS_OF = {
     ("elementwise", "binary"): {"operation": [*elementwise.BINARY], "left": PLACEMENTS, "right": PLACEMENTS},
     ("blocks", "assign"): {"count": [(1, 3)], "placement": PLACEMENTS},
     ("blocks", "gather"): {"source": [(5, 7)]},
-    ("qr", "upper"): {"source": [(70, 67)]},
     ("reduce", "fold"): {"operation": [*reduce.FOLDS], "axis": [None, 0, 1]},
 }
 
