@@ -73,13 +73,9 @@ DRAWING = {
     if draws(path) and path.parent != WRAPPED
 }
 TESTED_WITH = {
-    "panels": "plu",
-    "columns": "plu",
-    "stack_small": "stack",
-    "cholesky_blocks": "cholesky",
-    "qr_blocks": "qr",
-    "qr_pairs": "qr",
-}
+    "panels": "plu", "columns": "plu", "stack_small": "stack", "cholesky_blocks": "cholesky",
+    "blocked_product": "matmul", "qr_blocks": "qr", "qr_pairs": "qr",
+}  # fmt: skip
 KERNELS = sorted(set(DRAWING) - set(TESTED_WITH))
 
 

@@ -154,6 +154,40 @@ PRODUCT = Peer(
 )  # fmt: skip
 
 
+def _ssyrk(trans: int) -> Callable[[], Callable[..., Any]]:
+    """Half of A A^T: with `trans` A lies in C order, and BLAS is given its transpose, which needs no conversion."""
+
+    def bind() -> Callable[..., Any]:
+        from scipy.linalg.blas import ssyrk
+
+        return lambda a, c: ssyrk(1.0, a.T if trans else a, c=c, trans=trans, overwrite_c=1)
+
+    return bind
+
+
+def _half(order: Callable[..., Arrays]) -> Callable[..., Arrays]:
+    """Give A, and an array for A A^T in Fortran order, as BLAS takes it."""
+
+    def operands(a: Array) -> Arrays:
+        return (*order(a), np.zeros((len(a), len(a)), dtype=np.float32, order="F"))
+
+    return operands
+
+
+SYMMETRIC_PRODUCT = Peer(
+    "BLAS syrk",
+    Way("a @ a.T", "numpy", _as_given, lambda: lambda a: a @ a.T),
+    (
+        Way("a @ a.T, Fortran order", "numpy", _fortran, lambda: lambda a: a @ a.T),
+        Way("blas.ssyrk(1, a, c=c, overwrite_c=1), Fortran order, half of it", "scipy", _half(_fortran), _ssyrk(0)),
+        Way(
+            "blas.ssyrk(1, a.T, c=c, trans=1, overwrite_c=1), C order, half of it",
+            "scipy", _half(_as_given), _ssyrk(1),
+        ),
+    ),
+)  # fmt: skip
+
+
 def _lu_factor(**options: Any) -> Callable[[], Callable[..., Any]]:
     def bind() -> Callable[..., Any]:
         from scipy.linalg import lu_factor
@@ -284,6 +318,38 @@ DETERMINANT = Peer(
         Way("lapack.sgetrf in place and its diagonal, Fortran order", "scipy", _fortran, _logarithm),
     ),
 )
+
+
+def _scipy_qr() -> Callable[..., Any]:
+    from scipy.linalg import qr
+
+    return lambda a: qr(a, overwrite_a=True, mode="economic", check_finite=False)
+
+
+def _sorgqr() -> Callable[..., Any]:
+    from scipy.linalg.lapack import sgeqrf, sgeqrf_lwork, sorgqr
+
+    def factors(a: Array) -> Any:
+        k = min(a.shape)
+        packed, tau, _, _ = sgeqrf(a, lwork=int(sgeqrf_lwork(*a.shape)[0]), overwrite_a=1)
+        r = np.triu(packed[:k])
+        return sorgqr(packed[:, :k], tau, lwork=64 * k, overwrite_a=1)[0], r
+
+    return factors
+
+
+ORTHOGONAL = Peer(
+    "LAPACK geqrf and orgqr",
+    Way("numpy.linalg.qr(a)", "numpy", _as_given, lambda: np.linalg.qr),
+    (
+        Way("numpy.linalg.qr(a), Fortran order", "numpy", _fortran, lambda: np.linalg.qr),
+        Way(
+            'scipy.linalg.qr(a, mode="economic", overwrite_a=True, check_finite=False), Fortran order',
+            "scipy", _fortran, _scipy_qr,
+        ),
+        Way("lapack.sgeqrf and sorgqr, in place, Fortran order", "scipy", _fortran, _sorgqr),
+    ),
+)  # fmt: skip
 
 
 def _turned(a: Array, b: Array) -> Arrays:
@@ -561,6 +627,7 @@ def _same(*arrays: Array) -> Arrays:
 
 BEST: dict[str, tuple[Peer, Callable[..., Arrays]]] = {
     "matmul": (PRODUCT, _same),
+    "syrk": (SYMMETRIC_PRODUCT, _same),
     "rref": (FACTORS, _without_last),
     "plu": (FACTORS, _same),
     "lu_factor": (FACTORS, _same),
@@ -576,6 +643,7 @@ BEST: dict[str, tuple[Peer, Callable[..., Arrays]]] = {
     "det": (DET, _same),
     "slogdet": (DETERMINANT, _same),
     "rcond": (CONDITION, _same),
+    "qr": (ORTHOGONAL, _same),
     "window_squares": (WINDOWS, _same),
 }
 """By operation, the peer in its best form, and (operands of the operation) -> the peer's. Any other operation stands

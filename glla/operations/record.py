@@ -87,6 +87,8 @@ class Batch:
         the extremes alone. None where all stand.
     factors : bool
         The matrices are packed factors.
+    norms : bool
+        Of stacks on the device the 1-norms are read back, of A's members and of the matrices.
     on_device : callable or None
         (forms of stacks on the device, limits) -> plan, where it is another one than `glla.operations.residents.plan`.
     """
@@ -97,6 +99,7 @@ class Batch:
     lines: int = 0
     doubtful: Callable[..., NDArray[np.intp]] | None = None
     factors: bool = False
+    norms: bool = False
     on_device: Callable[[Forms, Limits], Plan] | None = None
 
     def length(self, forms: Forms) -> int:
