@@ -72,7 +72,10 @@ DRAWING = {
     for path in sorted((PACKAGE / "operations").rglob("[!_]*.py"))
     if draws(path) and path.parent != WRAPPED
 }
-TESTED_WITH = {"panels": "plu", "columns": "plu", "stack_small": "stack", "cholesky_blocks": "cholesky"}
+TESTED_WITH = {
+    "panels": "plu", "columns": "plu", "stack_small": "stack", "cholesky_blocks": "cholesky",
+    "blocked_product": "matmul",
+}  # fmt: skip
 KERNELS = sorted(set(DRAWING) - set(TESTED_WITH))
 
 

@@ -154,6 +154,40 @@ PRODUCT = Peer(
 )  # fmt: skip
 
 
+def _ssyrk(trans: int) -> Callable[[], Callable[..., Any]]:
+    """Half of A A^T: with `trans` A lies in C order, and BLAS is given its transpose, which needs no conversion."""
+
+    def bind() -> Callable[..., Any]:
+        from scipy.linalg.blas import ssyrk
+
+        return lambda a, c: ssyrk(1.0, a.T if trans else a, c=c, trans=trans, overwrite_c=1)
+
+    return bind
+
+
+def _half(order: Callable[..., Arrays]) -> Callable[..., Arrays]:
+    """Give A, and an array for A A^T in Fortran order, as BLAS takes it."""
+
+    def operands(a: Array) -> Arrays:
+        return (*order(a), np.zeros((len(a), len(a)), dtype=np.float32, order="F"))
+
+    return operands
+
+
+SYMMETRIC_PRODUCT = Peer(
+    "BLAS syrk",
+    Way("a @ a.T", "numpy", _as_given, lambda: lambda a: a @ a.T),
+    (
+        Way("a @ a.T, Fortran order", "numpy", _fortran, lambda: lambda a: a @ a.T),
+        Way("blas.ssyrk(1, a, c=c, overwrite_c=1), Fortran order, half of it", "scipy", _half(_fortran), _ssyrk(0)),
+        Way(
+            "blas.ssyrk(1, a.T, c=c, trans=1, overwrite_c=1), C order, half of it",
+            "scipy", _half(_as_given), _ssyrk(1),
+        ),
+    ),
+)  # fmt: skip
+
+
 def _lu_factor(**options: Any) -> Callable[[], Callable[..., Any]]:
     def bind() -> Callable[..., Any]:
         from scipy.linalg import lu_factor
@@ -561,6 +595,7 @@ def _same(*arrays: Array) -> Arrays:
 
 BEST: dict[str, tuple[Peer, Callable[..., Arrays]]] = {
     "matmul": (PRODUCT, _same),
+    "syrk": (SYMMETRIC_PRODUCT, _same),
     "rref": (FACTORS, _without_last),
     "plu": (FACTORS, _same),
     "lu_factor": (FACTORS, _same),

@@ -363,6 +363,19 @@ def _judge_rcond(inputs: Arrays, estimate: Any) -> Verdict:
     return failed("rcond", bound, detail) if value < 0 else Verdict("rcond", outside, bound, detail=detail)
 
 
+# A matrix and its transpose ------------------------------------------------------------------------------------------
+
+
+def _judge_syrk(inputs: Arrays, c: Array) -> Verdict:
+    """Judge A A^T as a product, which is symmetric bit by bit."""
+    (a,) = inputs
+    verdict = judge_product(c, a, np.transpose(a))
+    if verdict.ok and not np.array_equal(c, np.transpose(c), equal_nan=True):
+        i, j = np.argwhere(c != np.transpose(c))[0]
+        return failed("syrk", verdict.bound, f"C[{i}, {j}] is {c[i, j]!r}, C[{j}, {i}] is {c[j, i]!r}")
+    return verdict
+
+
 # Cholesky ----------------------------------------------------------------------------------------------------------
 
 
@@ -509,6 +522,13 @@ JUDGES: dict[str, Judge] = {
         error="|C - A B|",
         result="C",
         ratios=lambda inputs, c: product_ratios(c, *inputs),
+    ),
+    "syrk": Judge(
+        verdict=_judge_syrk,
+        deviation=lambda inputs, c: _mean(wide(c) - product(inputs[0], np.transpose(inputs[0]))),
+        error="|C - A A^T|",
+        result="C",
+        ratios=lambda inputs, c: product_ratios(c, inputs[0], np.transpose(inputs[0])),
     ),
     "rref": Judge(
         verdict=lambda inputs, outputs: judge_rref(inputs[0], *outputs),
