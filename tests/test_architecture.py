@@ -79,7 +79,7 @@ DRAWING = {
 }
 TESTED_WITH = {
     "panels": "plu", "columns": "plu", "stack_small": "stack", "cholesky_blocks": "cholesky",
-    "blocked_product": "matmul",
+    "blocked_product": "matmul", "qr_blocks": "qr", "qr_pairs": "qr",
 }  # fmt: skip
 KERNELS = sorted(set(DRAWING) - set(TESTED_WITH))
 
@@ -207,7 +207,6 @@ PARAMETERS_OF = {
     ("elementwise", "binary"): {"operation": [*elementwise.BINARY], "left": PLACEMENTS, "right": PLACEMENTS},
     ("blocks", "assign"): {"count": [(1, 3)], "placement": PLACEMENTS},
     ("blocks", "gather"): {"source": [(5, 7)]},
-    ("qr", "upper"): {"source": [(70, 67)]},
     ("reduce", "fold"): {"operation": [*reduce.FOLDS], "axis": [None, 0, 1]},
 }
 

@@ -320,6 +320,38 @@ DETERMINANT = Peer(
 )
 
 
+def _scipy_qr() -> Callable[..., Any]:
+    from scipy.linalg import qr
+
+    return lambda a: qr(a, overwrite_a=True, mode="economic", check_finite=False)
+
+
+def _sorgqr() -> Callable[..., Any]:
+    from scipy.linalg.lapack import sgeqrf, sgeqrf_lwork, sorgqr
+
+    def factors(a: Array) -> Any:
+        k = min(a.shape)
+        packed, tau, _, _ = sgeqrf(a, lwork=int(sgeqrf_lwork(*a.shape)[0]), overwrite_a=1)
+        r = np.triu(packed[:k])
+        return sorgqr(packed[:, :k], tau, lwork=64 * k, overwrite_a=1)[0], r
+
+    return factors
+
+
+ORTHOGONAL = Peer(
+    "LAPACK geqrf and orgqr",
+    Way("numpy.linalg.qr(a)", "numpy", _as_given, lambda: np.linalg.qr),
+    (
+        Way("numpy.linalg.qr(a), Fortran order", "numpy", _fortran, lambda: np.linalg.qr),
+        Way(
+            'scipy.linalg.qr(a, mode="economic", overwrite_a=True, check_finite=False), Fortran order',
+            "scipy", _fortran, _scipy_qr,
+        ),
+        Way("lapack.sgeqrf and sorgqr, in place, Fortran order", "scipy", _fortran, _sorgqr),
+    ),
+)  # fmt: skip
+
+
 def _turned(a: Array, b: Array) -> Arrays:
     """Give stacks whose matrices are in Fortran order, each by itself."""
 
@@ -657,6 +689,7 @@ BEST: dict[str, tuple[Peer, Callable[..., Arrays]]] = {
     "det": (DET, _same),
     "slogdet": (DETERMINANT, _same),
     "rcond": (CONDITION, _same),
+    "qr": (ORTHOGONAL, _same),
     "window_squares": (WINDOWS, _same),
     "spmv": (SPARSE, _same),
 }
