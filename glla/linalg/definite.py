@@ -34,11 +34,11 @@ One = Callable[[Any, Any, Index], Any]
 TRIANGLES = ("lower triangular", "upper triangular")
 """Triangles by SciPy's names; the other half of such a matrix is never read."""
 
-ASSUMED = ("gen", "sym", "her", "pos", *TRIANGLES)
-"""What `solve` may be asked to assume of A, by SciPy's names; the first three take PLU factors."""
+STRUCTURES = ("diagonal", "tridiagonal", "banded")
+"""Structures of which only the diagonals inside the band are read."""
 
-LATER = ("banded", "tridiagonal", "diagonal")
-"""What SciPy's may, too."""
+ASSUMED = ("gen", "sym", "her", "pos", *TRIANGLES, *STRUCTURES)
+"""What `solve` may be asked to assume of A, by SciPy's names; the first three take PLU factors."""
 
 
 def assumed(function: str, assume_a: Any, of: tuple[str, ...] = ASSUMED) -> None:
@@ -46,7 +46,7 @@ def assumed(function: str, assume_a: Any, of: tuple[str, ...] = ASSUMED) -> None
     if isinstance(assume_a, str) and assume_a in of:
         return
     known = ", ".join(of)
-    if isinstance(assume_a, str) and assume_a in (*LATER, *ASSUMED):
+    if isinstance(assume_a, str) and assume_a in ASSUMED:
         raise OptionError(
             f"{function}: assume_a must be one of {known} so far, got {assume_a!r}, which comes later; 'gen' solves "
             "such systems as well"
