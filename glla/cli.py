@@ -122,6 +122,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_device_options(ceilings)
     ceilings.set_defaults(command=_ceilings)
     _add_trace_commands(commands)
+    _add_cluster(commands)
 
     variants = commands.add_parser("variants", help="every variant of every operation, and what it costs")
     variants.add_argument(
@@ -220,6 +221,12 @@ def _add_compare(commands: Any) -> None:
     what.add_argument("--forget", action="store_true", help="remove it")
     _add_device_options(tune)
     tune.set_defaults(command=_tune)
+
+
+def _add_cluster(commands: Any) -> None:
+    from glla.lab import cluster
+
+    cluster.add(commands)
 
 
 def _add_device_options(parser: argparse.ArgumentParser) -> None:
@@ -444,14 +451,25 @@ def _add_trace_commands(commands: Any) -> None:
     _add_device_options(trace)
     trace.set_defaults(command=_trace)
 
+    export = commands.add_parser("export", help="the render passes of an operation for a browser; needs no GPU")
+    _add_operation_options(export, 8)
+    export.add_argument("--out", type=Path, required=True, metavar="FILE", help="FILE.json")
+    export.add_argument("--seed", type=_natural, default=2007, help="seed of the random matrices (2007)")
+    export.add_argument(
+        "--data", type=Path, action="append", default=[], metavar="FILE",
+        help="the matrix A, as .npy or as rows of numbers; given again: B",
+    )  # fmt: skip
+    export.add_argument("--shader", type=Path, metavar="FILE", help="your fragment shader in the place of glla's")
+    export.set_defaults(command=_export)
+
     explain = commands.add_parser("explain", help="the render passes of an operation in words; needs no GPU")
     _add_operation_options(explain)
     explain.set_defaults(command=_explain)
 
 
-def _add_operation_options(parser: argparse.ArgumentParser) -> None:
+def _add_operation_options(parser: argparse.ArgumentParser, size: int = 16) -> None:
     parser.add_argument("operation", metavar="OP", help=_operations())
-    parser.add_argument("--size", type=_positive, default=16, metavar="N", help="order of the matrices (16)")
+    parser.add_argument("--size", type=_positive, default=size, metavar="N", help=f"order of the matrices ({size})")
     parser.add_argument("--variant", metavar="V", help="the plan of this variant (what a call would run)")
 
 
@@ -461,6 +479,24 @@ def _trace(options: argparse.Namespace) -> int:
     trace.check(options.operation, options.out)
     with _open(options) as device:
         trace.run(device, options.operation, options.size, options.out, options.variant, options.seed)
+    return 0
+
+
+def _export(options: argparse.Namespace) -> int:
+    from glla.lab.web import export
+
+    data = [export.read(file) for file in options.data]
+    made = export.export(
+        options.operation,
+        options.out,
+        size=options.size,
+        variant=options.variant,
+        data=data,
+        shader=options.shader,
+        seed=options.seed,
+    )
+    first = made["plans"][0]
+    print(f"{options.out}: {len(first['steps'])} passes of {first['name']}, order {made['size']}")
     return 0
 
 

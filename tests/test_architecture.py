@@ -29,14 +29,16 @@ SHADERS = ROOT / "shaders"
 # stands below; `tracing` adds to the recorder the saving, which the lab does.
 ORDER = [
     "_version", "errors", "registry", "passes", "operations", "gl", "array", "linalg", "interop", "queue", "hybrid",
-    "testing", "lab", "tracing", "glla", "array_api", "generate", "cli", "__main__",
+    "applications", "cluster", "dask", "testing", "lab", "tracing", "glla", "array_api", "generate", "cli", "__main__",
 ]  # fmt: skip
 
 # testing.py judges the library, so it must not be built from what it judges.
 TESTING_MAY_IMPORT = {"errors", "numpy"}
 
 GL_PACKAGES = {"moderngl", "glfw", "glcontext"}
-LAB_PACKAGES = {"scipy", "matplotlib", "rich", "pywt", "jinja2", "pygments", "pandas", "threadpoolctl"}
+LAB_PACKAGES = {
+    "scipy", "matplotlib", "rich", "pywt", "jinja2", "pygments", "pandas", "threadpoolctl", "mpi4py", "dask",
+}  # fmt: skip
 
 # Paths of the machines that this was written on.
 FORBIDDEN = [f"/{folder}/".encode() for folder in ("work", "root")]
@@ -70,7 +72,10 @@ DRAWING = {
     for path in sorted((PACKAGE / "operations").rglob("[!_]*.py"))
     if draws(path) and path.parent != WRAPPED
 }
-TESTED_WITH = {"panels": "plu", "columns": "plu", "stack_small": "stack", "cholesky_blocks": "cholesky"}
+TESTED_WITH = {
+    "panels": "plu", "columns": "plu", "stack_small": "stack", "cholesky_blocks": "cholesky",
+    "blocked_product": "matmul",
+}  # fmt: skip
 KERNELS = sorted(set(DRAWING) - set(TESTED_WITH))
 
 
@@ -116,7 +121,7 @@ LIMITS = [Limits(opengl=COMPUTE), Limits(opengl=COMPUTE, software=True)]
 # Shapes of operands beside those of a record's example.
 SHAPES = {
     "matmul": [((5, 6), (6, 5)), ((70, 131), (131, 34))],
-    **{name: [((5, 4),), ((4, 7),), ((70, 3),), ((67, 400),)] for name in ("rref", "plu", "lu_factor")},
+    **{name: [((5, 4),), ((4, 7),), ((70, 3),), ((67, 400),)] for name in ("rref", "plu", "lu_factor", "qr")},
     **{name: [((5, 5), (5, 300))] for name in ("solve", "lu_solve", "triangular")},
 }
 ORDERS = (1, 5, 70)  # of examples: the last is more than one block, and more than a panel
@@ -197,6 +202,7 @@ PARAMETERS_OF = {
     ("elementwise", "binary"): {"operation": [*elementwise.BINARY], "left": PLACEMENTS, "right": PLACEMENTS},
     ("blocks", "assign"): {"count": [(1, 3)], "placement": PLACEMENTS},
     ("blocks", "gather"): {"source": [(5, 7)]},
+    ("qr", "upper"): {"source": [(70, 67)]},
     ("reduce", "fold"): {"operation": [*reduce.FOLDS], "axis": [None, 0, 1]},
 }
 

@@ -17,6 +17,7 @@ from glla.gl.observe import watching
 from glla.gl.pool import Pool, Texture, handle, lendable
 from glla.gl.prepare import Computation, Draw, Ready, prepare
 from glla.gl.programs import Programs
+from glla.gl.throttle import HEAVY, Throttle, work
 from glla.gl.transfers import Transfers
 from glla.passes import HostArray, Limits, Loop, Plan, Transfer, texture
 
@@ -55,12 +56,12 @@ class Bound:
 
 
 class Prepared:
-    """A plan made ready, and its calls by set of textures."""
+    """A plan made ready, its work (see `glla.gl.throttle`), and its calls by set of textures."""
 
-    __slots__ = ("bound", "ready")
+    __slots__ = ("bound", "ready", "work")
 
-    def __init__(self, ready: Ready) -> None:
-        self.ready = ready
+    def __init__(self, ready: Ready, work: float) -> None:
+        self.ready, self.work = ready, work
         self.bound: dict[Numbers, Bound] = {}
 
     @property
@@ -117,6 +118,7 @@ class Runner:
         self._programs, self._transfers, self._limits, self._debug = programs, transfers, limits, debug
         self.max_call_bytes = max_call_bytes
         self._prepared: weakref.WeakKeyDictionary[Plan, Prepared] = weakref.WeakKeyDictionary()
+        self._throttle = Throttle(calls, self.check_interrupted)
         self._most_bytes = 0  # of all of them, if no plan were gone
         self._stages: weakref.WeakKeyDictionary[Plan, tuple[composed.Stage, ...]] = weakref.WeakKeyDictionary()
         self.plans = 0
@@ -137,7 +139,7 @@ class Runner:
                 return self._run_loop(device, plan, operands)
             if plan.composed:
                 return self._run_composed(device, plan, operands)
-            prepared = self._prepared[plan] = Prepared(prepare(plan, self._programs, self._limits))
+            prepared = self._prepared[plan] = Prepared(prepare(plan, self._programs, self._limits), work(plan.cost))
         textures = self._textures(plan, operands)
         try:
             observer = watching.observer
@@ -147,9 +149,11 @@ class Runner:
                         self.check_interrupted(plan)
                     call()
             else:
-                steps = [partial(self._call_all, plan, calls) for calls in self._bind(plan, prepared.ready, textures)]
+                steps = [partial(self._call_all, plan, calls) for calls in self._bind(plan, prepared, textures)]
                 observer.watch(device, plan, textures, steps)
             self._calls.check(plan.operation)
+            if prepared.work < HEAVY:
+                self._throttle.add(prepared.work, plan)
         except BaseException:
             for slot in textures.keys() - operands.keys():
                 textures[slot].release()
@@ -230,7 +234,7 @@ class Runner:
         numbers = tuple([textures[slot].number for slot in plan.slots])
         bound = prepared.bound.get(numbers)
         if bound is None:
-            bound = Bound([call for step in self._bind(plan, prepared.ready, textures) for call in step])
+            bound = Bound([call for step in self._bind(plan, prepared, textures) for call in step])
             self._keep(prepared, numbers, bound)
         bound.used = self.plans
         return bound.calls
@@ -269,9 +273,11 @@ class Runner:
                 del self._prepared[plan]
             self._most_bytes -= before - (prepared.nbytes if prepared.bound else 0)
 
-    def _bind(self, plan: Plan, ready: Ready, textures: Mapping[str, Texture]) -> list[list[Call]]:
+    def _bind(self, plan: Plan, prepared: Prepared, textures: Mapping[str, Texture]) -> list[list[Call]]:
         """Turn each step into GL calls. What stays as it was from pass to pass is not set again."""
         state = _State()
+        ready, queued = prepared.ready, 0.0
+        share = prepared.work / max(1, len(ready)) if prepared.work >= HEAVY else 0.0
         large = False  # whether the draw before was
         steps: list[list[Call]] = []
         for number, step in enumerate(ready):
@@ -283,6 +289,7 @@ class Runner:
                 source = texture(plan.slots[step.source])
                 buffer = textures[step.target].gl.glo
                 calls.append(partial(self._transfers.copy, textures[step.source].gl, source, buffer))
+                queued += share
                 continue
             for unit, slot in step.samplers:
                 calls += state.change(("unit", unit), slot, partial(textures[slot].gl.mglo.use, unit))
@@ -295,6 +302,12 @@ class Runner:
                 calls += self._draw(step, textures, state, large or before)
             if self._debug:
                 calls.append(partial(self._calls.check, f"{plan.operation}: pass {number} ({step.step.shader})"))
+            queued += share
+            if queued >= HEAVY:
+                calls.append(partial(self._throttle.add, queued, plan))
+                queued = 0.0
+        if queued:
+            steps[-1].append(partial(self._throttle.add, queued, plan))
         return steps
 
     def _draw(self, draw: Draw, textures: Mapping[str, Texture], state: _State, large: bool) -> list[Call]:

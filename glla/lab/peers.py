@@ -154,6 +154,40 @@ PRODUCT = Peer(
 )  # fmt: skip
 
 
+def _ssyrk(trans: int) -> Callable[[], Callable[..., Any]]:
+    """Half of A A^T: with `trans` A lies in C order, and BLAS is given its transpose, which needs no conversion."""
+
+    def bind() -> Callable[..., Any]:
+        from scipy.linalg.blas import ssyrk
+
+        return lambda a, c: ssyrk(1.0, a.T if trans else a, c=c, trans=trans, overwrite_c=1)
+
+    return bind
+
+
+def _half(order: Callable[..., Arrays]) -> Callable[..., Arrays]:
+    """Give A, and an array for A A^T in Fortran order, as BLAS takes it."""
+
+    def operands(a: Array) -> Arrays:
+        return (*order(a), np.zeros((len(a), len(a)), dtype=np.float32, order="F"))
+
+    return operands
+
+
+SYMMETRIC_PRODUCT = Peer(
+    "BLAS syrk",
+    Way("a @ a.T", "numpy", _as_given, lambda: lambda a: a @ a.T),
+    (
+        Way("a @ a.T, Fortran order", "numpy", _fortran, lambda: lambda a: a @ a.T),
+        Way("blas.ssyrk(1, a, c=c, overwrite_c=1), Fortran order, half of it", "scipy", _half(_fortran), _ssyrk(0)),
+        Way(
+            "blas.ssyrk(1, a.T, c=c, trans=1, overwrite_c=1), C order, half of it",
+            "scipy", _half(_as_given), _ssyrk(1),
+        ),
+    ),
+)  # fmt: skip
+
+
 def _lu_factor(**options: Any) -> Callable[[], Callable[..., Any]]:
     def bind() -> Callable[..., Any]:
         from scipy.linalg import lu_factor
@@ -495,6 +529,25 @@ TRIDIAGONAL = Peer(
 )
 
 
+def _spotri() -> Callable[..., Any]:
+    from scipy.linalg.lapack import spotrf, spotri
+
+    return lambda a: spotri(spotrf(a, lower=1, overwrite_a=1, clean=0)[0], lower=1, overwrite_c=1)[0]
+
+
+def _inv_pos() -> Callable[..., Any]:
+    from scipy.linalg import inv
+
+    return lambda a: inv(a, assume_a="pos")
+
+
+INVERSE_POS = Peer(
+    "LAPACK potri",
+    Way('scipy.linalg.inv(a, assume_a="pos")', "scipy", _as_given, _inv_pos),
+    (Way("lapack.spotrf and spotri, in place, Fortran order, one half", "scipy", _fortran, _spotri),),
+)
+
+
 def _sgecon() -> Callable[..., Any]:
     from scipy.linalg.lapack import sgecon, sgetrf
 
@@ -518,6 +571,40 @@ DET = Peer(
 )
 
 
+def _by_windows() -> Callable[..., Any]:
+    from glla.operations.window_squares import on_host
+
+    return on_host
+
+
+def _by_prefix_sums() -> Callable[..., Any]:
+    """Bind the closed form: sums of rows and of columns as differences of running sums, then w products."""
+
+    def ranges(count: int, w: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        places = np.arange(count)
+        return np.maximum(0, places - w + 1), np.minimum(places, count - w) + 1
+
+    def sums(a: Array, w: int = 5, limit: float = 65535.0) -> Any:
+        (top, bottom), (left, right) = (ranges(side, w) for side in a.shape)
+        down, across = (
+            np.pad(np.cumsum(a, axis=axis, dtype=np.float64), [(int(axis == one), 0) for one in (0, 1)])
+            for axis in (0, 1)
+        )
+        total = np.zeros(a.shape)
+        for k in range(w):
+            total += (across[:, right + k] - across[:, left + k]) * (down[bottom + k] - down[top + k])
+        return np.clip(total, 0, limit).astype(np.float32)
+
+    return sums
+
+
+WINDOWS = Peer(
+    "NumPy, squares of windows",
+    Way("windows @ windows, and 25 shifted sums", "numpy", _as_given, _by_windows),
+    (Way("differences of numpy.cumsum, and 5 products", "numpy", _as_given, _by_prefix_sums),),
+)
+
+
 # -- who stands beside an operation ---------------------------------------------------------------------------------
 
 
@@ -532,12 +619,14 @@ def _same(*arrays: Array) -> Arrays:
 
 BEST: dict[str, tuple[Peer, Callable[..., Arrays]]] = {
     "matmul": (PRODUCT, _same),
+    "syrk": (SYMMETRIC_PRODUCT, _same),
     "rref": (FACTORS, _without_last),
     "plu": (FACTORS, _same),
     "lu_factor": (FACTORS, _same),
     "lu_solve": (SUBSTITUTION, _same),
     "cho_solve": (SUBSTITUTION_POS, _same),
     "solve_pos": (SYSTEM_POS, _same),
+    "inv_pos": (INVERSE_POS, _same),
     "triangular": (TRIANGULAR, _same),
     "tridiagonal": (TRIDIAGONAL, _same),
     "solve_triangular": (UPPER, _same),
@@ -547,6 +636,7 @@ BEST: dict[str, tuple[Peer, Callable[..., Arrays]]] = {
     "det": (DET, _same),
     "slogdet": (DETERMINANT, _same),
     "rcond": (CONDITION, _same),
+    "window_squares": (WINDOWS, _same),
 }
 """By operation, the peer in its best form, and (operands of the operation) -> the peer's. Any other operation stands
 beside its record's counterpart on the CPU, as it is called."""

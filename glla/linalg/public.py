@@ -6,6 +6,7 @@ from glla.linalg.definite import cho_solve
 from glla.linalg.determinants import det, slogdet
 from glla.linalg.echelon import rref
 from glla.linalg.factorise import lu_factor, plu
+from glla.linalg.orthogonal import qr
 from glla.linalg.products import matmul
 from glla.linalg.systems import inv, lu_solve, rcond, solve
 from glla.linalg.triangular import solve_triangular
@@ -20,6 +21,7 @@ __all__ = [
     "lu_solve",
     "matmul",
     "plu",
+    "qr",
     "rcond",
     "rref",
     "slogdet",

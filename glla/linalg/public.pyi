@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from glla.array.array import Matrix
 from glla.array.convert import Array
 from glla.gl import DeviceLike
-from glla.linalg.results import PLU, RREF, RefinedSolution, SlogdetResult
+from glla.linalg.results import PLU, RREF, QRResult, RefinedSolution, SlogdetResult
 from glla.registry import Overriding
 
 Given = TypeVar("Given")
@@ -23,6 +23,7 @@ __all__ = [
     "lu_solve",
     "matmul",
     "plu",
+    "qr",
     "rcond",
     "rref",
     "slogdet",
@@ -119,12 +120,34 @@ def det(a: Overriding[Given], *, device: DeviceLike | None = None, check_finite:
 def det(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True) -> np.float32 | Array: ...
 @overload
 def inv(
-    a: Overriding[Given], *, assume_a: str = "gen", device: DeviceLike | None = None, check_finite: bool = True
+    a: Overriding[Given],
+    *,
+    assume_a: str = "gen",
+    lower: bool = False,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
 ) -> Given: ...
 @overload
-def inv(a: Matrix, *, assume_a: str = "gen", device: DeviceLike | None = None, check_finite: bool = True) -> Matrix: ...
+def inv(
+    a: Matrix,
+    *,
+    assume_a: str = "gen",
+    lower: bool = False,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Matrix: ...
 @overload
-def inv(a: Any, *, assume_a: str = "gen", device: DeviceLike | None = None, check_finite: bool = True) -> Array: ...
+def inv(
+    a: Any,
+    *,
+    assume_a: str = "gen",
+    lower: bool = False,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Array: ...
 @overload
 def lu_factor(
     a: Overriding[Given],
@@ -278,6 +301,33 @@ def plu(
     device: DeviceLike | None = None,
     check_finite: bool = True,
 ) -> PLU[Array]: ...
+@overload
+def qr(
+    a: Overriding[Given],
+    mode: str = "reduced",
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Given: ...
+@overload
+def qr(
+    a: Matrix,
+    mode: str = "reduced",
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> QRResult[Matrix] | Matrix | tuple[Matrix, Matrix]: ...
+@overload
+def qr(
+    a: Any,
+    mode: str = "reduced",
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> QRResult[Array] | Array | tuple[Array, Array]: ...
 @overload
 def rcond(a: Overriding[Given], *, device: DeviceLike | None = None, check_finite: bool = True) -> Given: ...
 @overload

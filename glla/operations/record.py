@@ -89,6 +89,8 @@ class Batch:
         the extremes alone. None where all stand.
     factors : bool
         The matrices are packed factors.
+    norms : bool
+        Of stacks on the device the 1-norms are read back, of A's members and of the matrices.
     on_device : callable or None
         (forms of stacks on the device, limits) -> plan, where it is another one than `glla.operations.residents.plan`.
     """
@@ -100,6 +102,7 @@ class Batch:
     order: Callable[[Forms], int] = lambda forms: min(forms[0].matrix)
     doubtful: Callable[..., NDArray[np.intp]] | None = None
     factors: bool = False
+    norms: bool = False
     on_device: Callable[[Forms, Limits], Plan] | None = None
 
     def length(self, forms: Forms) -> int:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from glla import linalg
 from glla.array.convert import Array
 from glla.gl import DeviceLike
-from glla.linalg.results import PLU, RREF, RefinedSolution, SlogdetResult
+from glla.linalg.results import PLU, RREF, QRResult, RefinedSolution, SlogdetResult
 from glla.queue.pending import Pending
 
 
@@ -74,13 +74,22 @@ class Methods:
         return self._queue(linalg.det, a, device=device, check_finite=check_finite)
 
     def inv(
-        self, a: Any, *, assume_a: str = "gen", device: DeviceLike | None = None, check_finite: bool = True
+        self,
+        a: Any,
+        *,
+        assume_a: str = "gen",
+        lower: bool = False,
+        variant: str | None = None,
+        device: DeviceLike | None = None,
+        check_finite: bool = True,
     ) -> Pending[Array]:
         """Inverse with the semantics of `numpy.linalg.inv`.
 
         Queued; see `glla.inv`.
         """
-        return self._queue(linalg.inv, a, assume_a=assume_a, device=device, check_finite=check_finite)
+        return self._queue(
+            linalg.inv, a, assume_a=assume_a, lower=lower, variant=variant, device=device, check_finite=check_finite
+        )
 
     def lu_factor(
         self,
@@ -138,6 +147,21 @@ class Methods:
         Queued; see `glla.plu`.
         """
         return self._queue(linalg.plu, a, pivoting=pivoting, variant=variant, device=device, check_finite=check_finite)
+
+    def qr(
+        self,
+        a: Any,
+        mode: str = "reduced",
+        *,
+        variant: str | None = None,
+        device: DeviceLike | None = None,
+        check_finite: bool = True,
+    ) -> Pending[QRResult[Array] | Array | tuple[Array, Array]]:
+        """QR factorisation A = Q R with the semantics of `numpy.linalg.qr`.
+
+        Queued; see `glla.qr`.
+        """
+        return self._queue(linalg.qr, a, mode=mode, variant=variant, device=device, check_finite=check_finite)
 
     def rcond(
         self, a: Any, *, device: DeviceLike | None = None, check_finite: bool = True

@@ -385,6 +385,19 @@ def _judge_rcond(inputs: Arrays, estimate: Any) -> Verdict:
     return failed("rcond", bound, detail) if value < 0 else Verdict("rcond", outside, bound, detail=detail)
 
 
+# A matrix and its transpose ------------------------------------------------------------------------------------------
+
+
+def _judge_syrk(inputs: Arrays, c: Array) -> Verdict:
+    """Judge A A^T as a product, which is symmetric bit by bit."""
+    (a,) = inputs
+    verdict = judge_product(c, a, np.transpose(a))
+    if verdict.ok and not np.array_equal(c, np.transpose(c), equal_nan=True):
+        i, j = np.argwhere(c != np.transpose(c))[0]
+        return failed("syrk", verdict.bound, f"C[{i}, {j}] is {c[i, j]!r}, C[{j}, {i}] is {c[j, i]!r}")
+    return verdict
+
+
 # Cholesky ----------------------------------------------------------------------------------------------------------
 
 
@@ -440,15 +453,104 @@ def _symmetric(a: Array) -> Float64:
     return lower + np.tril(lower, -1).T
 
 
+# Orthogonal factors ------------------------------------------------------------------------------------------------
+
+
+def judge_qr(a: Array, q: Array, r: Array) -> Verdict:
+    """Judge A = Q R, Q with orthonormal columns, R upper trapezoidal.
+
+    The error is the larger of norm(A - Q R) / (m (norm(A) u + 2^-149)) and norm(Q^T Q - I) / (m u): R's entries are
+    whole multiples of 2^-149, the smallest denormal.
+
+    Parameters
+    ----------
+    a : ndarray, (m, n)
+        The matrix that was factored.
+    q, r : ndarray, (m, k) and (k, n)
+        The factors, k = min(m, n), or m.
+
+    Examples
+    --------
+    >>> judge_qr(np.eye(2, dtype=np.float32), -np.eye(2, dtype=np.float32), -np.eye(2, dtype=np.float32)).error
+    0.0
+    >>> judge_qr(np.eye(2, dtype=np.float32), 2 * np.eye(2, dtype=np.float32), np.eye(2, dtype=np.float32) / 2).ok
+    False
+    """
+    m, n = np.shape(a)
+    k = m if np.shape(q)[-1:] == (m,) else min(m, n)
+    flaw = flaw_of("Q", q, (m, k), np.float32) or flaw_of("R", r, (k, n), np.float32)
+    if not flaw and np.tril(r, -1).any():
+        flaw = "R has entries below the diagonal"
+    if flaw:
+        return failed("qr", RESIDUAL_LIMIT, flaw)
+    residual = quotients(
+        np.array([norm(product(q, r) - wide(a))]), np.array([m * (norm(wide(a)) * ROUNDOFF + 2.0**-149)])
+    )
+    slant = norm(product(q.T, q) - np.eye(k)) / (m * ROUNDOFF)
+    detail = f"norm(A - Q R) is {largest(residual):.3g} of its unit, norm(Q^T Q - I) is {slant:.3g}"
+    return Verdict("qr", max(largest(residual), slant), RESIDUAL_LIMIT, detail=detail)
+
+
 # All ---------------------------------------------------------------------------------------------------------------
 
+# Windows -----------------------------------------------------------------------------------------------------------
+
+
+def window_sums(a: Array, w: int = 5) -> Float64:
+    """Sum the matrix squares of all w x w windows where they lie, in float64, straight from the definition.
+
+    >>> window_sums(np.ones((3, 3)), 2).tolist()
+    [[2.0, 4.0, 2.0], [4.0, 8.0, 4.0], [2.0, 4.0, 2.0]]
+    """
+    image = wide(a)
+    result = np.zeros(image.shape)
+    for top in range(image.shape[0] - w + 1):
+        for left in range(image.shape[1] - w + 1):
+            window = image[top : top + w, left : left + w]
+            result[top : top + w, left : left + w] += window @ window
+    return result
+
+
+def _limited_sums(inputs: Arrays) -> Float64:
+    return np.clip(window_sums(inputs[0]), 0, 65535)
+
+
+def _window_ratios(inputs: Arrays, c: Array) -> Float64:
+    """Error over bound: (w^2 + 2 w) u times the sum of magnitudes."""
+    bound = 35 * ROUNDOFF * window_sums(np.abs(inputs[0]))
+    return quotients(np.abs(wide(c) - _limited_sums(inputs)), bound)
+
+
+def _judge_windows(inputs: Arrays, c: Array) -> Verdict:
+    flaw = flaw_of("C", c, inputs[0].shape, np.float32)
+    return (
+        failed("window_squares", 1.0, flaw)
+        if flaw
+        else Verdict("window_squares", largest(_window_ratios(inputs, c)), 1.0)
+    )
+
+
 JUDGES: dict[str, Judge] = {
+    "window_squares": Judge(
+        verdict=_judge_windows,
+        deviation=lambda inputs, c: _mean(wide(c) - _limited_sums(inputs)),
+        error="|C - sum of W W|",
+        result="C",
+        ratios=_window_ratios,
+    ),
     "matmul": Judge(
         verdict=lambda inputs, c: judge_product(c, *inputs),
         deviation=lambda inputs, c: _mean(wide(c) - product(*inputs)),
         error="|C - A B|",
         result="C",
         ratios=lambda inputs, c: product_ratios(c, *inputs),
+    ),
+    "syrk": Judge(
+        verdict=_judge_syrk,
+        deviation=lambda inputs, c: _mean(wide(c) - product(inputs[0], np.transpose(inputs[0]))),
+        error="|C - A A^T|",
+        result="C",
+        ratios=lambda inputs, c: product_ratios(c, inputs[0], np.transpose(inputs[0])),
     ),
     "rref": Judge(
         verdict=lambda inputs, outputs: judge_rref(inputs[0], *outputs),
@@ -496,11 +598,23 @@ JUDGES: dict[str, Judge] = {
         result="A X",
         ratios=lambda inputs, x: quotients(*_banded_residual(*inputs, x)) / (RESIDUAL_LIMIT * ROUNDOFF),
     ),
+    "qr": Judge(
+        verdict=lambda inputs, outputs: judge_qr(inputs[0], *outputs),
+        deviation=lambda inputs, outputs: _mean(product(*outputs) - wide(inputs[0])),
+        error="|Q R - A|",
+        result="Q R",
+    ),
     "solve_pos": Judge(
         verdict=lambda inputs, x: judge_solve(inputs[0], x, inputs[1]),
         deviation=lambda inputs, x: _mean(wide(x) - _solution(*inputs)),
         error="|x - A^-1 b|",
         result="x",
+    ),
+    "inv_pos": Judge(
+        verdict=lambda inputs, x: judge_inverse(_symmetric(inputs[0]), x),
+        deviation=lambda inputs, x: _mean(product(_symmetric(inputs[0]), x) - np.eye(len(x))),
+        error="|A X - I|",
+        result="X",
     ),
     "triangular": Judge(
         verdict=lambda inputs, x: judge_solve(inputs[0], x, inputs[1]),

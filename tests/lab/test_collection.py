@@ -42,7 +42,7 @@ def test_figures_are_those_of_the_plans(device, small):
     for entry in small:
         plan = planned_for(entry.operation, entry.variant, 10, device.limits)
         variant = OPERATIONS[entry.operation].variants[entry.variant]
-        assert (entry.passes, entry.flops) == (len(plan.steps), plan.flops)
+        assert (entry.passes, entry.flops) == (len(plan.flat.steps), plan.flops)
         assert (entry.summary, entry.source, entry.needs) == (variant.summary, variant.source, variant.needs)
         assert entry.parameters == variant.parameters
         assert (entry.fetches is None) == bool(variant.lacks(device.limits))

@@ -1,0 +1,8 @@
+"""Applications: what a user does with the operations, whole tasks from the sources that glla grew from.
+
+Nothing here needs more than the core. `glla.lab` draws what they do: ``glla demo windows``.
+"""
+
+from glla.applications.windows import window_squares
+
+__all__ = ["window_squares"]

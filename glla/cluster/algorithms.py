@@ -1,0 +1,434 @@
+"""The global algorithms, rank by rank: which steps a process does, with which messages. No values, no MPI.
+
+PLU of an m x n matrix, right-looking, in block columns of nb (ScaLAPACK's pdgetrf; tournament pivoting as in CALU:
+Grigori, Demmel, Xiang 2011). K is the number of the block column, b its width; process (pk, qk) owns the block of the
+diagonal::
+
+    panel      process column qk: find b pivot rows among all rows left, give the first row that is to be exchanged
+               to everyone in the column, then L = A U^-1 of the own rows
+    spread     L, and which rows are exchanged, goes along the process rows
+    exchange   process columns: the pivot rows go to process row pk, which finds U = L^-1 A; U and the rows that stood
+               in their place go down the column
+    update     A := A - L U on the engine, the columns of panel K + 1 first; with look-ahead 1 the host finds the
+               pivots of panel K + 1 while the engine does the other columns
+
+Sizes of messages depend on shapes alone, never on where the pivots are: so what is printed is what runs, to the byte.
+Every broadcast is a binomial tree of messages that are written out here, not MPI_Ibcast: they can be counted, checked,
+simulated, and waited for with a limit of time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from glla.cluster.layout import Layout, grid_shape
+from glla.cluster.steps import Await, Receive, Schedule, Send, Step, Work
+from glla.errors import OptionError, ShapeError
+
+VARIANTS = {
+    "tournament": "each process offers b rows, matches in a tree decide (CALU); stable, few messages",
+    "partial": "every panel is gathered by one process, which pivots partially: LAPACK's pivots",
+    "local": "rows of the pivot's process alone (Brodtkorb, Saetra and Fladby 2007): unstable, may break down",
+}
+"""How pivots are found."""
+
+FLOAT, DOUBLE, INDEX = 4, 8, 8
+"""Bytes of a float32, a float64 and an index."""
+
+
+@dataclass(frozen=True)
+class Branch:
+    """The place of a process in a binomial tree: whom it hears from, and whom it tells."""
+
+    parent: int | None
+    children: tuple[int, ...]
+
+
+def branch(members: Sequence[int], root: int, me: int) -> Branch:
+    """Place of a rank in the tree of a broadcast, or, turned round, of a reduction.
+
+    Examples
+    --------
+    >>> branch(range(8), 0, 0), branch(range(8), 0, 4)
+    (Branch(parent=None, children=(4, 2, 1)), Branch(parent=0, children=(6, 5)))
+    """
+    size, first = len(members), members.index(root)
+    place = (members.index(me) - first) % size
+    low = place & -place if place else 1 << (size - 1).bit_length()
+    steps = [1 << bit for bit in range(low.bit_length() - 2, -1, -1)]
+    children = tuple(members[(place + step + first) % size] for step in steps if place + step < size)
+    return Branch(members[(place - low + first) % size] if place else None, children)
+
+
+def broadcast(at: Branch, panel: int, name: str, nbytes: int) -> Iterator[Step]:
+    """Hear from the parent, tell the children."""
+    if nbytes and at.parent is not None:
+        yield Receive(panel, name, at.parent, nbytes)
+    if nbytes:
+        yield from (Send(panel, name, child, nbytes) for child in at.children)
+
+
+def reduction(at: Branch, panel: int, name: str, nbytes: Callable[[int | None], int], merge: Work) -> Iterator[Step]:
+    """Hear from the children, merge, tell the parent. `nbytes` is of a child's message, or of one's own (None)."""
+    for child in reversed(at.children):
+        if nbytes(child):
+            yield Receive(panel, name, child, nbytes(child))
+            yield merge
+    if at.parent is not None and nbytes(None):
+        yield Send(panel, name, at.parent, nbytes(None))
+
+
+@dataclass(frozen=True)
+class Place:
+    """A process of a grid, and what its neighbours are."""
+
+    layout: Layout
+    p: int
+    q: int
+
+    def rank_of(self, p: int, q: int) -> int:
+        """Rank of a process."""
+        return p * self.layout.grid[1] + q
+
+    @property
+    def rank(self) -> int:
+        """Its own rank."""
+        return self.rank_of(self.p, self.q)
+
+    def in_row(self, q: int) -> Branch:
+        """Its place in the tree of its process row, with the root in process column `q`."""
+        members = [self.rank_of(self.p, one) for one in range(self.layout.grid[1])]
+        return branch(members, self.rank_of(self.p, q), self.rank)
+
+    def in_column(self, p: int) -> Branch:
+        """Its place in the tree of its process column, with the root in process row `p`."""
+        members = [self.rank_of(one, self.q) for one in range(self.layout.grid[0])]
+        return branch(members, self.rank_of(p, self.q), self.rank)
+
+    def in_grid(self, root: int) -> Branch:
+        """Its place in the tree of all."""
+        P, Q = self.layout.grid
+        return branch(range(P * Q), root, self.rank)
+
+    def owner(self, panel: int) -> tuple[int, int]:
+        """Process that owns a block of the diagonal."""
+        P, Q = self.layout.grid
+        return panel % P, panel % Q
+
+
+@dataclass(frozen=True)
+class PLU(Place):
+    """Steps of the factorisation for one process.
+
+    Parameters
+    ----------
+    layout : Layout
+        Of the matrix.
+    p, q : int
+        The process.
+    variant : str
+        A key of `VARIANTS`.
+    look_ahead : bool
+        Find the pivots of the next panel while the engine updates.
+    """
+
+    variant: str = "tournament"
+    look_ahead: bool = True
+
+    def steps(self) -> Iterator[Step]:
+        """Give all steps in order."""
+        for panel in range(self.layout.panels):
+            if panel == 0:
+                yield from self.panel(0)
+            yield from self.spread(panel)
+            yield from self.exchange(panel)
+            yield from self.update(panel)
+        yield Work(self.layout.panels, "assemble")
+
+    def sizes(self, panel: int) -> tuple[int, int, int, int]:
+        """Width of a panel; rows below its block that this process owns; columns right, and left, of the panel."""
+        start, stop = self.layout.span(panel)
+        below, right = self.layout.rows_from(stop, self.p), self.layout.columns_from(stop, self.q)
+        return stop - start, below, right, self.layout.columns_below(start, self.q)
+
+    def candidates(self, panel: int, p: int) -> int:
+        """Count the rows that process row `p` offers: b, or as many as it has."""
+        start, stop = self.layout.span(panel)
+        return min(stop - start, self.layout.rows_from(start, p))
+
+    def offered(self, panel: int, rank: int | None = None) -> int:
+        """Count the rows that a rank, and those that it has heard from, offer to its parent: b at most."""
+        p = self.p if rank is None else rank // self.layout.grid[1]
+        start, stop = self.layout.span(panel)
+        there = Place(self.layout, p, self.q)
+        below = sum(self.offered(panel, child) for child in there.in_column(self.owner(panel)[0]).children)
+        return min(stop - start, self.candidates(panel, p) + below)
+
+    def panel(self, panel: int) -> Iterator[Step]:
+        """Find the pivots of a panel, and L."""
+        pk, qk = self.owner(panel)
+        if self.q != qk:
+            return
+        start, _ = self.layout.span(panel)
+        b, below, _, _ = self.sizes(panel)
+        if panel:
+            yield Await(panel - 1, "update panel")
+        at, rows = self.in_column(pk), self.layout.rows_from(start, self.p)
+        if self.variant == "tournament":
+            yield Work(panel, "candidates", flop=rows * b * b)
+            match = Work(panel, "match", flop=2 * b**3)
+            yield from reduction(at, panel, "candidates", lambda child: self._offer(panel, child), match)
+        elif self.variant == "partial":
+            for p in range(self.layout.grid[0]) if self.p == pk else ():
+                if p != pk and (more := self.layout.rows_from(start, p)):
+                    yield Receive(panel, "column", self.rank_of(p, self.q), FLOAT * more * b)
+            if self.p != pk and rows:
+                yield Work(panel, "part")
+                yield Send(panel, "column", self.rank_of(pk, self.q), FLOAT * rows * b)
+        if self.p == pk:
+            whole = self.layout.shape[0] - start if self.variant == "partial" else rows
+            flop = whole * b * b if self.variant != "tournament" else 0
+            yield Work(panel, "pivots", flop=flop + 2 * b**3 // 3)
+        yield from broadcast(at, panel, "pivots", INDEX * b + 2 * FLOAT * b * b)
+        yield Work(panel, "multipliers", flop=below * b * b)
+        yield from (Send(panel, "L", child, self._spread(panel)) for child in self.in_row(qk).children)
+
+    def _offer(self, panel: int, rank: int | None) -> int:
+        start, stop = self.layout.span(panel)
+        return self.offered(panel, rank) * (FLOAT * (stop - start) + INDEX)
+
+    def _spread(self, panel: int) -> int:
+        """Bytes of a panel of L, with the pivots, and with the block of the diagonal for those who find U with it."""
+        b, below, _, _ = self.sizes(panel)
+        return INDEX * b + FLOAT * b * (below + (b if self.p == self.owner(panel)[0] else 0))
+
+    def spread(self, panel: int) -> Iterator[Step]:
+        """Hear of L, and tell the next ones in the row."""
+        at = self.in_row(self.owner(panel)[1])
+        if at.parent is not None:
+            yield from broadcast(at, panel, "L", self._spread(panel))
+
+    def exchange(self, panel: int) -> Iterator[Step]:
+        """Exchange rows in the process column, and find U."""
+        pk = self.owner(panel)[0]
+        b, _, right, left = self.sizes(panel)
+        yield Work(panel, "take rows", bus=FLOAT * b * right * (2 if self.p == pk else 1), engine=True)
+        yield Await(panel, "take rows")
+        at, merge = self.in_column(pk), Work(panel, "merge")
+        rows = FLOAT * b * (left + right)
+        yield from reduction(at, panel, "rows", lambda child: rows, merge)
+        if self.p == pk:
+            yield Work(panel, "solve U", flop=b * b * right)
+        yield from broadcast(at, panel, "U", FLOAT * b * (left + 2 * right))
+        yield Work(panel, "put rows")
+
+    def update(self, panel: int) -> Iterator[Step]:
+        """Queue the product, the columns of the next panel first."""
+        b, below, right, _ = self.sizes(panel)
+        first = 0
+        follows = panel + 1 < self.layout.panels
+        if follows and self.owner(panel + 1)[1] == self.q:
+            start, stop = self.layout.span(panel + 1)
+            first = stop - start
+            bus = FLOAT * (2 * below * first + b * (below + right))
+            yield Work(panel, "update panel", flop=2 * below * b * first, bus=bus, engine=True)
+        bus = 0 if first else FLOAT * b * (below + right)
+        yield Work(panel, "update rest", flop=2 * below * b * (right - first), bus=bus, engine=True)
+        if not self.look_ahead or not follows:
+            yield Await(panel, "update rest")
+        if follows:
+            yield from self.panel(panel + 1)
+
+
+@dataclass(frozen=True)
+class Product(Place):
+    """Steps of a product C = A B for one process: SUMMA (van de Geijn and Watts 1997). `layout` is that of C.
+
+    Parameters
+    ----------
+    inner : int
+        Columns of A, rows of B.
+    """
+
+    inner: int = 0
+
+    def steps(self) -> Iterator[Step]:
+        """Give all steps in order."""
+        nb, (rows, columns) = self.layout.nb, self.layout.local_shape(self.p, self.q)
+        panels = -(-self.inner // nb)
+        for panel in range(panels):
+            b = min(nb, self.inner - panel * nb)
+            for ahead in range(panel + 1 if panel else 0, min(panel + 2, panels)):
+                yield from self.moved(ahead, root=True)
+            yield from self.moved(panel, root=False)
+            if panel > 1:
+                yield Await(panel - 2, "product")
+            yield Work(panel, "product", flop=2 * rows * b * columns, bus=FLOAT * b * (rows + columns), engine=True)
+        yield Work(panels, "assemble", bus=FLOAT * rows * columns, engine=True)
+        yield Await(panels, "assemble")
+
+    def moved(self, panel: int, root: bool) -> Iterator[Step]:
+        """Send the own parts of a panel, which wait for nothing (`root`), or hear of those of others and tell them."""
+        (P, Q), (rows, columns) = self.layout.grid, self.layout.local_shape(self.p, self.q)
+        b = min(self.layout.nb, self.inner - panel * self.layout.nb)
+        for name, at, count in (("A", self.in_row(panel % Q), rows), ("B", self.in_column(panel % P), columns)):
+            if root == (at.parent is None):
+                if root:
+                    yield Work(panel, f"cut {name}")
+                yield from broadcast(at, panel, name, FLOAT * b * count)
+
+
+@dataclass(frozen=True)
+class Substitution(Place):
+    """Steps of a substitution with one triangle of the factors. The right-hand sides are the same on every rank.
+
+    Partial sums of a block of rows are added along its process row, its solution goes to all ranks.
+
+    Parameters
+    ----------
+    columns : int
+        Right-hand sides.
+    lower : bool
+        With L, from the first block on; else with U, from the last one back.
+    """
+
+    columns: int = 1
+    lower: bool = True
+
+    def steps(self) -> Iterator[Step]:
+        """Give all steps in order."""
+        order = range(self.layout.panels)
+        for panel in order if self.lower else reversed(order):
+            pk, qk = self.owner(panel)
+            start, stop = self.layout.span(panel)
+            b = stop - start
+            nbytes = DOUBLE * b * self.columns
+            if self.p == pk:
+                at, add = self.in_row(qk), Work(panel, "add", flop=b * self.columns)
+                yield Work(panel, "sums")
+                yield from reduction(at, panel, "sums", lambda child, size=nbytes: size, add)  # type: ignore[misc]
+            if (self.p, self.q) == (pk, qk):
+                yield Work(panel, "substitute", flop=b * b * self.columns)
+            yield from broadcast(self.in_grid(self.rank_of(pk, qk)), panel, "x", nbytes)
+            below = self.layout.rows_from(stop, self.p) if self.lower else self.layout.rows_below(start, self.p)
+            flop = 2 * below * b * self.columns if self.q == qk else 0
+            yield Work(panel, "subtract", flop=flop)
+
+
+@dataclass(frozen=True)
+class Total(Place):
+    """Steps of an array that is added up over all ranks (or of which the largest is taken): up a tree and down.
+
+    Parameters
+    ----------
+    nbytes : int
+        Of the array.
+    """
+
+    nbytes: int = 0
+
+    def steps(self) -> Iterator[Step]:
+        """Give all steps in order."""
+        at = self.in_grid(0)
+        yield from reduction(at, 0, "part", lambda child: self.nbytes, Work(0, "add"))
+        yield from broadcast(at, 0, "total", self.nbytes)
+
+
+def known_variant(function: str, variant: str) -> str:
+    """Give a variant's name back, or say which there are."""
+    if variant not in VARIANTS:
+        raise OptionError(f"{function}: variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
+    return variant
+
+
+def process(layout: Layout, rank: int) -> tuple[int, int]:
+    """Process of a rank: rows of the grid one after the other."""
+    return divmod(rank, layout.grid[1])
+
+
+OPERATIONS = ("plu", "matmul", "solve")
+"""What `plan` knows."""
+
+
+def plan(
+    operation: str,
+    n: int,
+    nb: int = 64,
+    grid: object = (1, 1),
+    *,
+    variant: str = "tournament",
+    look_ahead: bool = True,
+    columns: int = 1,
+) -> Schedule:
+    """Schedule of an operation on a cluster: what each rank does, with bytes and flop. Needs neither MPI nor a GPU.
+
+    Parameters
+    ----------
+    operation : {"plu", "matmul", "solve"}
+        Of matrices n x n; "solve" is the factorisation and two substitutions.
+    n : int
+        Order.
+    nb : int
+        Rows and columns of a block, even.
+    grid : (int, int), "PxQ", or int
+        The processes; an int is made into a grid as near to a square as can be.
+    variant : {"tournament", "partial", "local"}
+        How pivots are found.
+    look_ahead : bool
+        Whether the pivots of the next panel are found while the engine updates.
+    columns : int
+        Right-hand sides of "solve".
+
+    Returns
+    -------
+    Schedule
+        Printing it gives every step; `glla.cluster.check` proves that it comes to its end, `glla.cluster.simulate`
+        says when.
+
+    Raises
+    ------
+    OptionError, ShapeError
+        No such operation or variant; sizes that no matrix has.
+
+    Examples
+    --------
+    >>> print(plan("matmul", 4, 4, (1, 2)))
+    matmul of 4 x 4 in blocks of 4 on 1 x 2 processes
+    rank 0, process (0, 0): 6 steps, 128 flop, sends 1 messages with 64 bytes, receives 0 with 0
+         0  do      cut A
+         0  send    A             64 B to rank 1
+         0  do      cut B
+         0  queue   product       128 flop, 128 B over the bus
+         1  queue   assemble      64 B over the bus
+         1  await   assemble
+    rank 1, process (0, 1): 5 steps, 0 flop, sends 0 messages with 0 bytes, receives 1 with 64
+         0  do      cut B
+         0  receive A             64 B from rank 0
+         0  queue   product       64 B over the bus
+         1  queue   assemble
+         1  await   assemble
+    """
+    if operation not in OPERATIONS:
+        raise OptionError(f"plan: operation must be one of {', '.join(OPERATIONS)}, got {operation!r}")
+    known_variant("plan", variant)
+    if n < 0 or columns < 0:
+        raise ShapeError(f"plan: n and columns must not be negative, got {n} and {columns}")
+    layout = Layout((n, n), nb, grid_shape("plan", grid))
+    P, Q = layout.grid
+
+    def steps(p: int, q: int) -> Iterator[Step]:
+        if operation == "matmul":
+            return Product(layout, p, q, n).steps()
+        return _factored(layout, p, q, variant, look_ahead, columns if operation == "solve" else None)
+
+    how = "" if operation == "matmul" else f", {variant} pivoting{', look-ahead' if look_ahead else ''}"
+    title = f"{operation} of {n} x {n} in blocks of {nb} on {P} x {Q} processes{how}"
+    return Schedule(title, layout.grid, tuple(tuple(steps(p, q)) for p in range(P) for q in range(Q)))
+
+
+def _factored(layout: Layout, p: int, q: int, variant: str, look_ahead: bool, columns: int | None) -> Iterator[Step]:
+    yield from PLU(layout, p, q, variant, look_ahead).steps()
+    if columns is not None:
+        yield from Substitution(layout, p, q, columns, lower=True).steps()
+        yield from Substitution(layout, p, q, columns, lower=False).steps()

@@ -1,0 +1,166 @@
+"""`glla cluster`: what a cluster would do, predicted and drawn."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from glla import cluster
+from glla.cluster.layout import grid_shape
+from glla.errors import OptionError
+from glla.lab.extra import check_writable, require
+
+MOST_STEPS = 3_000_000
+"""Steps, about, that a simulation may have: 20 for each panel and rank. It takes some ten seconds then."""
+
+UNITS = {
+    "latency": (1e-6, "us for an empty message"),
+    "network": (1e9, "GB/s between two nodes"),
+    "rate": (1e9, "GFLOP/s of A := A - L U on a node"),
+    "panel_rate": (1e9, "GFLOP/s of a panel on a node's host"),
+    "triangle_rate": (1e9, "GFLOP/s of U = L^-1 A on a node's host"),
+    "bus": (1e9, "GB/s between host and GPU"),
+}
+"""Unit of each parameter on the command line."""
+
+
+def add(commands: Any) -> None:
+    """Add `glla cluster` to the commands of the command line."""
+    group = commands.add_parser("cluster", help="several processes: predict their time, print what each one does")
+    kinds = group.add_subparsers(required=True, metavar="command")
+    _add_plan(kinds)
+    _add_predict(kinds)
+
+
+def _add_plan(kinds: Any) -> None:
+    shown = kinds.add_parser("plan", help="every step of every process, with bytes and flop; needs neither MPI nor GPU")
+    shown.add_argument("operation", choices=("plu", "matmul", "solve"))
+    _add_problem(shown, n=256, nb=64, nodes="4")
+    shown.add_argument("--variant", choices=tuple(cluster.VARIANTS), default="tournament", help="how pivots are found")
+    shown.set_defaults(command=_plan)
+
+
+def _add_predict(kinds: Any) -> None:
+    predict = kinds.add_parser(
+        "predict",
+        help="time, efficiency, and what binds, of a factorisation on many nodes",
+        description="Predict a PLU factorisation by the closed form of glla.cluster.model, and where it is small "
+        "enough by playing every process's steps through. The rates of panels and triangles are assumed, not "
+        "measured; `glla cluster bench` measures all of a cluster.",
+    )
+    _add_problem(predict, n=1048576, nb=512, nodes="1024")
+    for name, (unit, what) in UNITS.items():
+        usual = getattr(cluster.Parameters(), name) / unit
+        predict.add_argument(
+            f"--{name.replace('_', '-')}", type=float, default=usual, metavar="X", help=f"{what} ({usual:g})"
+        )
+    predict.add_argument("--plot", type=Path, metavar="PNG", help="draw time and efficiency by the number of nodes")
+    predict.set_defaults(command=_predict)
+
+
+def _add_problem(parser: argparse.ArgumentParser, n: int, nb: int, nodes: str) -> None:
+    parser.add_argument("--n", type=int, default=n, metavar="N", help=f"order of the matrix ({n})")
+    parser.add_argument("--nb", type=int, default=nb, metavar="B", help=f"rows and columns of a block ({nb})")
+    parser.add_argument("--nodes", default=nodes, metavar="P", help=f"processes: a number, or PxQ ({nodes})")
+    parser.add_argument("--no-look-ahead", action="store_true", help="each panel waits for the update before it")
+
+
+def _nodes(text: str) -> int | str:
+    return int(text) if text.isdecimal() else text
+
+
+def _plan(options: argparse.Namespace) -> int:
+    schedule = cluster.plan(
+        options.operation, options.n, options.nb, _nodes(options.nodes), variant=options.variant,
+        look_ahead=not options.no_look_ahead,
+    )  # fmt: skip
+    cluster.check(schedule)
+    for line in schedule.lines():
+        print(line)
+    print("checked: every message is received, and no ranks wait in a circle")
+    return 0
+
+
+def _predict(options: argparse.Namespace) -> int:
+    if options.plot is not None:
+        require("cluster predict", "matplotlib")
+        check_writable(options.plot)
+    given = {field.name: getattr(options, field.name) * UNITS[field.name][0] for field in fields(cluster.Parameters)}
+    parameters, look_ahead = cluster.Parameters(**given), not options.no_look_ahead
+    shape = grid_shape("predict", _nodes(options.nodes))
+    print(cluster.predict(options.n, options.nb, shape, parameters, look_ahead=look_ahead))
+    size = shape[0] * shape[1]
+    if 20 * size * -(-options.n // options.nb) <= MOST_STEPS:
+        schedule = cluster.plan("plu", options.n, options.nb, shape, look_ahead=look_ahead)
+        found = cluster.simulate(schedule, parameters)
+        waited = max(found.waited)
+        print(
+            f"simulated, every step of every process: {found.seconds:.4g} s, at most {waited:.3g} s wait for messages"
+        )
+    else:
+        print(f"not simulated: more than {MOST_STEPS} steps; take a smaller n or fewer nodes")
+    if options.plot is not None:
+        draw(options.n, options.nb, shape, parameters, look_ahead, options.plot)
+        print(f"written: {options.plot}")
+    return 0
+
+
+def _powers(most: int) -> list[int]:
+    return [*(1 << bit for bit in range(most.bit_length()) if 1 << bit < most), most]
+
+
+def draw(n: int, nb: int, shape: tuple[int, int], parameters: cluster.Parameters, look_ahead: bool, path: Path) -> None:
+    """Draw time and efficiency over the number of nodes, for one matrix and for one share of each node.
+
+    Parameters
+    ----------
+    n, nb : int
+        Order and block of the largest matrix.
+    shape : (int, int)
+        Grid of the most nodes.
+    parameters : Parameters
+        Of the cluster.
+    look_ahead : bool
+        As for `glla.cluster.predict`.
+    path : Path
+        The picture: png, svg or pdf.
+
+    Raises
+    ------
+    OptionError
+        Matplotlib does not know the suffix.
+    """
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    most = shape[0] * shape[1]
+    counts = _powers(most)
+    one = n / most**0.5
+
+    def points(order: Callable[[int], int]) -> Sequence[cluster.Prediction]:
+        return [
+            cluster.predict(order(count), nb, shape if count == most else count, parameters, look_ahead=look_ahead)
+            for count in counts
+        ]
+
+    strong, weak = points(lambda count: n), points(lambda count: max(1, round(one * count**0.5)))
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
+    for found, label in ((strong, f"one matrix, n = {n}"), (weak, "the same bytes on every node")):
+        left.loglog(counts, [one.seconds for one in found], "o-", label=label)
+        right.semilogx(counts, [one.efficiency for one in found], "o-", label=label)
+        for count, each in zip(counts, found, strict=True):
+            right.annotate(each.binds, (count, each.efficiency), fontsize=6, rotation=30)
+    left.set(xlabel="nodes", ylabel="seconds, predicted", title="Time of PLU")
+    right.set(xlabel="nodes", ylabel="of the engines' rate", title="Efficiency, and what binds", ylim=(0, 1.05))
+    left.legend()
+    try:
+        figure.savefig(path, dpi=150)
+    except ValueError as error:
+        raise OptionError(f"predict: {path.name!r}: {error}") from None
+    finally:
+        plt.close(figure)
