@@ -194,7 +194,7 @@ def test_symmetric_systems_may_be_indefinite(name, device):
 def test_what_cannot_be_assumed_yet_is_refused(device):
     for name in ("banded", "tridiagonal", "diagonal"):
         with pytest.raises(
-            OptionError, match=f"assume_a must be one of gen, sym, her, lower .* so far, got '{name}', which"
+            OptionError, match=f"assume_a must be one of gen, sym, her, .*, got '{name}', which `solve` alone"
         ):
             glla.inv(np.eye(2), assume_a=name, device=device)
     for name in ("positive", None, ["pos"]):

@@ -85,7 +85,7 @@ def solve_banded(
     Error: the componentwise backward error, max |b - A x| / (|A| |x| + |b|), is checked for each system on the device
     and stays below 16 u, u = 2^-24 (entries below 2^-100 of a row aside). Systems that do not pass, or whose pivots
     lost so many digits that the matrix may be singular, are solved again with a step of refinement, and then on the CPU
-    in float64 with partial pivoting. So are most systems of hundreds of equations that are neither dominant nor definite.
+    in float64 with partial pivoting: so are most of hundreds of equations that are neither dominant nor definite.
     Cost: 8 n k flop for each matrix; 2 log2(n) + 4 passes for all together.
     Sources: Hockney 1965 (cyclic reduction); Wang 1981; LAPACK gtsv.
 
@@ -326,23 +326,24 @@ class _Call:
 
     def stack(self, ab: Array, b: Array, stack: Index) -> Array:
         """Solve a stack of matrices of the host, in as few pieces as fit."""
-        operation = OPERATIONS["tridiagonal"]
-        if self.variant is None:
-            parts = [self._together(ab, part, stack) for part in self._blocks(ab, b)]
-            if all(part is not None for part in parts):
-                return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=-1)  # type: ignore[arg-type,return-value]
-        places = np.ndindex(stack)
-        found = [self._one(a, right, place) for a, right, place in zip(ab, b, places, strict=True)]
-        assert operation.settle is not None
-        return np.stack([x.numpy() if isinstance(x, Matrix) else x for x in found])
+        parts = [self._part(ab, part, stack) for part in self._blocks(ab, b)]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=-1)
 
     def _blocks(self, ab: Array, b: Array) -> Iterator[Array]:
         """Cut right-hand sides into blocks of columns of which one matrix's go at once."""
-        columns = b.shape[-1]
-        most = columns
-        while most > 1 and not kernel.most(forms_of((ab[:1], b[:1, :, :most])), self.device.limits):
+        columns = most = b.shape[-1]
+        while most > 1 and not kernel.room(forms_of((ab[:1], b[:1, :, :most])), self.device.limits):
             most = -(-most // 2)
         return (b[..., left : left + most] for left in range(0, columns, most))
+
+    def _part(self, ab: Array, b: Array, stack: Index) -> Array:
+        """Solve a stack together, or one by one where a variant was asked for, or one is large."""
+        found = self._together(ab, b, stack) if self.variant is None else None
+        if found is not None:
+            return found
+        members = zip(ab, b, np.ndindex(stack), strict=True)
+        solved = [self._one(a, np.ascontiguousarray(right), place) for a, right, place in members]
+        return np.stack([x.numpy() if isinstance(x, Matrix) else x for x in solved])
 
     def _together(self, ab: Array, b: Array, stack: Index) -> Array | None:
         """Solve a stack by one plan, then those that are doubtful by another one; None where not even one fits."""

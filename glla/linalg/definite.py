@@ -42,6 +42,10 @@ ASSUMED = ("gen", "sym", "her", "pos", *TRIANGLES, *STRUCTURES)
 """What `solve` may be asked to assume of A, by SciPy's names; the first three take PLU factors."""
 
 
+OF_INVERSES = tuple(name for name in ASSUMED if name not in STRUCTURES)
+"""What `inv` may be asked to assume: the inverse of a band is full."""
+
+
 def assumed(function: str, assume_a: Any, of: tuple[str, ...] = ASSUMED) -> None:
     """Raise OptionError unless this can be assumed of A."""
     if isinstance(assume_a, str) and assume_a in of:
@@ -49,8 +53,8 @@ def assumed(function: str, assume_a: Any, of: tuple[str, ...] = ASSUMED) -> None
     known = ", ".join(of)
     if isinstance(assume_a, str) and assume_a in ASSUMED:
         raise OptionError(
-            f"{function}: assume_a must be one of {known} so far, got {assume_a!r}, which comes later; 'gen' solves "
-            "such systems as well"
+            f"{function}: assume_a must be one of {known}, got {assume_a!r}, which `solve` alone takes; 'gen' inverts "
+            "such matrices as well"
         )
     raise OptionError(f"{function}: assume_a must be one of {known}, got {assume_a!r}")
 

@@ -445,30 +445,6 @@ def solve(
 ) -> Matrix | Array | RefinedSolution: ...
 @overload
 def solve_banded(
-    l_and_u: Overriding[Given],
-    ab: Any,
-    b: Any,
-    overwrite_ab: bool = False,
-    overwrite_b: bool = False,
-    check_finite: bool = True,
-    *,
-    variant: str | None = None,
-    device: DeviceLike | None = None,
-) -> Given: ...
-@overload
-def solve_banded(
-    l_and_u: tuple[int, int],
-    ab: Any,
-    b: Any,
-    overwrite_ab: bool = False,
-    overwrite_b: bool = False,
-    check_finite: bool = True,
-    *,
-    variant: str | None = None,
-    device: DeviceLike | None = None,
-) -> Given: ...
-@overload
-def solve_banded(
     l_and_u: tuple[int, int],
     ab: Overriding[Given],
     b: Any,
@@ -491,18 +467,6 @@ def solve_banded(
     variant: str | None = None,
     device: DeviceLike | None = None,
 ) -> Given: ...
-@overload
-def solve_banded(
-    l_and_u: tuple[int, int],
-    ab: Any,
-    b: Any,
-    overwrite_ab: bool = False,
-    overwrite_b: bool = False,
-    check_finite: bool = True,
-    *,
-    variant: str | None = None,
-    device: DeviceLike | None = None,
-) -> Matrix: ...
 @overload
 def solve_banded(
     l_and_u: tuple[int, int],

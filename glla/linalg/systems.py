@@ -17,7 +17,7 @@ from glla.gl import Device, DeviceLike
 from glla.gl.observe import host_step
 from glla.linalg import resident, tiling
 from glla.linalg.banded import solve_structured
-from glla.linalg.definite import STRUCTURES, TRIANGLES, assumed, inverse_of_definite, solve_pos
+from glla.linalg.definite import OF_INVERSES, STRUCTURES, TRIANGLES, assumed, inverse_of_definite, solve_pos
 from glla.linalg.factors import factorise, from_pivots
 from glla.linalg.operands import (
     as_float64,
@@ -388,7 +388,7 @@ def inv(
     array([[0.5 , 0.  ],
            [0.  , 0.25]], dtype=float32)
     """
-    assumed("inv", assume_a)
+    assumed("inv", assume_a, OF_INVERSES)
     if assume_a == "pos":
         return inverse_of_definite(a, lower, variant, device, check_finite)
     if assume_a in TRIANGLES:

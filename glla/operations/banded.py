@@ -53,6 +53,9 @@ DOMINANT = 0.0624
 LARGEST_RATIO = 2.0**12
 """Largest unknown over largest right side, rows being scaled, from which a system may be singular to float32."""
 
+SINGLE = 2**14
+"""Unknowns of one matrix up to which it goes as a stack of one, packed by nobody; a guess."""
+
 NORMAL = 2.0**-60, 2.0**60
 """Range of the largest right side, rows being scaled, inside which nothing comes near float32's limits."""
 
@@ -181,7 +184,7 @@ def whole(
     draft, results = Draft("tridiagonal"), dict[str, str]()
     a = bring_in_watched(draft, "A", a_form, limits, results)
     b = bring_in_watched(draft, "B", b_form, limits, results)
-    options = {"lines": lines, "definite": definite}
+    options: dict[str, Any] = {"lines": lines, "definite": definite}
     core = plan(
         resident(a_form.matrix, b_form.matrix),
         limits, variant=variant, parameters=parameters, refine=refine, **options,
@@ -259,10 +262,12 @@ def doubts(figures: NDArray[np.float32], n: int) -> NDArray[np.bool_]:
     stands = (error <= MOST_ERROR) & (left >= least_left(n))
     stands &= (rhs == 0) | ((rhs >= NORMAL[0]) & (rhs <= NORMAL[1]))
     stands &= (left > DOMINANT) | (x <= LARGEST_RATIO * rhs)
-    return ~stands
+    return np.asarray(~stands)
 
 
-def flaw_at(function: str, place: int, definite: bool, member: str = "") -> np.linalg.LinAlgError:
+def flaw_at(
+    function: str, place: int, definite: bool, member: str = ""
+) -> NotPositiveDefiniteError | SingularMatrixError:
     """Error for a system whose pivot at a place is none."""
     if definite:
         return NotPositiveDefiniteError(
@@ -279,7 +284,13 @@ def flaw_at(function: str, place: int, definite: bool, member: str = "") -> np.l
 
 
 def most(forms: Forms, limits: Limits) -> int:
-    """Matrices of a stack that one plan may take at once; 0 if not even one fits."""
+    """Matrices of a stack that one plan takes at once; 0 if they go one by one."""
+    n, columns = forms[1].matrix
+    return 0 if forms[0].count == 1 and n * columns > SINGLE else room(forms, limits)
+
+
+def room(forms: Forms, limits: Limits) -> int:
+    """Matrices of which all systems fit the textures of one plan; 0 if not even one does."""
     rows, n = forms[0].matrix
     columns = forms[1].matrix[1]
     if n > limits.texture_size:
@@ -326,20 +337,6 @@ def doubtful(operands: Any, matrices: Array, figures: NDArray[np.float32], **opt
 # -- the record -------------------------------------------------------------------------------------------------------
 
 
-def on_host(ab: Array, b: Array) -> Array:
-    """Solve on the CPU, in float64.
-
-    Raises
-    ------
-    SingularMatrixError
-        A pivot is zero, or nothing but rounding error.
-    """
-    x, (flaw,) = on_host_in_stacks(ab[np.newaxis], b[np.newaxis])
-    if flaw >= 0:
-        raise flaw_at("tridiagonal", int(flaw), False)
-    return x[0]
-
-
 def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
     """Bands of a matrix whose diagonal dominates, and n right-hand sides."""
     ab = rng.standard_normal((3, n))
@@ -372,7 +369,6 @@ TRIDIAGONAL = Operation(
         doubtful=doubtful,
     ),
     vectors={"B": 1},
-    host="glla.operations.banded:on_host",
     thesis="cyclic_reduction",
     public=False,
 )

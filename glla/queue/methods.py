@@ -264,7 +264,7 @@ class Methods:
 
     def solve_banded(
         self,
-        l_and_u: Any,
+        l_and_u: tuple[int, int],
         ab: Any,
         b: Any,
         overwrite_ab: bool = False,

@@ -291,10 +291,10 @@ def _rref_ratios(inputs: Arrays, outputs: Any) -> Float64:
 # Bands -------------------------------------------------------------------------------------------------------------
 
 
-def _banded_residual(ab: Array, b: Array, x: Array) -> tuple[Float64, Float64]:
+def _banded_residual(inputs: Arrays, x: Array) -> tuple[Float64, Float64]:
     """|A x - b|, and |A| |x| + |b|, for bands upper, diagonal, lower."""
-    upper, diagonal, lower = wide(ab)
-    x64, b64 = wide(x), wide(b)
+    upper, diagonal, lower = wide(inputs[0])
+    x64, b64 = wide(x), wide(inputs[1])
     a = np.zeros((len(b64), len(b64)))
     for offset, band in ((0, diagonal), (1, upper[1:]), (-1, lower[: len(b64) - 1])):
         a += np.diag(band, offset) if len(band) else 0
@@ -306,7 +306,7 @@ def _judge_tridiagonal(inputs: Arrays, x: Array) -> Verdict:
     flaw = flaw_of("x", x, np.shape(inputs[1]), np.float32)
     if flaw:
         return failed("tridiagonal", RESIDUAL_LIMIT, flaw)
-    error, size = _banded_residual(*inputs, x)
+    error, size = _banded_residual(inputs, x)
     return Verdict("tridiagonal", largest(quotients(error, size * ROUNDOFF)), RESIDUAL_LIMIT)
 
 
@@ -593,10 +593,10 @@ JUDGES: dict[str, Judge] = {
     ),
     "tridiagonal": Judge(
         verdict=_judge_tridiagonal,
-        deviation=lambda inputs, x: _mean(_banded_residual(*inputs, x)[0]),
+        deviation=lambda inputs, x: _mean(_banded_residual(inputs, x)[0]),
         error="|A X - B|",
         result="A X",
-        ratios=lambda inputs, x: quotients(*_banded_residual(*inputs, x)) / (RESIDUAL_LIMIT * ROUNDOFF),
+        ratios=lambda inputs, x: quotients(*_banded_residual(inputs, x)) / (RESIDUAL_LIMIT * ROUNDOFF),
     ),
     "qr": Judge(
         verdict=lambda inputs, outputs: judge_qr(inputs[0], *outputs),

@@ -292,6 +292,7 @@ def test_all_orders_and_numbers_of_systems(device, count, rng):
 
 def test_large_stacks_go_in_pieces(device, rng, monkeypatch):
     monkeypatch.setattr("glla.operations.stack.MOST_TEXELS", 1000)
+    monkeypatch.setattr(kernel, "SINGLE", 1000)
     ab, b = case(30, rng, stack=(100,))
     assert backward(dense(ab, 1, 1), glla.solve_banded((1, 1), ab, b, device=device), b) < LIMIT
     wide = rng.standard_normal((30, 90)).astype(np.float32)
