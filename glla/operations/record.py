@@ -180,6 +180,9 @@ class Operation:
         Which shader a user's own may stand in for.
     aside : callable
         (forms) -> operands of `core` that `example` does not make, by name, as texels.
+    textures : callable or None
+        (plan of `core`, limits, arrays of `example`) -> texels of its operands by name, where they are no packed
+        matrices.
     arguments : callable
         (arrays of `example`) -> arguments of the public function.
     public : bool
@@ -211,6 +214,7 @@ class Operation:
     pivotings: Callable[[str], tuple[str, ...]] | None = None
     interface: Interface | None = None
     aside: Callable[[Forms], Mapping[str, Array]] = lambda forms: {}
+    textures: Callable[[Plan, Limits, tuple[Array, ...]], Mapping[str, Any]] | None = None
     arguments: Callable[..., tuple[Any, ...]] = lambda *arrays: arrays
     public: bool = True
 

@@ -491,6 +491,33 @@ def judge_qr(a: Array, q: Array, r: Array) -> Verdict:
     return Verdict("qr", max(largest(residual), slant), RESIDUAL_LIMIT, detail=detail)
 
 
+# Sparse products ---------------------------------------------------------------------------------------------------
+
+
+def _five_points(a: Array, x: Array) -> Float64:
+    """Product of the matrix whose five diagonals are the rows of `a`, those of a square grid, and of x; float64."""
+    side = math.isqrt(a.shape[1])
+    grid, entries = wide(x).reshape(side, side), wide(a).reshape(5, side, side)
+    result = entries[2] * grid
+    result[1:] += entries[0, 1:] * grid[:-1]
+    result[:, 1:] += entries[1, :, 1:] * grid[:, :-1]
+    result[:, :-1] += entries[3, :, :-1] * grid[:, 1:]
+    result[:-1] += entries[4, :-1] * grid[1:]
+    return np.asarray(result.reshape(x.shape))
+
+
+def _spmv_ratios(inputs: Arrays, y: Array) -> Float64:
+    bound = 7 * ROUNDOFF * _five_points(*map(np.abs, inputs)) + 2**-120
+    return quotients(np.abs(wide(y) - _five_points(*inputs)), bound)
+
+
+def _judge_spmv(inputs: Arrays, y: Array) -> Verdict:
+    flaw = flaw_of("y", y, np.shape(inputs[1]), np.float32)
+    if flaw:
+        return failed("spmv", 7.0, flaw)
+    return Verdict("spmv", 7 * float(np.max(_spmv_ratios(inputs, y))), 7.0)
+
+
 # All ---------------------------------------------------------------------------------------------------------------
 
 # Windows -----------------------------------------------------------------------------------------------------------
@@ -531,6 +558,13 @@ def _judge_windows(inputs: Arrays, c: Array) -> Verdict:
 
 
 JUDGES: dict[str, Judge] = {
+    "spmv": Judge(
+        verdict=_judge_spmv,
+        deviation=lambda inputs, y: _mean(wide(y) - _five_points(*inputs)),
+        error="|y - A x|",
+        result="y",
+        ratios=_spmv_ratios,
+    ),
     "window_squares": Judge(
         verdict=_judge_windows,
         deviation=lambda inputs, c: _mean(wide(c) - _limited_sums(inputs)),
