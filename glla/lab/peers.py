@@ -537,6 +537,30 @@ SYSTEM_POS = Peer(
 )
 
 
+def _solve_banded(**options: Any) -> Callable[[], Callable[..., Any]]:
+    def bind() -> Callable[..., Any]:
+        from scipy.linalg import solve_banded
+
+        return lambda ab, b: solve_banded((1, 1), ab, b, **options)
+
+    return bind
+
+
+def _sgtsv() -> Callable[..., Any]:
+    from scipy.linalg.lapack import sgtsv
+
+    return lambda ab, b: sgtsv(
+        ab[2, :-1], ab[1], ab[0, 1:], b, overwrite_dl=1, overwrite_d=1, overwrite_du=1, overwrite_b=1
+    )[3]
+
+
+TRIDIAGONAL = Peer(
+    "LAPACK gtsv",
+    Way("scipy.linalg.solve_banded((1, 1), ab, b)", "scipy", _as_given, _solve_banded()),
+    (Way("lapack.sgtsv, in place, right sides in Fortran order", "scipy", _right_side_turned, _sgtsv),),
+)
+
+
 def _spotri() -> Callable[..., Any]:
     from scipy.linalg.lapack import spotrf, spotri
 
@@ -682,6 +706,7 @@ BEST: dict[str, tuple[Peer, Callable[..., Arrays]]] = {
     "solve_pos": (SYSTEM_POS, _same),
     "inv_pos": (INVERSE_POS, _same),
     "triangular": (TRIANGULAR, _same),
+    "tridiagonal": (TRIDIAGONAL, _same),
     "solve_triangular": (UPPER, _same),
     "triangular_inverse": (INVERSE_TRIANGLE, _same),
     "solve": (SYSTEM, _same),

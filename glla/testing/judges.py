@@ -288,6 +288,28 @@ def _rref_ratios(inputs: Arrays, outputs: Any) -> Float64:
     return quotients(np.abs(wide(r) - expected), bound)
 
 
+# Bands -------------------------------------------------------------------------------------------------------------
+
+
+def _banded_residual(inputs: Arrays, x: Array) -> tuple[Float64, Float64]:
+    """|A x - b|, and |A| |x| + |b|, for bands upper, diagonal, lower."""
+    upper, diagonal, lower = wide(inputs[0])
+    x64, b64 = wide(x), wide(inputs[1])
+    a = np.zeros((len(b64), len(b64)))
+    for offset, band in ((0, diagonal), (1, upper[1:]), (-1, lower[: len(b64) - 1])):
+        a += np.diag(band, offset) if len(band) else 0
+    return np.abs(a @ x64 - b64), np.abs(a) @ np.abs(x64) + np.abs(b64)
+
+
+def _judge_tridiagonal(inputs: Arrays, x: Array) -> Verdict:
+    """Judge a solution by its componentwise backward error: Oettli and Prager 1964."""
+    flaw = flaw_of("x", x, np.shape(inputs[1]), np.float32)
+    if flaw:
+        return failed("tridiagonal", RESIDUAL_LIMIT, flaw)
+    error, size = _banded_residual(inputs, x)
+    return Verdict("tridiagonal", largest(quotients(error, size * ROUNDOFF)), RESIDUAL_LIMIT)
+
+
 # Numbers -----------------------------------------------------------------------------------------------------------
 
 
@@ -602,6 +624,13 @@ JUDGES: dict[str, Judge] = {
         deviation=_cho_solve_deviation,
         error="|x - (L L^T)^-1 b|",
         result="x",
+    ),
+    "tridiagonal": Judge(
+        verdict=_judge_tridiagonal,
+        deviation=lambda inputs, x: _mean(_banded_residual(inputs, x)[0]),
+        error="|A X - B|",
+        result="A X",
+        ratios=lambda inputs, x: quotients(*_banded_residual(inputs, x)) / (RESIDUAL_LIMIT * ROUNDOFF),
     ),
     "qr": Judge(
         verdict=lambda inputs, outputs: judge_qr(inputs[0], *outputs),
