@@ -1,0 +1,10 @@
+"""Solvers of sparse systems, with SciPy's signatures, and preconditioners.
+
+Read `outer` first: what all solvers share. `operators` says what they multiply by.
+"""
+
+from glla.sparse.linalg.conjugate import cg
+from glla.sparse.linalg.operators import LinearOperator
+from glla.sparse.linalg.preconditioners import block_jacobi, chebyshev, jacobi
+
+__all__ = ["LinearOperator", "block_jacobi", "cg", "chebyshev", "jacobi"]
