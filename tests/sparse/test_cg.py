@@ -160,7 +160,7 @@ def test_little_is_read_back(device, rng, monkeypatch):
     monkeypatch.setattr(
         type(device.staging),
         "fetch",
-        lambda own, source, *rest: looked.append(source.nbytes) or fetch(own, source, *rest),
+        lambda own, source, *rest: looked.append(source.storage.nbytes) or fetch(own, source, *rest),
     )
     S, b = glla.sparse.asarray(poisson(20), device=device), rng.standard_normal(400)
     _, info = L.cg(S, b)
