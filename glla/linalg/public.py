@@ -1,5 +1,6 @@
 """The public functions. Written by ``python -m glla.generate``; do not edit."""
 
+from glla.linalg.banded import cholesky_banded
 from glla.linalg.cholesky import cho_factor, cholesky
 from glla.linalg.definite import cho_solve
 from glla.linalg.determinants import det, slogdet
@@ -13,6 +14,7 @@ __all__ = [
     "cho_factor",
     "cho_solve",
     "cholesky",
+    "cholesky_banded",
     "det",
     "inv",
     "lu_factor",
