@@ -6,7 +6,7 @@ A step is that of a whole matrix, `glla.operations.elimination.cholesky_blocks`:
 The products that are subtracted, and their order, are the same, and so are the bits.
 
 Others call `solution` for a plan (operands ``A``, the band as LAPACK stores it, packed, and ``B``), or
-`glla.linalg.banded.solve_definite_band` with arrays.
+`glla.linalg.definite_band.solve_definite_band` with arrays.
 """
 
 from __future__ import annotations
@@ -104,13 +104,13 @@ class _Band:
 
     def lay(self, source: str, target: str, upper: bool) -> None:
         """Lay the band by columns of blocks."""
-        self.draft.draw("banded/to_columns", {"ab": source}, target, {"shape": self.shape}, {"UPPER": int(upper)})
+        self.draft.draw("definite_band/to_columns", {"ab": source}, target, {"shape": self.shape}, {"UPPER": int(upper)})
 
     def diagonals(self, factor: str, name: str, rows: int, upper: bool) -> str:
         """Take diagonals of a factor out of it, in LAPACK's storage; give their slot."""
         shape = rows, self.n
         target = self.draft.slot(name, matrix(shape))
-        self.draft.draw("banded/to_diagonals", {"M": factor}, target, {"shape": shape}, {"UPPER": int(upper)})
+        self.draft.draw("definite_band/to_diagonals", {"M": factor}, target, {"shape": shape}, {"UPPER": int(upper)})
         return target
 
     def factor(self, source: str, upper: bool, variant: str) -> str:
@@ -186,7 +186,7 @@ class _Band:
                 end = min(first + (2 * SIDE if backward else reach), storage.height)
                 with self.draft.scope("backward" if backward else "forward", number):
                     self.draft.draw(
-                        "banded/substitute",
+                        "definite_band/substitute",
                         {"L": factor, "B": rows.front},
                         rows.back,
                         {"block": (first, count), "shape": shape},
@@ -411,7 +411,9 @@ def solution(
     return draft.plan(results, flops_of_solution(forms))
 
 
-VARIANTS_OF_SOLUTION = {name: replace(one, summary=f"{one.summary}; then substitution") for name, one in VARIANTS.items()}
+VARIANTS_OF_SOLUTION = {
+    name: replace(one, summary=f"{one.summary}; then substitution") for name, one in VARIANTS.items()
+}
 """Those of the factor."""
 
 FAR = "the diagonal of L, or right-hand sides, are beyond 2^-40 to 2^40"
@@ -511,4 +513,4 @@ SOLVE_POS_BANDED = Operation(
     thesis=BLOCK16,
     public=False,
 )
-"""Systems with a band, by `glla.linalg.banded.solve_definite_band`."""
+"""Systems with a band, by `glla.linalg.definite_band.solve_definite_band`."""
