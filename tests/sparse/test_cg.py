@@ -165,7 +165,7 @@ def test_little_is_read_back(device, rng, monkeypatch):
     S, b = glla.sparse.asarray(poisson(20), device=device), rng.standard_normal(400)
     _, info = L.cg(S, b)
     assert info == 0 and len(read) == 1
-    assert set(looked) == {16} and len(looked) < 40
+    assert set(looked) == {16} and len(looked) < 64
 
 
 def test_what_is_wrong_is_said(rng):
