@@ -7,7 +7,7 @@ the residual is within its bound, 2 where the curvature p . A p is not above zer
 
 from __future__ import annotations
 
-from glla.operations.sparse.krylov import TEXEL, Taken, applied, dots, operator, zeros
+from glla.operations.sparse.krylov import TEXEL, Taken, applied, copied, dots, operator, zeros
 from glla.operations.sparse.layout import vector
 from glla.passes import Draft, Limits, Plan, Variant
 from glla.passes.cache import cached_plan
@@ -55,7 +55,7 @@ def begin(a: Plan, m: Plan | None, n: int, limits: Limits, *, variant: str = "me
     taken_a = operator(draft, "A", a) if variant == "merged" else None
     taken_m = operator(draft, "M", m) if m is not None else None
     nothing = zeros(draft, "zeros", vector(n, limits))
-    r = _copied(draft, b, nothing)
+    r = copied(draft, "r", b, nothing)
     u = applied(draft, "M r", taken_m, r) if taken_m is not None else r
     results = {"x": nothing, "r": r, "p": u}
     pairs = [(r, u), (r, u), (r, r)]
@@ -67,13 +67,6 @@ def begin(a: Plan, m: Plan | None, n: int, limits: Limits, *, variant: str = "me
             results["u"] = u
     _scalars(draft, dots(draft, "r", pairs, limits), bound, {"MERGED": int(taken_a is not None), "FIRST": 1})
     return draft.plan({**results, "K": "K", "state": "state"}, 8 * n).flat
-
-
-def _copied(draft: Draft, b: str, nothing: str) -> str:
-    """Add a copy of b: a result is never an operand."""
-    k, copy = zeros(draft, "zero", TEXEL), draft.slot("r", draft.slots[b])
-    draft.draw("krylov/direction", {"u": b, "p": nothing, "K": k}, copy)
-    return copy
 
 
 @cached_plan

@@ -57,3 +57,11 @@ def zeros(draft: Draft, name: str, storage: Storage) -> str:
     slot = draft.slot(name, storage)
     draft.draw("krylov/zeros", {}, slot)
     return slot
+
+
+def copied(draft: Draft, name: str, source: str, nothing: str) -> str:
+    """Add a copy of a vector, beside one of zeros: a result of a plan is never its operand."""
+    k = zeros(draft, f"no multiple for {name}", TEXEL)
+    target = draft.slot(name, draft.slots[source])
+    draft.draw("krylov/direction", {"u": source, "p": nothing, "K": k}, target)
+    return target

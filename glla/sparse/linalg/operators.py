@@ -112,6 +112,8 @@ class Operator:
         The plan multiplies by A 2^-exponent, whose largest entry is near 1.
     rows : Compressed or None
         The entries of a matrix.
+    shift : float
+        What residuals take off its diagonal; the plan does not.
     """
 
     shape: Shape
@@ -121,9 +123,14 @@ class Operator:
     host: Any = None
     exponent: int = 0
     rows: Compressed | None = None
+    shift: float = 0.0
 
     def times(self, x: Floats) -> Floats:
-        """A x in float64, by the entries as they were given; by the device where there are none."""
+        """(A - shift I) x in float64, by the entries as they were given; by the device where there are none."""
+        y = self._times(x)
+        return y - self.shift * x if self.shift else y
+
+    def _times(self, x: Floats) -> Floats:
         if self.host is not None:
             with np.errstate(over="ignore", invalid="ignore"):
                 return np.asarray(self.host @ x, dtype=np.float64).reshape(-1)

@@ -9,7 +9,7 @@ refinement). Everything is scaled by powers of two, which round nothing, so that
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any, Protocol
 
@@ -123,6 +123,11 @@ def task(
     return Task(function, a, m, right, start, float(rtol), float(atol), most, callback, check_every, refine)
 
 
+def shifted(asked: Task, shift: float, maxiter: int) -> Task:
+    """Ask for A - shift I in place of A, as far as residuals go, with another number of iterations."""
+    return replace(asked, a=replace(asked.a, shift=shift), maxiter=maxiter)
+
+
 def _device(function: str, device: DeviceLike | None, b: Any) -> Device | None:
     if device is not None:
         return named_device(function, device)
@@ -193,6 +198,7 @@ def _inner(asked: Task, method: Method, state: Any, goal: float, most: int) -> _
     carried = device.run(begins, b=r.value.texture, **given)
     names, exponent, done, stop = method.carried(m is not None), e - a.exponent, 0, 0.0
     every = 1 if asked.callback is not None else asked.check_every or most
+    fixed |= {name: texture for name, texture in carried.items() if name not in names}  # the same in every iteration
     needed = {name: texture for name, texture in fixed.items() if name in turn.operands}
     while done < most and not stop:
         loop = iterate(turn, carry={name: name for name in names}, until="state", most=min(every, most - done))

@@ -84,8 +84,12 @@ class OnDevice:
 
     def measure(self) -> None:
         """Compute the true residual of x, and its norm."""
-        self._r = self._b if self.x is None else self._b - self._a.run(self.x) * 2.0**self._a.exponent
+        self._r = self._b if self.x is None else self._b - self._times(self.x)
         self.residual = norm_on_device(self._r)
+
+    def _times(self, x: Array) -> Array:
+        y = self._a.run(x) * 2.0**self._a.exponent
+        return y - self._a.shift * x if self._a.shift else y
 
     def scaled(self) -> tuple[Array, int]:
         """The residual times 2^-e, its largest element near 1; and e."""
