@@ -18,7 +18,7 @@ import pytest
 from glla.lab import examples
 from glla.operations import OPERATIONS, Operation, elementwise, reduce, wrapped
 from glla.operations.elimination.pivot import NORMS
-from glla.operations.sparse import bicgstab, cg, minres, polynomial, spmv
+from glla.operations.sparse import bicgstab, cg, gmres, minres, polynomial, spmv
 from glla.operations.sparse.compressed import Compressed
 from glla.operations.sparse.formats import FORMATS
 from glla.operations.sparse.layout import vector
@@ -306,6 +306,7 @@ def plans_of_sparse():
         m = polynomial.chebyshev(a, n, 3, 1.0, 2.0, own)
         found += [make(a, one, n, own, variant=variant) for make in (cg.begin, cg.turn) for one in (None, m)]
         found += [make(a, m, n, own) for method in (bicgstab, minres) for make in (method.begin, method.turn)]
+        found += [gmres.begin(a, m, n, own), *(gmres.cycle(a, one, n, own, steps=min(n, 6)) for one in (None, m))]
     return found
 
 

@@ -1,5 +1,7 @@
 """The solvers beside conjugate gradients: matrices that are not symmetric, or not definite; breakdowns."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -23,7 +25,11 @@ def indefinite(n):
     return (poisson(n) - 1.3 * scipy_sparse.eye_array(n * n)).tocsr()
 
 
-CASES = {"bicgstab": (L.bicgstab, convection), "minres": (L.minres, indefinite)}
+CASES = {
+    "bicgstab": (L.bicgstab, convection),
+    "minres": (L.minres, indefinite),
+    "gmres": (partial(L.gmres, restart=6, callback_type="x"), convection),
+}
 every = pytest.mark.parametrize("name", CASES)
 
 
@@ -31,10 +37,11 @@ every = pytest.mark.parametrize("name", CASES)
 def test_as_many_iterations_as_in_float64(name, rng):
     solve, make = CASES[name]
     A, b = make(9), rng.standard_normal(81)
-    expected, _, _ = iterations(getattr(theirs, name), A, b, rtol=1e-6)
+    options = {"restart": 6, "callback_type": "x"} if name == "gmres" else {}
+    expected, _, _ = iterations(getattr(theirs, name), A, b, rtol=1e-6, **options)
     count, x, info = iterations(solve, A, b, rtol=1e-6)
     assert info == 0 and relative(A, x, b) <= 1e-6
-    loose = {"bicgstab": 1.2, "minres": 1.6}[name]  # SciPy's minres stops by another test
+    loose = {"bicgstab": 1.2, "minres": 1.6, "gmres": 1.0}[name]  # SciPy's minres stops by another test
     assert expected / loose - 2 <= count <= expected * loose + 2
 
 
@@ -112,3 +119,14 @@ def test_a_shift(rng):
     assert info == 0 and relative(indefinite(8), x * 2.0**40, b) <= 1e-5
     with pytest.raises(OptionError, match="shift must be a number"):
         L.minres(poisson(8), b, shift=np.nan)
+
+
+def test_gmres_takes_whole_cycles(rng):
+    A = np.roll(np.eye(8), 1, axis=0)  # the first seven steps make no progress
+    assert L.gmres(A, np.eye(8)[0])[1] == 0
+    assert L.gmres(A, np.eye(8)[0], restart=4)[1] == -1
+    _, info = L.gmres(A, rng.standard_normal(8), restart=8, M=L.jacobi(np.diag([2.0] * 8)))
+    assert info == 0
+    for option in ({"restart": 0}, {"callback_type": "legacy"}):
+        with pytest.raises(OptionError, match=f"gmres: {next(iter(option))} must be"):
+            L.gmres(A, np.ones(8), **option)

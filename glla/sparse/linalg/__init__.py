@@ -4,9 +4,10 @@ Read `outer` first: what all solvers share. `operators` says what they multiply 
 """
 
 from glla.sparse.linalg.conjugate import cg
+from glla.sparse.linalg.general import gmres
 from glla.sparse.linalg.minimal import minres
 from glla.sparse.linalg.operators import LinearOperator
 from glla.sparse.linalg.preconditioners import block_jacobi, chebyshev, jacobi
 from glla.sparse.linalg.unsymmetric import bicgstab
 
-__all__ = ["LinearOperator", "bicgstab", "block_jacobi", "cg", "chebyshev", "jacobi", "minres"]
+__all__ = ["LinearOperator", "bicgstab", "block_jacobi", "cg", "chebyshev", "gmres", "jacobi", "minres"]
