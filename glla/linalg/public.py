@@ -1,7 +1,9 @@
 """The public functions. Written by ``python -m glla.generate``; do not edit."""
 
+from glla.linalg.banded import solve_banded, solveh_banded
 from glla.linalg.cholesky import cho_factor, cholesky
 from glla.linalg.definite import cho_solve
+from glla.linalg.definite_band import cholesky_banded
 from glla.linalg.determinants import det, slogdet
 from glla.linalg.echelon import rref
 from glla.linalg.factorise import lu_factor, plu
@@ -14,6 +16,7 @@ __all__ = [
     "cho_factor",
     "cho_solve",
     "cholesky",
+    "cholesky_banded",
     "det",
     "inv",
     "lu_factor",
@@ -25,5 +28,7 @@ __all__ = [
     "rref",
     "slogdet",
     "solve",
+    "solve_banded",
     "solve_triangular",
+    "solveh_banded",
 ]

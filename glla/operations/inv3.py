@@ -155,16 +155,16 @@ def _records(draft: Draft, elements: str, count: int, variant: str, limits: Limi
     if variant == "pivoted_small":
         plan = stack_small.solve((Form((count, 3, 3)),), limits)
     else:
-        plan = formula(count, limits.texture_size, variant == "adjugate_fused")
+        plan = formula(count, limits.texture_size, variant)
     return draft.call("invert", plan, raw=elements)["records"]
 
 
 @cached_plan
-def formula(count: int, texture_size: int, fused: bool = False) -> Plan:
+def formula(count: int, texture_size: int, variant: str = "adjugate") -> Plan:
     """Plan of the adjugate formula: operand ``raw``, `count` matrices, result ``records``. Two passes, or one."""
-    draft = Draft("adjugate_fused" if fused else "adjugate")
+    draft = Draft(variant)
     draft.operand("raw", raw(9 * count, texture_size))
-    if fused:
+    if variant == "adjugate_fused":
         records = draft.slot("records", wrapped(RECORD * count, texture_size))
         draft.draw("inv3/fused", {"raw": "raw"}, records, _extent(draft, records, count))
     else:

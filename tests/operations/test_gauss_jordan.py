@@ -1,4 +1,4 @@
-"""[A | I] to [I | X] as the author has it: right where it needs no exchanges, elsewhere an error that names a column."""
+"""[A | I] to [I | X] as the author has it: right where none are needed, elsewhere an error that names a column."""
 
 import re
 
