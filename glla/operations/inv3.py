@@ -160,11 +160,11 @@ def _records(draft: Draft, elements: str, count: int, variant: str, limits: Limi
 
 
 @cached_plan
-def formula(count: int, texture_size: int, variant: str = "adjugate") -> Plan:
+def formula(count: int, texture_size: int, way: str = "adjugate") -> Plan:
     """Plan of the adjugate formula: operand ``raw``, `count` matrices, result ``records``. Two passes, or one."""
-    draft = Draft(variant)
+    draft = Draft(way)
     draft.operand("raw", raw(9 * count, texture_size))
-    if variant == "adjugate_fused":
+    if way == "adjugate_fused":
         records = draft.slot("records", wrapped(RECORD * count, texture_size))
         draft.draw("inv3/fused", {"raw": "raw"}, records, _extent(draft, records, count))
     else:
