@@ -288,6 +288,28 @@ def _rref_ratios(inputs: Arrays, outputs: Any) -> Float64:
     return quotients(np.abs(wide(r) - expected), bound)
 
 
+# Bands -------------------------------------------------------------------------------------------------------------
+
+
+def _banded_residual(inputs: Arrays, x: Array) -> tuple[Float64, Float64]:
+    """|A x - b|, and |A| |x| + |b|, for bands upper, diagonal, lower."""
+    upper, diagonal, lower = wide(inputs[0])
+    x64, b64 = wide(x), wide(inputs[1])
+    a = np.zeros((len(b64), len(b64)))
+    for offset, band in ((0, diagonal), (1, upper[1:]), (-1, lower[: len(b64) - 1])):
+        a += np.diag(band, offset) if len(band) else 0
+    return np.abs(a @ x64 - b64), np.abs(a) @ np.abs(x64) + np.abs(b64)
+
+
+def _judge_tridiagonal(inputs: Arrays, x: Array) -> Verdict:
+    """Judge a solution by its componentwise backward error: Oettli and Prager 1964."""
+    flaw = flaw_of("x", x, np.shape(inputs[1]), np.float32)
+    if flaw:
+        return failed("tridiagonal", RESIDUAL_LIMIT, flaw)
+    error, size = _banded_residual(inputs, x)
+    return Verdict("tridiagonal", largest(quotients(error, size * ROUNDOFF)), RESIDUAL_LIMIT)
+
+
 # Numbers -----------------------------------------------------------------------------------------------------------
 
 
@@ -363,6 +385,19 @@ def _judge_rcond(inputs: Arrays, estimate: Any) -> Verdict:
     return failed("rcond", bound, detail) if value < 0 else Verdict("rcond", outside, bound, detail=detail)
 
 
+# A matrix and its transpose ------------------------------------------------------------------------------------------
+
+
+def _judge_syrk(inputs: Arrays, c: Array) -> Verdict:
+    """Judge A A^T as a product, which is symmetric bit by bit."""
+    (a,) = inputs
+    verdict = judge_product(c, a, np.transpose(a))
+    if verdict.ok and not np.array_equal(c, np.transpose(c), equal_nan=True):
+        i, j = np.argwhere(c != np.transpose(c))[0]
+        return failed("syrk", verdict.bound, f"C[{i}, {j}] is {c[i, j]!r}, C[{j}, {i}] is {c[j, i]!r}")
+    return verdict
+
+
 # Cholesky ----------------------------------------------------------------------------------------------------------
 
 
@@ -418,6 +453,71 @@ def _symmetric(a: Array) -> Float64:
     return lower + np.tril(lower, -1).T
 
 
+# Orthogonal factors ------------------------------------------------------------------------------------------------
+
+
+def judge_qr(a: Array, q: Array, r: Array) -> Verdict:
+    """Judge A = Q R, Q with orthonormal columns, R upper trapezoidal.
+
+    The error is the larger of norm(A - Q R) / (m (norm(A) u + 2^-149)) and norm(Q^T Q - I) / (m u): R's entries are
+    whole multiples of 2^-149, the smallest denormal.
+
+    Parameters
+    ----------
+    a : ndarray, (m, n)
+        The matrix that was factored.
+    q, r : ndarray, (m, k) and (k, n)
+        The factors, k = min(m, n), or m.
+
+    Examples
+    --------
+    >>> judge_qr(np.eye(2, dtype=np.float32), -np.eye(2, dtype=np.float32), -np.eye(2, dtype=np.float32)).error
+    0.0
+    >>> judge_qr(np.eye(2, dtype=np.float32), 2 * np.eye(2, dtype=np.float32), np.eye(2, dtype=np.float32) / 2).ok
+    False
+    """
+    m, n = np.shape(a)
+    k = m if np.shape(q)[-1:] == (m,) else min(m, n)
+    flaw = flaw_of("Q", q, (m, k), np.float32) or flaw_of("R", r, (k, n), np.float32)
+    if not flaw and np.tril(r, -1).any():
+        flaw = "R has entries below the diagonal"
+    if flaw:
+        return failed("qr", RESIDUAL_LIMIT, flaw)
+    residual = quotients(
+        np.array([norm(product(q, r) - wide(a))]), np.array([m * (norm(wide(a)) * ROUNDOFF + 2.0**-149)])
+    )
+    slant = norm(product(q.T, q) - np.eye(k)) / (m * ROUNDOFF)
+    detail = f"norm(A - Q R) is {largest(residual):.3g} of its unit, norm(Q^T Q - I) is {slant:.3g}"
+    return Verdict("qr", max(largest(residual), slant), RESIDUAL_LIMIT, detail=detail)
+
+
+# Sparse products ---------------------------------------------------------------------------------------------------
+
+
+def _five_points(a: Array, x: Array) -> Float64:
+    """Product of the matrix whose five diagonals are the rows of `a`, those of a square grid, and of x; float64."""
+    side = math.isqrt(a.shape[1])
+    grid, entries = wide(x).reshape(side, side), wide(a).reshape(5, side, side)
+    result = entries[2] * grid
+    result[1:] += entries[0, 1:] * grid[:-1]
+    result[:, 1:] += entries[1, :, 1:] * grid[:, :-1]
+    result[:, :-1] += entries[3, :, :-1] * grid[:, 1:]
+    result[:-1] += entries[4, :-1] * grid[1:]
+    return np.asarray(result.reshape(x.shape))
+
+
+def _spmv_ratios(inputs: Arrays, y: Array) -> Float64:
+    bound = 7 * ROUNDOFF * _five_points(*map(np.abs, inputs)) + 2**-120
+    return quotients(np.abs(wide(y) - _five_points(*inputs)), bound)
+
+
+def _judge_spmv(inputs: Arrays, y: Array) -> Verdict:
+    flaw = flaw_of("y", y, np.shape(inputs[1]), np.float32)
+    if flaw:
+        return failed("spmv", 7.0, flaw)
+    return Verdict("spmv", 7 * float(np.max(_spmv_ratios(inputs, y))), 7.0)
+
+
 # All ---------------------------------------------------------------------------------------------------------------
 
 # Windows -----------------------------------------------------------------------------------------------------------
@@ -458,6 +558,13 @@ def _judge_windows(inputs: Arrays, c: Array) -> Verdict:
 
 
 JUDGES: dict[str, Judge] = {
+    "spmv": Judge(
+        verdict=_judge_spmv,
+        deviation=lambda inputs, y: _mean(wide(y) - _five_points(*inputs)),
+        error="|y - A x|",
+        result="y",
+        ratios=_spmv_ratios,
+    ),
     "window_squares": Judge(
         verdict=_judge_windows,
         deviation=lambda inputs, c: _mean(wide(c) - _limited_sums(inputs)),
@@ -471,6 +578,13 @@ JUDGES: dict[str, Judge] = {
         error="|C - A B|",
         result="C",
         ratios=lambda inputs, c: product_ratios(c, *inputs),
+    ),
+    "syrk": Judge(
+        verdict=_judge_syrk,
+        deviation=lambda inputs, c: _mean(wide(c) - product(inputs[0], np.transpose(inputs[0]))),
+        error="|C - A A^T|",
+        result="C",
+        ratios=lambda inputs, c: product_ratios(c, inputs[0], np.transpose(inputs[0])),
     ),
     "rref": Judge(
         verdict=lambda inputs, outputs: judge_rref(inputs[0], *outputs),
@@ -510,6 +624,19 @@ JUDGES: dict[str, Judge] = {
         deviation=_cho_solve_deviation,
         error="|x - (L L^T)^-1 b|",
         result="x",
+    ),
+    "tridiagonal": Judge(
+        verdict=_judge_tridiagonal,
+        deviation=lambda inputs, x: _mean(_banded_residual(inputs, x)[0]),
+        error="|A X - B|",
+        result="A X",
+        ratios=lambda inputs, x: quotients(*_banded_residual(inputs, x)) / (RESIDUAL_LIMIT * ROUNDOFF),
+    ),
+    "qr": Judge(
+        verdict=lambda inputs, outputs: judge_qr(inputs[0], *outputs),
+        deviation=lambda inputs, outputs: _mean(product(*outputs) - wide(inputs[0])),
+        error="|Q R - A|",
+        result="Q R",
     ),
     "solve_pos": Judge(
         verdict=lambda inputs, x: judge_solve(inputs[0], x, inputs[1]),

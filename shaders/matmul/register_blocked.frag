@@ -5,8 +5,8 @@
 // together. The sums stay in registers.
 // A   rows x inner, packed      B   inner x columns, packed
 // With TRANSPOSE_A (TRANSPOSE_B) the texture holds the transpose, and a block is turned as it is fetched. With LOWER C is
-// symmetric, and fragments beyond its diagonal have nothing to sum. With UPPER A is upper triangular, and sums begin at its
-// diagonal.
+// symmetric, and fragments beyond its diagonal have nothing to sum; with ONCE those on it take their columns from their
+// rows. With UPPER A is upper triangular, and sums begin at its diagonal.
 // Cost per fragment: per trip ROWS + COLUMNS fetches and 16 ROWS COLUMNS flop; `count` trips.
 // Fetches: (1 - LOWER) * (1 - UPPER) * (ROWS + COLUMNS) * count to (ROWS + COLUMNS) * count + ROWS * COLUMNS * CONTINUE.
 // Jiang and Snir, "Automatic tuning matrix multiplication performance on graphics hardware" (2005), whose
@@ -32,6 +32,9 @@
 #define LOWER 0  // all of C (0), or what is on and below its diagonal (1)
 #endif
 
+#ifndef ONCE
+#define ONCE 0  // with LOWER: a fragment whose columns are among its rows fetches them once (0, 1)
+#endif
 #ifndef UPPER
 #define UPPER 0  // all of A (0), or what is on and above its diagonal (1)
 #endif
@@ -70,12 +73,25 @@ layout(location = 7) out vec4 C7;
 #define B_BLOCK(k, j) texelFetch(B, ivec2(texel.x + j, k), 0)
 #endif
 
+#if ONCE
+// Columns out of the rows that were fetched; a computed index into registers would make memory of them.
+#define FETCH_COLUMNS(u)                                                 \
+    for (int j = 0; j < COLUMNS; ++j) {                                  \
+        if (own < 0) b[j] = B_BLOCK(k + u, j);                           \
+        for (int i = 0; i < ROWS; ++i) {                                 \
+            if (own >= 0 && i == own + j) b[j] = a[i].rbga;              \
+        }                                                                \
+    }
+#else
+#define FETCH_COLUMNS(u) for (int j = 0; j < COLUMNS; ++j) b[j] = B_BLOCK(k + u, j);
+#endif
+
 #define STEP(u)                                                                                    \
     {                                                                                              \
         vec4 a[ROWS];                                                                              \
         vec4 b[COLUMNS];                                                                           \
         for (int i = 0; i < ROWS; ++i) a[i] = A_BLOCK(i, k + u);                                   \
-        for (int j = 0; j < COLUMNS; ++j) b[j] = B_BLOCK(k + u, j);                                \
+        FETCH_COLUMNS(u)                                                                           \
         for (int i = 0; i < ROWS; ++i) {                                                           \
             for (int j = 0; j < COLUMNS; ++j)                                                      \
                 sum[i * COLUMNS + j] = add_block_product(sum[i * COLUMNS + j], a[i], b[j]);        \
@@ -93,6 +109,10 @@ void main() {
 #endif
 #if LOWER
     if (texel.x >= texel.y + ROWS) end = first;
+#endif
+#if ONCE
+    int own = texel.x - texel.y;  // the first column among the rows, if all are there
+    if (own + COLUMNS > ROWS) own = -1;
 #endif
 #if UNROLL > 1
     for (; k + UNROLL <= end; k += UNROLL) { UNROLLED(STEP) }

@@ -35,6 +35,8 @@ def verdict(peer, arrays, result):
     if peer is peers.FACTORS:
         lu, piv = result
         return JUDGES["lu_factor"].verdict(arrays, (np.ascontiguousarray(lu), piv.astype(np.int32)))
+    if peer is peers.SYMMETRIC_PRODUCT:
+        result = np.triu(result) + np.triu(result, 1).T  # BLAS fills the upper half
     if peer is peers.INVERSE_POS:  # LAPACK gives half of it
         result = np.tril(result) + np.tril(result, -1).T
     if isinstance(result, tuple):
