@@ -17,7 +17,7 @@
      "sources":  {"rref/eliminate.frag": "...", ...},
      "needs":    {"targets": 2, "texture": 5, "block": 0, "blend": false, "transfer": false, "units": 3},
      "idea": "...", "source": "...",                     # of the variant
-     "operands": {"A": {"shape": [8, 9], "data": "<base64 of float32>"}}, "aside": {"tolerance": [0, 0]},
+     "operands": {"A": {"shape": [8, 9], "data": "<base64 of float32>"}}, "aside": {"tolerance": {"data": "..."}},
      "judge":    "rref", "after": [{"stage": "", "when": "...", "then": "..."}]}
 
 A step draws as its entry in ``draws`` says; ``r`` is its region, by default the whole target; its uniforms come on
@@ -91,8 +91,8 @@ MOST_PASSES = 500
 MOST_ORDER = 128
 """Most rows of an operand: 64 KiB of float32 in the page."""
 
-ROUNDED_FROM = 64
-"""Sides from which an example is rounded to the upper halves of its float32s, 8 bits: half the bytes in the page."""
+ROUNDED_FROM = 64 * 64
+"""Elements from which an example is rounded to the upper halves of its float32s, 8 bits: half the bytes in the page."""
 
 SEED = 2007
 
@@ -137,9 +137,7 @@ def document(
     plans = _plans(found, arrays, variant, shader)
     writer = _Writer()
     written = [writer.plan(plan, name, when) for name, when, plan in plans]
-    first = plans[0][2]
-    aside = {name: texels for name, texels in found.aside(operations.forms(arrays)).items() if name in first.operands}
-    names = [name for name in first.operands if name not in aside]
+    given, aside = _given(found, plans[0][2], arrays)
     return {
         "format": FORMAT,
         "glla": __version__,
@@ -152,8 +150,8 @@ def document(
         "head": list(HEAD),
         "plans": written,
         **writer.shared(),
-        "operands": {name: _data(array) for name, array in zip(names, arrays, strict=True)},
-        "aside": {name: texels.ravel().tolist() for name, texels in aside.items()},
+        "operands": given,
+        "aside": aside,
         "judge": operation,
         "after": list(_after(found, arrays)),
     }
@@ -179,7 +177,7 @@ def of_plan(plan: Plan, operands: Mapping[str, Array] | None = None) -> Document
         elif shape is not None and storage.dtype == "float32":
             given[name] = _data(random.uniform(0, 10, shape).astype(np.float32))
         else:
-            aside[name] = [0] * (storage.height * storage.width * storage.channels)
+            aside[name] = _texels(plan, name, np.zeros((storage.height, storage.width, storage.channels)))
     sides = [max(one["shape"], default=1) for one in given.values()]
     return {
         "format": FORMAT, "glla": __version__, "operation": re.split(r"[\[ ]", plan.operation)[0], "formula": "",
@@ -200,12 +198,37 @@ def _operands(found: Operation, size: int, seed: int, data: Sequence[Array] | No
     if any(array.ndim != 2 or not array.size for array in given):
         raise OptionError(f"export: data must be matrices, got {', '.join(str(array.shape) for array in given)}")
     example = operations.inputs(found, len(given[0]) if given else size, seed)[len(given) :]
-    arrays = (*given, *(_rounded(one) if max(one.shape) >= ROUNDED_FROM else one for one in example))
+    arrays = (*given, *(_rounded(one) if one.size >= ROUNDED_FROM else one for one in example))
     side = max(max(array.shape) for array in arrays)
     if max(len(array) for array in arrays) > MOST_ORDER:
         raise OptionError(f"export: a page shows matrices up to order {MOST_ORDER}, got {side}; take a smaller one")
     found.check(operations.forms(arrays))
     return arrays
+
+
+def _given(
+    found: Operation, plan: Plan, arrays: tuple[Array, ...]
+) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
+    """Operands that are matrices, or wrapped vectors, which a page lets edit; and those that it takes as texels."""
+    if found.textures is None:
+        texels = {name: one for name, one in found.aside(operations.forms(arrays)).items() if name in plan.operands}
+        names = [name for name in plan.operands if name not in texels]
+        given = {name: _data(array) for name, array in zip(names, arrays, strict=True)}
+    else:
+        texels = dict(found.textures(plan, LIMITS, arrays))
+        layouts = {name: texture(plan.slots[name]).layout for name in texels}
+        given = {
+            name: _data(np.ravel(texels.pop(name))[: layout.shape[0]].reshape(-1, 1))
+            for name, layout in layouts.items()
+            if isinstance(layout, Wrapped) and len(layout.shape) == 1 and layout.dtype == "float32"
+        }
+    return given, {name: _texels(plan, name, one) for name, one in texels.items()}
+
+
+def _texels(plan: Plan, name: str, texels: Any) -> dict[str, Any]:
+    """Texels as base64, row by row."""
+    whole = texture(plan.slots[name]).dtype != "float32"
+    return {"data": b64encode(np.ascontiguousarray(texels, "<i4" if whole else "<f4").tobytes()).decode()}
 
 
 def _plans(
@@ -392,10 +415,12 @@ class _Writer:
 
 def _of_the_host(step: Host, plan: Plan, name: str, when: str) -> dict[str, Any]:
     """Write a step of the host as a plan: its results that are matrices are shown like those of a pass."""
-    results = {name: slot for name, slot in plan.results.items() if len(plan.slots[slot].shape or ()) == 2}
-    shapes = {slot: plan.slots[slot].shape for slot in results.values()}
+    arrays = {name: one for name, slot in plan.results.items() if isinstance(one := plan.slots[slot], HostArray)}
+    shapes = {plan.results[name]: one.shape for name, one in arrays.items() if len(one.shape) == 2}
+    results = {name: slot for name, slot in plan.results.items() if slot in shapes}
     return {
-        "name": name, "when": when, "slots": {slot: _slot(matrix(shape)) for slot, shape in shapes.items() if shape},
+        "name": name, "when": when,
+        "slots": {slot: _slot(matrix((shape[0], shape[1]))) for slot, shape in shapes.items()},
         "operands": [], "results": results, "draws": [], "steps": [{"host": step.name}], "scopes": [], "loops": [],
         "cost": {"passes": 0, "flops": step.flops, "texels": 0, "bytes": 0},
     }  # fmt: skip

@@ -168,7 +168,7 @@ class Player {
       for (const name of plan.operands) {
         const given = this.operands[name];
         const storage = plan.slots[name];
-        this.write(number, name, given ? laidOut(storage, given) : this.data.aside[name]);
+        this.write(number, name, given ? laidOut(storage, given) : texelsOf(storage, this.data.aside[name]));
       }
     });
     this.restart();
@@ -428,6 +428,12 @@ function unpacked({ shape }, texels) {
     }
   }
   return matrix;
+}
+
+// Texels as the document has them.
+function texelsOf({ int }, { data }) {
+  const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
+  return int ? new Int32Array(bytes.buffer) : new Float32Array(bytes.buffer);
 }
 
 // float32 as the document has it; of large ones the upper halves, the others being 0.

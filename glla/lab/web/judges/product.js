@@ -12,4 +12,10 @@ function product(c, a, b) {
 }
 
 
+// A A^T, symmetric bit by bit.
+JUDGES.syrk = ({ A }, { C }) => {
+  const other = transposed(C);
+  if (C.at.some((one, k) => one !== other.at[k])) return { flaw: "C is not symmetric" };
+  return product(C, A, transposed(A));
+};
 JUDGES.matmul = ({ A, B }, { C }) => product(C, A, B);
