@@ -19,6 +19,7 @@ __all__ = [
     "cholesky",
     "det",
     "inv",
+    "lstsq",
     "lu_factor",
     "lu_solve",
     "matmul",
@@ -146,6 +147,56 @@ def inv(
     device: DeviceLike | None = None,
     check_finite: bool = True,
 ) -> Array: ...
+@overload
+def lstsq(
+    a: Overriding[Given],
+    b: Any,
+    rcond: float | None = None,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Given: ...
+@overload
+def lstsq(
+    a: Any,
+    b: Overriding[Given],
+    rcond: float | None = None,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Given: ...
+@overload
+def lstsq(
+    a: Matrix,
+    b: Any,
+    rcond: float | None = None,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> tuple[Matrix, Matrix, int, Matrix]: ...
+@overload
+def lstsq(
+    a: Any,
+    b: Matrix,
+    rcond: float | None = None,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> tuple[Matrix, Matrix, int, Matrix]: ...
+@overload
+def lstsq(
+    a: Any,
+    b: Any,
+    rcond: float | None = None,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> tuple[Array, Array, int, Array]: ...
 @overload
 def lu_factor(
     a: Overriding[Given],
