@@ -208,7 +208,7 @@ def lstsq(
             f"lstsq: A must be two-dimensional and b one- or two-dimensional, got A {left.shape} and b {right.shape}"
         )
     squares.check(forms_of((left, column(right))) if left.size and right.size else (Form(left.shape), _rows(right)))
-    known_variant("lstsq", OPERATIONS["lstsq"], variant)
+    known_variant("lstsq", OPERATIONS["qr"], variant)
     on_a_device = isinstance(left, Matrix) or isinstance(right, Matrix)
     target = device_of("lstsq", device, left, right) if on_a_device or (left.size and right.size) else None
     if target is None or not (left.size and right.size):

@@ -18,15 +18,12 @@ from numpy.typing import NDArray
 from glla.errors import ShapeError
 from glla.operations import elementwise, matmul, qr
 from glla.operations.crossing import bring_in_watched, read_back, read_texels, upload
-from glla.operations.qr_blocks import window
-from glla.operations.record import Array, Choice, Operation
+from glla.operations.qr_blocks import beside, window
+from glla.operations.record import Array, Operation
 from glla.operations.trust import pairs
 from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Parameters, Plan, matrix, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
-
-VARIANTS = qr.VARIANTS
-"""Ways to factor: those of `glla.operations.qr`."""
 
 SOLVED, BACK = "singular values of R, rank, solution", "scale X back"
 """Work of the host, by the words that a plan and a trace have for it."""
@@ -45,11 +42,6 @@ def check(forms: Forms) -> None:
         raise ShapeError(f"lstsq: A must be two-dimensional, and b one- or two-dimensional, got A {a} and b {b}")
     if a[0] != b[0]:
         raise ShapeError(f"lstsq: b must have as many rows as A, got A {a} and b {b}")
-
-
-def choose(forms: Forms, limits: Limits) -> Choice:
-    """Pick the variant of `qr` for what is factored."""
-    return qr.choose(resident(_factored_shape(forms)), limits)
 
 
 def _factored_shape(forms: Forms) -> Shape:
@@ -100,17 +92,6 @@ def core(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, pa
     if m < n:
         results["Q"] = qr.orthogonal(draft, found, shape, limits)
     return draft.plan(results, flops(forms))
-
-
-@cached_plan
-def beside(shape: Shape, columns: int) -> Plan:
-    """Plan that puts B, with so many columns, to the right of A: result ``C``. One pass."""
-    m, n = shape
-    draft = Draft("lstsq/beside")
-    inputs = {"A": draft.operand("A", matrix(shape)), "B": draft.operand("B", matrix((m, columns)))}
-    result = draft.slot("C", matrix((m, n + columns)))
-    draft.draw("qr/beside", inputs, result, {"split": n, "shape": (m, n + columns)})
-    return draft.plan({"C": result})
 
 
 @cached_plan
@@ -221,8 +202,8 @@ def on_host(a: Array, b: Array) -> tuple[Array, Array, int, Array]:
 
 
 def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
-    """Twice as many equations as unknowns, and a right-hand side."""
-    return rng.standard_normal((2 * n, n)).astype(np.float32), rng.standard_normal((2 * n, 1)).astype(np.float32)
+    """Eight equations more than there are unknowns, and a right-hand side."""
+    return rng.standard_normal((n + 8, n)).astype(np.float32), rng.standard_normal((n + 8, 1)).astype(np.float32)
 
 
 LSTSQ = Operation(
@@ -237,8 +218,6 @@ LSTSQ = Operation(
     example=example,
     values=None,
     fits=True,
-    variants=VARIANTS,
-    choose=choose,
     vectors={"B": 1},
     host="glla.operations.lstsq:on_host",
     parts=4,

@@ -6,7 +6,7 @@ import pytest
 import glla
 from glla.errors import NonFiniteError, OptionError, ShapeError
 from glla.operations import lstsq as kernel
-from glla.operations.lstsq import VARIANTS
+from glla.operations.qr import VARIANTS
 from glla.testing import JUDGES
 
 JUDGE = JUDGES["lstsq"]
