@@ -17,6 +17,7 @@ __all__ = [
     "cho_factor",
     "cho_solve",
     "cholesky",
+    "cholesky_banded",
     "det",
     "inv",
     "lstsq",
@@ -111,6 +112,33 @@ def cholesky(
     *,
     upper: bool = False,
     lower: None = None,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Array: ...
+@overload
+def cholesky_banded(
+    ab: Overriding[Given],
+    *,
+    lower: bool = False,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Given: ...
+@overload
+def cholesky_banded(
+    ab: Matrix,
+    *,
+    lower: bool = False,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Matrix: ...
+@overload
+def cholesky_banded(
+    ab: Any,
+    *,
+    lower: bool = False,
     variant: str | None = None,
     device: DeviceLike | None = None,
     check_finite: bool = True,

@@ -64,6 +64,23 @@ class Methods:
             linalg.cholesky, a, upper=upper, lower=lower, variant=variant, device=device, check_finite=check_finite
         )
 
+    def cholesky_banded(
+        self,
+        ab: Any,
+        *,
+        lower: bool = False,
+        variant: str | None = None,
+        device: DeviceLike | None = None,
+        check_finite: bool = True,
+    ) -> Pending[Array]:
+        """Cholesky factor of a banded matrix in LAPACK's storage, with the semantics of `scipy.linalg.cholesky_banded`.
+
+        Queued; see `glla.cholesky_banded`.
+        """
+        return self._queue(
+            linalg.cholesky_banded, ab, lower=lower, variant=variant, device=device, check_finite=check_finite
+        )
+
     def det(
         self, a: Any, *, device: DeviceLike | None = None, check_finite: bool = True
     ) -> Pending[np.float32 | Array]:

@@ -447,6 +447,33 @@ def _cho_solve_deviation(inputs: tuple[Any, ...], x: Array) -> float:
     return _mean(wide(x) - _solution(factor @ factor.T, b))
 
 
+def _banded(ab: Array) -> Float64:
+    """The symmetric matrix whose diagonals on and above the main one LAPACK stores so; of a factor U, L + U."""
+    rows, n = np.shape(ab)
+    found = np.zeros((n, n))
+    for distance in range(min(rows, n)):
+        band = np.arange(n - distance)
+        found[band, band + distance] = found[band + distance, band] = wide(ab)[rows - 1 - distance, distance:]
+    return found
+
+
+def _judge_cholesky_banded(inputs: Arrays, factor: Array) -> Verdict:
+    """Judge U of A = U^T U, both in LAPACK's storage: its corners are zero."""
+    (ab,) = inputs
+    flaw = flaw_of("U", factor, np.shape(ab), np.float32)
+    corners = np.arange(np.shape(ab)[1]) < np.arange(len(ab) - 1, -1, -1)[:, np.newaxis]
+    if not flaw and np.asarray(factor)[corners].any():
+        flaw = "the corners of U's storage are not zero"
+    if flaw:
+        return failed("cholesky_banded", RESIDUAL_LIMIT, flaw)
+    lower = np.tril(_banded(factor)).astype(np.float32)
+    return _judge_cholesky((_banded(ab).astype(np.float32),), lower)
+
+
+def _cholesky_banded_deviation(inputs: Arrays, factor: Array) -> float:
+    return _mean(np.tril(_banded(factor)) - np.linalg.cholesky(_banded(inputs[0])))
+
+
 def _symmetric(a: Array) -> Float64:
     """The matrix of which the lower half is given."""
     lower = np.tril(wide(a))
@@ -652,6 +679,18 @@ JUDGES: dict[str, Judge] = {
         verdict=_judge_cho_solve,
         deviation=_cho_solve_deviation,
         error="|x - (L L^T)^-1 b|",
+        result="x",
+    ),
+    "cholesky_banded": Judge(
+        verdict=_judge_cholesky_banded,
+        deviation=_cholesky_banded_deviation,
+        error="|U - chol(A)|",
+        result="U",
+    ),
+    "solve_pos_banded": Judge(
+        verdict=lambda inputs, x: judge_solve(_banded(inputs[0]), x, inputs[1]),
+        deviation=lambda inputs, x: _mean(wide(x) - _solution(_banded(inputs[0]), inputs[1])),
+        error="|x - A^-1 b|",
         result="x",
     ),
     "tridiagonal": Judge(
