@@ -376,6 +376,39 @@ ORTHOGONAL = Peer(
 )  # fmt: skip
 
 
+def _scipy_lstsq(driver: str) -> Callable[[], Callable[..., Any]]:
+    def bind() -> Callable[..., Any]:
+        from scipy.linalg import lstsq
+
+        options = {"lapack_driver": driver, "overwrite_a": True, "overwrite_b": True, "check_finite": False}
+        return lambda a, b: lstsq(a, b, **options)[:3]
+
+    return bind
+
+
+def _sgels() -> Callable[..., Any]:
+    from scipy.linalg.lapack import sgels
+
+    return lambda a, b: (sgels(a, b, overwrite_a=1, overwrite_b=1)[1][: a.shape[1]],)
+
+
+LEAST_SQUARES = Peer(
+    "LAPACK gelsd",
+    Way("numpy.linalg.lstsq(a, b)", "numpy", _as_given, lambda: np.linalg.lstsq),
+    (
+        *(
+            Way(
+                f'scipy.linalg.lstsq(a, b, lapack_driver="{driver}", overwrite_a=True, overwrite_b=True, '
+                "check_finite=False), Fortran order",
+                "scipy", _fortran, _scipy_lstsq(driver),
+            )
+            for driver in ("gelsd", "gelsy")
+        ),
+        Way("lapack.sgels (full rank), in place, Fortran order", "scipy", _fortran, _sgels),
+    ),
+)  # fmt: skip
+
+
 def _turned(a: Array, b: Array) -> Arrays:
     """Give stacks whose matrices are in Fortran order, each by itself."""
 
@@ -781,6 +814,7 @@ BEST: dict[str, tuple[Peer, Callable[..., Arrays]]] = {
     "slogdet": (DETERMINANT, _same),
     "rcond": (CONDITION, _same),
     "qr": (ORTHOGONAL, _same),
+    "lstsq": (LEAST_SQUARES, _same),
     "window_squares": (WINDOWS, _same),
     "spmv": (SPARSE, _same),
 }
