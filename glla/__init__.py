@@ -31,7 +31,7 @@ from glla.passes.cache import set_max_plan_bytes
 from glla.tracing import trace
 
 if TYPE_CHECKING:
-    from glla import applications, cluster, hybrid
+    from glla import applications, cluster, hybrid, sparse
     from glla.interop import namespace as array_api
     from glla.queue.coprocessor import Coprocessor, coprocessor
     from glla.queue.pending import Pending
@@ -44,6 +44,7 @@ _LATER = {
     "cluster": ("glla.cluster", ""),
     "coprocessor": ("glla.queue", "coprocessor"),
     "hybrid": ("glla.hybrid", ""),
+    "sparse": ("glla.sparse", ""),
 }
 """Names that are imported when they are first used, each with its module: many a user needs none of them."""
 
@@ -93,6 +94,7 @@ __all__ = [
     "register",
     "run",
     "set_max_plan_bytes",
+    "sparse",
     "trace",
     "unregister",
 ]

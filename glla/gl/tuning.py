@@ -51,7 +51,7 @@ def operations() -> tuple[str, ...]:
     """List the operations whose rule heeds what was tuned for them, among several variants.
 
     >>> operations()
-    ('cholesky', 'matmul', 'plu', 'rref', 'triangular')
+    ('cholesky', 'matmul', 'plu', 'qr', 'rref', 'spmv', 'triangular')
     """
     return tuple(name for name, one in OPERATIONS.items() if len(one.tunable()) > 1 and _heeds(one))
 

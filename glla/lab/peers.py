@@ -320,6 +320,38 @@ DETERMINANT = Peer(
 )
 
 
+def _scipy_qr() -> Callable[..., Any]:
+    from scipy.linalg import qr
+
+    return lambda a: qr(a, overwrite_a=True, mode="economic", check_finite=False)
+
+
+def _sorgqr() -> Callable[..., Any]:
+    from scipy.linalg.lapack import sgeqrf, sgeqrf_lwork, sorgqr
+
+    def factors(a: Array) -> Any:
+        k = min(a.shape)
+        packed, tau, _, _ = sgeqrf(a, lwork=int(sgeqrf_lwork(*a.shape)[0]), overwrite_a=1)
+        r = np.triu(packed[:k])
+        return sorgqr(packed[:, :k], tau, lwork=64 * k, overwrite_a=1)[0], r
+
+    return factors
+
+
+ORTHOGONAL = Peer(
+    "LAPACK geqrf and orgqr",
+    Way("numpy.linalg.qr(a)", "numpy", _as_given, lambda: np.linalg.qr),
+    (
+        Way("numpy.linalg.qr(a), Fortran order", "numpy", _fortran, lambda: np.linalg.qr),
+        Way(
+            'scipy.linalg.qr(a, mode="economic", overwrite_a=True, check_finite=False), Fortran order',
+            "scipy", _fortran, _scipy_qr,
+        ),
+        Way("lapack.sgeqrf and sorgqr, in place, Fortran order", "scipy", _fortran, _sorgqr),
+    ),
+)  # fmt: skip
+
+
 def _turned(a: Array, b: Array) -> Arrays:
     """Give stacks whose matrices are in Fortran order, each by itself."""
 
@@ -505,6 +537,30 @@ SYSTEM_POS = Peer(
 )
 
 
+def _solve_banded(**options: Any) -> Callable[[], Callable[..., Any]]:
+    def bind() -> Callable[..., Any]:
+        from scipy.linalg import solve_banded
+
+        return lambda ab, b: solve_banded((1, 1), ab, b, **options)
+
+    return bind
+
+
+def _sgtsv() -> Callable[..., Any]:
+    from scipy.linalg.lapack import sgtsv
+
+    return lambda ab, b: sgtsv(
+        ab[2, :-1], ab[1], ab[0, 1:], b, overwrite_dl=1, overwrite_d=1, overwrite_du=1, overwrite_b=1
+    )[3]
+
+
+TRIDIAGONAL = Peer(
+    "LAPACK gtsv",
+    Way("scipy.linalg.solve_banded((1, 1), ab, b)", "scipy", _as_given, _solve_banded()),
+    (Way("lapack.sgtsv, in place, right sides in Fortran order", "scipy", _right_side_turned, _sgtsv),),
+)
+
+
 def _spotri() -> Callable[..., Any]:
     from scipy.linalg.lapack import spotrf, spotri
 
@@ -581,6 +637,52 @@ WINDOWS = Peer(
 )
 
 
+def _csr() -> Callable[..., Any]:
+    from scipy.sparse import csr_array
+
+    from glla.operations.sparse import model
+
+    matrices: dict[int, Any] = {}
+
+    def times(a: Array, x: Array) -> Any:
+        if len(x) not in matrices:
+            rows = model.of(a)  # is not timed: the first call warms up
+            matrices[len(x)] = csr_array((rows.values, rows.columns.astype(np.int32), rows.starts.astype(np.int32)))
+        return (matrices[len(x)] @ x)[:, np.newaxis]
+
+    return times
+
+
+def _dia() -> Callable[..., Any]:
+    from scipy.sparse import dia_array
+
+    def times(columns: Array, x: Array) -> Any:
+        side = int(np.sqrt(len(x)))
+        return (dia_array((columns, [-side, -1, 0, 1, side]), shape=(len(x), len(x))) @ x)[:, np.newaxis]
+
+    return times
+
+
+def _by_columns(a: Array, x: Array) -> Arrays:
+    """Diagonals as SciPy has them, by the columns of their entries, without what leaves the grid; and x."""
+    side = int(np.sqrt(len(x)))
+    inside = a.reshape(5, side, side).copy()
+    inside[0, 0] = inside[1, :, 0] = inside[3, :, -1] = inside[4, -1] = 0
+    moved = [np.roll(row, offset) for row, offset in zip(inside.reshape(5, -1), (-side, -1, 0, 1, side), strict=True)]
+    return np.stack(moved), x.reshape(-1)
+
+
+def _flat_vector(a: Array, x: Array) -> Arrays:
+    return a, x.reshape(-1)
+
+
+SPARSE = Peer(
+    "SciPy's sparse product",
+    Way("A @ x, A a scipy.sparse.csr_array", "scipy", _flat_vector, _csr),
+    (Way("A @ x, A a scipy.sparse.dia_array", "scipy", _by_columns, _dia),),
+)
+
+
 # -- who stands beside an operation ---------------------------------------------------------------------------------
 
 
@@ -604,6 +706,7 @@ BEST: dict[str, tuple[Peer, Callable[..., Arrays]]] = {
     "solve_pos": (SYSTEM_POS, _same),
     "inv_pos": (INVERSE_POS, _same),
     "triangular": (TRIANGULAR, _same),
+    "tridiagonal": (TRIDIAGONAL, _same),
     "solve_triangular": (UPPER, _same),
     "triangular_inverse": (INVERSE_TRIANGLE, _same),
     "solve": (SYSTEM, _same),
@@ -611,7 +714,9 @@ BEST: dict[str, tuple[Peer, Callable[..., Arrays]]] = {
     "det": (DET, _same),
     "slogdet": (DETERMINANT, _same),
     "rcond": (CONDITION, _same),
+    "qr": (ORTHOGONAL, _same),
     "window_squares": (WINDOWS, _same),
+    "spmv": (SPARSE, _same),
 }
 """By operation, the peer in its best form, and (operands of the operation) -> the peer's. Any other operation stands
 beside its record's counterpart on the CPU, as it is called."""

@@ -35,11 +35,15 @@ One = Callable[[Any, Any, Index], Any]
 TRIANGLES = ("lower triangular", "upper triangular")
 """Triangles by SciPy's names; the other half of such a matrix is never read."""
 
-ASSUMED = ("gen", "sym", "her", "pos", *TRIANGLES)
+STRUCTURES = ("diagonal", "tridiagonal", "banded")
+"""Structures of which only the diagonals inside the band are read."""
+
+ASSUMED = ("gen", "sym", "her", "pos", *TRIANGLES, *STRUCTURES)
 """What `solve` may be asked to assume of A, by SciPy's names; the first three take PLU factors."""
 
-LATER = ("banded", "tridiagonal", "diagonal")
-"""What SciPy's may, too."""
+
+OF_INVERSES = tuple(name for name in ASSUMED if name not in STRUCTURES)
+"""What `inv` may be asked to assume: the inverse of a band is full."""
 
 
 def assumed(function: str, assume_a: Any, of: tuple[str, ...] = ASSUMED) -> None:
@@ -47,10 +51,10 @@ def assumed(function: str, assume_a: Any, of: tuple[str, ...] = ASSUMED) -> None
     if isinstance(assume_a, str) and assume_a in of:
         return
     known = ", ".join(of)
-    if isinstance(assume_a, str) and assume_a in (*LATER, *ASSUMED):
+    if isinstance(assume_a, str) and assume_a in ASSUMED:
         raise OptionError(
-            f"{function}: assume_a must be one of {known} so far, got {assume_a!r}, which comes later; 'gen' solves "
-            "such systems as well"
+            f"{function}: assume_a must be one of {known}, got {assume_a!r}, which `solve` alone takes; 'gen' inverts "
+            "such matrices as well"
         )
     raise OptionError(f"{function}: assume_a must be one of {known}, got {assume_a!r}")
 

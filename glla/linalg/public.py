@@ -1,5 +1,6 @@
 """The public functions. Written by ``python -m glla.generate``; do not edit."""
 
+from glla.linalg.banded import solve_banded, solveh_banded
 from glla.linalg.cholesky import cho_factor, cholesky
 from glla.linalg.definite import cho_solve
 from glla.linalg.determinants import det, slogdet
@@ -25,5 +26,7 @@ __all__ = [
     "rref",
     "slogdet",
     "solve",
+    "solve_banded",
     "solve_triangular",
+    "solveh_banded",
 ]

@@ -28,7 +28,9 @@ __all__ = [
     "rref",
     "slogdet",
     "solve",
+    "solve_banded",
     "solve_triangular",
+    "solveh_banded",
 ]
 
 @overload
@@ -442,6 +444,66 @@ def solve(
     check_finite: bool = True,
 ) -> Matrix | Array | RefinedSolution: ...
 @overload
+def solve_banded(
+    l_and_u: tuple[int, int],
+    ab: Overriding[Given],
+    b: Any,
+    overwrite_ab: bool = False,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+) -> Given: ...
+@overload
+def solve_banded(
+    l_and_u: tuple[int, int],
+    ab: Any,
+    b: Overriding[Given],
+    overwrite_ab: bool = False,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+) -> Given: ...
+@overload
+def solve_banded(
+    l_and_u: tuple[int, int],
+    ab: Matrix,
+    b: Any,
+    overwrite_ab: bool = False,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+) -> Matrix: ...
+@overload
+def solve_banded(
+    l_and_u: tuple[int, int],
+    ab: Any,
+    b: Matrix,
+    overwrite_ab: bool = False,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+) -> Matrix: ...
+@overload
+def solve_banded(
+    l_and_u: tuple[int, int],
+    ab: Any,
+    b: Any,
+    overwrite_ab: bool = False,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+) -> Array: ...
+@overload
 def solve_triangular(
     a: Overriding[Given],
     b: Any,
@@ -501,6 +563,66 @@ def solve_triangular(
     lower: bool = False,
     unit_diagonal: bool = False,
     overwrite_b: bool = False,
+    check_finite: bool = True,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+) -> Array: ...
+@overload
+def solveh_banded(
+    ab: Overriding[Given],
+    b: Any,
+    overwrite_ab: bool = False,
+    overwrite_b: bool = False,
+    lower: bool = False,
+    check_finite: bool = True,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+) -> Given: ...
+@overload
+def solveh_banded(
+    ab: Any,
+    b: Overriding[Given],
+    overwrite_ab: bool = False,
+    overwrite_b: bool = False,
+    lower: bool = False,
+    check_finite: bool = True,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+) -> Given: ...
+@overload
+def solveh_banded(
+    ab: Matrix,
+    b: Any,
+    overwrite_ab: bool = False,
+    overwrite_b: bool = False,
+    lower: bool = False,
+    check_finite: bool = True,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+) -> Matrix: ...
+@overload
+def solveh_banded(
+    ab: Any,
+    b: Matrix,
+    overwrite_ab: bool = False,
+    overwrite_b: bool = False,
+    lower: bool = False,
+    check_finite: bool = True,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+) -> Matrix: ...
+@overload
+def solveh_banded(
+    ab: Any,
+    b: Any,
+    overwrite_ab: bool = False,
+    overwrite_b: bool = False,
+    lower: bool = False,
     check_finite: bool = True,
     *,
     variant: str | None = None,

@@ -112,7 +112,7 @@ def _piece(device: Device, operation: Operation, operands: tuple[Resident, ...],
     forms = tuple(one.form for one in operands)
     plan = residents.plan(batch, forms, device.limits, **options)
     results: dict[str, Any] = device.run(plan, **{name: one.texture for name, one in zip("AB", operands, strict=False)})
-    count, shape, order = forms[0].count, batch.matrix(forms), min(forms[0].matrix)
+    count, shape, order = forms[0].count, batch.matrix(forms), batch.order(forms)
     matrices = None
     if "matrices" in results:
         matrices = Resident.wrapped(device, results["matrices"], (count, *shape), "float32")

@@ -16,7 +16,8 @@ from glla.errors import OptionError, ShapeError, SingularMatrixError
 from glla.gl import Device, DeviceLike
 from glla.gl.observe import host_step
 from glla.linalg import resident, tiling
-from glla.linalg.definite import TRIANGLES, assumed, inverse_of_definite, solve_pos
+from glla.linalg.banded import solve_structured
+from glla.linalg.definite import OF_INVERSES, STRUCTURES, TRIANGLES, assumed, inverse_of_definite, solve_pos
 from glla.linalg.factors import factorise, from_pivots
 from glla.linalg.operands import (
     as_float64,
@@ -85,10 +86,11 @@ def solve(
         factors on the GPU. Equilibration is done in float64 too: `a` may leave float32's range.
     equilibrate : bool
         Scale rows and columns by powers of two before factoring, which rounds nothing. Cholesky factors need none.
-    assume_a : {"gen", "sym", "her", "pos", "lower triangular", "upper triangular"}
+    assume_a : {"gen", "sym", "her", "pos", "lower triangular", "upper triangular", "diagonal", "tridiagonal", "banded"}
         What `a` is, by SciPy's names: general, symmetric, Hermitian, which real symmetric is, or symmetric positive
         definite. "pos" takes Cholesky factors, half the work, and reads the upper half of `a` alone, with `refine` all
-        of it; of a triangle the other half is never read, see `solve_triangular`; the others take PLU factors.
+        of it; of a triangle the other half is never read, see `solve_triangular`; of the last three only the diagonals
+        inside the band are, see `solve_banded`; the others take PLU factors.
     device, check_finite
         As in `matmul`.
 
@@ -137,6 +139,10 @@ def solve(
         if refine:
             raise OptionError(f"solve: refine must be False with assume_a={assume_a!r}; 'gen' refines such systems too")
         return solve_triangular(a, b, lower=assume_a == "lower triangular", device=device, check_finite=check_finite)
+    if assume_a in STRUCTURES:
+        if refine:
+            raise OptionError(f"solve: refine must be False with assume_a={assume_a!r}; 'gen' refines such systems too")
+        return solve_structured(a, b, assume_a, device, check_finite)
     if refine:
         return _refined(a, b, equilibrate, device, check_finite)
     matrix = operand("solve", "A", a, check_finite)
@@ -382,7 +388,7 @@ def inv(
     array([[0.5 , 0.  ],
            [0.  , 0.25]], dtype=float32)
     """
-    assumed("inv", assume_a)
+    assumed("inv", assume_a, OF_INVERSES)
     if assume_a == "pos":
         return inverse_of_definite(a, lower, variant, device, check_finite)
     if assume_a in TRIANGLES:

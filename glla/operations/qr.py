@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from glla.errors import OptionError
 from glla.operations import equilibrate, packing
 from glla.operations.crossing import bring_in, read_back, read_texels
+from glla.operations.qr_blocks import Panels
+from glla.operations.qr_pairs import applied, pairs, reflectors, upper
 from glla.operations.record import Array, Choice, Operation
 from glla.passes import (
     PLAIN,
@@ -23,38 +25,43 @@ from glla.passes import (
     Forms,
     Limits,
     Parameters,
-    PingPong,
     Plan,
-    Region,
-    Storage,
-    Uniform,
     Variant,
     matrix,
     resident,
 )
 from glla.passes.cache import cached_plan
-from glla.passes.layout import Shape, texels
+from glla.passes.layout import Shape
 
 VARIANTS = {
     "householder": Variant(
         "two columns a step: three passes, each over all that remains",
         'Golub and Van Loan, "Matrix computations" (2013), section 5.2; LAPACK geqr2',
     ),
+    "blocked": Variant(
+        "panels of 32 columns; what remains is updated by matrix products and a substitution",
+        'Joffrain, Low, Quintana-Orti, van de Geijn and Van Zee, "Accumulating Householder transformations, revisited" '
+        "(2006); LAPACK geqrf",
+        parameters={"PANEL": (32, 16, 64)},
+        on_gpu={"PANEL": 64},  # a guess
+    ),
 }
 
 MODES = ("reduced", "complete", "r", "raw")
 """What is given, as NumPy names it: Q and R with as few columns as rows allow, with all, R alone, or the reflectors."""
 
-SLICE, SLICES = 64, 32
-"""Texels of a column that a fragment sums on a GPU, and most slices; a guess: a fetch that waits for nothing takes as
-long as one fragment needs for a trip. A software rasteriser sums each column in one piece."""
+BLOCKED_FROM, BLOCKED_FROM_IN_SOFTWARE = 128, 128
+"""Smaller sides from which `blocked` is chosen, on a GPU and by a software rasteriser; the first one is a guess."""
 
 
 def choose(forms: Forms, limits: Limits) -> Choice:
     """Pick the variant: what was tuned on the device, else by size."""
     m, n = forms[0].matrix
     tuned = limits.tuning("qr", m, n)
-    return ("householder", ()) if tuned is None else (tuned.variant, tuned.parameters)
+    if tuned is not None:
+        return tuned.variant, tuned.parameters
+    blocked = min(m, n) >= (BLOCKED_FROM_IN_SOFTWARE if limits.software else BLOCKED_FROM)
+    return ("blocked" if blocked else "householder"), ()
 
 
 def check(forms: Forms) -> None:
@@ -109,7 +116,8 @@ def plan(
     Plan
         Operand ``A``. Results ``Q`` and ``R``; with "r" ``R`` alone; with "raw" ``H``, R with the reflectors below its
         diagonal, and ``T``, a row of texels with tau of columns 2k and 2k + 1 in its first and last channel. With k =
-        min(m, n), ``householder`` takes 3 ceil(k / 2) passes for R and 2 ceil(k / 2) for Q, and 5 beside.
+        min(m, n), ``householder`` takes 3 ceil(k / 2) passes for R and 2 ceil(k / 2) for Q, and 5 beside; ``blocked``
+        those for R, and some 15 for each panel.
     """
     if mode not in MODES:
         raise OptionError(f"qr: mode must be one of {', '.join(MODES)}, got {mode!r}")
@@ -117,114 +125,28 @@ def plan(
         variant, parameters = choose(forms, limits)
     if variant not in VARIANTS:
         raise OptionError(f"qr: variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
-    VARIANTS[variant].settle(f"qr[{variant}]", parameters, limits)
+    values = VARIANTS[variant].settle(f"qr[{variant}]", parameters, limits)
     shape = forms[0].matrix
     draft = Draft(f"qr[{variant}]")
-    source = draft.operand("A", matrix(shape))
-    given = draft.call("scaled", equilibrate.columns(shape), A=source)
-    packed = draft.call("reflectors", reflectors(shape, limits), A=given["scaled"])["H"]
+    given = draft.call("scaled", equilibrate.columns(shape), A=draft.operand("A", matrix(shape)))
     exponents = {"column_exponents": given["column_exponents"]}
-    results = {}
-    (tall, wide) = sides(shape, mode)
+    panels = Panels(draft, given["scaled"], shape, values["PANEL"], limits) if variant == "blocked" else None
+    if panels is None:
+        packed = draft.call("reflectors", reflectors(shape, limits), A=given["scaled"])["H"]
+    else:
+        packed = panels.factor()
+    tall, wide = sides(shape, mode)
     if mode == "raw":
-        results["H"] = draft.call("R", upper(shape, shape, keep=True), H=packed, **exponents)["R"]
-        results["T"] = draft.call("pairs", pairs(shape), H=packed)["T"]
-        return draft.plan(results, flops(forms))
-    results["R"] = draft.call("R", upper(shape, wide), H=packed, **exponents)["R"]
-    if mode != "r":
+        h = draft.call("R", upper(shape, shape, keep=True), H=packed, **exponents)["R"]
+        return draft.plan({"H": h, "T": draft.call("pairs", pairs(shape), H=packed)["T"]}, flops(forms))
+    results = {"R": draft.call("R", upper(shape, wide), H=packed, **exponents)["R"]}
+    if mode != "r" and panels is not None:
+        results["Q"] = panels.q(tall[1])
+    elif mode != "r":
         t = draft.call("pairs", pairs(shape), H=packed)["T"]
         start = draft.call("identity", packing.identity(tall))["I"]
         results["Q"] = draft.call("Q", applied(shape, tall[1], limits), H=packed, T=t, B=start)["B"]
     return draft.plan(results, flops(forms))
-
-
-@cached_plan
-def upper(source: Shape, shape: Shape, keep: bool = False) -> Plan:
-    """Plan of R, `shape`, from the factors, with columns scaled back; `keep` leaves what is below the diagonal."""
-    draft = Draft("qr/upper")
-    inputs = {"H": draft.operand("H", matrix(source))}
-    inputs["column_exponents"] = draft.operand("column_exponents", Storage(texels(source[1]), 1))
-    result = draft.slot("R", matrix(shape))
-    draft.draw("qr/upper", inputs, result, {"shape": shape}, {"KEEP": int(keep)})
-    return draft.plan({"R": result})
-
-
-def slices(height: int, limits: Limits) -> tuple[int, int]:
-    """How many slices a column of texels is cut into for a sum, and the texels of each.
-
-    >>> slices(1000, Limits()), slices(1000, Limits(software=True))
-    ((16, 63), (1, 1000))
-    """
-    count = 1 if limits.software else min(-(-height // SLICE), SLICES)
-    return count, -(-height // count)
-
-
-@cached_plan
-def reflectors(shape: Shape, limits: Limits) -> Plan:
-    """Plan of the reflectors, two columns a step: operand ``A``, result ``H``. 3 ceil(min(m, n) / 2) passes."""
-    height, width = (texels(side) for side in shape)
-    draft = Draft("qr/reflectors")
-    rest = PingPong(draft, "H", matrix(shape), draft.operand("A", matrix(shape)))
-    for k in range(texels(min(shape))):
-        count, chunk = slices(height - k, limits)
-        size: dict[str, Uniform] = {"k": k, "height": height, "chunk": chunk}
-        sums = [draft.slot(f"sums_{name}_{k}", Storage(count, width)) for name in ("first", "both")]
-        beside, last = Region(k, 0, width - k, count), max(k - 1, 0)
-        left = Region(last, last, width - last, height - last)  # what is final lies in both textures a step later
-        with draft.scope("step", k):
-            draft.draw("qr/dots", {"A": rest.front}, sums[0], size, {"SECOND": 0}, beside)
-            cut = {**size, "slices": count}
-            draft.draw("qr/dots", {"A": rest.front, "D": sums[0]}, sums[1], cut, {"SECOND": 1}, beside)
-            inputs = {"A": rest.front, "D": sums[1]}
-            draft.draw("qr/reflect", inputs, rest.back, {"k": k, "slices": count, "shape": shape}, {}, left)
-            rest.swap()
-    return draft.plan({"H": rest.front})
-
-
-@cached_plan
-def pairs(shape: Shape) -> Plan:
-    """Plan of T of each pair of reflectors: operand ``H``, result ``T``, a row of texels. One pass."""
-    draft = Draft("qr/pairs")
-    source = draft.operand("H", matrix(shape))
-    result = draft.slot("T", Storage(1, texels(min(shape))))
-    draft.draw("qr/pairs", {"H": source}, result, {"height": texels(shape[0])})
-    return draft.plan({"T": result})
-
-
-@cached_plan
-def applied(shape: Shape, columns: int, limits: Limits) -> Plan:
-    """Plan of H_1 H_2 ... H_k B, from the last pair on, two passes for each.
-
-    Parameters
-    ----------
-    shape : tuple of int
-        Of the matrix that was factored.
-    columns : int
-        Of B.
-    limits : Limits
-        Of the device.
-
-    Returns
-    -------
-    Plan
-        Operands ``H``, ``T`` and ``B``; result ``B``.
-    """
-    height, pairs_ = texels(shape[0]), texels(min(shape))
-    size = (shape[0], columns)
-    draft = Draft("qr/applied")
-    given = {"H": draft.operand("H", matrix(shape)), "T": draft.operand("T", Storage(1, pairs_))}
-    found = PingPong(draft, "B", matrix(size), draft.operand("B", matrix(size)))
-    for k in reversed(range(pairs_)):
-        count, chunk = slices(height - k, limits)
-        sums = draft.slot(f"W_{k}", Storage(count, texels(columns)))
-        with draft.scope("pair", k):
-            inputs = {"H": given["H"], "Q": found.front}
-            draft.draw("qr/project", inputs, sums, {"k": k, "height": height, "chunk": chunk})
-            inputs = {**given, "Q": found.front, "W": sums}
-            uniforms: dict[str, Uniform] = {"k": k, "slices": count, "shape": size}
-            draft.draw("qr/apply", inputs, found.back, uniforms, {"TRANSPOSED": 0})
-            found.swap()
-    return draft.plan({"B": found.front})
 
 
 @cached_plan

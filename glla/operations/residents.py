@@ -61,7 +61,7 @@ def plan(batch: Batch, forms: Forms, limits: Limits, **options: object) -> Plan:
         matrices = _taken(draft, "matrices out", records, (count, *shape), length, 0, size)
         results["matrices"] = matrices
     if batch.lines:
-        order = min(forms[0].matrix)
+        order = batch.order(forms)
         lines = (count, batch.lines, order)
         figures = _taken(draft, "figures out", records, lines, length, shape[0] * shape[1], size)
         results["figures"] = _read(draft, figures, "figures")

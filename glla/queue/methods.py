@@ -262,6 +262,34 @@ class Methods:
             check_finite=check_finite,
         )
 
+    def solve_banded(
+        self,
+        l_and_u: tuple[int, int],
+        ab: Any,
+        b: Any,
+        overwrite_ab: bool = False,
+        overwrite_b: bool = False,
+        check_finite: bool = True,
+        *,
+        variant: str | None = None,
+        device: DeviceLike | None = None,
+    ) -> Pending[Array]:
+        """Solve A x = b for a matrix in bands, as `scipy.linalg.solve_banded`.
+
+        Queued; see `glla.solve_banded`.
+        """
+        return self._queue(
+            linalg.solve_banded,
+            l_and_u,
+            ab,
+            b,
+            overwrite_ab=overwrite_ab,
+            overwrite_b=overwrite_b,
+            check_finite=check_finite,
+            variant=variant,
+            device=device,
+        )
+
     def solve_triangular(
         self,
         a: Any,
@@ -287,6 +315,34 @@ class Methods:
             lower=lower,
             unit_diagonal=unit_diagonal,
             overwrite_b=overwrite_b,
+            check_finite=check_finite,
+            variant=variant,
+            device=device,
+        )
+
+    def solveh_banded(
+        self,
+        ab: Any,
+        b: Any,
+        overwrite_ab: bool = False,
+        overwrite_b: bool = False,
+        lower: bool = False,
+        check_finite: bool = True,
+        *,
+        variant: str | None = None,
+        device: DeviceLike | None = None,
+    ) -> Pending[Array]:
+        """Solve A x = b for a symmetric positive definite matrix in bands, as `scipy.linalg.solveh_banded`.
+
+        Queued; see `glla.solveh_banded`.
+        """
+        return self._queue(
+            linalg.solveh_banded,
+            ab,
+            b,
+            overwrite_ab=overwrite_ab,
+            overwrite_b=overwrite_b,
+            lower=lower,
             check_finite=check_finite,
             variant=variant,
             device=device,

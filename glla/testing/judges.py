@@ -288,6 +288,28 @@ def _rref_ratios(inputs: Arrays, outputs: Any) -> Float64:
     return quotients(np.abs(wide(r) - expected), bound)
 
 
+# Bands -------------------------------------------------------------------------------------------------------------
+
+
+def _banded_residual(inputs: Arrays, x: Array) -> tuple[Float64, Float64]:
+    """|A x - b|, and |A| |x| + |b|, for bands upper, diagonal, lower."""
+    upper, diagonal, lower = wide(inputs[0])
+    x64, b64 = wide(x), wide(inputs[1])
+    a = np.zeros((len(b64), len(b64)))
+    for offset, band in ((0, diagonal), (1, upper[1:]), (-1, lower[: len(b64) - 1])):
+        a += np.diag(band, offset) if len(band) else 0
+    return np.abs(a @ x64 - b64), np.abs(a) @ np.abs(x64) + np.abs(b64)
+
+
+def _judge_tridiagonal(inputs: Arrays, x: Array) -> Verdict:
+    """Judge a solution by its componentwise backward error: Oettli and Prager 1964."""
+    flaw = flaw_of("x", x, np.shape(inputs[1]), np.float32)
+    if flaw:
+        return failed("tridiagonal", RESIDUAL_LIMIT, flaw)
+    error, size = _banded_residual(inputs, x)
+    return Verdict("tridiagonal", largest(quotients(error, size * ROUNDOFF)), RESIDUAL_LIMIT)
+
+
 # Numbers -----------------------------------------------------------------------------------------------------------
 
 
@@ -469,6 +491,33 @@ def judge_qr(a: Array, q: Array, r: Array) -> Verdict:
     return Verdict("qr", max(largest(residual), slant), RESIDUAL_LIMIT, detail=detail)
 
 
+# Sparse products ---------------------------------------------------------------------------------------------------
+
+
+def _five_points(a: Array, x: Array) -> Float64:
+    """Product of the matrix whose five diagonals are the rows of `a`, those of a square grid, and of x; float64."""
+    side = math.isqrt(a.shape[1])
+    grid, entries = wide(x).reshape(side, side), wide(a).reshape(5, side, side)
+    result = entries[2] * grid
+    result[1:] += entries[0, 1:] * grid[:-1]
+    result[:, 1:] += entries[1, :, 1:] * grid[:, :-1]
+    result[:, :-1] += entries[3, :, :-1] * grid[:, 1:]
+    result[:-1] += entries[4, :-1] * grid[1:]
+    return np.asarray(result.reshape(x.shape))
+
+
+def _spmv_ratios(inputs: Arrays, y: Array) -> Float64:
+    bound = 7 * ROUNDOFF * _five_points(*map(np.abs, inputs)) + 2**-120
+    return quotients(np.abs(wide(y) - _five_points(*inputs)), bound)
+
+
+def _judge_spmv(inputs: Arrays, y: Array) -> Verdict:
+    flaw = flaw_of("y", y, np.shape(inputs[1]), np.float32)
+    if flaw:
+        return failed("spmv", 7.0, flaw)
+    return Verdict("spmv", 7 * float(np.max(_spmv_ratios(inputs, y))), 7.0)
+
+
 # All ---------------------------------------------------------------------------------------------------------------
 
 # Windows -----------------------------------------------------------------------------------------------------------
@@ -509,6 +558,13 @@ def _judge_windows(inputs: Arrays, c: Array) -> Verdict:
 
 
 JUDGES: dict[str, Judge] = {
+    "spmv": Judge(
+        verdict=_judge_spmv,
+        deviation=lambda inputs, y: _mean(wide(y) - _five_points(*inputs)),
+        error="|y - A x|",
+        result="y",
+        ratios=_spmv_ratios,
+    ),
     "window_squares": Judge(
         verdict=_judge_windows,
         deviation=lambda inputs, c: _mean(wide(c) - _limited_sums(inputs)),
@@ -568,6 +624,13 @@ JUDGES: dict[str, Judge] = {
         deviation=_cho_solve_deviation,
         error="|x - (L L^T)^-1 b|",
         result="x",
+    ),
+    "tridiagonal": Judge(
+        verdict=_judge_tridiagonal,
+        deviation=lambda inputs, x: _mean(_banded_residual(inputs, x)[0]),
+        error="|A X - B|",
+        result="A X",
+        ratios=lambda inputs, x: quotients(*_banded_residual(inputs, x)) / (RESIDUAL_LIMIT * ROUNDOFF),
     ),
     "qr": Judge(
         verdict=lambda inputs, outputs: judge_qr(inputs[0], *outputs),

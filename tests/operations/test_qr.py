@@ -9,7 +9,9 @@ import glla
 from glla.errors import NonFiniteError, OptionError, ShapeError
 from glla.operations import qr as kernel
 from glla.operations.qr import MODES, VARIANTS
+from glla.operations.qr_pairs import slices
 from glla.passes import Limits, resident
+from glla.passes.layout import texels
 from glla.testing import JUDGES
 
 JUDGE = JUDGES["qr"]
@@ -46,7 +48,7 @@ def test_the_factors_keep_their_bounds_and_lapacks_signs(shape, variant, device,
 
 @pytest.mark.parametrize("shape", [(300, 5), (270, 33)], ids=str)
 def test_a_gpu_sums_in_slices(shape, gpu, rng):
-    assert kernel.slices(kernel.texels(shape[0]), gpu.limits)[0] > 2
+    assert slices(texels(shape[0]), gpu.limits)[0] > 2
     judged(rng.standard_normal(shape).astype(np.float32), device=gpu)
 
 
@@ -96,6 +98,24 @@ def test_every_kind_of_matrix(kind, variant, device, rng):
     assert (a == before).all()
 
 
+@pytest.mark.parametrize("parameters", [(("PANEL", 16),), (("PANEL", 32),), (("PANEL", 64),)], ids=str)
+@pytest.mark.parametrize("shape", [(70, 50), (50, 70), (97, 97), (33, 140)], ids=str)
+def test_several_panels(shape, parameters, device, rng):
+    """As tall panels and as wide, also where columns depend on those of other panels, or are zero."""
+    a = rng.standard_normal(shape).astype(np.float32)
+    dependent = a.copy()
+    dependent[:, 20:40] = a[:, :20]
+    dependent[:, [0, 31, 45]] = 0
+    for one in (a, dependent, a * _spread(shape[1], rng).astype(np.float32), rng.integers(-9, 10, shape)):
+        one = np.asarray(one, np.float32)
+        for mode, (q, r) in zip(("reduced", "complete"), map(kernel.sides, (shape,) * 2, MODES), strict=False):
+            plan = kernel.plan(resident(shape), device.limits, variant="blocked", parameters=parameters, mode=mode)
+            found = device.run(plan, A=device.upload(one))
+            factors = tuple(glla.Matrix(device, found[name], size).numpy() for name, size in (("Q", q), ("R", r)))
+            verdict = JUDGE.verdict((one,), factors)
+            assert verdict.ok, verdict
+
+
 def test_exact_where_roots_and_quotients_are(device):
     q, r = glla.qr(np.float32([[3, 1], [4, 2], [0, 0]]), device=device)
     assert r[0, 0] == -5
@@ -142,6 +162,20 @@ def test_the_passes_are_those_that_are_stated(n):
         plan = kernel.plan(resident((n + 3, n)), Limits(), variant="householder", mode=mode)
         plan.check()
         assert plan.cost.passes == passes, mode
+
+
+def test_large_matrices_go_in_panels():
+    for shape, variant in (((127, 500), "householder"), ((128, 128), "blocked")):
+        for limits in (Limits(), Limits(software=True)):
+            assert kernel.choose(resident(shape), limits) == (variant, ())
+
+
+def test_raw_factors_of_panels_are_lapacks(device, rng):
+    a = rng.standard_normal((90, 70)).astype(np.float32)
+    h, tau = glla.qr(a, "raw", variant="blocked", device=device)
+    expected = np.linalg.qr(a.astype(np.float64), "raw")
+    assert np.abs(h - expected[0]).max() < 1e-4
+    assert np.abs(tau - expected[1]).max() < 1e-4
 
 
 def test_what_is_refused(device):
