@@ -27,10 +27,12 @@ import numpy as np
 import glla
 from benchmarks import report
 from glla import Device, Matrix
+from glla.applications import window_squares
 from glla.gl.observe import observe
 from glla.lab import machine
 from glla.operations import OPERATIONS, matmul, triangular
 from glla.operations.elimination import plu, rref
+from glla.operations.window_squares import WINDOW
 from glla.passes import Plan, resident, table
 
 NEIGHBOURS = 15
@@ -58,6 +60,7 @@ THRESHOLDS = {
     "plu": (plu.BLOCKED_FROM,),
     "rref": (rref.BLOCKED_FROM,),
     "solve": (plu.BLOCKED_FROM, *triangular.BLOCKS),
+    "window_squares": (),
 }  # fmt: skip
 """Where another variant begins, or another block: what `choose` of each kernel compares with."""
 
@@ -192,6 +195,13 @@ SUBJECTS: Mapping[str, Subject] = {
         operands=lambda shape: (shape,),
         run=glla.rref,
         operation="rref",
+    ),
+    "window_squares": Subject(
+        square=lambda n: (n, n),  # of windows: an image has a few more rows and columns
+        others=_slim,
+        operands=lambda shape: ((shape[0] + WINDOW - 1, shape[1] + WINDOW - 1),),
+        run=window_squares,
+        operation="window_squares",
     ),
 }
 """What is searched, by operation."""
