@@ -92,8 +92,8 @@ class ShallowWater:
 
     Notes
     -----
-    *Equations.* In u, v and z, with depth H = h + z: u_t + u u_x + v u_y = -g z_x - gamma u + f v + wind_x / H, the same
-    for v, and z_t + (H u)_x + (H v)_y = 0; gamma = g sqrt(u^2 + v^2) / (C^2 H). Water is conserved, to rounding with
+    *Equations.* In u, v and z, with depth H = h + z: u_t + u u_x + v u_y = -g z_x - gamma u + f v + wind_x / H, v
+    likewise, and z_t + (H u)_x + (H v)_y = 0; gamma = g sqrt(u^2 + v^2) / (C^2 H). Water is conserved, to rounding with
     "adi". Momentum is not: **bores are wrong**. The front of a dam break over wet ground is 5 % slow and does not
     converge. Cells never fall dry: one that does is an error.
 
@@ -150,15 +150,20 @@ class ShallowWater:
     ) -> None:
         h = _field("depth", depth)
         if h.ndim != 2 or min(h.shape) < 1:
-            raise ShapeError(f"ShallowWater: depth must be two-dimensional, a number for each cell, got shape {h.shape}")
+            raise ShapeError(
+                f"ShallowWater: depth must be two-dimensional, a number for each cell, got shape {h.shape}"
+            )
         _one_of("scheme", scheme, SCHEMES)
         _one_of("splitting", splitting, SPLITTINGS)
         _one_of("variant", variant, tuple(VARIANTS))
-        side, self._level = ("", None) if tide is None else tide
+        side = "" if tide is None else tide[0]
+        self._level = None if tide is None else tide[1]
         if tide is not None:
             _one_of("the side of tide", side, SIDES)
             if scheme != "adi":
-                raise UnsupportedError("ShallowWater: tide takes scheme='adi' so far; a periodic or closed basin has both")
+                raise UnsupportedError(
+                    "ShallowWater: tide takes scheme='adi' so far; a periodic or closed basin has both"
+                )
         nx, ny = h.shape
         ring = bool(periodic[0]), bool(periodic[1])
         for name, length, joined in zip("xy", h.shape, ring, strict=True):
@@ -188,10 +193,12 @@ class ShallowWater:
         self._device = device_of("ShallowWater", device, depth)
         most = self._device.limits.texture_size // (2 if any(ring) else 1)
         if max(nx, ny) > most:
-            raise LimitError(f"ShallowWater: at most {most} cells a side on this device, got {h.shape}", max(nx, ny), most)
+            raise LimitError(
+                f"ShallowWater: at most {most} cells a side on this device, got {h.shape}", max(nx, ny), most
+            )
         self.steps = 0
         self._looks: deque[Download] = deque()
-        self._dry: DryCellError | None = None
+        self._dry = ""
         self._h = h
         zeros = {name: np.zeros(self._water.shape(name), dtype=np.float32) for name in "zuv"}
         self._begin(zeros["z"], zeros["u"], zeros["v"])
@@ -218,7 +225,9 @@ class ShallowWater:
                 continue
             value = _field(name, given)
             if value.shape not in (shape, ()):
-                raise ShapeError(f"ShallowWater: {name} must have shape {shape}, or be a number, got shape {value.shape}")
+                raise ShapeError(
+                    f"ShallowWater: {name} must have shape {shape}, or be a number, got shape {value.shape}"
+                )
             fields[name] = np.array(np.broadcast_to(value, shape))
             if name != "z" and not self._water.periodic[axis - 1]:
                 self._still(name, fields[name], axis - 1, value.shape == ())
@@ -236,11 +245,11 @@ class ShallowWater:
         if not (depth > 0).all():
             i, j = (int(one) for one in np.unravel_index(np.argmin(depth), depth.shape))
             raise DryCellError(
-                f"ShallowWater: every cell must have water, got depth {depth[i, j]:.4g} m in cell ({i}, {j}); raise the "
-                "still water, or lower the wave"
+                f"ShallowWater: every cell must have water, got depth {depth[i, j]:.4g} m in cell ({i}, {j}); make the "
+                "still water deeper, or the wave lower"
             )
         self._looks.clear()
-        self._dry = None
+        self._dry = ""
         fields = {"z": z, "u": u, "v": v, "h": self._h}
         given = {name: self._device.upload(np.ascontiguousarray(field)) for name, field in fields.items()}
         self._state = self._device.run(kernel.pack(self._water), **given)["state"]
@@ -297,8 +306,8 @@ class ShallowWater:
             A cell fell dry: which, and in which step.
         """
         for _ in range(_within("n", integer("ShallowWater.step", "n", n), 0, 10**9)):
-            if self._dry is not None:
-                raise self._dry
+            if self._dry:
+                raise DryCellError(self._dry)
             results = self._device.run(self._plan(self.steps), **self._operands())
             self._state, self._record = results["state'"], results["record'"]
             self.steps += 1
@@ -331,12 +340,12 @@ class ShallowWater:
         (depth, i), (j, step) = record.tolist()
         if not depth > 0:
             words = "is not finite" if not isfinite(depth) else f"is {depth:.4g} m"
-            self._dry = DryCellError(
-                f"ShallowWater: the depth of cell ({int(i)}, {int(j)}) {words} in step {int(step) + 1}, cells must not fall "
-                "dry; take a shorter step, deeper water, or scheme='semi_implicit' with theta=0.6"
+            self._dry = (
+                f"ShallowWater: the depth of cell ({int(i)}, {int(j)}) {words} in step {int(step) + 1}, cells must not "
+                "fall dry; take a shorter step, deeper water, or scheme='semi_implicit' with theta=0.6"
             )
             self._looks.clear()
-            raise self._dry
+            raise DryCellError(self._dry)
 
     def __repr__(self) -> str:
         (nx, ny), (dx, dy) = self._water.cells, self._water.spacing

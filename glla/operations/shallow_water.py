@@ -258,9 +258,7 @@ def semi_implicit(water: Water) -> Plan:
     zero = draft.operand("zero", RECORD)
     made = draft.call("system", system(water), state=state)
     solved = draft.call("gradients", gradients(water), C=made["C"], S=made["S"], K=zero, F=zero)["S'"]
-    ended = draft.call(
-        "conclusion", conclusion(water), state=state, record=record, U=made["U"], V=made["V"], S=solved
-    )
+    ended = draft.call("conclusion", conclusion(water), state=state, record=record, U=made["U"], V=made["V"], S=solved)
     return draft.plan(ended, 100 * water.cells[0] * water.cells[1])
 
 

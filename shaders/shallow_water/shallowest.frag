@@ -1,4 +1,4 @@
-// (H, i, j, steps): the least depth of all cells, where it is, and the steps so far; kept from the first dry cell on.
+// (H, i, j, steps): the least depth of all cells, where it is, and the steps that went well; kept from the first dry cell on.
 //
 // A fragment looks at `chunk` x `chunk` cells (FIRST), or results of the pass before. NaN counts as dry. The last pass
 // (LAST) has the record of the steps before: if its depth is not above zero it stays as it is, so the host reads which
@@ -45,7 +45,7 @@ void main() {
     }
 #if LAST
     vec4 before = texelFetch(record, ivec2(0), 0);
-    found = before.r > 0.0 ? vec4(found.rgb, before.a + steps) : before;
+    found = before.r > 0.0 ? vec4(found.rgb, before.a + (found.r > 0.0 ? steps : 0.0)) : before;
 #endif
     least = found;
 }
