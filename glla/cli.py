@@ -475,7 +475,7 @@ def _add_trace_commands(commands: Any) -> None:
 
     export = commands.add_parser("export", help="the render passes of an operation for a browser; needs no GPU")
     _add_operation_options(export, 8)
-    export.add_argument("--out", type=Path, required=True, metavar="FILE", help="FILE.json")
+    export.add_argument("--out", type=Path, required=True, metavar="FILE", help="FILE.html, a page; or FILE.json")
     export.add_argument("--seed", type=_natural, default=2007, help="seed of the random matrices (2007)")
     export.add_argument(
         "--data", type=Path, action="append", default=[], metavar="FILE",
