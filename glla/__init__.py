@@ -22,7 +22,7 @@ from glla._version import __version__
 from glla.array.array import Array, Matrix, asarray
 from glla.gl import Device, default_device, list_egl_devices
 from glla.interop.dlpack import from_dlpack
-from glla.linalg import PLU, RREF, RefinedSolution, SlogdetResult, explain, plan, public
+from glla.linalg import PLU, RREF, QRResult, RefinedSolution, SlogdetResult, explain, plan, public
 from glla.linalg.kernels import Kernel, kernel, run
 from glla.linalg.public import *  # noqa: F403  # the functions: a list that is written by `python -m glla.generate`
 from glla.linalg.registering import register, unregister
@@ -31,7 +31,7 @@ from glla.passes.cache import set_max_plan_bytes
 from glla.tracing import trace
 
 if TYPE_CHECKING:
-    from glla import cluster, hybrid
+    from glla import applications, cluster, hybrid, sparse
     from glla.interop import namespace as array_api
     from glla.queue.coprocessor import Coprocessor, coprocessor
     from glla.queue.pending import Pending
@@ -39,10 +39,12 @@ if TYPE_CHECKING:
 _LATER = {
     "Coprocessor": ("glla.queue", "Coprocessor"),
     "Pending": ("glla.queue", "Pending"),
+    "applications": ("glla.applications", ""),
     "array_api": ("glla.interop.namespace", ""),
     "cluster": ("glla.cluster", ""),
     "coprocessor": ("glla.queue", "coprocessor"),
     "hybrid": ("glla.hybrid", ""),
+    "sparse": ("glla.sparse", ""),
 }
 """Names that are imported when they are first used, each with its module: many a user needs none of them."""
 
@@ -71,9 +73,11 @@ __all__ = [
     "Limits",
     "Matrix",
     "Pending",
+    "QRResult",
     "RefinedSolution",
     "SlogdetResult",
     "__version__",
+    "applications",
     "array_api",
     "asarray",
     "cluster",
@@ -90,6 +94,7 @@ __all__ = [
     "register",
     "run",
     "set_max_plan_bytes",
+    "sparse",
     "trace",
     "unregister",
 ]

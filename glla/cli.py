@@ -26,7 +26,10 @@ from glla.gl.selftest import examine, passed
 PACKAGES = ("numpy", "moderngl", "glfw")
 """What glla needs, by the names of their distributions."""
 
-SMALLEST_DEMO = 8
+SMALLEST_DEMO, LARGE_DEMO = 8, 512
+DEMOS = {"operations": "demo.png", "restoration": "restoration.png", "windows": "windows.png"}
+"""What `glla demo` shows, each with its picture."""
+
 KINDS = {True: "software", False: "hardware"}
 LABELS = {"renderer": "renderer", "vendor": "vendor", "OpenGL": "opengl", "GLSL": "glsl", "context": "backend"}
 NAME_WIDTH = 40
@@ -97,9 +100,19 @@ def _parser() -> argparse.ArgumentParser:
     info.set_defaults(command=_info)
 
     demo = commands.add_parser("demo", help="run, verify, time and draw the operations")
-    demo.add_argument("--size", type=_demo_size, default=512, metavar="N", help="order of the matrices (512)")
-    demo.add_argument("--output", type=Path, default=Path("demo.png"), metavar="PNG", help="picture (demo.png)")
+    demo.add_argument(
+        "what", nargs="?", choices=DEMOS, default="operations", metavar="WHAT", help=f"{', '.join(DEMOS)} (operations)"
+    )
+    demo.add_argument(
+        "--size", type=_demo_size, metavar="N",
+        help="order of the matrices (512), or rows of the picture (restoration: 64, windows: 512)",
+    )  # fmt: skip
+    demo.add_argument("--output", type=Path, metavar="PNG", help="picture (demo.png, restoration.png, windows.png)")
     demo.add_argument("--seed", type=_natural, default=2007, help="seed of the random matrix (2007)")
+    demo.add_argument("--image", type=Path, metavar="FILE", help="a picture of your own, for restoration and windows")
+    demo.add_argument(
+        "--seconds", type=_positive, default=20, metavar="S", help="restoration: leave out what would take longer (20)"
+    )
     _add_device_options(demo)
     demo.set_defaults(command=_demo)
 
@@ -304,11 +317,20 @@ def _open(options: argparse.Namespace) -> Device:
 
 
 def _demo(options: argparse.Namespace) -> int:
-    from glla.lab import demo  # heavy, and only here
+    from glla.lab import demo, restoration, windows  # heavy, and only here
 
-    demo.check(options.output)
+    output = options.output or Path(DEMOS[options.what])
+    if options.what == "operations" and options.image is not None:
+        raise OptionError("demo: --image is for restoration and windows; leave it out")
+    {"operations": demo, "restoration": restoration, "windows": windows}[options.what].check(output)
     with _open(options) as device:
-        return 0 if demo.run(device, options.size, options.output, options.seed) else 1
+        if options.what == "restoration":
+            right = restoration.run(device, options.size or restoration.SIDE, output, options.image, options.seconds)
+        elif options.what == "windows":
+            right = windows.run(device, options.size or LARGE_DEMO, output, options.image)
+        else:
+            right = demo.run(device, options.size or LARGE_DEMO, output, options.seed)
+        return 0 if right else 1
 
 
 # -- life, stencil ----------------------------------------------------------------------------------------------------
@@ -451,14 +473,25 @@ def _add_trace_commands(commands: Any) -> None:
     _add_device_options(trace)
     trace.set_defaults(command=_trace)
 
+    export = commands.add_parser("export", help="the render passes of an operation for a browser; needs no GPU")
+    _add_operation_options(export, 8)
+    export.add_argument("--out", type=Path, required=True, metavar="FILE", help="FILE.html, a page; or FILE.json")
+    export.add_argument("--seed", type=_natural, default=2007, help="seed of the random matrices (2007)")
+    export.add_argument(
+        "--data", type=Path, action="append", default=[], metavar="FILE",
+        help="the matrix A, as .npy or as rows of numbers; given again: B",
+    )  # fmt: skip
+    export.add_argument("--shader", type=Path, metavar="FILE", help="your fragment shader in the place of glla's")
+    export.set_defaults(command=_export)
+
     explain = commands.add_parser("explain", help="the render passes of an operation in words; needs no GPU")
     _add_operation_options(explain)
     explain.set_defaults(command=_explain)
 
 
-def _add_operation_options(parser: argparse.ArgumentParser) -> None:
+def _add_operation_options(parser: argparse.ArgumentParser, size: int = 16) -> None:
     parser.add_argument("operation", metavar="OP", help=_operations())
-    parser.add_argument("--size", type=_positive, default=16, metavar="N", help="order of the matrices (16)")
+    parser.add_argument("--size", type=_positive, default=size, metavar="N", help=f"order of the matrices ({size})")
     parser.add_argument("--variant", metavar="V", help="the plan of this variant (what a call would run)")
 
 
@@ -468,6 +501,24 @@ def _trace(options: argparse.Namespace) -> int:
     trace.check(options.operation, options.out)
     with _open(options) as device:
         trace.run(device, options.operation, options.size, options.out, options.variant, options.seed)
+    return 0
+
+
+def _export(options: argparse.Namespace) -> int:
+    from glla.lab.web import export
+
+    data = [export.read(file) for file in options.data]
+    made = export.export(
+        options.operation,
+        options.out,
+        size=options.size,
+        variant=options.variant,
+        data=data,
+        shader=options.shader,
+        seed=options.seed,
+    )
+    first = made["plans"][0]
+    print(f"{options.out}: {len(first['steps'])} passes of {first['name']}, order {made['size']}")
     return 0
 
 

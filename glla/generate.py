@@ -109,7 +109,8 @@ def overloads(function: Callable[..., Any]) -> Iterator[Overload]:
 
 def _operands(function: Callable[..., Any]) -> dict[str, str]:
     parameters = inspect.signature(function).parameters.values()
-    return {one.name: one.annotation for one in parameters if one.default is one.empty}
+    plain = {one.name: one.annotation for one in parameters if one.default is one.empty}
+    return {name: kind for name, kind in plain.items() if not kind.startswith("tuple[") or "Any" in kind}
 
 
 def _with(kind: str, annotation: str) -> list[str]:

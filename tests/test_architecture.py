@@ -18,6 +18,9 @@ import pytest
 from glla.lab import examples
 from glla.operations import OPERATIONS, Operation, elementwise, reduce, wrapped
 from glla.operations.elimination.pivot import NORMS
+from glla.operations.sparse import spmv
+from glla.operations.sparse.compressed import Compressed
+from glla.operations.sparse.formats import FORMATS
 from glla.operations.wrapped.view import View
 from glla.passes import COMPUTE, Form, Limits, Transfer, stages
 
@@ -28,8 +31,9 @@ SHADERS = ROOT / "shaders"
 # Imports point down only, those under TYPE_CHECKING counted. `glla` is the facade (__init__.py), which the lab
 # stands below; `tracing` adds to the recorder the saving, which the lab does.
 ORDER = [
-    "_version", "errors", "registry", "passes", "operations", "gl", "array", "linalg", "interop", "queue", "hybrid",
-    "cluster", "dask", "testing", "lab", "tracing", "glla", "array_api", "generate", "cli", "__main__",
+    "_version", "errors", "registry", "passes", "operations", "gl", "array", "linalg", "interop", "sparse", "queue",
+    "hybrid", "applications", "cluster", "dask", "testing", "lab", "tracing", "glla", "array_api", "generate", "cli",
+    "__main__",
 ]  # fmt: skip
 
 # testing.py judges the library, so it must not be built from what it judges.
@@ -67,12 +71,16 @@ def draws(path):
 # Modules of operations that draw, by name, and the variants of others whose steps they write. Those of wrapped arrays
 # share a folder of shaders, and take views: `plans_of_wrapped`.
 WRAPPED = PACKAGE / "operations" / "wrapped"
+SPARSE = PACKAGE / "operations" / "sparse"  # likewise; they take structures: `plans_of_sparse`
 DRAWING = {
     path.stem: path
     for path in sorted((PACKAGE / "operations").rglob("[!_]*.py"))
-    if draws(path) and path.parent != WRAPPED
+    if draws(path) and path.parent not in (WRAPPED, SPARSE)
 }
-TESTED_WITH = {"panels": "plu", "columns": "plu", "stack_small": "stack", "cholesky_blocks": "cholesky"}
+TESTED_WITH = {
+    "panels": "plu", "columns": "plu", "stack_small": "stack", "cholesky_blocks": "cholesky",
+    "blocked_product": "matmul", "qr_blocks": "qr", "qr_pairs": "qr",
+}  # fmt: skip
 KERNELS = sorted(set(DRAWING) - set(TESTED_WITH))
 
 
@@ -118,7 +126,8 @@ LIMITS = [Limits(opengl=COMPUTE), Limits(opengl=COMPUTE, software=True)]
 # Shapes of operands beside those of a record's example.
 SHAPES = {
     "matmul": [((5, 6), (6, 5)), ((70, 131), (131, 34))],
-    **{name: [((5, 4),), ((4, 7),), ((70, 3),), ((67, 400),)] for name in ("rref", "plu", "lu_factor")},
+    "lstsq": [((5, 4), (5, 2)), ((4, 7), (4, 1))],
+    **{name: [((5, 4),), ((4, 7),), ((70, 3),), ((67, 400),)] for name in ("rref", "plu", "lu_factor", "qr")},
     **{name: [((5, 5), (5, 300))] for name in ("solve", "lu_solve", "triangular")},
 }
 ORDERS = (1, 5, 70)  # of examples: the last is more than one block, and more than a panel
@@ -278,6 +287,25 @@ def plans_of_wrapped():
     return plans
 
 
+@cache
+def plans_of_sparse():
+    """Products of sparse matrices that the record's own, of a grid, has no example of: sorted rows, sums in parts."""
+    rng, limits, found = np.random.default_rng(0), Limits(opengl=COMPUTE, loop_trips=16), []
+    for shape, entries in (((70, 70), 300), ((5, 4), 9), ((70, 70), 3000)):
+        rows, columns = rng.integers(0, shape[0], entries) ** 2 // shape[0], rng.integers(0, shape[1], entries)
+        matrix = Compressed.of_triplets(shape, rows, columns, np.ones(entries))
+        for name, make in FORMATS.items():
+            if name != "circular" or shape[0] == shape[1]:
+                forms = (Form(shape, resident=True, view=make(matrix, limits)), Form((shape[1], 1), resident=True))
+                found.append(spmv.plan(forms, limits))
+    return found
+
+
+def test_every_plan_of_sparse_matrices_keeps_the_rules():
+    for plan in plans_of_sparse():
+        plan.check(Limits(opengl=COMPUTE))
+
+
 def test_every_plan_of_wrapped_arrays_keeps_the_rules():
     for plan in plans_of_wrapped():
         plan.check(Limits(opengl=COMPUTE))
@@ -287,7 +315,7 @@ def test_every_plan_of_wrapped_arrays_keeps_the_rules():
 def reached_shaders():
     """The entry points that some plan draws or dispatches, as paths below shaders/ without their suffix."""
     plans = [plan for kernel in KERNELS for plan in plans_of_kernel(kernel)]
-    plans += plans_of_wrapped()
+    plans += plans_of_wrapped() + plans_of_sparse()
     plans += [plan for name in OPERATIONS for plan in plans_of_record(name)]
     plans += examples.plans()
     return {step.shader for plan in plans for step in plan.passes if not isinstance(step, Transfer)}

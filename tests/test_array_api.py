@@ -78,7 +78,6 @@ def test_nothing_is_there_that_the_standard_has_not():
         ),
         (xp.linalg, "pinv", "array API: linalg.pinv is not there yet: it needs singular values"),
         (xp.linalg, "eigh", "array API: linalg.eigh is not there yet: it needs eigenvalues"),
-        (xp.linalg, "qr", "array API: linalg.qr is not there yet: it needs an orthogonal factorisation"),
         (xp.linalg, "colour", "module 'glla.interop.namespace.linalg' has no attribute 'colour'"),
     ],
 )
@@ -122,6 +121,7 @@ def test_constants_and_types():
     assert xp.finfo(glla.asarray([[1]])).max == strict.finfo(strict.float32).max
     for limit in ("bits", "eps", "max", "min", "smallest_normal"):
         assert getattr(xp.finfo(xp.float32), limit) == getattr(strict.finfo(strict.float32), limit)
+        assert isinstance(getattr(xp.finfo(xp.float32), limit), float | int)
     for limit in ("bits", "max", "min"):
         assert getattr(xp.iinfo(xp.int32), limit) == getattr(strict.iinfo(strict.int32), limit)
     for dtype in ("float32", "int32", "bool"):
@@ -491,7 +491,7 @@ ARGUMENTS = {
     ),
     "linalg.matrix_power": lambda d: ((d.matrices(), d.one_of([0, 1, 2, 3, -1])), {}),
     **dict.fromkeys(
-        ("linalg.cholesky", "linalg.det", "linalg.inv", "linalg.slogdet"), lambda d: ((d.matrices(),), {})
+        ("linalg.cholesky", "linalg.det", "linalg.inv", "linalg.qr", "linalg.slogdet"), lambda d: ((d.matrices(),), {})
     ),
     "linalg.solve": equations,
 }  # fmt: skip
@@ -771,3 +771,28 @@ def test_hypothesis_draws_arrays(data):
     assert A.dtype == dtype
     index = data.draw(made.indices(A.shape))
     np.testing.assert_array_equal(A[index].numpy(), A.numpy()[index])
+
+
+@pytest.mark.parametrize("order", [3, 0.5, -1, -2.5])
+@pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 3, 4), (2, 0, 4)], ids=str)
+def test_vector_norms_of_other_orders(order, shape, rng):
+    a = rng.standard_normal(shape).astype(np.float32)
+    for axis in (None, *range(len(shape)), *([(0, 2)] if len(shape) == 3 else [])):
+        for keepdims in (False, True):
+            with np.errstate(divide="ignore"):
+                expected = strict.linalg.vector_norm(strict.asarray(a), axis=axis, keepdims=keepdims, ord=order)
+            found = xp.linalg.vector_norm(xp.asarray(a), axis=axis, keepdims=keepdims, ord=order)
+            assert found.shape == expected.shape
+            np.testing.assert_allclose(found.numpy(check_finite=False), np.asarray(expected), rtol=1e-5)
+
+
+@pytest.mark.parametrize("order", [3, -2.5])
+@pytest.mark.parametrize(
+    "values", [[3e38, 1e38, 2e38], [1e-30, 2e-30, 3e-30], [0, 0, 0], [0, 1, 2], [np.inf, 1, 2]], ids=str
+)
+def test_vector_norms_at_the_ends_of_the_range(order, values):
+    a = np.float32(values)
+    with np.errstate(all="ignore"):
+        expected = np.linalg.norm(a.astype(np.float64), order)
+    found = xp.linalg.vector_norm(glla.asarray(a, check_finite=False), ord=order).item()
+    assert found == pytest.approx(np.float32(expected), rel=1e-5)

@@ -40,6 +40,8 @@ FEW = {
     "cho_factor": ("rank2",),
     "solve_triangular": ("rank2",),
     "triangular_inverse": ("gets",),
+    "spmv": ("circular",),
+    "syrk": ("single_component", "symmetric"),
 }
 
 

@@ -5,6 +5,7 @@ import pytest
 
 import glla
 from glla import testing
+from glla.errors import NonFiniteError
 from glla.testing.adversaries import growing
 
 
@@ -47,3 +48,45 @@ def test_singular_matrices():
     assert glla.rcond([[1, 1], [1, 1]]) < 6e-8
     assert glla.rcond(np.arange(9).reshape(3, 3)) < 1e-7
     assert glla.rcond(testing.hilbert(12, 12)) < 1e-7
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 33])
+def test_stacks_on_both_sides(n, rng):
+    a = np.stack([testing.MATRICES["normal"](n, n, rng) for _ in range(12)]).reshape(3, 4, n, n)
+    a[1, 2] = 0
+    a[0, 3] = np.ldexp(a[0, 0], 110)
+    a[2, 0] = np.ldexp(a[0, 0], -120)
+    a[2, 1] = np.outer(np.arange(n), np.ones(n)) if n > 1 else 0
+    home, away = glla.rcond(a), glla.rcond(glla.asarray(a))
+    assert home.shape == away.shape == (3, 4)
+    assert home[1, 2] == away[1, 2] == 0
+    assert max(home[2, 1], away[2, 1]) < 1e-7
+    for place in np.ndindex(3, 4):
+        if place not in ((1, 2), (2, 1)):
+            exact = 1 / np.linalg.cond(a[place].astype(np.float64), 1)
+            assert 0.99 * exact <= home[place] <= 3 * exact
+            assert 0.99 * exact <= away[place] <= 3 * exact
+
+
+def test_on_the_device_nothing_is_read_back_but_figures(device, rng, monkeypatch):
+    read = []
+    stay = glla.asarray(testing.MATRICES["normal"](60, 60, rng), device)
+    stack = glla.asarray(rng.standard_normal((50, 8, 8)).astype(np.float32), device)
+    transfer = device._transfers.read
+    monkeypatch.setattr(device._transfers, "read", lambda one: read.append(one.storage.nbytes) or transfer(one))
+    glla.rcond(stay)
+    assert max(read) < 60 * 60
+    read.clear()
+    glla.rcond(stack)
+    assert max(read) < 50 * 8 * 8 * 4
+
+
+@pytest.mark.parametrize("shape", [(6, 6), (5, 6, 6)])
+def test_nonfinite_on_the_device(shape, rng):
+    a = rng.standard_normal(shape).astype(np.float32)
+    a[..., 2, 3] = np.nan
+    big = glla.asarray(a, check_finite=False)
+    with pytest.raises(NonFiniteError, match="rcond: A must not hold NaN or infinity"):
+        glla.rcond(big)
+    assert np.isnan(glla.rcond(big, check_finite=False)).all()
+    assert np.isnan(glla.rcond(a, check_finite=False)).all()

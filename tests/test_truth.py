@@ -399,7 +399,13 @@ def _condition_numbers() -> Iterator[Case]:
     for n in (16, 40):
         for a in (singular(n), noisy(n), growing(n), growing(n, -0.9), graded(n)):
             yield Case((a,))
+            yield Case((On(a),))
+    for one in (regular(9), growing(140)):
+        yield Case((On(np.ldexp(one, -60)),))
     yield Case((np.zeros((4, 4), np.float32),), note=NOTHING)
+    yield Case((np.stack([regular(6), growing(6), graded(6)]),))
+    yield Case((np.stack([regular(40), growing(40), graded(40)]),))
+    yield Case((On(regular(40, 3)),))
     yield Case((growing(140),))
     yield Case((growing(140)[::-1].copy(),))
     yield Case((with_nan(9),), LET, note=NOTHING)

@@ -593,8 +593,9 @@ class Array:
 
         Parameters
         ----------
-        ord : {None, 0, 1, 2, inf, -inf}
-            Euclidean by default.
+        ord : None or number
+            Euclidean by default; inf and -inf are the largest and the least magnitude. Any number but 0, 1, 2, inf and
+            -inf takes powers, which GPUs round to some 1e-6.
         axis, keepdims
             As in `sum`.
 

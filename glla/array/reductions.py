@@ -200,11 +200,29 @@ def vector_norm(a: Resident, order: Any, axis: Any, keepdims: bool) -> Resident:
     if order == 0:
         return lying.as_type(reduced("count_nonzero", a, axis, keepdims), "float32")
     operations = {1: "sum_magnitudes", np.inf: "max_magnitude", -np.inf: "min_magnitude"}
-    if order not in operations:
-        raise OptionError(f"norm: ord of a vector must be None, 0, 1, 2, inf or -inf, got {order!r}; use A.numpy()")
     if order == np.inf and not a.size:
         return reduced("sum", a, axis, keepdims)  # all norms of nothing are 0
-    return reduced(operations[order], a, axis, keepdims)
+    if order in operations:
+        return reduced(operations[order], a, axis, keepdims)
+    if not isinstance(order, int | float | np.number) or order != order:
+        raise OptionError(f"norm: ord of a vector must be None or a number, got {order!r}")
+    return _of_powers(a, float(order), axis, keepdims)
+
+
+def _of_powers(a: Resident, order: float, axis: Any, keepdims: bool) -> Resident:
+    """Root of the sum of powers; of magnitudes beside the largest, or the least, so that no power overflows."""
+    sizes = arithmetic.unary("absolute", a)
+    exponents = number(order, a), number(1.0 / order, a)
+    if not a.size:
+        powers = arithmetic.binary("power", sizes, exponents[0])
+        return arithmetic.binary("power", reduced("sum", powers, axis, keepdims), exponents[1])
+    edge = reduced("max_magnitude" if order > 0 else "min_magnitude", a, axis, keepdims=True)
+    powers = arithmetic.binary("power", arithmetic.binary("divide", sizes, edge), exponents[0])
+    roots = arithmetic.binary("power", reduced("sum", powers, axis, keepdims=True), exponents[1])
+    inner = arithmetic.binary("logical_and", arithmetic.unary("isfinite", edge), lying.as_type(edge, "bool"))
+    found = arithmetic.where(inner, arithmetic.binary("multiply", roots, edge), edge)
+    axes = places("norm", axis, a.ndim)
+    return found if keepdims else lying.best(lying.reshaped(found, folds.reduced_shape(a.shape, axes)))
 
 
 def _euclidean(a: Resident, axis: Any, keepdims: bool) -> Resident:

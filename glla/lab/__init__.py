@@ -14,11 +14,13 @@ if TYPE_CHECKING:
     from glla.lab.comparison import Comparison, Record, compare
     from glla.lab.custom import register
     from glla.lab.tuning import tune
+    from glla.lab.web.export import export
 
 _LAZY = {
     "compare": "glla.lab.comparison",
     "Comparison": "glla.lab.comparison",
     "Record": "glla.lab.comparison",
+    "export": "glla.lab.web.export",
     "register": "glla.lab.custom",
     "tune": "glla.lab.tuning",
 }
@@ -35,4 +37,4 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *_LAZY})
 
 
-__all__ = ["Comparison", "Record", "compare", "register", "tune"]
+__all__ = ["Comparison", "Record", "compare", "export", "register", "tune"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from glla.lab import export, mistakes, show
+from glla.lab import mistakes, saved, show
 from glla.lab.comparison import Comparison, Experiment, Record
 from glla.lab.extra import require
 
@@ -42,14 +42,14 @@ class Files:
             require("compare", "matplotlib")
         if self.html is not None:
             require("compare", "jinja2", "pygments")
-        export.check_writable(self.json, self.csv, self.plot, self.html)
+        saved.check_writable(self.json, self.csv, self.plot, self.html)
 
     def write(self, comparison: Comparison) -> list[Path]:
         """Write them; give those that were written."""
         if self.json is not None:
-            export.save_json(comparison, self.json)
+            saved.save_json(comparison, self.json)
         if self.csv is not None:
-            export.save_csv(comparison, self.csv)
+            saved.save_csv(comparison, self.csv)
         if self.plot is not None:
             from glla.lab import plots
 

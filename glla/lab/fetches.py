@@ -44,7 +44,14 @@ int fetch_count = 0;
 bool outside(sampler2D M, ivec2 at, int level) {
     return level != 0 || any(lessThan(at, ivec2(0))) || any(greaterThanEqual(at, textureSize(M, 0)));
 }
+bool outside(isampler2D M, ivec2 at, int level) {
+    return level != 0 || any(lessThan(at, ivec2(0))) || any(greaterThanEqual(at, textureSize(M, 0)));
+}
 vec4 counted_fetch(sampler2D M, ivec2 at, int level) {
+    if (COUNTED) ++fetch_count;
+    return texelFetch(M, at, level);
+}
+ivec4 counted_fetch(isampler2D M, ivec2 at, int level) {
     if (COUNTED) ++fetch_count;
     return texelFetch(M, at, level);
 }

@@ -342,6 +342,8 @@ def called(device: Device, function: Callable[..., Any], arrays: Arrays, stays: 
 
 
 def _on_the_host(result: Any) -> Any:
+    if isinstance(result, tuple):
+        return tuple(map(_on_the_host, result))
     return result.numpy() if isinstance(result, Matrix) else result
 
 
@@ -358,6 +360,9 @@ def forms(arrays: Arrays) -> Forms:
 
 def uploaded(device: Device, operation: Operation, plan: Plan, arrays: Arrays) -> dict[str, Texture]:
     """Upload the operands of a plan of an operation: those of its example, and what else the plan reads."""
+    if operation.textures is not None:
+        laid = operation.textures(plan, device.limits, arrays)
+        return {name: device.write_texels(texels) for name, texels in laid.items()}
     aside = {name: texels for name, texels in operation.aside(forms(arrays)).items() if name in plan.operands}
     names = [name for name in plan.operands if name not in aside]
     operands = {name: device.upload(array) for name, array in zip(names, arrays, strict=True)}

@@ -154,6 +154,40 @@ PRODUCT = Peer(
 )  # fmt: skip
 
 
+def _ssyrk(trans: int) -> Callable[[], Callable[..., Any]]:
+    """Half of A A^T: with `trans` A lies in C order, and BLAS is given its transpose, which needs no conversion."""
+
+    def bind() -> Callable[..., Any]:
+        from scipy.linalg.blas import ssyrk
+
+        return lambda a, c: ssyrk(1.0, a.T if trans else a, c=c, trans=trans, overwrite_c=1)
+
+    return bind
+
+
+def _half(order: Callable[..., Arrays]) -> Callable[..., Arrays]:
+    """Give A, and an array for A A^T in Fortran order, as BLAS takes it."""
+
+    def operands(a: Array) -> Arrays:
+        return (*order(a), np.zeros((len(a), len(a)), dtype=np.float32, order="F"))
+
+    return operands
+
+
+SYMMETRIC_PRODUCT = Peer(
+    "BLAS syrk",
+    Way("a @ a.T", "numpy", _as_given, lambda: lambda a: a @ a.T),
+    (
+        Way("a @ a.T, Fortran order", "numpy", _fortran, lambda: lambda a: a @ a.T),
+        Way("blas.ssyrk(1, a, c=c, overwrite_c=1), Fortran order, half of it", "scipy", _half(_fortran), _ssyrk(0)),
+        Way(
+            "blas.ssyrk(1, a.T, c=c, trans=1, overwrite_c=1), C order, half of it",
+            "scipy", _half(_as_given), _ssyrk(1),
+        ),
+    ),
+)  # fmt: skip
+
+
 def _lu_factor(**options: Any) -> Callable[[], Callable[..., Any]]:
     def bind() -> Callable[..., Any]:
         from scipy.linalg import lu_factor
@@ -284,6 +318,71 @@ DETERMINANT = Peer(
         Way("lapack.sgetrf in place and its diagonal, Fortran order", "scipy", _fortran, _logarithm),
     ),
 )
+
+
+def _scipy_qr() -> Callable[..., Any]:
+    from scipy.linalg import qr
+
+    return lambda a: qr(a, overwrite_a=True, mode="economic", check_finite=False)
+
+
+def _sorgqr() -> Callable[..., Any]:
+    from scipy.linalg.lapack import sgeqrf, sgeqrf_lwork, sorgqr
+
+    def factors(a: Array) -> Any:
+        k = min(a.shape)
+        packed, tau, _, _ = sgeqrf(a, lwork=int(sgeqrf_lwork(*a.shape)[0]), overwrite_a=1)
+        r = np.triu(packed[:k])
+        return sorgqr(packed[:, :k], tau, lwork=64 * k, overwrite_a=1)[0], r
+
+    return factors
+
+
+ORTHOGONAL = Peer(
+    "LAPACK geqrf and orgqr",
+    Way("numpy.linalg.qr(a)", "numpy", _as_given, lambda: np.linalg.qr),
+    (
+        Way("numpy.linalg.qr(a), Fortran order", "numpy", _fortran, lambda: np.linalg.qr),
+        Way(
+            'scipy.linalg.qr(a, mode="economic", overwrite_a=True, check_finite=False), Fortran order',
+            "scipy", _fortran, _scipy_qr,
+        ),
+        Way("lapack.sgeqrf and sorgqr, in place, Fortran order", "scipy", _fortran, _sorgqr),
+    ),
+)  # fmt: skip
+
+
+def _scipy_lstsq(driver: str) -> Callable[[], Callable[..., Any]]:
+    def bind() -> Callable[..., Any]:
+        from scipy.linalg import lstsq
+
+        options = {"lapack_driver": driver, "overwrite_a": True, "overwrite_b": True, "check_finite": False}
+        return lambda a, b: lstsq(a, b, **options)[:3]
+
+    return bind
+
+
+def _sgels() -> Callable[..., Any]:
+    from scipy.linalg.lapack import sgels
+
+    return lambda a, b: (sgels(a, b, overwrite_a=1, overwrite_b=1)[1][: a.shape[1]],)
+
+
+LEAST_SQUARES = Peer(
+    "LAPACK gelsd",
+    Way("numpy.linalg.lstsq(a, b)", "numpy", _as_given, lambda: np.linalg.lstsq),
+    (
+        *(
+            Way(
+                f'scipy.linalg.lstsq(a, b, lapack_driver="{driver}", overwrite_a=True, overwrite_b=True, '
+                "check_finite=False), Fortran order",
+                "scipy", _fortran, _scipy_lstsq(driver),
+            )
+            for driver in ("gelsd", "gelsy")
+        ),
+        Way("lapack.sgels (full rank), in place, Fortran order", "scipy", _fortran, _sgels),
+    ),
+)  # fmt: skip
 
 
 def _turned(a: Array, b: Array) -> Arrays:
@@ -471,6 +570,87 @@ SYSTEM_POS = Peer(
 )
 
 
+def _solve_banded(**options: Any) -> Callable[[], Callable[..., Any]]:
+    def bind() -> Callable[..., Any]:
+        from scipy.linalg import solve_banded
+
+        return lambda ab, b: solve_banded((1, 1), ab, b, **options)
+
+    return bind
+
+
+def _sgtsv() -> Callable[..., Any]:
+    from scipy.linalg.lapack import sgtsv
+
+    return lambda ab, b: sgtsv(
+        ab[2, :-1], ab[1], ab[0, 1:], b, overwrite_dl=1, overwrite_d=1, overwrite_du=1, overwrite_b=1
+    )[3]
+
+
+TRIDIAGONAL = Peer(
+    "LAPACK gtsv",
+    Way("scipy.linalg.solve_banded((1, 1), ab, b)", "scipy", _as_given, _solve_banded()),
+    (Way("lapack.sgtsv, in place, right sides in Fortran order", "scipy", _right_side_turned, _sgtsv),),
+)
+
+
+def _spotri() -> Callable[..., Any]:
+    from scipy.linalg.lapack import spotrf, spotri
+
+    return lambda a: spotri(spotrf(a, lower=1, overwrite_a=1, clean=0)[0], lower=1, overwrite_c=1)[0]
+
+
+def _inv_pos() -> Callable[..., Any]:
+    from scipy.linalg import inv
+
+    return lambda a: inv(a, assume_a="pos")
+
+
+INVERSE_POS = Peer(
+    "LAPACK potri",
+    Way('scipy.linalg.inv(a, assume_a="pos")', "scipy", _as_given, _inv_pos),
+    (Way("lapack.spotrf and spotri, in place, Fortran order, one half", "scipy", _fortran, _spotri),),
+)
+
+
+def _cholesky_banded() -> Callable[..., Any]:
+    from scipy.linalg import cholesky_banded
+
+    return lambda ab: cholesky_banded(ab, check_finite=False)
+
+
+def _spbtrf() -> Callable[..., Any]:
+    from scipy.linalg.lapack import spbtrf
+
+    return lambda ab: spbtrf(ab, overwrite_ab=1)[0]
+
+
+FACTOR_BANDED = Peer(
+    "LAPACK pbtrf",
+    Way("scipy.linalg.cholesky_banded(ab)", "scipy", _as_given, _cholesky_banded),
+    (Way("lapack.spbtrf(ab, overwrite_ab=1), in place, Fortran order", "scipy", _fortran, _spbtrf),),
+)
+
+
+def _solveh_banded() -> Callable[..., Any]:
+    from scipy.linalg import solveh_banded
+
+    return lambda ab, b: solveh_banded(ab, b, check_finite=False)
+
+
+def _spbsv() -> Callable[..., Any]:
+    from scipy.linalg.lapack import spbsv
+
+    return lambda ab, b: spbsv(ab, b, overwrite_ab=1, overwrite_b=1)[1]
+
+
+SYSTEM_BANDED = Peer(
+    "LAPACK pbsv",
+    Way("scipy.linalg.solveh_banded(ab, b)", "scipy", _as_given, _solveh_banded),
+    (Way("lapack.spbsv(ab, b, overwrite_ab=1, overwrite_b=1), in place, Fortran order", "scipy", _fortran, _spbsv),),
+)
+
+
 def _sgecon() -> Callable[..., Any]:
     from scipy.linalg.lapack import sgecon, sgetrf
 
@@ -494,6 +674,86 @@ DET = Peer(
 )
 
 
+def _by_windows() -> Callable[..., Any]:
+    from glla.operations.window_squares import on_host
+
+    return on_host
+
+
+def _by_prefix_sums() -> Callable[..., Any]:
+    """Bind the closed form: sums of rows and of columns as differences of running sums, then w products."""
+
+    def ranges(count: int, w: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        places = np.arange(count)
+        return np.maximum(0, places - w + 1), np.minimum(places, count - w) + 1
+
+    def sums(a: Array, w: int = 5, limit: float = 65535.0) -> Any:
+        (top, bottom), (left, right) = (ranges(side, w) for side in a.shape)
+        down, across = (
+            np.pad(np.cumsum(a, axis=axis, dtype=np.float64), [(int(axis == one), 0) for one in (0, 1)])
+            for axis in (0, 1)
+        )
+        total = np.zeros(a.shape)
+        for k in range(w):
+            total += (across[:, right + k] - across[:, left + k]) * (down[bottom + k] - down[top + k])
+        return np.clip(total, 0, limit).astype(np.float32)
+
+    return sums
+
+
+WINDOWS = Peer(
+    "NumPy, squares of windows",
+    Way("windows @ windows, and 25 shifted sums", "numpy", _as_given, _by_windows),
+    (Way("differences of numpy.cumsum, and 5 products", "numpy", _as_given, _by_prefix_sums),),
+)
+
+
+def _csr() -> Callable[..., Any]:
+    from scipy.sparse import csr_array
+
+    from glla.operations.sparse import model
+
+    matrices: dict[int, Any] = {}
+
+    def times(a: Array, x: Array) -> Any:
+        if len(x) not in matrices:
+            rows = model.of(a)  # is not timed: the first call warms up
+            matrices[len(x)] = csr_array((rows.values, rows.columns.astype(np.int32), rows.starts.astype(np.int32)))
+        return (matrices[len(x)] @ x)[:, np.newaxis]
+
+    return times
+
+
+def _dia() -> Callable[..., Any]:
+    from scipy.sparse import dia_array
+
+    def times(columns: Array, x: Array) -> Any:
+        side = int(np.sqrt(len(x)))
+        return (dia_array((columns, [-side, -1, 0, 1, side]), shape=(len(x), len(x))) @ x)[:, np.newaxis]
+
+    return times
+
+
+def _by_columns(a: Array, x: Array) -> Arrays:
+    """Diagonals as SciPy has them, by the columns of their entries, without what leaves the grid; and x."""
+    side = int(np.sqrt(len(x)))
+    inside = a.reshape(5, side, side).copy()
+    inside[0, 0] = inside[1, :, 0] = inside[3, :, -1] = inside[4, -1] = 0
+    moved = [np.roll(row, offset) for row, offset in zip(inside.reshape(5, -1), (-side, -1, 0, 1, side), strict=True)]
+    return np.stack(moved), x.reshape(-1)
+
+
+def _flat_vector(a: Array, x: Array) -> Arrays:
+    return a, x.reshape(-1)
+
+
+SPARSE = Peer(
+    "SciPy's sparse product",
+    Way("A @ x, A a scipy.sparse.csr_array", "scipy", _flat_vector, _csr),
+    (Way("A @ x, A a scipy.sparse.dia_array", "scipy", _by_columns, _dia),),
+)
+
+
 # -- who stands beside an operation ---------------------------------------------------------------------------------
 
 
@@ -508,13 +768,18 @@ def _same(*arrays: Array) -> Arrays:
 
 BEST: dict[str, tuple[Peer, Callable[..., Arrays]]] = {
     "matmul": (PRODUCT, _same),
+    "syrk": (SYMMETRIC_PRODUCT, _same),
     "rref": (FACTORS, _without_last),
     "plu": (FACTORS, _same),
     "lu_factor": (FACTORS, _same),
     "lu_solve": (SUBSTITUTION, _same),
     "cho_solve": (SUBSTITUTION_POS, _same),
     "solve_pos": (SYSTEM_POS, _same),
+    "inv_pos": (INVERSE_POS, _same),
+    "cholesky_banded": (FACTOR_BANDED, _same),
+    "solve_pos_banded": (SYSTEM_BANDED, _same),
     "triangular": (TRIANGULAR, _same),
+    "tridiagonal": (TRIDIAGONAL, _same),
     "solve_triangular": (UPPER, _same),
     "triangular_inverse": (INVERSE_TRIANGLE, _same),
     "solve": (SYSTEM, _same),
@@ -522,6 +787,10 @@ BEST: dict[str, tuple[Peer, Callable[..., Arrays]]] = {
     "det": (DET, _same),
     "slogdet": (DETERMINANT, _same),
     "rcond": (CONDITION, _same),
+    "qr": (ORTHOGONAL, _same),
+    "lstsq": (LEAST_SQUARES, _same),
+    "window_squares": (WINDOWS, _same),
+    "spmv": (SPARSE, _same),
 }
 """By operation, the peer in its best form, and (operands of the operation) -> the peer's. Any other operation stands
 beside its record's counterpart on the CPU, as it is called."""

@@ -14,7 +14,7 @@ from glla.gl.recorder import Recorder
 from glla.lab import chrome, frames, operations, page
 from glla.lab.extra import check_writable, require
 from glla.operations import OPERATIONS, Operation, routes
-from glla.passes import PLAIN, Limits, Plan
+from glla.passes import PLAIN, Limits, Plan, forms_of
 
 SEED = 2007
 
@@ -161,5 +161,7 @@ def _work(device: Device, operation: str, size: int, variant: str | None, seed: 
         return partial(operations.public(found), *arrays, device=device)
     steps = plan(operation, size, variant, device.limits, seed)
     if variant is None:
+        if len(steps.operands) != len(arrays):  # small ones go as a stack, which has one operand
+            steps = found.whole(forms_of(arrays), device.limits)
         return partial(device.run, steps, **dict(zip(steps.operands, arrays, strict=True)))
     return partial(device.run, steps, **operations.uploaded(device, found, steps, arrays))

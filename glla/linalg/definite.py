@@ -1,4 +1,4 @@
-"""Systems with a symmetric positive definite matrix: `cho_solve`, and what `solve` does with ``assume_a="pos"``."""
+"""Symmetric positive definite matrices: `cho_solve`, and what `solve` and `inv` do with ``assume_a="pos"``."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from glla.array.convert import Array, finite_result, refuse_nonfinite
 from glla.errors import OptionError, ShapeError
 from glla.gl import Device, DeviceLike
 from glla.linalg import resident
-from glla.linalg.operands import as_float64, column, device_of, matching, operand, square, stored
+from glla.linalg.operands import as_float64, column, device_of, known_variant, matching, operand, square, stored
 from glla.linalg.results import RefinedSolution
 from glla.linalg.routes import in_stacks, stacked
 from glla.linalg.walk import on_device, walk
 from glla.operations import OPERATIONS
 from glla.operations.elimination import definite as kernel
+from glla.operations.elimination import definite_inverse as inverse
 from glla.operations.routes import must_fit_a_texture
 from glla.operations.trust import member_of_stack
 from glla.passes import forms_of
@@ -34,11 +35,15 @@ One = Callable[[Any, Any, Index], Any]
 TRIANGLES = ("lower triangular", "upper triangular")
 """Triangles by SciPy's names; the other half of such a matrix is never read."""
 
-ASSUMED = ("gen", "sym", "her", "pos", *TRIANGLES)
+STRUCTURES = ("diagonal", "tridiagonal", "banded")
+"""Structures of which only the diagonals inside the band are read."""
+
+ASSUMED = ("gen", "sym", "her", "pos", *TRIANGLES, *STRUCTURES)
 """What `solve` may be asked to assume of A, by SciPy's names; the first three take PLU factors."""
 
-LATER = ("banded", "tridiagonal", "diagonal")
-"""What SciPy's may, too."""
+
+OF_INVERSES = tuple(name for name in ASSUMED if name not in STRUCTURES)
+"""What `inv` may be asked to assume: the inverse of a band is full."""
 
 
 def assumed(function: str, assume_a: Any, of: tuple[str, ...] = ASSUMED) -> None:
@@ -46,10 +51,10 @@ def assumed(function: str, assume_a: Any, of: tuple[str, ...] = ASSUMED) -> None
     if isinstance(assume_a, str) and assume_a in of:
         return
     known = ", ".join(of)
-    if isinstance(assume_a, str) and assume_a in (*LATER, *ASSUMED):
+    if isinstance(assume_a, str) and assume_a in ASSUMED:
         raise OptionError(
-            f"{function}: assume_a must be one of {known} so far, got {assume_a!r}, which comes later; 'gen' solves "
-            "such systems as well"
+            f"{function}: assume_a must be one of {known}, got {assume_a!r}, which `solve` alone takes; 'gen' inverts "
+            "such matrices as well"
         )
     raise OptionError(f"{function}: assume_a must be one of {known}, got {assume_a!r}")
 
@@ -194,6 +199,42 @@ def _beside_an_array(function: str, a: Array | Matrix, b: Array | Matrix, one: O
 
         result = resident.shaped(resident.one_by_one(operands, lambda i, c, b: one(c, b, place(i))), shape)
     return result if b.ndim > 1 else result[..., 0]
+
+
+def inverse_of_definite(
+    a: Any, lower: bool, variant: str | None, device: DeviceLike | None, check_finite: bool
+) -> Matrix | Array:
+    """Invert by Cholesky, for `inv`: of A the upper half is read, or the lower one."""
+    value = operand("inv", "A", a, check_finite)
+    square("inv", "A", value)
+    known_variant("inv", OPERATIONS["inv_pos"], variant)
+    if value.size == 0:
+        return value.copy()
+    target = device_of("inv", device, value)
+    stack, n = value.shape[:-2], value.shape[-1]
+
+    def one(a: Array | Matrix, place: Index) -> Array | Matrix:
+        forms = forms_of((a,))
+        plan = inverse.whole(forms, target.limits, lower=lower, variant=variant)
+        perform = on_device(target, plan, "inv", {"A": "A"} if check_finite else None)
+        values = {"A": stored(a if lower else a.T), "member": member_of_stack(place)}
+        found: Array | Matrix = walk(OPERATIONS["inv_pos"], forms, perform, values)["X"]
+        return found
+
+    def there(a: Matrix, place: Index = ()) -> Matrix:
+        x = one(a, place)
+        return x if isinstance(x, Matrix) else upload(finite_result("inv", x, check_finite), target)
+
+    if isinstance(value, Matrix):
+        if not stack:
+            return there(value)
+        members = (resident.spread(value, stack),)
+        made = resident.one_by_one(members, lambda i, a: there(a, tuple(int(k) for k in np.unravel_index(i, stack))))
+        return resident.shaped(made, value.shape)
+    must_fit_a_texture("inv", value.shape[-2:], target.limits)
+    members_ = zip(np.ndindex(stack), value.reshape(-1, n, n), strict=True)
+    result = stacked(_of_host(one(a, place)) for place, a in members_)
+    return finite_result("inv", result.reshape(value.shape), check_finite)
 
 
 def _refined(a: Any, b: Any, device: DeviceLike | None, check_finite: bool) -> RefinedSolution:

@@ -81,7 +81,8 @@ def matmul(
     Error: abs(C - C^) <= K u abs(A) abs(B) elementwise, u = 2^-24, and usually below 4 sqrt(K) u abs(A) abs(B).
     Integers are exact as long as all partial sums stay below 2^24. Cost: 2 m k n flop; 1 pass (``inner_product``),
     ceil(k / 2) (``virtual_cube``), or as the variant says. Where B is the transpose of A by its memory, as in
-    ``matmul(a, a.T)``, the result is symmetric bit by bit; of a large one half is computed, m (m + 1) k flop.
+    ``matmul(a, a.T)``, the result is symmetric bit by bit; of a large one half is computed, m (m + 1) k flop, see
+    `glla.operations.syrk`.
     Source: Brodtkorb 2007, section 4.1.1.
 
     Examples

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from glla.array.array import Matrix
 from glla.array.convert import Array
 from glla.gl import DeviceLike
-from glla.linalg.results import PLU, RREF, RefinedSolution, SlogdetResult
+from glla.linalg.results import PLU, RREF, QRResult, RefinedSolution, SlogdetResult
 from glla.registry import Overriding
 
 Given = TypeVar("Given")
@@ -17,17 +17,22 @@ __all__ = [
     "cho_factor",
     "cho_solve",
     "cholesky",
+    "cholesky_banded",
     "det",
     "inv",
+    "lstsq",
     "lu_factor",
     "lu_solve",
     "matmul",
     "plu",
+    "qr",
     "rcond",
     "rref",
     "slogdet",
     "solve",
+    "solve_banded",
     "solve_triangular",
+    "solveh_banded",
 ]
 
 @overload
@@ -112,17 +117,116 @@ def cholesky(
     check_finite: bool = True,
 ) -> Array: ...
 @overload
+def cholesky_banded(
+    ab: Overriding[Given],
+    *,
+    lower: bool = False,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Given: ...
+@overload
+def cholesky_banded(
+    ab: Matrix,
+    *,
+    lower: bool = False,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Matrix: ...
+@overload
+def cholesky_banded(
+    ab: Any,
+    *,
+    lower: bool = False,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Array: ...
+@overload
 def det(a: Overriding[Given], *, device: DeviceLike | None = None, check_finite: bool = True) -> Given: ...
 @overload
 def det(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True) -> np.float32 | Array: ...
 @overload
 def inv(
-    a: Overriding[Given], *, assume_a: str = "gen", device: DeviceLike | None = None, check_finite: bool = True
+    a: Overriding[Given],
+    *,
+    assume_a: str = "gen",
+    lower: bool = False,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
 ) -> Given: ...
 @overload
-def inv(a: Matrix, *, assume_a: str = "gen", device: DeviceLike | None = None, check_finite: bool = True) -> Matrix: ...
+def inv(
+    a: Matrix,
+    *,
+    assume_a: str = "gen",
+    lower: bool = False,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Matrix: ...
 @overload
-def inv(a: Any, *, assume_a: str = "gen", device: DeviceLike | None = None, check_finite: bool = True) -> Array: ...
+def inv(
+    a: Any,
+    *,
+    assume_a: str = "gen",
+    lower: bool = False,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Array: ...
+@overload
+def lstsq(
+    a: Overriding[Given],
+    b: Any,
+    rcond: float | None = None,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Given: ...
+@overload
+def lstsq(
+    a: Any,
+    b: Overriding[Given],
+    rcond: float | None = None,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Given: ...
+@overload
+def lstsq(
+    a: Matrix,
+    b: Any,
+    rcond: float | None = None,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> tuple[Matrix, Matrix, int, Matrix]: ...
+@overload
+def lstsq(
+    a: Any,
+    b: Matrix,
+    rcond: float | None = None,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> tuple[Matrix, Matrix, int, Matrix]: ...
+@overload
+def lstsq(
+    a: Any,
+    b: Any,
+    rcond: float | None = None,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> tuple[Array, Array, int, Array]: ...
 @overload
 def lu_factor(
     a: Overriding[Given],
@@ -277,6 +381,33 @@ def plu(
     check_finite: bool = True,
 ) -> PLU[Array]: ...
 @overload
+def qr(
+    a: Overriding[Given],
+    mode: str = "reduced",
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Given: ...
+@overload
+def qr(
+    a: Matrix,
+    mode: str = "reduced",
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> QRResult[Matrix] | Matrix | tuple[Matrix, Matrix]: ...
+@overload
+def qr(
+    a: Any,
+    mode: str = "reduced",
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> QRResult[Array] | Array | tuple[Array, Array]: ...
+@overload
 def rcond(a: Overriding[Given], *, device: DeviceLike | None = None, check_finite: bool = True) -> Given: ...
 @overload
 def rcond(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True) -> np.float32 | Array: ...
@@ -392,6 +523,66 @@ def solve(
     check_finite: bool = True,
 ) -> Matrix | Array | RefinedSolution: ...
 @overload
+def solve_banded(
+    l_and_u: tuple[int, int],
+    ab: Overriding[Given],
+    b: Any,
+    overwrite_ab: bool = False,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+) -> Given: ...
+@overload
+def solve_banded(
+    l_and_u: tuple[int, int],
+    ab: Any,
+    b: Overriding[Given],
+    overwrite_ab: bool = False,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+) -> Given: ...
+@overload
+def solve_banded(
+    l_and_u: tuple[int, int],
+    ab: Matrix,
+    b: Any,
+    overwrite_ab: bool = False,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+) -> Matrix: ...
+@overload
+def solve_banded(
+    l_and_u: tuple[int, int],
+    ab: Any,
+    b: Matrix,
+    overwrite_ab: bool = False,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+) -> Matrix: ...
+@overload
+def solve_banded(
+    l_and_u: tuple[int, int],
+    ab: Any,
+    b: Any,
+    overwrite_ab: bool = False,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+) -> Array: ...
+@overload
 def solve_triangular(
     a: Overriding[Given],
     b: Any,
@@ -451,6 +642,66 @@ def solve_triangular(
     lower: bool = False,
     unit_diagonal: bool = False,
     overwrite_b: bool = False,
+    check_finite: bool = True,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+) -> Array: ...
+@overload
+def solveh_banded(
+    ab: Overriding[Given],
+    b: Any,
+    overwrite_ab: bool = False,
+    overwrite_b: bool = False,
+    lower: bool = False,
+    check_finite: bool = True,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+) -> Given: ...
+@overload
+def solveh_banded(
+    ab: Any,
+    b: Overriding[Given],
+    overwrite_ab: bool = False,
+    overwrite_b: bool = False,
+    lower: bool = False,
+    check_finite: bool = True,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+) -> Given: ...
+@overload
+def solveh_banded(
+    ab: Matrix,
+    b: Any,
+    overwrite_ab: bool = False,
+    overwrite_b: bool = False,
+    lower: bool = False,
+    check_finite: bool = True,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+) -> Matrix: ...
+@overload
+def solveh_banded(
+    ab: Any,
+    b: Matrix,
+    overwrite_ab: bool = False,
+    overwrite_b: bool = False,
+    lower: bool = False,
+    check_finite: bool = True,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+) -> Matrix: ...
+@overload
+def solveh_banded(
+    ab: Any,
+    b: Any,
+    overwrite_ab: bool = False,
+    overwrite_b: bool = False,
+    lower: bool = False,
     check_finite: bool = True,
     *,
     variant: str | None = None,

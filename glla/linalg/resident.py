@@ -6,7 +6,7 @@ read back, as those of a stack from the host would be; and so are large matrices
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -43,12 +43,15 @@ class Solved:
         Stand-ins of the operands, (members, 1, 2), with the same extremes.
     upper : ndarray
         (members, 1, 1), largest entries of U; empty if the matrices are no factors.
+    norms : ndarray
+        (members, 2), 1-norms of A's members and of the matrices; empty if the operation does not ask for them.
     """
 
     matrices: Resident | None
     figures: Host
     extremes: tuple[Host, ...]
     upper: Host
+    norms: Host
 
 
 def spread(a: Array, stack: tuple[int, ...]) -> Resident:
@@ -109,7 +112,7 @@ def _piece(device: Device, operation: Operation, operands: tuple[Resident, ...],
     forms = tuple(one.form for one in operands)
     plan = residents.plan(batch, forms, device.limits, **options)
     results: dict[str, Any] = device.run(plan, **{name: one.texture for name, one in zip("AB", operands, strict=False)})
-    count, shape, order = forms[0].count, batch.matrix(forms), min(forms[0].matrix)
+    count, shape, order = forms[0].count, batch.matrix(forms), batch.order(forms)
     matrices = None
     if "matrices" in results:
         matrices = Resident.wrapped(device, results["matrices"], (count, *shape), "float32")
@@ -122,7 +125,9 @@ def _piece(device: Device, operation: Operation, operands: tuple[Resident, ...],
         if f"most_{name}" in results
     )
     upper = results["most_upper"][:count] if batch.factors else np.zeros(0, dtype=np.float32)
-    return Solved(matrices, figures, extremes, upper.reshape(-1, 1, 1))
+    norms = [results[name].reshape(-1)[:count] for name in ("norms_A", "norms_matrices") if batch.norms]
+    beside = np.stack(norms, axis=1) if norms else np.zeros((count, 0), dtype=np.float32)
+    return Solved(matrices, figures, extremes, upper.reshape(-1, 1, 1), beside)
 
 
 def _joined(parts: list[Solved]) -> Solved:
@@ -132,6 +137,7 @@ def _joined(parts: list[Solved]) -> Solved:
         np.concatenate([part.figures for part in parts]),
         tuple(np.concatenate(ends) for ends in zip(*(part.extremes for part in parts), strict=True)),
         np.concatenate([part.upper for part in parts]),
+        np.concatenate([part.norms for part in parts]),
     )
 
 
@@ -185,6 +191,18 @@ def one_by_one(operands: tuple[Resident, ...], each: Callable[..., Any]) -> Resi
         value = result.value if isinstance(result, Array) else from_array(result, operands[0].device)
         made.append(lying.wrapped(value))
     return shaping.stack("stack", made, 0)
+
+
+def members(a: Array) -> list[Array]:
+    """The matrices of a stack, in order."""
+    stack = flat(spread(a, a.shape[:-2]))
+    return [Array._of(member(stack, index)) for index in range(stack.shape[0])]
+
+
+def joined(parts: Sequence[Array], stack: tuple[int, ...]) -> Array:
+    """Join results of the members of a stack of these dimensions."""
+    made = shaping.stack("stack", [lying.wrapped(one.value) for one in parts], 0)
+    return shaped(made, (*stack, *parts[0].shape))
 
 
 def broadcast(function: str, a: Array, b: Array) -> tuple[int, ...]:

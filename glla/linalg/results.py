@@ -65,6 +65,26 @@ class PLU(NamedTuple, Generic[Value]):
         return line("A = P @ L @ U") + "".join(folded(name, _part(part), unfolded=True) for name, part in parts)
 
 
+class QRResult(NamedTuple, Generic[Value]):
+    """What `qr` returns: A = Q @ R.
+
+    Attributes
+    ----------
+    Q : shape (..., m, k)
+        Orthonormal columns, k = min(m, n), or m in mode "complete".
+    R : shape (..., k, n)
+        Upper triangular, or trapezoidal.
+    """
+
+    Q: Value
+    R: Value
+
+    def _repr_html_(self) -> str:
+        """Show it in a notebook. Of matrices on a device it reads the corners back: synchronises."""
+        parts = zip(("Q: orthonormal columns", "R: upper"), self, strict=True)
+        return line("A = Q @ R") + "".join(folded(name, _part(part), unfolded=True) for name, part in parts)
+
+
 class SlogdetResult(NamedTuple):
     """What `slogdet` returns: det(A) = sign * exp(logabsdet)."""
 

@@ -16,7 +16,8 @@ from glla.errors import OptionError, ShapeError, SingularMatrixError
 from glla.gl import Device, DeviceLike
 from glla.gl.observe import host_step
 from glla.linalg import resident, tiling
-from glla.linalg.definite import TRIANGLES, assumed, solve_pos
+from glla.linalg.banded import solve_structured
+from glla.linalg.definite import OF_INVERSES, STRUCTURES, TRIANGLES, assumed, inverse_of_definite, solve_pos
 from glla.linalg.factors import factorise, from_pivots
 from glla.linalg.operands import (
     as_float64,
@@ -24,7 +25,6 @@ from glla.linalg.operands import (
     device_of,
     matching,
     operand,
-    refuse_nonfinite_largest,
     square,
     stored,
 )
@@ -38,17 +38,20 @@ from glla.linalg.routes import (
     streams,
 )
 from glla.linalg.triangular import inverse_of_triangle, solve_triangular
-from glla.linalg.walk import on_device, walk
+from glla.linalg.walk import Perform, on_device, walk
 from glla.operations import OPERATIONS, care, trust
 from glla.operations import factors as plans
 from glla.operations import lu_scaling as scaling
 from glla.operations import lu_solve as substitution
+from glla.operations import rcond as condition
 from glla.operations import solve as kernel
 from glla.operations.elimination.plu import permutation_of
 from glla.operations.routes import must_fit_a_texture
 from glla.operations.trust import member_of_stack
-from glla.passes import forms_of
+from glla.passes import Forms, forms_of
 from glla.registry import public
+
+RCOND = OPERATIONS["rcond"]
 
 CAREFUL = 256
 """Right-hand sides that are solved with care at a time, where they go in blocks."""
@@ -83,10 +86,11 @@ def solve(
         factors on the GPU. Equilibration is done in float64 too: `a` may leave float32's range.
     equilibrate : bool
         Scale rows and columns by powers of two before factoring, which rounds nothing. Cholesky factors need none.
-    assume_a : {"gen", "sym", "her", "pos", "lower triangular", "upper triangular"}
+    assume_a : {"gen", "sym", "her", "pos", "lower triangular", "upper triangular", "diagonal", "tridiagonal", "banded"}
         What `a` is, by SciPy's names: general, symmetric, Hermitian, which real symmetric is, or symmetric positive
         definite. "pos" takes Cholesky factors, half the work, and reads the upper half of `a` alone, with `refine` all
-        of it; of a triangle the other half is never read, see `solve_triangular`; the others take PLU factors.
+        of it; of a triangle the other half is never read, see `solve_triangular`; of the last three only the diagonals
+        inside the band are, see `solve_banded`; the others take PLU factors.
     device, check_finite
         As in `matmul`.
 
@@ -135,6 +139,10 @@ def solve(
         if refine:
             raise OptionError(f"solve: refine must be False with assume_a={assume_a!r}; 'gen' refines such systems too")
         return solve_triangular(a, b, lower=assume_a == "lower triangular", device=device, check_finite=check_finite)
+    if assume_a in STRUCTURES:
+        if refine:
+            raise OptionError(f"solve: refine must be False with assume_a={assume_a!r}; 'gen' refines such systems too")
+        return solve_structured(a, b, assume_a, device, check_finite)
     if refine:
         return _refined(a, b, equilibrate, device, check_finite)
     matrix = operand("solve", "A", a, check_finite)
@@ -326,7 +334,13 @@ def _refined(a: Any, b: Any, equilibrate: bool, device: DeviceLike | None, check
 
 @public(numpy="linalg.inv", namespace="inv")
 def inv(
-    a: Any, *, assume_a: str = "gen", device: DeviceLike | None = None, check_finite: bool = True
+    a: Any,
+    *,
+    assume_a: str = "gen",
+    lower: bool = False,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
 ) -> Matrix | Array:
     """Inverse with the semantics of `numpy.linalg.inv`.
 
@@ -334,8 +348,14 @@ def inv(
     ----------
     a : array_like or Matrix, shape (..., n, n)
         Real numbers, regular.
-    assume_a : {"gen", "sym", "her", "lower triangular", "upper triangular"}
-        What `a` is, as in `solve`. The other half of a triangle is never read, and zero in the inverse.
+    assume_a : {"gen", "sym", "her", "pos", "lower triangular", "upper triangular"}
+        What `a` is, as in `solve`. The other half of a triangle is never read, and zero in the inverse. "pos" takes
+        Cholesky factors, 3/8 of the work; the inverse is symmetric bit by bit.
+    lower : bool
+        ``assume_a="pos"`` reads the lower half of `a` alone; otherwise the upper one.
+    variant : str, optional
+        With "pos" a key of `glla.operations.elimination.definite_inverse.VARIANTS`, with a triangle one of
+        `glla.operations.triangular_inverse.VARIANTS`.
     device, check_finite
         As in `matmul`.
 
@@ -348,15 +368,18 @@ def inv(
     ------
     SingularMatrixError
         A pivot is zero, or nothing but rounding error.
-    ShapeError, DTypeError, NonFiniteError
-        As elsewhere.
+    NotPositiveDefiniteError
+        ``assume_a="pos"``, and a pivot is not above zero: names the leading minor, and the matrix of a stack.
+    ShapeError, DTypeError, NonFiniteError, OptionError
+        As elsewhere; unknown `assume_a` or `variant`.
     LimitError, OutOfMemoryError
         As `solve`.
 
     Notes
     -----
     Solves A X = I, equilibrated, block by block of I where the whole does not fit. Error: norm(A X - I) / (n norm(A)
-    norm(X) u) stays below 30. Cost: as `solve` with n right-hand sides, 8/3 n^3 flop.
+    norm(X) u) stays below 30. Cost: as `solve` with n right-hand sides, 8/3 n^3 flop; n^3 with "pos", whose sources are
+    LAPACK potri and "Linear algebra on GPUs: applications in image restoration" (2012), section 5.2.
 
     Examples
     --------
@@ -365,9 +388,16 @@ def inv(
     array([[0.5 , 0.  ],
            [0.  , 0.25]], dtype=float32)
     """
-    assumed("inv", assume_a, ("gen", "sym", "her", *TRIANGLES))
+    assumed("inv", assume_a, OF_INVERSES)
+    if assume_a == "pos":
+        return inverse_of_definite(a, lower, variant, device, check_finite)
     if assume_a in TRIANGLES:
-        return inverse_of_triangle(a, assume_a == "lower triangular", device=device, check_finite=check_finite)
+        side = assume_a == "lower triangular"
+        return inverse_of_triangle(a, side, variant=variant, device=device, check_finite=check_finite)
+    if variant is not None:
+        raise OptionError(
+            f"inv: variant must be None with assume_a={assume_a!r}, got {variant!r}; it is for 'pos' and triangles"
+        )
     value = operand("inv", "A", a, check_finite)
     square("inv", "A", value)
     target = device_of("inv", device, value)
@@ -420,8 +450,10 @@ def rcond(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True
     Notes
     -----
     An estimate, never below the true value by more than rounding, seldom above three times it; below 1e-7 it tells no
-    more than that. Cost: 2/3 n^3 + 8 n^2 flop for each matrix, one by one: passes of `lu_factor`, and up to 11 times
-    those of `lu_solve`. Sources: Hager 1984; Higham 1988; LAPACK gecon.
+    more than that. Cost: 2/3 n^3 + 8 n^2 flop: passes of `lu_factor`, and up to 11 times those of `lu_solve`. Matrices
+    of a stack up to order 256 are inverted together, 8/3 n^3 flop for each, in the passes of `inv`. What is on the
+    device stays there, unless entries grow or are near float32's limits. Sources: Hager 1984; Higham 1988; LAPACK
+    gecon.
 
     Examples
     --------
@@ -437,23 +469,61 @@ def rcond(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True
     if value.size == 0:
         return np.full(stack, np.inf, dtype=np.float32)[()]
     target = device_of("rcond", device, value)
-    array = value.numpy() if isinstance(value, Matrix) else value
-    if isinstance(value, Matrix) and check_finite:
-        refuse_nonfinite_largest("rcond", "A", array)
-    if array.shape[-1]:
-        must_fit_a_texture("rcond", array.reshape(-1, n, n)[0].shape, target.limits)
-    results = [_rcond(one, target) for one in array.reshape(-1, n, n)]
-    return np.array(results, dtype=np.float32).reshape(stack)[()]
+    if isinstance(value, Matrix) and value.ndim > 2:
+        results = _rcond_of_residents(resident.spread(value, stack), target, check_finite)
+    elif isinstance(value, Matrix):
+        results = np.array(_rcond(value, target, check_finite))
+    elif value.ndim > 2:
+        results = _rcond_of_stack(value.reshape(-1, n, n), target)
+    else:
+        results = np.array(_rcond(value, target))
+    return results.astype(np.float32).reshape(stack)[()]
 
 
-def _rcond(a: Array, device: Device) -> float:
-    """Reciprocal condition number of one matrix; of one of zeros it is 0, of one that is not finite it is NaN."""
+def _rcond_of_stack(a: Array, device: Device) -> Array:
+    records = batched(device, RCOND, (a,))
+    if records is None:
+        return np.array([_rcond(one, device) for one in a])
+    results = condition.of_norms(condition.norms(a), condition.norms(records[0]))
+    results[~np.isfinite(a).all(axis=(1, 2))] = np.nan
+    for index, forms, careful in doubtful(device, RCOND, (a,), *records):
+        results[index] = _rcond_with_care(a[index], forms, careful)
+    return results
+
+
+def _rcond_of_residents(a: Resident, device: Device, check_finite: bool) -> Array:
+    """Reciprocal condition numbers of a stack on the device: two norms of each member are read back."""
+    found = resident.together(device, RCOND, (a,), check_finite)
+    if found is None:
+        stack = resident.flat(a)
+        members = (Matrix._of(resident.member(stack, index)) for index in range(stack.shape[0]))
+        return np.array([_rcond(one, device, check_finite) for one in members])
+    finite = np.isfinite(found.extremes[0][:, 0, 1])
+    norm, inverse_norm = found.norms.T
+    results = condition.of_norms(np.where(finite, norm, np.nan), inverse_norm)
+    for index, forms, careful, given in resident.to_be_mended(device, RCOND, (a,), found):
+        results[index] = _rcond_with_care(given[0], forms, careful)
+    return results
+
+
+def _rcond_with_care(a: Array, forms: Forms, careful: Perform) -> float:
+    """Reciprocal condition number of a member of a stack; of one of zeros it is 0, of one that is not finite NaN."""
     if not all_finite(a):
         return np.nan
-    if not a.any():
-        return 0.0
-    operation, forms = OPERATIONS["rcond"], forms_of((a,))
-    result: float = walk(operation, forms, on_device(device, operation.whole(forms, device.limits)), {"A": a})["rcond"]
+    result: float = walk(RCOND, forms, careful, {"A": a}, care.CARE)["rcond"] if a.any() else 0.0
+    return result
+
+
+def _rcond(a: Matrix | Array, device: Device, check_finite: bool = False) -> float:
+    """Reciprocal condition number of one matrix."""
+    if isinstance(a, np.ndarray):
+        must_fit_a_texture("rcond", a.shape, device.limits)
+        if not all_finite(a):
+            return np.nan
+    forms = forms_of((a,))
+    perform = on_device(device, RCOND.whole(forms, device.limits), "rcond", {"A": "A"} if check_finite else None)
+    with explained("rcond", a):
+        result: float = walk(RCOND, forms, perform, {"A": stored(a)})["rcond"]
     return result
 
 

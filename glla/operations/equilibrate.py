@@ -61,6 +61,27 @@ def plan(shape: Shape, sweeps: int = 0) -> Plan:
 
 
 @cached_plan
+def columns(shape: Shape) -> Plan:
+    """Plan that scales the columns of an m x n matrix alone, so that the largest entry of each is in [1, 2).
+
+    Returns
+    -------
+    Plan
+        Operand ``A``. Results ``scaled`` (packed) and ``column_exponents`` f, with scaled[i, j] = A[i, j] 2^-f_j.
+        2 passes.
+    """
+    m, n = shape
+    draft = Draft("equilibrate_columns")
+    draft.operand("A", matrix(shape))
+    exponents = draft.slot("column_exponents", Storage(texels(n), 1))
+    draft.draw("equilibrate/column_exponents", {"A": "A"}, exponents, {"height": texels(m)}, {"MEAN": 0, "ROWS": 0})
+    result = draft.slot("scaled", matrix(shape))
+    inputs = {"A": "A", "column_exponents": exponents}
+    draft.draw("equilibrate/scale", inputs, result, {"signs": (0, -1), "shape": shape}, {"ROWS": 0, "COLUMNS": 1})
+    return draft.plan({"scaled": result, "column_exponents": exponents})
+
+
+@cached_plan
 def scale(shape: Shape, rows: int = 0, columns: int = 0) -> Plan:
     """Plan that scales a matrix by exponents that are there already.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from typing import Any
@@ -12,15 +12,26 @@ from typing import Any
 import numpy as np
 
 from glla.errors import OptionError, ShapeError
-from glla.operations import stack, tiles
+from glla.operations import stack, syrk, tiles
+from glla.operations.blocked_product import (
+    BLOCK_COLUMNS,
+    BLOCK_ROWS,
+    DEPTH,
+    PASSES,
+    UNROLL,
+    Task,
+    compute_tiled,
+    operand,
+    panel_broadcast,
+    panels_fit,
+    register_blocked,
+)
 from glla.operations.crossing import bring_in, read_back
 from glla.operations.record import Array, Batch, Choice, Interface, Operation
 from glla.operations.wrapped import product as wrapped_product
 from glla.operations.wrapped.view import View
 from glla.passes import (
     PLAIN,
-    Block,
-    Buffer,
     Draft,
     Forms,
     Limits,
@@ -42,24 +53,8 @@ from glla.passes.shader import Define
 Sizes = tuple[int, int, int]
 """Rows of A, inner dimension, columns of B."""
 
-UNROLL = (1, 2, 4, 8)
-"""Trips of the inner loop that may be written out in one."""
-
-PASSES = (1, 2, 4, 8)
-"""Numbers of slices of the inner dimension; each is a pass."""
-
 BLOCK = (64, 16, 32, 128, 256, 512)
 """Sides of a block in texels, for variants that count on the texture cache."""
-
-BLOCK_ROWS, BLOCK_COLUMNS = 4, 2
-"""Texels of C that one fragment of `register_blocked` computes by default."""
-
-GROUP = 16
-"""Rows of C that one fragment of `panel_broadcast` computes."""
-
-DEPTH = 96
-"""Inner indices of one pass of `panel_broadcast`: its 16 x 96 multiply-adds fit the instruction cache of an NVIDIA H200
-(nvidia-h200-pcie-sse2/experiments/2026-11-20.json)."""
 
 VARIANTS = Variants() | {
     "inner_product": Variant(
@@ -128,10 +123,6 @@ VARIANTS = Variants() | {
 }
 
 
-STRIPS = (16, 8)
-"""Heights of a strip in texels; the first one that fits is taken. A rasteriser shades 2 x 2 or 4 x 4 texels together,
-so no pass may be one texel high (nvidia-h200-pcie-sse2/experiments/2026-11-21.json)."""
-
 SMALL, SMALL_IN_SOFTWARE = 320, 96
 """Cube root of m k n up to which `inner_product` is chosen, on a GPU and by a software rasteriser
 (``benchmarks/results/thresholds.md``)."""
@@ -154,14 +145,14 @@ def choose(forms: Forms, limits: Limits) -> Choice:
     tuned = limits.tuning("matmul", m, k, n)
     if tuned is not None:
         depth = dict(tuned.parameters).get("DEPTH", DEPTH)
-        if tuned.variant != "panel_broadcast" or _panels_fit(m, k, depth, limits):
+        if tuned.variant != "panel_broadcast" or panels_fit(m, k, depth, limits):
             return tuned.variant, tuned.parameters
     small = SMALL_IN_SOFTWARE if limits.software else SMALL
     # A software rasteriser loses what lies outside C and no more; a GPU also needs many fragments to be busy.
     thin = m < BLOCK_ROWS if limits.software else min(m, n) < THIN or k < THIN_INSIDE
     if thin or m * k * n <= small**3:
         return "inner_product", ()
-    if not limits.software and _panels_fit(m, k, DEPTH, limits) and m * k * n >= LARGE**3:
+    if not limits.software and panels_fit(m, k, DEPTH, limits) and m * k * n >= LARGE**3:
         return "panel_broadcast", ()
     return "register_blocked", ()
 
@@ -179,63 +170,12 @@ def check(forms: Forms) -> None:
         raise ShapeError(f"matmul: inner dimensions must agree, got A {a.shape} and B {b.shape}")
 
 
-def _panels_fit(m: int, k: int, depth: int, limits: Limits) -> bool:
-    groups, chunks = -(-m // GROUP), -(-k // depth)
-    return groups * chunks <= limits.texture_size and _strip(m, k, limits) is not None
-
-
-def _strip(m: int, k: int, limits: Limits) -> int | None:
-    """Height of a strip with which B and C fit into textures; None if there is none."""
-    strips = max(-(-m // GROUP), _padded(k) // 4)
-    return next((height for height in STRIPS if height * strips <= limits.texture_size), None)
-
-
-def _padded(k: int) -> int:
-    """Inner indices of the panels altogether, the last ones of which may not be as deep."""
-    return -(-k // 16) * 16
-
-
-HALVES = ("register_blocked", "panel_broadcast")
-"""Variants that compute no more than what is on and below the diagonal of A A^T, and mirror the rest."""
-
-HALVES_IN_PLACE = HALVES[:1]
-"""Those of them that read the transpose out of the same texture."""
+HALVES = {"register_blocked": "symmetric", "panel_broadcast": "symmetric_panels"}
+"""Variants that compute no more than what is on and below the diagonal of A A^T, by what `glla.operations.syrk` calls
+them then."""
 
 IN_PLACE = ("inner_product", "multi_pass", "blocked_output")
 """Variants that read a transposed operand where it lies, without a pass that writes it out."""
-
-
-@dataclass(frozen=True)
-class _Task:
-    """A product to plan: its sizes, the parameters of the variant by name, and the slot to add to, if any."""
-
-    draft: Draft
-    m: int
-    k: int
-    n: int
-    values: Mapping[str, int]
-    limits: Limits
-    start: str
-    turned: Mapping[str, Define]  # which operands a shader finds transposed
-    symmetric: bool  # B is the transpose of A, and the variant draws half of C
-
-    left: str = "A"  # slots of the operands; of a symmetric product the same one, where the shader can turn it
-    right: str = "B"
-
-    @property
-    def mirror(self) -> dict[str, Define]:
-        """The define that mirrors the half that was drawn."""
-        return {"MIRROR": 1} if self.symmetric else {}
-
-    def slice(self, inner: int) -> int:
-        """Trips of a pass: as PASSES says, or as few passes as the loop limit allows."""
-        return min(self.limits.loop_trips, -(-inner // self.values.get("PASSES", 1)))
-
-    @property
-    def unrolled(self) -> dict[str, Define]:
-        """The define that unrolls a loop, where one is wanted."""
-        factor = self.values.get("UNROLL", 1)
-        return {"UNROLL": factor} if factor > 1 else {}
 
 
 @kept(VARIANTS)
@@ -247,6 +187,7 @@ def plan(
     parameters: Parameters = (),
     onto: bool = False,
     symmetric: bool = False,
+    upper: bool = False,
 ) -> Plan:
     """Plan of the product of an m x k and a k x n matrix on the device, k > 0.
 
@@ -265,13 +206,16 @@ def plan(
     onto : bool
         Add to a matrix given as operand ``C0``: an inner dimension too long for a texture comes in slabs.
     symmetric : bool
-        B is the transpose of A. Variants in `HALVES` take one operand then, ``A`` as it lies; they draw half of C, and
-        C is symmetric bit by bit. The others take no notice.
+        B is the transpose of A: the plan is that of `glla.operations.syrk` then, with one operand, ``A`` as it lies,
+        which draws half of C. Variants that are not in `HALVES`, if they are named, take no notice.
+    upper : bool
+        A is upper triangular, too, in a `symmetric` product: sums begin at its diagonal.
 
     Returns
     -------
     Plan
-        Operands ``A`` and ``B`` (and ``C0``), result ``C``, all packed. 2 m k n flop; m (m + 1) k where half is drawn.
+        Operands ``A`` and ``B`` (and ``C0``), result ``C``, all packed. 2 m k n flop; m (m + 1) k where half is drawn,
+        about m^3 / 3 where A is a triangle, too.
         A variant with another layout converts in passes of the plan.
 
     Raises
@@ -289,20 +233,26 @@ def plan(
     >>> made.cost.passes
     8
     """
-    builders: dict[str, Callable[[_Task], str]] = {
+    builders: dict[str, Callable[[Task], str]] = {
         "inner_product": _inner_product,
         "virtual_cube": _virtual_cube,
         "virtual_cube_ping_pong": _virtual_cube_ping_pong,
-        "register_blocked": _register_blocked,
-        "panel_broadcast": _panel_broadcast,
+        "register_blocked": register_blocked,
+        "panel_broadcast": panel_broadcast,
         "rank_one": _rank_one,
         "single_component": _single_component,
         "packed_4x1": partial(_quads, across=0),
         "packed_1x4": partial(_quads, across=1),
         "multi_pass": _multi_pass,
         "blocked_output": _blocked_output,
-        "compute_tiled": _compute_tiled,
+        "compute_tiled": compute_tiled,
     }
+    m, k, n = sizes(forms)
+    if symmetric and m != n:
+        raise ShapeError(f"matmul: a symmetric product must have as many rows as columns, got {m} x {n}")
+    if symmetric and not onto and (variant is None or variant in HALVES):
+        name = variant and HALVES[variant]
+        return syrk.plan(forms[:1], limits, variant=name, parameters=parameters, upper=upper)
     if variant is None:
         variant, parameters = choose(forms, limits)
     known = VARIANTS.get(variant)
@@ -310,72 +260,35 @@ def plan(
     build = _inner_product if exchange is not None else builders.get(variant)
     if known is None or build is None:
         raise OptionError(f"matmul: variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
-    m, k, n = sizes(forms)
     transpose_a, transpose_b = (form.transposed for form in forms)
     name = f"matmul[{variant}]"
     values = known.settle(name, parameters, limits)
     draft = Draft(name)
     in_place = variant in IN_PLACE
-    if symmetric and m != n:
-        raise ShapeError(f"matmul: a symmetric product must have as many rows as columns, got {m} x {n}")
-    symmetric = symmetric and variant in HALVES and not onto
-    slots = ("A", "B")
-    if symmetric:
-        in_place = variant in HALVES_IN_PLACE
-        slots = _one_operand(draft, (m, k), transpose_a, in_place)
-        transpose_b = not transpose_a
-    else:
-        _operand(draft, "A", (m, k), transpose_a, in_place)
-        _operand(draft, "B", (k, n), transpose_b, in_place)
+    operand(draft, "A", (m, k), transpose_a, in_place)
+    operand(draft, "B", (k, n), transpose_b, in_place)
     turned: dict[str, Define] = {"TRANSPOSE_A": 1} if transpose_a and in_place else {}
     turned |= {"TRANSPOSE_B": 1} if transpose_b and in_place else {}
     start = draft.operand("C0", matrix((m, n))) if onto else ""
-    result = build(_Task(draft, m, k, n, values, limits, start, turned, symmetric, *slots))
-    made = draft.plan({"C": result}, flops=m * (m + 1) * k if symmetric else 2 * m * k * n)
+    result = build(Task(draft, m, k, n, values, limits, start, turned))
+    made = draft.plan({"C": result}, flops=2 * m * k * n)
     return made if exchange is None else exchange(made, values)
-
-
-def _operand(draft: Draft, name: str, shape: Shape, transposed: bool, in_place: bool) -> None:
-    """Add an operand; a transposed one that is not read in place is written out by the first pass."""
-    if not transposed:
-        draft.operand(name, matrix(shape))
-    elif in_place:
-        draft.operand(name, matrix(shape[::-1]))
-    else:
-        _write_out(draft, draft.operand(f"{name}_transposed", matrix(shape[::-1])), name, shape)
-
-
-def _one_operand(draft: Draft, shape: Shape, transposed: bool, in_place: bool) -> tuple[str, str]:
-    """Add the only operand of A A^T, ``A`` or its transpose as it lies; give the slots of A and of its transpose."""
-    lies = shape[::-1] if transposed else shape
-    given = draft.operand("A", matrix(lies))
-    if in_place:
-        return given, given
-    _write_out(draft, given, "B", lies[::-1])
-    return ("B", given) if transposed else (given, "B")
-
-
-def _write_out(draft: Draft, source: str, name: str, shape: Shape) -> None:
-    """Add the pass that writes out a transpose, of this shape."""
-    uniforms: dict[str, Uniform] = {"placement": (1, 1, 1), "shape": shape}
-    written = draft.slot(name, matrix(shape))
-    draft.draw("elementwise/unary", {"A": source}, written, uniforms, {"OPERATION": "positive_of"})
 
 
 # -- 2x2 to a texel ---------------------------------------------------------------------------------------------------
 
 
-def _inner_product(task: _Task) -> str:
+def _inner_product(task: Task) -> str:
     """One pass, or as few as the loop limit allows; or as PASSES says, which a user's shader may have."""
     return _in_slices(task, task.slice(texels(task.k)))
 
 
-def _multi_pass(task: _Task) -> str:
+def _multi_pass(task: Task) -> str:
     """A pass for each slice of the inner dimension."""
     return _in_slices(task, min(task.values["BLOCK"], task.limits.loop_trips))
 
 
-def _in_slices(task: _Task, most: int) -> str:
+def _in_slices(task: Task, most: int) -> str:
     """Passes over slices of the inner dimension; a later pass goes on from the sum of the one before."""
     inner = texels(task.k)
     sums = PingPong(task.draft, "C", matrix((task.m, task.n)), task.start)
@@ -386,7 +299,7 @@ def _in_slices(task: _Task, most: int) -> str:
     return sums.front
 
 
-def _slice_product(task: _Task, before: str, target: str, first: int, count: int, region: Region | None = None) -> None:
+def _slice_product(task: Task, before: str, target: str, first: int, count: int, region: Region | None = None) -> None:
     """Add the product over a slice of the inner dimension to what was there before, if anything."""
     inputs = {"A": "A", "B": "B"} | ({"C": before} if before else {})
     uniforms: dict[str, Uniform] = {"first": first, "count": count, "shape": (task.m, task.n)}
@@ -394,7 +307,7 @@ def _slice_product(task: _Task, before: str, target: str, first: int, count: int
     task.draft.draw("matmul/inner_product", inputs, target, uniforms, defines, region)
 
 
-def _blocked_output(task: _Task) -> str:
+def _blocked_output(task: Task) -> str:
     """Finish a block of C before the next begins: what it reads of A, B and itself is meant to stay in the cache."""
     height, width, inner = texels(task.m), texels(task.n), texels(task.k)
     side = task.values["BLOCK"]
@@ -412,7 +325,7 @@ def _blocked_output(task: _Task) -> str:
     return pair[(count - 1) % 2]
 
 
-def _virtual_cube(task: _Task) -> str:
+def _virtual_cube(task: Task) -> str:
     """A pass per slice; the first replaces the target, the others are blended onto it."""
     shape = (task.m, task.n)
     result = task.draft.slot("C", matrix(shape))
@@ -426,7 +339,7 @@ def _virtual_cube(task: _Task) -> str:
     return result
 
 
-def _virtual_cube_ping_pong(task: _Task) -> str:
+def _virtual_cube_ping_pong(task: Task) -> str:
     """A pass per slice, each adding to what the one before drew."""
     shape = (task.m, task.n)
     sums = PingPong(task.draft, "C", matrix(shape), task.start)
@@ -439,37 +352,10 @@ def _virtual_cube_ping_pong(task: _Task) -> str:
     return sums.front
 
 
-def _register_blocked(task: _Task) -> str:
-    """One pass to ROWS x COLUMNS targets, and one that puts them together; again for each slice."""
-    draft, shape = task.draft, (task.m, task.n)
-    rows, columns = task.values["ROWS"], task.values["COLUMNS"]
-    defines = {"ROWS": rows, "COLUMNS": columns}
-    storage = Storage(-(-texels(task.m) // rows), -(-texels(task.n) // columns))
-    inner = texels(task.k)
-    most = task.slice(inner)
-    targets = tuple(draft.slot(f"C_{i}", storage) for i in range(rows * columns))
-    sums = PingPong(draft, "C", matrix(shape), task.start)
-    for number, first in enumerate(range(0, inner, most)):
-        slice_: dict[str, Uniform] = {"first": first, "count": min(most, inner - first)}
-        inputs = {f"C{i}": slot for i, slot in enumerate(targets)} | ({"start": sums.front} if sums.front else {})
-        onto = {"ONTO": int(bool(sums.front)), **task.mirror}
-        with draft.scope("slice", number):
-            draft.draw(
-                "matmul/register_blocked",
-                {"A": task.left, "B": task.right},
-                targets,
-                slice_,
-                {**defines, **task.unrolled, **task.turned, **({"LOWER": 1} if task.symmetric else {})},
-            )
-            draft.draw("matmul/interleave", inputs, sums.back, {"shape": shape}, {**defines, **onto})
-        sums.swap()
-    return sums.front
-
-
 # -- one element to a texel -------------------------------------------------------------------------------------------
 
 
-def _single_component(task: _Task) -> str:
+def _single_component(task: Task) -> str:
     """Unpack A and B; one pass, or as few as the loop limit allows; pack C."""
     inputs = {"A": _unpacked(task, "A", (task.m, task.k)), "B": _unpacked(task, "B", (task.k, task.n))}
     start = _unpacked(task, task.start, (task.m, task.n)) if task.start else ""
@@ -485,7 +371,7 @@ def _single_component(task: _Task) -> str:
     return _repacked(task, sums.front)
 
 
-def _rank_one(task: _Task) -> str:
+def _rank_one(task: Task) -> str:
     """Unpack A and B; a pass per inner index, blended onto the target; pack C."""
     inputs = {"A": _unpacked(task, "A", (task.m, task.k)), "B": _unpacked(task, "B", (task.k, task.n))}
     if task.start:
@@ -499,14 +385,14 @@ def _rank_one(task: _Task) -> str:
     return _repacked(task, target)
 
 
-def _unpacked(task: _Task, name: str, shape: Shape) -> str:
+def _unpacked(task: Task, name: str, shape: Shape) -> str:
     """A matrix with one element to a texel."""
     elements = task.draft.slot(f"elements_of_{name}", Storage(*shape, 1))
     task.draft.draw("packing/unpack", {"packed_matrix": name}, elements, {"corner": (0, 0)})
     return elements
 
 
-def _repacked(task: _Task, elements: str) -> str:
+def _repacked(task: Task, elements: str) -> str:
     """C out of its elements."""
     result = task.draft.slot("C", matrix((task.m, task.n)))
     uniforms: dict[str, Uniform] = {"corner": (0, 0), "shape": (task.m, task.n)}
@@ -517,7 +403,7 @@ def _repacked(task: _Task, elements: str) -> str:
 # -- four elements of a column, or of a row, to a texel ---------------------------------------------------------------
 
 
-def _quads(task: _Task, across: int) -> str:
+def _quads(task: Task, across: int) -> str:
     """Repack A and B; one pass, or as many as PASSES says or the loop limit asks for; repack C."""
     draft, trips = task.draft, -(-task.k // 4)
     inputs = {
@@ -546,7 +432,7 @@ def _quad_storage(shape: Shape, across: int) -> Storage:
     return Storage(rows, -(-columns // 4)) if across else Storage(-(-rows // 4), columns)
 
 
-def _to_quads(task: _Task, name: str, shape: Shape, across: int, whole_quads: bool = False) -> str:
+def _to_quads(task: Task, name: str, shape: Shape, across: int, whole_quads: bool = False) -> str:
     """A matrix in the 4x1 layout, or the 1x4.
 
     With `whole_quads` the side that is not packed is filled up with zeros to a multiple of four: it is the inner
@@ -558,82 +444,6 @@ def _to_quads(task: _Task, name: str, shape: Shape, across: int, whole_quads: bo
     quads = task.draft.slot(f"quads_of_{name}", _quad_storage((rows, columns), across))
     task.draft.draw("packing/to_quads", {"M": name}, quads, {"size": packed(shape)}, {"ACROSS": across})
     return quads
-
-
-# -- panels of A in a uniform block -----------------------------------------------------------------------------------
-
-
-def _panel_broadcast(task: _Task) -> str:
-    """Repack A and B; a pass for each panel of A, chunk by chunk of the inner dimension; repack C."""
-    draft, m, k, n, depth = task.draft, task.m, task.k, task.n, task.values["DEPTH"]
-    strip = _strip(m, k, task.limits) or min(STRIPS)
-    groups, chunks, width = -(-m // GROUP), -(-k // depth), -(-n // strip)
-    layout = {"STRIP": strip}
-    panels = draft.slot("panels", Storage(groups * chunks, 4 * depth))
-    buffer = draft.slot("panel_buffer", Buffer.of(Storage(groups * chunks, 4 * depth)))
-    strips = draft.slot("strips", Storage(strip * _padded(k) // 4, width))
-    draft.draw(
-        "matmul/panels",
-        {"A": task.left},
-        panels,
-        {"groups": groups, "first_group": 0, "size": packed((m, k))},
-        {"DEPTH": depth},
-    )
-    draft.draw("matmul/strips", {"B": task.right}, strips, {"size": packed((k, n))}, layout)
-    draft.transfer(panels, buffer)  # which waits for the panels, so not before there is nothing else to draw
-    storage = Storage(strip * groups, width)
-    pair = [tuple(draft.slot(f"C{t}_{side}", storage) for t in range(4)) for side in ("ping", "pong")]
-
-    def reach(group: int) -> int:
-        """Texels across as far as C is drawn: to its end, or to the end of the diagonal's block."""
-        return -(-GROUP * (group + 1) // strip) if task.symmetric else width
-
-    for chunk in range(chunks):
-        before, target = pair[1 - chunk % 2], pair[chunk % 2]
-        inputs = {"B": strips} | ({f"C{t}": slot for t, slot in enumerate(before)} if chunk else {})
-        deep = min(depth, _padded(k) - chunk * depth)
-        with draft.scope("chunk", chunk):
-            for group in range(groups):
-                draft.draw(
-                    "matmul/panel_broadcast",
-                    inputs,
-                    target,
-                    {"first": chunk * depth // 4},
-                    {"DEPTH": deep, "CONTINUE": int(chunk > 0), **layout},
-                    Region(0, strip * group, min(width, reach(group)), strip),
-                    blocks={"Panel": Block(buffer, (chunk * groups + group) * 4 * depth, 4 * deep)},
-                    step=group,
-                )
-    last = pair[(chunks - 1) % 2]
-    result = draft.slot("C", matrix((m, n)))
-    inputs = {f"C{t}": slot for t, slot in enumerate(last)} | ({"start": task.start} if task.start else {})
-    draft.draw(
-        "matmul/assemble", inputs, result, {"shape": (m, n)}, {"ONTO": int(bool(task.start)), **layout, **task.mirror}
-    )
-    return result
-
-
-# -- a compute shader -------------------------------------------------------------------------------------------------
-
-
-def _compute_tiled(task: _Task) -> str:
-    """One dispatch, or as few as the loop limit allows."""
-    shape, inner = (task.m, task.n), texels(task.k)
-    work, tile = task.values["WORK"], task.values["TILE"]
-    # Should a compiler unroll none of the loops over a tile, these are their trips.
-    trips = 1 + work + tile * (1 + 2 * work + work * work)
-    most = tile * max(1, task.limits.loop_trips // trips)
-    side = tile * work
-    groups = (-(-texels(task.n) // side), -(-texels(task.m) // side))
-    sums = PingPong(task.draft, "C", matrix(shape), task.start)
-    for number, first in enumerate(range(0, inner, most)):
-        inputs = {"A": "A", "B": "B"} | ({"C": sums.front} if sums.front else {})
-        uniforms: dict[str, Uniform] = {"first": first, "count": min(most, inner - first), "shape": shape}
-        defines = {"WORK": work, "TILE": tile, "CONTINUE": int(bool(sums.front))}
-        with task.draft.scope("slice", number):
-            task.draft.dispatch("matmul/compute_tiled", inputs, sums.back, groups, uniforms, defines)
-        sums.swap()
-    return sums.front
 
 
 KERNEL = tiles.Kernel(plan, choose)

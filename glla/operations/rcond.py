@@ -10,21 +10,23 @@ matrix" (1988), which is LAPACK's lacn2.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from math import prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.operations import care, trust
-from glla.operations.crossing import at_home
+from glla.operations import care, factors, reduce, solve, trust
+from glla.operations.crossing import at_home, bring_in_watched, read_texels
 from glla.operations.elimination.counts import flops as elimination_flops
 from glla.operations.elimination.plu import SCALED, scaled_by_one
 from glla.operations.inverse import core, example, square
-from glla.operations.record import Operation
+from glla.operations.record import Array, Batch, Operation
 from glla.operations.scaling import Float64
 from glla.operations.verdict import Done, Go, Values, Verdict
-from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Next, Parameters, Plan
+from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Next, Parameters, Plan
 from glla.passes.cache import cached_plan
 
 STEP, TRANSPOSED, LAST = "step of Hager's method", "with the transpose", "alternating signs"
@@ -42,15 +44,71 @@ def flops(forms: Forms) -> int:
 
 @cached_plan
 def whole(forms: Forms, limits: Limits = PLAIN, *, variant: None = None, parameters: Parameters = ()) -> Plan:
-    """Plan of the factors of a matrix that is scaled by a power of two; then come the steps of Hager's method."""
+    """Plan of the factors of a matrix, and of its norm; then come the steps of Hager's method.
+
+    A matrix of the host is scaled by a power of two first. One on the device stays there: only if its entries are near
+    float32's limits, or grow, it is read back and scaled.
+    """
     (form,) = forms
+    if not form.resident:
+        return replace(careful(form, limits), operation="rcond")
+    shape, n = form.matrix, form.shape[-1]
+    draft, results = Draft("rcond"), dict[str, str]()
+    a = bring_in_watched(draft, "A", form, limits, results)
+    sums = draft.call("sums of columns", reduce.fold(shape, "sum_magnitudes", 0), A=a)["total"]
+    norm = draft.call("norm", reduce.fold((1, n), "max"), A=sums)["total"]
+    results["norm_read"] = read_texels(draft, norm, "norm_read")
+    made = factors.factor(draft, a, shape, limits)
+    results |= {"LU": made.lu, "pivots": made.records, "diagonal": factors.read_diagonal(draft, made)}
+    return draft.plan(results, flops(forms), after=(_care(form, limits), _climb(n, limits)))
+
+
+def _care(form: Form, limits: Limits) -> Next:
+    return Next("entries grew, or are beyond 2^-40 to 2^40", care.CARE, partial(careful, form, limits))
+
+
+@cached_plan
+def careful(form: Form, limits: Limits) -> Plan:
+    """Plan of the factors of a matrix that is scaled by a power of two on the host."""
     n = form.shape[-1]
-    draft = Draft("rcond")
+    draft = Draft(care.CARE)
     a, scaled = at_home(draft, "A", form, limits), draft.slot("scaled A", HostArray((n, n)))
     draft.host(SCALED, lambda a: (scaled_by_one(a)[0],), (a,), (scaled,))
     made = draft.call("factors", care.made_on_device(n, limits), A=scaled)
     further = Next("entries grew", care.COMPLETE, partial(complete, n, limits))
-    return draft.plan({"scaled A": scaled, **made}, flops(forms), after=(further, _climb(n, limits)))
+    return draft.plan({"scaled A": scaled, **made}, flops((form,)), after=(further, _climb(n, limits)))
+
+
+@cached_plan
+def batched(forms: Forms, limits: Limits = PLAIN) -> Plan:
+    """Plan of the inverses of a stack, with what may come after it for a member."""
+    form = forms[0].member
+    when = "entries grew, a pivot is small, or entries are beyond 2^-40 to 2^40"
+    then = replace(_care(form, limits), when=when)
+    return replace(solve.batched(forms, limits), operation="stack[rcond]", after=(then,))
+
+
+def most_together(forms: Forms, limits: Limits) -> int:
+    """Members of a stack that one plan may invert at once; 0: they go one by one, as a matrix alone does."""
+    return solve.most_together(forms, limits) if forms[0].stack else 0
+
+
+def of_norms(norm: Any, inverse_norm: Any) -> NDArray[np.float32]:
+    """Reciprocal condition numbers of a stack; 0 for a norm of zero, NaN for one that is not finite."""
+    wide = np.asarray(norm, dtype=np.float64)
+    with np.errstate(all="ignore"):
+        found = np.where(wide == 0, 0.0, 1.0 / (wide * inverse_norm))
+        return np.where(np.isfinite(wide), found, np.nan).astype(np.float32)
+
+
+def norms(a: Array) -> NDArray[np.float64]:
+    """Norms of the matrices of a stack: their largest sums of a column's magnitudes.
+
+    >>> norms(np.float32([[[1, -2], [3, 4]]]))
+    array([6.])
+    """
+    largest: NDArray[np.float64] = np.max(np.sum(np.abs(a.astype(np.float64)), axis=-2), axis=-1)
+    return largest
 
 
 def _climb(n: int, limits: Limits) -> Next:
@@ -83,7 +141,7 @@ def step(n: int, limits: Limits, name: str) -> Plan:
 def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     """Decide what comes after the factors, or after a step of Hager's method; `Done` has ``rcond``."""
     n = forms[0].shape[-1]
-    if stage in ("", care.COMPLETE):
+    if stage in ("", care.CARE, care.COMPLETE):
         return _factored(stage, values, n)
     solution = values["X"][:, 0].astype(np.float64)
     if stage == STEP:
@@ -107,14 +165,23 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
 
 def _factored(stage: str, values: Values, n: int) -> Verdict:
     u, largest = trust.of_diagonal(values["diagonal"], n)
-    scaled = values["scaled A"]
-    growth = trust.growth(u, largest, float(np.max(np.abs(scaled))))
-    if not stage and trust.grew(growth, n):
-        return Go(care.COMPLETE)
+    if "scaled A" in values:
+        scaled = values["scaled A"]
+        # Columns that were exchanged are rows of the inverse: the norm is the same.
+        size, norm = float(np.max(np.abs(scaled))), float(norms(scaled))
+    else:
+        size, norm = (float(values[name].flat[0]) for name in ("largest_A", "norm_read"))
+        if not np.isfinite(size):
+            return Done({"rcond": np.nan})  # let through on purpose
+        if size == 0 or not trust.size_near_one(size):
+            return Go(care.CARE)  # zeros may be denormals
+    if size == 0:
+        return Done({"rcond": 0.0})
+    growth = trust.growth(u, largest, size)
+    if stage != care.COMPLETE and trust.grew(growth, n):
+        return Go(care.COMPLETE if "scaled A" in values else care.CARE)
     if np.isinf(growth) or not u.all():
         return Done({"rcond": 0.0})
-    # Columns that were exchanged are rows of the inverse: the norm is the same.
-    norm = float(np.max(np.sum(np.abs(scaled.astype(np.float64)), axis=0)))
     corner = np.full(n, 1.0 / n)
     return Go(STEP, {"norm": norm, "corner": corner, "B": _vector(corner), "estimate": 0.0, "steps": 0})
 
@@ -141,5 +208,6 @@ RCOND = Operation(
     example=example,
     values=None,
     settle=settle,
+    batch=Batch(most_together, batched, lambda forms: forms[0].matrix, 3, solve.doubtful, norms=True),
     fits=True,
 )

@@ -80,15 +80,19 @@ class Batch:
     matrix : callable
         (forms) -> rows and columns of the matrix that a record begins with; (0, 0) if it holds figures alone.
     lines : int
-        Lines of figures behind it, each as long as U's diagonal.
+        Lines of figures behind it, each as long as `order` says.
     doubtful : callable or None
         (operands, matrices of the records, figures of the records, **options) -> places of the members for which the
         next plan comes, the only one in `Plan.after`. Of the operands, and of matrices that are factors, it asks for
         the extremes alone. None where all stand.
     factors : bool
         The matrices are packed factors.
+    norms : bool
+        Of stacks on the device the 1-norms are read back, of A's members and of the matrices.
     on_device : callable or None
         (forms of stacks on the device, limits) -> plan, where it is another one than `glla.operations.residents.plan`.
+    order : callable
+        (forms) -> length of a line of figures; that of U's diagonal, if it is not said.
     """
 
     most: Callable[[Forms, Limits], int]
@@ -97,19 +101,21 @@ class Batch:
     lines: int = 0
     doubtful: Callable[..., NDArray[np.intp]] | None = None
     factors: bool = False
+    norms: bool = False
     on_device: Callable[[Forms, Limits], Plan] | None = None
+    order: Callable[[Forms], int] = lambda forms: min(forms[0].matrix)
 
     def length(self, forms: Forms) -> int:
         """Elements of the record of a member."""
         rows, columns = self.matrix(forms)
-        return rows * columns + self.lines * min(forms[0].matrix)
+        return rows * columns + self.lines * self.order(forms)
 
     def parted(self, forms: Forms, records: Array) -> tuple[Array, Array]:
         """Take records apart: the matrices, and the figures, (members, lines, length of a line)."""
         rows, columns = self.matrix(forms)
         return (
             records[:, : rows * columns].reshape(len(records), rows, columns),
-            records[:, rows * columns :].reshape(len(records), self.lines, min(forms[0].matrix)),
+            records[:, rows * columns :].reshape(len(records), self.lines, self.order(forms)),
         )
 
 
@@ -174,6 +180,9 @@ class Operation:
         Which shader a user's own may stand in for.
     aside : callable
         (forms) -> operands of `core` that `example` does not make, by name, as texels.
+    textures : callable or None
+        (plan of `core`, limits, arrays of `example`) -> texels of its operands by name, where they are no packed
+        matrices.
     arguments : callable
         (arrays of `example`) -> arguments of the public function.
     public : bool
@@ -205,6 +214,7 @@ class Operation:
     pivotings: Callable[[str], tuple[str, ...]] | None = None
     interface: Interface | None = None
     aside: Callable[[Forms], Mapping[str, Array]] = lambda forms: {}
+    textures: Callable[[Plan, Limits, tuple[Array, ...]], Mapping[str, Any]] | None = None
     arguments: Callable[..., tuple[Any, ...]] = lambda *arrays: arrays
     public: bool = True
 

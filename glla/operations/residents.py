@@ -45,7 +45,7 @@ def plan(batch: Batch, forms: Forms, limits: Limits, **options: object) -> Plan:
     Plan
         Operands by the names A, B. Results ``matrices``, wrapped, if the operation's records hold some; ``figures``,
         and ``least_A``, ``most_A`` and so on, read back, if it has figures; ``most_upper``, the largest entry of U, if
-        its matrices are factors.
+        its matrices are factors; ``norms_A`` and ``norms_matrices``, if the operation asks for them.
     """
     size = limits.texture_size
     at_home = tuple(Form((form.count, *form.matrix)) for form in forms)
@@ -61,7 +61,7 @@ def plan(batch: Batch, forms: Forms, limits: Limits, **options: object) -> Plan:
         matrices = _taken(draft, "matrices out", records, (count, *shape), length, 0, size)
         results["matrices"] = matrices
     if batch.lines:
-        order = min(forms[0].matrix)
+        order = batch.order(forms)
         lines = (count, batch.lines, order)
         figures = _taken(draft, "figures out", records, lines, length, shape[0] * shape[1], size)
         results["figures"] = _read(draft, figures, "figures")
@@ -71,6 +71,11 @@ def plan(batch: Batch, forms: Forms, limits: Limits, **options: object) -> Plan:
         if batch.factors:
             upper = draft.call("largest of U", _largest_of_upper(View.of((count, *shape)), order, size), A=matrices)
             results["most_upper"] = _read(draft, upper["most"], "most_upper")
+    if batch.norms:
+        inverse = View.of((count, *shape))
+        for name, slot, view in (("A", slots["A"], views[0]), ("matrices", matrices, inverse)):
+            norm = draft.call(f"norms of {name}", _norms(view, size), A=slot)["norms"]
+            results[f"norms_{name}"] = _read(draft, norm, f"norms_{name}")
     return draft.plan(results, after=made.after)
 
 
@@ -114,6 +119,18 @@ def _extremes(a: View, of_columns: bool, texture_size: int) -> Plan:
     others = draft.call("others", plan_, C=zero, A=slot, B=beyond)["result"]
     least = draft.call("least", fold.fold(View.of(a.shape), "min_magnitude", (-2, -1), texture_size), A=others)["total"]
     return draft.plan({"least": least, "most": most})
+
+
+@cached_plan
+def _norms(a: View, texture_size: int) -> Plan:
+    """Plan of the 1-norms of matrices: the largest sum of a column's magnitudes."""
+    draft = Draft("norms")
+    slot = draft.operand("A", a.storage(texture_size))
+    sums = draft.call("columns", fold.fold(a, "sum_magnitudes", (-2,), texture_size), A=slot)["total"]
+    columns = View.of((*a.shape[:-2], 1, a.shape[-1]))
+    return draft.plan(
+        {"norms": draft.call("largest", fold.fold(columns, "max", (-2, -1), texture_size), A=sums)["total"]}
+    )
 
 
 @cached_plan

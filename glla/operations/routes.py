@@ -166,8 +166,18 @@ def _as_called(operation: Operation, values: tuple[Any, ...]) -> Iterator[Any]:
             yield value
         elif isinstance(value, tuple | list) and len(value) == 1:
             yield (1, *value) if axis == 0 else (*value, 1)
+        elif isinstance(value, np.ndarray) and value.ndim == 1:
+            yield np.expand_dims(value, axis)
         else:
-            yield np.expand_dims(value, axis) if isinstance(value, np.ndarray) and value.ndim == 1 else value
+            yield _beside(value, axis)
+
+
+def _beside(value: Any, axis: int) -> Any:
+    """See a vector on the device as a row or a column; anything else as it is."""
+    form = getattr(value, "form", None)
+    if not isinstance(form, Form) or len(form.shape) != 1:
+        return value
+    return Form((1, *form.shape) if axis == 0 else (*form.shape, 1), resident=True)
 
 
 def shown(

@@ -86,6 +86,7 @@ def plan(
     parameters: Parameters = (),
     lower: bool = False,
     unit_diagonal: bool = False,
+    transposed: bool = False,
 ) -> Plan:
     """Plan of the inverse of an n x n triangle on the device, n > 0.
 
@@ -101,6 +102,8 @@ def plan(
         Of the variant.
     lower, unit_diagonal : bool
         T is lower triangular; its diagonal is one and is not read.
+    transposed : bool
+        What is stored is the transpose of T.
 
     Returns
     -------
@@ -117,20 +120,20 @@ def plan(
     operand = draft.operand("T", matrix(shape))
     if variant == "gets":
         VARIANTS[variant].settle(f"triangular_inverse[{variant}]", parameters, limits)
-        x = _gets(draft, operand, shape, lower, unit_diagonal)
+        x = _gets(draft, operand, shape, lower, {"UNIT": int(unit_diagonal), "TRANSPOSED": int(transposed)})
     else:
-        triangle = Triangle(upper=not lower, unit=unit_diagonal, inverse=True)
+        triangle = Triangle(not lower, unit_diagonal, transposed, inverse=True)
         start = draft.slot("I", matrix(shape))
         draft.draw("packing/identity", {}, start, {"shape": shape})
         x = triangular.substitute(draft, operand, start, shape, triangle, limits, variant, parameters)
     return draft.plan({"X": x}, flops(forms))
 
 
-def _gets(draft: Draft, operand: str, shape: Shape, lower: bool, unit: bool) -> str:
+def _gets(draft: Draft, operand: str, shape: Shape, lower: bool, stored: dict[str, int]) -> str:
     """A pass for each column of T. The first two write all of both textures: zeros behind the triangle's edge."""
     n, side = shape[0], texels(shape[0])
     rows = PingPong(draft, "X", matrix(shape), operand)  # of what it reads first, nothing counts
-    defines = {"UPPER": int(not lower), "UNIT": int(unit)}
+    defines = {"UPPER": int(not lower), **stored}
     for k in range(n):
         # A row of texels is final one step after its own, when both textures hold it.
         top, reached = (0, side) if k < 2 else ((k - 1) // 2, k // 2 + 1)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from glla import linalg
 from glla.array.convert import Array
 from glla.gl import DeviceLike
-from glla.linalg.results import PLU, RREF, RefinedSolution, SlogdetResult
+from glla.linalg.results import PLU, RREF, QRResult, RefinedSolution, SlogdetResult
 from glla.queue.pending import Pending
 
 
@@ -64,6 +64,23 @@ class Methods:
             linalg.cholesky, a, upper=upper, lower=lower, variant=variant, device=device, check_finite=check_finite
         )
 
+    def cholesky_banded(
+        self,
+        ab: Any,
+        *,
+        lower: bool = False,
+        variant: str | None = None,
+        device: DeviceLike | None = None,
+        check_finite: bool = True,
+    ) -> Pending[Array]:
+        """Cholesky factor of a banded matrix in LAPACK's storage, with the semantics of `scipy.linalg.cholesky_banded`.
+
+        Queued; see `glla.cholesky_banded`.
+        """
+        return self._queue(
+            linalg.cholesky_banded, ab, lower=lower, variant=variant, device=device, check_finite=check_finite
+        )
+
     def det(
         self, a: Any, *, device: DeviceLike | None = None, check_finite: bool = True
     ) -> Pending[np.float32 | Array]:
@@ -74,13 +91,38 @@ class Methods:
         return self._queue(linalg.det, a, device=device, check_finite=check_finite)
 
     def inv(
-        self, a: Any, *, assume_a: str = "gen", device: DeviceLike | None = None, check_finite: bool = True
+        self,
+        a: Any,
+        *,
+        assume_a: str = "gen",
+        lower: bool = False,
+        variant: str | None = None,
+        device: DeviceLike | None = None,
+        check_finite: bool = True,
     ) -> Pending[Array]:
         """Inverse with the semantics of `numpy.linalg.inv`.
 
         Queued; see `glla.inv`.
         """
-        return self._queue(linalg.inv, a, assume_a=assume_a, device=device, check_finite=check_finite)
+        return self._queue(
+            linalg.inv, a, assume_a=assume_a, lower=lower, variant=variant, device=device, check_finite=check_finite
+        )
+
+    def lstsq(
+        self,
+        a: Any,
+        b: Any,
+        rcond: float | None = None,
+        *,
+        variant: str | None = None,
+        device: DeviceLike | None = None,
+        check_finite: bool = True,
+    ) -> Pending[tuple[Array, Array, int, Array]]:
+        """Least-squares solution of A x = b, of least norm, with the semantics of `numpy.linalg.lstsq`.
+
+        Queued; see `glla.lstsq`.
+        """
+        return self._queue(linalg.lstsq, a, b, rcond=rcond, variant=variant, device=device, check_finite=check_finite)
 
     def lu_factor(
         self,
@@ -138,6 +180,21 @@ class Methods:
         Queued; see `glla.plu`.
         """
         return self._queue(linalg.plu, a, pivoting=pivoting, variant=variant, device=device, check_finite=check_finite)
+
+    def qr(
+        self,
+        a: Any,
+        mode: str = "reduced",
+        *,
+        variant: str | None = None,
+        device: DeviceLike | None = None,
+        check_finite: bool = True,
+    ) -> Pending[QRResult[Array] | Array | tuple[Array, Array]]:
+        """QR factorisation A = Q R with the semantics of `numpy.linalg.qr`.
+
+        Queued; see `glla.qr`.
+        """
+        return self._queue(linalg.qr, a, mode=mode, variant=variant, device=device, check_finite=check_finite)
 
     def rcond(
         self, a: Any, *, device: DeviceLike | None = None, check_finite: bool = True
@@ -238,6 +295,34 @@ class Methods:
             check_finite=check_finite,
         )
 
+    def solve_banded(
+        self,
+        l_and_u: tuple[int, int],
+        ab: Any,
+        b: Any,
+        overwrite_ab: bool = False,
+        overwrite_b: bool = False,
+        check_finite: bool = True,
+        *,
+        variant: str | None = None,
+        device: DeviceLike | None = None,
+    ) -> Pending[Array]:
+        """Solve A x = b for a matrix in bands, as `scipy.linalg.solve_banded`.
+
+        Queued; see `glla.solve_banded`.
+        """
+        return self._queue(
+            linalg.solve_banded,
+            l_and_u,
+            ab,
+            b,
+            overwrite_ab=overwrite_ab,
+            overwrite_b=overwrite_b,
+            check_finite=check_finite,
+            variant=variant,
+            device=device,
+        )
+
     def solve_triangular(
         self,
         a: Any,
@@ -263,6 +348,34 @@ class Methods:
             lower=lower,
             unit_diagonal=unit_diagonal,
             overwrite_b=overwrite_b,
+            check_finite=check_finite,
+            variant=variant,
+            device=device,
+        )
+
+    def solveh_banded(
+        self,
+        ab: Any,
+        b: Any,
+        overwrite_ab: bool = False,
+        overwrite_b: bool = False,
+        lower: bool = False,
+        check_finite: bool = True,
+        *,
+        variant: str | None = None,
+        device: DeviceLike | None = None,
+    ) -> Pending[Array]:
+        """Solve A x = b for a symmetric positive definite matrix in bands, as `scipy.linalg.solveh_banded`.
+
+        Queued; see `glla.solveh_banded`.
+        """
+        return self._queue(
+            linalg.solveh_banded,
+            ab,
+            b,
+            overwrite_ab=overwrite_ab,
+            overwrite_b=overwrite_b,
+            lower=lower,
             check_finite=check_finite,
             variant=variant,
             device=device,

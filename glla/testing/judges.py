@@ -288,6 +288,28 @@ def _rref_ratios(inputs: Arrays, outputs: Any) -> Float64:
     return quotients(np.abs(wide(r) - expected), bound)
 
 
+# Bands -------------------------------------------------------------------------------------------------------------
+
+
+def _banded_residual(inputs: Arrays, x: Array) -> tuple[Float64, Float64]:
+    """|A x - b|, and |A| |x| + |b|, for bands upper, diagonal, lower."""
+    upper, diagonal, lower = wide(inputs[0])
+    x64, b64 = wide(x), wide(inputs[1])
+    a = np.zeros((len(b64), len(b64)))
+    for offset, band in ((0, diagonal), (1, upper[1:]), (-1, lower[: len(b64) - 1])):
+        a += np.diag(band, offset) if len(band) else 0
+    return np.abs(a @ x64 - b64), np.abs(a) @ np.abs(x64) + np.abs(b64)
+
+
+def _judge_tridiagonal(inputs: Arrays, x: Array) -> Verdict:
+    """Judge a solution by its componentwise backward error: Oettli and Prager 1964."""
+    flaw = flaw_of("x", x, np.shape(inputs[1]), np.float32)
+    if flaw:
+        return failed("tridiagonal", RESIDUAL_LIMIT, flaw)
+    error, size = _banded_residual(inputs, x)
+    return Verdict("tridiagonal", largest(quotients(error, size * ROUNDOFF)), RESIDUAL_LIMIT)
+
+
 # Numbers -----------------------------------------------------------------------------------------------------------
 
 
@@ -363,6 +385,19 @@ def _judge_rcond(inputs: Arrays, estimate: Any) -> Verdict:
     return failed("rcond", bound, detail) if value < 0 else Verdict("rcond", outside, bound, detail=detail)
 
 
+# A matrix and its transpose ------------------------------------------------------------------------------------------
+
+
+def _judge_syrk(inputs: Arrays, c: Array) -> Verdict:
+    """Judge A A^T as a product, which is symmetric bit by bit."""
+    (a,) = inputs
+    verdict = judge_product(c, a, np.transpose(a))
+    if verdict.ok and not np.array_equal(c, np.transpose(c), equal_nan=True):
+        i, j = np.argwhere(c != np.transpose(c))[0]
+        return failed("syrk", verdict.bound, f"C[{i}, {j}] is {c[i, j]!r}, C[{j}, {i}] is {c[j, i]!r}")
+    return verdict
+
+
 # Cholesky ----------------------------------------------------------------------------------------------------------
 
 
@@ -412,21 +447,200 @@ def _cho_solve_deviation(inputs: tuple[Any, ...], x: Array) -> float:
     return _mean(wide(x) - _solution(factor @ factor.T, b))
 
 
+def _banded(ab: Array) -> Float64:
+    """The symmetric matrix whose diagonals on and above the main one LAPACK stores so; of a factor U, L + U."""
+    rows, n = np.shape(ab)
+    found = np.zeros((n, n))
+    for distance in range(min(rows, n)):
+        band = np.arange(n - distance)
+        found[band, band + distance] = found[band + distance, band] = wide(ab)[rows - 1 - distance, distance:]
+    return found
+
+
+def _judge_cholesky_banded(inputs: Arrays, factor: Array) -> Verdict:
+    """Judge U of A = U^T U, both in LAPACK's storage: its corners are zero."""
+    (ab,) = inputs
+    flaw = flaw_of("U", factor, np.shape(ab), np.float32)
+    corners = np.arange(np.shape(ab)[1]) < np.arange(len(ab) - 1, -1, -1)[:, np.newaxis]
+    if not flaw and np.asarray(factor)[corners].any():
+        flaw = "the corners of U's storage are not zero"
+    if flaw:
+        return failed("cholesky_banded", RESIDUAL_LIMIT, flaw)
+    lower = np.tril(_banded(factor)).astype(np.float32)
+    return _judge_cholesky((_banded(ab).astype(np.float32),), lower)
+
+
+def _cholesky_banded_deviation(inputs: Arrays, factor: Array) -> float:
+    return _mean(np.tril(_banded(factor)) - np.linalg.cholesky(_banded(inputs[0])))
+
+
 def _symmetric(a: Array) -> Float64:
     """The matrix of which the lower half is given."""
     lower = np.tril(wide(a))
     return lower + np.tril(lower, -1).T
 
 
+# Orthogonal factors ------------------------------------------------------------------------------------------------
+
+
+def judge_qr(a: Array, q: Array, r: Array) -> Verdict:
+    """Judge A = Q R, Q with orthonormal columns, R upper trapezoidal.
+
+    The error is the larger of norm(A - Q R) / (m (norm(A) u + 2^-149)) and norm(Q^T Q - I) / (m u): R's entries are
+    whole multiples of 2^-149, the smallest denormal.
+
+    Parameters
+    ----------
+    a : ndarray, (m, n)
+        The matrix that was factored.
+    q, r : ndarray, (m, k) and (k, n)
+        The factors, k = min(m, n), or m.
+
+    Examples
+    --------
+    >>> judge_qr(np.eye(2, dtype=np.float32), -np.eye(2, dtype=np.float32), -np.eye(2, dtype=np.float32)).error
+    0.0
+    >>> judge_qr(np.eye(2, dtype=np.float32), 2 * np.eye(2, dtype=np.float32), np.eye(2, dtype=np.float32) / 2).ok
+    False
+    """
+    m, n = np.shape(a)
+    k = m if np.shape(q)[-1:] == (m,) else min(m, n)
+    flaw = flaw_of("Q", q, (m, k), np.float32) or flaw_of("R", r, (k, n), np.float32)
+    if not flaw and np.tril(r, -1).any():
+        flaw = "R has entries below the diagonal"
+    if flaw:
+        return failed("qr", RESIDUAL_LIMIT, flaw)
+    residual = quotients(
+        np.array([norm(product(q, r) - wide(a))]), np.array([m * (norm(wide(a)) * ROUNDOFF + 2.0**-149)])
+    )
+    slant = norm(product(q.T, q) - np.eye(k)) / (m * ROUNDOFF)
+    detail = f"norm(A - Q R) is {largest(residual):.3g} of its unit, norm(Q^T Q - I) is {slant:.3g}"
+    return Verdict("qr", max(largest(residual), slant), RESIDUAL_LIMIT, detail=detail)
+
+
+def judge_lstsq(a: Array, b: Array, x: Array) -> Verdict:
+    """Judge a least-squares solution by its normal equations.
+
+    The error is norm(A^T (b - A x)) / (norm(A^T) (norm(A) norm(x) + norm(b)) max(m, n) u), the largest of all columns.
+
+    Parameters
+    ----------
+    a, b : ndarray, (m, n) and (m, k)
+        The system.
+    x : ndarray, (n, k)
+        What is judged.
+
+    Examples
+    --------
+    >>> a, b = np.float32([[1], [1]]), np.float32([[1], [3]])
+    >>> judge_lstsq(a, b, np.float32([[2]])).error, judge_lstsq(a, b, np.float32([[1]])).ok
+    (0.0, False)
+    """
+    m, n = np.shape(a)
+    b, x = (one[:, np.newaxis] if np.ndim(one) == 1 else one for one in (b, x))
+    flaw = flaw_of("x", x, (n, b.shape[1]), np.float32)
+    if flaw:
+        return failed("lstsq", RESIDUAL_LIMIT, flaw)
+    a64, b64, x64 = wide(a), wide(b), wide(x)
+    scale = norm(a64) * np.abs(x64).sum(axis=0) + np.abs(b64).sum(axis=0)
+    left = np.abs(product(a64.T, b64 - product(a64, x64))).sum(axis=0)
+    return Verdict("lstsq", largest(quotients(left, norm(a64.T) * scale * max(m, n) * ROUNDOFF)), RESIDUAL_LIMIT)
+
+
+# Sparse products ---------------------------------------------------------------------------------------------------
+
+
+def _five_points(a: Array, x: Array) -> Float64:
+    """Product of the matrix whose five diagonals are the rows of `a`, those of a square grid, and of x; float64."""
+    side = math.isqrt(a.shape[1])
+    grid, entries = wide(x).reshape(side, side), wide(a).reshape(5, side, side)
+    result = entries[2] * grid
+    result[1:] += entries[0, 1:] * grid[:-1]
+    result[:, 1:] += entries[1, :, 1:] * grid[:, :-1]
+    result[:, :-1] += entries[3, :, :-1] * grid[:, 1:]
+    result[:-1] += entries[4, :-1] * grid[1:]
+    return np.asarray(result.reshape(x.shape))
+
+
+def _spmv_ratios(inputs: Arrays, y: Array) -> Float64:
+    bound = 7 * ROUNDOFF * _five_points(*map(np.abs, inputs)) + 2**-120
+    return quotients(np.abs(wide(y) - _five_points(*inputs)), bound)
+
+
+def _judge_spmv(inputs: Arrays, y: Array) -> Verdict:
+    flaw = flaw_of("y", y, np.shape(inputs[1]), np.float32)
+    if flaw:
+        return failed("spmv", 7.0, flaw)
+    return Verdict("spmv", 7 * float(np.max(_spmv_ratios(inputs, y))), 7.0)
+
+
 # All ---------------------------------------------------------------------------------------------------------------
 
+# Windows -----------------------------------------------------------------------------------------------------------
+
+
+def window_sums(a: Array, w: int = 5) -> Float64:
+    """Sum the matrix squares of all w x w windows where they lie, in float64, straight from the definition.
+
+    >>> window_sums(np.ones((3, 3)), 2).tolist()
+    [[2.0, 4.0, 2.0], [4.0, 8.0, 4.0], [2.0, 4.0, 2.0]]
+    """
+    image = wide(a)
+    result = np.zeros(image.shape)
+    for top in range(image.shape[0] - w + 1):
+        for left in range(image.shape[1] - w + 1):
+            window = image[top : top + w, left : left + w]
+            result[top : top + w, left : left + w] += window @ window
+    return result
+
+
+def _limited_sums(inputs: Arrays) -> Float64:
+    return np.clip(window_sums(inputs[0]), 0, 65535)
+
+
+def _window_ratios(inputs: Arrays, c: Array) -> Float64:
+    """Error over bound: (w^2 + 2 w) u times the sum of magnitudes."""
+    bound = 35 * ROUNDOFF * window_sums(np.abs(inputs[0]))
+    return quotients(np.abs(wide(c) - _limited_sums(inputs)), bound)
+
+
+def _judge_windows(inputs: Arrays, c: Array) -> Verdict:
+    flaw = flaw_of("C", c, inputs[0].shape, np.float32)
+    return (
+        failed("window_squares", 1.0, flaw)
+        if flaw
+        else Verdict("window_squares", largest(_window_ratios(inputs, c)), 1.0)
+    )
+
+
 JUDGES: dict[str, Judge] = {
+    "spmv": Judge(
+        verdict=_judge_spmv,
+        deviation=lambda inputs, y: _mean(wide(y) - _five_points(*inputs)),
+        error="|y - A x|",
+        result="y",
+        ratios=_spmv_ratios,
+    ),
+    "window_squares": Judge(
+        verdict=_judge_windows,
+        deviation=lambda inputs, c: _mean(wide(c) - _limited_sums(inputs)),
+        error="|C - sum of W W|",
+        result="C",
+        ratios=_window_ratios,
+    ),
     "matmul": Judge(
         verdict=lambda inputs, c: judge_product(c, *inputs),
         deviation=lambda inputs, c: _mean(wide(c) - product(*inputs)),
         error="|C - A B|",
         result="C",
         ratios=lambda inputs, c: product_ratios(c, *inputs),
+    ),
+    "syrk": Judge(
+        verdict=_judge_syrk,
+        deviation=lambda inputs, c: _mean(wide(c) - product(inputs[0], np.transpose(inputs[0]))),
+        error="|C - A A^T|",
+        result="C",
+        ratios=lambda inputs, c: product_ratios(c, inputs[0], np.transpose(inputs[0])),
     ),
     "rref": Judge(
         verdict=lambda inputs, outputs: judge_rref(inputs[0], *outputs),
@@ -467,11 +681,50 @@ JUDGES: dict[str, Judge] = {
         error="|x - (L L^T)^-1 b|",
         result="x",
     ),
+    "cholesky_banded": Judge(
+        verdict=_judge_cholesky_banded,
+        deviation=_cholesky_banded_deviation,
+        error="|U - chol(A)|",
+        result="U",
+    ),
+    "solve_pos_banded": Judge(
+        verdict=lambda inputs, x: judge_solve(_banded(inputs[0]), x, inputs[1]),
+        deviation=lambda inputs, x: _mean(wide(x) - _solution(_banded(inputs[0]), inputs[1])),
+        error="|x - A^-1 b|",
+        result="x",
+    ),
+    "tridiagonal": Judge(
+        verdict=_judge_tridiagonal,
+        deviation=lambda inputs, x: _mean(_banded_residual(inputs, x)[0]),
+        error="|A X - B|",
+        result="A X",
+        ratios=lambda inputs, x: quotients(*_banded_residual(inputs, x)) / (RESIDUAL_LIMIT * ROUNDOFF),
+    ),
+    "qr": Judge(
+        verdict=lambda inputs, outputs: judge_qr(inputs[0], *outputs),
+        deviation=lambda inputs, outputs: _mean(product(*outputs) - wide(inputs[0])),
+        error="|Q R - A|",
+        result="Q R",
+    ),
+    "lstsq": Judge(
+        verdict=lambda inputs, outputs: judge_lstsq(inputs[0], inputs[1], outputs[0]),
+        deviation=lambda inputs, outputs: _mean(
+            wide(outputs[0]) - np.linalg.lstsq(wide(inputs[0]), wide(inputs[1]), rcond=1e-6)[0]
+        ),
+        error="|x - A^+ b|",
+        result="x",
+    ),
     "solve_pos": Judge(
         verdict=lambda inputs, x: judge_solve(inputs[0], x, inputs[1]),
         deviation=lambda inputs, x: _mean(wide(x) - _solution(*inputs)),
         error="|x - A^-1 b|",
         result="x",
+    ),
+    "inv_pos": Judge(
+        verdict=lambda inputs, x: judge_inverse(_symmetric(inputs[0]), x),
+        deviation=lambda inputs, x: _mean(product(_symmetric(inputs[0]), x) - np.eye(len(x))),
+        error="|A X - I|",
+        result="X",
     ),
     "triangular": Judge(
         verdict=lambda inputs, x: judge_solve(inputs[0], x, inputs[1]),

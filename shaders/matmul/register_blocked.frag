@@ -5,9 +5,10 @@
 // together. The sums stay in registers.
 // A   rows x inner, packed      B   inner x columns, packed
 // With TRANSPOSE_A (TRANSPOSE_B) the texture holds the transpose, and a block is turned as it is fetched. With LOWER C is
-// symmetric, and fragments beyond its diagonal have nothing to sum.
+// symmetric, and fragments beyond its diagonal have nothing to sum; with ONCE those on it take their columns from their
+// rows. With UPPER A is upper triangular, and sums begin at its diagonal.
 // Cost per fragment: per trip ROWS + COLUMNS fetches and 16 ROWS COLUMNS flop; `count` trips.
-// Fetches: (1 - LOWER) * (ROWS + COLUMNS) * count to (ROWS + COLUMNS) * count + ROWS * COLUMNS * CONTINUE.
+// Fetches: (1 - LOWER) * (1 - UPPER) * (ROWS + COLUMNS) * count to (ROWS + COLUMNS) * count + ROWS * COLUMNS * CONTINUE.
 // Jiang and Snir, "Automatic tuning matrix multiplication performance on graphics hardware" (2005), whose
 // search goes over the targets, the packing, the unrolling and the passes.
 
@@ -29,6 +30,13 @@
 #endif
 #ifndef LOWER
 #define LOWER 0  // all of C (0), or what is on and below its diagonal (1)
+#endif
+
+#ifndef ONCE
+#define ONCE 0  // with LOWER: a fragment whose columns are among its rows fetches them once (0, 1)
+#endif
+#ifndef UPPER
+#define UPPER 0  // all of A (0), or what is on and above its diagonal (1)
 #endif
 
 #include "lib/block_product.glsl"
@@ -65,12 +73,25 @@ layout(location = 7) out vec4 C7;
 #define B_BLOCK(k, j) texelFetch(B, ivec2(texel.x + j, k), 0)
 #endif
 
+#if ONCE
+// Columns out of the rows that were fetched; a computed index into registers would make memory of them.
+#define FETCH_COLUMNS(u)                                                 \
+    for (int j = 0; j < COLUMNS; ++j) {                                  \
+        if (own < 0) b[j] = B_BLOCK(k + u, j);                           \
+        for (int i = 0; i < ROWS; ++i) {                                 \
+            if (own >= 0 && i == own + j) b[j] = a[i].rbga;              \
+        }                                                                \
+    }
+#else
+#define FETCH_COLUMNS(u) for (int j = 0; j < COLUMNS; ++j) b[j] = B_BLOCK(k + u, j);
+#endif
+
 #define STEP(u)                                                                                    \
     {                                                                                              \
         vec4 a[ROWS];                                                                              \
         vec4 b[COLUMNS];                                                                           \
         for (int i = 0; i < ROWS; ++i) a[i] = A_BLOCK(i, k + u);                                   \
-        for (int j = 0; j < COLUMNS; ++j) b[j] = B_BLOCK(k + u, j);                                \
+        FETCH_COLUMNS(u)                                                                           \
         for (int i = 0; i < ROWS; ++i) {                                                           \
             for (int j = 0; j < COLUMNS; ++j)                                                      \
                 sum[i * COLUMNS + j] = add_block_product(sum[i * COLUMNS + j], a[i], b[j]);        \
@@ -83,8 +104,15 @@ void main() {
     for (int i = 0; i < ROWS * COLUMNS; ++i) sum[i] = vec4(0.0);
     int k = first;
     int end = first + count;
+#if UPPER
+    k = max(k, texel.y);
+#endif
 #if LOWER
     if (texel.x >= texel.y + ROWS) end = first;
+#endif
+#if ONCE
+    int own = texel.x - texel.y;  // the first column among the rows, if all are there
+    if (own + COLUMNS > ROWS) own = -1;
 #endif
 #if UNROLL > 1
     for (; k + UNROLL <= end; k += UNROLL) { UNROLLED(STEP) }

@@ -18,6 +18,9 @@
 #ifndef UNIT
 #define UNIT 0  // T has ones on its diagonal, not stored (0, 1)
 #endif
+#ifndef TRANSPOSED
+#define TRANSPOSED 0  // T is the transpose of what is stored (0, 1)
+#endif
 
 #include "lib/packed.glsl"
 #include "lib/divide.glsl"
@@ -35,6 +38,14 @@ vec4 block_of(sampler2D M, int y, int x) {
     return texelFetch(M, ivec2(y, x), 0).rbga;
 #else
     return texelFetch(M, ivec2(x, y), 0);
+#endif
+}
+
+vec4 block_of_T(int y, int x) {
+#if TRANSPOSED
+    return block_of(T, x, y).rbga;
+#else
+    return block_of(T, y, x);
 #endif
 }
 
@@ -65,9 +76,9 @@ void main() {
     texel = texel.yx;
 #endif
     vec4 own = before(texel.y, texel.x);
-    vec4 of_T = block_of(T, texel.y, k >> 1);
+    vec4 of_T = block_of_T(texel.y, k >> 1);
     vec2 l = (k & 1) == 0 ? of_T.rb : of_T.ga;
-    vec4 corner = block_of(T, k >> 1, k >> 1);
+    vec4 corner = block_of_T(k >> 1, k >> 1);
     vec2 solved = divided(half_of(before(k >> 1, texel.x), k), (k & 1) == 0 ? corner.r : corner.a);
     vec2 top = after(own.rg, 2 * texel.y, l.x, solved);
     vec2 low = after(own.ba, 2 * texel.y + 1, l.y, solved);

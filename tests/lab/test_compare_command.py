@@ -7,7 +7,7 @@ import pytest
 
 import glla
 from glla.cli import main
-from glla.lab import command, comparison, export, extra, operations, show
+from glla.lab import command, comparison, extra, operations, saved, show
 from glla.lab.comparison import Comparison, Experiment, Record, Summary
 from glla.lab.fits import Fit
 from glla.operations import matmul
@@ -38,7 +38,7 @@ def test_the_whole_command(tmp_path, capsys):
     assert sum(line.startswith("register_blocked ") for line in output.splitlines()) == 4
     assert "speed-up" in output
     assert f"written: {files['json']}, {files['csv']}, {files['png']}, {files['html']}" in output
-    result = export.load(files["json"])
+    result = saved.load(files["json"])
     assert result.complete
     assert [(r.size, r.variant) for r in result][:2] == [(8, "inner_product"), (8, "register_blocked")]
     assert result.environment["command"].startswith("glla compare matmul --sizes 8:32:log4 --repeats 2 --variants")

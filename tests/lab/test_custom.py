@@ -411,7 +411,7 @@ def test_a_wrong_shader_is_drawn(quick, write, capsys, tmp_path):
     html = (tmp_path / "c.html").read_text(encoding="utf-8")
     (embedded,) = re.findall(r'<img src="data:image/png;base64,([^"]+)" alt="mine, n = 9: 1 of 81', html)
     assert base64.b64decode(embedded).startswith(b"\x89PNG")
-    loaded = glla.lab.export.load(tmp_path / "c.json")
+    loaded = glla.lab.saved.load(tmp_path / "c.json")
     assert [(one.variant, one.size, one.ratios) for one in loaded.mistakes] == [("mine", 9, None)]
     assert "Where results are wrong" in glla.lab.report.render(loaded)
 

@@ -35,6 +35,10 @@ def verdict(peer, arrays, result):
     if peer is peers.FACTORS:
         lu, piv = result
         return JUDGES["lu_factor"].verdict(arrays, (np.ascontiguousarray(lu), piv.astype(np.int32)))
+    if peer is peers.SYMMETRIC_PRODUCT:
+        result = np.triu(result) + np.triu(result, 1).T  # BLAS fills the upper half
+    if peer is peers.INVERSE_POS:  # LAPACK gives half of it
+        result = np.tril(result) + np.tril(result, -1).T
     if isinstance(result, tuple):
         return JUDGES[NAMES[peer]].verdict(arrays, tuple(map(np.float32, result)))
     return JUDGES[NAMES[peer]].verdict(arrays, np.float32(result) if np.ndim(result) == 0 else result)

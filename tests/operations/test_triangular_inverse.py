@@ -27,9 +27,9 @@ def stored(t, lower, unit):
     return tuple((one if lower else one.T).astype(np.float32) for one in both)
 
 
-def inverted(run, variant, t, lower, unit, parameters=()):
-    forms = resident(t.shape)
-    plan = inverse.plan(forms, SOFTWARE, variant=variant, parameters=parameters, lower=lower, unit_diagonal=unit)
+def inverted(run, variant, t, lower, unit, parameters=(), transposed=False):
+    options = {"lower": lower, "unit_diagonal": unit, "transposed": transposed}
+    plan = inverse.plan(resident(t.shape), SOFTWARE, variant=variant, parameters=parameters, **options)
     return run(plan, T=t).matrix("X", t.shape)
 
 
@@ -60,6 +60,15 @@ def test_integers_are_exact(run, rng, n, variant, lower, unit):
     _, given = stored(t, lower, unit)
     expected = expected if lower else expected.T
     assert (inverted(run, variant, given, lower, unit) == expected).all()
+
+
+@every_variant
+@every_kind
+@pytest.mark.parametrize("n", [3, 40])
+def test_what_is_stored_may_be_the_transpose(run, rng, n, variant, lower, unit):
+    _, given = stored(MATRICES["lower"](n, n, rng), lower, unit)
+    expected = inverted(run, variant, given, lower, unit)
+    assert (inverted(run, variant, given.T.copy(), lower, unit, transposed=True) == expected).all()
 
 
 @pytest.mark.parametrize("rows", [16, 32, 64])

@@ -19,8 +19,8 @@ What is not there, so that ``hasattr`` finds nothing and the AttributeError says
 * ``int64 float64`` are names alone, because libraries use them without asking: where int64 is asked for, to count or to
   index, the result is int32, which wraps around from 2^31 on; where float64 is asked for, UnsupportedError.
 * ``fft``: glla has no Fourier transforms.
-* ``linalg.svd linalg.svdvals linalg.pinv linalg.matrix_rank``, which need singular values, ``linalg.eigh
-  linalg.eigvalsh``, which need eigenvalues, and ``linalg.qr``, an orthogonal factorisation: none of them is here yet.
+* ``linalg.svd linalg.svdvals linalg.pinv linalg.matrix_rank``, which need singular values, and ``linalg.eigh
+  linalg.eigvalsh``, which need eigenvalues: none of them is here yet.
 
 Examples
 --------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -70,9 +71,23 @@ def _of_number(number: float) -> np.dtype[Any]:
     return np.dtype(functions.number_dtype(number))
 
 
-def finfo(type: Any, /) -> Any:
-    """Limits of float32, as `numpy.finfo`."""
-    return np.finfo(type.dtype if isinstance(type, Array) else np.dtype(type))
+@dataclass(frozen=True)
+class FloatLimits:
+    """Limits of float32: Python's numbers, as the standard asks."""
+
+    bits: int
+    eps: float
+    max: float
+    min: float
+    smallest_normal: float
+    dtype: np.dtype[Any]
+
+
+def finfo(type: Any, /) -> FloatLimits:
+    """Limits of float32, see `numpy.finfo`."""
+    found = np.finfo(type.dtype if isinstance(type, Array) else np.dtype(type))
+    eps, largest, least, normal = (float(one) for one in (found.eps, found.max, found.min, found.smallest_normal))
+    return FloatLimits(found.bits, eps, largest, least, normal, found.dtype)
 
 
 def iinfo(type: Any, /) -> Any:

@@ -101,7 +101,6 @@ STANDARD = frozenset((
 NEEDS = {
     **dict.fromkeys(("svd", "svdvals", "pinv", "matrix_rank"), "singular values"),
     **dict.fromkeys(("eigh", "eigvalsh"), "eigenvalues"),
-    "qr": "an orthogonal factorisation",
 }
 """What functions of the standard's extension that are not here wait for."""
 

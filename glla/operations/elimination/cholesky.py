@@ -184,17 +184,17 @@ def _factor(
     return {"L": made, "diagonal": read_back(draft, diagonal, column, limits, "diagonal of L")}
 
 
-def exponents(a: Array) -> NDArray[np.int32]:
-    """Powers of two d, a column, that bring the diagonal of a_ij 2^-(d_i + d_j) near 1."""
-    diagonal = np.abs(np.diagonal(a).astype(np.float64))
-    usable = np.isfinite(diagonal) & (diagonal > 0)
-    found = np.where(usable, (np.frexp(np.where(usable, diagonal, 1.0))[1] - 1) // 2, 0)
-    return found.astype(np.int32)[:, np.newaxis]
+def exponents_of(diagonal: Array) -> NDArray[np.int32]:
+    """Powers of two d that bring the diagonal of a_ij 2^-(d_i + d_j) near 1."""
+    sizes = np.abs(diagonal.astype(np.float64))
+    usable = np.isfinite(sizes) & (sizes > 0)
+    found = np.where(usable, (np.frexp(np.where(usable, sizes, 1.0))[1] - 1) // 2, 0)
+    return found.astype(np.int32)
 
 
 def equilibrated(a: Array) -> tuple[Array, NDArray[np.int32]]:
     """Scale rows and columns by powers of two, which rounds nothing; give the `exponents`, too."""
-    d = exponents(a)
+    d = exponents_of(np.diagonal(a))[:, np.newaxis]
     return np.ldexp(a.astype(np.float64), -d - d.T).astype(np.float32), d
 
 

@@ -53,10 +53,10 @@ def substitute(draft: Draft, c: str, b: str, shape: Shape, limits: Limits, lower
     return draft.call("backward", second, T=c, B=y)["X"]
 
 
-def diagonal(draft: Draft, c: str, n: int, limits: Limits) -> str:
-    """Add the read-back of the diagonal of a factor."""
+def diagonal(draft: Draft, c: str, n: int, limits: Limits, name: str = "diagonal of L") -> str:
+    """Add the read-back of the diagonal of a factor, or of another matrix."""
     made = draft.call("diagonal", blocks.gather((n, n), (n, 1), down=(1, 1)), A=c)["block"]
-    return read_back(draft, made, (n, 1), limits, "diagonal of L")
+    return read_back(draft, made, (n, 1), limits, name)
 
 
 # -- by factors that are there ----------------------------------------------------------------------------------------

@@ -30,6 +30,7 @@ void main() {
 #else
     vec4 lead = exchanged_vector(A, ivec2(column, y), k, pivot.x);
 #endif
-    l = vec4(0.0);
-    for (int lane = 0; lane < ROWS; ++lane) l[lane] = multiplier(lead[lane], d);
+    vec4 multipliers = vec4(0.0);  // GLSL ES takes no computed index into an output
+    for (int lane = 0; lane < ROWS; ++lane) multipliers[lane] = multiplier(lead[lane], d);
+    l = multipliers;
 }

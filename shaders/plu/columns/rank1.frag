@@ -43,10 +43,11 @@ void main() {
     vec4 row = exchanged_vector(A, source, k, pivot.x);
     vec4 upper = row_beside(A, pivot.x, source);
     vec4 factor = column_beside(l, texel);
-    result = row;
+    vec4 next = row;  // GLSL ES takes no computed index into an output
     for (int lane = 0; lane < LANES; ++lane) {
         int j = column_of(texel, lane);
         if (row_of(texel, lane) <= k || j < k) continue;
-        result[lane] = j == k ? factor[lane] : row[lane] - factor[lane] * upper[lane];
+        next[lane] = j == k ? factor[lane] : row[lane] - factor[lane] * upper[lane];
     }
+    result = next;
 }

@@ -23,6 +23,7 @@ float packed_element(int i, int j) {
 
 void main() {
     ivec2 texel = ivec2(gl_FragCoord.xy);
-    V = vec4(0.0);
-    for (int lane = 0; lane < LANES; ++lane) V[lane] = packed_element(row_of(texel, lane), column_of(texel, lane));
+    vec4 elements = vec4(0.0);  // GLSL ES takes no computed index into an output
+    for (int lane = 0; lane < LANES; ++lane) elements[lane] = packed_element(row_of(texel, lane), column_of(texel, lane));
+    V = elements;
 }

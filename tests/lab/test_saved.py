@@ -7,16 +7,16 @@ from dataclasses import replace
 import pytest
 
 from glla.errors import OptionError
-from glla.lab import comparison, export
+from glla.lab import comparison, saved
 from glla.lab.comparison import Comparison, Record
 
 
 def test_json_comes_back_as_it_was(measured, tmp_path):
     path = tmp_path / "c.json"
-    export.save_json(measured, path)
-    assert export.load(path) == measured
+    saved.save_json(measured, path)
+    assert saved.load(path) == measured
     told = json.loads(path.read_text(encoding="utf-8"))
-    assert told["format"] == export.FORMAT
+    assert told["format"] == saved.FORMAT
     assert [one["variant"] for one in told["summaries"]] == ["inner_product", "register_blocked", "BLAS gemm"]
     assert told["summaries"][0]["fit"]["b"] == measured.summaries()[0].fit.b
 
@@ -24,14 +24,14 @@ def test_json_comes_back_as_it_was(measured, tmp_path):
 def test_json_holds_infinities_and_parameters(tmp_path):
     record = Record("matmul", "x[A=2 B=3]", 4, "wrong", "r", (("A", 2), ("B", 3)), error=float("inf"), bound=1.0)
     path = tmp_path / "c.json"
-    export.save_json(Comparison("matmul", records=[record]), path)
+    saved.save_json(Comparison("matmul", records=[record]), path)
     assert "Infinity" not in path.read_text(encoding="utf-8")
-    assert export.load(path).records == [record]
+    assert saved.load(path).records == [record]
 
 
 def test_every_sample_is_kept(measured, tmp_path):
     path = tmp_path / "c.json"
-    export.save_json(measured, path)
+    saved.save_json(measured, path)
     told = json.loads(path.read_text(encoding="utf-8"))
     assert [tuple(one["samples"]) for one in told["records"]] == [record.samples for record in measured]
     assert all(all(one["best"]["blocks"]) and all(one["usual"]["blocks"]) for one in told["peers"])
@@ -41,7 +41,7 @@ def test_every_sample_is_kept(measured, tmp_path):
 def test_the_baseline_of_an_old_file_is_a_usual_call(measured, tmp_path):
     """Before, the CPU was timed in the form that users type."""
     path = tmp_path / "c.json"
-    export.save_json(measured, path)
+    saved.save_json(measured, path)
     told = json.loads(path.read_text(encoding="utf-8"))
     new = {name for name in told["records"][0] if name.startswith(("usual", "baseline_")) or name == "ratio_to_usual"}
     for one in told["records"]:
@@ -49,7 +49,7 @@ def test_the_baseline_of_an_old_file_is_a_usual_call(measured, tmp_path):
         for name in (new | {"lower", "upper", "samples"}) - {"baseline_seconds"}:
             del one[name]
     path.write_text(json.dumps(told), encoding="utf-8")
-    for old, record in zip(export.load(path), measured, strict=True):
+    for old, record in zip(saved.load(path), measured, strict=True):
         assert (old.baseline, old.baseline_seconds, old.ratio_to_baseline) == ("", None, None)
         assert old.usual == "scipy.linalg.lu_factor(a, check_finite=False)"
         assert (old.usual_seconds, old.ratio_to_usual) == (record.baseline_seconds, record.ratio_to_baseline)
@@ -60,12 +60,12 @@ def test_what_is_no_comparison(tmp_path, text):
     path = tmp_path / "c.json"
     path.write_text(text)
     with pytest.raises(OptionError, match=r"load: a JSON file of `glla compare` is wanted, got .*c\.json"):
-        export.load(path)
+        saved.load(path)
 
 
 def test_csv_has_a_row_for_each_record(measured, tmp_path):
     path = tmp_path / "c.csv"
-    export.save_csv(measured, path)
+    saved.save_csv(measured, path)
     with path.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert list(rows[0]) == list(comparison.FIELDS)
@@ -77,7 +77,7 @@ def test_csv_has_a_row_for_each_record(measured, tmp_path):
 def test_csv_as_a_data_frame(measured, tmp_path):
     pandas = pytest.importorskip("pandas")
     path = tmp_path / "c.csv"
-    export.save_csv(measured, path)
+    saved.save_csv(measured, path)
     frame = pandas.read_csv(path)
     # Pandas's reader may be off by one unit.
     assert frame["seconds"].tolist() == pytest.approx([record.seconds for record in measured], rel=1e-15)
@@ -86,7 +86,7 @@ def test_csv_as_a_data_frame(measured, tmp_path):
 def test_csv_quotes(tmp_path):
     path = tmp_path / "c.csv"
     reason = 'line, "one"\nline two'
-    export.save_csv(Comparison("x", records=[replace(Record("x", "v", 1), status="failed", reason=reason)]), path)
+    saved.save_csv(Comparison("x", records=[replace(Record("x", "v", 1), status="failed", reason=reason)]), path)
     with path.open(newline="", encoding="utf-8") as file:
         assert next(csv.DictReader(file))["reason"] == reason
 
@@ -94,11 +94,11 @@ def test_csv_quotes(tmp_path):
 def test_check_writable(tmp_path):
     old, new = tmp_path / "old", tmp_path / "new"
     old.write_text("kept")
-    export.check_writable(None, old, new)
+    saved.check_writable(None, old, new)
     assert old.read_text() == "kept"
     assert not new.exists()
     with pytest.raises(FileNotFoundError):
-        export.check_writable(new, tmp_path / "nowhere" / "file")
+        saved.check_writable(new, tmp_path / "nowhere" / "file")
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_check_writable(tmp_path):
 def test_csv_has_no_formulas(tmp_path, name):
     """A spreadsheet calculates a cell that begins like a formula, and names come from the files of strangers."""
     path = tmp_path / "c.csv"
-    export.save_csv(Comparison("matmul", records=[Record("matmul", name, 4, "failed", f"{name}: no")]), path)
+    saved.save_csv(Comparison("matmul", records=[Record("matmul", name, 4, "failed", f"{name}: no")]), path)
     text = path.read_bytes().decode()
     with path.open(newline="", encoding="utf-8") as file:
         (row,) = csv.DictReader(file)
@@ -134,7 +134,7 @@ def test_csv_has_no_formulas(tmp_path, name):
 def test_numbers_of_a_csv_stay_numbers(tmp_path):
     path = tmp_path / "c.csv"
     records = [Record("matmul", "-1", 4, error=-1.5, bound=float("-inf"), mean_error=-1e-9)]
-    export.save_csv(Comparison("matmul", records=records), path)
+    saved.save_csv(Comparison("matmul", records=records), path)
     with path.open(newline="", encoding="utf-8") as file:
         (row,) = csv.DictReader(file)
     assert (row["variant"], row["error"], row["bound"], row["mean_error"]) == ("-1", "-1.5", "-inf", "-1e-09")

@@ -1,0 +1,9 @@
+"""Applications: what a user does with the operations, whole tasks from the sources that glla grew from.
+
+Nothing here needs more than the core. `glla.lab` draws what they do: ``glla demo restoration``, ``glla demo windows``.
+"""
+
+from glla.applications.restoration import restore
+from glla.applications.windows import window_squares
+
+__all__ = ["restore", "window_squares"]

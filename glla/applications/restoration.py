@@ -1,0 +1,340 @@
+"""Restoring degraded images: the least squares solution of g = H f, with Tikhonov's weight for what noise would ruin.
+
+Every pixel of a degraded image g is a weighted sum of the pixels around it in f: the weights are the point spread
+function, and beyond the border f is zero. `restore` gives the f that minimises norm(H f - g)^2 + balance norm(f)^2,
+
+    f = (H^T H + balance I)^-1 H^T g.
+
+The author makes H, of as many rows and columns as there are pixels, and inverts. The fast ways need no H.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla import linalg
+from glla.array.array import Matrix, asarray
+from glla.array.convert import Array, as_float32, finite_result
+from glla.errors import LimitError, NotPositiveDefiniteError, OptionError, ShapeError, SingularMatrixError, real
+from glla.gl import Device, DeviceLike
+from glla.linalg.kernels import run
+from glla.linalg.operands import device_of, operand
+from glla.operations import packing, restoration
+from glla.passes import Plan, Variant
+from glla.registry import delegating
+
+Float64 = NDArray[np.float64]
+Index = tuple[int, int]
+Images = list[Matrix]
+"""Images of one shape: the channels of one in colours."""
+
+SEED = '"Linear algebra on GPUs: applications in image restoration" (2012), chapter 6'
+"""Where the author's variant comes from."""
+
+VARIANTS = {
+    "inverse": Variant("the matrix H, H^T H + balance I, its explicit inverse, and three products", SEED),
+    "cholesky": Variant("H^T H + balance I straight from the PSF, in one pass; its Cholesky factor", "LAPACK potrf"),
+    "separable": Variant(
+        "of a PSF that is a column times a row: two small systems, or two small SVDs", "Andrews and Hunt 1977"
+    ),
+}
+
+MODELS = ("convolve", "correlate")
+ROUNDOFF = 2.0**-24
+NEAR_ONE = 20
+"""A PSF whose largest weight is between 2^-20 and 2^20 is taken as it is; any other is scaled by a power of two."""
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """How the image came about: g[i] = sum over t of kernel[t] f[i + t - centre].
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Rows and columns of the image.
+    kernel : ndarray of float32
+        The weights.
+    centre : tuple of int
+        Which of them is that of the pixel itself.
+    balance : float
+        Tikhonov's weight.
+    device : Device
+        Where it is computed.
+    """
+
+    shape: Index
+    kernel: Array
+    centre: Index
+    balance: float
+    device: Device
+
+    @property
+    def pixels(self) -> int:
+        """Unknowns."""
+        return self.shape[0] * self.shape[1]
+
+    @property
+    def _kernel(self) -> tuple[Index, Index, Index]:
+        rows, columns = self.kernel.shape
+        return self.shape, (rows, columns), self.centre
+
+    def _run(self, plan: Plan, **operands: Any) -> Matrix:
+        (found,) = run(plan, device=self.device, K=self.kernel, **operands).values()
+        return found  # type: ignore[no-any-return]
+
+    def columns(self, images: Images) -> Matrix:
+        """Lay images as columns of pixels side by side."""
+        columns: Any = [image.reshape(self.pixels, 1) for image in images]
+        return columns[0] if len(images) == 1 else np.concatenate(columns, axis=1)  # type: ignore[return-value]
+
+    def images(self, columns: Matrix) -> Images:
+        """Take such columns apart."""
+        return [columns[:, k].reshape(*self.shape) for k in range(columns.shape[1])]
+
+    def system(self) -> Matrix:
+        """Make H."""
+        return self._run(restoration.system(*self._kernel))
+
+    def normal(self) -> Matrix:
+        """Make H^T H + balance I, without H."""
+        return self._run(restoration.normal(*self._kernel, self.balance))
+
+    def applied(self, images: Matrix, adjoint: bool = False) -> Matrix:
+        """Give H F, or H^T F, without H."""
+        return self._run(restoration.apply(*self._kernel, images.shape[1], adjoint), F=images)
+
+    def factors(self) -> tuple[Float64, Float64] | None:
+        """Give v and w of a kernel that is v w^T to the last bit of float32, or None."""
+        u, s, vh = np.linalg.svd(self.kernel.astype(np.float64))
+        if len(s) > 1 and s[1] > 4 * ROUNDOFF * s[0]:
+            return None
+        return u[:, 0] * s[0], vh[0]
+
+
+# -- the variants -----------------------------------------------------------------------------------------------------
+
+
+def _inverse(model: Model, images: Images, as_printed: bool = False) -> Images:
+    """Invert, and multiply: as the author does it, who prints H H^T where H^T H belongs."""
+    _must_fit(model)
+    h = model.system()
+    normal = h @ h.T if as_printed else h.T @ h
+    if model.balance:
+        normal = normal + run(packing.identity((model.pixels, model.pixels)), device=model.device)["I"] * model.balance
+    inverse = linalg.inv(normal, assume_a="pos", variant="cholesky_gets_product", lower=True)
+    return model.images((inverse @ h.T) @ model.columns(images))
+
+
+def _cholesky(model: Model, images: Images) -> Images:
+    """Factor the normal equations."""
+    _must_fit(model)
+    factor = linalg.cho_factor(model.normal(), lower=True)
+    return model.images(linalg.cho_solve(factor, model.applied(model.columns(images), adjoint=True)))
+
+
+def _separable(model: Model, images: Images) -> Images:
+    """With kernel = v w^T, G = V F W^T: V and W are of the order of a side, and not of the pixels."""
+    factors = model.factors()
+    if factors is None:
+        raise OptionError(
+            "restore: variant 'separable' needs a PSF of rank 1, a column times a row, got another one; take 'cholesky'"
+        )
+    v, w = (
+        _band(weights, centre, side) for weights, centre, side in zip(factors, model.centre, model.shape, strict=True)
+    )
+    solve = _weighted(model, v, w) if model.balance else _unweighted(model, v, w)
+    return [solve(image) for image in images]
+
+
+def _band(weights: Float64, centre: int, side: int) -> Float64:
+    """Make the matrix whose row i has the weights around place i."""
+    i = np.arange(side)
+    t = i - i[:, np.newaxis] + centre
+    return np.where((t >= 0) & (t < len(weights)), weights[np.clip(t, 0, len(weights) - 1)], 0.0)
+
+
+def _unweighted(model: Model, v: Float64, w: Float64) -> Callable[[Matrix], Matrix]:
+    """F = V^-1 G W^-T, two systems with many right-hand sides."""
+    left, right = (asarray(one, device=model.device) for one in (v, w))
+    return lambda g: linalg.solve(right, linalg.solve(left, g).T).T
+
+
+def _weighted(model: Model, v: Float64, w: Float64) -> Callable[[Matrix], Matrix]:
+    """By the singular values s_i t_j of H: those of V times those of W, found on the host, where they take no time."""
+    (vu, vs, vz), (wu, ws, wz) = np.linalg.svd(v), np.linalg.svd(w)
+    products = np.outer(vs, ws)
+    gains = products / (products**2 + model.balance)
+    on_device = [asarray(one, device=model.device) for one in (vu.T, wu, gains, vz.T, wz)]
+
+    def solve(g: Matrix) -> Matrix:
+        into_left, into_right, gain, left, right = on_device
+        return left @ ((into_left @ g @ into_right) * gain) @ right
+
+    return solve
+
+
+_SOLVERS: dict[str, Callable[..., Images]] = {"inverse": _inverse, "cholesky": _cholesky, "separable": _separable}
+
+
+def choose(model: Model) -> str:
+    """Pick the variant: `separable` where the PSF is of rank 1, else `cholesky`."""
+    return "separable" if model.factors() is not None else "cholesky"
+
+
+# -- the function -----------------------------------------------------------------------------------------------------
+
+
+@delegating
+def restore(
+    image: Any,
+    psf: Any,
+    balance: float = 0.0,
+    variant: str | None = None,
+    *,
+    model: str = "convolve",
+    as_printed: bool = False,
+    device: DeviceLike | None = None,
+) -> Matrix | Array:
+    """Restore an image that was blurred, or sharpened, by a known point spread function.
+
+    Gives the f that minimises norm(H f - g)^2 + balance norm(f)^2, with f zero beyond the border: another assumption
+    than that of Fourier methods, for which the image goes on at its opposite side.
+
+    Parameters
+    ----------
+    image : array_like or Array, shape (m, n) or (m, n, channels)
+        The degraded image g. Channels are restored with the same factors.
+    psf : array_like, shape (a, b)
+        Weights of a pixel's neighbours, no more rows and columns than the image. The centre is (a // 2, b // 2).
+    balance : float
+        Tikhonov's weight, at least 0, in units of the squared singular values of H, of which the largest is about
+        sum(psf)^2. Without noise 0 or little is best; noise wants more.
+    variant : str, optional
+        A key of `VARIANTS`; by default that of `choose`.
+    model : {"convolve", "correlate"}
+        How the PSF degrades an image: as ``scipy.ndimage.convolve(f, psf, mode="constant")``, or as ``correlate``. They
+        are the same for a PSF that is symmetric about its centre.
+    as_printed : bool
+        With variant ``inverse`` the formula that the source prints, (H H^T + balance I)^-1 H^T g. It is right for a
+        symmetric H only, and far off for others.
+    device
+        As in `glla.matmul`.
+
+    Returns
+    -------
+    ndarray of float32, or Array for an Array
+        The restored image, of the shape of `image`. Nothing is clipped. Synchronises.
+
+    Raises
+    ------
+    NotPositiveDefiniteError
+        H^T H + balance I is singular to float32: a larger balance mends it.
+    ShapeError, DTypeError, NonFiniteError, OptionError, LimitError, OutOfMemoryError
+        As elsewhere; the PSF is larger than the image; unknown variant or model; ``separable`` with a PSF that is none.
+
+    Notes
+    -----
+    Error: ``cholesky`` keeps norm(H^T g - N f) / ((norm(N) norm(f) + norm(H^T g)) p u) < 30 for N = H^T H + balance I
+    and p = m n pixels, u = 2^-24. ``inverse`` loses as many digits more as N's condition number has, and ``separable``
+    as many as H's has. Cost in flop: ``inverse`` 2 p^3 + 8/3 p^3 + 2 p^3, ``cholesky`` p^3 / 3, ``separable`` about
+    4 m n (m + n). Source: "Linear algebra on GPUs: applications in image restoration" (2012), chapter 6, corrected.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from glla.applications import restore
+    >>> sharp = np.zeros((4, 5))
+    >>> sharp[1, 2] = 8
+    >>> row = np.array([1, 2, 1]) / 4
+    >>> blurred = np.array([[0, 0, 0, 0, 0], [0, 2, 4, 2, 0], [0, 0, 0, 0, 0], [0, 0, 0, 0, 0]])
+    >>> restored = restore(blurred, [row])
+    >>> bool(np.abs(restored - sharp).max() < 1e-5)
+    True
+    """
+    value = operand("restore", "image", image, True)
+    weights = _checked_psf(psf, value.shape)
+    balance = _checked_balance(balance)
+    if variant is not None and variant not in VARIANTS:
+        raise OptionError(f"restore: variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
+    if model not in MODELS:
+        raise OptionError(f"restore: model must be one of {', '.join(MODELS)}, got {model!r}")
+    if as_printed and variant != "inverse":
+        raise OptionError(f"restore: as_printed is for variant='inverse', got variant={variant!r}")
+    exponent = _exponent(weights)
+    made = _model(weights, exponent, value, balance, model, device_of("restore", device, value))
+    images = asarray(value, device=made.device)
+    channels = [images] if value.ndim == 2 else [images[:, :, k] for k in range(value.shape[2])]
+    with _explained(balance):
+        found = _SOLVERS[variant or choose(made)](made, channels, **({"as_printed": True} if as_printed else {}))
+    if exponent:
+        found = [one * np.float32(2.0**-exponent) for one in found]
+    result: Any = found[0] if value.ndim == 2 else np.stack(found, axis=2)
+    return result if isinstance(value, Matrix) else finite_result("restore", result.numpy(check_finite=False), True)
+
+
+def _model(weights: Array, exponent: int, value: Any, balance: float, model: str, device: Device) -> Model:
+    """See convolution as correlation with the turned PSF; and bring its weights near 1, which rounds nothing."""
+    centre = [side // 2 for side in weights.shape]
+    if model == "convolve":
+        weights, centre = weights[::-1, ::-1], [side - 1 - c for side, c in zip(weights.shape, centre, strict=True)]
+    kernel = np.ldexp(np.ascontiguousarray(weights), -exponent).astype(np.float32)
+    rows, columns = value.shape[:2]
+    return Model((rows, columns), kernel, (centre[0], centre[1]), balance * 4.0**-exponent, device)
+
+
+def _exponent(weights: Array) -> int:
+    """Power of two that brings the largest weight near 1; 0 where it is not far from it."""
+    largest = float(np.abs(weights).max())
+    exponent = int(np.frexp(largest)[1]) if largest else 0
+    return exponent if abs(exponent) > NEAR_ONE else 0
+
+
+def _checked_psf(psf: Any, shape: tuple[int, ...]) -> Array:
+    weights = as_float32("restore", "psf", psf.numpy() if isinstance(psf, Matrix) else psf)
+    if len(shape) not in (2, 3) or 0 in shape:
+        raise ShapeError(f"restore: image must be (rows, columns) or (rows, columns, channels), got shape {shape}")
+    if weights.ndim != 2 or weights.size == 0:
+        raise ShapeError(f"restore: psf must be two-dimensional and not empty, got shape {weights.shape}")
+    if weights.shape[0] > shape[0] or weights.shape[1] > shape[1]:
+        raise ShapeError(
+            f"restore: psf must have no more rows and columns than the image, got psf {weights.shape} and image {shape}"
+        )
+    return weights
+
+
+def _checked_balance(balance: Any) -> float:
+    value = real("restore", "balance", balance)
+    if not 0 <= value < np.inf:
+        raise OptionError(f"restore: balance must be a finite number from 0 on, got {balance!r}")
+    return value
+
+
+def _must_fit(model: Model) -> None:
+    """Raise LimitError where a matrix with a row for each pixel exceeds a texture."""
+    most = 2 * model.device.limits.texture_size
+    if model.pixels > most:
+        raise LimitError(
+            f"restore: an image may have {most} pixels on this device with this variant, got {model.pixels}; restore "
+            "it in overlapping parts, or by a PSF that is a column times a row",
+            model.pixels,
+            most,
+        )
+
+
+@contextmanager
+def _explained(balance: float) -> Iterator[None]:
+    """Say what mends a system that is singular to float32."""
+    try:
+        yield
+    except (NotPositiveDefiniteError, SingularMatrixError) as error:
+        raise NotPositiveDefiniteError(
+            f"restore: H^T H + balance I is singular to float32 with balance={balance:g}, as the PSF extinguishes some "
+            f"patterns; pass a larger balance, such as {max(1e-4, 10 * balance):g} ({error})"
+        ) from None

@@ -1,0 +1,544 @@
+"""A plan as a document: all that a page needs to run its passes, as plain data.
+
+    {"format": 1, "glla": "0.1.0", "operation": "rref", "size": 8, "variant": "rank2", "seed": 2007,
+     "head":     ["#version 300 es", ...]              # lines that every text begins with
+     "plans":    [{"name": "rref[rank2, harmonic]", "when": "",
+                   "slots":    {"A": {"h": 4, "w": 5, "c": 4, "shape": [8, 9]}, "panel": {"bytes": 384}, ...},
+                   "operands": ["A", "tolerance"], "results": {"R": "R_pong", ...},
+                   "draws":    [{"p": 0, "in": {"A": "A"}, "out": ["R_ping"], "u": {"shape": [8, 9]}, "add": 1}, ...],
+                   "steps":    [{"d": 0, "r": [0, 0, 5, 4], "u": {"k": 0}, "s": 3, "b": {"Panel": ["panel", 0, 24]}},
+                                {"copy": ["from", "to"]}, {"host": "what it does, in words"}, ...],
+                   "scopes":   [["step", 0, 0, 3], ...],        # name, turn, first step, end
+                   "loops":    [{"first": 0, "end": 7, "carry": {"new": "v"}, "until": "done", "most": 20}],
+                   "cost":     {"passes": 12, "flops": 1000, "texels": 99, "bytes": 1600}}],
+     "programs": [{"name": "rref/eliminate", "v": 0, "f": 1, "defines": {}, "summary": "...", "cost": "...",
+                   "outputs": {"pivots": "(p, q, rank before, rank after)"}}],
+     "texts":    [[["lib/packed.glsl", 1, 20], "#define K 1", ...]],  # lines of sources, and lines that stand in none
+     "sources":  {"rref/eliminate.frag": "...", ...},
+     "needs":    {"targets": 2, "texture": 5, "block": 0, "blend": false, "transfer": false, "units": 3},
+     "idea": "...", "source": "...",                     # of the variant
+     "operands": {"A": {"shape": [8, 9], "data": "<base64 of float32>"}}, "aside": {"tolerance": {"data": "..."}},
+     "judge":    "rref", "after": [{"stage": "", "when": "...", "then": "..."}]}
+
+A step draws as its entry in ``draws`` says; ``r`` is its region, by default the whole target; its uniforms come on
+top of those of the entry. Of large operands there are ``halves`` instead of ``data``: the upper 16 bits of each
+number, the others being zero. The second plan runs where the page finds that the first one's result may not stand. Of
+a loop each turn runs its steps once; then what a slot of ``carry`` holds is what the operand behind it holds in the
+next turn. Types of uniforms are asked of the compiled program.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64encode
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla._version import __version__
+from glla.errors import LimitError, OptionError
+from glla.lab import custom, operations
+from glla.operations import OPERATIONS, Operation, routes
+from glla.passes import (
+    Buffer,
+    Call,
+    Dispatch,
+    Forms,
+    Host,
+    HostArray,
+    Limits,
+    Loop,
+    Pass,
+    Plan,
+    Slot,
+    Storage,
+    Transfer,
+    Wrapped,
+    matrix,
+    stages,
+    texture,
+)
+from glla.passes import shader as shaders
+from glla.passes.shader_es import GENERATED, HEAD, Span, translated
+
+Array = NDArray[np.float32]
+Document = dict[str, Any]
+
+FORMAT = 1
+"""Of the document; raised when a reader of the older one would go wrong."""
+
+LIMITS = Limits(texture_size=2048, draw_buffers=4, software=True)
+"""What every browser with WebGL 2 has. As for software: texts without unrolled loops, which browsers compile slowly."""
+
+WIDE = replace(LIMITS, draw_buffers=8)
+"""What most browsers have; a page says where one has less."""
+
+HOSTS = ("echelon form in float64",)
+"""Steps of the host that ``judges/`` of the page has, too."""
+
+SECOND = ("partial", "harmonic")
+"""Pivoting that a second try is made with, the first of these that the first one did not have."""
+
+MOST_PASSES = 500
+"""Passes of a plan at most, all turns of its loops counted: a page holds a line for each."""
+
+MOST_ORDER = 128
+"""Most rows of an operand: 64 KiB of float32 in the page."""
+
+ROUNDED_FROM = 64 * 64
+"""Elements from which an example is rounded to the upper halves of its float32s, 8 bits: half the bytes in the page."""
+
+SEED = 2007
+
+
+def document(
+    operation: str,
+    size: int = 8,
+    variant: str | None = None,
+    *,
+    data: Sequence[Array] | None = None,
+    shader: Path | None = None,
+    seed: int = SEED,
+) -> Document:
+    """Write an operation as a document.
+
+    Parameters
+    ----------
+    operation : str
+        A key of `glla.operations.OPERATIONS`.
+    size : int
+        Order of the operands.
+    variant : str, optional
+        By default the one that is chosen for this order.
+    data : sequence of ndarray, optional
+        The first operands, instead of those of the operation's example; their order is the size then.
+    shader : Path, optional
+        A fragment shader that takes the place of glla's, as in ``glla compare --shader``.
+    seed : int
+        Of the example.
+
+    Raises
+    ------
+    OptionError
+        No such operation or variant; the plan is too long or too large; or a browser cannot run one of its steps.
+    ShaderError
+        A shader cannot be translated.
+    """
+    if operation not in OPERATIONS:
+        raise OptionError(f"export: operation must be one of {', '.join(OPERATIONS)}, got {operation!r}")
+    found = OPERATIONS[operation]
+    arrays = _operands(found, size, seed, data)
+    plans = _plans(found, arrays, variant, shader)
+    writer = _Writer()
+    written = [writer.plan(plan, name, when) for name, when, plan in plans]
+    given, aside = _given(found, plans[0][2], arrays)
+    return {
+        "format": FORMAT,
+        "glla": __version__,
+        "operation": operation,
+        "formula": found.formula,
+        "size": max(arrays[0].shape),
+        "variant": variant or "",
+        "seed": seed,
+        **_idea(found, plans[0][2].operation, shader),
+        "head": list(HEAD),
+        "plans": written,
+        **writer.shared(),
+        "operands": given,
+        "aside": aside,
+        "judge": operation,
+        "after": list(_after(found, arrays)),
+    }
+
+
+def of_plan(plan: Plan, operands: Mapping[str, Array] | None = None) -> Document:
+    """Write any plan of passes as a document; operands that are not given are made at random, or zero.
+
+    Raises
+    ------
+    OptionError
+        As `document`.
+    """
+    writer = _Writer()
+    written = writer.plan(plan, plan.operation, "")
+    random = np.random.default_rng(SEED)
+    given, aside = {}, {}
+    for name in plan.operands:
+        storage = texture(plan.slots[name])
+        shape = getattr(storage.layout, "shape", None)
+        if operands is not None and name in operands:
+            given[name] = _data(operands[name])
+        elif shape is not None and storage.dtype == "float32":
+            given[name] = _data(random.uniform(0, 10, shape).astype(np.float32))
+        else:
+            aside[name] = _texels(plan, name, np.zeros((storage.height, storage.width, storage.channels)))
+    sides = [max(one["shape"], default=1) for one in given.values()]
+    return {
+        "format": FORMAT, "glla": __version__, "operation": re.split(r"[\[ ]", plan.operation)[0], "formula": "",
+        "size": max(sides, default=1), "variant": "", "seed": SEED, "head": list(HEAD), "plans": [written],
+        **writer.shared(), "operands": given, "aside": aside, "judge": "", "after": [],
+    }  # fmt: skip
+
+
+# -- operands and plans -----------------------------------------------------------------------------------------------
+
+
+def _operands(found: Operation, size: int, seed: int, data: Sequence[Array] | None) -> tuple[Array, ...]:
+    """Operands of the operation's example, the first ones replaced by data."""
+    given = [np.asarray(array, dtype=np.float32) for array in data or ()]
+    if len(given) > len(found.operands):
+        raise OptionError(f"export: {found.name} has {len(found.operands)} operands, got {len(given)} files")
+    given = [array.reshape(-1, 1) if array.ndim == 1 else array for array in given]
+    if any(array.ndim != 2 or not array.size for array in given):
+        raise OptionError(f"export: data must be matrices, got {', '.join(str(array.shape) for array in given)}")
+    example = operations.inputs(found, len(given[0]) if given else size, seed)[len(given) :]
+    arrays = (*given, *(_rounded(one) if one.size >= ROUNDED_FROM else one for one in example))
+    side = max(max(array.shape) for array in arrays)
+    if max(len(array) for array in arrays) > MOST_ORDER:
+        raise OptionError(f"export: a page shows matrices up to order {MOST_ORDER}, got {side}; take a smaller one")
+    found.check(operations.forms(arrays))
+    return arrays
+
+
+def _given(
+    found: Operation, plan: Plan, arrays: tuple[Array, ...]
+) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
+    """Operands that are matrices, or wrapped vectors, which a page lets edit; and those that it takes as texels."""
+    if found.textures is None:
+        texels = {name: one for name, one in found.aside(operations.forms(arrays)).items() if name in plan.operands}
+        names = [name for name in plan.operands if name not in texels]
+        given = {name: _data(array) for name, array in zip(names, arrays, strict=True)}
+    else:
+        texels = dict(found.textures(plan, LIMITS, arrays))
+        layouts = {name: texture(plan.slots[name]).layout for name in texels}
+        given = {
+            name: _data(np.ravel(texels.pop(name))[: layout.shape[0]].reshape(-1, 1))
+            for name, layout in layouts.items()
+            if isinstance(layout, Wrapped) and len(layout.shape) == 1 and layout.dtype == "float32"
+        }
+    return given, {name: _texels(plan, name, one) for name, one in texels.items()}
+
+
+def _texels(plan: Plan, name: str, texels: Any) -> dict[str, Any]:
+    """Texels as base64, row by row."""
+    whole = texture(plan.slots[name]).dtype != "float32"
+    return {"data": b64encode(np.ascontiguousarray(texels, "<i4" if whole else "<f4").tobytes()).decode()}
+
+
+def _plans(
+    found: Operation, arrays: tuple[Array, ...], variant: str | None, shader: Path | None
+) -> list[tuple[str, str, Plan]]:
+    """Plans of a page: name, when it runs, plan. The second one runs where the first did not find good pivots."""
+    forms = operations.forms(arrays)
+    if shader is not None:
+        plan = custom.contender(found.name, shader).build(forms, LIMITS, ())
+        return [(plan.operation, "", plan)]
+    found.known(variant)
+    first = _core(found, forms, {} if variant is None else {"variant": variant})
+    plans = [(first.operation, "", first)]
+    host = _decided_by_the_host(found, arrays)
+    if host:
+        plans += host
+    elif found.pivotings is not None:
+        chosen = variant or found.choose(forms, LIMITS)[0]
+        others = [one for one in found.pivotings(chosen)[1:] if one in SECOND]
+        plans += [(plan.operation, "doubt", plan) for plan in _seconds(found, forms, chosen, others[:1])]
+    return plans
+
+
+def _decided_by_the_host(found: Operation, arrays: tuple[Array, ...]) -> list[tuple[str, str, Plan]]:
+    """The plan of a stage that is one step of the host which the page can do, too."""
+    if not found.public:
+        return []
+    for stage, plan in stages(routes.shown(found, arrays, LIMITS)):
+        (step, *others) = plan.steps
+        if isinstance(step, Host) and not others and step.name in HOSTS:
+            return [(stage, "doubt", plan)]
+    return []
+
+
+def _seconds(found: Operation, forms: Forms, variant: str, pivotings: Sequence[str]) -> Iterator[Plan]:
+    for pivoting in pivotings:
+        yield found.core(forms, LIMITS, variant=variant, pivoting=pivoting)
+
+
+def _core(found: Operation, forms: Forms, options: Mapping[str, Any]) -> Plan:
+    """Plan of an operation within the limits that all browsers keep to, or else within those that most do."""
+    try:
+        plan: Plan = found.core(forms, LIMITS, **options)
+        plan.check(LIMITS)
+        return plan
+    except LimitError:
+        wider: Plan = found.core(forms, WIDE, **options)
+        return wider
+
+
+def _idea(found: Operation, name: str, shader: Path | None) -> dict[str, str]:
+    """The idea of the variant that a plan is of, and where it comes from."""
+    match = re.search(r"\[(\w+)", name)
+    variant = found.variants.get(match[1]) if match and shader is None else None
+    return {"idea": "", "source": ""} if variant is None else {"idea": variant.summary, "source": variant.source}
+
+
+def _after(found: Operation, arrays: tuple[Array, ...]) -> Iterator[dict[str, str]]:
+    """What a call of the public function does when its plan has run, in the words of the plan."""
+    if not found.public:
+        return
+    for stage, plan in stages(routes.shown(found, arrays, LIMITS)):
+        yield from ({"stage": stage, "when": one.when, "then": one.stage or one.error} for one in plan.after)
+
+
+def _data(array: Array) -> dict[str, Any]:
+    """A matrix as base64; only the upper halves of its numbers, where the others are zero."""
+    words = np.ascontiguousarray(array, "<f4").view("<u4")
+    name, kept = ("data", words) if (words & 0xFFFF).any() else ("halves", (words >> 16).astype("<u2"))
+    return {"shape": list(array.shape), name: b64encode(kept.tobytes()).decode()}
+
+
+def _rounded(array: Array) -> Array:
+    """Round an array to the upper halves of its numbers."""
+    words = np.ascontiguousarray(array, np.float32).view(np.uint32)
+    rounded: Array = ((words + np.uint32(0x8000)) & np.uint32(0xFFFF0000)).view(np.float32)
+    return rounded
+
+
+# -- writing ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Writer:
+    """Writes plans; what they share, programs and texts, is written once."""
+
+    programs: dict[tuple[Any, ...], dict[str, Any]] = field(default_factory=dict)
+    texts: dict[str, list[Any]] = field(default_factory=dict)
+    sources: dict[str, list[str]] = field(default_factory=dict)
+    needs: dict[str, Any] = field(
+        default_factory=lambda: {"targets": 1, "texture": 1, "block": 0, "units": 1, "blend": False, "transfer": False}
+    )
+
+    def shared(self) -> dict[str, Any]:
+        """What the plans share."""
+        return {
+            "programs": list(self.programs.values()),
+            "texts": list(self.texts.values()),
+            "sources": {name: "\n".join(lines) + "\n" for name, lines in self.sources.items()},
+            "needs": self.needs,
+        }
+
+    def plan(self, plan: Plan, name: str, when: str) -> dict[str, Any]:
+        """Write a plan."""
+        (step, *others) = plan.steps
+        if isinstance(step, Host) and not others and step.name in HOSTS:
+            return _of_the_host(step, plan, name, when)
+        flat, loops = plan.flat, list(_loops(plan, 0, {}))
+        _check(plan, loops)
+        draws: dict[str, dict[str, Any]] = {}
+        steps = [self._step(flat, step, draws) for step in flat.steps]
+        _hoist(list(draws.values()), steps)
+        for slot in flat.slots.values():
+            if isinstance(slot, Storage):
+                self._need("texture", max(slot.height, slot.width))
+        cost = plan.cost
+        return {
+            "name": name,
+            "when": when,
+            "slots": {slot: _slot(storage) for slot, storage in flat.slots.items()},
+            "operands": list(plan.operands),
+            "results": dict(flat.results),
+            "draws": list(draws.values()),
+            "steps": steps,
+            "scopes": [[one.name, one.number, one.first, one.end] for one in flat.scopes if one.first < one.end],
+            "loops": loops,
+            "cost": {"passes": cost.passes, "flops": cost.flops, "texels": cost.texels, "bytes": cost.nbytes},
+        }
+
+    def _need(self, what: str, least: int | bool) -> None:
+        self.needs[what] = max(self.needs[what], least)
+
+    def _step(self, flat: Plan, step: Any, draws: dict[str, dict[str, Any]]) -> dict[str, Any]:
+        if isinstance(step, Transfer):
+            self._need("transfer", True)
+            return {"copy": [step.source, step.target]}
+        assert isinstance(step, Pass)
+        self._need("targets", len(step.outputs))
+        self._need("units", len(step.inputs))
+        self._need("blend", step.accumulate)
+        draw = {"p": self._program(step), "in": dict(step.inputs), "out": list(step.outputs)}
+        draw |= {"add": 1} if step.accumulate else {}
+        number = list(draws).index(key) if (key := json.dumps(draw)) in draws else len(draws)
+        draws.setdefault(key, draw)
+        written: dict[str, Any] = {"d": number}
+        region = step.region
+        if region is not None:
+            written["r"] = [region.x, region.y, region.width, region.height]
+        if step.uniforms:
+            written["u"] = dict(step.uniforms)
+        if step.step:
+            written["s"] = step.step
+        if step.blocks:
+            self._need("block", max(block.count for block in step.blocks.values()))
+            written["b"] = {name: [one.slot, one.first, one.count] for name, one in step.blocks.items()}
+        return written
+
+    def _program(self, step: Pass) -> int:
+        shader = shaders.resolve(step.shader, step.defines)
+        key = (*shader.key, step.shader, tuple(step.defines.items()))
+        if key not in self.programs:
+            self.programs[key] = {
+                "name": shaders.called(step.shader),
+                "v": self._text(shader.vertex),
+                "f": self._text(shader.fragment),
+                "defines": dict(step.defines),
+                "summary": shaders.summary(step.shader, step.defines),
+                "cost": shaders.cost(step.shader),
+                "outputs": dict(_outputs(step.shader, shader.outputs)),
+            }
+        return list(self.programs).index(key)
+
+    def _text(self, stage: shaders.Stage) -> int:
+        if stage.text not in self.texts:
+            for file in dict.fromkeys(file for file, _ in stage.lines if file != GENERATED):
+                if file not in self.sources:
+                    self.sources[file] = _lines(file, stage)
+            parts = translated(stage, self.sources)
+            self.texts[stage.text] = [
+                [part.file, part.first, part.count] if isinstance(part, Span) else part for part in parts
+            ]
+        return list(self.texts).index(stage.text)
+
+
+def _of_the_host(step: Host, plan: Plan, name: str, when: str) -> dict[str, Any]:
+    """Write a step of the host as a plan: its results that are matrices are shown like those of a pass."""
+    arrays = {name: one for name, slot in plan.results.items() if isinstance(one := plan.slots[slot], HostArray)}
+    shapes = {plan.results[name]: one.shape for name, one in arrays.items() if len(one.shape) == 2}
+    results = {name: slot for name, slot in plan.results.items() if slot in shapes}
+    return {
+        "name": name, "when": when,
+        "slots": {slot: _slot(matrix((shape[0], shape[1]))) for slot, shape in shapes.items()},
+        "operands": [], "results": results, "draws": [], "steps": [{"host": step.name}], "scopes": [], "loops": [],
+        "cost": {"passes": 0, "flops": step.flops, "texels": 0, "bytes": 0},
+    }  # fmt: skip
+
+
+def _lines(file: str, stage: shaders.Stage) -> list[str]:
+    """Lines of a file: glla's own as it stands; of a user's those that the stage has, an include being one of them."""
+    path = shaders.root() / file
+    if path.is_file():
+        return path.read_text(encoding="utf-8").splitlines()
+    lines = zip(stage.text.splitlines(), stage.lines, strict=True)
+    found = {number: line for line, (name, number) in lines if name == file}
+    return [found.get(number, "") for number in range(1, max(found) + 1)]
+
+
+def _outputs(name: str, outputs: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """What a shader's header says of its outputs: the words behind the name, to the end of the sentence."""
+    header = [line.removeprefix("//") for line in takewhile(re.compile("//").match, shaders.source(name).splitlines())]
+    for output in outputs:
+        text = "\n".join(header)
+        match = re.search(
+            rf"(?:^| {{3,}}) ?{re.escape(output)} {{2,}}(\S[^\n]*?)(?= {{3,}}|\n|$)((?:\n {{6,}}[^\n]*)*)", text, re.M
+        )
+        if match:
+            words = " ".join(f"{match[1]} {match[2]}".split())
+            yield output, re.split(r"(?<=[^.])\.(?= +[A-Z]|$)", words)[0]
+
+
+def _slot(storage: Slot) -> dict[str, Any]:
+    if isinstance(storage, Buffer):
+        return {"bytes": storage.nbytes}
+    one = texture(storage)
+    written: dict[str, Any] = {"h": one.height, "w": one.width, "c": one.channels}
+    if one.dtype != "float32":
+        written["int"] = 1
+    if one.shape is not None:
+        written["shape"] = list(one.shape)
+    elif isinstance(one.layout, Wrapped):
+        written["wrapped"] = list(one.layout.shape)
+    return written
+
+
+def _hoist(draws: list[dict[str, Any]], steps: list[dict[str, Any]]) -> None:
+    """Move uniforms that all steps of a draw have alike from the steps to the draw."""
+    for number, draw in enumerate(draws):
+        uses = [step for step in steps if step.get("d") == number]
+        first = uses[0].get("u", {})
+        same = {
+            name: value for name, value in first.items() if all(step.get("u", {}).get(name) == value for step in uses)
+        }
+        if same:
+            draw["u"] = same
+        for step in uses:
+            own = {name: value for name, value in step.pop("u", {}).items() if name not in same}
+            if own:
+                step["u"] = own
+
+
+# -- loops, and what cannot be --------------------------------------------------------------------------------------
+
+
+def _loops(plan: Plan, first: int, names: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+    """Loops of a plan, an outer one before those in it; `first` is its first step in the flat plan.
+
+    `names` leads from its slots to those of the flat plan.
+    """
+    if isinstance(plan, Loop):
+        yield {
+            "first": first,
+            "end": first + len(plan.flat.steps),
+            "carry": {
+                _named(names, plan.results[name]): _named(names, operand) for name, operand in plan.carry.items()
+            },
+            "until": None if plan.until is None else _named(names, plan.results[plan.until]),
+            "most": plan.most,
+        }
+    for step in plan.steps:
+        if isinstance(step, Call):
+            inner = step.plan.flat
+            given = {inner.results[name]: slot for name, slot in step.results.items()} | dict(step.operands)
+            own = {slot: f"{step.name}.{slot}" for slot in inner.slots if slot not in given}
+            yield from _loops(step.plan, first, {**own, **{a: _named(names, b) for a, b in given.items()}})
+            first += len(inner.steps)
+        else:
+            first += 1
+
+
+def _named(names: Mapping[str, str], slot: str) -> str:
+    return names.get(slot, slot)
+
+
+def _check(plan: Plan, loops: list[dict[str, Any]]) -> None:
+    """Raise where a browser could not run a plan, or a page not show it."""
+    name, flat = plan.operation, plan.flat
+    passes = len(flat.steps)
+    for step in flat.steps:
+        if isinstance(step, Dispatch):
+            raise OptionError(
+                f"export: {name} runs a compute shader ({step.shader}), which WebGL 2 lacks; choose another variant"
+            )
+        if isinstance(step, Host):
+            raise OptionError(f"export: {name} has a step of the host ({step.name}), which a page cannot run")
+        if isinstance(step, Transfer):
+            source = flat.slots[step.source]
+            if isinstance(source, HostArray) or flat.slots[step.target].host:
+                raise OptionError(
+                    f"export: {name} uploads or reads back ({step.source}), export the plan on the device"
+                )
+            if texture(source).channels != 4:
+                raise OptionError(
+                    f"export: {name} copies a texture of {texture(source).channels} channels, which WebGL 2 pads"
+                )
+    for loop in loops:
+        if any(one is not loop and one["first"] <= loop["first"] and loop["end"] <= one["end"] for one in loops):
+            raise OptionError(f"export: {name} has a loop within a loop, which a page does not run")
+        unknown = {*loop["carry"], *loop["carry"].values(), loop["until"]} - {*flat.slots, None}
+        if unknown:
+            raise OptionError(f"export: {name} has a loop over slots that its plan does not show: {sorted(unknown)}")
+    if passes > MOST_PASSES:
+        raise OptionError(f"export: a page shows up to {MOST_PASSES} passes, {name} has {passes}; take a smaller size")
+    plan.check(WIDE)

@@ -1,0 +1,213 @@
+"""`glla demo windows`: the squares of all windows of an image, frame by frame as the source adds them, and at once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla._version import __version__
+from glla.applications import window_squares
+from glla.array.array import asarray
+from glla.gl import Device, Texture
+from glla.gl.recorder import Recorder
+from glla.lab import progress, restoration
+from glla.lab.extra import check_writable, require
+from glla.lab.peers import WINDOWS
+from glla.operations.window_squares import LIMIT, VARIANTS, WINDOW, on_host, plan
+from glla.passes import Plan, resident
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+Array = NDArray[np.float32]
+
+SIDE = 15
+"""Rows and columns of the source's image."""
+
+LEVELS = 64
+"""The source keeps its elements below this number, so that no product overflows 16 bits; sums of 125 do."""
+
+SHOWN = (0, 2, 5, 10)
+"""Frames of the source's image after which the sum is drawn, as in its figures 5 to 8."""
+
+REPEATS = 21
+
+DEVICE_OF_THEIRS = "NVIDIA RTX 2060 (2019)"
+
+THEIRS = {
+    "global memory": (
+        0.444416, 0.468608, 0.450464, 0.480352, 0.438496, 1.070016, 0.438368, 0.442368, 0.441632, 0.444576, 0.438272,
+    ),
+    "shared memory": (
+        0.554592, 0.562240, 0.584736, 0.575488, 1.177600, 0.582368, 0.573696, 1.362240, 0.579360, 1.279552, 0.660128,
+    ),
+}  # fmt: skip
+"""Milliseconds of the source's kernel for each frame, tables 1 and 2."""
+
+
+def image(seed: int = 2007) -> Array:
+    """Make an image as the source has it: 15 x 15 random levels below 64."""
+    return np.random.default_rng(seed).integers(0, LEVELS, (SIDE, SIDE)).astype(np.float32)
+
+
+def frames(device: Device, a: Array) -> tuple[list[Array], list[float]]:
+    """Give the sum after each frame, without the limit, and the milliseconds of each frame's pass."""
+    made = plan(resident(a.shape), device.limits, variant="frames", limit=None)
+    texture = asarray(a, device).value.texture
+    device.run(made, A=texture)
+    with Recorder() as recorded:
+        device.run(made, A=texture)
+        device.finish()
+    times = [1000 * one.seconds for one in recorded.passes if one.draw is not None]
+    rows = (a[top : top + WINDOW] for top in range(len(a) - WINDOW + 1))
+    total, sums = np.zeros_like(a), []
+    for top, frame in enumerate(rows):
+        total = total.copy()
+        total[top : top + WINDOW] += window_squares(frame, limit=None, device=device)
+        sums.append(total)
+    return sums, times
+
+
+def timings(device: Device, a: Array, say: Callable[[str], None] = lambda what: None) -> dict[str, float]:
+    """Milliseconds of each variant with operands on the device, and of NumPy's ways."""
+    found = {}
+    texture = asarray(a, device).value.texture
+    for variant in VARIANTS:
+        say(f"{variant}, {a.shape[0]} x {a.shape[1]}")
+        made = plan(resident(a.shape), device.limits, variant=variant)
+        found[f"glla {variant}"] = _milliseconds(partial(_finished, device, made, texture))
+    for way in WINDOWS.ways:
+        say(way.label)
+        found[f"NumPy, {way.label}"] = _milliseconds(partial(way.bind(), a))
+    return found
+
+
+def _finished(device: Device, made: Plan, texture: Texture) -> None:
+    device.run(made, A=texture)
+    device.finish()
+
+
+def _milliseconds(work: Callable[[], Any]) -> float:
+    work()
+    times = []
+    for _ in range(REPEATS):
+        start = time.perf_counter()
+        work()
+        times.append(1000 * (time.perf_counter() - start))
+        if sum(times) > 5000:
+            break
+    return median(times)
+
+
+def check(output: Path) -> None:
+    """Raise what would make the demo fail at its end."""
+    require("demo", "matplotlib", "pywt", "rich")
+    check_writable(output)
+
+
+def run(device: Device, size: int, output: Path, picture: Path | None = None) -> bool:
+    """Run the demo; give whether every result is that of the definition.
+
+    Parameters
+    ----------
+    device : Device
+        Where.
+    size : int
+        Rows and columns of the photograph.
+    output : Path
+        The picture to write.
+    picture : Path, optional
+        A picture of the user's own in place of the photograph.
+    """
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = max(console.width, 132)
+    console.print(f"glla {__version__} on {device.info.renderer}, {device.info.backend}", markup=False)
+    small = image()
+    large = np.round(255 * restoration.load(picture, size)).astype(np.uint8)
+    with progress.shown("windows") as say:
+        sums, times = frames(device, small)
+        tables = {a.shape: timings(device, a, say) for a in (small, large.astype(np.float32))}
+        result = window_squares(large, device=device)
+        right = bool((result == on_host(large.astype(np.float64))).all())
+        for variant in VARIANTS:
+            found = window_squares(small, variant=variant, device=device)
+            right = right and bool((found == np.minimum(sums[-1], LIMIT)).all())
+    console.print(frame_table(times, device.info.renderer))
+    console.print(time_table(tables, device.info.renderer))
+    saturated = int((sums[-1] > LIMIT).sum())
+    console.print(
+        f"levels below {LEVELS} keep products within 16 bits, but {saturated} of {small.size} sums exceed {LIMIT:.0f} "
+        f"(largest {sums[-1].max():.0f}); levels up to 22 are safe",
+        soft_wrap=True,
+    )
+    console.print(f"every element is {'' if right else 'NOT '}that of the definition")
+    unlimited = np.asarray(window_squares(large, limit=None, device=device))
+    draw(output, device.info.renderer, sums, large, unlimited)
+    console.print(f"the picture is in {output}", markup=False, soft_wrap=True)
+    return right
+
+
+def frame_table(times: list[float], renderer: str) -> Table:
+    """Tables 1 and 2 of the source, theirs and ours."""
+    table = restoration.columned(
+        f"Milliseconds of each frame, 15 x 15; theirs: kernels on {DEVICE_OF_THEIRS}; ours: passes on {renderer}",
+        "", *(str(frame) for frame in range(len(times))), "all",
+    )  # fmt: skip
+    for name, row in (*((f"theirs, {name}", row) for name, row in THEIRS.items()), ("ours, frames", times)):
+        table.add_row(name, *(f"{one:.3f}" for one in row), f"{sum(row):.3f}")
+    return table
+
+
+def time_table(tables: dict[tuple[int, ...], dict[str, float]], renderer: str) -> Table:
+    """Milliseconds of the whole, theirs and ours, by the size of the image."""
+    table = restoration.columned(
+        f"Milliseconds of all windows; theirs on {DEVICE_OF_THEIRS}, kernels alone; ours on {renderer}, image and "
+        "result on the device",
+        "way", *(f"{rows} x {columns}" for rows, columns in tables),
+    )  # fmt: skip
+    others = [restoration.NOT_PUBLISHED] * (len(tables) - 1)
+    for name, row in THEIRS.items():
+        table.add_row(f"theirs, {name}", f"{sum(row):.3f}", *others)
+    for name in next(iter(tables.values())):
+        table.add_row(name, *(f"{one[name]:.3g}" for one in tables.values()))
+    return table
+
+
+def draw(
+    path: Path, renderer: str, sums: list[Array], large: NDArray[Any], result: NDArray[Any], dpi: int = 80
+) -> None:
+    """Draw the sum as it grows, and a photograph with its sum."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(14, 6.6), layout="constrained")
+    parts: Any = figure.subfigures(1, 2, width_ratios=(1.6, 1))
+    left, right = parts
+    left.suptitle(f"C after some of its {len(sums)} frames, and where 16 bits do not hold it")
+    axes = left.subplots(2, 3).ravel()
+    most = float(sums[-1].max())
+    for ax, frame in zip(axes, SHOWN, strict=False):
+        shown = ax.imshow(sums[frame], cmap="viridis", vmin=0, vmax=most, interpolation="nearest")
+        ax.set_title(f"after frame {frame}", fontsize=9)
+    left.colorbar(shown, ax=list(axes), label="sum of squares of windows", pad=0.01)
+    axes[4].imshow(sums[-1] > LIMIT, cmap="gray_r", vmin=0, vmax=1, interpolation="nearest")
+    axes[4].set_title(f"above {LIMIT:.0f}: black", fontsize=9)
+    axes[5].imshow(np.minimum(sums[-1], LIMIT), cmap="viridis", vmin=0, vmax=most, interpolation="nearest")
+    axes[5].set_title("cut to 16 bits", fontsize=9)
+    right.suptitle(f"A photograph, and the root of its C, on {renderer.split('(')[0].strip()}")
+    for ax, shown in zip(right.subplots(2, 1), (large, np.sqrt(result)), strict=True):
+        ax.imshow(shown, cmap="gray", interpolation="nearest")
+        ax.set_axis_off()
+    for ax in axes:
+        ax.set_xticks([])
+        ax.set_yticks([])
+    figure.savefig(path, format="png", dpi=dpi, metadata={"Software": None})

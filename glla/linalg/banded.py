@@ -1,0 +1,434 @@
+"""The public solvers of banded systems, and what `solve` does with diagonal, tridiagonal and banded matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+from operator import index as as_index
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.array import arithmetic, blocks, shaping
+from glla.array.array import Matrix, upload
+from glla.array.convert import Array, finite_result
+from glla.array.value import Resident
+from glla.errors import LimitError, OptionError, ShapeError, UnsupportedError
+from glla.gl import Device, DeviceLike
+from glla.linalg import resident
+from glla.linalg.operands import column, device_of, known_variant, operand, square, stored
+from glla.linalg.routes import batched
+from glla.linalg.walk import on_device, walk
+from glla.operations import OPERATIONS
+from glla.operations import banded as kernel
+from glla.operations.tridiagonal import Lines
+from glla.operations.trust import member_of_stack
+from glla.passes import forms_of
+from glla.registry import public
+
+Index = tuple[int, ...]
+"""Place in a stack."""
+
+
+@public()
+def solve_banded(
+    l_and_u: tuple[int, int],
+    ab: Any,
+    b: Any,
+    overwrite_ab: bool = False,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+) -> Matrix | Array:
+    """Solve A x = b for a matrix in bands, as `scipy.linalg.solve_banded`.
+
+    Parameters
+    ----------
+    l_and_u : (int, int)
+        Diagonals below and above the main one: 0 or 1 each.
+    ab : array_like or Matrix, shape (..., l + u + 1, n)
+        The diagonals: ``ab[u + i - j, j] == a[i, j]``. The corners that belong to no entry are not used.
+    b : array_like or Matrix, shape (n,) or (..., n, k)
+        Right-hand sides. Leading dimensions broadcast; a 1-D `b` is one vector, a stack of single right-hand sides is
+        (..., n, 1), as SciPy has it. Large stacks stream through the device in pieces.
+    overwrite_ab, overwrite_b : bool
+        Are taken as SciPy takes them, and change nothing: operands are never written to.
+    check_finite : bool
+        Refuse NaN and infinity, wherever they are. Without it the unused corners may hold anything.
+    variant : str, optional
+        A key of `glla.operations.tridiagonal.VARIANTS`: then members of a stack go one by one.
+    device
+        As in `matmul`.
+
+    Returns
+    -------
+    ndarray of float32 or Matrix
+        Of the shape of `b`, or of all the stack; beside a Matrix a Matrix. Synchronises.
+
+    Raises
+    ------
+    SingularMatrixError
+        A pivot is zero, or nothing but rounding error in float64; names the matrix of a stack.
+    ShapeError, DTypeError, NonFiniteError, OptionError
+        Shapes do not fit together; not real; not finite, or the solution is too large for float32; unknown variant.
+    UnsupportedError
+        More diagonals; `scipy.linalg.solve_banded` solves those.
+    LimitError
+        n is larger than a texture is high.
+
+    Notes
+    -----
+    Error: the componentwise backward error, max |b - A x| / (|A| |x| + |b|), is checked for each system on the device
+    and stays below 16 u, u = 2^-24 (entries below 2^-100 of a row aside). Systems that do not pass, or whose pivots
+    lost so many digits that the matrix may be singular, are solved again with a step of refinement, and then on the CPU
+    in float64 with partial pivoting: so are most of hundreds of equations that are neither dominant nor definite.
+    Cost: 8 n k flop for each matrix; 2 log2(n) + 4 passes for all together.
+    Sources: Hockney 1965 (cyclic reduction); Wang 1981; LAPACK gtsv.
+
+    Examples
+    --------
+    >>> import glla
+    >>> glla.solve_banded((1, 1), [[0, 1, 1], [2, 3, 2], [2, 2, 0]], [4, 11, 10])
+    array([1., 2., 3.], dtype=float32)
+    """
+    try:
+        lower, upper = (as_index(one) for one in l_and_u)
+    except (TypeError, ValueError):
+        raise OptionError(f"solve_banded: l_and_u must be a pair of whole numbers, got {l_and_u!r}") from None
+    if min(lower, upper) < 0:
+        raise OptionError(f"solve_banded: l_and_u must not be negative, got {l_and_u!r}")
+    bands = _bands("solve_banded", ab, check_finite)
+    if bands.shape[-2] != lower + upper + 1:
+        raise ShapeError(
+            f"solve_banded: ab must have l + u + 1 = {lower + upper + 1} rows, got shape {bands.shape}; give the "
+            "diagonals as scipy.linalg.solve_banded takes them"
+        )
+    bands, lower, upper = _inside(bands, lower, upper)
+    rows = ((upper + 1 if lower else -1, -1), (upper, 0), (upper - 1 if upper else -1, 1))
+    lines = _Lines("solve_banded", lower, upper, rows)
+    return _solve(lines, bands, b, variant, device, check_finite)
+
+
+@public()
+def solveh_banded(
+    ab: Any,
+    b: Any,
+    overwrite_ab: bool = False,
+    overwrite_b: bool = False,
+    lower: bool = False,
+    check_finite: bool = True,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+) -> Matrix | Array:
+    """Solve A x = b for a symmetric positive definite matrix in bands, as `scipy.linalg.solveh_banded`.
+
+    Parameters
+    ----------
+    ab : array_like or Matrix, shape (..., u + 1, n)
+        The diagonals of the upper half, ``ab[u + i - j, j] == a[i, j]``; with `lower` those of the lower half,
+        ``ab[i - j, j] == a[i, j]``. u is 0 or 1.
+    b : array_like or Matrix, shape (n,) or (..., n, k)
+        Right-hand sides, as in `solve_banded`.
+    lower : bool
+        Which half is given.
+    overwrite_ab, overwrite_b, check_finite, variant, device
+        As in `solve_banded`.
+
+    Returns
+    -------
+    ndarray of float32 or Matrix
+        As `solve_banded`.
+
+    Raises
+    ------
+    NotPositiveDefiniteError
+        A pivot is not above zero, or nothing but rounding error in float64: names the leading minor.
+    ShapeError, DTypeError, NonFiniteError, OptionError, UnsupportedError, LimitError
+        As `solve_banded`.
+
+    Notes
+    -----
+    Error and cost are those of `solve_banded`. Cyclic reduction is Gaussian elimination in another order of the
+    unknowns, so it is backward stable for these matrices. Sources: Hockney 1965; LAPACK ptsv.
+
+    Examples
+    --------
+    >>> import glla
+    >>> glla.solveh_banded([[4, 3, 4], [2, 2, 0]], [8, 14, 16], lower=True)
+    array([1., 2., 3.], dtype=float32)
+    """
+    bands = _bands("solveh_banded", ab, check_finite)
+    width = bands.shape[-2] - 1
+    if width < 0:
+        raise ShapeError(f"solveh_banded: ab must have a row for each diagonal, got shape {bands.shape}")
+    if width > bands.shape[-1] - 1 >= 0:  # a matrix has no more diagonals than rows
+        kept = bands.shape[-1]
+        bands = bands[..., :kept, :] if lower else bands[..., width + 1 - kept :, :]
+        width = kept - 1
+    beside = 1 if lower else width - 1
+    rows = ((beside, -1), (0, 0), (beside, 0)) if lower else ((beside, 0), (width, 0), (beside, 1))
+    if width == 0:
+        rows = ((-1, -1), (0, 0), (-1, 1))
+    return _solve(_Lines("solveh_banded", width, width, rows, True), bands, b, variant, device, check_finite)
+
+
+def solve_structured(a: Any, b: Any, structure: str, device: DeviceLike | None, check_finite: bool) -> Matrix | Array:
+    """Solve A x = b by the diagonals of a dense matrix, as SciPy's `solve`; "banded" takes those that hold something.
+
+    The bandwidth of a matrix on the device is found on the host.
+    """
+    matrix = operand("solve", "A", a, check_finite)
+    square("solve", "A", matrix)
+    if structure == "banded":
+        lower, upper = _bandwidths(matrix.numpy() if isinstance(matrix, Matrix) else matrix)
+        if max(lower, upper) > 1:
+            raise UnsupportedError(
+                f"solve: assume_a='banded' takes one diagonal on either side so far, got {lower} below and {upper} "
+                "above; assume_a='gen' solves such systems, and so does scipy.linalg.solve_banded"
+            )
+    width = 0 if structure == "diagonal" else 1
+    rows: Lines = kernel.FULL if width else ((-1, -1), (0, 0), (-1, 1))
+    lines = _Lines("solve", width, width, rows)
+    return _solve(lines, _diagonals(matrix, width), b, None, device, check_finite)
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """Who asks, how many diagonals are below and above, where they are, and whether pivots must be above zero."""
+
+    function: str
+    lower: int
+    upper: int
+    rows: Lines
+    definite: bool = False
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Of the plans."""
+        return {"lines": self.rows, "definite": self.definite}
+
+
+def _bands(function: str, ab: Any, check_finite: bool) -> Array | Matrix:
+    bands = operand(function, "ab", ab, check_finite)
+    if bands.ndim < 2:
+        raise ShapeError(f"{function}: ab must be at least two-dimensional, got shape {bands.shape}")
+    return bands
+
+
+def _inside(bands: Array | Matrix, lower: int, upper: int) -> tuple[Array | Matrix, int, int]:
+    """Leave out the diagonals that lie outside of the matrix, which has no more than rows."""
+    most = max(bands.shape[-1] - 1, 0)
+    kept = min(lower, most), min(upper, most)
+    if kept == (lower, upper):
+        return bands, lower, upper
+    return bands[..., upper - kept[1] : upper + kept[0] + 1, :], *kept
+
+
+def _bandwidths(a: Array) -> tuple[int, int]:
+    """Diagonals below and above that hold something, in any matrix of a stack."""
+    *_, i, j = np.nonzero(a)
+    return int(np.max(i - j, initial=0)), int(np.max(j - i, initial=0))
+
+
+def _diagonals(a: Array | Matrix, width: int) -> Array | Matrix:
+    """Take the main diagonal, and with a width of 1 those beside it, as bands: upper, diagonal, lower."""
+    n, stack = a.shape[-1], a.shape[:-2]
+    if isinstance(a, Matrix):
+        main = blocks.diagonal(a.value)
+        if not width or not a.size:
+            return (
+                Matrix._of(main).reshape(*stack, 1, n)
+                if a.size
+                else upload(np.empty((*stack, 3, n), np.float32), a.device)
+            )
+        zero = upload(np.zeros((*stack, 1), dtype=np.float32), a.device).value
+        beside = [
+            shaping.concat("solve", part, -1)
+            for part in ((zero, blocks.diagonal(a.value, 1)), (blocks.diagonal(a.value, -1), zero))
+        ]
+        return Matrix._of(shaping.stack("solve", (beside[0], main, beside[1]), -2))
+    bands = np.zeros((*stack, 2 * width + 1, n), dtype=np.float32)
+    bands[..., width, :] = np.diagonal(a, axis1=-2, axis2=-1)
+    if width and n:
+        bands[..., 0, 1:] = np.diagonal(a, 1, -2, -1)
+        bands[..., 2, :-1] = np.diagonal(a, -1, -2, -1)
+    return bands
+
+
+# -- one call ---------------------------------------------------------------------------------------------------------
+
+
+def _solve(
+    lines: _Lines, ab: Array | Matrix, b: Any, variant: str | None, device: DeviceLike | None, check_finite: bool
+) -> Matrix | Array:
+    """Solve for one matrix or a stack, by bands that are known to be of the right number."""
+    function, n = lines.function, ab.shape[-1]
+    known_variant(function, OPERATIONS["tridiagonal"], variant)
+    rhs = operand(function, "b", b, check_finite)
+    if rhs.ndim == 0:
+        raise ShapeError(f"{function}: b must have at least one dimension, got a scalar")
+    if column(rhs).shape[-2] != n:
+        raise ShapeError(f"{function}: b must have as many rows as ab has columns, got ab {ab.shape} and b {rhs.shape}")
+    right = column(rhs)
+    try:
+        stack = np.broadcast_shapes(ab.shape[:-2], right.shape[:-2])
+    except ValueError:
+        raise ShapeError(
+            f"{function}: leading dimensions must broadcast, got ab {ab.shape} and b {rhs.shape}; a stack of single "
+            "right-hand sides is (..., n, 1)"
+        ) from None
+    if max(lines.lower, lines.upper) > 1:
+        raise UnsupportedError(
+            f"{function}: takes one diagonal on either side so far, got {lines.lower} below and {lines.upper} above; "
+            f"scipy.linalg.{function} solves such systems"
+        )
+    target = device_of(function, device, ab, rhs)
+    if n > target.limits.texture_size:
+        raise LimitError(
+            f"{function}: n must be {target.limits.texture_size} at most on this device, got {n}; scipy.linalg."
+            f"{function if function != 'solve' else 'solve_banded'} solves longer systems",
+            n,
+            target.limits.texture_size,
+        )
+    shape = (*stack, *right.shape[-2:])
+    call = _Call(lines, variant, target, check_finite)
+    if isinstance(ab, Matrix) or isinstance(rhs, Matrix):
+        x = upload(np.empty(shape, np.float32), target) if 0 in shape else call.resident(ab, right, stack)
+        return x[..., 0] if rhs.ndim == 1 else x
+    result = np.empty(shape, dtype=np.float32)
+    if result.size:
+        rights = np.broadcast_to(right, shape)
+        count, (rows, k) = prod(stack), (ab.shape[-2], shape[-1])
+        if prod(ab.shape[:-2]) == 1:  # one A for all: one system with many right-hand sides
+            wide = np.moveaxis(rights, -2, 0)  # n x stack x columns
+            x_wide = call.stack(ab.reshape(1, rows, n), wide.reshape(1, n, -1), ())
+            result[...] = np.moveaxis(x_wide.reshape(wide.shape), 0, -2)
+        else:
+            lefts = np.broadcast_to(ab, (*stack, rows, n)).reshape(count, rows, n)
+            result[...] = call.stack(lefts, rights.reshape(count, n, k), stack).reshape(shape)
+    finite_result(function, result, check_finite)
+    return result[..., 0] if rhs.ndim == 1 else result
+
+
+@dataclass(frozen=True)
+class _Call:
+    """A call on its device."""
+
+    lines: _Lines
+    variant: str | None
+    device: Device
+    check_finite: bool
+
+    def stack(self, ab: Array, b: Array, stack: Index) -> Array:
+        """Solve a stack of matrices of the host, in as few pieces as fit."""
+        parts = [self._part(ab, part, stack) for part in self._blocks(ab, b)]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=-1)
+
+    def _blocks(self, ab: Array, b: Array) -> Iterator[Array]:
+        """Cut right-hand sides into blocks of columns of which one matrix's go at once."""
+        columns = most = b.shape[-1]
+        while most > 1 and not kernel.room(forms_of((ab[:1], b[:1, :, :most])), self.device.limits):
+            most = -(-most // 2)
+        return (b[..., left : left + most] for left in range(0, columns, most))
+
+    def _part(self, ab: Array, b: Array, stack: Index) -> Array:
+        """Solve a stack together, or one by one where a variant was asked for, or one is large."""
+        found = self._together(ab, b, stack) if self.variant is None else None
+        if found is not None:
+            return found
+        members = zip(ab, b, np.ndindex(stack), strict=True)
+        solved = [self._one(a, np.ascontiguousarray(right), place) for a, right, place in members]
+        return np.stack([x.numpy() if isinstance(x, Matrix) else x for x in solved])
+
+    def _together(self, ab: Array, b: Array, stack: Index) -> Array | None:
+        """Solve a stack by one plan, then those that are doubtful by another one; None where not even one fits."""
+        operation, options = OPERATIONS["tridiagonal"], self.lines.options
+        found = batched(self.device, operation, (ab, b), **options)
+        if found is None:
+            return None
+        x, figures = found
+        again = np.flatnonzero(kernel.doubts(figures[:, 0], ab.shape[-1]))
+        if len(again):
+            refined = batched(self.device, operation, (ab[again], b[again]), refine=True, **options)
+            if refined is not None:
+                x[again] = refined[0]
+                again = again[kernel.doubts(refined[1][:, 0], ab.shape[-1])]
+            x[again] = self.on_host(ab[again], b[again], again, stack)
+        return x
+
+    def on_host(self, ab: Array, b: Array, places: NDArray[np.intp], stack: Index) -> Array:
+        """Solve some members of a stack in float64; `places` are where they stand in it."""
+        if not len(ab):
+            return b
+        if not (np.isfinite(ab).all() and np.isfinite(b).all()):
+            return np.full_like(b, np.nan)
+        x, flaws = kernel.on_host_in_stacks(ab, b, self.lines.rows, self.lines.definite)
+        for place, flaw in zip(places, flaws, strict=True):
+            if flaw >= 0:
+                member = member_of_stack(tuple(int(i) for i in np.unravel_index(int(place), stack)) if stack else ())
+                raise kernel.flaw_at(self.lines.function, int(flaw), self.lines.definite, member)
+        return x
+
+    def _one(self, ab: Any, b: Any, place: Index) -> Any:
+        """Solve for one matrix, where it lies."""
+        forms = forms_of((ab, b))
+        plan = kernel.whole(forms, self.device.limits, variant=self.variant, **self.lines.options)
+        names = {"A": "ab", "B": "b"} if self.check_finite else None
+        perform = on_device(self.device, plan, self.lines.function, names)
+        values = {
+            "A": stored(ab), "B": stored(b), "function": self.lines.function, "member": member_of_stack(place),
+            "definite": self.lines.definite,
+        }  # fmt: skip
+        return walk(OPERATIONS["tridiagonal"], forms, perform, values)["X"]
+
+    # -- on the device ------------------------------------------------------------------------------------------------
+
+    def resident(self, ab: Array | Matrix, b: Array | Matrix, stack: Index) -> Matrix:
+        """Solve where an operand is on the device: the solution stays there."""
+        left, right = (one if isinstance(one, Matrix) else upload(one, self.device) for one in (ab, b))
+        shape = (*stack, *right.shape[-2:])
+        if not stack:
+            return self._kept(self._one(left, right, ()))
+        if prod(left.shape[:-2]) == 1:  # one A for all: one system with many right-hand sides
+            rank = len(shape)
+            spread = Matrix._of(arithmetic.broadcast(right.value, shape))
+            wide = spread.transpose((rank - 2, *range(rank - 2), rank - 1))
+            x = self._kept(self._one(left.reshape(left.shape[-2:]), wide.reshape(shape[-2], -1), ()))
+            return x.reshape(wide.shape).transpose((*range(1, rank - 1), 0, rank - 1))
+        operands = resident.spread(left, stack), resident.spread(right, stack)
+        return resident.shaped(self._members(operands, stack), shape)
+
+    def _kept(self, x: Any) -> Matrix:
+        if isinstance(x, Matrix):
+            return x
+        return upload(finite_result(self.lines.function, x, self.check_finite), self.device)
+
+    def _members(self, operands: tuple[Resident, ...], stack: Index) -> Resident:
+        """Solve a stack on the device together; what is doubtful is read back."""
+        operation = OPERATIONS["tridiagonal"]
+        found = None
+        if self.variant is None:
+            found = resident.together(self.device, operation, operands, self.check_finite, **self.lines.options)
+        if found is None or found.matrices is None:
+            return resident.one_by_one(
+                operands, lambda i, ab, b: self._one(ab, b, tuple(int(j) for j in np.unravel_index(i, stack)))
+            )
+        again = np.flatnonzero(kernel.doubts(found.figures[:, 0], operands[0].shape[-1]))
+        if not len(again):
+            return found.matrices
+        stacks = [resident.flat(one) for one in operands]
+        ab, b = (np.stack([resident.member(one, int(i)).numpy() for i in again]) for one in stacks)
+        x = np.empty_like(b)
+        refined = batched(self.device, operation, (ab, b), refine=True, **self.lines.options)
+        left = np.arange(len(again))
+        if refined is not None:
+            x[...] = refined[0]
+            left = np.flatnonzero(kernel.doubts(refined[1][:, 0], ab.shape[-1]))
+        x[left] = self.on_host(ab[left], b[left], again[left], stack)
+        finite_result(self.lines.function, x, self.check_finite)
+        return resident.mended(found.matrices, dict(zip(again.tolist(), x, strict=True)))

@@ -1,0 +1,241 @@
+"""The public QR factorisation, and least squares."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from glla.array.array import Matrix, upload
+from glla.array.convert import Array, finite_result, is_one_of
+from glla.errors import OptionError, ShapeError
+from glla.gl import Device, DeviceLike
+from glla.linalg import resident
+from glla.linalg.operands import column, device_of, known_variant, operand, stored
+from glla.linalg.results import QRResult
+from glla.linalg.routes import stacked
+from glla.linalg.walk import on_device, walk
+from glla.operations import OPERATIONS
+from glla.operations import lstsq as squares
+from glla.operations import qr as kernel
+from glla.operations.routes import must_fit_a_texture
+from glla.passes import Form, forms_of
+from glla.registry import public
+
+
+@public(numpy="linalg.qr", namespace="qr", options=("mode",))
+def qr(
+    a: Any,
+    mode: str = "reduced",
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> QRResult[Matrix] | Matrix | tuple[Matrix, Matrix] | QRResult[Array] | Array | tuple[Array, Array]:
+    """QR factorisation A = Q R with the semantics of `numpy.linalg.qr`.
+
+    Parameters
+    ----------
+    a : array_like or Matrix, shape (..., m, n)
+        Real numbers; any shape and rank.
+    mode : {"reduced", "complete", "r", "raw"}
+        What is given, see below; k = min(m, n).
+    variant : str, optional
+        A key of `glla.operations.qr.VARIANTS`, for comparisons; by default the fastest.
+    device, check_finite
+        As in `matmul`. Of a Matrix NaN and infinity are not looked for: they spread into the factors.
+
+    Returns
+    -------
+    QRResult
+        Of modes "reduced" and "complete": Q, (..., m, k) or (..., m, m), with orthonormal columns, and R, (..., k, n)
+        or (..., m, n), upper triangular. R's diagonal has LAPACK's signs: opposite to those of the columns that it
+        comes from, so mostly negative.
+    R : ndarray of float32 or Matrix, shape (..., k, n)
+        Of mode "r".
+    (h, tau) : tuple
+        Of mode "raw": the transpose of R with the reflectors below its diagonal, (..., n, m), and their factors,
+        (..., k), as LAPACK's geqrf has them.
+
+    Of a Matrix all of them are Matrix, and nothing synchronises but "raw".
+
+    Raises
+    ------
+    OptionError
+        Unknown mode or variant.
+    ShapeError, DTypeError, NonFiniteError
+        `a` is not at least two-dimensional, not real, not finite, or R does not fit float32.
+    LimitError, OutOfMemoryError
+        `a` is larger than a texture, or does not fit the device's memory.
+
+    Notes
+    -----
+    Error: norm(A - Q R) / (m norm(A) u) and norm(Q^T Q - I) / (m u) stay below 30, u = 2^-24, whatever the rank, and
+    at the ends of float32's range: columns are scaled by powers of two first, which rounds nothing. What lies below a
+    column's pivot is zero if its norm is under 2^-40 of the column's largest entry. Cost: 2 n^2 (m - n / 3) flop for R,
+    as much again for Q, and 3 ceil(k / 2) passes for R, 2 ceil(k / 2) for Q. Source: Golub and Van Loan, "Matrix
+    computations" (2013), section 5.2; LAPACK geqrf.
+
+    Examples
+    --------
+    >>> import glla
+    >>> Q, R = glla.qr([[3, 1], [4, 2]])
+    >>> R.round(3)
+    array([[-5. , -2.2],
+           [ 0. ,  0.4]], dtype=float32)
+    >>> (Q @ R).round(3)
+    array([[3., 1.],
+           [4., 2.]], dtype=float32)
+    """
+    value = operand("qr", "A", a, check_finite)
+    if value.ndim < 2:
+        raise ShapeError(f"qr: A must be at least two-dimensional, got shape {value.shape}; reshape it")
+    if not is_one_of(mode, kernel.MODES):
+        raise OptionError(f"qr: mode must be one of {', '.join(kernel.MODES)}, got {mode!r}")
+    known_variant("qr", OPERATIONS["qr"], variant)
+    target = device_of("qr", device, value) if value.size or isinstance(value, Matrix) else None
+    parts: tuple[Any, ...]
+    if target is None or value.size == 0:
+        found: Any = np.linalg.qr(np.empty(value.shape, dtype=np.float32), mode=mode)  # type: ignore[call-overload]
+        parts = found if isinstance(found, tuple) else (found,)
+        if isinstance(value, Matrix):
+            parts = tuple(upload(part, value.device) for part in parts)
+    elif isinstance(value, Matrix):
+        parts = _of_matrix(value, mode, variant, target)
+    else:
+        parts = tuple(finite_result("qr", part, check_finite) for part in _of_array(value, mode, variant, target))
+    if mode in ("reduced", "complete"):
+        return QRResult(*parts)
+    return parts[0] if mode == "r" else (parts[0], parts[1])
+
+
+def _of_array(a: Array, mode: str, variant: str | None, device: Device) -> tuple[Array, ...]:
+    """Factor a matrix of the host, or a stack; give what the mode asks for."""
+    must_fit_a_texture("qr", a.shape[-2:], device.limits)
+    stack = a.shape[:-2]
+    found = [_factors(one, mode, variant, device) for one in a.reshape(-1, *a.shape[-2:])]
+    return tuple(_shaped(stacked(parts), stack) for parts in zip(*found, strict=True))
+
+
+def _shaped(parts: Array, stack: tuple[int, ...]) -> Array:
+    return np.ascontiguousarray(parts).reshape(*stack, *parts.shape[1:])
+
+
+def _of_matrix(a: Matrix, mode: str, variant: str | None, device: Device) -> tuple[Matrix, ...]:
+    """Factor a matrix on the device, or a stack."""
+    if a.ndim == 2:
+        return _factors(a, mode, variant, device)
+    stack = a.shape[:-2]
+    found = [_factors(one, mode, variant, device) for one in resident.members(a)]
+    return tuple(resident.joined(parts, stack) for parts in zip(*found, strict=True))
+
+
+def _factors(a: Any, mode: str, variant: str | None, device: Device) -> tuple[Any, ...]:
+    """Factor one matrix: of the host, or on the device."""
+    forms = (Form.of(a),)
+    plan = kernel.whole(forms, device.limits, variant=variant, mode=mode)
+    values = walk(OPERATIONS["qr"], forms, on_device(device, plan), {"A": stored(a)})
+    if mode != "raw":
+        return tuple(values[name] for name in ("QR" if mode != "r" else "R"))
+    tau: Any = kernel.taus(values["T"], min(a.shape))
+    return values["H"].T, upload(tau, device) if isinstance(a, Matrix) else tau
+
+
+@public(numpy="linalg.lstsq")
+def lstsq(
+    a: Any,
+    b: Any,
+    rcond: float | None = None,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> tuple[Matrix, Matrix, int, Matrix] | tuple[Array, Array, int, Array]:
+    """Least-squares solution of A x = b, of least norm, with the semantics of `numpy.linalg.lstsq`.
+
+    Parameters
+    ----------
+    a : array_like or Matrix, shape (m, n)
+        Real numbers; any shape and rank.
+    b : array_like or Matrix, shape (m,) or (m, k)
+        Right-hand sides.
+    rcond : float, optional
+        Singular values up to `rcond` times the largest one count as zero. By default max(m, n) 2^-23: the spacing of
+        float32, in which A is factored. NumPy's default is that of float64, for float32 matrices too. A negative one
+        stands for 2^-23.
+    variant : str, optional
+        A key of `glla.operations.qr.VARIANTS`.
+    device, check_finite
+        As in `matmul`.
+
+    Returns
+    -------
+    x : ndarray of float32 or Matrix, shape (n,) or (n, k)
+        The solution; where the rank is below n, the one of least norm. Synchronises.
+    residuals : shape (k,), or (1,) for a 1-D `b`, or (0,)
+        Squared norms of b - A x; none where the rank is below n, or m <= n, as in NumPy. Those below u^2 norm(b)^2 are
+        rounding errors.
+    rank : int
+        Of A, as `rcond` has it.
+    s : shape (min(m, n),)
+        Singular values of A, the largest first.
+
+    Raises
+    ------
+    ShapeError, DTypeError, NonFiniteError, OptionError
+        Shapes do not fit; not real, not finite; x does not fit float32; unknown variant.
+    LimitError, OutOfMemoryError
+        A, beside b, is larger than a texture, or does not fit the device's memory.
+
+    Notes
+    -----
+    Error: x is the solution of least norm of a system whose matrix differs from A by at most (rcond + 30 m u) norm(A),
+    and singular values are off by as much. Cost: 2 n^2 (m - n / 3) flop on the device for m >= n, the factorisation of
+    [A b]; then the host takes the singular value decomposition of R, in float64, about 20 min(m, n)^3 flop: it pays
+    for matrices much longer than wide, or wider than long. Source: Golub and Van Loan, "Matrix computations" (2013),
+    sections 5.3 and 5.5; LAPACK gelsd.
+
+    Examples
+    --------
+    >>> import glla
+    >>> x, residuals, rank, s = glla.lstsq([[0, 1], [1, 1], [2, 1], [3, 1]], [-1, 0.2, 0.9, 2.1])
+    >>> x.round(4), rank
+    (array([ 1.  , -0.95], dtype=float32), 2)
+    """
+    left, right = operand("lstsq", "A", a, check_finite), operand("lstsq", "b", b, check_finite)
+    if left.ndim != 2 or right.ndim not in (1, 2):
+        raise ShapeError(
+            f"lstsq: A must be two-dimensional and b one- or two-dimensional, got A {left.shape} and b {right.shape}"
+        )
+    squares.check(forms_of((left, column(right))) if left.size and right.size else (Form(left.shape), _rows(right)))
+    known_variant("lstsq", OPERATIONS["qr"], variant)
+    on_a_device = isinstance(left, Matrix) or isinstance(right, Matrix)
+    target = device_of("lstsq", device, left, right) if on_a_device or (left.size and right.size) else None
+    if target is None or not (left.size and right.size):
+        zeros: Any = np.zeros(left.shape, dtype=np.float32), np.zeros(right.shape, dtype=np.float32)
+        found: Any = np.linalg.lstsq(*zeros)
+    else:
+        found = _least(left, right, rcond, variant, target, check_finite)
+    x, residuals, rank, s = found
+    if not on_a_device:
+        return x, residuals, int(rank), s
+    assert target is not None
+    return upload(x, target), upload(residuals, target), int(rank), upload(s, target)
+
+
+def _rows(b: Any) -> Form:
+    return Form(b.shape if b.ndim == 2 else (*b.shape, 1))
+
+
+def _least(
+    a: Array | Matrix, b: Array | Matrix, rcond: float | None, variant: str | None, device: Device, check_finite: bool
+) -> tuple[Array, Array, int, Array]:
+    both = a, column(b)
+    forms = forms_of(both)
+    plan = squares.whole(forms, device.limits, variant=variant, rcond=rcond if rcond is None else float(rcond))
+    names = {"A": "A", "B": "b"} if check_finite else None
+    given = dict(zip("AB", map(stored, both), strict=True))
+    values = walk(OPERATIONS["lstsq"], forms, on_device(device, plan, "lstsq", names), given)
+    x: Array = finite_result("lstsq", values["X"], check_finite)
+    residuals = values["residuals"] if int(values["rank"][0]) == a.shape[1] else values["residuals"][:0]
+    return x[:, 0] if b.ndim == 1 else x, residuals, int(values["rank"][0]), values["s"]

@@ -1,0 +1,375 @@
+"""Tridiagonal systems A X = B by bands: the plans of calls, what decides whether a solution stands, and the record.
+
+A solution is looked at on the device: the componentwise backward error of each system, what the least pivot has kept
+of the terms that it is the sum of, and how large right sides and unknowns are. A doubtful system is solved again with
+a step of refinement, and if it is still doubtful on the host, in float64 with partial pivoting, which also finds out
+whether it is singular.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.errors import NotPositiveDefiniteError, OptionError, ShapeError, SingularMatrixError
+from glla.operations.alignment import aligned
+from glla.operations.bands import pivoted
+from glla.operations.crossing import at_home, bring_in_watched, read_back, read_texels
+from glla.operations.record import Array, Batch, Choice, Operation
+from glla.operations.stack import Stack, capacity, raw
+from glla.operations.tridiagonal import FIGURES, REDUNDANT_UP_TO, VARIANTS, Lines, Systems
+from glla.operations.verdict import Done, Go, Values, Verdict
+from glla.passes import (
+    PLAIN,
+    Draft,
+    Forms,
+    HostArray,
+    Limits,
+    Next,
+    Parameters,
+    Plan,
+    matrix,
+    resident,
+)
+from glla.passes.cache import cached_plan
+
+REFINE, PIVOTING = "refine", "partial pivoting in float64"
+"""Stages, and work of the host, by the words that a plan and a trace have for it."""
+
+MOST_ERROR = 16 * 2.0**-24
+"""Componentwise backward error up to which a solution stands; that of cyclic reduction is below 7 u on definite
+matrices (design measurements with n = 16384)."""
+
+LEAST_LEFT = 2.0**-12, 2.0**-5
+"""What a pivot must keep of the terms that it is the sum of, at least and at most, see `least_left`."""
+
+DOMINANT = 0.0624
+"""What is left where every row is dominant and no pivot lost much: above it the size of the solution says nothing."""
+
+LARGEST_RATIO = 2.0**12
+"""Largest unknown over largest right side, rows being scaled, from which a system may be singular to float32."""
+
+SINGLE = 2**14
+"""Unknowns of one matrix up to which it goes as a stack of one, packed by nobody; a guess."""
+
+NORMAL = 2.0**-60, 2.0**60
+"""Range of the largest right side, rows being scaled, inside which nothing comes near float32's limits."""
+
+
+def check(forms: Forms, function: str = "tridiagonal") -> None:
+    """Raise ShapeError unless the bands are three, of as many columns as B has rows."""
+    ab, b = (form.shape for form in forms)
+    if not 1 <= ab[-2] <= 3:
+        raise ShapeError(f"{function}: the bands must be 1 to 3 rows, got A {ab}")
+    if ab[-1] != b[-2]:
+        raise ShapeError(f"{function}: b must have as many rows as A has columns, got A {ab} and b {b}")
+
+
+def flops(forms: Forms) -> int:
+    """Additions and multiplications: 8 for each unknown."""
+    return 8 * forms[1].count * forms[1].shape[-1] * forms[1].shape[-2]
+
+
+def choose(forms: Forms, limits: Limits) -> Choice:
+    """Pick the variant: what was tuned on the device, else one pass for a few equations, and cyclic reduction."""
+    n = forms[0].shape[-1]
+    tuned = limits.tuning("tridiagonal", n, n)
+    if tuned is not None:
+        return tuned.variant, tuned.parameters
+    return ("redundant" if n <= REDUNDANT_UP_TO else "cyclic_reduction"), ()
+
+
+FULL: Lines = ((2, -1), (1, 0), (0, 1))
+"""Of (1, 1) bands as SciPy has them: upper, diagonal, lower."""
+
+
+def _settled(forms: Forms, limits: Limits, variant: str | None, parameters: Parameters) -> tuple[str, dict[str, int]]:
+    if variant is None:
+        variant, parameters = choose(forms, limits)
+    if variant not in VARIANTS:
+        raise OptionError(f"tridiagonal: variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
+    return variant, VARIANTS[variant].settle(f"tridiagonal[{variant}]", parameters, limits)
+
+
+def _solved(
+    systems: Systems, equations: str, variant: str, values: dict[str, int], refine: bool
+) -> tuple[str, str, int]:
+    if refine or variant == "parallel_cyclic_reduction":
+        return systems.refined(equations, variant, values)
+    return systems.solve(equations, variant, values)
+
+
+@cached_plan
+def plan(
+    forms: Forms,
+    limits: Limits = PLAIN,
+    *,
+    variant: str | None = None,
+    parameters: Parameters = (),
+    lines: Lines = FULL,
+    definite: bool = False,
+    refine: bool = False,
+) -> Plan:
+    """Plan of the solution of A X = B on the device, n, columns > 0.
+
+    Parameters
+    ----------
+    forms : (Form, Form)
+        Of the bands of A, rows x n, and of B, n x columns.
+    limits : Limits
+        Of the device.
+    variant : str, optional
+        A key of `VARIANTS`; by default that of `choose`, with its parameters.
+    parameters : tuple of (str, int)
+        Of the variant.
+    lines : tuple
+        Which row of the bands is which diagonal.
+    definite : bool
+        A is to be positive definite: a pivot that is not above zero makes it doubtful.
+    refine : bool
+        Correct the solution once, by the residual in float32.
+
+    Returns
+    -------
+    Plan
+        Operands ``A`` and ``B``, results ``X``, all packed, and ``figures``, a texel for each right side. Passes, with
+        L = log2(n): ``cyclic_reduction`` 2 L + 1, ``partition`` 2 L / log2(P) + 1, ``parallel_cyclic_reduction``
+        2 L + 4, ``thomas`` 2 n, ``redundant`` 1; and 3 or 4 more. `refine` doubles them.
+    """
+    variant, values = _settled(forms, limits, variant, parameters)
+    rows, n = forms[0].matrix
+    columns = forms[1].matrix[1]
+    draft = Draft(f"tridiagonal[{variant}]")
+    operands = {"A": draft.operand("A", matrix((rows, n))), "B": draft.operand("B", matrix((n, columns)))}
+    systems = Systems(draft, Stack.of(columns, (n, 1), limits.texture_size), n, definite=definite)
+    equations = systems.equations(operands, (rows, n, columns), lines)
+    x, left, left_rows = _solved(systems, equations, variant, values, refine)
+    figures = systems.check(equations, x, left, left_rows)
+    result = draft.slot("X", matrix((n, columns)))
+    systems.packed(x, result, columns)
+    return draft.plan({"X": result, "figures": figures}, flops(forms))
+
+
+# -- plans of a call --------------------------------------------------------------------------------------------------
+
+_SINGULAR = Next("a pivot is zero, or nothing but rounding error", error="SingularMatrixError: names the equation")
+_NOT_DEFINITE = Next("a pivot is not above zero", error="NotPositiveDefiniteError: names the leading minor")
+
+
+def _after(forms: Forms, limits: Limits, lines: Lines, definite: bool, again: Next | None) -> tuple[Next, ...]:
+    """What comes after a plan whose figures are doubtful: `again`, or else the host."""
+    if again is not None:
+        return (again,)
+    at_home = partial(pivoting, forms, limits, lines=lines, definite=definite)
+    return (Next("a system is still doubtful", PIVOTING, at_home),)
+
+
+@cached_plan
+def whole(
+    forms: Forms,
+    limits: Limits = PLAIN,
+    *,
+    variant: str | None = None,
+    parameters: Parameters = (),
+    lines: Lines = FULL,
+    definite: bool = False,
+    refine: bool = False,
+) -> Plan:
+    """Plan of a call for one matrix: upload what is not there, solve, and read back figures and what does not stay."""
+    a_form, b_form = forms
+    draft, results = Draft("tridiagonal"), dict[str, str]()
+    a = bring_in_watched(draft, "A", a_form, limits, results)
+    b = bring_in_watched(draft, "B", b_form, limits, results)
+    options: dict[str, Any] = {"lines": lines, "definite": definite}
+    core = plan(
+        resident(a_form.matrix, b_form.matrix),
+        limits, variant=variant, parameters=parameters, refine=refine, **options,
+    )  # fmt: skip
+    made = draft.call("solution", core, A=a, B=b)
+    results["figures"] = read_texels(draft, made["figures"], "figures of the systems")
+    at_home = not (a_form.resident or b_form.resident)
+    results["X"] = read_back(draft, made["X"], b_form.matrix, limits, "X") if at_home else made["X"]
+    again = partial(whole, forms, limits, variant=variant, parameters=parameters, refine=True, **options)
+    then = None if refine else Next("a system is doubtful", REFINE, again)
+    return draft.plan(results, after=_after(forms, limits, lines, definite, then))
+
+
+@cached_plan
+def pivoting(forms: Forms, limits: Limits, *, lines: Lines = FULL, definite: bool = False) -> Plan:
+    """Plan of the solution on the host, in float64: with partial pivoting, or of definite systems without."""
+    a_form, b_form = forms
+    draft = Draft(PIVOTING)
+    a, b = at_home(draft, "A", a_form, limits), at_home(draft, "B", b_form, limits)
+    x, flaw = draft.slot("X", HostArray(b_form.matrix)), draft.slot("flaw", HostArray((1,)))
+    draft.host(PIVOTING, partial(_one_on_host, lines, definite), (a, b), (x, flaw))
+    return draft.plan({"X": x, "flaw": flaw}, flops(forms), after=(_NOT_DEFINITE if definite else _SINGULAR,))
+
+
+def _one_on_host(lines: Lines, definite: bool, a: Array, b: Array) -> tuple[Any, ...]:
+    x, flaws = on_host_in_stacks(a[np.newaxis], b[np.newaxis], lines, definite)
+    return x[0], flaws
+
+
+def on_host_in_stacks(
+    ab: Array, b: Array, lines: Lines = FULL, definite: bool = False
+) -> tuple[Array, NDArray[np.intp]]:
+    """Solve stacks of systems on the CPU, in float64; give X in float32, and for each matrix what `pivoted` says."""
+    count, _, n = ab.shape
+    full = np.zeros((count, 3, n))
+    for target, (row, shift) in zip((2, 1, 0), lines, strict=True):
+        if row >= 0:
+            first, last = (1 if target == 2 else 0), (n - 1 if target == 0 else n)  # equations that have this entry
+            place = slice(first + FULL[2 - target][1], last + FULL[2 - target][1])
+            full[:, target, place] = ab[:, row, first + shift : last + shift]
+    x, flaws = pivoted(full, 1, 1, b.astype(np.float64), definite)
+    with np.errstate(over="ignore", under="ignore"):
+        return x.astype(np.float32), flaws
+
+
+def settle(forms: Forms, stage: str, values: Values) -> Verdict:
+    """Decide from the figures: the solution stands, it is refined, or the host solves it, which may find a flaw.
+
+    `values` has ``function`` and ``member`` for messages, and ``definite``. `Done` has ``X`` where the host found it.
+    """
+    if stage == PIVOTING:
+        place = int(values["flaw"][0])
+        flaw = None if place < 0 else flaw_at(values["function"], place, values["definite"], values["member"])
+        return flaw or Done()
+    if not doubts(values["figures"], forms[0].shape[-1]).any():
+        return Done()
+    return Go(PIVOTING if stage == REFINE else REFINE)
+
+
+def least_left(n: int) -> float:
+    """What a pivot must keep of the terms that it is the sum of; below, rounding errors may be all of it.
+
+    The second difference of n points has a condition number of order n^2, so that what rounding leaves of the last
+    pivot of a singular one grows as n^2 u. Regular systems whose rows are dominant keep about a fifth.
+
+    >>> least_left(10) == 2.0**-12, least_left(5000) == 2.0**-5
+    (True, True)
+    """
+    return min(LEAST_LEFT[1], max(LEAST_LEFT[0], 8 * n * n * 2.0**-24))
+
+
+def doubts(figures: NDArray[np.float32], n: int) -> NDArray[np.bool_]:
+    """Whether systems of n equations are doubtful, by their figures (..., error, left, rhs, x)."""
+    error, left, rhs, x = np.moveaxis(figures.astype(np.float64), -1, 0)
+    stands = (error <= MOST_ERROR) & (left >= least_left(n))
+    stands &= (rhs == 0) | ((rhs >= NORMAL[0]) & (rhs <= NORMAL[1]))
+    stands &= (left > DOMINANT) | (x <= LARGEST_RATIO * rhs)
+    return np.asarray(~stands)
+
+
+def flaw_at(
+    function: str, place: int, definite: bool, member: str = ""
+) -> NotPositiveDefiniteError | SingularMatrixError:
+    """Error for a system whose pivot at a place is none."""
+    if definite:
+        return NotPositiveDefiniteError(
+            f"{function}: Matrix is not positive definite{member}: its leading minor of order {place + 1} is not; "
+            "solve_banded solves indefinite systems"
+        )
+    return SingularMatrixError(
+        f"{function}: singular matrix{member}: pivot {place} is zero, or nothing but rounding error; look at its "
+        "equations, which depend on each other"
+    )
+
+
+# -- stacks -----------------------------------------------------------------------------------------------------------
+
+
+def most(forms: Forms, limits: Limits) -> int:
+    """Matrices of a stack that one plan takes at once; 0 if they go one by one."""
+    n, columns = forms[1].matrix
+    return 0 if forms[0].count == 1 and n * columns > SINGLE else room(forms, limits)
+
+
+def room(forms: Forms, limits: Limits) -> int:
+    """Matrices of which all systems fit the textures of one plan; 0 if not even one does."""
+    rows, n = forms[0].matrix
+    columns = forms[1].matrix[1]
+    if n > limits.texture_size:
+        return 0
+    return capacity((n, columns), max(rows * n + n * columns, n * columns + FIGURES), limits.texture_size)
+
+
+@cached_plan
+def batched(
+    forms: Forms,
+    limits: Limits = PLAIN,
+    *,
+    lines: Lines = FULL,
+    definite: bool = False,
+    refine: bool = False,
+) -> Plan:
+    """Plan of a stack of matrices from the host.
+
+    Operand ``raw``: the bands of all, then all B. Result ``records``: for each matrix X, and the worst figures of its
+    systems.
+    """
+    (rows, n), (_, columns), count = forms[0].matrix, forms[1].matrix, forms[0].count
+    variant, values = _settled(forms, limits, None, ())
+    draft = Draft("stack[tridiagonal]")
+    operand = draft.operand("raw", raw(count * n * (rows + columns), limits.texture_size))
+    stack = Stack.of(count * columns, (n, 1), limits.texture_size)
+    systems = Systems(draft, stack, n, definite=definite)
+    equations = systems.equations({"A": operand}, (rows, n, columns), lines, count * rows * n)
+    x, left, left_rows = _solved(systems, equations, variant, values, refine)
+    figures = systems.check(equations, x, left, left_rows)
+    records = systems.records(x, figures, columns, limits.texture_size)
+    one = tuple(replace(form, shape=(1, *form.matrix)) for form in forms)
+    again = partial(batched, one, limits, lines=lines, definite=definite, refine=True)
+    then = None if refine else Next("a system is doubtful", REFINE, again)
+    member = tuple(form.member for form in forms)
+    return draft.plan({"records": records}, flops(forms), after=_after(member, limits, lines, definite, then))
+
+
+def doubtful(operands: Any, matrices: Array, figures: NDArray[np.float32], **options: Any) -> NDArray[np.intp]:
+    """Places of the members that are solved again."""
+    return np.flatnonzero(doubts(figures[:, 0], matrices.shape[-2]))
+
+
+# -- the record -------------------------------------------------------------------------------------------------------
+
+
+def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+    """Bands of a matrix whose diagonal dominates, and n right-hand sides."""
+    ab = rng.standard_normal((3, n))
+    size = 0.5 + np.abs(np.append(0, ab[2, :-1])) + np.abs(np.append(ab[0, 1:], 0))
+    ab[1] = np.where(ab[1] < 0, -size, size)
+    return ab.astype(np.float32), rng.standard_normal((n, n)).astype(np.float32)
+
+
+TRIDIAGONAL = Operation(
+    name="tridiagonal",
+    formula="A X = B, A in three bands",
+    operands=("A", "B"),
+    results=("X",),
+    check=check,
+    flops=flops,
+    core=plan,
+    whole=whole,
+    example=example,
+    values=lambda forms, results: results["X"],
+    settle=settle,
+    variants=VARIANTS,
+    choose=choose,
+    aligned=aligned,
+    batch=Batch(
+        most=most,
+        plan=batched,
+        matrix=lambda forms: forms[1].matrix,
+        lines=1,
+        order=lambda forms: FIGURES,
+        doubtful=doubtful,
+    ),
+    vectors={"B": 1},
+    thesis="cyclic_reduction",
+    public=False,
+)
+"""What `solve_banded` and `solveh_banded` do with one diagonal on either side."""

@@ -1,0 +1,101 @@
+"""Banded systems on the host, in float64: many at once, by elimination with partial pivoting."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Float64 = NDArray[np.float64]
+
+NOISE = 2.0**-40
+"""A pivot below this part of the terms that it is the sum of is rounding error: those of float64 are 2^-53 of them, and
+eliminations before may have made them thousands of times larger."""
+
+SINGULAR_RATIO = 2.0**44
+"""Largest unknown over largest right side, rows being scaled, from which a matrix is singular to float64."""
+
+
+@np.errstate(all="ignore")
+def pivoted(
+    ab: Float64, lower: int, upper: int, b: Float64, definite: bool = False
+) -> tuple[Float64, NDArray[np.intp]]:
+    """Solve a stack of banded systems, all at once row by row.
+
+    Parameters
+    ----------
+    ab : ndarray of float64, (count, lower + upper + 1, n)
+        Bands as SciPy has them: ab[u + i - j, j] = a[i, j]. What lies outside of the matrix is not read.
+    lower, upper : int
+        Diagonals below and above the main one.
+    b : ndarray of float64, (count, n, columns)
+        Right sides.
+    definite : bool
+        Eliminate without pivoting; every pivot must be above zero.
+
+    Returns
+    -------
+    x : ndarray of float64
+        Unknowns, like `b`.
+    flaws : ndarray of int
+        For each system the first pivot that is zero, nothing but rounding error, or not above zero; -1 if all stand.
+
+    Examples
+    --------
+    >>> x, flaws = pivoted(np.array([[[0, 1.0], [2, 1], [1, 0]]]), 1, 1, np.array([[[3.0], [2.0]]]))
+    >>> x.ravel().tolist(), flaws.tolist()
+    ([1.0, 1.0], [-1])
+    """
+    count, _, n = ab.shape
+    width = lower + upper + 1
+    rows = _rows(ab, lower, upper)
+    scale = np.max(np.abs(rows), axis=2, initial=0.0)
+    factors, y = np.empty((count, n, width)), np.empty_like(b)
+    flaws = np.full(count, -1, dtype=np.intp)
+    # The rows that may be the next pivot's, aligned at its column, and the sizes of the terms that they are sums of.
+    active = np.zeros((count, lower + 1, width))
+    rhs = np.zeros((count, lower + 1, b.shape[2]))
+    for i in range(min(lower, n)):
+        active[:, i + 1, : width - lower + i] = rows[:, i, lower - i :]
+        rhs[:, i + 1] = b[:, i]
+    sizes, systems = np.abs(active), np.arange(count)
+    for k in range(n):
+        active[:, :-1], sizes[:, :-1], rhs[:, :-1] = active[:, 1:], sizes[:, 1:], rhs[:, 1:]
+        if k + lower < n:
+            active[:, -1], rhs[:, -1] = rows[:, k + lower], b[:, k + lower]
+        else:
+            active[:, -1], rhs[:, -1] = 0.0, 0.0
+        sizes[:, -1] = np.abs(active[:, -1])
+        if not definite:
+            best = np.argmax(np.abs(active[:, :, 0]), axis=1)
+            for part in (active, sizes, rhs):
+                first = part[:, 0].copy()
+                part[:, 0] = part[systems, best]
+                part[systems, best] = first
+        pivot = active[:, 0, 0]
+        none = ~(pivot > NOISE * sizes[:, 0, 0]) if definite else ~(np.abs(pivot) > NOISE * sizes[:, 0, 0])
+        flaws = np.where((flaws < 0) & none, k, flaws)
+        multipliers = active[:, 1:, 0] / pivot[:, np.newaxis]
+        factors[:, k], y[:, k] = active[:, 0], rhs[:, 0]
+        active[:, 1:] -= multipliers[:, :, np.newaxis] * active[:, :1]
+        sizes[:, 1:] += np.abs(multipliers)[:, :, np.newaxis] * sizes[:, :1]
+        rhs[:, 1:] -= multipliers[:, :, np.newaxis] * rhs[:, :1]
+        active[:, 1:, :-1], active[:, 1:, -1] = active[:, 1:, 1:].copy(), 0.0
+        sizes[:, 1:, :-1], sizes[:, 1:, -1] = sizes[:, 1:, 1:].copy(), 0.0
+    for k in range(n - 1, -1, -1):
+        for j in range(1, min(width, n - k)):
+            y[:, k] -= factors[:, k, j, np.newaxis] * y[:, k + j]
+        y[:, k] /= factors[:, k, :1]
+    given = np.max(np.abs(b) / np.where(scale > 0, scale, 1.0)[:, :, np.newaxis], axis=(1, 2), initial=0.0)
+    huge = np.max(np.abs(y), axis=(1, 2), initial=0.0) > SINGULAR_RATIO * given
+    return y, np.where((flaws < 0) & huge, n - 1, flaws)
+
+
+def _rows(ab: Float64, lower: int, upper: int) -> Float64:
+    """Rows of matrices in bands, (count, n, lower + upper + 1), zero outside of the matrix."""
+    count, _, n = ab.shape
+    rows = np.zeros((count, n, lower + upper + 1))
+    for offset in range(-lower, upper + 1):  # j - i
+        first, last = max(0, -offset), min(n, n - offset)
+        if first < last:
+            rows[:, first:last, lower + offset] = ab[:, upper - offset, first + offset : last + offset]
+    return rows

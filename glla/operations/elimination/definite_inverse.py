@@ -1,0 +1,244 @@
+"""The inverse of a symmetric positive definite matrix, from its Cholesky factor: A^-1 = (L^-1)^T L^-1.
+
+`potri` solves L^T U = I, U upper triangular, and multiplies X = U U^T, of which half is drawn. To solve L M = I
+instead, with U = M^T, costs as much and has no such bound: with F = U^T L - I
+
+    A X - I = L (U^T L)^T U^T - I = L F L^-1 + L F^T U^T,
+
+and substitution into L^T U = I keeps abs(F) <= (n + 4) u abs(U^T) abs(L); into L M = I it keeps L M - I so small, while
+M L - I may be larger by the condition of L (Higham 2002, section 14.2). Cholesky's own backward error added,
+norm(A X - I) <= c n u norm(A) norm(X), whatever the condition of A. The author inverts L; so the residual of what his
+way gives is looked at.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.errors import ConvergenceError, OptionError, ShapeError
+from glla.operations import care, matmul, triangular_inverse
+from glla.operations.crossing import at_home, bring_in_watched, read_back, upload
+from glla.operations.elimination import cholesky
+from glla.operations.elimination.definite import CARE, diagonal
+from glla.operations.elimination.noise import UNIT_ROUNDOFF
+from glla.operations.record import Array, Choice, Operation
+from glla.operations.scaling import Integers
+from glla.operations.trust import near_one
+from glla.operations.verdict import Done, Go, Values, Verdict
+from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Next, Parameters, Plan, Variant, matrix, resident
+from glla.passes.cache import cached_plan
+from glla.passes.layout import Shape
+
+POTRI, AUTHORS = "potri", "cholesky_gets_product"
+
+VARIANTS = {
+    AUTHORS: Variant(
+        "the author's three stages: the factor 16 columns a step, its inverse a column a step, a general product",
+        '"Linear algebra on GPUs: applications in image restoration" (2012), section 5.2',
+    ),
+    POTRI: Variant(
+        "the factor, the inverse of its transpose, half of their product; symmetric bit by bit", "LAPACK potri"
+    ),
+}
+
+WORST = 30.0
+"""Largest norm(A X - I) / (n norm(A) norm(X) u) of an inverse, in the 1-norm."""
+
+RESIDUAL = "residual in float64"
+"""Work of the host, by the words that a plan and a trace have for it."""
+
+
+def choose(forms: Forms, limits: Limits) -> Choice:
+    """Pick the variant: `potri`, whose parts choose for themselves."""
+    return POTRI, ()
+
+
+def check(forms: Forms) -> None:
+    """Raise ShapeError unless A is square."""
+    (a,) = forms
+    if a.shape[-1] != a.shape[-2]:
+        raise ShapeError(f"inv_pos: the last two dimensions of A must be square, got shape {a.shape}")
+
+
+def flops(forms: Forms) -> int:
+    """Additions and multiplications, n^3 as LAPACK counts them; the author's general product takes 5/3 n^3 more."""
+    return forms[0].count * forms[0].shape[-1] ** 3
+
+
+@cached_plan
+def plan(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, parameters: Parameters = ()) -> Plan:
+    """Plan of the inverse of an n x n matrix on the device, n > 0.
+
+    Parameters
+    ----------
+    forms : (Form,)
+        Of A, of which the lower half is read.
+    limits : Limits
+        Of the device.
+    variant : str, optional
+        A key of `VARIANTS`.
+    parameters : tuple of (str, int)
+        None so far: the parts choose theirs.
+
+    Returns
+    -------
+    Plan
+        Operand ``A``, results ``X`` and ``L``, both packed. Passes: those of `cholesky`, of `triangular_inverse`, and
+        of a product.
+    """
+    shape = forms[0].matrix
+    variant = variant or POTRI
+    if variant not in VARIANTS:
+        raise OptionError(f"inv_pos: variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
+    VARIANTS[variant].settle(f"inv_pos[{variant}]", parameters, limits)
+    draft = Draft(f"inv_pos[{variant}]")
+    a = draft.operand("A", matrix(shape))
+    add = _potri if variant == POTRI else _authors
+    factor, x = add(draft, a, shape, limits)
+    return draft.plan({"X": x, "L": factor}, flops(forms))
+
+
+def _potri(draft: Draft, a: str, shape: Shape, limits: Limits) -> tuple[str, str]:
+    """Add the factor, the inverse of its transpose, half of the product; give the slots of L and of X."""
+    square, both = resident(shape), (Form(shape, resident=True), Form(shape, resident=True, transposed=True))
+    factor = draft.call("factor", cholesky.plan(square, limits), A=a)["L"]
+    triangle = triangular_inverse.plan(square, limits, transposed=True)
+    inverse = draft.call("inverse of L^T", triangle, T=factor)["X"]
+    variant, parameters = matmul.choose(both, limits)
+    if variant not in matmul.HALVES:
+        variant, parameters = "register_blocked", ()
+    product = matmul.plan(both, limits, variant=variant, parameters=parameters, symmetric=True, upper=True)
+    return factor, draft.call("half of U U^T", product, A=inverse)["C"]
+
+
+def _authors(draft: Draft, a: str, shape: Shape, limits: Limits) -> tuple[str, str]:
+    """Add the author's stages."""
+    square = resident(shape)
+    factor = draft.call("factor", cholesky.plan(square, limits, variant="block16"), A=a)["L"]
+    triangle = triangular_inverse.plan(square, limits, variant="gets", lower=True)
+    inverse = draft.call("inverse of L", triangle, T=factor)["X"]
+    both = Form(shape, resident=True, transposed=True), Form(shape, resident=True)
+    product = matmul.plan(both, limits, variant="inner_product")
+    return factor, draft.call("M^T M", product, A=inverse, B=inverse)["C"]
+
+
+# -- plans of a call --------------------------------------------------------------------------------------------------
+
+FAR = "the diagonal of L is beyond 2^-40 to 2^40, or X is not finite"
+MISSED = Next("the residual is too large", error="ConvergenceError: take potri")
+
+
+@cached_plan
+def whole(
+    forms: Forms,
+    limits: Limits = PLAIN,
+    *,
+    lower: bool = False,
+    variant: str | None = None,
+    parameters: Parameters = (),
+) -> Plan:
+    """Plan of a call: the inverse, and the diagonals of L and X, which tell whether it stands."""
+    (given,) = forms
+    form = given if lower else replace(given, transposed=not given.transposed)
+    draft, results = Draft("inv_pos"), dict[str, str]()
+    a = bring_in_watched(draft, "A", form, limits, results)
+    results |= _inverted(draft, a, form.matrix, limits, variant, parameters)
+    if not form.resident:
+        results["X"] = read_back(draft, results["X"], form.matrix, limits, "X")
+    far = Next(FAR, CARE, partial(careful, form, limits, variant, parameters))
+    return draft.plan(results, after=(far, *_errors(variant)))
+
+
+@cached_plan
+def careful(form: Form, limits: Limits, variant: str | None, parameters: Parameters = ()) -> Plan:
+    """Plan of the inverse of a matrix that was scaled on the host, so that its diagonal is near 1."""
+    shape = form.matrix
+    draft = Draft(CARE)
+    a, scaled = at_home(draft, "A", form, limits), draft.slot("scaled A", HostArray(shape))
+    exponents = draft.slot("column exponents", HostArray((shape[0], 1)))
+    draft.host(cholesky.SCALED, cholesky.equilibrated, (a,), (scaled, exponents))
+    results = _inverted(draft, upload(draft, scaled, shape, limits), shape, limits, variant, parameters)
+    results["X"] = read_back(draft, results["X"], shape, limits, "X")
+    small = Next("X is too small", error="NonFiniteError: the solution must fit float32")
+    return draft.plan({**results, "column exponents": exponents}, after=(small, *_errors(variant)))
+
+
+def _inverted(
+    draft: Draft, a: str, shape: Shape, limits: Limits, variant: str | None, parameters: Parameters
+) -> dict[str, str]:
+    """Add the inverse, the read-back of both diagonals, and what tells of the residual of the author's way."""
+    core = plan(resident(shape), limits, variant=variant, parameters=parameters)
+    made = draft.call("inverse", core, A=a)
+    found = {"X": made["X"]}
+    for name, matrix_ in (("diagonal", "L"), ("diagonal of X", "X")):
+        found[name] = diagonal(draft, made[matrix_], shape[0], limits, f"diagonal of {matrix_}")
+    if variant == AUTHORS:
+        known = tuple(
+            read_back(draft, one, shape, limits, f"{name} again") for name, one in (("A", a), ("X", made["X"]))
+        )
+        found["residual"] = draft.slot("residual", HostArray((1,)))
+        draft.host(RESIDUAL, residual, known, (found["residual"],), flops=2 * shape[0] ** 3)
+    return found
+
+
+def _errors(variant: str | None) -> tuple[Next, ...]:
+    return (cholesky.NOT_DEFINITE, MISSED) if variant == AUTHORS else (cholesky.NOT_DEFINITE,)
+
+
+@np.errstate(all="ignore")  # what is not finite is no good residual
+def residual(a: Array, x: Array) -> tuple[NDArray[np.float64]]:
+    """norm(A X - I) / (n norm(A) norm(X) u) in the 1-norm, in float64, of A of which the lower half is given."""
+    lower, wide = np.tril(a.astype(np.float64)), x.astype(np.float64)
+    whole_ = lower + np.tril(lower, -1).T
+    error, *sizes = (np.abs(one).sum(axis=0).max() for one in (whole_ @ wide - np.eye(len(a)), whole_, wide))
+    return (np.array([error / (len(a) * sizes[0] * sizes[1] * UNIT_ROUNDOFF)]),)
+
+
+def settle(forms: Forms, stage: str, values: Values) -> Verdict:
+    """Decide from the diagonals of L and X, and from the residual where there is one: done, care, or an error.
+
+    `Done` has ``X`` where it was scaled on the host.
+    """
+    pivots, own = values["diagonal"], values["diagonal of X"]
+    if not stage and not (near_one(pivots) and np.isfinite(own[:, 0]).all()):
+        return Go(CARE)
+    flaw = cholesky.flaw("inv", pivots[:, 0], values["member"])
+    if flaw is not None:
+        return flaw
+    ratio = float(values["residual"].flat[0]) if "residual" in values else 0.0
+    if not ratio <= WORST:
+        return ConvergenceError(
+            f"inv: norm(A X - I) is {ratio:.3g} n norm(A) norm(X) u{values['member']}, more than {WORST:g}; "
+            f"variant={POTRI!r} keeps that bound"
+        )
+    if not stage:
+        return Done()
+    exponents: Integers = values["column exponents"]
+    return care.scaled_back({**values, "sizes": -exponents[:, 0]}, values["X"].astype(np.float64))
+
+
+# -- the operation ----------------------------------------------------------------------------------------------------
+
+INV_POS = Operation(
+    name="inv_pos",
+    formula="A X = I, A = L L^T",
+    operands=("A",),
+    results=("X",),
+    check=check,
+    flops=flops,
+    core=plan,
+    whole=whole,
+    example=cholesky.example,
+    values=lambda forms, results: results["X"],
+    settle=settle,
+    variants=VARIANTS,
+    choose=choose,
+    fits=True,
+    thesis=AUTHORS,
+    public=False,
+)
+"""What `inv` does with ``assume_a="pos"``."""

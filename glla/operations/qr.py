@@ -1,0 +1,252 @@
+"""QR factorisation A = Q R: Q with orthonormal columns, R upper triangular.
+
+    columns scaled by powers of two --> reflectors, two columns a step --> R, scaled back
+                                                      |
+                                                      +--> I, reflected from the last pair to the first --> Q
+
+Scaling columns rounds nothing and leaves Q as it is, so that no square leaves float32's range. R's diagonal has the
+signs that LAPACK gives it: it may be negative.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.errors import OptionError
+from glla.operations import equilibrate, packing
+from glla.operations.crossing import bring_in, read_back, read_texels
+from glla.operations.qr_blocks import Panels
+from glla.operations.qr_pairs import applied, pairs, reflectors, upper
+from glla.operations.record import Array, Choice, Operation
+from glla.passes import (
+    PLAIN,
+    Draft,
+    Forms,
+    Limits,
+    Parameters,
+    Plan,
+    Variant,
+    matrix,
+    resident,
+)
+from glla.passes.cache import cached_plan
+from glla.passes.layout import Shape
+
+VARIANTS = {
+    "householder": Variant(
+        "two columns a step: three passes, each over all that remains",
+        'Golub and Van Loan, "Matrix computations" (2013), section 5.2; LAPACK geqr2',
+    ),
+    "blocked": Variant(
+        "panels of 32 columns; what remains is updated by matrix products and a substitution",
+        'Joffrain, Low, Quintana-Orti, van de Geijn and Van Zee, "Accumulating Householder transformations, revisited" '
+        "(2006); LAPACK geqrf",
+        parameters={"PANEL": (32, 16, 64)},
+        on_gpu={"PANEL": 64},  # a guess
+    ),
+}
+
+MODES = ("reduced", "complete", "r", "raw")
+"""What is given, as NumPy names it: Q and R with as few columns as rows allow, with all, R alone, or the reflectors."""
+
+BLOCKED_FROM, BLOCKED_FROM_IN_SOFTWARE = 128, 128
+"""Smaller sides from which `blocked` is chosen, on a GPU and by a software rasteriser; the first one is a guess."""
+
+
+def choose(forms: Forms, limits: Limits) -> Choice:
+    """Pick the variant: what was tuned on the device, else by size."""
+    m, n = forms[0].matrix
+    tuned = limits.tuning("qr", m, n)
+    if tuned is not None:
+        return tuned.variant, tuned.parameters
+    blocked = min(m, n) >= (BLOCKED_FROM_IN_SOFTWARE if limits.software else BLOCKED_FROM)
+    return ("blocked" if blocked else "householder"), ()
+
+
+def check(forms: Forms) -> None:
+    """Accept matrices of every shape."""
+
+
+def flops(forms: Forms) -> int:
+    """Additions and multiplications for Q, reduced, and R, as LAPACK counts them for geqrf and orgqr."""
+    m, n = forms[0].matrix
+    k = min(m, n)
+    third = 2 * k**3 // 3
+    return forms[0].count * (2 * max(m, n) * k * k - third + 2 * m * k * k - third)
+
+
+def sides(shape: Shape, mode: str) -> tuple[Shape, Shape]:
+    """Shapes of Q and R.
+
+    >>> sides((3, 2), "reduced"), sides((3, 2), "complete")
+    (((3, 2), (2, 2)), ((3, 3), (3, 2)))
+    """
+    m, n = shape
+    inner = m if mode == "complete" else min(m, n)
+    return (m, inner), (inner, n)
+
+
+@cached_plan
+def plan(
+    forms: Forms,
+    limits: Limits = PLAIN,
+    *,
+    variant: str | None = None,
+    parameters: Parameters = (),
+    mode: str = "reduced",
+) -> Plan:
+    """Plan of the factorisation of an m x n matrix on the device, m and n > 0.
+
+    Parameters
+    ----------
+    forms : (Form,)
+        Of A.
+    limits : Limits
+        Of the device.
+    variant : str, optional
+        A key of `VARIANTS`; by default that of `choose`, with its parameters.
+    parameters : tuple of (str, int)
+        Of the variant.
+    mode : str
+        One of `MODES`.
+
+    Returns
+    -------
+    Plan
+        Operand ``A``. Results ``Q`` and ``R``; with "r" ``R`` alone; with "raw" ``H``, R with the reflectors below its
+        diagonal, and ``T``, a row of texels with tau of columns 2k and 2k + 1 in its first and last channel. With k =
+        min(m, n), ``householder`` takes 3 ceil(k / 2) passes for R and 2 ceil(k / 2) for Q, and 5 beside; ``blocked``
+        those for R, and some 15 for each panel.
+    """
+    if mode not in MODES:
+        raise OptionError(f"qr: mode must be one of {', '.join(MODES)}, got {mode!r}")
+    shape = forms[0].matrix
+    name = variant or choose(forms, limits)[0]
+    draft = Draft(f"qr[{name}]")
+    found = factored(draft, draft.operand("A", matrix(shape)), shape, limits, variant, parameters)
+    exponents = {"column_exponents": found.exponents}
+    tall, wide = sides(shape, mode)
+    if mode == "raw":
+        h = draft.call("R", upper(shape, shape, keep=True), H=found.packed, **exponents)["R"]
+        return draft.plan({"H": h, "T": draft.call("pairs", pairs(shape), H=found.packed)["T"]}, flops(forms))
+    results = {"R": draft.call("R", upper(shape, wide), H=found.packed, **exponents)["R"]}
+    if mode != "r":
+        results["Q"] = orthogonal(draft, found, tall, limits)
+    return draft.plan(results, flops(forms))
+
+
+@dataclass(frozen=True)
+class Factored:
+    """Slots of a factorisation.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Of A.
+    packed : str
+        R of the scaled matrix, with the reflectors below its diagonal.
+    exponents : str
+        Of the columns, by which R is scaled back.
+    panels : Panels or None
+        What they were made in.
+    """
+
+    shape: Shape
+    packed: str
+    exponents: str
+    panels: Panels | None
+
+
+def factored(
+    draft: Draft, source: str, shape: Shape, limits: Limits, variant: str | None = None, parameters: Parameters = ()
+) -> Factored:
+    """Add a factorisation to a draft that is made of plans."""
+    if variant is None:
+        variant, parameters = choose(resident(shape), limits)
+    if variant not in VARIANTS:
+        raise OptionError(f"qr: variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
+    values = VARIANTS[variant].settle(f"qr[{variant}]", parameters, limits)
+    given = draft.call("scaled", equilibrate.columns(shape), A=source)
+    panels = Panels(draft, given["scaled"], shape, values["PANEL"], limits) if variant == "blocked" else None
+    if panels is None:
+        packed = draft.call("reflectors", reflectors(shape, limits), A=given["scaled"])["H"]
+    else:
+        packed = panels.factor()
+    return Factored(shape, packed, given["column_exponents"], panels)
+
+
+def orthogonal(draft: Draft, found: Factored, shape: Shape, limits: Limits) -> str:
+    """Add the first columns of Q to the draft; give their slot."""
+    if found.panels is not None:
+        return found.panels.q(shape[1])
+    t = draft.call("pairs", pairs(found.shape), H=found.packed)["T"]
+    start = draft.call("identity", packing.identity(shape))["I"]
+    return draft.call("Q", applied(found.shape, shape[1], limits), H=found.packed, T=t, B=start)["B"]
+
+
+@cached_plan
+def whole(
+    forms: Forms,
+    limits: Limits = PLAIN,
+    *,
+    variant: str | None = None,
+    parameters: Parameters = (),
+    mode: str = "reduced",
+) -> Plan:
+    """Plan of a call: the factors, and their read-back where the matrix came from the host."""
+    (form,) = forms
+    draft = Draft("qr")
+    a = bring_in(draft, "A", form, limits)
+    core = plan(resident(form.matrix), limits, variant=variant, parameters=parameters, mode=mode)
+    found = draft.call("factors", core, A=a)
+    results = dict(found)
+    shapes = dict(zip("QR", sides(form.matrix, mode), strict=True)) | {"H": form.matrix}
+    if "T" in found:
+        results["T"] = read_texels(draft, found["T"], "T_read")
+    for name in () if form.resident else [name for name in found if name != "T"]:
+        results[name] = read_back(draft, found[name], shapes[name], limits, name)
+    return draft.plan(results)
+
+
+def taus(texels_: NDArray[np.float32], count: int) -> Array:
+    """The factors tau of the reflectors, from the texels of ``T``.
+
+    >>> taus(np.float32([[1, 2, 0, 3], [4, 5, 0, 6]]), 3)
+    array([1., 3., 4.], dtype=float32)
+    """
+    found: Array = texels_.reshape(-1, 4)[:, [0, 3]].reshape(-1)[:count]
+    return found
+
+
+def on_host(a: Array) -> tuple[Array, Array]:
+    """Factor on the CPU, by LAPACK."""
+    q, r = np.linalg.qr(a)
+    return q, r
+
+
+def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+    """A square matrix, normal."""
+    return (rng.standard_normal((n, n)).astype(np.float32),)
+
+
+QR = Operation(
+    name="qr",
+    formula="A = Q R",
+    operands=("A",),
+    results=("Q", "R"),
+    check=check,
+    flops=flops,
+    core=plan,
+    whole=whole,
+    example=example,
+    values=lambda forms, results: (results["Q"], results["R"]),
+    fits=True,
+    variants=VARIANTS,
+    choose=choose,
+    host="glla.operations.qr:on_host",
+    parts=2,
+    thesis="householder",
+)

@@ -1,0 +1,51 @@
+"""The linear model of a degraded image, g = H f, for images as columns of pixels, and its normal equations.
+
+A small kernel K makes all of H: g[i] = sum over t of K[t] f[i + t - centre], with f zero outside of the image. No H
+need be made to apply it, nor to write down H^T H + balance I.
+"""
+
+from __future__ import annotations
+
+from glla.passes import Draft, Plan, Uniform, matrix
+from glla.passes.cache import cached_plan
+from glla.passes.layout import Shape
+
+Index = tuple[int, int]
+
+
+def _kernel(shape: Shape, psf: Shape, centre: Index) -> dict[str, Uniform]:
+    return {"image": shape, "kernel": psf, "centre": centre}
+
+
+@cached_plan
+def system(shape: Shape, psf: Shape = (3, 3), centre: Index = (1, 1)) -> Plan:
+    """Plan of the system matrix ``H`` of images of a shape, from the kernel ``K``."""
+    pixels = shape[0] * shape[1]
+    draft = Draft("restoration_system")
+    kernel, result = draft.operand("K", matrix(psf)), draft.slot("H", matrix((pixels, pixels)))
+    draft.draw("restoration/system", {"K": kernel}, result, _kernel(shape, psf, centre))
+    return draft.plan({"H": result})
+
+
+@cached_plan
+def normal(shape: Shape, psf: Shape = (3, 3), centre: Index = (1, 1), balance: float = 0.0) -> Plan:
+    """Plan of ``N`` = H^T H + balance I, from the kernel ``K``: one pass."""
+    pixels = shape[0] * shape[1]
+    draft = Draft("restoration_normal")
+    kernel, result = draft.operand("K", matrix(psf)), draft.slot("N", matrix((pixels, pixels)))
+    draft.draw("restoration/normal", {"K": kernel}, result, {**_kernel(shape, psf, centre), "balance": balance})
+    return draft.plan({"N": result})
+
+
+@cached_plan
+def apply(shape: Shape, psf: Shape = (3, 3), centre: Index = (1, 1), columns: int = 1, adjoint: bool = False) -> Plan:
+    """Plan of ``B`` = H F, or H^T F, for the images in the columns of ``F``."""
+    size = shape[0] * shape[1], columns
+    draft = Draft("restoration_apply")
+    kernel, images = draft.operand("K", matrix(psf)), draft.operand("F", matrix(size))
+    result = draft.slot("B", matrix(size))
+    draft.draw(
+        "restoration/apply", {"K": kernel, "F": images}, result,
+        {**_kernel(shape, psf, centre), "shape": size}, {"ADJOINT": int(adjoint)},
+    )  # fmt: skip
+    return draft.plan({"B": result}, 2 * psf[0] * psf[1] * size[0] * columns)

@@ -1,0 +1,77 @@
+"""The format `circular`: diagonals -k and n - k of a square matrix joined to one vector of length n."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.errors import OptionError
+from glla.operations.sparse.compressed import Compressed
+from glla.operations.sparse.diagonals import TERMS, across, grid, in_grid
+from glla.operations.sparse.layout import in_passes, vector
+from glla.passes import Draft, Limits, Storage, Uniform
+from glla.passes.layout import Shape
+from glla.passes.shader import Define
+
+
+@dataclass(frozen=True)
+class Circular:
+    """A square matrix lies as circular diagonals: number d holds A[i, (i + offsets[d]) mod n] at the place of row i.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Rows and columns, equal.
+    entries : int
+        Of the matrix.
+    offsets : tuple of int
+        From 0 to n - 1.
+    """
+
+    name: ClassVar[str] = "circular"
+
+    shape: Shape
+    entries: int
+    offsets: tuple[int, ...]
+
+    @staticmethod
+    def of(rows: Compressed, limits: Limits) -> Circular:
+        """Find the circular diagonals of a matrix.
+
+        Raises
+        ------
+        OptionError
+            It is not square.
+        """
+        if rows.shape[0] != rows.shape[1]:
+            raise OptionError(f"sparse: circular diagonals are of a square matrix, got {rows.shape}; use diagonals")
+        offsets = sorted({offset % max(rows.shape[0], 1) for offset in rows.offsets})
+        return Circular(rows.shape, rows.entries, tuple(offsets) or (0,))
+
+    def slots(self, limits: Limits) -> dict[str, Storage]:
+        """Textures of the matrix."""
+        return {"A": grid(self.shape[0], len(self.offsets), limits)}
+
+    def texels(self, rows: Compressed, limits: Limits) -> dict[str, NDArray[Any]]:
+        """What they hold."""
+        number = np.searchsorted(self.offsets, (rows.columns - rows.rows) % max(self.shape[0], 1))
+        return {"A": in_grid(rows, number, len(self.offsets), limits)}
+
+    def draw(self, draft: Draft, limits: Limits, x: str) -> str:
+        """Add the passes of the product."""
+        own = vector(self.shape[0], limits)
+        shared: dict[str, Define] = {
+            "GRID": across(len(self.offsets)), "WIDTH": own.width, "HEIGHT": own.height, "ORDER": self.shape[0],
+        }  # fmt: skip
+
+        def parts() -> Iterator[tuple[dict[str, Uniform], dict[str, Define]]]:
+            for first in range(0, len(self.offsets), TERMS):
+                some = self.offsets[first : first + TERMS]
+                text = " ".join(f"TERM({first + d}, {offset})" for d, offset in enumerate(some))
+                yield {}, {**shared, "COUNT": len(some), "TERMS": text}
+
+        return in_passes(draft, "spmv/circular", {"A": "A", "x": x}, own, parts())

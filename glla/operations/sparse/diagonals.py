@@ -1,0 +1,94 @@
+"""The format `diagonals`: a vector for each diagonal, as Krüger and Westermann, and SciPy's dia, have it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.operations.sparse.compressed import Compressed
+from glla.operations.sparse.layout import in_passes, vector
+from glla.passes import Draft, Limits, Storage, Uniform
+from glla.passes.layout import Shape
+from glla.passes.shader import Define
+
+TERMS = 16
+"""Diagonals of one pass at most: each is written out in the shader's text."""
+
+
+@dataclass(frozen=True)
+class Diagonals:
+    """A matrix lies as its diagonals; number d holds A[i, i + offsets[d]] at the place of row i.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Rows and columns.
+    entries : int
+        Of the matrix.
+    offsets : tuple of int
+        Column minus row of each; one of zeros stands for a matrix without entries.
+    """
+
+    name: ClassVar[str] = "diagonals"
+
+    shape: Shape
+    entries: int
+    offsets: tuple[int, ...]
+
+    @staticmethod
+    def of(rows: Compressed, limits: Limits) -> Diagonals:
+        """Find the diagonals of a matrix."""
+        return Diagonals(rows.shape, rows.entries, rows.offsets or (0,))
+
+    def slots(self, limits: Limits) -> dict[str, Storage]:
+        """Textures of the matrix."""
+        return {"A": grid(self.shape[0], len(self.offsets), limits)}
+
+    def texels(self, rows: Compressed, limits: Limits) -> dict[str, NDArray[Any]]:
+        """What they hold."""
+        number = np.searchsorted(self.offsets, rows.columns - rows.rows)
+        return {"A": in_grid(rows, number, len(self.offsets), limits)}
+
+    def draw(self, draft: Draft, limits: Limits, x: str) -> str:
+        """Add the passes of the product."""
+        own, other = (vector(length, limits) for length in self.shape)
+        shared: dict[str, Define] = {
+            "GRID": across(len(self.offsets)), "WIDTH": own.width, "HEIGHT": own.height,
+            "X_TEXELS": max(1, -(-self.shape[1] // 4)), "X_WIDTH": other.width,
+        }  # fmt: skip
+
+        def parts() -> Iterator[tuple[dict[str, Uniform], dict[str, Define]]]:
+            for first in range(0, len(self.offsets), TERMS):
+                some = [divmod(offset, 4) for offset in self.offsets[first : first + TERMS]]
+                text = " ".join(f"TERM({first + d}, {q}, {r})" for d, (q, r) in enumerate(some))
+                fetches = sum(2 if r else 1 for _, r in some)
+                yield {}, {**shared, "COUNT": len(some), "TERMS": text, "X_FETCHES": fetches}
+
+        return in_passes(draft, "spmv/diagonals", {"A": "A", "x": x}, own, parts())
+
+
+def across(count: int) -> int:
+    """Diagonals side by side in the texture: about as many as one above the other."""
+    return math.isqrt(count - 1) + 1
+
+
+def grid(rows: int, count: int, limits: Limits) -> Storage:
+    """Texture of diagonals, each as a vector with an element for each row."""
+    own, side = vector(rows, limits), across(count)
+    return Storage(-(-count // side) * own.height, side * own.width)
+
+
+def in_grid(rows: Compressed, number: NDArray[np.intp], count: int, limits: Limits) -> NDArray[np.float32]:
+    """Texels of diagonals, for entries whose numbers of diagonals are given."""
+    own, storage = vector(rows.shape[0], limits), grid(rows.shape[0], count, limits)
+    texels = np.zeros((storage.height, storage.width, 4), dtype=np.float32)
+    side, texel = across(count), rows.rows >> 2
+    y = number // side * own.height + texel // own.width
+    x = number % side * own.width + texel % own.width
+    texels[y, x, rows.rows & 3] = rows.values
+    return texels

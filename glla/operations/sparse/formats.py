@@ -1,0 +1,39 @@
+"""The formats of sparse matrices by name, and which one a matrix gets."""
+
+from __future__ import annotations
+
+import math
+
+from glla.operations.sparse.blocks import Blocks
+from glla.operations.sparse.circular import Circular
+from glla.operations.sparse.compressed import Compressed
+from glla.operations.sparse.diagonals import Diagonals
+from glla.operations.sparse.layout import Maker
+from glla.operations.sparse.pointers import Pointers
+from glla.operations.sparse.sell import Sell
+from glla.passes import Limits
+
+FORMATS: dict[str, Maker] = {
+    "diagonals": Diagonals.of,
+    "circular": Circular.of,
+    "pointers": Pointers.of,
+    "sell": Sell.of,
+    "blocks": Blocks.of,
+}
+"""Each with what finds how a matrix lies in it."""
+
+MOST_DIAGONALS = 64
+"""Diagonals up to which a matrix may lie as such."""
+
+LEAST_FILLED = 0.5
+"""Share of the places on its diagonals that a matrix must fill to lie as such."""
+
+
+def chosen(rows: Compressed, limits: Limits) -> str:
+    """Choose a format: diagonals, or what was tuned, where there are few, and those are full; else sell."""
+    offsets = rows.offsets
+    if len(offsets) > MOST_DIAGONALS or rows.entries < LEAST_FILLED * len(offsets) * min(rows.shape):
+        return "sell"
+    side = math.isqrt(max(rows.shape[0], 1))
+    tuned = limits.tuning("spmv", side, side)
+    return tuned.variant if tuned is not None and rows.shape[0] == rows.shape[1] else "diagonals"

@@ -1,0 +1,135 @@
+"""What all formats of sparse matrices share: vectors, textures of many texels, and places of elements."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.errors import LimitError
+from glla.operations.sparse.compressed import Compressed, Integers
+from glla.passes import Draft, Limits, Storage, Uniform, wrapped
+from glla.passes.layout import Shape
+from glla.passes.shader import Define
+
+Slots = Mapping[str, Storage]
+"""Textures that a matrix lies in, by the names of the operands."""
+
+MOST_TEXELS = 1 << 15
+"""Texels of a vector's side at most: a place has 15 bits for each."""
+
+
+class Structure(Protocol):
+    """How a sparse matrix lies in textures: all that a plan needs to know of it. Hashable; its values are elsewhere."""
+
+    name: ClassVar[str]
+
+    def __hash__(self) -> int:
+        """Part of the key of a plan."""
+
+    @property
+    def shape(self) -> Shape:
+        """Rows and columns."""
+
+    @property
+    def entries(self) -> int:
+        """Of the matrix, without what the format fills up."""
+
+    def slots(self, limits: Limits) -> dict[str, Storage]:
+        """Textures of the matrix."""
+
+    def texels(self, rows: Compressed, limits: Limits) -> dict[str, NDArray[Any]]:
+        """What they hold."""
+
+    def draw(self, draft: Draft, limits: Limits, x: str) -> str:
+        """Add the passes of the product to a draft that has the `slots`; give the slot of y."""
+
+
+def vector(length: int, limits: Limits) -> Storage:
+    """Storage of a vector.
+
+    Raises
+    ------
+    LimitError
+        It is longer than a texture holds, or than places count.
+    """
+    storage = wrapped(length, min(limits.texture_size, MOST_TEXELS))
+    _fits("a vector", length, storage, limits, 4)
+    return storage
+
+
+def many(what: str, texels: int, limits: Limits, channels: int = 4, dtype: str = "float32") -> Storage:
+    """Texture of texels one after the other, in rows: about square.
+
+    Raises
+    ------
+    LimitError
+        There are more than a texture holds.
+    """
+    width = min(math.isqrt(max(texels, 1) - 1) + 1, limits.texture_size)
+    storage = Storage(-(-max(texels, 1) // width), width, channels, dtype=dtype)
+    _fits(what, texels, storage, limits, 1)
+    return storage
+
+
+def _fits(what: str, elements: int, storage: Storage, limits: Limits, each: int) -> None:
+    most = min(each * limits.texture_size**2, 2**31 - 1)
+    if storage.height > limits.texture_size or elements > most:
+        raise LimitError(
+            f"sparse: {what} may have {most} elements on this device, this one needs {elements}; "
+            "cut the matrix into blocks of rows",
+            elements,
+            most,
+        )
+
+
+def filled(values: NDArray[Any], storage: Storage) -> NDArray[Any]:
+    """Put texels, or elements, one after the other into a texture; zeros behind the last."""
+    texels = np.zeros(storage.height * storage.width * storage.channels, dtype=storage.dtype)
+    texels[: values.size] = values.reshape(-1)
+    return texels.reshape(storage.height, storage.width, storage.channels)
+
+
+def places(elements: Integers, width: int) -> NDArray[np.int32]:
+    """Where elements of a vector stand whose texture is so wide: row, column and channel, for ``x_at`` in GLSL.
+
+    >>> places(np.array([0, 5, 9]), 2).tolist() == [0, 1 << 2 | 1, 1 << 17 | 1]
+    True
+    """
+    texel = elements >> 2
+    code = (texel // width) << 17 | (texel % width) << 2 | elements & 3
+    return code.astype(np.uint32).view(np.int32)
+
+
+def in_passes(
+    draft: Draft,
+    shader: str,
+    inputs: Mapping[str, str],
+    result: Storage,
+    parts: Iterable[tuple[Mapping[str, Uniform], Mapping[str, Define]]],
+) -> str:
+    """Add a pass for each part of a sum, with its uniforms and defines; a later one goes on from the one before."""
+    before = ""
+    for number, (uniforms, defines) in enumerate(parts):
+        target = draft.slot(f"y_{number}", result)
+        given = {**inputs, "before": before} if before else inputs
+        with draft.scope("part", number):
+            draft.draw(shader, given, target, uniforms, {**defines, "CONTINUE": int(bool(before))})
+        before = target
+    return before
+
+
+def slices(count: int, most: int) -> list[tuple[int, int]]:
+    """Cut trips of a loop into passes: (first, end) of each, one at least.
+
+    >>> slices(10, 6), slices(0, 6)
+    ([(0, 6), (6, 10)], [(0, 0)])
+    """
+    return [(first, min(first + most, count)) for first in range(0, max(count, 1), most)]
+
+
+Maker = Callable[[Compressed, Limits], Structure]
+"""Finds how a matrix lies in a format."""

@@ -1,0 +1,80 @@
+"""The format `pointers`: entries row by row, and a pointer to each row, as Bolz et al. have it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.errors import LimitError
+from glla.operations.sparse.compressed import Compressed
+from glla.operations.sparse.layout import filled, in_passes, many, slices, vector
+from glla.passes import Draft, Limits, Storage
+from glla.passes.layout import Shape
+
+MOST_COLUMNS = 1 << 24
+"""A column stands beside its value as a float32, which counts up to here."""
+
+
+@dataclass(frozen=True)
+class Pointers:
+    """A matrix lies row by row.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Rows and columns.
+    entries : int
+        Of the matrix.
+    longest : int
+        Entries of the longest row.
+    """
+
+    name: ClassVar[str] = "pointers"
+
+    shape: Shape
+    entries: int
+    longest: int
+
+    @staticmethod
+    def of(rows: Compressed, limits: Limits) -> Pointers:
+        """Find the longest row.
+
+        Raises
+        ------
+        LimitError
+            There are more columns than float32 counts.
+        """
+        if rows.shape[1] > MOST_COLUMNS:
+            raise LimitError(
+                f"sparse: pointers hold columns as float32, {MOST_COLUMNS} at most, got {rows.shape[1]}; use sell",
+                rows.shape[1],
+                MOST_COLUMNS,
+            )
+        return Pointers(rows.shape, rows.entries, int(rows.lengths.max(initial=0)))
+
+    def slots(self, limits: Limits) -> dict[str, Storage]:
+        """Textures of the matrix."""
+        return {
+            "A": many("a matrix", self.entries, limits, 2),
+            "pointers": many("a list of rows", self.shape[0], limits, 2, "int32"),
+        }
+
+    def texels(self, rows: Compressed, limits: Limits) -> dict[str, NDArray[Any]]:
+        """What they hold."""
+        slots = self.slots(limits)
+        entries = np.stack((rows.values, rows.columns.astype(np.float32)), axis=1)
+        pointers = np.stack((rows.starts[:-1], rows.lengths), axis=1)
+        return {"A": filled(entries, slots["A"]), "pointers": filled(pointers, slots["pointers"])}
+
+    def draw(self, draft: Draft, limits: Limits, x: str) -> str:
+        """Add the passes of the product."""
+        slots, (own, other) = self.slots(limits), (vector(length, limits) for length in self.shape)
+        defines = {
+            "A_WIDTH": slots["A"].width, "POINTERS_WIDTH": slots["pointers"].width, "ROWS": self.shape[0],
+            "WIDTH": own.width, "X_WIDTH": other.width,
+        }  # fmt: skip
+        parts = [({"trips": trips}, defines) for trips in slices(self.longest, limits.loop_trips // 4)]
+        return in_passes(draft, "spmv/pointers", {"A": "A", "pointers": "pointers", "x": x}, own, parts)

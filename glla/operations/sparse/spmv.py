@@ -1,0 +1,193 @@
+"""The product of a sparse matrix and a vector."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.errors import OptionError, ShapeError
+from glla.operations.crossing import read_texels, texels_of, write_texels
+from glla.operations.record import Array, Choice, Operation
+from glla.operations.sparse import model
+from glla.operations.sparse.formats import FORMATS
+from glla.operations.sparse.layout import Structure, filled, vector
+from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Parameters, Plan, Variant
+from glla.passes.cache import cached_plan
+
+VARIANTS = {
+    "circular": Variant(
+        "diagonals -k and n - k joined to one vector, which x is read around", "Brodtkorb 2007, figure 3.3a"
+    ),
+    "diagonals": Variant(
+        "a vector for each diagonal, its offset a constant of the program", "Krüger and Westermann 2003; Brodtkorb 2007"
+    ),
+    "pointers": Variant(
+        "entries row by row, found by a pointer to each row", "Bolz et al. 2003; Brodtkorb 2007, figure 3.3b"
+    ),
+    "sell": Variant("slices of 32 rows side by side, four rows to a texel", "Kreutzer et al. 2014 (SELL-C-sigma)"),
+    "blocks": Variant("2 x 2 blocks, a texel each, block row by block row", "Bell and Garland 2009 (block CSR)"),
+}
+
+
+def structure_of(forms: Forms) -> Structure | None:
+    """How the matrix lies; None for the diagonals of a grid, which lie in any format."""
+    return cast("Structure | None", forms[0].view)
+
+
+def shape_of(forms: Forms) -> tuple[int, int]:
+    """Rows and columns of the matrix."""
+    structure = structure_of(forms)
+    if structure is not None:
+        return structure.shape
+    count = model.side_of(forms[0].shape) ** 2
+    return count, count
+
+
+def check(forms: Forms) -> None:
+    """Raise ShapeError unless x has an element for each column of A."""
+    shape, given = shape_of(forms), forms[1].shape
+    if given != (shape[1], 1):
+        raise ShapeError(f"spmv: shapes of A {shape} and x {given} are incompatible; x has an element for each column")
+
+
+def flops(forms: Forms) -> int:
+    """Additions and multiplications: two for each entry."""
+    structure = structure_of(forms)
+    return 2 * (model.entries(model.side_of(forms[0].shape)) if structure is None else structure.entries)
+
+
+def choose(forms: Forms, limits: Limits) -> Choice:
+    """Pick the format: the one that A lies in; of a grid what was tuned on the device, else diagonals."""
+    structure = structure_of(forms)
+    if structure is not None:
+        return structure.name, ()
+    side = model.side_of(forms[0].shape)
+    tuned = limits.tuning("spmv", side, side)
+    return (tuned.variant if tuned is not None else "diagonals"), ()
+
+
+@cached_plan
+def plan(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, parameters: Parameters = ()) -> Plan:
+    """Plan of the product on the device.
+
+    Parameters
+    ----------
+    forms : (Form, Form)
+        Of A and x. A form of A with a `Structure` for its view is a matrix that lies so. Without one, A is the matrix
+        of a square grid with n^2 points, of shape (5, n^2), in the format that `variant` names.
+    limits : Limits
+        Of the device.
+    variant : str, optional
+        A key of `VARIANTS`, the format; by default that of `choose`.
+    parameters : tuple of (str, int)
+        There are none.
+
+    Returns
+    -------
+    Plan
+        Operands: the textures of A, and ``x``, wrapped. Result ``y``, wrapped. A pass for 16 diagonals, or for 60000
+        entries of the longest row; `sell` may take one more, which puts rows back into order.
+    """
+    structure = _structure(forms, limits, variant, parameters)
+    draft = Draft(f"spmv[{structure.name}]")
+    for name, storage in structure.slots(limits).items():
+        draft.operand(name, storage)
+    x = draft.operand("x", vector(structure.shape[1], limits))
+    return draft.plan({"y": structure.draw(draft, limits, x)}, flops(forms))
+
+
+def _structure(forms: Forms, limits: Limits, variant: str | None, parameters: Parameters) -> Structure:
+    chosen = choose(forms, limits)[0] if variant is None else variant
+    if chosen not in VARIANTS:
+        raise OptionError(f"spmv: variant must be one of {', '.join(VARIANTS)}, got {chosen!r}")
+    VARIANTS[chosen].settle(f"spmv[{chosen}]", parameters, limits)
+    given = structure_of(forms)
+    if given is None:
+        return FORMATS[chosen](model.pattern(model.side_of(forms[0].shape)), limits)
+    if given.name != chosen:
+        raise OptionError(
+            f"spmv: A lies in the format {given.name}, got variant={chosen!r}; "
+            f'lay it out anew: glla.sparse.asarray(A, format="{chosen}")'
+        )
+    return given
+
+
+@cached_plan
+def whole(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, parameters: Parameters = ()) -> Plan:
+    """Plan of a call: A of the host is laid out and uploaded, x uploaded, y read back unless x is on the device."""
+    structure = _structure(forms, limits, variant, parameters)
+    core = plan(forms, limits, variant=structure.name)
+    draft = Draft("spmv")
+    operands = _matrix(draft, forms[0], structure, limits)
+    operands["x"] = _vector(draft, forms[1], structure.shape[1], limits)
+    y = draft.call("product", core, **operands)["y"]
+    if not forms[1].resident:
+        texels = read_texels(draft, y, "texels of y")
+        y = draft.slot("y", HostArray((structure.shape[0],)))
+        draft.host("padding cut off", lambda t: (t.reshape(-1)[: structure.shape[0]],), (texels,), (y,))
+    return draft.plan({"y": y})
+
+
+def _matrix(draft: Draft, form: Form, structure: Structure, limits: Limits) -> dict[str, str]:
+    """Add the textures of A: as operands, or laid out from the diagonals of a grid."""
+    slots = structure.slots(limits)
+    if form.resident:
+        return {name: draft.operand(name, storage) for name, storage in slots.items()}
+    source = draft.operand("A", HostArray(form.shape))
+    arrays = {
+        name: draft.slot(f"{name} of the host", HostArray(texels_of(slot).shape, slot.dtype))
+        for name, slot in slots.items()
+    }
+
+    def lay_out(a: Array) -> tuple[NDArray[Any], ...]:
+        return tuple(structure.texels(model.of(a), limits).values())
+
+    draft.host(f"diagonals laid out as {structure.name}", lay_out, (source,), tuple(arrays.values()))
+    return {name: write_texels(draft, arrays[name], storage) for name, storage in slots.items()}
+
+
+def _vector(draft: Draft, form: Form, length: int, limits: Limits) -> str:
+    """Add x: as an operand, or uploaded."""
+    storage = vector(length, limits)
+    if form.resident:
+        return draft.operand("x", storage)
+    source = draft.operand("x", HostArray(form.shape))
+    padded = draft.slot("x padded", texels_of(storage))
+    draft.host("padded to texels", lambda x: (filled(x, storage),), (source,), (padded,))
+    return write_texels(draft, padded, storage)
+
+
+def textures(plan: Plan, limits: Limits, arrays: tuple[Array, ...]) -> dict[str, NDArray[Any]]:
+    """Texels of the operands of `plan`, for the arrays of an example; the plan's name says the format."""
+    a, x = arrays
+    rows = model.of(a)
+    structure = FORMATS[plan.operation.removeprefix("spmv[").removesuffix("]")](rows, limits)
+    return structure.texels(rows, limits) | {"x": filled(x, vector(x.shape[0], limits))}
+
+
+def values(forms: Forms, results: Mapping[str, Array]) -> Array:
+    """Value for the judge: y, a column."""
+    return results["y"].reshape(-1)[: shape_of(forms)[0], np.newaxis]
+
+
+SPMV = Operation(
+    name="spmv",
+    formula="y = A x",
+    operands=("A", "x"),
+    results=("y",),
+    check=check,
+    flops=flops,
+    core=plan,
+    whole=whole,
+    example=model.example,
+    values=values,
+    variants=VARIANTS,
+    choose=choose,
+    textures=textures,
+    vectors={"x": 1},
+    thesis="circular",
+    public=False,
+)

@@ -1,0 +1,274 @@
+"""Many tridiagonal systems at once, an equation in a texel: how they are eliminated.
+
+    bands and right sides --> equations --> reduced, level by level --> unknowns, back level by level --> X, and a check
+
+Systems stand side by side, equation i of all of them together (``lib/tridiagonal.glsl``), so that a pass works on all
+and their number does not change the number of passes. Systems may lie in columns or in rows: the second half of an
+alternating-direction step needs no transpose.
+
+Sources: Hockney 1965 (cyclic reduction); Hockney and Jesshope 1981 (parallel cyclic reduction); Wang 1981 (partition);
+Zhang, Cohen and Owens, "Fast tridiagonal solvers on the GPU" (2010), which compares them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from glla.operations.stack import Stack, raw
+from glla.passes import Draft, PingPong, Region, Storage, Uniform, Variant
+
+VARIANTS = {
+    "cyclic_reduction": Variant(
+        "half of the unknowns eliminated a pass, until TOP are left, and the way back; backward stable",
+        'Hockney, "A fast direct solution of Poisson\'s equation using Fourier analysis" (1965)',
+        parameters={"TOP": (1, 2, 4, 8, 16)},
+    ),
+    "thomas": Variant(
+        "Gaussian elimination, an equation a pass: 2 n passes",
+        'Thomas, "Elliptic problems in linear difference equations over a network" (1949)',
+    ),
+    "parallel_cyclic_reduction": Variant(
+        "every row reduced in every pass, no way back; with a step of refinement, as it is not backward stable",
+        'Hockney and Jesshope, "Parallel Computers" (1981)',
+    ),
+    "partition": Variant(
+        "P equations become one a pass, until TOP are left: fewer and heavier passes than cyclic reduction",
+        'Wang, "A parallel method for tridiagonal equations" (1981)',
+        parameters={"P": (4, 8, 16), "TOP": (4, 1, 8, 16)},
+    ),
+    "redundant": Variant(
+        "one pass: every fragment eliminates its whole system from both ends; for a few equations",
+        "two-sided elimination: LINPACK gtsl and ptsl, Dongarra et al. 1979, which burn at both ends",
+    ),
+}
+
+REDUNDANT_UP_TO = 8
+"""Equations up to which `redundant` is chosen: a guess, between one pass of n fetches and 2 log2 n passes of 7."""
+
+CHUNK = 128
+"""Equations that a fragment of the check looks at."""
+
+
+FIGURES = 4
+"""Numbers for each system: backward error, what is left of its pivots, largest right side, largest unknown."""
+
+Lines = tuple[tuple[int, int], tuple[int, int], tuple[int, int]]
+"""Of the entries below the diagonal, on it and above it: row of the bands (-1 for none), and column that belongs to
+equation 0."""
+
+
+@dataclass(frozen=True)
+class Systems:
+    """Systems of n equations each that share textures.
+
+    Attributes
+    ----------
+    draft : Draft
+        Where passes are added.
+    stack : Stack
+        How the systems lie beside each other.
+    n : int
+        Equations.
+    rows : bool
+        The equations of a system stand in a row, one texel beside the other; otherwise in a column.
+    definite : bool
+        Pivots must be above zero.
+    guard : bool
+        Watch the pivots; otherwise there is no check, and the caller knows that none is needed.
+    """
+
+    draft: Draft
+    stack: Stack
+    n: int
+    rows: bool = False
+    definite: bool = False
+    guard: bool = True
+
+    @property
+    def defines(self) -> dict[str, int]:
+        """Defines of every shader of ``lib/tridiagonal.glsl``."""
+        return {"AXIS": int(self.rows), "DEFINITE": int(self.definite)}
+
+    def slot(self, name: str, n: int, channels: int = 4) -> str:
+        """Add a slot with n texels for each system."""
+        full = self.stack.storage(1, n) if self.rows else self.stack.storage(n, 1)
+        return self.draft.slot(name, Storage(full.height, full.width, channels))
+
+    def line(self, first: int, count: int) -> Region:
+        """Some rows of every system."""
+        return self.stack.region(first, 0, count, 1) if self.rows else self.stack.region(0, first, 1, count)
+
+    def draw(
+        self,
+        shader: str,
+        inputs: Mapping[str, str],
+        outputs: str | tuple[str, ...],
+        uniforms: Mapping[str, Uniform] | None = None,
+        defines: Mapping[str, int] | None = None,
+        region: Region | None = None,
+    ) -> None:
+        """Add a pass of ``shaders/tridiagonal``."""
+        self.draft.draw(
+            f"tridiagonal/{shader}",
+            inputs,
+            outputs,
+            {**(uniforms or {}), **self.stack.grid},
+            {**self.defines, **(defines or {})},
+            region,
+        )
+
+    # -- ways to eliminate --------------------------------------------------------------------------------------------
+
+    def solve(self, equations: str, variant: str, values: Mapping[str, int], name: str = "") -> tuple[str, str, int]:
+        """Add a variant; give the slots of the unknowns and of what is left of the pivots, and its rows.
+
+        `name` stands before the names of slots.
+        """
+        ways: dict[str, Callable[[], tuple[str, str, int]]] = {
+            "cyclic_reduction": lambda: self._levels(equations, 2, values["TOP"], name),
+            "partition": lambda: self._levels(equations, values["P"], values["TOP"], name),
+            "redundant": lambda: self._levels(equations, 2, self.n, name),
+            "parallel_cyclic_reduction": lambda: self._parallel(equations, name),
+            "thomas": lambda: self._thomas(equations, name),
+        }
+        return ways[variant]()
+
+    def _levels(self, equations: str, p: int, top: int, name: str) -> tuple[str, str, int]:
+        """Reduce p equations to one until `top` are left, solve those, and go back."""
+        levels, n = [(equations, self.n)], self.n
+        left = ""
+        while n > max(top, p - 1):
+            with self.draft.scope("reduction", len(levels) - 1):
+                n //= p
+                number = len(levels)
+                made = [self.slot(f"{name}E{number}", n)]
+                inputs = {"E": levels[-1][0]}
+                if self.guard:
+                    inputs |= {"L": left} if left else {}
+                    made.append(self.slot(f"{name}left{number}", n, 1))
+                defines = {"P": p, "GUARD": int(self.guard), "FIRST": int(not left)}
+                self.draw("reduce", inputs, tuple(made), {"n": levels[-1][1]}, defines)
+                levels.append((made[0], n))
+                left = made[-1] if self.guard else ""
+        x, left_rows = self.slot(f"{name}x{len(levels) - 1}", n, 1), n
+        outputs, inputs = [x], {"E": levels[-1][0]}
+        if self.guard:
+            inputs |= {"L": left} if left else {}
+            outputs.append(self.slot(f"{name}left", n, 1))
+        defines = {"P": p, "TOP": 1, "GUARD": int(self.guard), "FIRST": int(not left)}
+        self.draw("back", inputs, tuple(outputs), {"n": n}, defines)
+        for number in range(len(levels) - 2, -1, -1):
+            with self.draft.scope("way back", len(levels) - 2 - number):
+                slot, n = levels[number]
+                found = self.slot(f"{name}x{number}", n, 1)
+                self.draw("back", {"E": slot, "X": x}, found, {"n": n}, {"P": p, "TOP": 0})
+                x = found
+        return x, outputs[-1] if self.guard else "", left_rows
+
+    def _parallel(self, equations: str, name: str) -> tuple[str, str, int]:
+        rows = PingPong(self.draft, f"{name}E", self._like(4), equations)
+        left = PingPong(self.draft, f"{name}left", self._like(1), "")
+        reach, first = 1, True
+        while first or reach < self.n:
+            with self.draft.scope("reduction", reach.bit_length() - 1):
+                inputs = {"E": rows.front} | ({"L": left.front} if self.guard and not first else {})
+                outputs = (rows.back, left.back) if self.guard else (rows.back,)
+                defines = {"GUARD": int(self.guard), "FIRST": int(first)}
+                self.draw("parallel", inputs, outputs, {"n": self.n, "reach": reach}, defines)
+                rows.swap()
+                left.swap()
+                reach, first = 2 * reach, False
+        x = self.slot(f"{name}x0", self.n, 1)
+        self.draw("divide", {"E": rows.front}, x)
+        return x, left.front if self.guard else "", self.n
+
+    def _thomas(self, equations: str, name: str) -> tuple[str, str, int]:
+        solved = PingPong(self.draft, f"{name}T", self._like(4), equations)
+        for i in range(self.n):
+            with self.draft.scope("row", i):
+                inputs = {"E": equations, "T": solved.front}
+                self._row("forward", inputs, solved.back, i, max(i - 1, 0), i)
+                solved.swap()
+        x = PingPong(self.draft, f"{name}x", self._like(1), solved.front)
+        for number, i in enumerate(range(self.n - 1, -1, -1)):
+            with self.draft.scope("row on the way back", number):
+                inputs = {"T": solved.front, "X": x.front}
+                self._row("backward", inputs, x.back, i, i, min(i + 1, self.n - 1))
+                x.swap()
+        return x.front, solved.front, self.n
+
+    def _row(self, shader: str, inputs: dict[str, str], output: str, i: int, first: int, last: int) -> None:
+        self.draw(shader, inputs, output, {"n": self.n, "row": i}, region=self.line(first, last - first + 1))
+
+    def _like(self, channels: int) -> Storage:
+        full = self.stack.storage(1, self.n) if self.rows else self.stack.storage(self.n, 1)
+        return Storage(full.height, full.width, channels)
+
+    # -- way in and out -----------------------------------------------------------------------------------------------
+
+    def equations(self, operands: Mapping[str, str], shape: tuple[int, int, int], lines: Lines, start: int = 0) -> str:
+        """Add the pass that makes equations of bands and right sides; give their slot.
+
+        Parameters
+        ----------
+        operands : mapping of str to str
+            Slots of ``A`` and ``B``, packed; or of ``A`` alone, raw, with the right sides from element `start` on.
+        shape : tuple of int
+            Rows of the bands, n, right sides of each matrix.
+        lines : tuple
+            Which row of the bands is which diagonal.
+        start : int
+            See `operands`.
+        """
+        packed = "B" in operands
+        made = self.slot("E", self.n)
+        uniforms: dict[str, Uniform] = {
+            "shape": shape,
+            "systems": self.stack.count,
+            "bands": tuple(row for row, _ in lines),
+            "shifts": tuple(shift for _, shift in lines),
+        }
+        uniforms |= {} if packed else {"start": start}
+        self.draw("equations", operands, made, uniforms, {"PACKED": int(packed)})
+        return made
+
+    def packed(self, x: str, result: str, columns: int) -> None:
+        """Add the pass that makes a packed matrix of the unknowns of as many systems as it has columns."""
+        shape = (self.n, columns)
+        self.draft.draw("tridiagonal/solution", {"X": x}, result, {"shape": shape, **self.stack.grid}, {"PACKED": 1})
+
+    def records(self, x: str, figures: str, columns: int, texture_size: int) -> str:
+        """Add the pass that makes records of unknowns and figures, one for each matrix; give their slot."""
+        count = self.stack.count // columns
+        storage = raw(count * (self.n * columns + FIGURES), texture_size)
+        made = self.draft.slot("records", storage)
+        uniforms: dict[str, Uniform] = {"shape": (self.n, columns), "records": (count, storage.width)}
+        inputs = {"X": x, "F": figures}
+        self.draft.draw("tridiagonal/solution", inputs, made, {**uniforms, **self.stack.grid}, {"PACKED": 0})
+        return made
+
+    # -- what stands around it ----------------------------------------------------------------------------------------
+
+    def refined(self, equations: str, variant: str, values: Mapping[str, int]) -> tuple[str, str, int]:
+        """Add a variant and a step of refinement with it; give what `solve` gives."""
+        x, left, rows = self.solve(equations, variant, values)
+        rest = self.slot("residual", self.n)
+        self.draw("residual", {"E": equations, "X": x}, rest, {"n": self.n})
+        change, _, _ = self.solve(rest, variant, values, "correction ")
+        better = self.slot("x", self.n, 1)
+        self.draft.draw("tridiagonal/correct", {"X": x, "D": change}, better)
+        return better, left, rows
+
+    def check(self, equations: str, x: str, left: str, left_rows: int) -> str:
+        """Add the check of all systems; give the slot with a texel (error, left, rhs, x) for each of them."""
+        count = -(-self.n // CHUNK)
+        figures = self.slot("figures", count)
+        inputs = {"E": equations, "X": x, "L": left}
+        uniforms: dict[str, Uniform] = {"n": self.n, "chunk": CHUNK, "left_rows": left_rows}
+        self.draw("check", inputs, figures, uniforms, {"FOLD": 0})
+        if count > 1:
+            worst = self.slot("worst figures", 1)
+            self.draw("check", {"F": figures}, worst, {"n": count, "chunk": count}, {"FOLD": 1})
+            figures = worst
+        return figures

@@ -1,0 +1,201 @@
+"""C = sum of the matrix squares of all w x w windows of an image, each added where it came from.
+
+The source scatters: a thread squares a window and adds it to the result. `frames` and `gather` have its sum as it is;
+`separable` takes it apart, w products an element in place of w^3.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from glla.errors import LimitError, OptionError, ShapeError
+from glla.operations.crossing import bring_in, read_back
+from glla.operations.record import Array, Choice, Operation
+from glla.passes import PLAIN, Draft, Forms, Limits, Parameters, Plan, Region, Uniform, Variant, matrix, resident
+from glla.passes.cache import cached_plan
+from glla.passes.layout import Shape
+
+SEED = '"Dense matrix multiplication" (aksoyyusuf, CUDA), "Designing the Solution"'
+"""Where the author's variant comes from."""
+
+VARIANTS = {
+    "frames": Variant("a pass for each row of windows, added by blending", SEED),
+    "gather": Variant("one pass: an element sums the products of all windows that it is in", SEED),
+    "separable": Variant("one pass: sums along the row and the column, then w products", "glla"),
+}
+
+WINDOW = 5
+"""Rows and columns of a window of the source."""
+
+LIMIT = 65535.0
+"""Largest element of the source's result: that of a 16-bit image."""
+
+IN_REGISTERS = 16
+"""Largest window of which `separable` keeps all elements that a fragment needs in registers."""
+
+WIDEST = {"frames": 254, "gather": 38, "separable": 255}
+"""Largest window by variant: llvmpipe ends the loops of a fragment after 65535 trips in all, without an error."""
+
+
+def choose(forms: Forms, limits: Limits) -> Choice:
+    """Pick the variant: `separable`, which is the fastest for every image and window."""
+    return "separable", ()
+
+
+def check(forms: Forms, w: int = WINDOW) -> None:
+    """Raise ShapeError unless the image holds a window."""
+    (a,) = forms
+    if len(a.shape) != 2 or min(a.shape) < w:
+        raise ShapeError(
+            f"window_squares: an image must have at least {w} rows and columns, as a window has, got shape {a.shape}"
+        )
+
+
+def flops(forms: Forms, w: int = WINDOW) -> int:
+    """Additions and multiplications as the definition has them: 2 w^3 for each window."""
+    m, n = forms[0].matrix
+    return forms[0].count * (m - w + 1) * (n - w + 1) * 2 * w**3
+
+
+@cached_plan
+def plan(
+    forms: Forms,
+    limits: Limits = PLAIN,
+    *,
+    variant: str | None = None,
+    parameters: Parameters = (),
+    w: int = WINDOW,
+    limit: float | None = LIMIT,
+) -> Plan:
+    """Plan of the sum for an image on the device.
+
+    Parameters
+    ----------
+    forms : (Form,)
+        Of A, at least w x w.
+    limits : Limits
+        Of the device.
+    variant : str, optional
+        A key of `VARIANTS`; by default that of `choose`.
+    parameters : tuple of (str, int)
+        None are known.
+    w : int
+        Rows and columns of a window, see `WIDEST`.
+    limit : float or None
+        Sums are cut to [0, limit]; None leaves them.
+
+    Returns
+    -------
+    Plan
+        Operand ``A``, result ``C``, both packed. One pass; ``frames`` one for each row of windows, and one for the
+        limit.
+
+    Raises
+    ------
+    OptionError, LimitError
+        No such variant; a window that is too large for it.
+    """
+    if variant is None:
+        variant, parameters = choose(forms, limits)
+    if variant not in VARIANTS:
+        raise OptionError(f"window_squares: variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
+    if w > WIDEST[variant]:
+        widest = WIDEST[variant]
+        raise LimitError(f"window_squares: w must be at most {widest} with variant {variant!r}, got {w}", w, widest)
+    VARIANTS[variant].settle(f"window_squares[{variant}]", parameters, limits)
+    shape = forms[0].matrix
+    draft = Draft(f"window_squares[{variant}]")
+    image = draft.operand("A", matrix(shape))
+    if variant == "frames":
+        result = _frames(draft, image, shape, w, limit)
+    else:
+        result = draft.slot("C", matrix(shape))
+        uniforms: dict[str, Uniform] = {"shape": shape, **_limit(limit)}
+        defines = {"LIMITED": int(limit is not None)}
+        if variant == "separable" and w <= IN_REGISTERS:
+            defines["W"] = w
+        else:
+            uniforms["w"] = w
+        draft.draw(f"window_squares/{variant}", {"A": image}, result, uniforms, defines)
+    return draft.plan({"C": result}, flops(forms, w))
+
+
+def _limit(limit: float | None) -> dict[str, Uniform]:
+    return {} if limit is None else {"limit": float(limit)}
+
+
+def _frames(draft: Draft, image: str, shape: Shape, w: int, limit: float | None) -> str:
+    """Add a pass for each frame, which draws its rows only; give the slot of the sum."""
+    storage = matrix(shape)
+    total = draft.slot("sum", storage)
+    # The first frame draws everywhere: what it does not hold becomes zero.
+    for top in range(shape[0] - w + 1):
+        first, last = top // 2, (top + w - 1) // 2
+        region = Region(0, first, storage.width, last - first + 1) if top else None
+        with draft.scope("frame", top):
+            draft.draw(
+                "window_squares/frames", {"A": image}, total, {"shape": shape, "w": w, "top": top},
+                region=region, accumulate=top > 0,
+            )  # fmt: skip
+    if limit is None:
+        return total
+    result = draft.slot("C", storage)
+    draft.draw("window_squares/limit", {"A": total}, result, _limit(limit))
+    return result
+
+
+@cached_plan
+def whole(
+    forms: Forms,
+    limits: Limits = PLAIN,
+    *,
+    variant: str | None = None,
+    parameters: Parameters = (),
+    w: int = WINDOW,
+    limit: float | None = LIMIT,
+) -> Plan:
+    """Plan of a call: upload, the sum, read-back."""
+    (form,) = forms
+    draft = Draft("window_squares")
+    image = bring_in(draft, "A", form, limits)
+    core = plan(resident(form.matrix), limits, variant=variant, parameters=parameters, w=w, limit=limit)
+    result = draft.call("sum", core, A=image)["C"]
+    if not form.resident:
+        result = read_back(draft, result, form.matrix, limits, "C")
+    return draft.plan({"C": result})
+
+
+def on_host(a: Array, w: int = WINDOW, limit: float | None = LIMIT) -> Array:
+    """Compute it by NumPy: a stack of all windows, their squares, and w^2 shifted sums."""
+    windows = np.lib.stride_tricks.sliding_window_view(a, (w, w))
+    squares = windows @ windows
+    down, across = squares.shape[:2]
+    result = np.zeros_like(a)
+    for i in range(w):
+        for j in range(w):
+            result[i : i + down, j : j + across] += squares[:, :, i, j]
+    return result if limit is None else np.clip(result, 0, limit)
+
+
+def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+    """An image of n x n windows, with the source's levels of 0 to 63: some sums exceed the limit, others don't."""
+    return (rng.integers(0, 64, (n + WINDOW - 1, n + WINDOW - 1)).astype(np.float32),)
+
+
+WINDOW_SQUARES = Operation(
+    name="window_squares",
+    formula="C = sum of W W over all windows W of A",
+    operands=("A",),
+    results=("C",),
+    check=check,
+    flops=flops,
+    core=plan,
+    whole=whole,
+    example=example,
+    values=lambda forms, results: results["C"],
+    variants=VARIANTS,
+    choose=choose,
+    host="glla.operations.window_squares:on_host",
+    thesis="frames",
+    public=False,
+)

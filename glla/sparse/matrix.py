@@ -1,0 +1,214 @@
+"""A sparse matrix on a device."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.array import lying, shaping
+from glla.array.array import Array, upload
+from glla.array.convert import as_float32, checked_device, is_one_of
+from glla.array.value import Resident
+from glla.errors import DeviceMismatchError, OptionError, ShapeError, UnsupportedError
+from glla.gl import Device, DeviceLike, Texture, default_device
+from glla.operations.sparse import spmv
+from glla.operations.sparse.compressed import Compressed
+from glla.operations.sparse.formats import FORMATS, chosen
+from glla.operations.sparse.layout import Structure
+from glla.passes import Form, Plan
+from glla.passes.layout import Shape
+from glla.registry import overrides
+from glla.sparse.convert import compressed, is_scipy
+
+
+def asarray(
+    A: Any,
+    format: str | None = None,
+    *,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> SparseMatrix:
+    """Put a sparse matrix onto a device.
+
+    Parameters
+    ----------
+    A : sparse matrix or array of SciPy, array_like, glla.Matrix or SparseMatrix
+        Real numbers, m x n; of any format and type of SciPy. Entries of one place are summed, in float64, before they
+        are rounded to float32. Zeros that are stored are no entries.
+    format : str, optional
+        How it lies in textures: ``"diagonals"``, ``"circular"``, ``"pointers"``, ``"sell"`` or ``"blocks"``. By default
+        diagonals, where there are 64 at most and half of their places are entries; else sell.
+    device : Device, str or int, optional
+        As in `glla.asarray`.
+    check_finite : bool
+        Refuse NaN and infinity.
+
+    Returns
+    -------
+    SparseMatrix
+        Does not synchronise.
+
+    Raises
+    ------
+    ShapeError, DTypeError, NonFiniteError
+        It is no matrix, not real, not finite.
+    OptionError
+        No such format, or one that such a matrix does not have: circular diagonals are of square ones.
+    LimitError
+        It is larger than textures of this device, or than int32 counts.
+
+    Notes
+    -----
+    Rows as the host has them are kept beside the textures: for the transpose, and for residuals in float64.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import glla
+    >>> A = glla.sparse.asarray([[2, 0, 0], [0, 3, 1]])
+    >>> A
+    <SparseMatrix 2 x 3 of float32, 3 entries, format diagonals>
+    >>> A @ [1, 2, 3]
+    array([2., 9.], dtype=float32)
+    >>> (A.T @ [1, 1]).tolist()
+    [2.0, 3.0, 1.0]
+    """
+    if format is not None and not is_one_of(format, FORMATS):
+        raise OptionError(f"sparse: format must be one of {', '.join(FORMATS)}, got {format!r}")
+    place = checked_device("sparse", device)
+    if isinstance(A, SparseMatrix):
+        if place in (None, A.device) and format in (None, A.format):
+            return A
+        return SparseMatrix(A.rows, place or A.device, format)
+    if isinstance(A, Array) and place is None:
+        place = A.device
+    return SparseMatrix(compressed(A, check_finite), place or default_device(), format)
+
+
+class SparseMatrix:
+    """A sparse matrix of float32 on a device. It never changes. Make one with `asarray`.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Rows and columns.
+    device : Device
+        Where it lives.
+    format : str
+        How it lies there, see `asarray`.
+    nnz : int
+        Entries.
+
+    Notes
+    -----
+    ``A @ x`` takes a vector of n elements or a matrix of n rows. A glla.Array gives one back, and nothing synchronises;
+    of other arrays the product is read back as float32. A matrix is taken column by column. ``x @ A`` is
+    ``A.T @ x``, for a vector.
+
+    *Error.* abs(y - y^) <= (k + 2) u abs(A) abs(x) for a row of k entries, u = 2^-24: exact for integers whose sums
+    stay below 2^24. NaN and infinity reach the rows that have an entry there, and no others. Entries that are denormal
+    may count as zero.
+
+    *Cost.* 2 nnz flop and mostly one pass; see `glla.explain`: ``glla.explain("spmv", A, (n,))``.
+
+    Sources: Brodtkorb 2007, section 3.1.2; Krüger and Westermann 2003; Bolz et al. 2003; Kreutzer et al. 2014.
+    """
+
+    __array_ufunc__ = None  # x @ A asks this class
+    ndim = 2
+    dtype = np.dtype(np.float32)
+
+    def __init__(self, rows: Compressed, device: Device, format: str | None = None) -> None:
+        self.rows, self.device = rows, device
+        self.structure: Structure = FORMATS[format or chosen(rows, device.limits)](rows, device.limits)
+
+    @property
+    def shape(self) -> Shape:
+        """Rows and columns."""
+        return self.rows.shape
+
+    @property
+    def format(self) -> str:
+        """How it lies on the device."""
+        return self.structure.name
+
+    @property
+    def nnz(self) -> int:
+        """Entries."""
+        return self.rows.entries
+
+    @property
+    def form(self) -> Form:
+        """What is known of it without its values."""
+        return Form(self.shape, resident=True, view=self.structure)
+
+    @cached_property
+    def textures(self) -> dict[str, Texture]:
+        """Where its entries are, uploaded when they are first needed."""
+        laid = self.structure.texels(self.rows, self.device.limits)
+        return {name: self.device.write_texels(texels) for name, texels in laid.items()}
+
+    @cached_property
+    def T(self) -> SparseMatrix:
+        """Its transpose, laid out by itself, in the same format."""
+        return SparseMatrix(self.rows.transpose(), self.device, self.format)
+
+    def diagonal(self) -> NDArray[np.float32]:
+        """Its diagonal, from the host's rows."""
+        return self.rows.diagonal()
+
+    def toarray(self) -> NDArray[np.float32]:
+        """All of it, zeros too, from the host's rows."""
+        return self.rows.dense()
+
+    def __repr__(self) -> str:
+        rows, columns = self.shape
+        return f"<SparseMatrix {rows} x {columns} of float32, {self.nnz} entries, format {self.format}>"
+
+    def __matmul__(self, x: Any) -> Any:
+        """Multiply by a vector or a matrix."""
+        if overrides(x) is not None:
+            return NotImplemented
+        if is_scipy(x) or isinstance(x, SparseMatrix):
+            raise UnsupportedError("sparse: the product of two sparse matrices is not on the device; multiply by SciPy")
+        resident = isinstance(x, Array)
+        array: Any = x if resident else as_float32("sparse", "x", x, check_finite=False)
+        if array.ndim not in (1, 2) or array.shape[0] != self.shape[1]:
+            raise ShapeError(f"sparse: shapes of A {self.shape} and x {array.shape} are incompatible")
+        if resident and array.device is not self.device:
+            raise DeviceMismatchError("sparse: A and x must live on one device; use to_device")
+        if array.ndim == 1:
+            return self._resident(array.value) if resident else self._array(array)
+        columns = range(array.shape[1])
+        if not resident:
+            made = [self._array(array[:, column]) for column in columns]
+            return np.stack(made, axis=1) if made else np.zeros((self.shape[0], 0), dtype=np.float32)
+        products = [self._resident(array[:, column].value).value for column in columns]
+        if not products:
+            return upload(np.zeros((self.shape[0], 0), dtype=np.float32), self.device)
+        return Array._of(lying.best(shaping.stack("sparse", products, 1)))
+
+    def __rmatmul__(self, x: Any) -> Any:
+        """Multiply a vector by it: the product of the transpose."""
+        return self.T @ x if np.ndim(x) == 1 else (self.T @ x.T).T
+
+    def _array(self, x: NDArray[np.float32]) -> NDArray[np.float32]:
+        if 0 in self.shape:
+            return np.zeros(self.shape[0], dtype=np.float32)
+        result: NDArray[np.float32] = self.device.run(self._plan(resident=False), **self.textures, x=x[:, np.newaxis])[
+            "y"
+        ]
+        return result
+
+    def _resident(self, x: Resident) -> Array:
+        if 0 in self.shape:
+            return upload(np.zeros(self.shape[0], dtype=np.float32), self.device)
+        texture = lying.whole(lying.as_type(x, "float32")).texture
+        y = self.device.run(self._plan(resident=True), **self.textures, x=texture)["y"]
+        return Array._of(Resident.wrapped(self.device, y, (self.shape[0],), "float32"))
+
+    def _plan(self, resident: bool) -> Plan:
+        return spmv.whole((self.form, Form((self.shape[1], 1), resident=resident)), self.device.limits)

@@ -1,0 +1,65 @@
+// Tridiagonal systems, one equation in a texel: (lower, diagonal, upper, right side), or
+//
+//     r x[i-1] + g x[i] + b x[i+1] = a
+//
+// Systems stand side by side as a stack does (lib/stack.glsl): equation i of every system is a texel of its own, in a
+// column (AXIS 0) or in a row (AXIS 1). Equations outside of a system say x = 0.
+
+#ifndef AXIS
+#define AXIS 0  // the equations of a system stand below each other (0), or side by side (1)
+#endif
+#ifndef DEFINITE
+#define DEFINITE 0  // pivots must be above zero (1), or away from it (0)
+#endif
+#define STACK 1
+
+#include "lib/stack.glsl"
+#include "lib/divide.glsl"
+#include "lib/ieee.glsl"
+
+#if AXIS
+#define own_row() (own_texel().x)
+#define place_of(i) at(ivec2(i, 0))
+#else
+#define own_row() (own_texel().y)
+#define place_of(i) at(ivec2(0, i))
+#endif
+
+const vec4 NO_EQUATION = vec4(0.0, 1.0, 0.0, 0.0);
+
+vec4 equation(sampler2D E, int i, int n) {
+    return i < 0 || i >= n ? NO_EQUATION : texelFetch(E, place_of(i), 0);
+}
+
+// What is left of a pivot beside the terms that it is the sum of. Near zero it may be nothing but rounding error, and the
+// system is doubtful; of a definite matrix it is negative where the pivot is.
+float left_of(float sum, float magnitude) {
+#if DEFINITE == 0
+    sum = abs(sum);
+#endif
+    return magnitude > 0.0 ? quotient(sum, magnitude) : 0.0;
+}
+
+float least_of(float a, float b) {  // NaN: nothing is left
+    return is_nan(a) || is_nan(b) ? -1.0 : min(a, b);
+}
+
+// The same of a row that nothing was eliminated from. A row whose diagonal does not dominate it leaves a sixteenth: its
+// system has to show that its solution is no larger than that of a regular one.
+float left_at_first(vec4 row) {
+#if DEFINITE
+    if (row.g <= 0.0) return -1.0;
+#endif
+    return abs(row.g) >= abs(row.r) + abs(row.b) ? 1.0 : 0.0625;
+}
+
+// One side of an elimination that runs towards row i: x of its last row is solution.y - solution.x x[i].
+//   row    its next equation, with `inner` the entry towards where it came from, and `outer` the one towards row i
+//   left   of its pivots, the least so far, see left_of
+vec2 eliminated(vec2 before, float inner, float diagonal, float outer, float rhs, inout float left) {
+    float taken = inner * before.x;
+    float pivot = diagonal - taken;
+    left = least_of(left, left_of(pivot, abs(diagonal) + abs(taken)));
+    float known = inner * before.y;
+    return vec2(multiplier(outer, pivot), multiplier(rhs - known, pivot));
+}

@@ -1,0 +1,38 @@
+// T of each pair of reflectors, H_2k H_2k+1 = I - V T V^T: the compact WY form of two columns.
+//
+//     T = [ tau_0   -tau_0 tau_1 (v_0 . v_1) ]     tau = 2 / (v . v), so that I - tau v v^T is orthogonal to working
+//         [   0               tau_1          ]     precision whatever rounding has done to v; 0 where v is zero
+//
+// A fragment computes T of one pair, (t_00, t_01, 0, t_11).
+// H   m x n, packed: the reflectors below the diagonal, R above it
+// Cost per fragment: 1 fetch and 12 flop per trip, up to ceil(m/2) trips.
+// Schreiber and Van Loan, "A storage-efficient WY representation for products of Householder transformations" (1989).
+
+#include "lib/packed.glsl"
+#include "lib/divide.glsl"
+
+uniform sampler2D H;
+uniform int height;  // of H, in texels
+
+layout(location = 0) out vec4 pair;
+
+float factor_of(float square) {  // square: of v, but for its first entry
+    return square == 0.0 ? 0.0 : quotient(2.0, 1.0 + square);
+}
+
+void main() {
+    int k = own_texel().x;
+    float below = texelFetch(H, at(ivec2(k, k)), 0).b;
+    vec2 squares = vec2(below * below, 0.0);
+    float product = below;
+    for (int y = k + 1; y < height; ++y) {
+        vec4 v = texelFetch(H, at(ivec2(k, y)), 0);
+        squares += v.rg * v.rg;
+        squares += v.ba * v.ba;
+        product += v.r * v.g;
+        product += v.b * v.a;
+    }
+    float first = factor_of(squares.x);
+    float second = factor_of(squares.y);
+    pair = vec4(first, -first * second * product, 0.0, second);
+}

@@ -1,0 +1,71 @@
+// y[i] = sum over d of A_d[i] x[i + o_d]: the product of a matrix that is given by its diagonals.
+//
+// A fragment computes four consecutive rows. The offsets o_d = 4 q + r are constants of the program, so a diagonal costs
+// one texel of A, and one of x where r = 0; else two, out of which four elements are put together.
+// A       diagonals of the height and width of y, side by side, GRID in a row; A_d[i] belongs to row i
+// x, y    wrapped        before  CONTINUE: the sum over earlier diagonals
+// Cost per fragment: 1 fetch for a diagonal, 1 or 2 of x, 8 flop.
+// Fetches: COUNT + X_FETCHES + CONTINUE.
+// Krueger and Westermann, "Linear algebra operators for GPU implementation of numerical algorithms" (2003), section 4.2;
+// Brodtkorb, "A MATLAB Interface to the GPU" (2007), section 3.1.2, figure 3.3a.
+
+#ifndef COUNT
+#define COUNT 1  // diagonals of this pass
+#endif
+#ifndef TERMS
+#define TERMS TERM(0, 0, 0)  // TERM(number, q, r) of each of them
+#endif
+#ifndef X_FETCHES
+#define X_FETCHES 1  // texels of x that they take
+#endif
+#ifndef CONTINUE
+#define CONTINUE 0  // go on from `before` (0, 1)
+#endif
+#ifndef GRID
+#define GRID 1  // diagonals side by side
+#endif
+#ifndef HEIGHT
+#define HEIGHT 1  // texels in a column of the result
+#endif
+#ifndef X_TEXELS
+#define X_TEXELS 1  // texels of x
+#endif
+#ifndef X_WIDTH
+#define X_WIDTH 1  // texels in a row of x
+#endif
+
+uniform sampler2D A;
+uniform sampler2D x;
+#if CONTINUE
+uniform sampler2D before;
+#endif
+
+layout(location = 0) out vec4 y;
+
+#include "lib/sparse.glsl"
+
+vec4 x_texel(int t) {  // one outside of x meets zeros of A
+    t = clamp(t, 0, X_TEXELS - 1);
+    int row = t / X_WIDTH;
+    return texelFetch(x, ivec2(t - row * X_WIDTH, row), 0);
+}
+
+vec4 window(int t, int r) {
+    vec4 low = x_texel(t);
+    if (r == 0) return low;
+    vec4 high = x_texel(t + 1);
+    if (r == 1) return vec4(low.gba, high.r);
+    if (r == 2) return vec4(low.ba, high.rg);
+    return vec4(low.a, high.rgb);
+}
+
+void main() {
+    ivec2 own = ivec2(gl_FragCoord.xy);
+    int t = own_texel();
+    y = vec4(0.0);
+#if CONTINUE
+    y = texelFetch(before, own, 0);
+#endif
+#define TERM(d, q, r) y += terms(texelFetch(A, own + ivec2((d) % GRID * WIDTH, (d) / GRID * HEIGHT), 0), window(t + (q), r));
+    TERMS
+}

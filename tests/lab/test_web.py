@@ -1,0 +1,144 @@
+"""Documents for a browser: what they hold, what is refused; texts in the browser's dialect."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+import glla.lab
+from glla.cli import main
+from glla.errors import OptionError, ShaderError
+from glla.lab.web import documents, export
+from glla.operations import OPERATIONS
+from glla.passes import shader as shaders
+from glla.passes import shader_es
+from glla.passes.conditions import uncommented
+
+VARIANTS = [(name, variant) for name, found in OPERATIONS.items() for variant in [*found.variants] or [None]]
+REFUSED = {("matmul", "compute_tiled"), ("syrk", "compute_tiled")}
+
+
+def texts(document):
+    """The texts of a document, put together as its page does."""
+    sources = {name: text.splitlines() for name, text in document["sources"].items()}
+    for parts in document["texts"]:
+        spans = tuple(one if isinstance(one, str) else shader_es.Span(*one) for one in parts)
+        yield shader_es.text(spans, sources)
+
+
+# ---- texts -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "variant"), [one for one in VARIANTS if one not in REFUSED])
+def test_texts_are_in_the_dialect(name, variant):
+    """Precisions of all kinds, no computed index into an output, and else the lines that OpenGL gets."""
+    document = documents.document(name, 6, variant)
+    resolved = set()
+    for program in document["programs"]:
+        shader = shaders.resolve(program["name"], program["defines"])
+        resolved |= {stage.text.partition("\n")[2] for stage in (shader.vertex, shader.fragment)}
+    for text in texts(document):
+        head, lines = text.splitlines()[: len(shader_es.HEAD)], text.splitlines()[len(shader_es.HEAD) :]
+        assert head[0] == "#version 300 es"
+        assert {line.split()[2] for line in head[1:]} == {"float;", "int;", "sampler2D;", "isampler2D;"}
+        assert all(line.startswith("precision highp ") for line in head[1:])
+        assert not shader_es.indexed_outputs(text)
+        assert "\n".join(lines) + "\n" in resolved
+
+
+COMPUTED = """layout(location = 0) out vec4 V;  // four rows
+void main() {
+    V = vec4(0.0);
+    for (int lane = 0; lane < 4; ++lane) V[lane] = float(lane);
+}
+"""
+
+
+def test_a_computed_index_goes_through_a_copy():
+    name = shaders.adopt("computed.frag", COMPUTED)
+    stage = shaders.resolve(name).fragment
+    parts = shader_es.translated(stage, {"computed.frag": COMPUTED.splitlines()})
+    text = shader_es.text(parts, {"computed.frag": COMPUTED.splitlines()})
+    assert "out vec4 drawn_V; vec4 V;" in text
+    assert "void computed() {" in text
+    assert text.rstrip().endswith("void main() { computed(); drawn_V = V; }")
+    assert "drawn_V[" not in uncommented(text)
+    at = [line.strip() for line in text.splitlines()].index(
+        "for (int lane = 0; lane < 4; ++lane) V[lane] = float(lane);"
+    )
+    assert at - len(shader_es.HEAD) + 1 == stage.text.splitlines().index(COMPUTED.splitlines()[3])
+
+
+def test_compute_shaders_are_refused():
+    with pytest.raises(ShaderError, match="WebGL 2 has no compute shaders"):
+        shader_es.translated(shaders.resolve("matmul/compute_tiled").stages["compute"], {})
+
+
+def test_the_step_is_a_uniform_in_the_dialect_alone():
+    shader = shaders.resolve("plu/blocked/panel_step")
+    assert shader_es.STEP not in shader.uniforms
+    assert f"uniform int {shader_es.STEP};" in shader.vertex.text
+
+
+# ---- documents -------------------------------------------------------------------------------
+
+
+def test_a_document_holds_its_plan():
+    document = documents.document("rref", 9, "rank2")
+    plan, second = document["plans"]
+    assert (plan["name"], second["name"]) == ("rref[rank2, harmonic]", "float64")
+    assert (plan["when"], second["when"]) == ("", "doubt")
+    assert plan["slots"]["A"] == {"h": 5, "w": 5, "c": 4, "shape": [9, 10]}
+    assert [scope[:2] for scope in plan["scopes"]] == [["step", k] for k in range(5)]
+    for step in plan["steps"]:
+        draw = plan["draws"][step["d"]]
+        assert set(draw["in"].values()) | set(draw["out"]) <= set(plan["slots"])
+    uniforms = [{**plan["draws"][step["d"]].get("u", {}), **step.get("u", {})} for step in plan["steps"]]
+    flat = OPERATIONS["rref"].core(glla.passes.resident((9, 10)), documents.LIMITS, variant="rank2").flat
+    known = [dict(step.uniforms) for step in flat.steps]
+    assert uniforms == known
+    assert document["programs"][1]["outputs"]["pivots"].startswith("(p, q, rank before, rank after)")
+
+
+def test_data_takes_the_place_of_the_example(tmp_path):
+    a = np.arange(12, dtype=np.float32).reshape(3, 4)
+    np.save(tmp_path / "a.npy", a)
+    (tmp_path / "a.txt").write_text("0, 1 2 3\n4 5 6 7\n8 9 10 11\n", encoding="utf-8")
+    for file in ("a.npy", "a.txt"):
+        arguments = ["export", "rref", "--data", str(tmp_path / file), "--out", str(tmp_path / "r.json")]
+        assert main(arguments) == 0
+        made = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))
+        assert made["operands"]["A"]["shape"] == [3, 4]
+        assert made == json.loads(json.dumps(documents.document("rref", data=[a])))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nothing"], "operation must be one of"),
+        (["rref", "--variant", "nothing"], "variant must be one of"),
+        (["matmul", "--variant", "compute_tiled"], "which WebGL 2 lacks"),
+        (["plu", "--variant", "row_operations", "--size", "128"], "a page shows up to 500 passes"),
+        (["rref", "--size", "129"], "up to order 128"),
+        (["matmul", "--data", "a", "--data", "a", "--data", "a"], "has 2 operands, got 3 files"),
+        (["rref", "--data", "words"], "must hold a matrix"),
+    ],
+)
+def test_refused_before_anything_is_written(tmp_path, capsys, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a").write_text("1 2\n3 4\n", encoding="utf-8")
+    (tmp_path / "words").write_text("one two\n", encoding="utf-8")
+    assert main(["export", *arguments, "--out", "x.json"]) == 1
+    assert re.search(message, capsys.readouterr().err)
+    assert not (tmp_path / "x.json").exists()
+
+
+def test_other_suffixes_are_refused(tmp_path):
+    with pytest.raises(OptionError, match=r"a file must end in"):
+        glla.lab.export("matmul", tmp_path / "x.pdf")
+
+
+def test_export_needs_no_device(tmp_path, monkeypatch):
+    monkeypatch.setattr(glla.Device, "__init__", lambda *a, **k: pytest.fail("a device was made"))
+    assert export.export("matmul", tmp_path / "x.json", size=3)["plans"][0]["steps"]

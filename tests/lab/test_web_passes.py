@@ -1,0 +1,175 @@
+"""Exported operations in a browser: every pass gives the texels that glla's gives."""
+
+import base64
+import json
+import re
+from html import unescape
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import glla
+from glla.errors import GllaError
+from glla.gl.recorder import Recorder, unpacked
+from glla.lab import operations
+from glla.lab.web import documents as web
+from glla.operations import OPERATIONS
+from glla.passes import Pass, Storage, shader
+
+PLAYER = (Path(web.__file__).parent / "player.js").read_text(encoding="utf-8")
+SWIFTSHADER = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader")
+
+# Runs every document to its end, then steps through it, and tells what each pass has drawn; NaN stands where none has.
+HARNESS = """
+const told = [];
+for (const data of JSON.parse(document.getElementById("data").textContent)) {
+    const one = { passes: [] };
+    told.push(one);
+    try {
+        const player = new Player(document.createElement("canvas"), data);
+        player.decide = () => data.tries;
+        const given = Object.entries(data.operands).map(([name, operand]) => [name, decoded(operand)]);
+        player.set(Object.fromEntries(given));
+        player.run();
+        player.restart();
+        for (const entry of player.timeline) {
+            player.go(player.position + 1);
+            const texels = player.touched(entry).draws.map((slot) => {
+                const { values, drawn, c } = player.read(entry.plan, slot);
+                const known = Float32Array.from(values, (value, k) => drawn[Math.floor(k / c)] ? value : NaN);
+                return btoa(String.fromCharCode(...new Uint8Array(known.buffer)));
+            });
+            one.passes.push(texels);
+        }
+        player.gl.getExtension("WEBGL_lose_context").loseContext();
+    } catch (error) {
+        one.error = String(error);
+    }
+}
+document.getElementById("told").textContent = JSON.stringify(told);
+"""
+
+
+def in_a_browser(browser, path, documents, player=PLAYER):
+    """What a browser's passes draw: for each document a list of passes, each a list of base64."""
+    data = json.dumps(documents).replace("<", "\\u003c")
+    scripts = f'<script type="application/json" id="data">{data}</script><script>{player}{HARNESS}</script>'
+    path.write_text(f'<!DOCTYPE html><meta charset="utf-8"><pre id="told"></pre>{scripts}', encoding="utf-8")
+    dom, _ = browser(path, "--dump-dom", *SWIFTSHADER)
+    return json.loads(unescape(re.search(r'<pre id="told">(.*?)</pre>', dom, re.DOTALL)[1]))
+
+
+def exportable(size):
+    """Every operation and variant that can be exported: name, variant, document, plans, operands."""
+    for name, found in OPERATIONS.items():
+        arrays = operations.inputs(found, size)
+        for variant in [*found.variants] or [None]:
+            try:
+                plans = [plan for _, _, plan in web._plans(found, arrays, variant, None)]
+                document = web.document(name, size, variant)
+                document["plans"] = [one for one in document["plans"] if "host" not in one["steps"][0]]
+                yield name, variant, document, plans[: len(document["plans"])], arrays
+            except GllaError as error:
+                assert "WebGL 2 lacks" in str(error) or "targets at most" in str(error), error
+
+
+def drawn_by_glla(name, plan, arrays):
+    """What each pass of a plan draws, as texels."""
+    device = glla.default_device()
+    flat = plan.flat
+    textures = operations.uploaded(device, OPERATIONS[name], flat, arrays)
+    with Recorder(values=True) as recorded:
+        for texture in device.run(flat, **textures).values():
+            texture.release()
+    assert not recorded.dropped
+    for texture in textures.values():
+        texture.release()
+    return [(one, [one.values[slot] for slot in one.outputs]) for one in recorded.passes]
+
+
+def texels(text, storage):
+    """Texels that a browser has told, as the recorder shows them."""
+    flat = np.frombuffer(base64.b64decode(text), "<f4")
+    if not isinstance(storage, Storage):
+        return flat
+    return unpacked(flat.reshape(storage.height, storage.width, storage.channels), storage)
+
+
+def order_is_open(plan):
+    """Whether a shader of a plan sums by `dot`, whose order of summation GLSL leaves open: rasterisers differ in it."""
+    steps = [step for step in plan.flat.steps if isinstance(step, Pass)]
+    return any(
+        re.search(r"\bdot\s*\(", shader.active_text(shader.resolve(s.shader, s.defines).fragment)) for s in steps
+    )
+
+
+def alike(got, array, slack):
+    """Whether texels are the same bit by bit, or, with slack, to this many units of the largest."""
+    if got.shape != array.shape:
+        return False
+    if not slack:
+        return np.array_equal(got, array, equal_nan=True)
+    allowed = slack * 2.0**-24 * np.nanmax(np.abs(array), initial=0.0)
+    same = np.isnan(got) & np.isnan(array)
+    return bool((same | (np.abs(got.astype(np.float64) - array) <= allowed)).all())
+
+
+def compared(label, passes, expected, slack=0):
+    """Differences between the passes of a browser and those of glla, in words."""
+    if len(passes) != len(expected):
+        yield f"{label}: {len(passes)} passes, glla has {len(expected)}"
+    for number, (told, (one, arrays)) in enumerate(zip(passes, expected, strict=False)):
+        for slot, text, array in zip(one.outputs, told, arrays, strict=True):
+            storage = one.plan.slots[slot]
+            got = texels(text, storage)
+            if not isinstance(storage, Storage):
+                array = array.ravel()
+            if not alike(got, array, slack):
+                yield f"{label}: pass {number + 1} ({one.shader}) draws {slot} differently"
+
+
+@pytest.mark.browser
+@pytest.mark.mesa
+@pytest.mark.parametrize(
+    "size", [8, pytest.param(9, marks=pytest.mark.sweep), pytest.param(33, marks=pytest.mark.sweep)]
+)
+def test_every_pass_has_the_same_bits(browser, tmp_path, size):
+    """Of every operation and variant that can be exported, the second tries included."""
+    found = list(exportable(size))
+    documents = [{**document, "tries": "always"} for _, _, document, _, _ in found]
+    told = in_a_browser(browser, tmp_path / "passes.html", documents)
+    differences = []
+    for (name, variant, _, plans, arrays), one in zip(found, told, strict=True):
+        assert "error" not in one, (name, variant, one["error"])
+        expected = [drawn for plan in plans for drawn in drawn_by_glla(name, plan, arrays)]
+        slack = size * any(map(order_is_open, plans))
+        differences += compared(f"{name} {variant}", one["passes"], expected, slack)
+    assert not differences
+
+
+@pytest.mark.browser
+@pytest.mark.mesa
+def test_the_comparison_sees_faults(browser, tmp_path):
+    """A pass that is missing, an operand that is off by one bit, and a shader that is another."""
+    arrays = operations.inputs(OPERATIONS["rref"], 6)
+    good = {**web.document("rref", 6, "rank2"), "tries": ""}
+    del good["plans"][1]  # a step of the host
+    dropped, changed, other = (json.loads(json.dumps(good)) for _ in range(3))
+    del dropped["plans"][0]["steps"][-1]
+    moved = arrays[0].copy()
+    moved[5, 6] = np.nextafter(moved[5, 6], np.float32(np.inf))
+    changed["operands"]["A"] = web._data(moved)
+    source = other["sources"]["rref/eliminate.frag"]
+    other["sources"]["rref/eliminate.frag"] = source.replace("row -= l1 * low", "row += l1 * low")
+    told = in_a_browser(browser, tmp_path / "passes.html", [good, dropped, changed, other])
+    expected = drawn_by_glla(
+        "rref", OPERATIONS["rref"].core(operations.forms(arrays), web.LIMITS, variant="rank2"), arrays
+    )
+    found = [list(compared("rref", one["passes"], expected)) for one in told]
+    assert not found[0]
+    assert [one[0] for one in found[1:]] == [
+        "rref: 8 passes, glla has 9",
+        "rref: pass 3 (rref/eliminate) draws R_ping differently",
+        "rref: pass 3 (rref/eliminate) draws R_ping differently",
+    ]

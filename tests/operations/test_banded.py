@@ -1,0 +1,127 @@
+"""Tridiagonal systems on the device: every variant, what it costs, exact answers, and the figures of the check."""
+
+import numpy as np
+import pytest
+
+from glla.errors import OptionError
+from glla.operations import banded as kernel
+from glla.operations.tridiagonal import VARIANTS
+from glla.passes import Limits, parameter_space, resident
+from glla.testing import JUDGES
+
+ORDERS = (1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 64, 65, 129)
+JUDGE = JUDGES["tridiagonal"]
+CHOICES = [(name, choice) for name, variant in VARIANTS.items() for choice in parameter_space(variant)]
+
+
+def run(device, ab, b, **options):
+    plan = kernel.plan(resident(ab.shape, b.shape), device.limits, **options)
+    plan.check()
+    found = device.run(plan, A=device.upload(ab), B=device.upload(b))
+    return device.download(found["X"], b.shape), device.read(found["figures"]).reshape(-1, 4)
+
+
+def exact(n, columns, rng):
+    """Bands 2 on the diagonal of a triangle, integers elsewhere: no division rounds, whatever the order."""
+    ab = np.zeros((3, n), np.float32)
+    ab[1] = 2.0 ** rng.integers(0, 3, n)
+    x = rng.integers(-8, 9, (n, columns)).astype(np.float32)
+    return ab, ab[1][:, np.newaxis] * x, x
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("n", ORDERS)
+def test_every_variant_keeps_its_bound(device, variant, n, rng):
+    ab, _ = kernel.example(n, rng)
+    for columns in (1, 3):
+        b = rng.standard_normal((n, columns)).astype(np.float32)
+        x, figures = run(device, ab, b, variant=variant)
+        assert JUDGE.verdict((ab, b), x).ok
+        assert not kernel.doubts(figures, n).any()
+
+
+@pytest.mark.parametrize(("variant", "parameters"), CHOICES, ids=str)
+def test_every_parameter_keeps_its_bound(device, variant, parameters, rng):
+    ab, b = kernel.example(67, rng)
+    x, _ = run(device, ab, b[:, :2].copy(), variant=variant, parameters=parameters)
+    assert JUDGE.verdict((ab, b[:, :2]), x).ok
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_integers_are_exact_where_no_division_rounds(device, variant, rng):
+    for n in (1, 2, 7, 16, 33):
+        ab, b, x = exact(n, 2, rng)
+        assert (run(device, ab, b, variant=variant)[0] == x).all()
+        ab[0, 1:] = rng.integers(-3, 4, n - 1)  # bidiagonal: only one side is eliminated
+        ab[1] = 1
+        y = rng.integers(-8, 9, (n, 2)).astype(np.float32) % 3
+        rhs = y.copy()
+        rhs[:-1] += ab[0, 1:, np.newaxis] * y[1:]
+        assert (run(device, ab, rhs, variant=variant)[0] == y).all()
+
+
+@pytest.mark.parametrize("n", [1, 3, 7, 15, 31, 63])
+def test_the_second_difference_is_exact_where_halves_are(device, n, rng):
+    """tridiag(-1, 2, -1) of order 2^k - 1: every multiplier of cyclic reduction is a half."""
+    ab = np.float32([[-1] * n, [2] * n, [-1] * n])
+    x = rng.integers(-8, 9, (n, 2)).astype(np.float32)
+    b = 2 * x
+    b[1:] -= x[:-1]
+    b[:-1] -= x[1:]
+    assert (run(device, ab, b, variant="cyclic_reduction")[0] == x).all()
+
+
+@pytest.mark.parametrize("mu", [1.0, 1e4])
+@pytest.mark.parametrize("n", [121, 700])
+def test_stiff_definite_systems(device, mu, n, rng):
+    """What an alternating-direction step solves: the backward error of cyclic reduction is below 30 u."""
+    alpha = (rng.random(n + 1) + 0.5) * mu
+    alpha[0] = alpha[-1] = 0
+    ab = np.float32([np.append(0, -alpha[1:-1]), 1 + alpha[1:] + alpha[:-1], np.append(-alpha[1:-1], 0)])
+    b = rng.standard_normal((n, 2)).astype(np.float32)
+    x, figures = run(device, ab, b, definite=True)
+    assert JUDGE.verdict((ab, b), x).ok
+    assert not kernel.doubts(figures, n).any()
+
+
+def test_the_check_knows_the_backward_error(device, rng):
+    """Figures of the device beside float64: the error to four units, the sizes to the last bit."""
+    n = 300  # more than one fragment looks at
+    ab, _ = kernel.example(n, rng)
+    b = rng.standard_normal((n, 2)).astype(np.float32)
+    x, figures = run(device, ab, b)
+    a = np.diag(ab[1].astype(np.float64)) + np.diag(ab[0, 1:], 1) + np.diag(ab[2, :-1], -1)
+    error = np.max(np.abs(a @ x - b) / (np.abs(a) @ np.abs(x) + np.abs(b)), axis=0)
+    assert (np.abs(figures[:2, 0] - error) < 4 * 2.0**-24).all()
+    assert (figures[:2, 3] == np.abs(x).max(axis=0)).all()
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_pivots_that_are_none_are_seen(device, variant):
+    ones = np.ones((5, 1), np.float32)
+    zero = np.float32([[0] * 5, [1, 1, 0, 1, 1], [0] * 5])
+    assert kernel.doubts(run(device, zero, ones, variant=variant)[1], 5).all()
+    neumann = np.float32([[0, -1, -1, -1, -1], [1, 2, 2, 2, 1], [-1, -1, -1, -1, 0]])
+    assert kernel.doubts(run(device, neumann, ones, variant=variant)[1], 5).all()
+    indefinite = np.float32([[0] * 5, [1, 1, -1, 1, 1], [0] * 5])
+    assert not kernel.doubts(run(device, indefinite, ones, variant=variant)[1], 5).any()
+    assert kernel.doubts(run(device, indefinite, ones, variant=variant, definite=True)[1], 5).all()
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 33, 128])
+def test_the_passes_are_those_that_are_stated(n):
+    levels = n.bit_length() - 1
+    expected = {
+        "cyclic_reduction": 2 * levels + 1,
+        "redundant": 1,
+        "thomas": 2 * n,
+        "parallel_cyclic_reduction": 2 * (max(1, (n - 1).bit_length()) + 1) + 2,
+    }
+    for variant, passes in expected.items():
+        plan = kernel.plan(resident((3, n), (n, 1)), Limits(), variant=variant)
+        assert plan.cost.passes == passes + 3, variant
+
+
+def test_an_unknown_variant_is_refused():
+    with pytest.raises(OptionError, match=r"tridiagonal: variant must be one of cyclic_reduction, thomas, .*got 'x'"):
+        kernel.plan(resident((3, 4), (4, 1)), variant="x")

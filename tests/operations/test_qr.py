@@ -1,0 +1,226 @@
+"""QR: bounds on matrices of every kind, LAPACK's signs, all modes, and what is refused."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import glla
+from glla.errors import NonFiniteError, OptionError, ShapeError
+from glla.operations import qr as kernel
+from glla.operations.qr import MODES, VARIANTS
+from glla.operations.qr_pairs import slices
+from glla.passes import Limits, resident
+from glla.passes.layout import texels
+from glla.testing import JUDGES
+
+JUDGE = JUDGES["qr"]
+SHAPES = ((1, 1), (2, 2), (3, 3), (5, 4), (4, 5), (1, 9), (9, 1), (31, 17), (16, 33), (64, 64), (65, 65), (130, 20))
+PLACES = (np.asarray, glla.asarray)
+
+
+def judged(a, mode="reduced", **options):
+    factors = glla.qr(a, mode, **options)
+    verdict = JUDGE.verdict((a,), tuple(np.asarray(one) for one in factors))
+    assert verdict.ok, verdict
+    return factors
+
+
+@pytest.fixture(scope="module")
+def gpu():
+    """A device that takes itself for a GPU, which cuts sums into slices."""
+    device = glla.Device()
+    device.limits = replace(device.limits, software=False)
+    yield device
+    device.release()
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_the_factors_keep_their_bounds_and_lapacks_signs(shape, variant, device, rng):
+    a = rng.standard_normal(shape).astype(np.float32)
+    for mode in ("reduced", "complete"):
+        _, r = judged(a, mode, variant=variant, device=device)
+        expected = np.linalg.qr(a.astype(np.float64), mode)[1]
+        assert np.abs(r - expected).max() < 1e-4
+        assert (np.sign(np.diagonal(r)) == np.sign(np.diagonal(expected))).all()
+
+
+@pytest.mark.parametrize("shape", [(300, 5), (270, 33)], ids=str)
+def test_a_gpu_sums_in_slices(shape, gpu, rng):
+    assert slices(texels(shape[0]), gpu.limits)[0] > 2
+    judged(rng.standard_normal(shape).astype(np.float32), device=gpu)
+
+
+def _spread(count, rng):
+    return np.ldexp(1.0, rng.permutation(np.linspace(-60, 60, count).astype(int)))
+
+
+def _kinds(rng):
+    g = rng.standard_normal((21, 12))
+    hole = g.copy()
+    hole[:, [0, 5, 11]] = 0
+    near = np.hstack([g[:, :6], g[:, :6] + 1e-7 * g[:, 6:]])
+    return {
+        "graded columns": g * _spread(12, rng),
+        "graded rows": g * _spread(21, rng)[:, np.newaxis],
+        "graded both": g * np.sqrt(np.outer(_spread(21, rng), _spread(12, rng))),
+        "huge": g / np.abs(g).max() * 5e37,
+        "near the largest": np.full((1, 5), -1.5e38),
+        "small": g * 1e-37,
+        "denormal": g * 1e-42,
+        "smallest": np.full((3, 3), 2.0**-149),
+        "zeros": np.zeros((5, 3)),
+        "zero columns": hole,
+        "rank 1": np.outer(g[:, 0], g[0]),
+        "rank 3": g[:, :3] @ g[:3],
+        "ones": np.ones((9, 10)),
+        "nearly dependent": near,
+        "Lauchli": np.vstack([np.ones(5), 1e-8 * np.eye(5)]),
+        "Kahan": np.eye(30) - np.triu(np.ones((30, 30)), 1),
+        "Hilbert": 1 / (np.arange(12)[:, np.newaxis] + np.arange(12) + 1.0),
+        "triangular": np.triu(g[:12]),
+        "below squares": [[1, 1], [2.0**-70, 2.0**-70], [2.0**-70, 0]],
+        "below a zero": [[0, 1], [2.0**-66, 1], [0, 2.0**-90]],
+        "permutation": np.eye(9)[::-1],
+        "identity": np.eye(8),
+    }
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("kind", _kinds(np.random.default_rng(0)))
+def test_every_kind_of_matrix(kind, variant, device, rng):
+    a = np.asarray(_kinds(rng)[kind], dtype=np.float32)
+    before = a.copy()
+    judged(a, variant=variant, device=device)
+    judged(a.T, variant=variant, device=device)
+    judged(np.asfortranarray(a), "complete", variant=variant, device=device)
+    assert (a == before).all()
+
+
+@pytest.mark.parametrize("parameters", [(("PANEL", 16),), (("PANEL", 32),), (("PANEL", 64),)], ids=str)
+@pytest.mark.parametrize("shape", [(70, 50), (50, 70), (97, 97), (33, 140)], ids=str)
+def test_several_panels(shape, parameters, device, rng):
+    """As tall panels and as wide, also where columns depend on those of other panels, or are zero."""
+    a = rng.standard_normal(shape).astype(np.float32)
+    dependent = a.copy()
+    dependent[:, 20:40] = a[:, :20]
+    dependent[:, [0, 31, 45]] = 0
+    for one in (a, dependent, a * _spread(shape[1], rng).astype(np.float32), rng.integers(-9, 10, shape)):
+        one = np.asarray(one, np.float32)
+        for mode, (q, r) in zip(("reduced", "complete"), map(kernel.sides, (shape,) * 2, MODES), strict=False):
+            plan = kernel.plan(resident(shape), device.limits, variant="blocked", parameters=parameters, mode=mode)
+            found = device.run(plan, A=device.upload(one))
+            factors = tuple(glla.Matrix(device, found[name], size).numpy() for name, size in (("Q", q), ("R", r)))
+            verdict = JUDGE.verdict((one,), factors)
+            assert verdict.ok, verdict
+
+
+def test_exact_where_roots_and_quotients_are(device):
+    q, r = glla.qr(np.float32([[3, 1], [4, 2], [0, 0]]), device=device)
+    assert r[0, 0] == -5
+    assert (q[2] == 0).all()
+    assert (glla.qr([[3e38, -3e38]], "r", device=device) == np.float32([[3e38, -3e38]])).all()
+    for a in (np.eye(5), np.diag([1.0, -2, 3]), np.triu(np.ones((4, 4)))):  # nothing below the diagonal: H = I
+        q, r = glla.qr(a, device=device)
+        assert (q == np.eye(len(a))).all()
+        assert (r == a).all()
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("shape", [(5, 3), (3, 5), (2, 2, 4, 3), (0, 3), (3, 0), (2, 0, 3), (0, 3, 2)], ids=str)
+def test_modes_are_numpys(shape, mode, place, device, rng):
+    a = rng.standard_normal(shape).astype(np.float32)
+    expected = np.linalg.qr(a, mode)
+    found = glla.qr(a, mode, device=device) if place is np.asarray else np.linalg.qr(glla.asarray(a, device), mode)
+    assert isinstance(found, tuple) is isinstance(expected, tuple)
+    assert getattr(found, "_fields", None) == getattr(expected, "_fields", None)
+    pairs = zip(found, expected, strict=True) if isinstance(expected, tuple) else [(found, expected)]
+    for one, other in pairs:
+        assert isinstance(one, np.ndarray if place is np.asarray else glla.Array)
+        assert one.shape == other.shape
+        assert one.dtype == np.float32
+        assert np.abs(np.asarray(one) - other).max(initial=0) < 1e-5
+
+
+def test_strange_orders_of_memory(device, rng):
+    a = rng.standard_normal((14, 12)).astype(np.float32)
+    a.flags.writeable = False
+    for one in (a[::2, ::3], a.T, a[::-1], np.broadcast_to(a[:1], (7, 12)), np.arange(12).reshape(4, 3)):
+        judged(np.asarray(one), device=device)
+        judged(glla.asarray(one, device, dtype="float32").numpy(), device=device)
+    A = glla.asarray(a, device)
+    q, r = glla.qr(A.T)
+    assert JUDGE.verdict((a.T,), (q.numpy(), r.numpy())).ok
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 16])
+def test_the_passes_are_those_that_are_stated(n):
+    pairs = -(-n // 2)
+    for mode, passes in (("r", 3 + 3 * pairs), ("raw", 4 + 3 * pairs), ("reduced", 5 + 5 * pairs)):
+        plan = kernel.plan(resident((n + 3, n)), Limits(), variant="householder", mode=mode)
+        plan.check()
+        assert plan.cost.passes == passes, mode
+
+
+def test_large_matrices_go_in_panels():
+    for shape, variant in (((127, 500), "householder"), ((128, 128), "blocked")):
+        for limits in (Limits(), Limits(software=True)):
+            assert kernel.choose(resident(shape), limits) == (variant, ())
+
+
+def test_raw_factors_of_panels_are_lapacks(device, rng):
+    a = rng.standard_normal((90, 70)).astype(np.float32)
+    h, tau = glla.qr(a, "raw", variant="blocked", device=device)
+    expected = np.linalg.qr(a.astype(np.float64), "raw")
+    assert np.abs(h - expected[0]).max() < 1e-4
+    assert np.abs(tau - expected[1]).max() < 1e-4
+
+
+def test_what_is_refused(device):
+    with pytest.raises(OptionError, match="mode must be one of reduced, complete, r, raw, got 'full'"):
+        glla.qr(np.eye(2), "full", device=device)
+    with pytest.raises(OptionError, match="variant must be one of householder"):
+        glla.qr(np.eye(2), variant="givens", device=device)
+    with pytest.raises(ShapeError, match=r"must be at least two-dimensional, got shape \(2,\)"):
+        glla.qr(np.ones(2), device=device)
+    with pytest.raises(NonFiniteError, match="A must not"):
+        glla.qr([[np.nan]], device=device)
+    with pytest.raises(NonFiniteError, match="does not fit float32"):
+        glla.qr(np.full((3, 1), 3e38), device=device)
+    bad = np.float32([[1, 2], [np.nan, 3], [4, 5]])
+    assert np.isnan(glla.qr(bad, "r", device=device, check_finite=False)).any()
+    assert np.isnan(glla.qr(glla.asarray(bad, device, check_finite=False), "r").numpy()).any()
+
+
+def test_the_array_api_and_the_coprocessor_have_it(device, rng):
+    a = rng.standard_normal((6, 4)).astype(np.float32)
+    expected = glla.qr(a, "complete", device=device)
+    A = glla.asarray(a, device)
+    found = A.__array_namespace__().linalg.qr(A, mode="complete")
+    assert all((one.numpy() == other).all() for one, other in zip(found, expected, strict=True))
+    with glla.coprocessor() as gpu:
+        assert (gpu.qr(a, "r").result() == glla.qr(a, "r", device=device)).all()
+
+
+def test_a_resident_stays_on_the_device(device, rng):
+    A = glla.asarray(rng.standard_normal((6, 4)).astype(np.float32), device)
+    with glla.trace() as trace:
+        glla.qr(A)
+    assert all(one.draw for one in trace.passes)
+
+
+def test_the_judge_can_fail(rng):
+    a = rng.standard_normal((7, 5)).astype(np.float32)
+    q, r = np.linalg.qr(a)
+    assert JUDGE.verdict((a,), (q, r)).ok
+    dropped, swapped, below, nan = (r.copy() for _ in range(4))
+    dropped[1, 3] = 0
+    swapped[[0, 1]] = swapped[[1, 0]]
+    below[3, 1] = 1e-6
+    nan[2, 2] = np.nan
+    for wrong in (dropped, swapped, below, nan, r[:4]):
+        assert not JUDGE.verdict((a,), (q, wrong)).ok
+    assert not JUDGE.verdict((a,), (2 * q, r / 2)).ok
+    assert not JUDGE.verdict((a,), (q[:, ::-1], r[::-1])).ok

@@ -1,0 +1,147 @@
+"""The product of a sparse matrix and a vector: every format, exactly, and where the vector is not finite."""
+
+import numpy as np
+import pytest
+
+from glla.errors import LimitError, OptionError, ShapeError
+from glla.operations import OPERATIONS
+from glla.operations.sparse import model, sell, spmv
+from glla.operations.sparse.compressed import Compressed
+from glla.operations.sparse.formats import FORMATS, chosen
+from glla.operations.sparse.layout import filled, vector
+from glla.operations.sparse.spmv import VARIANTS
+from glla.passes import Form, Limits, Tuned
+
+pytestmark = pytest.mark.newer_gl
+
+SMALL = [(1, 1), (3, 2), (5, 5), (9, 70), (67, 13)]
+
+
+def scattered(rng, shape, entries):
+    """Integers at random places, some of them several times."""
+    rows, columns = (rng.integers(0, side, entries) for side in shape)
+    return Compressed.of_triplets(shape, rows, columns, rng.integers(-8, 9, entries))
+
+
+def product(device, rows, name, x, limits=None):
+    """A x on the device, with the padding of y seen to be zero."""
+    limits = limits or device.limits
+    structure = FORMATS[name](rows, limits)
+    forms = (Form(rows.shape, resident=True, view=structure), Form((len(x), 1), resident=True))
+    plan = spmv.plan(forms, limits)
+    given = structure.texels(rows, limits) | {"x": filled(x, vector(len(x), limits))}
+    textures = {operand: device.write_texels(texels) for operand, texels in given.items()}
+    y = device.read(device.run(plan, **textures)["y"]).reshape(-1)
+    assert not y[rows.shape[0] :].any()
+    return y[: rows.shape[0]]
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_integers_are_exact(device, name, rng):
+    for shape in SMALL:
+        if name == "circular" and shape[0] != shape[1]:
+            continue
+        for entries in (0, shape[0] * shape[1] // 4 + 1):
+            rows, x = scattered(rng, shape, entries), rng.integers(-8, 9, shape[1]).astype(np.float32)
+            assert (product(device, rows, name, x) == rows.dense() @ x).all(), (shape, entries)
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+@pytest.mark.parametrize("order", [4095, 4096, 4097])
+def test_rows_of_several_lines_of_texels(device, name, order, rng):
+    offsets = [-order + 1, -65, -2, 0, 1, 64, 1000]
+    rows = np.concatenate([np.arange(max(0, -o), min(order, order - o)) for o in offsets])
+    columns = np.concatenate([np.arange(max(0, o), min(order, order + o)) for o in offsets])
+    matrix = Compressed.of_triplets((order, order), rows, columns, rng.integers(1, 9, len(rows)))
+    x = rng.integers(-8, 9, order).astype(np.float32)
+    assert (product(device, matrix, name, x) == matrix.times(x)).all()
+
+
+@pytest.mark.parametrize("name", [name for name in VARIANTS if name != "circular"])
+def test_rows_of_very_different_lengths(device, name, rng):
+    """A dense row, a dense column, empty rows; the loop of a long row goes over several passes."""
+    shape = (45, 71)
+    entries = [(40, column) for column in range(71)] + [(row, 7) for row in range(0, 45, 5)]
+    matrix = Compressed.of_triplets(shape, *np.array(entries).T, rng.integers(1, 9, len(entries)))
+    x = rng.integers(-8, 9, shape[1]).astype(np.float32)
+    limits = Limits(texture_size=device.limits.texture_size, loop_trips=32, software=True)
+    assert (product(device, matrix, name, x, limits) == matrix.dense() @ x).all()
+
+
+def test_rows_are_sorted_where_it_pays(device, rng):
+    lengths = np.where(np.arange(500) % 9 == 0, 40, 1)
+    rows = np.repeat(np.arange(500), lengths)
+    columns = np.concatenate([rng.choice(300, length, replace=False) for length in lengths])
+    matrix = Compressed.of_triplets((500, 300), rows, columns, rng.integers(1, 9, len(rows)))
+    structure = sell.Sell.of(matrix, device.limits)
+    assert structure.sorted
+    assert structure.slice == sell.TALL
+    assert 4 * structure.filled < 1.3 * matrix.entries
+    x = rng.integers(-8, 9, 300).astype(np.float32)
+    assert (product(device, matrix, "sell", x) == matrix.dense() @ x).all()
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_nan_reaches_the_rows_that_have_an_entry_there(device, name, bad, rng):
+    matrix = scattered(rng, (17, 17), 40)
+    x = rng.integers(1, 9, 17).astype(np.float32)
+    place = matrix.columns[0]
+    x[place] = bad
+    y = product(device, matrix, name, x)
+    hit = matrix.dense()[:, place] != 0
+    assert hit.any() and not np.isfinite(y[hit]).any()
+    assert (y[~hit] == (matrix.dense() @ np.where(np.isfinite(x), x, 0))[~hit]).all()
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_floats_stay_within_the_bound(device, name, rng):
+    rows, columns = rng.integers(0, 20, 200), rng.integers(0, 20, 200)
+    values = rng.standard_normal(200) * 10.0 ** rng.integers(-9, 9, 200)
+    matrix = Compressed.of_triplets((20, 20), rows, columns, values)
+    x = rng.standard_normal(20).astype(np.float32)
+    magnitude = np.abs(matrix.dense()).astype(float) @ np.abs(x)
+    bound = (matrix.lengths + 2) * 2.0**-24 * magnitude
+    assert (np.abs(product(device, matrix, name, x) - matrix.times(x)) <= bound).all()
+
+
+def test_duplicates_are_summed_in_float64():
+    made = Compressed.of_triplets((1, 2), [0, 0, 0, 0], [1, 1, 1, 0], np.array([1e8, 1, -1e8, 0]))
+    assert (made.columns.tolist(), made.values.tolist()) == ([1], [1.0])
+
+
+def test_the_format_follows_the_diagonals(rng):
+    limits = Limits()
+    assert chosen(model.pattern(9), limits) == "diagonals"
+    assert chosen(scattered(rng, (90, 90), 200), limits) == "sell"
+    tuned = Limits(tuned=(Tuned("spmv", 64, "sell"),))
+    assert chosen(model.pattern(64), tuned) == "sell"
+    assert spmv.choose((Form((5, 64**2)), Form((64**2, 1))), tuned)[0] == "sell"
+
+
+def test_the_host_agrees_with_scipy(rng):
+    scipy = pytest.importorskip("scipy.sparse")
+    matrix = scattered(rng, (20, 31), 150)
+    theirs = scipy.csr_array((matrix.values, matrix.columns, matrix.starts), shape=matrix.shape)
+    assert (matrix.dense() == theirs.toarray()).all()
+    assert (matrix.transpose().dense() == theirs.T.toarray()).all()
+    assert (matrix.diagonal() == theirs.diagonal()).all()
+    x = rng.standard_normal(31)
+    np.testing.assert_array_equal(matrix.times(x) == 0, np.diff(theirs.indptr) == 0)
+    assert np.abs(matrix.times(x) - theirs.astype(float) @ x).max() < 1e-13
+
+
+def test_what_does_not_fit_is_refused():
+    rows = model.pattern(3)
+    with pytest.raises(ShapeError, match=r"spmv: shapes of A \(9, 9\) and x \(8, 1\) are incompatible"):
+        OPERATIONS["spmv"].check((Form((5, 9)), Form((8, 1))))
+    with pytest.raises(OptionError, match=r"A lies in the format sell, got variant='blocks'; lay it out anew"):
+        form = Form(rows.shape, resident=True, view=sell.Sell.of(rows, Limits()))
+        spmv.plan((form, Form((9, 1))), variant="blocks")
+    with pytest.raises(LimitError, match=r"a vector may have 64 elements on this device, this one needs 100"):
+        vector(100, Limits(texture_size=4))
+    with pytest.raises(LimitError, match="a matrix may have 16 elements on this device, this one needs 80"):
+        FORMATS["sell"](model.pattern(8), Limits(texture_size=4)).slots(Limits(texture_size=4))
+    wide = Compressed((1, 1 << 25), np.array([0, 0]), np.array([], int), np.array([], np.float32))
+    with pytest.raises(LimitError, match="use sell"):
+        FORMATS["pointers"](wide, Limits())

@@ -1,0 +1,194 @@
+"""C = A A^T: exact where integers are, symmetric bit by bit, every version of the source."""
+
+import numpy as np
+import pytest
+
+import glla
+from glla.errors import OptionError
+from glla.operations import OPERATIONS, syrk
+from glla.operations.syrk import VARIANTS
+from glla.passes import PLAIN, Form, Limits, Pass, Tuned, resident
+from glla.testing import JUDGES, integers, normal
+
+pytestmark = pytest.mark.newer_gl
+
+SOFTWARE = Limits(software=True)
+FRAGMENTS = [name for name, variant in VARIANTS.items() if not variant.needs]
+
+every_variant = pytest.mark.parametrize("variant", VARIANTS)  # those that the device lacks are skipped, see `run`
+
+
+def product(run, a, variant, parameters=(), lies_transposed=False):
+    """A A^T; of a matrix that lies transposed too."""
+    form = Form(a.shape, resident=True, transposed=lies_transposed)
+    if variant == "symmetric_panels":
+        parameters = (("DEPTH", 16),)  # its text is long, and another one for every depth
+    plan = syrk.plan((form,), SOFTWARE, variant=variant, parameters=parameters)
+    return run(plan, A=a.T if lies_transposed else a).matrix("C", (len(a),) * 2)
+
+
+def is_bitwise_symmetric(c):
+    return np.array_equal(c.view(np.int32), np.ascontiguousarray(c.T).view(np.int32))
+
+
+@every_variant
+@pytest.mark.parametrize("lies_transposed", [False, True])
+def test_integers_are_exact(run, rng, variant, lies_transposed):
+    for shape in ((1, 1), (2, 3), (5, 4), (7, 7), (9, 33), (33, 9), (1, 500), (70, 1), (66, 130)):
+        a = integers(*shape, rng)
+        c = product(run, a, variant, lies_transposed=lies_transposed)
+        assert (c == a.astype(np.float64) @ a.T).all()
+        assert is_bitwise_symmetric(c)
+
+
+@pytest.mark.sweep
+@every_variant
+def test_every_small_shape(run, rng, variant):
+    for m in range(1, 34):
+        for k in range(1, 34):
+            a = integers(m, k, rng)
+            c = product(run, a, variant)
+            assert (c == a.astype(np.float64) @ a.T).all(), (m, k)
+            assert is_bitwise_symmetric(c), (m, k)
+
+
+@every_variant
+def test_the_example_of_the_source(run, variant):
+    m = np.arange(49, dtype=np.float32).reshape(7, 7)
+    r = product(run, m, variant)
+    assert r[0].tolist() == [91, 238, 385, 532, 679, 826, 973]
+    assert r[6, 6] == 14203
+
+
+@every_variant
+@pytest.mark.parametrize("shape", [(37, 130), (130, 37)])
+def test_the_error_is_that_of_a_product_and_the_result_symmetric(run, rng, variant, shape):
+    a = normal(*shape, rng)
+    for lies_transposed in (False, True):
+        c = product(run, a, variant, lies_transposed=lies_transposed)
+        verdict = JUDGES["syrk"].verdict((a,), c)
+        assert verdict.ok, verdict
+        assert is_bitwise_symmetric(c)
+
+
+@pytest.mark.parametrize("rows, columns", [(4, 2), (8, 1), (1, 8), (2, 4), (4, 1)])
+def test_blocks_on_the_diagonal_are_fetched_once_or_twice_for_the_same_bits(run, rng, rows, columns):
+    """v006 against v005: of a block that is wider than high ONCE changes nothing."""
+    a = normal(45, 31, rng)
+    sides = (("ROWS", rows), ("COLUMNS", columns))
+    for unroll in (1, 8):
+        once, twice = (product(run, a, "symmetric", (*sides, ("UNROLL", unroll), ("ONCE", one))) for one in (1, 0))
+        assert np.array_equal(once.view(np.int32), twice.view(np.int32))
+        assert JUDGES["syrk"].verdict((a,), once).ok
+
+
+def test_a_block_on_the_diagonal_is_fetched_once(device, rng):
+    from glla.lab import fetches
+
+    a = normal(64, 64, rng)
+    counts = []
+    for once in (0, 1):
+        plan = syrk.plan(resident((64, 64)), SOFTWARE, variant="symmetric", parameters=(("ONCE", once),))
+        operand = device.upload(a)
+        counts.append(fetches.count(device, plan, {"A": operand}))
+        operand.release()
+    assert counts[1] == counts[0] - 8 * 2 * 2 * 32  # of 8 blocks of 4 rows, 2 fragments save 2 columns in 32 trips
+
+
+@pytest.mark.parametrize("variant", ["stripes", "stripes_transposed"])
+@pytest.mark.parametrize("width", syrk.WIDTH)
+def test_stripes_of_every_width_are_the_same_in_every_run(run, rng, variant, width):
+    a = normal(21, 75, rng)
+    first, *others = (product(run, a, variant, (("WIDTH", width),)) for _ in range(5))
+    assert JUDGES["syrk"].verdict((a,), first).ok
+    assert all(np.array_equal(first.view(np.int32), other.view(np.int32)) for other in others)
+
+
+@every_variant
+def test_nan_fills_its_row_and_its_column(run, rng, variant):
+    a = integers(19, 23, rng)
+    expected = a @ a.T
+    a[10, 4] = np.nan
+    c = product(run, a, variant)
+    assert np.isnan(c[10]).all() and np.isnan(c[:, 10]).all()
+    others = np.arange(19) != 10
+    assert (c[np.ix_(others, others)] == expected[np.ix_(others, others)]).all()
+
+
+# ---- plans -----------------------------------------------------------------------------------------------------------
+
+
+def drawn(variant, shape, shader):
+    plan = syrk.plan(resident(shape), SOFTWARE, variant=variant)
+    return [plan.drawn(step) for step in plan.flat.steps if isinstance(step, Pass) and step.shader == shader]
+
+
+def test_passes():
+    for variant in ("stripes", "stripes_transposed"):
+        assert len(drawn(variant, (20, 75), "syrk/stripe")) == 10  # 8 columns each
+    counts = {name: syrk.plan(resident((64, 64)), SOFTWARE, variant=name).cost.passes for name in FRAGMENTS}
+    assert counts["inner_product"] == 1 and counts["symmetric"] == 2 and counts["single_component"] == 3
+
+
+def test_flops_are_those_of_half():
+    """The report counts twice as many: so v005 "almost doubles" its rate."""
+    for variant in (None, *FRAGMENTS):
+        assert syrk.plan(resident((30, 7)), SOFTWARE, variant=variant).flops == 30 * 31 * 7
+
+
+def test_panels_end_at_the_diagonal():
+    regions = drawn("symmetric_panels", (256, 64), "matmul/panel_broadcast")
+    full = max(region.width for region in regions) * max(region.height for region in regions) * len(regions)
+    assert sum(region.width * region.height for region in regions) == full * (1 + 1 / 16) / 2
+
+
+@pytest.mark.parametrize("limits", [PLAIN, SOFTWARE], ids=["GPU", "software"])
+@pytest.mark.parametrize("shape", [(3, 40), (40, 60), (400, 300), (2000, 2000)])
+def test_a_product_of_a_matrix_and_its_transpose_is_this(limits, shape):
+    lies, turned = Form(shape, resident=True), Form(shape[::-1], resident=True, transposed=True)
+    for one, other in ((lies, turned), (turned, lies)):
+        shown = OPERATIONS["matmul"].core((one, other), limits, symmetric=True)
+        assert str(shown) == str(syrk.plan((one,), limits))
+
+
+def test_what_is_chosen():
+    small, large = resident((60, 60)), resident((2000, 2000))
+    assert syrk.choose(small, SOFTWARE) == syrk.choose(small, PLAIN) == ("inner_product", ())
+    assert syrk.choose(large, SOFTWARE) == ("symmetric", ())
+    assert syrk.choose(large, PLAIN) == ("symmetric_panels", ())
+    tuned = Limits(tuned=(Tuned("syrk", 2000, "stripes", (("WIDTH", 64),)),))
+    assert syrk.choose(large, tuned) == ("stripes", (("WIDTH", 64),))
+
+
+def test_what_does_not_go_is_refused():
+    with pytest.raises(
+        OptionError, match=r"^syrk: variant must be one of single_component, symmetric, .*, got 'v005'$"
+    ):
+        syrk.plan(resident((4, 4)), PLAIN, variant="v005")
+    with pytest.raises(OptionError, match=r"ROWS \* COLUMNS must not exceed 8"):
+        syrk.plan(resident((4, 4)), PLAIN, variant="symmetric", parameters=(("ROWS", 8), ("COLUMNS", 8)))
+
+
+def test_every_version_of_the_source_is_named():
+    sources = " ".join(variant.source for variant in VARIANTS.values())
+    assert all(f"v00{version}" in sources for version in (1, 2, 4, 5, 6, 7, 8, 9))
+    assert "2013" in sources
+
+
+def test_a_version_runs_by_its_name(rng, device):
+    a = normal(20, 9, rng)
+    c = glla.run(glla.plan("syrk", a, variant="stripes", device=device), A=a)["C"]
+    assert JUDGES["syrk"].verdict((a,), np.asarray(c)).ok
+    A = glla.asarray(a, device=device)
+    c = glla.run(glla.plan("syrk", A.T, variant="stripes_transposed", device=device), A=A)["C"].numpy()
+    assert JUDGES["syrk"].verdict((a.T,), c).ok
+
+
+def test_the_judge_can_fail(rng):
+    (a,) = syrk.example(9, rng)
+    c = a @ a.T
+    c = np.tril(c) + np.tril(c, -1).T
+    assert JUDGES["syrk"].verdict((a,), c).ok
+    assert not JUDGES["syrk"].verdict((a,), c + np.float32(1e-3)).ok
+    c[3, 2] = np.nextafter(c[3, 2], np.float32(np.inf))
+    assert "C[2, 3]" in JUDGES["syrk"].verdict((a,), c).detail

@@ -1,0 +1,118 @@
+"""Squares of windows: exact integers by the definition, limits, NaN, any shape and window, the plans."""
+
+import numpy as np
+import pytest
+
+from glla.errors import LimitError, OptionError
+from glla.operations import window_squares as kernel
+from glla.operations.window_squares import VARIANTS
+from glla.passes import Limits, resident
+from glla.testing import JUDGES
+
+SHAPES = [(5, 5), (5, 9), (9, 5), (6, 6), (15, 15), (8, 13), (17, 6)]
+
+
+def by_definition(a, w=5, limit=65535):
+    """In Python's own integers."""
+    a = np.asarray(a).astype(object)
+    result = np.zeros(a.shape, dtype=object)
+    for top in range(a.shape[0] - w + 1):
+        for left in range(a.shape[1] - w + 1):
+            window = a[top : top + w, left : left + w]
+            result[top : top + w, left : left + w] += window.dot(window)
+    return result if limit is None else np.clip(result, 0, limit)
+
+
+def found(run, a, variant, w=5, limit=65535.0):
+    plan = kernel.plan(resident(a.shape), variant=variant, w=w, limit=limit)
+    plan.check()
+    return run(plan, A=np.asarray(a, dtype=np.float32)).matrix("C", a.shape)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_integers_are_exact(run, rng, shape, variant):
+    a = rng.integers(-60, 60, shape)
+    assert (found(run, a, variant, limit=None) == by_definition(a, limit=None)).all()
+    assert (found(run, a, variant, limit=1000.0) == by_definition(a, limit=1000)).all()
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("w", [1, 2, 3, 6, 16, 17, 20])
+def test_windows_of_any_size(run, rng, w, variant):
+    for shape in ((w, w), (w + 1, w + 2), (2 * w + 3, w + 4)):
+        a = rng.integers(0, 9, shape)
+        assert (found(run, a, variant, w) == by_definition(a, w)).all()
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("most", [22, 63, 255, 4095, 65535])
+def test_all_levels_of_16_bits_are_exact_under_the_limit(run, rng, most, variant):
+    for _ in range(4):
+        a = rng.integers(0, most + 1, (15, 15)) * (rng.random((15, 15)) < rng.random())
+        assert (found(run, a, variant) == by_definition(a)).all()
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_ones(run, variant):
+    c = found(run, np.ones((15, 15)), variant)
+    assert c[0].tolist() == [5, 10, 15, 20] + 7 * [25] + [20, 15, 10, 5]
+    assert (c[7, 7], c[0, 7]) == (125, 25)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_nan_and_infinity_reach_the_windows_that_hold_them_and_no_more(run, variant):
+    a = np.ones((12, 13), dtype=np.float32)
+    for limit in (None, 100.0):
+        for bad in (np.nan, np.inf):
+            a[4, 6] = bad
+            c = found(run, a, variant, w=3, limit=limit)
+            # Element (4, 6) is a factor in its row and in its column, for elements that share a window with it.
+            reached = np.zeros(a.shape, dtype=bool)
+            reached[4, 4:9] = reached[2:7, 6] = True
+            wrong = np.isnan(c) if np.isnan(bad) else (np.isinf(c) if limit is None else c == limit)
+            assert (wrong == reached).all()
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_the_bound_holds_where_elements_differ_by_much(run, rng, variant):
+    judge = JUDGES["window_squares"].verdict
+    for spread in (0, 3, 12):
+        a = (rng.standard_normal((19, 14)) * np.exp2(rng.uniform(-spread, spread, (19, 14)))).astype(np.float32)
+        verdict = judge((a,), found(run, a, variant))
+        assert verdict.ok, verdict
+
+
+def test_a_large_element_leaves_nothing_behind(run):
+    """A sum that slid along by differences would keep its rounding error."""
+    a = np.zeros((11, 20), dtype=np.float32)
+    a[:, 3], a[:, 4], a[:, 12:] = 1e10, 0.1, 0.1
+    assert (found(run, a[:, 8:], "separable", limit=None) == found(run, a, "separable", limit=None)[:, 8:]).all()
+
+
+def test_plans():
+    form = resident((15, 15))
+    assert kernel.plan(form, variant="frames").cost.passes == 12
+    assert kernel.plan(form, variant="frames", limit=None).cost.passes == 11
+    assert kernel.plan(form).cost.passes == 1
+    assert kernel.plan(form).flops == 30250
+    assert kernel.choose(form, Limits()) == ("separable", ())
+
+
+def test_what_is_refused():
+    with pytest.raises(OptionError, match="variant must be one of frames, gather, separable, got 'fast'"):
+        kernel.plan(resident((9, 9)), variant="fast")
+    with pytest.raises(LimitError, match="w must be at most 38 with variant 'gather', got 39"):
+        kernel.plan(resident((99, 99)), variant="gather", w=39)
+
+
+def test_the_judge_can_fail(rng):
+    (a,) = kernel.example(7, rng)
+    good = by_definition(a.astype(int)).astype(np.float32)
+    judge = JUDGES["window_squares"].verdict
+    assert judge((a,), good).ok
+    dropped, swapped, nan = good.copy(), good.T.copy(), good.copy()
+    dropped[0, 0] -= 1
+    nan[3, 3] = np.nan
+    for wrong in (dropped, swapped, nan, good[1:], good.astype(np.float64)):
+        assert not judge((a,), wrong).ok

@@ -1,0 +1,342 @@
+"""solve_banded, solveh_banded, solve by structure: SciPy's semantics, doubtful systems, stacks, resident arrays."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import scipy.linalg
+
+import glla
+from glla.errors import (
+    LimitError,
+    NonFiniteError,
+    NotPositiveDefiniteError,
+    OptionError,
+    ShapeError,
+    SingularMatrixError,
+    UnsupportedError,
+)
+from glla.operations import banded as kernel
+from glla.operations import bands
+
+LIMIT = 30 * 2.0**-24
+PLACES = [np.asarray, glla.asarray]
+
+
+def dense(ab, lower, upper):
+    n = ab.shape[-1]
+    a = np.zeros((*ab.shape[:-2], n, n))
+    for i in range(n):
+        for j in range(max(0, i - lower), min(n, i + upper + 1)):
+            a[..., i, j] = ab[..., upper + i - j, j]
+    return a
+
+
+def backward(a, x, b):
+    """Largest componentwise backward error."""
+    a, x, b = (np.asarray(one, np.float64) for one in (a, x, b))
+    size = np.abs(a) @ np.abs(x) + np.abs(b)
+    error = np.abs(a @ x - b)
+    return np.max(np.where(error == 0, 0, error / np.where(size == 0, 1, size)), initial=0)
+
+
+def case(n, rng, lower=1, upper=1, stack=(), columns=1):
+    ab = rng.standard_normal((*stack, lower + upper + 1, n)).astype(np.float32)
+    ab[..., upper, :] += np.where(ab[..., upper, :] < 0, -3, 3)
+    return ab, rng.standard_normal((*stack, n, columns)).astype(np.float32)
+
+
+@pytest.mark.parametrize(("lower", "upper"), [(1, 1), (0, 0), (1, 0), (0, 1)])
+def test_bands_are_those_of_scipy(device, lower, upper, rng):
+    for n in (1, 2, 3, 10, 33):
+        ab, b = case(n, rng, lower, upper, columns=2)
+        x = glla.solve_banded((lower, upper), ab, b, device=device)
+        assert x.dtype == np.float32 and x.shape == b.shape
+        assert backward(dense(ab, lower, upper), x, b) < LIMIT
+        if n > 1:
+            expected = scipy.linalg.solve_banded((lower, upper), ab.astype(float), b.astype(float))
+            assert np.abs(x - expected).max() < 1e-5 * max(1, np.abs(expected).max())
+        vector = glla.solve_banded((lower, upper), ab, b[:, 0], device=device)
+        assert vector.shape == (n,) and (vector == x[:, 0]).all()
+
+
+@pytest.mark.parametrize("lower", [False, True])
+def test_half_bands_are_those_of_scipy(device, lower, rng):
+    for n in (1, 2, 5, 40):
+        for width in (0, 1):
+            ab = rng.standard_normal((width + 1, n)).astype(np.float32)
+            ab[0 if lower else width] = 3 + rng.random(n)
+            b = rng.standard_normal((n, 3)).astype(np.float32)
+            x = glla.solveh_banded(ab, b, lower=lower, device=device)
+            if n > width:
+                expected = scipy.linalg.solveh_banded(ab.astype(float), b.astype(float), lower=lower)
+                assert np.abs(x - expected).max() < 1e-5
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_stacks_follow_scipys_rule(device, place, rng):
+    ab, b = case(7, rng, stack=(5,), columns=2)
+    a = dense(ab, 1, 1)
+    x = np.asarray(glla.solve_banded((1, 1), place(ab), b))
+    assert x.shape == (5, 7, 2) and backward(a, x, b) < LIMIT
+    one = np.asarray(glla.solve_banded((1, 1), place(ab), b[0, :, 0]))
+    assert one.shape == (5, 7) and backward(a, one[..., None], b[:1, :, :1]) < LIMIT
+    shared = np.asarray(glla.solve_banded((1, 1), place(ab[0]), b))
+    assert shared.shape == (5, 7, 2) and backward(a[0], shared, b) < LIMIT
+    crossed = np.asarray(glla.solve_banded((1, 1), place(ab[:, None]), b[:3]))
+    assert crossed.shape == (5, 3, 7, 2) and backward(a[:, None], crossed, b[:3]) < LIMIT
+    if place is np.asarray:
+        assert np.abs(x - scipy.linalg.solve_banded((1, 1), ab, b)).max() < 1e-4
+    with pytest.raises(
+        ShapeError, match=r"solve_banded: b must have as many rows as ab has columns, got ab \(5, 3, 7\)"
+    ):
+        glla.solve_banded((1, 1), place(ab), b[..., 0])
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("structure", ["diagonal", "tridiagonal", "banded"])
+def test_solve_takes_the_diagonals_of_a_dense_matrix(device, place, structure, rng):
+    for n in (1, 2, 9):
+        ab, b = case(n, rng, stack=(2,), columns=2)
+        a = dense(ab, 1, 1).astype(np.float32)
+        if structure == "diagonal":
+            a = np.stack([np.diag(np.diag(one)) for one in a])
+        x = np.asarray(glla.solve(place(a), b, assume_a=structure, device=device))
+        assert backward(a, x, b) < LIMIT
+        noise = a + (0 if structure == "banded" else 9 * np.triu(np.ones((n, n), np.float32), 2))
+        again = np.asarray(glla.solve(place(noise[0]), b[0], assume_a=structure, device=device))
+        assert backward(a[0], again, b[0]) < LIMIT
+    with pytest.raises(OptionError, match="refine must be False with assume_a='tridiagonal'"):
+        glla.solve(np.eye(2), [1, 2], refine=True, assume_a="tridiagonal", device=device)
+
+
+@pytest.mark.parametrize("variant", [None, "thomas", "parallel_cyclic_reduction"])
+def test_general_systems_are_refined_or_pivoted(device, variant, rng):
+    """Neither dominant nor definite: the backward error stays small all the same."""
+    ab = rng.standard_normal((20, 3, 60)).astype(np.float32)
+    b = rng.standard_normal((20, 60, 1)).astype(np.float32)
+    if variant is not None:
+        ab, b = ab[:3], b[:3]
+    for place in PLACES:
+        x = np.asarray(glla.solve_banded((1, 1), place(ab), b, variant=variant))
+        assert backward(dense(ab, 1, 1), x, b) < LIMIT
+    zeros = np.float32([[9, 1, 1, 1], [0, 0, 0, 0], [1, 1, 1, 9]])  # every pivot is zero without exchanges
+    assert (
+        np.asarray(glla.solve_banded((1, 1), zeros, [1, 2, 3, 4], device=device, variant=variant)) == [-2, 1, 4, 2]
+    ).all()
+    assert (np.asarray(glla.solve_banded((1, 1), glla.asarray(zeros), [1, 2, 3, 4])) == [-2, 1, 4, 2]).all()
+
+
+def dependent(n, rng):
+    """A tridiagonal matrix of integers that is exactly singular, found by exact elimination."""
+    while True:
+        ab = rng.integers(-4, 5, (3, n))
+        ab[0, 0] = ab[2, -1] = 0
+        before, d = Fraction(1), Fraction(int(ab[1, 0]))  # leading minors
+        for i in range(1, n - 1):
+            before, d = d, int(ab[1, i]) * d - int(ab[0, i] * ab[2, i - 1]) * before
+        lower, upper = int(ab[2, n - 2]), int(ab[0, n - 1])
+        if d and lower and upper and (lower * upper * before) % d == 0:
+            last = lower * upper * before / d
+            if last.denominator == 1 and abs(last) < 2**20:
+                ab[1, -1] = int(last)
+                return ab.astype(np.float32)
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 8, 13])
+def test_dependent_integers_are_singular(device, n, rng):
+    for _ in range(4):
+        ab = dependent(n, rng)
+        for b in (rng.integers(-5, 6, n), dense(ab, 1, 1) @ np.ones(n)):
+            with pytest.raises(SingularMatrixError, match=r"solve_banded: singular matrix: pivot .*rounding error"):
+                glla.solve_banded((1, 1), ab, b, device=device)
+
+
+@pytest.mark.parametrize("n", [5, 64, 300])
+def test_a_floating_chain_is_singular(device, n):
+    """The second difference with free ends: every row sums to zero."""
+    weights = np.arange(1, n) % 7 + 1.0
+    ab = np.zeros((3, n), np.float32)
+    ab[0, 1:] = ab[2, :-1] = -weights
+    ab[1] = np.append(weights, 0) + np.append(0, weights)
+    b = np.zeros(n)
+    b[0], b[-1] = 1, -1
+    for rhs in (np.ones(n), b):
+        with pytest.raises(SingularMatrixError):
+            glla.solve_banded((1, 1), ab, rhs, device=device)
+        with pytest.raises(NotPositiveDefiniteError, match=f"leading minor of order {n} is not"):
+            glla.solveh_banded(ab[:2], rhs, device=device)
+    stack = np.stack([ab, np.float32([[0] * n, [1] * n, [0] * n])])
+    with pytest.raises(SingularMatrixError, match=r"singular matrix at index \(0\) of the stack: pivot"):
+        glla.solve_banded((1, 1), stack, np.ones((2, n, 1)), device=device)
+
+
+def test_the_leading_minor_is_named(device):
+    ab = np.float32([[0, 1, 1, 1], [2, 2, -1, 2]])
+    for place in PLACES:
+        with pytest.raises(
+            NotPositiveDefiniteError, match=r"solveh_banded: Matrix is not positive .* minor of order 3 is"
+        ):
+            glla.solveh_banded(place(ab), [1, 2, 3, 4], device=device)
+
+
+@pytest.mark.parametrize("scale", [1e-38, 1e-30, 1e30, 1e38])
+def test_the_ends_of_the_range(device, scale, rng):
+    ab, b = case(20, rng)
+    ab, b = ab / 8, b / 4
+    for left, right in ((scale, 1), (1, scale), (scale, scale)):
+        scaled, rhs = (ab * np.float32(left)), (b * np.float32(right))
+        exact = np.linalg.solve(dense(scaled, 1, 1), rhs.astype(float))
+        for place in PLACES:
+            if np.abs(exact).max() > np.finfo(np.float32).max:
+                with pytest.raises(NonFiniteError, match="the result does not fit float32"):
+                    glla.solve_banded((1, 1), place(scaled), rhs, device=device)
+            elif np.abs(exact).max() > 1e-36:
+                x = np.asarray(glla.solve_banded((1, 1), place(scaled), rhs, device=device))
+                assert np.abs(x - exact).max() < 1e-5 * np.abs(exact).max()
+
+
+def test_rows_that_differ_by_more_than_the_range(device):
+    ab = np.float32([[0, 1e-38, 1], [1, 1e38, 1e-30], [1e38, 1e-30, 0]])
+    b = np.float32([1, 1e38, 1])
+    x = glla.solve_banded((1, 1), ab, b, device=device)
+    assert np.allclose(x, np.linalg.solve(dense(ab.astype(float), 1, 1), b), rtol=1e-5)
+
+
+def test_operands_stay_and_may_lie_anyhow(device, rng):
+    ab, b = case(12, rng, columns=2)
+    expected = glla.solve_banded((1, 1), ab, b, device=device)
+    for left in (np.asfortranarray(ab), np.repeat(ab, 2, axis=1)[:, ::2], ab.astype(">f4"), ab.astype(float)):
+        copy = left.copy()
+        left.flags.writeable = False
+        assert (glla.solve_banded((1, 1), left, np.asfortranarray(b), True, True, device=device) == expected).all()
+        assert (left == copy).all()
+    wide = np.broadcast_to(ab, (4, *ab.shape))
+    assert (glla.solve_banded((1, 1), wide, b, device=device) == expected).all()
+    assert (glla.asarray(ab.T.copy(), device).T.numpy() == ab).all()
+    turned = glla.solve_banded((1, 1), glla.asarray(ab.T.copy(), device).T, b)
+    assert isinstance(turned, glla.Matrix) and (turned.numpy() == expected).all()
+
+
+def test_corners_are_not_read(device):
+    ab = np.float32([[np.nan, 1, 1], [2, 3, 2], [2, 2, np.inf]])
+    for place in (np.asarray, lambda a: glla.asarray(a, check_finite=False)):
+        x = glla.solve_banded((1, 1), place(ab), [4, 11, 10], check_finite=False, device=device)
+        assert (np.asarray(x) == [1, 2, 3]).all()
+        with pytest.raises(NonFiniteError):
+            glla.solve_banded((1, 1), place(ab), [4, 11, 10], device=device)
+
+
+def test_empty_and_single(device):
+    assert glla.solve_banded((1, 1), np.empty((3, 0)), np.empty(0), device=device).shape == (0,)
+    assert glla.solve_banded((1, 1), np.ones((3, 2)), np.empty((2, 0)), device=device).shape == (2, 0)
+    assert glla.solve_banded((1, 1), np.empty((0, 3, 2)), np.ones((2, 1)), device=device).shape == (0, 2, 1)
+    assert glla.solve_banded((1, 1), glla.asarray(np.ones((3, 2)), device), np.empty((2, 0))).shape == (2, 0)
+    for bands_ in ((0, 0), (1, 1), (3, 2), (0, 4)):
+        ab = np.full((sum(bands_) + 1, 1), 4)
+        assert glla.solve_banded(bands_, ab, [8], device=device) == [2]
+    assert glla.solveh_banded(np.full((3, 1), 4), [8], device=device) == [2]
+    with pytest.raises(SingularMatrixError):
+        glla.solve_banded((0, 0), [[0]], [1], device=device)
+
+
+def test_what_does_not_fit_is_refused(device):
+    eye = np.ones((3, 4))
+    for call, error, words in (
+        (lambda: glla.solve_banded((2, 1), eye, np.ones(4)), ShapeError, r"ab must have l \+ u \+ 1 = 4 rows, got"),
+        (lambda: glla.solve_banded((1, 1), eye, np.ones(3)), ShapeError, "b must have as many rows as ab has columns"),
+        (lambda: glla.solve_banded((1, 1), np.ones(3), np.ones(3)), ShapeError, "ab must be at least two-dimensional"),
+        (lambda: glla.solve_banded((1, 1), eye, 1.0), ShapeError, "b must have at least one dimension"),
+        (lambda: glla.solve_banded(1, eye, np.ones(4)), OptionError, "l_and_u must be a pair of whole numbers, got 1"),
+        (lambda: glla.solve_banded((-1, 3), eye, np.ones(4)), OptionError, "l_and_u must not be negative"),
+        (lambda: glla.solve_banded((1, 1), eye, np.ones(4), variant="x"), OptionError, "variant must be one of cyclic"),
+        (
+            lambda: glla.solve_banded((1, 1), np.ones((2, 3, 4)), np.ones((3, 4, 1))),
+            ShapeError, r"leading dimensions must broadcast, .* \(..., n, 1\)",
+        ),
+        (
+            lambda: glla.solve_banded((1, 1), np.ones((3, 40000)), np.ones(40000)),
+            LimitError, "n must be .* at most on this device, got 40000; scipy.linalg.solve_banded solves longer",
+        ),
+    ):  # fmt: skip
+        with pytest.raises(error, match=words):
+            call()
+
+
+def test_wide_bands_name_scipys_function(device, rng):
+    ab, b = case(9, rng, 3, 2)
+    with pytest.raises(UnsupportedError, match=r"3 below and 2 above; scipy\.linalg.solve_banded solves such systems"):
+        glla.solve_banded((3, 2), ab, b, device=device)
+
+
+def test_the_coprocessor_solves_bands(rng):
+    ab, b = case(12, rng)
+    with glla.coprocessor() as gpu:
+        assert (gpu.solve_banded((1, 1), ab, b).result() == glla.solve_banded((1, 1), ab, b)).all()
+
+
+@pytest.mark.parametrize("count", [1, 3, 127])
+def test_orders_and_numbers_of_systems(device, count, rng):
+    for n in (1, 2, 5, 17, 64, 130):
+        ab, b = case(n, rng, stack=(count,))
+        assert backward(dense(ab, 1, 1), glla.solve_banded((1, 1), ab, b, device=device), b) < LIMIT
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("count", [1, 2, 3, 127])
+def test_all_orders_and_numbers_of_systems(device, count, rng):
+    for n in range(1, 131):
+        ab, b = case(n, rng, stack=(count,))
+        assert backward(dense(ab, 1, 1), glla.solve_banded((1, 1), ab, b, device=device), b) < LIMIT
+
+
+def test_large_stacks_go_in_pieces(device, rng, monkeypatch):
+    monkeypatch.setattr("glla.operations.stack.MOST_TEXELS", 1000)
+    monkeypatch.setattr(kernel, "SINGLE", 1000)
+    ab, b = case(30, rng, stack=(100,))
+    assert backward(dense(ab, 1, 1), glla.solve_banded((1, 1), ab, b, device=device), b) < LIMIT
+    wide = rng.standard_normal((30, 90)).astype(np.float32)
+    x = glla.solve_banded((1, 1), ab[0], wide, device=device)
+    assert x.shape == wide.shape and backward(dense(ab[0], 1, 1), x, wide) < LIMIT
+
+
+@pytest.mark.sweep
+def test_ten_thousand_systems_of_three_hundred(device, rng):
+    ab, b = case(300, rng, stack=(10000,))
+    x = glla.solve_banded((1, 1), ab, b, device=device)[..., 0].astype(float)
+    rest = ab[:, 1] * x - b[..., 0]
+    rest[:, :-1] += ab[:, 0, 1:] * x[:, 1:]
+    rest[:, 1:] += ab[:, 2, :-1] * x[:, :-1]
+    assert np.abs(rest).max() < 1e-4
+
+
+@pytest.mark.parametrize(("lower", "upper"), [(1, 1), (2, 2), (0, 1), (3, 1), (1, 4)])
+def test_elimination_on_the_host(lower, upper, rng):
+    for n in (1, 2, 3, 7, 40):
+        ab, b = rng.standard_normal((5, lower + upper + 1, n)), rng.standard_normal((5, n, 2))
+        x, flaws = bands.pivoted(ab, lower, upper, b)
+        assert (flaws == -1).all() and backward(dense(ab, lower, upper), x, b) < 1e-11
+    x, flaws = bands.pivoted(np.zeros((1, 3, 4)), 1, 1, np.ones((1, 4, 1)))
+    assert flaws == [0]
+
+
+def test_what_is_shown_is_what_runs(device, rng):
+    ab, b = case(40, rng, stack=(3,))
+    for left, right in ((ab, b), (ab[0], b[0])):
+        shown = glla.plan("tridiagonal", left, right, device=device)
+        with glla.trace() as trace:
+            glla.solve_banded((1, 1), left, right, device=device)
+        assert [one.step.shader for one in trace.passes if hasattr(one.step, "shader")] == [
+            step.shader for step in shown.passes if hasattr(step, "shader")
+        ]
+    assert [then.stage for then in shown.after] == ["refine"]
+
+
+def test_the_host_decides_by_the_figures():
+    good = np.float32([1e-7, 0.5, 1, 1])
+    for figures, doubtful in (
+        (good, False), ([2e-6, 0.5, 1, 1], True), ([np.nan, 0.5, 1, 1], True), ([1e-7, 1e-5, 1, 1], True),
+        ([1e-7, -1, 1, 1], True), ([1e-7, 0.06, 1, 1e5], True), ([1e-7, 0.06, 1, 1e3], False),
+        ([1e-7, 0.5, 1e-30, 1], True), ([1e-7, 0.5, 1e30, 1], True), ([0, 1, 0, 0], False),
+    ):  # fmt: skip
+        assert kernel.doubts(np.float32(figures), 10) == doubtful
