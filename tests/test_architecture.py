@@ -213,6 +213,7 @@ PARAMETERS_OF = {
     ("elementwise", "binary"): {"operation": [*elementwise.BINARY], "left": PLACEMENTS, "right": PLACEMENTS},
     ("blocks", "assign"): {"count": [(1, 3)], "placement": PLACEMENTS},
     ("blocks", "gather"): {"source": [(5, 7)]},
+    ("inv3", "formula"): {"count": [7], "texture_size": [16], "way": ["adjugate", "adjugate_fused"]},
     ("reduce", "fold"): {"operation": [*reduce.FOLDS], "axis": [None, 0, 1]},
 }
 
