@@ -132,6 +132,10 @@ class CoprocessorError(GllaError, RuntimeError):
     """The queue of a coprocessor is closed, its thread has ended, or what an operation needed was cancelled."""
 
 
+class ClusterError(GllaError, RuntimeError):
+    """A rank of a cluster has failed, does not answer, or was started by the wrong launcher; the message names it."""
+
+
 class AbandonedError(GllaError, RuntimeError):
     """A plan was abandoned between two of its passes, as `Device.interrupt` asked for."""
 
