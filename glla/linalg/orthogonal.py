@@ -13,7 +13,7 @@ from glla.gl import Device, DeviceLike
 from glla.linalg import resident
 from glla.linalg.operands import column, device_of, known_variant, operand, stored
 from glla.linalg.results import QRResult
-from glla.linalg.routes import stacked
+from glla.linalg.routes import batched, stacked
 from glla.linalg.walk import on_device, walk
 from glla.operations import OPERATIONS
 from glla.operations import lstsq as squares
@@ -70,6 +70,9 @@ def qr(
 
     Notes
     -----
+    A stack of small matrices goes through one plan, in mode "complete" where m <= n; in mode "raw", and with a variant,
+    its members go one by one.
+
     Error: norm(A - Q R) / (m norm(A) u) and norm(Q^T Q - I) / (m u) stay below 30, u = 2^-24, whatever the rank, and
     at the ends of float32's range: columns are scaled by powers of two first, which rounds nothing. What lies below a
     column's pivot is zero if its norm is under 2^-40 of the column's largest entry. Cost: 2 n^2 (m - n / 3) flop for R,
@@ -112,9 +115,21 @@ def qr(
 def _of_array(a: Array, mode: str, variant: str | None, device: Device) -> tuple[Array, ...]:
     """Factor a matrix of the host, or a stack; give what the mode asks for."""
     must_fit_a_texture("qr", a.shape[-2:], device.limits)
-    stack = a.shape[:-2]
-    found = [_factors(one, mode, variant, device) for one in a.reshape(-1, *a.shape[-2:])]
+    stack, members = a.shape[:-2], a.reshape(-1, *a.shape[-2:])
+    if _goes_together(a, mode, variant):
+        records = batched(device, OPERATIONS["qr"], (members,))
+        if records is not None:
+            m = a.shape[-2]
+            both = records[0][:, :m], records[0][:, m:].swapaxes(-1, -2)
+            return tuple(_shaped(part, stack) for part in (both if mode != "r" else both[1:]))
+    found = [_factors(one, mode, variant, device) for one in members]
     return tuple(_shaped(stacked(parts), stack) for parts in zip(*found, strict=True))
+
+
+def _goes_together(a: Any, mode: str, variant: str | None) -> bool:
+    """Whether a stack may go through one plan, which makes Q, reduced, and R."""
+    square = a.shape[-2] <= a.shape[-1]
+    return a.ndim > 2 and variant is None and (mode in ("reduced", "r") or (mode == "complete" and square))
 
 
 def _shaped(parts: Array, stack: tuple[int, ...]) -> Array:
@@ -125,7 +140,13 @@ def _of_matrix(a: Matrix, mode: str, variant: str | None, device: Device) -> tup
     """Factor a matrix on the device, or a stack."""
     if a.ndim == 2:
         return _factors(a, mode, variant, device)
-    stack = a.shape[:-2]
+    stack, m = a.shape[:-2], a.shape[-2]
+    if _goes_together(a, mode, variant):
+        solved = resident.together(device, OPERATIONS["qr"], (resident.spread(a, stack),), check_finite=False)
+        if solved is not None and solved.matrices is not None:
+            both = resident.shaped(solved.matrices, (*stack, *solved.matrices.shape[1:]))
+            r: Matrix = both[..., m:, :].mT
+            return (r,) if mode == "r" else (both[..., :m, :], r)
     found = [_factors(one, mode, variant, device) for one in resident.members(a)]
     return tuple(resident.joined(parts, stack) for parts in zip(*found, strict=True))
 

@@ -20,7 +20,8 @@ from glla.operations import equilibrate, packing
 from glla.operations.crossing import bring_in, read_back, read_texels
 from glla.operations.qr_blocks import Panels
 from glla.operations.qr_pairs import applied, pairs, reflectors, upper
-from glla.operations.record import Array, Choice, Operation
+from glla.operations.qr_stack import batched, most_together, record
+from glla.operations.record import Array, Batch, Choice, Operation
 from glla.passes import (
     PLAIN,
     Draft,
@@ -244,6 +245,7 @@ QR = Operation(
     example=example,
     values=lambda forms, results: (results["Q"], results["R"]),
     fits=True,
+    batch=Batch(most_together, batched, record),
     variants=VARIANTS,
     choose=choose,
     host="glla.operations.qr:on_host",
