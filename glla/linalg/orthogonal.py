@@ -70,8 +70,8 @@ def qr(
 
     Notes
     -----
-    A stack of small matrices goes through one plan, in mode "complete" where m <= n; in mode "raw", and with a variant,
-    its members go one by one.
+    A stack of small matrices in the host's memory goes through one plan in mode "reduced"; else, and on the device, its
+    members go one by one.
 
     Error: norm(A - Q R) / (m norm(A) u) and norm(Q^T Q - I) / (m u) stay below 30, u = 2^-24, whatever the rank, and
     at the ends of float32's range: columns are scaled by powers of two first, which rounds nothing. What lies below a
@@ -116,20 +116,14 @@ def _of_array(a: Array, mode: str, variant: str | None, device: Device) -> tuple
     """Factor a matrix of the host, or a stack; give what the mode asks for."""
     must_fit_a_texture("qr", a.shape[-2:], device.limits)
     stack, members = a.shape[:-2], a.reshape(-1, *a.shape[-2:])
-    if _goes_together(a, mode, variant):
+    if mode == "reduced" and variant is None:
         records = batched(device, OPERATIONS["qr"], (members,))
         if records is not None:
             m = a.shape[-2]
             both = records[0][:, :m], records[0][:, m:].swapaxes(-1, -2)
-            return tuple(_shaped(part, stack) for part in (both if mode != "r" else both[1:]))
+            return tuple(_shaped(part, stack) for part in both)
     found = [_factors(one, mode, variant, device) for one in members]
     return tuple(_shaped(stacked(parts), stack) for parts in zip(*found, strict=True))
-
-
-def _goes_together(a: Any, mode: str, variant: str | None) -> bool:
-    """Whether a stack may go through one plan, which makes Q, reduced, and R."""
-    square = a.shape[-2] <= a.shape[-1]
-    return a.ndim > 2 and variant is None and (mode in ("reduced", "r") or (mode == "complete" and square))
 
 
 def _shaped(parts: Array, stack: tuple[int, ...]) -> Array:
@@ -140,13 +134,7 @@ def _of_matrix(a: Matrix, mode: str, variant: str | None, device: Device) -> tup
     """Factor a matrix on the device, or a stack."""
     if a.ndim == 2:
         return _factors(a, mode, variant, device)
-    stack, m = a.shape[:-2], a.shape[-2]
-    if _goes_together(a, mode, variant):
-        solved = resident.together(device, OPERATIONS["qr"], (resident.spread(a, stack),), check_finite=False)
-        if solved is not None and solved.matrices is not None:
-            both = resident.shaped(solved.matrices, (*stack, *solved.matrices.shape[1:]))
-            r: Matrix = both[..., m:, :].mT
-            return (r,) if mode == "r" else (both[..., :m, :], r)
+    stack = a.shape[:-2]
     found = [_factors(one, mode, variant, device) for one in resident.members(a)]
     return tuple(resident.joined(parts, stack) for parts in zip(*found, strict=True))
 
