@@ -3,10 +3,11 @@
 from glla.linalg.banded import solve_banded, solveh_banded
 from glla.linalg.cholesky import cho_factor, cholesky
 from glla.linalg.definite import cho_solve
+from glla.linalg.definite_band import cholesky_banded
 from glla.linalg.determinants import det, slogdet
 from glla.linalg.echelon import rref
 from glla.linalg.factorise import lu_factor, plu
-from glla.linalg.orthogonal import qr
+from glla.linalg.orthogonal import lstsq, qr
 from glla.linalg.products import matmul
 from glla.linalg.systems import inv, lu_solve, rcond, solve
 from glla.linalg.triangular import solve_triangular
@@ -15,8 +16,10 @@ __all__ = [
     "cho_factor",
     "cho_solve",
     "cholesky",
+    "cholesky_banded",
     "det",
     "inv",
+    "lstsq",
     "lu_factor",
     "lu_solve",
     "matmul",

@@ -17,8 +17,10 @@ __all__ = [
     "cho_factor",
     "cho_solve",
     "cholesky",
+    "cholesky_banded",
     "det",
     "inv",
+    "lstsq",
     "lu_factor",
     "lu_solve",
     "matmul",
@@ -115,6 +117,33 @@ def cholesky(
     check_finite: bool = True,
 ) -> Array: ...
 @overload
+def cholesky_banded(
+    ab: Overriding[Given],
+    *,
+    lower: bool = False,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Given: ...
+@overload
+def cholesky_banded(
+    ab: Matrix,
+    *,
+    lower: bool = False,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Matrix: ...
+@overload
+def cholesky_banded(
+    ab: Any,
+    *,
+    lower: bool = False,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Array: ...
+@overload
 def det(a: Overriding[Given], *, device: DeviceLike | None = None, check_finite: bool = True) -> Given: ...
 @overload
 def det(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True) -> np.float32 | Array: ...
@@ -148,6 +177,56 @@ def inv(
     device: DeviceLike | None = None,
     check_finite: bool = True,
 ) -> Array: ...
+@overload
+def lstsq(
+    a: Overriding[Given],
+    b: Any,
+    rcond: float | None = None,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Given: ...
+@overload
+def lstsq(
+    a: Any,
+    b: Overriding[Given],
+    rcond: float | None = None,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Given: ...
+@overload
+def lstsq(
+    a: Matrix,
+    b: Any,
+    rcond: float | None = None,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> tuple[Matrix, Matrix, int, Matrix]: ...
+@overload
+def lstsq(
+    a: Any,
+    b: Matrix,
+    rcond: float | None = None,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> tuple[Matrix, Matrix, int, Matrix]: ...
+@overload
+def lstsq(
+    a: Any,
+    b: Any,
+    rcond: float | None = None,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> tuple[Array, Array, int, Array]: ...
 @overload
 def lu_factor(
     a: Overriding[Given],

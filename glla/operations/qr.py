@@ -10,6 +10,8 @@ signs that LAPACK gives it: it may be negative.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,7 +20,8 @@ from glla.operations import equilibrate, packing
 from glla.operations.crossing import bring_in, read_back, read_texels
 from glla.operations.qr_blocks import Panels
 from glla.operations.qr_pairs import applied, pairs, reflectors, upper
-from glla.operations.record import Array, Choice, Operation
+from glla.operations.qr_stack import MOST_COLUMNS, batched, most_together, record
+from glla.operations.record import Array, Batch, Choice, Operation
 from glla.passes import (
     PLAIN,
     Draft,
@@ -50,7 +53,7 @@ VARIANTS = {
 MODES = ("reduced", "complete", "r", "raw")
 """What is given, as NumPy names it: Q and R with as few columns as rows allow, with all, R alone, or the reflectors."""
 
-BLOCKED_FROM, BLOCKED_FROM_IN_SOFTWARE = 128, 128
+BLOCKED_FROM, BLOCKED_FROM_IN_SOFTWARE = MOST_COLUMNS + 1, MOST_COLUMNS + 1
 """Smaller sides from which `blocked` is chosen, on a GPU and by a software rasteriser; the first one is a guess."""
 
 
@@ -121,32 +124,68 @@ def plan(
     """
     if mode not in MODES:
         raise OptionError(f"qr: mode must be one of {', '.join(MODES)}, got {mode!r}")
+    shape = forms[0].matrix
+    name = variant or choose(forms, limits)[0]
+    draft = Draft(f"qr[{name}]")
+    found = factored(draft, draft.operand("A", matrix(shape)), shape, limits, variant, parameters)
+    exponents = {"column_exponents": found.exponents}
+    tall, wide = sides(shape, mode)
+    if mode == "raw":
+        h = draft.call("R", upper(shape, shape, keep=True), H=found.packed, **exponents)["R"]
+        return draft.plan({"H": h, "T": draft.call("pairs", pairs(shape), H=found.packed)["T"]}, flops(forms))
+    results = {"R": draft.call("R", upper(shape, wide), H=found.packed, **exponents)["R"]}
+    if mode != "r":
+        results["Q"] = orthogonal(draft, found, tall, limits)
+    return draft.plan(results, flops(forms))
+
+
+@dataclass(frozen=True)
+class Factored:
+    """Slots of a factorisation.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Of A.
+    packed : str
+        R of the scaled matrix, with the reflectors below its diagonal.
+    exponents : str
+        Of the columns, by which R is scaled back.
+    panels : Panels or None
+        What they were made in.
+    """
+
+    shape: Shape
+    packed: str
+    exponents: str
+    panels: Panels | None
+
+
+def factored(
+    draft: Draft, source: str, shape: Shape, limits: Limits, variant: str | None = None, parameters: Parameters = ()
+) -> Factored:
+    """Add a factorisation to a draft that is made of plans."""
     if variant is None:
-        variant, parameters = choose(forms, limits)
+        variant, parameters = choose(resident(shape), limits)
     if variant not in VARIANTS:
         raise OptionError(f"qr: variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
     values = VARIANTS[variant].settle(f"qr[{variant}]", parameters, limits)
-    shape = forms[0].matrix
-    draft = Draft(f"qr[{variant}]")
-    given = draft.call("scaled", equilibrate.columns(shape), A=draft.operand("A", matrix(shape)))
-    exponents = {"column_exponents": given["column_exponents"]}
+    given = draft.call("scaled", equilibrate.columns(shape), A=source)
     panels = Panels(draft, given["scaled"], shape, values["PANEL"], limits) if variant == "blocked" else None
     if panels is None:
         packed = draft.call("reflectors", reflectors(shape, limits), A=given["scaled"])["H"]
     else:
         packed = panels.factor()
-    tall, wide = sides(shape, mode)
-    if mode == "raw":
-        h = draft.call("R", upper(shape, shape, keep=True), H=packed, **exponents)["R"]
-        return draft.plan({"H": h, "T": draft.call("pairs", pairs(shape), H=packed)["T"]}, flops(forms))
-    results = {"R": draft.call("R", upper(shape, wide), H=packed, **exponents)["R"]}
-    if mode != "r" and panels is not None:
-        results["Q"] = panels.q(tall[1])
-    elif mode != "r":
-        t = draft.call("pairs", pairs(shape), H=packed)["T"]
-        start = draft.call("identity", packing.identity(tall))["I"]
-        results["Q"] = draft.call("Q", applied(shape, tall[1], limits), H=packed, T=t, B=start)["B"]
-    return draft.plan(results, flops(forms))
+    return Factored(shape, packed, given["column_exponents"], panels)
+
+
+def orthogonal(draft: Draft, found: Factored, shape: Shape, limits: Limits) -> str:
+    """Add the first columns of Q to the draft; give their slot."""
+    if found.panels is not None:
+        return found.panels.q(shape[1])
+    t = draft.call("pairs", pairs(found.shape), H=found.packed)["T"]
+    start = draft.call("identity", packing.identity(shape))["I"]
+    return draft.call("Q", applied(found.shape, shape[1], limits), H=found.packed, T=t, B=start)["B"]
 
 
 @cached_plan
@@ -206,6 +245,7 @@ QR = Operation(
     example=example,
     values=lambda forms, results: (results["Q"], results["R"]),
     fits=True,
+    batch=Batch(most_together, batched, record),
     variants=VARIANTS,
     choose=choose,
     host="glla.operations.qr:on_host",

@@ -64,6 +64,23 @@ class Methods:
             linalg.cholesky, a, upper=upper, lower=lower, variant=variant, device=device, check_finite=check_finite
         )
 
+    def cholesky_banded(
+        self,
+        ab: Any,
+        *,
+        lower: bool = False,
+        variant: str | None = None,
+        device: DeviceLike | None = None,
+        check_finite: bool = True,
+    ) -> Pending[Array]:
+        """Cholesky factor of a banded matrix in LAPACK's storage, with the semantics of `scipy.linalg.cholesky_banded`.
+
+        Queued; see `glla.cholesky_banded`.
+        """
+        return self._queue(
+            linalg.cholesky_banded, ab, lower=lower, variant=variant, device=device, check_finite=check_finite
+        )
+
     def det(
         self, a: Any, *, device: DeviceLike | None = None, check_finite: bool = True
     ) -> Pending[np.float32 | Array]:
@@ -90,6 +107,22 @@ class Methods:
         return self._queue(
             linalg.inv, a, assume_a=assume_a, lower=lower, variant=variant, device=device, check_finite=check_finite
         )
+
+    def lstsq(
+        self,
+        a: Any,
+        b: Any,
+        rcond: float | None = None,
+        *,
+        variant: str | None = None,
+        device: DeviceLike | None = None,
+        check_finite: bool = True,
+    ) -> Pending[tuple[Array, Array, int, Array]]:
+        """Least-squares solution of A x = b, of least norm, with the semantics of `numpy.linalg.lstsq`.
+
+        Queued; see `glla.lstsq`.
+        """
+        return self._queue(linalg.lstsq, a, b, rcond=rcond, variant=variant, device=device, check_finite=check_finite)
 
     def lu_factor(
         self,

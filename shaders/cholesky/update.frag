@@ -1,7 +1,7 @@
 // What remains after 16 more columns of L: A - X X^T in its lower half.
 //
 // A fragment computes one 2x2 block.
-// A        what remained before, packed      L   of which 16 columns are new
+// A        what remained before, packed, or a band by columns (BANDED); L   of which 16 columns are new, likewise
 // corner   first texel of the block on the diagonal in A and in L
 // Cost per fragment: 17 fetches, 128 flop; above the diagonal 0.
 // Fetches: 0 to 17.
@@ -12,6 +12,7 @@
 #define DIAGONAL 0  // only the 16 x 16 blocks on the diagonal (0, 1)
 #endif
 
+#include "lib/banded.glsl"
 #include "lib/cholesky.glsl"
 
 uniform sampler2D A;
@@ -24,16 +25,18 @@ const int SIDE = 8;  // of a block, in texels
 
 void main() {
     ivec2 texel = ivec2(gl_FragCoord.xy);
-    ivec2 place = texel - corner;
+    ivec2 place = from_diagonal(texel, corner);
     result = vec4(0.0);
     if (place.x > place.y) return;
 #if DIAGONAL
     if (place.x / SIDE != place.y / SIDE) return;
 #endif
-    int across = corner.y + place.x;  // row of texels of L that has the columns of the fragment
     result = texelFetch(A, texel, 0);
+    if (beyond_reach(place)) return;
+    ivec2 rows = corner + ivec2(0, place.y);     // texels of L that have the rows of the fragment,
+    ivec2 columns = corner + ivec2(0, place.x);  // and its columns
     for (int s = 0; s < SIDE; ++s) {
-        vec4 rows = texelFetch(L, ivec2(corner.x + s, texel.y), 0);
-        result = less_product(result, rows, texelFetch(L, ivec2(corner.x + s, across), 0));
+        vec4 of_rows = texelFetch(L, rows + ivec2(s, 0), 0);
+        result = less_product(result, of_rows, texelFetch(L, columns + ivec2(s, 0), 0));
     }
 }

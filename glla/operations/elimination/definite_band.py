@@ -1,0 +1,518 @@
+"""Bands of symmetric positive definite matrices: the Cholesky factor, and systems, in n w^2 instead of n^3 / 3 flop.
+
+What matters is where a band lies. LAPACK's storage has its diagonals as rows; here it lies by columns of 16 x 16
+blocks (``lib/banded.glsl``), so that the columns that a step finishes, and what it changes of the rest, are rectangles.
+A step is that of a whole matrix, `glla.operations.elimination.cholesky_blocks`: 16 columns, and w more columns beside.
+The products that are subtracted, and their order, are the same, and so are the bits.
+
+Others call `solution` for a plan (operands ``A``, the band as LAPACK stores it, packed, and ``B``), or
+`glla.linalg.definite_band.solve_definite_band` with arrays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.errors import OptionError, ShapeError
+from glla.operations import care, trust
+from glla.operations.crossing import at_home, bring_in, bring_in_watched, read_back, upload
+from glla.operations.elimination import cholesky
+from glla.operations.elimination.cholesky_blocks import SIDE
+from glla.operations.record import Array, Choice, Operation
+from glla.operations.scaling import Integers
+from glla.operations.verdict import Done, Go, Values, Verdict
+from glla.passes import (
+    PLAIN,
+    Draft,
+    Forms,
+    HostArray,
+    Limits,
+    Next,
+    Parameters,
+    PingPong,
+    Plan,
+    Region,
+    Storage,
+    Uniform,
+    Variant,
+    matrix,
+    resident,
+)
+from glla.passes.cache import cached_plan
+from glla.passes.layout import Shape, texels
+
+CARE = "care"
+"""Name of the stage."""
+
+SIXTEEN, BLOCK16 = "sixteen", "block16"
+
+VARIANTS = {
+    BLOCK16: Variant(
+        "16 columns a step: the block on the diagonal, the strip below it, what remains within reach; three passes",
+        f"{cholesky.SEED}; LAPACK pbtrf",
+    ),
+    SIXTEEN: Variant("16 columns a step in one pass, whose fragments repeat the block on the diagonal", "LAPACK pbtrf"),
+}
+
+NARROW = 64
+"""Widest band for which a GPU takes `sixteen`: a pass less is worth repeating what a few hundred fragments do. A guess.
+A software rasteriser, whose passes cost little, never does."""
+
+
+def choose(forms: Forms, limits: Limits) -> Choice:
+    """Pick the variant: by the band's width, see `NARROW`."""
+    width = forms[0].matrix[0] - 1
+    return (BLOCK16 if limits.software or width > NARROW else SIXTEEN), ()
+
+
+def check(forms: Forms, function: str = "cholesky_banded") -> None:
+    """Raise ShapeError unless A is one band, and B has a row for each of its columns."""
+    if len(forms[0].shape) != 2:
+        raise ShapeError(f"{function}: ab must have shape (w + 1, n), got {forms[0].shape}")
+    if len(forms) > 1 and (len(forms[1].shape) != 2 or forms[1].matrix[0] != forms[0].matrix[1]):
+        raise ShapeError(f"{function}: b must have as many rows as ab has columns, got ab {forms[0].shape} and b "
+                         f"{forms[1].shape}")  # fmt: skip
+
+
+def flops(forms: Forms) -> int:
+    """Additions and multiplications: about n w^2, of a band that is no wider than the matrix."""
+    rows, n = forms[0].matrix
+    return n * min(rows, n) ** 2
+
+
+class _Band:
+    """Adds the work on a band to a draft.
+
+    Parameters
+    ----------
+    draft : Draft
+        Where the passes go.
+    shape : tuple of int
+        Of the band in LAPACK's storage, (w + 1, n).
+    """
+
+    def __init__(self, draft: Draft, shape: Shape) -> None:
+        self.draft, self.shape = draft, shape
+        rows, self.n = shape
+        self.reach = -(-(min(rows, self.n) - 1) // (2 * SIDE))  # blocks below the one on the diagonal
+        self.height, self.width = SIDE * (self.reach + 1), texels(self.n)
+        self.storage = Storage(self.height, self.width)
+
+    def lay(self, source: str, target: str, upper: bool) -> None:
+        """Lay the band by columns of blocks."""
+        self.draft.draw(
+            "definite_band/to_columns", {"ab": source}, target, {"shape": self.shape}, {"UPPER": int(upper)}
+        )
+
+    def diagonals(self, factor: str, name: str, rows: int, upper: bool) -> str:
+        """Take diagonals of a factor out of it, in LAPACK's storage; give their slot."""
+        shape = rows, self.n
+        target = self.draft.slot(name, matrix(shape))
+        self.draft.draw("definite_band/to_diagonals", {"M": factor}, target, {"shape": shape}, {"UPPER": int(upper)})
+        return target
+
+    def factor(self, source: str, upper: bool, variant: str) -> str:
+        """Add the factorisation; give the slot of L, by columns of blocks."""
+        rest = PingPong(self.draft, "rest", self.storage, "")
+        for _ in range(2):  # what a step first reaches is in either texture
+            self.lay(source, rest.back, upper)
+            rest.swap()
+        return self._sixteen(rest) if variant == SIXTEEN else self._block16(rest)
+
+    def _steps(self) -> list[tuple[int, int, int]]:
+        """First column of texels of each step, how many there are, and how many after them are within reach."""
+        firsts = range(0, self.width, SIDE)
+        return [
+            (first, min(SIDE, self.width - first), max(min(SIDE * self.reach, self.width - first - SIDE), 0))
+            for first in firsts
+        ]
+
+    def _sixteen(self, rest: PingPong) -> str:
+        shape = 2 * self.height, self.n
+        for number, (first, count, after) in enumerate(self._steps()):
+            left = max(first - SIDE, 0)  # columns are final one step after their own, when both textures hold them
+            with self.draft.scope("block column", number):
+                self.draft.draw(
+                    "cholesky/sixteen",
+                    {"A": rest.front},
+                    rest.back,
+                    {"corner": (first, 0), "shape": shape, "height": self.height},
+                    {"BANDED": 1},
+                    Region(left, 0, first - left + count + after, self.height),
+                )
+            rest.swap()
+        return rest.front
+
+    def _block16(self, rest: PingPong) -> str:
+        draft, shape = self.draft, (2 * self.height, self.n)
+        block, result = draft.slot("D", Storage(SIDE, SIDE)), draft.slot("L by columns", self.storage)
+        for number, (first, count, after) in enumerate(self._steps()):
+            corner: dict[str, Uniform] = {"corner": (first, 0)}
+            place = Region(first, 0, count, self.height)
+            with draft.scope("block column", number):
+                draft.draw("cholesky/diagonal", {"A": rest.front}, block, corner, {}, Region(0, 0, count, SIDE))
+                operands = {"A": rest.front, "D": block}
+                draft.draw("cholesky/strip", operands, result, {**corner, "shape": shape}, {}, place)
+                if after:
+                    draft.draw(
+                        "cholesky/update",
+                        {"A": rest.front, "L": result},
+                        rest.back,
+                        {**corner, "height": self.height},
+                        {"BANDED": 1},
+                        Region(first + SIDE, 0, after, SIDE * self.reach),
+                    )
+                    rest.swap()
+        return result
+
+    def substitute(self, factor: str, b: str, columns: int) -> str:
+        """Add both substitutions, a pass for 16 rows each; give the slot of the solution."""
+        shape = self.n, columns
+        storage = matrix(shape)
+        rows = PingPong(self.draft, "X", storage, b)
+        copy: dict[str, Uniform] = {"placement": (1, 1, 0), "shape": shape}
+        for _ in range(2):  # what a step first reaches is in either texture
+            self.draft.draw("elementwise/unary", {"A": b}, rows.back, copy, {"OPERATION": "positive_of"})
+            rows.swap()
+        reach = SIDE * (self.reach + 1)
+        firsts = list(range(0, storage.height, SIDE))
+        for backward in (False, True):
+            for number, first in enumerate(reversed(firsts) if backward else firsts):
+                count = min(SIDE, storage.height - first)
+                # Rows are final one step after their own, when both textures hold them.
+                top = max(first - SIDE * self.reach if backward else first - SIDE, 0)
+                end = min(first + (2 * SIDE if backward else reach), storage.height)
+                with self.draft.scope("backward" if backward else "forward", number):
+                    self.draft.draw(
+                        "definite_band/substitute",
+                        {"L": factor, "B": rows.front},
+                        rows.back,
+                        {"block": (first, count), "shape": shape},
+                        {"BACKWARD": int(backward)},
+                        Region(0, top, storage.width, end - top),
+                    )
+                rows.swap()
+        return rows.front
+
+
+# -- the factor -------------------------------------------------------------------------------------------------------
+
+
+@cached_plan
+def plan(
+    forms: Forms,
+    limits: Limits = PLAIN,
+    *,
+    variant: str | None = None,
+    parameters: Parameters = (),
+    lower: bool = False,
+) -> Plan:
+    """Plan of the factor of an n x n band of w diagonals beside its own, on the device.
+
+    Parameters
+    ----------
+    forms : (Form,)
+        Of A, the band as LAPACK stores it, (w + 1) x n, both > 0.
+    limits : Limits
+        Of the device.
+    variant : str, optional
+        A key of `VARIANTS`; by default that of `choose`.
+    parameters : tuple of (str, int)
+        None so far.
+    lower : bool
+        A holds the diagonals on and below the main one, a_ij at [i - j, j]; otherwise those on and above, a_ij at
+        [w + i - j, j].
+
+    Returns
+    -------
+    Plan
+        Operand ``A``. Results ``L``, the factor in the same storage (L, or U = L^T), and ``diagonal``, 1 x n; packed.
+        Passes: ``block16`` 3 ceil(n / 16) + 3, ``sixteen`` ceil(n / 16) + 4.
+    """
+    shape = forms[0].matrix
+    if variant is None:
+        variant, parameters = choose(forms, limits)
+    if variant not in VARIANTS:
+        raise OptionError(f"cholesky_banded: variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
+    VARIANTS[variant].settle(f"cholesky_banded[{variant}]", parameters, limits)
+    draft = Draft(f"cholesky_banded[{variant}]")
+    band = _Band(draft, shape)
+    factor = band.factor(draft.operand("A", matrix(shape)), not lower, variant)
+    results = {
+        "L": band.diagonals(factor, "L", shape[0], not lower),
+        "diagonal": band.diagonals(factor, "diagonal", 1, False),
+    }
+    return draft.plan(results, flops(forms))
+
+
+@cached_plan
+def whole(
+    forms: Forms,
+    limits: Limits = PLAIN,
+    *,
+    lower: bool = False,
+    variant: str | None = None,
+    parameters: Parameters = (),
+) -> Plan:
+    """Plan of a call: the factor, and its diagonal, which says whether the matrix is positive definite."""
+    (form,) = forms
+    draft = Draft("cholesky_banded")
+    results = _factored(draft, bring_in(draft, "A", form, limits), form.matrix, limits, lower, variant, parameters)
+    if not form.resident:
+        results["L"] = read_back(draft, results["L"], form.matrix, limits, "L")
+    again = partial(careful, forms, limits, lower, variant, parameters)
+    far = Next("entries of the diagonal are beyond 2^-40 to 2^40", CARE, again)
+    return draft.plan(results, after=(far, cholesky.NOT_DEFINITE))
+
+
+@cached_plan
+def careful(forms: Forms, limits: Limits, lower: bool, variant: str | None, parameters: Parameters = ()) -> Plan:
+    """Plan of the factor of a band that was scaled on the host, so that its diagonal is near 1."""
+    (form,) = forms
+    shape = form.matrix
+    draft = Draft(CARE)
+    a, scaled = at_home(draft, "A", form, limits), draft.slot("scaled A", HostArray(shape))
+    exponents = draft.slot("exponents", HostArray((shape[1], 1)))
+    draft.host(cholesky.SCALED, partial(equilibrated, lower=lower), (a,), (scaled, exponents))
+    results = _factored(draft, upload(draft, scaled, shape, limits), shape, limits, lower, variant, parameters)
+    results["L"] = read_back(draft, results["L"], shape, limits, "L")
+    return draft.plan({**results, "exponents": exponents}, after=(cholesky.NOT_DEFINITE,))
+
+
+def _factored(
+    draft: Draft, a: str, shape: Shape, limits: Limits, lower: bool, variant: str | None, parameters: Parameters
+) -> dict[str, str]:
+    """Add the factorisation, and the read-back of the diagonal."""
+    core = plan(resident(shape), limits, variant=variant, parameters=parameters, lower=lower)
+    made = draft.call("factor", core, A=a)
+    return {"L": made["L"], "diagonal": read_back(draft, made["diagonal"], (1, shape[1]), limits, "diagonal of L")}
+
+
+def _places(shape: Shape, lower: bool) -> list[tuple[int, slice, int]]:
+    """Rows of LAPACK's storage: number, where there are elements, and how far from the main diagonal."""
+    rows, n = shape
+    distances = range(rows) if lower else range(rows - 1, -1, -1)
+    ends = (slice(None, n - one) if lower else slice(one, None) for one in distances)
+    return [(row, end, one) for row, (end, one) in enumerate(zip(ends, distances, strict=True)) if one < n]
+
+
+def equilibrated(ab: Array, lower: bool) -> tuple[Array, NDArray[np.int32]]:
+    """Scale rows and columns by powers of two 2^-d, so that the diagonal is near 1; give d, a column, too."""
+    n = ab.shape[1]
+    d = cholesky.exponents_of(ab[0 if lower else -1])
+    scaled = np.zeros(ab.shape, dtype=np.float32)
+    for row, end, distance in _places(ab.shape, lower):
+        powers = d[: n - distance] + d[distance:]
+        scaled[row, end] = np.ldexp(ab[row, end].astype(np.float64), -powers)
+    return scaled, d[:, np.newaxis]
+
+
+def scaled_back(factor: Array, d: Integers, lower: bool) -> Array:
+    """Scale the factor of an `equilibrated` band back: row i of L by 2^d_i."""
+    found = np.zeros(factor.shape, dtype=np.float32)
+    for row, end, distance in _places(factor.shape, lower):
+        found[row, end] = np.ldexp(factor[row, end].astype(np.float64), d[distance:, 0])
+    return found
+
+
+def settle(forms: Forms, stage: str, values: Values) -> Verdict:
+    """Decide from the diagonal of L: done, an error that names the first leading minor that is not positive, or care.
+
+    `Done` has ``L`` where it was scaled on the host.
+    """
+    diagonal = values["diagonal"][0]
+    if not stage and not trust.near_one(diagonal):
+        return Go(CARE)
+    flaw = cholesky.flaw("cholesky_banded", diagonal, "")
+    if flaw is not None:
+        return flaw
+    return Done({"L": scaled_back(values["L"], values["exponents"], values["lower"])} if stage else {})
+
+
+def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+    """A band of n / 8 + 1 diagonals above the main one, which dominates it."""
+    width = min(n // 8 + 1, n - 1)
+    ab = rng.uniform(-1, 1, (width + 1, n)) / (2 * width + 1)
+    ab[-1] = rng.uniform(1, 2, n)
+    for row in range(width):
+        ab[row, : width - row] = 0
+    return (ab.astype(np.float32),)
+
+
+CHOLESKY_BANDED = Operation(
+    name="cholesky_banded",
+    formula="A = L L^T, A banded",
+    operands=("A",),
+    results=("L",),
+    check=check,
+    flops=flops,
+    core=plan,
+    whole=whole,
+    example=example,
+    values=lambda forms, results: results["L"],
+    settle=settle,
+    fits=True,
+    variants=VARIANTS,
+    choose=choose,
+    thesis=BLOCK16,
+)
+"""The public factorisation of a band."""
+
+
+# -- systems ----------------------------------------------------------------------------------------------------------
+
+
+def flops_of_solution(forms: Forms) -> int:
+    """Additions and multiplications: those of the factor, and about 4 n w for each right-hand side."""
+    (rows, n), (_, columns) = (form.matrix for form in forms)
+    return flops(forms) + 4 * n * min(rows, n) * columns
+
+
+@cached_plan
+def solution(
+    forms: Forms,
+    limits: Limits = PLAIN,
+    *,
+    variant: str | None = None,
+    parameters: Parameters = (),
+    lower: bool = False,
+) -> Plan:
+    """Plan of the solution of A X = B on the device, A a band.
+
+    Parameters
+    ----------
+    forms : (Form, Form)
+        Of A, as in `plan`, and of B, n x columns.
+    limits, variant, parameters, lower
+        As in `plan`.
+
+    Returns
+    -------
+    Plan
+        Operands ``A`` and ``B``. Results ``X``, and ``diagonal``, that of L, 1 x n: all must be above zero. Passes:
+        those of the factor but two, 2 ceil(n / 16) for both substitutions, and 2.
+    """
+    (shape, (n, columns)) = (form.matrix for form in forms)
+    if variant is None:
+        variant, parameters = choose(forms, limits)
+    if variant not in VARIANTS:
+        raise OptionError(f"solve_pos_banded: variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
+    VARIANTS[variant].settle(f"solve_pos_banded[{variant}]", parameters, limits)
+    draft = Draft(f"solve_pos_banded[{variant}]")
+    band = _Band(draft, shape)
+    a, b = draft.operand("A", matrix(shape)), draft.operand("B", matrix((n, columns)))
+    factor = band.factor(a, not lower, variant)
+    results = {
+        "X": band.substitute(factor, b, columns),
+        "diagonal": band.diagonals(factor, "diagonal", 1, False),
+    }
+    return draft.plan(results, flops_of_solution(forms))
+
+
+VARIANTS_OF_SOLUTION = {
+    name: replace(one, summary=f"{one.summary}; then substitution") for name, one in VARIANTS.items()
+}
+"""Those of the factor."""
+
+FAR = "the diagonal of L, or right-hand sides, are beyond 2^-40 to 2^40"
+
+
+@cached_plan
+def whole_solution(
+    forms: Forms,
+    limits: Limits = PLAIN,
+    *,
+    lower: bool = False,
+    variant: str | None = None,
+    parameters: Parameters = (),
+) -> Plan:
+    """Plan of a call: upload what is not there, solve, read back what does not stay, and the diagonal of L."""
+    draft, results = Draft("solve_pos_banded"), dict[str, str]()
+    a, b = (bring_in_watched(draft, name, form, limits, results) for name, form in zip("AB", forms, strict=True))
+    results |= _solved(draft, a, b, forms, limits, lower, variant, parameters)
+    if not any(form.resident for form in forms):
+        results["X"] = read_back(draft, results["X"], forms[1].matrix, limits, "X")
+    far = Next(FAR, CARE, partial(careful_solution, forms, limits, lower, variant, parameters))
+    return draft.plan(results, after=(far, cholesky.NOT_DEFINITE))
+
+
+@cached_plan
+def careful_solution(
+    forms: Forms, limits: Limits, lower: bool, variant: str | None, parameters: Parameters = ()
+) -> Plan:
+    """Plan of a system that is scaled on the host first; what is on the device is read back."""
+    shape, (n, columns) = (form.matrix for form in forms)
+    draft = Draft(CARE)
+    given = tuple(at_home(draft, name, form, limits) for name, form in zip("AB", forms, strict=True))
+    shapes = {"scaled A": shape, "scaled B": (n, columns), "column exponents": (n, 1), "sizes": (columns,)}
+    made = {name: draft.slot(name, HostArray(one)) for name, one in shapes.items()}
+    draft.host(cholesky.SCALED, partial(scaled_system, lower=lower), given, tuple(made.values()))
+    a, b = upload(draft, made["scaled A"], shape, limits), upload(draft, made["scaled B"], (n, columns), limits)
+    results = _solved(draft, a, b, forms, limits, lower, variant, parameters)
+    results["X"] = read_back(draft, results["X"], (n, columns), limits, "X")
+    results |= {name: made[name] for name in ("column exponents", "sizes")}
+    small = Next("X is too small", error="NonFiniteError: the solution must fit float32")
+    return draft.plan(results, after=(cholesky.NOT_DEFINITE, small))
+
+
+def _solved(
+    draft: Draft, a: str, b: str, forms: Forms, limits: Limits, lower: bool, variant: str | None, parameters: Parameters
+) -> dict[str, str]:
+    """Add the solution, and the read-back of the diagonal."""
+    core = solution(resident(*(form.matrix for form in forms)), limits, variant=variant, parameters=parameters,
+                    lower=lower)  # fmt: skip
+    made = draft.call("solution", core, A=a, B=b)
+    n = forms[1].matrix[0]
+    return {"X": made["X"], "diagonal": read_back(draft, made["diagonal"], (1, n), limits, "diagonal of L")}
+
+
+@np.errstate(all="ignore")
+def scaled_system(ab: Array, b: Array, lower: bool) -> tuple[Array, Array, Integers, Integers]:
+    """Scale a band as `equilibrated` does, B by rows likewise and then by columns; give the exponents of both."""
+    scaled, rows = equilibrated(ab, lower)
+    rhs = np.ldexp(b.astype(np.float64), -rows)
+    sizes = np.frexp(np.max(np.abs(rhs), axis=0, initial=0.0))[1]
+    return scaled, np.ldexp(rhs, -sizes).astype(np.float32), rows, sizes
+
+
+def settle_solution(forms: Forms, stage: str, values: Values) -> Verdict:
+    """Decide from the diagonal of L, and from the size of the right-hand sides. `Done` as that of `solve_pos`."""
+    diagonal = values["diagonal"][0]
+    b = values["largest_B"] if forms[1].resident else values["B"]
+    if not stage and not (trust.near_one(diagonal) and trust.largest_near_one(b)):
+        return Go(CARE)
+    flaw = cholesky.flaw(values["function"], diagonal, "")
+    if flaw is not None:
+        return flaw
+    return care.scaled_back({**values, "member": ""}, values["X"].astype(np.float64)) if stage else Done()
+
+
+def example_of_system(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+    """A band, and a right-hand side."""
+    return (*example(n, rng), rng.standard_normal((n, 1)).astype(np.float32))
+
+
+SOLVE_POS_BANDED = Operation(
+    name="solve_pos_banded",
+    formula="A X = B, A = L L^T banded",
+    operands=("A", "B"),
+    results=("X",),
+    check=partial(check, function="solve_pos_banded"),
+    flops=flops_of_solution,
+    core=solution,
+    whole=whole_solution,
+    example=example_of_system,
+    values=lambda forms, results: results["X"],
+    settle=settle_solution,
+    variants=VARIANTS_OF_SOLUTION,
+    choose=choose,
+    vectors={"B": 1},
+    fits=True,
+    thesis=BLOCK16,
+    public=False,
+)
+"""Systems with a band, by `glla.linalg.definite_band.solve_definite_band`."""
