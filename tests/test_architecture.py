@@ -18,6 +18,7 @@ import pytest
 from glla.lab import examples
 from glla.operations import OPERATIONS, Operation, elementwise, reduce, wrapped
 from glla.operations.elimination.pivot import NORMS
+from glla.operations.shallow_water import Water
 from glla.operations.sparse import bicgstab, cg, gmres, minres, polynomial, spmv
 from glla.operations.sparse.compressed import Compressed
 from glla.operations.sparse.formats import FORMATS
@@ -80,7 +81,7 @@ DRAWING = {
 }
 TESTED_WITH = {
     "panels": "plu", "columns": "plu", "stack_small": "stack", "cholesky_blocks": "cholesky",
-    "blocked_product": "matmul", "qr_blocks": "qr", "qr_pairs": "qr",
+    "blocked_product": "matmul", "qr_blocks": "qr", "qr_pairs": "qr", "qr_stack": "qr", "qr_tall": "qr",
 }  # fmt: skip
 KERNELS = sorted(set(DRAWING) - set(TESTED_WITH))
 
@@ -127,6 +128,7 @@ LIMITS = [Limits(opengl=COMPUTE), Limits(opengl=COMPUTE, software=True)]
 # Shapes of operands beside those of a record's example.
 SHAPES = {
     "matmul": [((5, 6), (6, 5)), ((70, 131), (131, 34))],
+    "lstsq": [((5, 4), (5, 2)), ((4, 7), (4, 1))],
     **{name: [((5, 4),), ((4, 7),), ((70, 3),), ((67, 400),)] for name in ("rref", "plu", "lu_factor", "qr")},
     **{name: [((5, 5), (5, 300))] for name in ("solve", "lu_solve", "triangular")},
 }
@@ -199,6 +201,10 @@ PARAMETERS = {
     "tile": [(0, 0, 2, 2)],
     "trips": [(1, 2)],
     "which": ["L", "U"],
+    "water": [
+        Water((7, 5)), Water((40, 300), pieces=2, tide="west"), Water((5, 6), convection=False, periodic=(True, True)),
+    ],
+    "field": ["z", "u", "v", "h"], "first": [0, 1],
 }  # fmt: skip
 PLACEMENTS = [(1, 1, 0), (0, 1, 1)]
 # Where a name means something else.
@@ -208,6 +214,7 @@ PARAMETERS_OF = {
     ("elementwise", "binary"): {"operation": [*elementwise.BINARY], "left": PLACEMENTS, "right": PLACEMENTS},
     ("blocks", "assign"): {"count": [(1, 3)], "placement": PLACEMENTS},
     ("blocks", "gather"): {"source": [(5, 7)]},
+    ("inv3", "formula"): {"count": [7], "texture_size": [16], "way": ["adjugate", "adjugate_fused"]},
     ("reduce", "fold"): {"operation": [*reduce.FOLDS], "axis": [None, 0, 1]},
 }
 

@@ -50,8 +50,8 @@ MEND = "run `glla tune` again, or `glla tune --forget`"
 def operations() -> tuple[str, ...]:
     """List the operations whose rule heeds what was tuned for them, among several variants.
 
-    >>> {"matmul", "plu"} <= set(operations())
-    True
+    >>> {"cholesky", "matmul", "plu", "qr"} <= set(operations()), "inv" in operations()
+    (True, False)
     """
     return tuple(name for name, one in OPERATIONS.items() if len(one.tunable()) > 1 and _heeds(one))
 

@@ -342,6 +342,8 @@ def called(device: Device, function: Callable[..., Any], arrays: Arrays, stays: 
 
 
 def _on_the_host(result: Any) -> Any:
+    if isinstance(result, tuple):
+        return tuple(map(_on_the_host, result))
     return result.numpy() if isinstance(result, Matrix) else result
 
 

@@ -1,4 +1,4 @@
-"""The public QR factorisation."""
+"""The public QR factorisation, and least squares."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from glla.array.convert import Array, finite_result, is_one_of
 from glla.errors import OptionError, ShapeError
 from glla.gl import Device, DeviceLike
 from glla.linalg import resident
-from glla.linalg.operands import device_of, known_variant, operand, stored
+from glla.linalg.operands import column, device_of, known_variant, operand, stored
 from glla.linalg.results import QRResult
-from glla.linalg.routes import stacked
+from glla.linalg.routes import batched, stacked
 from glla.linalg.walk import on_device, walk
 from glla.operations import OPERATIONS
+from glla.operations import lstsq as squares
 from glla.operations import qr as kernel
 from glla.operations.routes import must_fit_a_texture
-from glla.passes import Form
+from glla.passes import Form, forms_of
 from glla.registry import public
 
 
@@ -40,7 +41,8 @@ def qr(
     mode : {"reduced", "complete", "r", "raw"}
         What is given, see below; k = min(m, n).
     variant : str, optional
-        A key of `glla.operations.qr.VARIANTS`, for comparisons; by default the fastest.
+        A key of `glla.operations.qr.VARIANTS`, for comparisons; by default the fastest. ``tsqr`` has modes "reduced"
+        and "r" alone.
     device, check_finite
         As in `matmul`. Of a Matrix NaN and infinity are not looked for: they spread into the factors.
 
@@ -49,7 +51,7 @@ def qr(
     QRResult
         Of modes "reduced" and "complete": Q, (..., m, k) or (..., m, m), with orthonormal columns, and R, (..., k, n)
         or (..., m, n), upper triangular. R's diagonal has LAPACK's signs: opposite to those of the columns that it
-        comes from, so mostly negative.
+        comes from, so mostly negative. With `tsqr`, which a GPU takes for tall matrices, they may be others.
     R : ndarray of float32 or Matrix, shape (..., k, n)
         Of mode "r".
     (h, tau) : tuple
@@ -69,6 +71,9 @@ def qr(
 
     Notes
     -----
+    A stack of small matrices in the host's memory goes through one plan in mode "reduced"; else, and on the device, its
+    members go one by one.
+
     Error: norm(A - Q R) / (m norm(A) u) and norm(Q^T Q - I) / (m u) stay below 30, u = 2^-24, whatever the rank, and
     at the ends of float32's range: columns are scaled by powers of two first, which rounds nothing. What lies below a
     column's pivot is zero if its norm is under 2^-40 of the column's largest entry. Cost: 2 n^2 (m - n / 3) flop for R,
@@ -111,8 +116,14 @@ def qr(
 def _of_array(a: Array, mode: str, variant: str | None, device: Device) -> tuple[Array, ...]:
     """Factor a matrix of the host, or a stack; give what the mode asks for."""
     must_fit_a_texture("qr", a.shape[-2:], device.limits)
-    stack = a.shape[:-2]
-    found = [_factors(one, mode, variant, device) for one in a.reshape(-1, *a.shape[-2:])]
+    stack, members = a.shape[:-2], a.reshape(-1, *a.shape[-2:])
+    if mode == "reduced" and variant is None:
+        records = batched(device, OPERATIONS["qr"], (members,))
+        if records is not None:
+            m = a.shape[-2]
+            both = records[0][:, :m], records[0][:, m:].swapaxes(-1, -2)
+            return tuple(_shaped(part, stack) for part in both)
+    found = [_factors(one, mode, variant, device) for one in members]
     return tuple(_shaped(stacked(parts), stack) for parts in zip(*found, strict=True))
 
 
@@ -138,3 +149,103 @@ def _factors(a: Any, mode: str, variant: str | None, device: Device) -> tuple[An
         return tuple(values[name] for name in ("QR" if mode != "r" else "R"))
     tau: Any = kernel.taus(values["T"], min(a.shape))
     return values["H"].T, upload(tau, device) if isinstance(a, Matrix) else tau
+
+
+@public(numpy="linalg.lstsq")
+def lstsq(
+    a: Any,
+    b: Any,
+    rcond: float | None = None,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> tuple[Matrix, Matrix, int, Matrix] | tuple[Array, Array, int, Array]:
+    """Least-squares solution of A x = b, of least norm, with the semantics of `numpy.linalg.lstsq`.
+
+    Parameters
+    ----------
+    a : array_like or Matrix, shape (m, n)
+        Real numbers; any shape and rank.
+    b : array_like or Matrix, shape (m,) or (m, k)
+        Right-hand sides.
+    rcond : float, optional
+        Singular values up to `rcond` times the largest one count as zero. By default max(m, n) 2^-23: the spacing of
+        float32, in which A is factored. NumPy's default is that of float64, for float32 matrices too. A negative one
+        stands for 2^-23.
+    variant : str, optional
+        A key of `glla.operations.qr.VARIANTS`.
+    device, check_finite
+        As in `matmul`.
+
+    Returns
+    -------
+    x : ndarray of float32 or Matrix, shape (n,) or (n, k)
+        The solution; where the rank is below n, the one of least norm. Synchronises.
+    residuals : shape (k,), or (1,) for a 1-D `b`, or (0,)
+        Squared norms of b - A x; none where the rank is below n, or m <= n, as in NumPy. Those below u^2 norm(b)^2 are
+        rounding errors.
+    rank : int
+        Of A, as `rcond` has it.
+    s : shape (min(m, n),)
+        Singular values of A, the largest first.
+
+    Raises
+    ------
+    ShapeError, DTypeError, NonFiniteError, OptionError
+        Shapes do not fit; not real, not finite; x does not fit float32; unknown variant.
+    LimitError, OutOfMemoryError
+        A, beside b, is larger than a texture, or does not fit the device's memory.
+
+    Notes
+    -----
+    Error: x is the solution of least norm of a system whose matrix differs from A by at most (rcond + 30 m u) norm(A),
+    and singular values are off by as much. Cost: 2 n^2 (m - n / 3) flop on the device for m >= n, the factorisation of
+    [A b]; then the host takes the singular value decomposition of R, in float64, about 20 min(m, n)^3 flop: it pays
+    for matrices much longer than wide, or wider than long. Source: Golub and Van Loan, "Matrix computations" (2013),
+    sections 5.3 and 5.5; LAPACK gelsd.
+
+    Examples
+    --------
+    >>> import glla
+    >>> x, residuals, rank, s = glla.lstsq([[0, 1], [1, 1], [2, 1], [3, 1]], [-1, 0.2, 0.9, 2.1])
+    >>> x.round(4), rank
+    (array([ 1.  , -0.95], dtype=float32), 2)
+    """
+    left, right = operand("lstsq", "A", a, check_finite), operand("lstsq", "b", b, check_finite)
+    if left.ndim != 2 or right.ndim not in (1, 2):
+        raise ShapeError(
+            f"lstsq: A must be two-dimensional and b one- or two-dimensional, got A {left.shape} and b {right.shape}"
+        )
+    squares.check(forms_of((left, column(right))) if left.size and right.size else (Form(left.shape), _rows(right)))
+    known_variant("lstsq", OPERATIONS["qr"], variant)
+    on_a_device = isinstance(left, Matrix) or isinstance(right, Matrix)
+    target = device_of("lstsq", device, left, right) if on_a_device or (left.size and right.size) else None
+    if target is None or not (left.size and right.size):
+        zeros: Any = np.zeros(left.shape, dtype=np.float32), np.zeros(right.shape, dtype=np.float32)
+        found: Any = np.linalg.lstsq(*zeros)
+    else:
+        found = _least(left, right, rcond, variant, target, check_finite)
+    x, residuals, rank, s = found
+    if not on_a_device:
+        return x, residuals, int(rank), s
+    assert target is not None
+    return upload(x, target), upload(residuals, target), int(rank), upload(s, target)
+
+
+def _rows(b: Any) -> Form:
+    return Form(b.shape if b.ndim == 2 else (*b.shape, 1))
+
+
+def _least(
+    a: Array | Matrix, b: Array | Matrix, rcond: float | None, variant: str | None, device: Device, check_finite: bool
+) -> tuple[Array, Array, int, Array]:
+    both = a, column(b)
+    forms = forms_of(both)
+    plan = squares.whole(forms, device.limits, variant=variant, rcond=rcond if rcond is None else float(rcond))
+    names = {"A": "A", "B": "b"} if check_finite else None
+    given = dict(zip("AB", map(stored, both), strict=True))
+    values = walk(OPERATIONS["lstsq"], forms, on_device(device, plan, "lstsq", names), given)
+    x: Array = finite_result("lstsq", values["X"], check_finite)
+    residuals = values["residuals"] if int(values["rank"][0]) == a.shape[1] else values["residuals"][:0]
+    return x[:, 0] if b.ndim == 1 else x, residuals, int(values["rank"][0]), values["s"]

@@ -7,7 +7,7 @@ from glla.linalg.definite_band import cholesky_banded
 from glla.linalg.determinants import det, slogdet
 from glla.linalg.echelon import rref
 from glla.linalg.factorise import lu_factor, plu
-from glla.linalg.orthogonal import qr
+from glla.linalg.orthogonal import lstsq, qr
 from glla.linalg.products import matmul
 from glla.linalg.systems import inv, lu_solve, rcond, solve
 from glla.linalg.triangular import solve_triangular
@@ -19,6 +19,7 @@ __all__ = [
     "cholesky_banded",
     "det",
     "inv",
+    "lstsq",
     "lu_factor",
     "lu_solve",
     "matmul",

@@ -20,6 +20,7 @@ __all__ = [
     "cholesky_banded",
     "det",
     "inv",
+    "lstsq",
     "lu_factor",
     "lu_solve",
     "matmul",
@@ -176,6 +177,56 @@ def inv(
     device: DeviceLike | None = None,
     check_finite: bool = True,
 ) -> Array: ...
+@overload
+def lstsq(
+    a: Overriding[Given],
+    b: Any,
+    rcond: float | None = None,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Given: ...
+@overload
+def lstsq(
+    a: Any,
+    b: Overriding[Given],
+    rcond: float | None = None,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> Given: ...
+@overload
+def lstsq(
+    a: Matrix,
+    b: Any,
+    rcond: float | None = None,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> tuple[Matrix, Matrix, int, Matrix]: ...
+@overload
+def lstsq(
+    a: Any,
+    b: Matrix,
+    rcond: float | None = None,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> tuple[Matrix, Matrix, int, Matrix]: ...
+@overload
+def lstsq(
+    a: Any,
+    b: Any,
+    rcond: float | None = None,
+    *,
+    variant: str | None = None,
+    device: DeviceLike | None = None,
+    check_finite: bool = True,
+) -> tuple[Array, Array, int, Array]: ...
 @overload
 def lu_factor(
     a: Overriding[Given],

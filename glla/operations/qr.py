@@ -10,6 +10,8 @@ signs that LAPACK gives it: it may be negative.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,7 +20,9 @@ from glla.operations import equilibrate, packing
 from glla.operations.crossing import bring_in, read_back, read_texels
 from glla.operations.qr_blocks import Panels
 from glla.operations.qr_pairs import applied, pairs, reflectors, upper
-from glla.operations.record import Array, Choice, Operation
+from glla.operations.qr_stack import MOST_COLUMNS, batched, most_together, record
+from glla.operations.qr_tall import Tree
+from glla.operations.record import Array, Batch, Choice, Operation
 from glla.passes import (
     PLAIN,
     Draft,
@@ -45,21 +49,33 @@ VARIANTS = {
         parameters={"PANEL": (32, 16, 64)},
         on_gpu={"PANEL": 64},  # a guess
     ),
+    "tsqr": Variant(
+        "blocks of rows all at once, then their R's likewise: a tree, for tall matrices; modes reduced and r",
+        'Demmel, Grigori, Hoemmen and Langou, "Communication-optimal parallel and sequential QR and LU factorizations" '
+        "(2012)",
+        parameters={"ROWS": (128, 64, 256)},
+    ),
 }
 
 MODES = ("reduced", "complete", "r", "raw")
 """What is given, as NumPy names it: Q and R with as few columns as rows allow, with all, R alone, or the reflectors."""
 
-BLOCKED_FROM, BLOCKED_FROM_IN_SOFTWARE = 128, 128
+BLOCKED_FROM, BLOCKED_FROM_IN_SOFTWARE = MOST_COLUMNS + 1, MOST_COLUMNS + 1
 """Smaller sides from which `blocked` is chosen, on a GPU and by a software rasteriser; the first one is a guess."""
 
 
-def choose(forms: Forms, limits: Limits) -> Choice:
+TALL, TALL_FROM = 16, 512
+"""Rows for each column, and rows, from which `tsqr` is chosen on a GPU; a guess."""
+
+
+def choose(forms: Forms, limits: Limits, mode: str = "reduced") -> Choice:
     """Pick the variant: what was tuned on the device, else by size."""
     m, n = forms[0].matrix
     tuned = limits.tuning("qr", m, n)
-    if tuned is not None:
+    if tuned is not None and (tuned.variant != "tsqr" or mode in ("reduced", "r")):
         return tuned.variant, tuned.parameters
+    if not limits.software and mode in ("reduced", "r") and m >= TALL * n and m > TALL_FROM:
+        return "tsqr", ()
     blocked = min(m, n) >= (BLOCKED_FROM_IN_SOFTWARE if limits.software else BLOCKED_FROM)
     return ("blocked" if blocked else "householder"), ()
 
@@ -121,32 +137,83 @@ def plan(
     """
     if mode not in MODES:
         raise OptionError(f"qr: mode must be one of {', '.join(MODES)}, got {mode!r}")
+    shape = forms[0].matrix
     if variant is None:
-        variant, parameters = choose(forms, limits)
+        variant, parameters = choose(forms, limits, mode)
+    name = variant
+    if variant == "tsqr" and mode not in ("reduced", "r"):
+        raise OptionError(f"qr: mode must be reduced or r with variant tsqr, got {mode!r}; use householder or blocked")
+    draft = Draft(f"qr[{name}]")
+    found = factored(draft, draft.operand("A", matrix(shape)), shape, limits, variant, parameters)
+    exponents, lying = {"column_exponents": found.exponents}, found.lying
+    tall, wide = sides(shape, mode)
+    if mode == "raw":
+        h = draft.call("R", upper(shape, shape, keep=True), H=found.packed, **exponents)["R"]
+        return draft.plan({"H": h, "T": draft.call("pairs", pairs(shape), H=found.packed)["T"]}, flops(forms))
+    results = {"R": draft.call("R", upper(lying, wide), H=found.packed, **exponents)["R"]}
+    if mode != "r":
+        results["Q"] = orthogonal(draft, found, tall, limits)
+    return draft.plan(results, flops(forms))
+
+
+@dataclass(frozen=True)
+class Factored:
+    """Slots of a factorisation.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Of A.
+    packed : str
+        R of the scaled matrix, with the reflectors below its diagonal.
+    exponents : str
+        Of the columns, by which R is scaled back.
+    panels : Panels or None
+        What they were made in.
+    """
+
+    shape: Shape
+    packed: str
+    exponents: str
+    panels: Panels | None
+    tree: Tree | None = None
+
+    @property
+    def lying(self) -> Shape:
+        """Shape of what `packed` holds: of a tree the last level."""
+        return self.shape if self.tree is None else self.tree.last
+
+
+def factored(
+    draft: Draft, source: str, shape: Shape, limits: Limits, variant: str | None = None, parameters: Parameters = ()
+) -> Factored:
+    """Add a factorisation to a draft that is made of plans."""
+    if variant is None:
+        variant, parameters = choose(resident(shape), limits)
     if variant not in VARIANTS:
         raise OptionError(f"qr: variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
     values = VARIANTS[variant].settle(f"qr[{variant}]", parameters, limits)
-    shape = forms[0].matrix
-    draft = Draft(f"qr[{variant}]")
-    given = draft.call("scaled", equilibrate.columns(shape), A=draft.operand("A", matrix(shape)))
-    exponents = {"column_exponents": given["column_exponents"]}
+    given = draft.call("scaled", equilibrate.columns(shape), A=source)
+    if variant == "tsqr":
+        tree = Tree(draft, shape, values["ROWS"], limits)
+        return Factored(shape, tree.factor(given["scaled"]), given["column_exponents"], None, tree)
     panels = Panels(draft, given["scaled"], shape, values["PANEL"], limits) if variant == "blocked" else None
     if panels is None:
         packed = draft.call("reflectors", reflectors(shape, limits), A=given["scaled"])["H"]
     else:
         packed = panels.factor()
-    tall, wide = sides(shape, mode)
-    if mode == "raw":
-        h = draft.call("R", upper(shape, shape, keep=True), H=packed, **exponents)["R"]
-        return draft.plan({"H": h, "T": draft.call("pairs", pairs(shape), H=packed)["T"]}, flops(forms))
-    results = {"R": draft.call("R", upper(shape, wide), H=packed, **exponents)["R"]}
-    if mode != "r" and panels is not None:
-        results["Q"] = panels.q(tall[1])
-    elif mode != "r":
-        t = draft.call("pairs", pairs(shape), H=packed)["T"]
-        start = draft.call("identity", packing.identity(tall))["I"]
-        results["Q"] = draft.call("Q", applied(shape, tall[1], limits), H=packed, T=t, B=start)["B"]
-    return draft.plan(results, flops(forms))
+    return Factored(shape, packed, given["column_exponents"], panels)
+
+
+def orthogonal(draft: Draft, found: Factored, shape: Shape, limits: Limits) -> str:
+    """Add the first columns of Q to the draft; give their slot."""
+    if found.tree is not None:
+        return found.tree.q()
+    if found.panels is not None:
+        return found.panels.q(shape[1])
+    t = draft.call("pairs", pairs(found.shape), H=found.packed)["T"]
+    start = draft.call("identity", packing.identity(shape))["I"]
+    return draft.call("Q", applied(found.shape, shape[1], limits), H=found.packed, T=t, B=start)["B"]
 
 
 @cached_plan
@@ -206,6 +273,7 @@ QR = Operation(
     example=example,
     values=lambda forms, results: (results["Q"], results["R"]),
     fits=True,
+    batch=Batch(most_together, batched, record),
     variants=VARIANTS,
     choose=choose,
     host="glla.operations.qr:on_host",

@@ -179,3 +179,14 @@ def bordered(shape: Shape, side: int) -> Plan:
     else:
         draft.draw("packing/identity", {}, result, {"shape": shape})
     return draft.plan({"Q": result})
+
+
+@cached_plan
+def beside(shape: Shape, columns: int) -> Plan:
+    """Plan that puts B, with so many columns, to the right of A: result ``C``. One pass."""
+    m, n = shape
+    draft = Draft("qr/beside")
+    inputs = {"A": draft.operand("A", matrix(shape)), "B": draft.operand("B", matrix((m, columns)))}
+    result = draft.slot("C", matrix((m, n + columns)))
+    draft.draw("qr/beside", inputs, result, {"split": n, "shape": (m, n + columns)})
+    return draft.plan({"C": result})

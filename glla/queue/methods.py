@@ -108,6 +108,22 @@ class Methods:
             linalg.inv, a, assume_a=assume_a, lower=lower, variant=variant, device=device, check_finite=check_finite
         )
 
+    def lstsq(
+        self,
+        a: Any,
+        b: Any,
+        rcond: float | None = None,
+        *,
+        variant: str | None = None,
+        device: DeviceLike | None = None,
+        check_finite: bool = True,
+    ) -> Pending[tuple[Array, Array, int, Array]]:
+        """Least-squares solution of A x = b, of least norm, with the semantics of `numpy.linalg.lstsq`.
+
+        Queued; see `glla.lstsq`.
+        """
+        return self._queue(linalg.lstsq, a, b, rcond=rcond, variant=variant, device=device, check_finite=check_finite)
+
     def lu_factor(
         self,
         a: Any,

@@ -398,6 +398,24 @@ def _judge_syrk(inputs: Arrays, c: Array) -> Verdict:
     return verdict
 
 
+# Inverses of many -----------------------------------------------------------------------------------------------------
+
+
+def _judge_inv3(inputs: Arrays, x: Array) -> Verdict:
+    """Judge the inverses of rows of nine numbers, each by itself: the worst counts."""
+    flaw = flaw_of("X", x, np.shape(inputs[0]), np.float32)
+    if flaw:
+        return failed("inv3", RESIDUAL_LIMIT, flaw)
+    pairs = zip(*(np.reshape(one, (-1, 3, 3)) for one in (inputs[0], x)), strict=True)
+    verdicts = [judge_inverse(a, inverse) for a, inverse in pairs]
+    return max(verdicts, key=lambda verdict: verdict.ratio, default=Verdict("inv3", 0.0, RESIDUAL_LIMIT))
+
+
+def _inv3_deviation(inputs: Arrays, x: Array) -> float:
+    a, inverse = (wide(np.reshape(one, (-1, 3, 3))) for one in (inputs[0], x))
+    return _mean(a @ inverse - np.eye(3))
+
+
 # Cholesky ----------------------------------------------------------------------------------------------------------
 
 
@@ -516,6 +534,35 @@ def judge_qr(a: Array, q: Array, r: Array) -> Verdict:
     slant = norm(product(q.T, q) - np.eye(k)) / (m * ROUNDOFF)
     detail = f"norm(A - Q R) is {largest(residual):.3g} of its unit, norm(Q^T Q - I) is {slant:.3g}"
     return Verdict("qr", max(largest(residual), slant), RESIDUAL_LIMIT, detail=detail)
+
+
+def judge_lstsq(a: Array, b: Array, x: Array) -> Verdict:
+    """Judge a least-squares solution by its normal equations.
+
+    The error is norm(A^T (b - A x)) / (norm(A^T) (norm(A) norm(x) + norm(b)) max(m, n) u), the largest of all columns.
+
+    Parameters
+    ----------
+    a, b : ndarray, (m, n) and (m, k)
+        The system.
+    x : ndarray, (n, k)
+        What is judged.
+
+    Examples
+    --------
+    >>> a, b = np.float32([[1], [1]]), np.float32([[1], [3]])
+    >>> judge_lstsq(a, b, np.float32([[2]])).error, judge_lstsq(a, b, np.float32([[1]])).ok
+    (0.0, False)
+    """
+    m, n = np.shape(a)
+    b, x = (one[:, np.newaxis] if np.ndim(one) == 1 else one for one in (b, x))
+    flaw = flaw_of("x", x, (n, b.shape[1]), np.float32)
+    if flaw:
+        return failed("lstsq", RESIDUAL_LIMIT, flaw)
+    a64, b64, x64 = wide(a), wide(b), wide(x)
+    scale = norm(a64) * np.abs(x64).sum(axis=0) + np.abs(b64).sum(axis=0)
+    left = np.abs(product(a64.T, b64 - product(a64, x64))).sum(axis=0)
+    return Verdict("lstsq", largest(quotients(left, norm(a64.T) * scale * max(m, n) * ROUNDOFF)), RESIDUAL_LIMIT)
 
 
 # Sparse products ---------------------------------------------------------------------------------------------------
@@ -677,6 +724,14 @@ JUDGES: dict[str, Judge] = {
         error="|Q R - A|",
         result="Q R",
     ),
+    "lstsq": Judge(
+        verdict=lambda inputs, outputs: judge_lstsq(inputs[0], inputs[1], outputs[0]),
+        deviation=lambda inputs, outputs: _mean(
+            wide(outputs[0]) - np.linalg.lstsq(wide(inputs[0]), wide(inputs[1]), rcond=1e-6)[0]
+        ),
+        error="|x - A^+ b|",
+        result="x",
+    ),
     "solve_pos": Judge(
         verdict=lambda inputs, x: judge_solve(inputs[0], x, inputs[1]),
         deviation=lambda inputs, x: _mean(wide(x) - _solution(*inputs)),
@@ -717,6 +772,13 @@ JUDGES: dict[str, Judge] = {
         result="x",
     ),
     "inv": Judge(
+        verdict=lambda inputs, x: judge_inverse(inputs[0], x),
+        deviation=lambda inputs, x: _mean(product(inputs[0], x) - np.eye(len(x))),
+        error="|A X - I|",
+        result="X",
+    ),
+    "inv3": Judge(verdict=_judge_inv3, deviation=_inv3_deviation, error="|A_i X_i - I|"),
+    "gauss_jordan": Judge(
         verdict=lambda inputs, x: judge_inverse(inputs[0], x),
         deviation=lambda inputs, x: _mean(product(inputs[0], x) - np.eye(len(x))),
         error="|A X - I|",

@@ -15,7 +15,7 @@ from glla.gl.recorder import Recorder, unpacked
 from glla.lab import operations
 from glla.lab.web import documents as web
 from glla.operations import OPERATIONS
-from glla.passes import Storage
+from glla.passes import Pass, Storage, shader
 
 PLAYER = (Path(web.__file__).parent / "player.js").read_text(encoding="utf-8")
 SWIFTSHADER = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader")
@@ -67,7 +67,9 @@ def exportable(size):
         for variant in [*found.variants] or [None]:
             try:
                 plans = [plan for _, _, plan in web._plans(found, arrays, variant, None)]
-                yield name, variant, web.document(name, size, variant), plans, arrays
+                document = web.document(name, size, variant)
+                document["plans"] = [one for one in document["plans"] if "host" not in one["steps"][0]]
+                yield name, variant, document, plans[: len(document["plans"])], arrays
             except GllaError as error:
                 assert "WebGL 2 lacks" in str(error) or "targets at most" in str(error), error
 
@@ -94,7 +96,26 @@ def texels(text, storage):
     return unpacked(flat.reshape(storage.height, storage.width, storage.channels), storage)
 
 
-def compared(label, passes, expected):
+def order_is_open(plan):
+    """Whether a shader of a plan sums by `dot`, whose order of summation GLSL leaves open: rasterisers differ in it."""
+    steps = [step for step in plan.flat.steps if isinstance(step, Pass)]
+    return any(
+        re.search(r"\bdot\s*\(", shader.active_text(shader.resolve(s.shader, s.defines).fragment)) for s in steps
+    )
+
+
+def alike(got, array, slack):
+    """Whether texels are the same bit by bit, or, with slack, to this many units of the largest."""
+    if got.shape != array.shape:
+        return False
+    if not slack:
+        return np.array_equal(got, array, equal_nan=True)
+    allowed = slack * 2.0**-24 * np.nanmax(np.abs(array), initial=0.0)
+    same = np.isnan(got) & np.isnan(array)
+    return bool((same | (np.abs(got.astype(np.float64) - array) <= allowed)).all())
+
+
+def compared(label, passes, expected, slack=0):
     """Differences between the passes of a browser and those of glla, in words."""
     if len(passes) != len(expected):
         yield f"{label}: {len(passes)} passes, glla has {len(expected)}"
@@ -104,7 +125,7 @@ def compared(label, passes, expected):
             got = texels(text, storage)
             if not isinstance(storage, Storage):
                 array = array.ravel()
-            if got.shape != array.shape or not np.array_equal(got, array, equal_nan=True):
+            if not alike(got, array, slack):
                 yield f"{label}: pass {number + 1} ({one.shader}) draws {slot} differently"
 
 
@@ -122,7 +143,8 @@ def test_every_pass_has_the_same_bits(browser, tmp_path, size):
     for (name, variant, _, plans, arrays), one in zip(found, told, strict=True):
         assert "error" not in one, (name, variant, one["error"])
         expected = [drawn for plan in plans for drawn in drawn_by_glla(name, plan, arrays)]
-        differences += compared(f"{name} {variant}", one["passes"], expected)
+        slack = size * any(map(order_is_open, plans))
+        differences += compared(f"{name} {variant}", one["passes"], expected, slack)
     assert not differences
 
 
@@ -132,6 +154,7 @@ def test_the_comparison_sees_faults(browser, tmp_path):
     """A pass that is missing, an operand that is off by one bit, and a shader that is another."""
     arrays = operations.inputs(OPERATIONS["rref"], 6)
     good = {**web.document("rref", 6, "rank2"), "tries": ""}
+    del good["plans"][1]  # a step of the host
     dropped, changed, other = (json.loads(json.dumps(good)) for _ in range(3))
     del dropped["plans"][0]["steps"][-1]
     moved = arrays[0].copy()

@@ -7,7 +7,7 @@
                    "operands": ["A", "tolerance"], "results": {"R": "R_pong", ...},
                    "draws":    [{"p": 0, "in": {"A": "A"}, "out": ["R_ping"], "u": {"shape": [8, 9]}, "add": 1}, ...],
                    "steps":    [{"d": 0, "r": [0, 0, 5, 4], "u": {"k": 0}, "s": 3, "b": {"Panel": ["panel", 0, 24]}},
-                                {"copy": ["from", "to"]}, ...],
+                                {"copy": ["from", "to"]}, {"host": "what it does, in words"}, ...],
                    "scopes":   [["step", 0, 0, 3], ...],        # name, turn, first step, end
                    "loops":    [{"first": 0, "end": 7, "carry": {"new": "v"}, "until": "done", "most": 20}],
                    "cost":     {"passes": 12, "flops": 1000, "texels": 99, "bytes": 1600}}],
@@ -16,12 +16,15 @@
      "texts":    [[["lib/packed.glsl", 1, 20], "#define K 1", ...]],  # lines of sources, and lines that stand in none
      "sources":  {"rref/eliminate.frag": "...", ...},
      "needs":    {"targets": 2, "texture": 5, "block": 0, "blend": false, "transfer": false, "units": 3},
-     "operands": {"A": {"shape": [8, 9], "data": "<base64 of float32>"}}, "aside": {"tolerance": [0, 0]},
+     "idea": "...", "source": "...",                     # of the variant
+     "operands": {"A": {"shape": [8, 9], "data": "<base64 of float32>"}}, "aside": {"tolerance": {"data": "..."}},
      "judge":    "rref", "after": [{"stage": "", "when": "...", "then": "..."}]}
 
-A step draws as its entry in ``draws`` says; ``r`` is its region, by default the whole target; its uniforms come on top
-of those of the entry. Of a loop each turn runs its steps once; then what a slot of ``carry`` holds is what the operand
-behind it holds in the next turn. Types of uniforms are asked of the compiled program.
+A step draws as its entry in ``draws`` says; ``r`` is its region, by default the whole target; its uniforms come on
+top of those of the entry. Of large operands there are ``halves`` instead of ``data``: the upper 16 bits of each
+number, the others being zero. The second plan runs where the page finds that the first one's result may not stand. Of
+a loop each turn runs its steps once; then what a slot of ``carry`` holds is what the operand behind it holds in the
+next turn. Types of uniforms are asked of the compiled program.
 """
 
 from __future__ import annotations
@@ -57,6 +60,7 @@ from glla.passes import (
     Storage,
     Transfer,
     Wrapped,
+    matrix,
     stages,
     texture,
 )
@@ -75,6 +79,9 @@ LIMITS = Limits(texture_size=2048, draw_buffers=4, software=True)
 WIDE = replace(LIMITS, draw_buffers=8)
 """What most browsers have; a page says where one has less."""
 
+HOSTS = ("echelon form in float64",)
+"""Steps of the host that ``judges/`` of the page has, too."""
+
 SECOND = ("partial", "harmonic")
 """Pivoting that a second try is made with, the first of these that the first one did not have."""
 
@@ -82,7 +89,10 @@ MOST_PASSES = 500
 """Passes of a plan at most, all turns of its loops counted: a page holds a line for each."""
 
 MOST_ORDER = 128
-"""Largest side of an operand: 64 KiB of float32 in the page."""
+"""Most rows of an operand: 64 KiB of float32 in the page."""
+
+ROUNDED_FROM = 64 * 64
+"""Elements from which an example is rounded to the upper halves of its float32s, 8 bits: half the bytes in the page."""
 
 SEED = 2007
 
@@ -127,9 +137,7 @@ def document(
     plans = _plans(found, arrays, variant, shader)
     writer = _Writer()
     written = [writer.plan(plan, name, when) for name, when, plan in plans]
-    first = plans[0][2]
-    aside = {name: texels for name, texels in found.aside(operations.forms(arrays)).items() if name in first.operands}
-    names = [name for name in first.operands if name not in aside]
+    given, aside = _given(found, plans[0][2], arrays)
     return {
         "format": FORMAT,
         "glla": __version__,
@@ -138,11 +146,12 @@ def document(
         "size": max(arrays[0].shape),
         "variant": variant or "",
         "seed": seed,
+        **_idea(found, plans[0][2].operation, shader),
         "head": list(HEAD),
         "plans": written,
         **writer.shared(),
-        "operands": {name: _data(array) for name, array in zip(names, arrays, strict=True)},
-        "aside": {name: texels.ravel().tolist() for name, texels in aside.items()},
+        "operands": given,
+        "aside": aside,
         "judge": operation,
         "after": list(_after(found, arrays)),
     }
@@ -168,7 +177,7 @@ def of_plan(plan: Plan, operands: Mapping[str, Array] | None = None) -> Document
         elif shape is not None and storage.dtype == "float32":
             given[name] = _data(random.uniform(0, 10, shape).astype(np.float32))
         else:
-            aside[name] = [0] * (storage.height * storage.width * storage.channels)
+            aside[name] = _texels(plan, name, np.zeros((storage.height, storage.width, storage.channels)))
     sides = [max(one["shape"], default=1) for one in given.values()]
     return {
         "format": FORMAT, "glla": __version__, "operation": re.split(r"[\[ ]", plan.operation)[0], "formula": "",
@@ -188,12 +197,38 @@ def _operands(found: Operation, size: int, seed: int, data: Sequence[Array] | No
     given = [array.reshape(-1, 1) if array.ndim == 1 else array for array in given]
     if any(array.ndim != 2 or not array.size for array in given):
         raise OptionError(f"export: data must be matrices, got {', '.join(str(array.shape) for array in given)}")
-    arrays = (*given, *operations.inputs(found, len(given[0]) if given else size, seed)[len(given) :])
+    example = operations.inputs(found, len(given[0]) if given else size, seed)[len(given) :]
+    arrays = (*given, *(_rounded(one) if one.size >= ROUNDED_FROM else one for one in example))
     side = max(max(array.shape) for array in arrays)
     if max(len(array) for array in arrays) > MOST_ORDER:
         raise OptionError(f"export: a page shows matrices up to order {MOST_ORDER}, got {side}; take a smaller one")
     found.check(operations.forms(arrays))
     return arrays
+
+
+def _given(
+    found: Operation, plan: Plan, arrays: tuple[Array, ...]
+) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
+    """Operands that are matrices, or wrapped vectors, which a page lets edit; and those that it takes as texels."""
+    if found.textures is None:
+        texels = {name: one for name, one in found.aside(operations.forms(arrays)).items() if name in plan.operands}
+        names = [name for name in plan.operands if name not in texels]
+        given = {name: _data(array) for name, array in zip(names, arrays, strict=True)}
+    else:
+        texels = dict(found.textures(plan, LIMITS, arrays))
+        layouts = {name: texture(plan.slots[name]).layout for name in texels}
+        given = {
+            name: _data(np.ravel(texels.pop(name))[: layout.shape[0]].reshape(-1, 1))
+            for name, layout in layouts.items()
+            if isinstance(layout, Wrapped) and len(layout.shape) == 1 and layout.dtype == "float32"
+        }
+    return given, {name: _texels(plan, name, one) for name, one in texels.items()}
+
+
+def _texels(plan: Plan, name: str, texels: Any) -> dict[str, Any]:
+    """Texels as base64, row by row."""
+    whole = texture(plan.slots[name]).dtype != "float32"
+    return {"data": b64encode(np.ascontiguousarray(texels, "<i4" if whole else "<f4").tobytes()).decode()}
 
 
 def _plans(
@@ -207,11 +242,25 @@ def _plans(
     found.known(variant)
     first = _core(found, forms, {} if variant is None else {"variant": variant})
     plans = [(first.operation, "", first)]
-    if found.pivotings is not None:
+    host = _decided_by_the_host(found, arrays)
+    if host:
+        plans += host
+    elif found.pivotings is not None:
         chosen = variant or found.choose(forms, LIMITS)[0]
         others = [one for one in found.pivotings(chosen)[1:] if one in SECOND]
         plans += [(plan.operation, "doubt", plan) for plan in _seconds(found, forms, chosen, others[:1])]
     return plans
+
+
+def _decided_by_the_host(found: Operation, arrays: tuple[Array, ...]) -> list[tuple[str, str, Plan]]:
+    """The plan of a stage that is one step of the host which the page can do, too."""
+    if not found.public:
+        return []
+    for stage, plan in stages(routes.shown(found, arrays, LIMITS)):
+        (step, *others) = plan.steps
+        if isinstance(step, Host) and not others and step.name in HOSTS:
+            return [(stage, "doubt", plan)]
+    return []
 
 
 def _seconds(found: Operation, forms: Forms, variant: str, pivotings: Sequence[str]) -> Iterator[Plan]:
@@ -230,6 +279,13 @@ def _core(found: Operation, forms: Forms, options: Mapping[str, Any]) -> Plan:
         return wider
 
 
+def _idea(found: Operation, name: str, shader: Path | None) -> dict[str, str]:
+    """The idea of the variant that a plan is of, and where it comes from."""
+    match = re.search(r"\[(\w+)", name)
+    variant = found.variants.get(match[1]) if match and shader is None else None
+    return {"idea": "", "source": ""} if variant is None else {"idea": variant.summary, "source": variant.source}
+
+
 def _after(found: Operation, arrays: tuple[Array, ...]) -> Iterator[dict[str, str]]:
     """What a call of the public function does when its plan has run, in the words of the plan."""
     if not found.public:
@@ -239,7 +295,17 @@ def _after(found: Operation, arrays: tuple[Array, ...]) -> Iterator[dict[str, st
 
 
 def _data(array: Array) -> dict[str, Any]:
-    return {"shape": list(array.shape), "data": b64encode(np.ascontiguousarray(array, "<f4").tobytes()).decode()}
+    """A matrix as base64; only the upper halves of its numbers, where the others are zero."""
+    words = np.ascontiguousarray(array, "<f4").view("<u4")
+    name, kept = ("data", words) if (words & 0xFFFF).any() else ("halves", (words >> 16).astype("<u2"))
+    return {"shape": list(array.shape), name: b64encode(kept.tobytes()).decode()}
+
+
+def _rounded(array: Array) -> Array:
+    """Round an array to the upper halves of its numbers."""
+    words = np.ascontiguousarray(array, np.float32).view(np.uint32)
+    rounded: Array = ((words + np.uint32(0x8000)) & np.uint32(0xFFFF0000)).view(np.float32)
+    return rounded
 
 
 # -- writing ----------------------------------------------------------------------------------------------------------
@@ -267,6 +333,9 @@ class _Writer:
 
     def plan(self, plan: Plan, name: str, when: str) -> dict[str, Any]:
         """Write a plan."""
+        (step, *others) = plan.steps
+        if isinstance(step, Host) and not others and step.name in HOSTS:
+            return _of_the_host(step, plan, name, when)
         flat, loops = plan.flat, list(_loops(plan, 0, {}))
         _check(plan, loops)
         draws: dict[str, dict[str, Any]] = {}
@@ -344,6 +413,19 @@ class _Writer:
         return list(self.texts).index(stage.text)
 
 
+def _of_the_host(step: Host, plan: Plan, name: str, when: str) -> dict[str, Any]:
+    """Write a step of the host as a plan: its results that are matrices are shown like those of a pass."""
+    arrays = {name: one for name, slot in plan.results.items() if isinstance(one := plan.slots[slot], HostArray)}
+    shapes = {plan.results[name]: one.shape for name, one in arrays.items() if len(one.shape) == 2}
+    results = {name: slot for name, slot in plan.results.items() if slot in shapes}
+    return {
+        "name": name, "when": when,
+        "slots": {slot: _slot(matrix((shape[0], shape[1]))) for slot, shape in shapes.items()},
+        "operands": [], "results": results, "draws": [], "steps": [{"host": step.name}], "scopes": [], "loops": [],
+        "cost": {"passes": 0, "flops": step.flops, "texels": 0, "bytes": 0},
+    }  # fmt: skip
+
+
 def _lines(file: str, stage: shaders.Stage) -> list[str]:
     """Lines of a file: glla's own as it stands; of a user's those that the stage has, an include being one of them."""
     path = shaders.root() / file
@@ -364,7 +446,7 @@ def _outputs(name: str, outputs: Sequence[str]) -> Iterator[tuple[str, str]]:
         )
         if match:
             words = " ".join(f"{match[1]} {match[2]}".split())
-            yield output, words.rstrip(".")
+            yield output, re.split(r"(?<=[^.])\.(?= +[A-Z]|$)", words)[0]
 
 
 def _slot(storage: Slot) -> dict[str, Any]:

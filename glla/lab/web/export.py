@@ -14,8 +14,9 @@ from glla.errors import OptionError
 from glla.lab.extra import check_writable
 from glla.lab.web import documents
 from glla.lab.web.documents import SEED, Document
+from glla.lab.web.page import page
 
-SUFFIXES = (".json",)
+SUFFIXES = (".html", ".json")
 """What a file may be."""
 
 
@@ -38,7 +39,8 @@ def export(
     operation : str
         A key of `glla.operations.OPERATIONS`.
     path : str or Path
-        ``FILE.json``: the document, see ``glla/lab/web/documents.py``.
+        ``FILE.html``: a page in one file, which runs the passes in any browser with WebGL 2 and asks for nothing from
+        anywhere. ``FILE.json``: the document in it, see ``glla/lab/web/documents.py``.
     size : int
         Order of the operands, up to 128.
     variant : str, optional
@@ -79,7 +81,8 @@ def export(
     check_writable(path)
     own = None if shader is None else Path(shader)
     made = documents.document(operation, size, variant, data=data, shader=own, seed=seed)
-    path.write_text(json.dumps(made, allow_nan=False) + "\n", encoding="utf-8")
+    text = page(made) if path.suffix.lower() == ".html" else json.dumps(made, allow_nan=False) + "\n"
+    path.write_text(text, encoding="utf-8")
     return made
 
 

@@ -14,423 +14,437 @@ const MOST_ENTRIES = 2000;  // of a timeline: a loop whose stop never comes ends
 class Lack extends Error {}  // what this browser does not have
 
 class Player {
-    constructor(canvas, data) {
-        this.data = data;
-        this.decide = () => "";  // (player, number of a plan) -> why it runs, "" if it does not
-        this.gl = canvas.getContext("webgl2", { antialias: false, depth: false, alpha: false });
-        if (!this.gl) throw new Lack("This browser has no WebGL 2, or it is switched off.");
-        const lacks = Player.lacks(this.gl, data.needs);
-        if (lacks.length) throw new Lack(lacks.join(" "));
-        this.gl.bindVertexArray(this.gl.createVertexArray());  // no pass has vertex attributes
-        this.gl.disable(this.gl.DITHER);
-        this.gl.blendFunc(this.gl.ONE, this.gl.ONE);
-        this.texts = data.texts.map((parts) => textOf(data, parts));
-        this.programs = this.compiled();
-        this.store = new Map();  // "plan slot" -> texture or buffer
-        this.framebuffers = new Map();
-        this.operands = {};
-        this.timeline = [];
-        this.position = 0;
-    }
+  constructor(canvas, data) {
+    this.data = data;
+    this.decide = () => "";  // (player, number of a plan) -> why it runs, "" if it does not
+    this.hosts = {};  // words -> what a step of the host does: (operands) -> results
+    this.gl = canvas.getContext("webgl2", { antialias: false, depth: false, alpha: false });
+    if (!this.gl) throw new Lack("This browser has no WebGL 2, or it is switched off.");
+    const lacks = Player.lacks(this.gl, data.needs);
+    if (lacks.length) throw new Lack(lacks.join(" "));
+    this.gl.bindVertexArray(this.gl.createVertexArray());  // no pass has vertex attributes
+    this.gl.disable(this.gl.DITHER);
+    this.gl.blendFunc(this.gl.ONE, this.gl.ONE);
+    this.texts = data.texts.map((parts) => textOf(data, parts));
+    this.programs = this.compiled();
+    this.store = new Map();  // "plan slot" -> texture or buffer
+    this.framebuffers = new Map();
+    this.operands = {};
+    this.timeline = [];
+    this.position = 0;
+  }
 
-    // What a context has not that a document needs, in sentences.
-    static lacks(gl, needs) {
-        const found = [];
-        if (!gl.getExtension("EXT_color_buffer_float")) {
-            found.push("This browser cannot draw into textures of float32 (EXT_color_buffer_float).");
+  // What a context has not that a document needs, in sentences.
+  static lacks(gl, needs) {
+    const found = [];
+    if (!gl.getExtension("EXT_color_buffer_float")) {
+      found.push("This browser cannot draw into textures of float32 (EXT_color_buffer_float).");
+    }
+    if (needs.blend && !gl.getExtension("EXT_float_blend")) {
+      found.push("This browser cannot add to textures of float32 (EXT_float_blend); another variant does without.");
+    }
+    const limits = [
+      ["targets", gl.MAX_DRAW_BUFFERS, "targets of a pass"],
+      ["texture", gl.MAX_TEXTURE_SIZE, "texels along the side of a texture"],
+      ["units", gl.MAX_TEXTURE_IMAGE_UNITS, "textures read by a pass"],
+    ];
+    for (const [name, limit, words] of limits) {
+      const have = gl.getParameter(limit);
+      if (needs[name] > have) found.push(`This plan needs ${needs[name]} ${words}, this browser has ${have}.`);
+    }
+    const block = gl.getParameter(gl.MAX_UNIFORM_BLOCK_SIZE) / 16;
+    if (needs.block > block) found.push(`This plan needs uniform blocks of ${needs.block} texels, this browser has ${block}.`);
+    return found;
+  }
+
+  // -- programs -----------------------------------------------------------------------------------------------
+
+  // All are compiled before one is asked whether it links, so that the driver may compile them side by side.
+  compiled() {
+    const gl = this.gl;
+    const shader = (kind, text) => {
+      const made = gl.createShader(kind);
+      gl.shaderSource(made, uncommented(text));
+      gl.compileShader(made);
+      return made;
+    };
+    const made = this.data.programs.map(({ v, f }) => {
+      const stages = [shader(gl.VERTEX_SHADER, this.texts[v]), shader(gl.FRAGMENT_SHADER, this.texts[f])];
+      const program = gl.createProgram();
+      for (const stage of stages) gl.attachShader(program, stage);
+      gl.linkProgram(program);
+      return { program, stages };
+    });
+    return made.map(({ program, stages }, number) => {
+      if (!gl.getProgramParameter(program, gl.LINK_STATUS)) throw new Error(this.complaint(number, program, stages));
+      const uniforms = {};
+      const count = gl.getProgramParameter(program, gl.ACTIVE_UNIFORMS);
+      for (let i = 0; i < count; i++) {
+        const { name, type, size } = gl.getActiveUniform(program, i);
+        const location = gl.getUniformLocation(program, name);
+        if (location !== null) uniforms[name.replace("[0]", "")] = { type, size, location };
+      }
+      return { program, uniforms };
+    });
+  }
+
+  // What the compiler says, with the lines of its text led back to the files.
+  complaint(number, program, stages) {
+    const { name, v, f } = this.data.programs[number];
+    const logs = [v, f].map((text, k) => {
+      const log = this.gl.getShaderInfoLog(stages[k]) || "";
+      return log.replace(/ERROR: 0:(\d+)/g, (_, line) => `ERROR: ${placeOf(this.data, this.data.texts[text], Number(line))}`);
+    });
+    return `${name} does not compile: ${logs.join("").trim() || this.gl.getProgramInfoLog(program)}`;
+  }
+
+  uniform(program, name, value) {
+    const one = program.uniforms[name];
+    if (one === undefined) return;  // the compiler found that nothing depends on it
+    const gl = this.gl;
+    const flat = Array.isArray(value) ? value : [value];
+    const set = {
+      [gl.INT]: "uniform1iv", [gl.INT_VEC2]: "uniform2iv", [gl.INT_VEC3]: "uniform3iv", [gl.INT_VEC4]: "uniform4iv",
+      [gl.FLOAT]: "uniform1fv", [gl.FLOAT_VEC2]: "uniform2fv", [gl.FLOAT_VEC3]: "uniform3fv", [gl.FLOAT_VEC4]: "uniform4fv",
+      [gl.BOOL]: "uniform1iv", [gl.UNSIGNED_INT]: "uniform1uiv",
+    }[one.type];
+    if (set) gl[set](one.location, flat.map(Number));
+    else throw new Error(`The uniform ${name} is of a type that the page does not set.`);
+  }
+
+  // -- textures -----------------------------------------------------------------------------------------------
+
+  // The texture or buffer of a slot. `slot` may be the second texture of a slot that a loop carries: "v'".
+  held(plan, slot) {
+    const key = `${plan} ${slot}`;
+    const known = this.store.get(key);
+    if (known) return known;
+    const gl = this.gl;
+    const storage = this.data.plans[plan].slots[slot.replace(/'+$/, "")];
+    let made;
+    if (storage.bytes !== undefined) {
+      made = { buffer: gl.createBuffer(), bytes: storage.bytes, drawn: new Uint8Array(1) };
+      gl.bindBuffer(gl.PIXEL_PACK_BUFFER, made.buffer);
+      gl.bufferData(gl.PIXEL_PACK_BUFFER, storage.bytes, gl.DYNAMIC_COPY);
+      gl.bindBuffer(gl.PIXEL_PACK_BUFFER, null);
+    } else {
+      const { h, w, c } = storage;
+      const formats = storage.int
+        ? { 1: gl.R32I, 2: gl.RG32I, 4: gl.RGBA32I }
+        : { 1: gl.R32F, 2: gl.RG32F, 4: gl.RGBA32F };
+      made = { texture: gl.createTexture(), h, w, c, int: Boolean(storage.int), drawn: new Uint8Array(h * w) };
+      gl.bindTexture(gl.TEXTURE_2D, made.texture);
+      gl.texStorage2D(gl.TEXTURE_2D, 1, formats[c], w, h);
+      for (const name of [gl.TEXTURE_MIN_FILTER, gl.TEXTURE_MAG_FILTER]) gl.texParameteri(gl.TEXTURE_2D, name, gl.NEAREST);
+    }
+    this.store.set(key, made);
+    return made;
+  }
+
+  // The framebuffer that draws into these slots.
+  framebuffer(plan, slots) {
+    const key = `${plan} ${slots.join(" ")}`;
+    const gl = this.gl;
+    let made = this.framebuffers.get(key);
+    if (!made) {
+      made = gl.createFramebuffer();
+      const textures = slots.map((slot) => this.held(plan, slot).texture);
+      gl.bindFramebuffer(gl.FRAMEBUFFER, made);
+      textures.forEach((texture, k) => {
+        gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0 + k, gl.TEXTURE_2D, texture, 0);
+      });
+      gl.drawBuffers(slots.map((_, k) => gl.COLOR_ATTACHMENT0 + k));
+      const status = gl.checkFramebufferStatus(gl.FRAMEBUFFER);
+      if (status !== gl.FRAMEBUFFER_COMPLETE) throw new Error(`A framebuffer is not complete (0x${status.toString(16)}).`);
+      this.framebuffers.set(key, made);
+    }
+    gl.bindFramebuffer(gl.FRAMEBUFFER, made);
+  }
+
+  // Takes operands, matrices {shape, values} by name; what is not given stays. `aside` has operands as texels.
+  set(operands) {
+    Object.assign(this.operands, operands);
+    this.data.plans.forEach((plan, number) => {
+      for (const name of plan.operands) {
+        const given = this.operands[name];
+        const storage = plan.slots[name];
+        this.write(number, name, given ? laidOut(storage, given) : texelsOf(storage, this.data.aside[name]));
+      }
+    });
+    this.restart();
+  }
+
+  write(plan, slot, texels) {
+    const gl = this.gl;
+    const { texture, h, w, c, int } = this.held(plan, slot);
+    const formats = int ? { 1: gl.RED_INTEGER, 2: gl.RG_INTEGER, 4: gl.RGBA_INTEGER } : { 1: gl.RED, 2: gl.RG, 4: gl.RGBA };
+    gl.bindTexture(gl.TEXTURE_2D, texture);
+    const values = int ? Int32Array.from(texels) : Float32Array.from(texels);
+    gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, 0, w, h, formats[c], int ? gl.INT : gl.FLOAT, values);
+  }
+
+  read(plan, slot) {
+    const gl = this.gl;
+    const one = this.held(plan, slot);
+    if (one.buffer) {
+      const values = new Float32Array(one.bytes / 4);
+      gl.bindBuffer(gl.PIXEL_PACK_BUFFER, one.buffer);
+      gl.getBufferSubData(gl.PIXEL_PACK_BUFFER, 0, values);
+      gl.bindBuffer(gl.PIXEL_PACK_BUFFER, null);
+      const texels = values.length / 4;
+      return { h: 1, w: texels, c: 4, values, drawn: new Uint8Array(texels).fill(one.drawn[0]) };
+    }
+    const { h, w, c, int, drawn } = one;
+    const all = int ? new Int32Array(4 * h * w) : new Float32Array(4 * h * w);
+    this.framebuffer(plan, [slot]);
+    gl.readPixels(0, 0, w, h, int ? gl.RGBA_INTEGER : gl.RGBA, int ? gl.INT : gl.FLOAT, all);
+    const values = c === 4 ? all : all.filter((_, k) => k % 4 < c);
+    return { h, w, c, values, drawn: Uint8Array.from(drawn) };
+  }
+
+  // -- passes -------------------------------------------------------------------------------------------------
+
+  // Runs everything, and keeps what ran as the timeline.
+  run() {
+    this.restart();
+    this.timeline = [];
+    this.cut = false;
+    for (const entry of this.walk()) {
+      if (this.timeline.length === MOST_ENTRIES) {
+        this.cut = true;
+        break;
+      }
+      this.timeline.push(entry);
+      this.perform(entry);
+    }
+    this.position = this.timeline.length;
+  }
+
+  // Entries one by one; each has been performed when the next is asked for, so values may decide what comes.
+  *walk() {
+    for (let plan = 0; plan < this.data.plans.length; plan++) {
+      const because = plan === 0 ? "" : this.decide(this, plan);
+      if (plan > 0 && !because) return;
+      yield* this.walkPlan(plan, because);
+    }
+  }
+
+  *walkPlan(plan, because) {
+    const { steps, loops } = this.data.plans[plan];
+    const names = {};  // slot -> the texture that it is now, where that is not its own
+    let first = true;
+    const entry = (step, turn) => {
+      const made = { plan, step, turn, names: { ...names }, because: first ? because : "" };
+      first = false;
+      return made;
+    };
+    for (let step = 0; step < steps.length;) {
+      const loop = loops.find((one) => one.first === step);
+      if (!loop) {
+        yield entry(step++, null);
+        continue;
+      }
+      for (let turn = 0; turn < loop.most; turn++) {
+        for (let k = loop.first; k < loop.end; k++) yield entry(k, turn);
+        const stop = loop.until !== null && this.read(plan, names[loop.until] ?? loop.until).values[0] !== 0;
+        if (stop || turn === loop.most - 1) break;
+        const before = { ...names };
+        for (const [result, operand] of Object.entries(loop.carry)) {
+          const free = before[operand] ?? operand;
+          names[operand] = before[result] ?? result;
+          names[result] = free === operand ? `${result}'` : free;  // what came in from outside stays as it is
         }
-        if (needs.blend && !gl.getExtension("EXT_float_blend")) {
-            found.push("This browser cannot add to textures of float32 (EXT_float_blend); another variant does without.");
-        }
-        const limits = [
-            ["targets", gl.MAX_DRAW_BUFFERS, "targets of a pass"],
-            ["texture", gl.MAX_TEXTURE_SIZE, "texels along the side of a texture"],
-            ["units", gl.MAX_TEXTURE_IMAGE_UNITS, "textures read by a pass"],
-        ];
-        for (const [name, limit, words] of limits) {
-            const have = gl.getParameter(limit);
-            if (needs[name] > have) found.push(`This plan needs ${needs[name]} ${words}, this browser has ${have}.`);
-        }
-        const block = gl.getParameter(gl.MAX_UNIFORM_BLOCK_SIZE) / 16;
-        if (needs.block > block) found.push(`This plan needs uniform blocks of ${needs.block} texels, this browser has ${block}.`);
-        return found;
+      }
+      for (const operand of Object.values(loop.carry)) delete names[operand];
+      step = loop.end;
     }
+    this.ends = { ...this.ends, [plan]: names };
+  }
 
-    // -- programs -----------------------------------------------------------------------------------------------
-
-    // All are compiled before one is asked whether it links, so that the driver may compile them side by side.
-    compiled() {
-        const gl = this.gl;
-        const shader = (kind, text) => {
-            const made = gl.createShader(kind);
-            gl.shaderSource(made, uncommented(text));
-            gl.compileShader(made);
-            return made;
-        };
-        const made = this.data.programs.map(({ v, f }) => {
-            const stages = [shader(gl.VERTEX_SHADER, this.texts[v]), shader(gl.FRAGMENT_SHADER, this.texts[f])];
-            const program = gl.createProgram();
-            for (const stage of stages) gl.attachShader(program, stage);
-            gl.linkProgram(program);
-            return { program, stages };
-        });
-        return made.map(({ program, stages }, number) => {
-            if (!gl.getProgramParameter(program, gl.LINK_STATUS)) throw new Error(this.complaint(number, program, stages));
-            const uniforms = {};
-            const count = gl.getProgramParameter(program, gl.ACTIVE_UNIFORMS);
-            for (let i = 0; i < count; i++) {
-                const { name, type, size } = gl.getActiveUniform(program, i);
-                const location = gl.getUniformLocation(program, name);
-                if (location !== null) uniforms[name.replace("[0]", "")] = { type, size, location };
-            }
-            return { program, uniforms };
-        });
+  restart() {
+    this.position = 0;
+    for (const [key, one] of this.store) {
+      const [plan, slot] = splitOnce(key);
+      one.drawn.fill(this.data.plans[plan].operands.includes(slot) ? 1 : 0);
     }
+  }
 
-    // What the compiler says, with the lines of its text led back to the files.
-    complaint(number, program, stages) {
-        const { name, v, f } = this.data.programs[number];
-        const logs = [v, f].map((text, k) => {
-            const log = this.gl.getShaderInfoLog(stages[k]) || "";
-            return log.replace(/ERROR: 0:(\d+)/g, (_, line) => `ERROR: ${placeOf(this.data, this.data.texts[text], Number(line))}`);
-        });
-        return `${name} does not compile: ${logs.join("").trim() || this.gl.getProgramInfoLog(program)}`;
+  // Goes to the state after so many passes.
+  go(position) {
+    const wanted = Math.max(0, Math.min(this.timeline.length, position));
+    if (wanted < this.position) this.restart();
+    while (this.position < wanted) this.perform(this.timeline[this.position++]);
+  }
+
+  // What a step reads and draws, with the names of the textures that its slots are now.
+  touched(entry) {
+    const plan = this.data.plans[entry.plan];
+    const step = plan.steps[entry.step];
+    const now = (slot) => entry.names[slot] ?? slot;
+    if (step.host) return { step, reads: [], draws: Object.values(plan.results), draw: null, region: null };
+    if (step.copy) {
+      return { step, reads: [["source", now(step.copy[0])]], draws: [now(step.copy[1])], draw: null, region: null };
     }
+    const draw = plan.draws[step.d];
+    const blocks = Object.entries(step.b ?? {}).map(([name, [slot]]) => [name, now(slot)]);
+    const draws = draw.out.map(now);
+    const { h, w } = this.held(entry.plan, draws[0]);
+    const reads = [...Object.entries(draw.in).map(([name, slot]) => [name, now(slot)]), ...blocks];
+    return { step, draw, reads, draws, region: step.r ?? [0, 0, w, h], uniforms: { ...draw.u, ...step.u } };
+  }
 
-    uniform(program, name, value) {
-        const one = program.uniforms[name];
-        if (one === undefined) return;  // the compiler found that nothing depends on it
-        const gl = this.gl;
-        const flat = Array.isArray(value) ? value : [value];
-        const set = {
-            [gl.INT]: "uniform1iv", [gl.INT_VEC2]: "uniform2iv", [gl.INT_VEC3]: "uniform3iv", [gl.INT_VEC4]: "uniform4iv",
-            [gl.FLOAT]: "uniform1fv", [gl.FLOAT_VEC2]: "uniform2fv", [gl.FLOAT_VEC3]: "uniform3fv", [gl.FLOAT_VEC4]: "uniform4fv",
-            [gl.BOOL]: "uniform1iv", [gl.UNSIGNED_INT]: "uniform1uiv",
-        }[one.type];
-        const matrix = {
-            [gl.FLOAT_MAT2]: "uniformMatrix2fv", [gl.FLOAT_MAT3]: "uniformMatrix3fv", [gl.FLOAT_MAT4]: "uniformMatrix4fv",
-            [gl.FLOAT_MAT2x3]: "uniformMatrix2x3fv", [gl.FLOAT_MAT3x2]: "uniformMatrix3x2fv",
-            [gl.FLOAT_MAT2x4]: "uniformMatrix2x4fv", [gl.FLOAT_MAT4x2]: "uniformMatrix4x2fv",
-            [gl.FLOAT_MAT3x4]: "uniformMatrix3x4fv", [gl.FLOAT_MAT4x3]: "uniformMatrix4x3fv",
-        }[one.type];
-        if (set) gl[set](one.location, flat.map(Number));
-        else if (matrix) gl[matrix](one.location, false, flat);
-        else throw new Error(`The uniform ${name} is of a type that the page does not set.`);
+  perform(entry) {
+    const { step, draw, reads, draws, region, uniforms } = this.touched(entry);
+    if (step.host) this.host(entry.plan, step.host);
+    else if (step.copy) this.copy(entry.plan, reads[0][1], draws[0]);
+    else this.draw(entry, step, draw, draws, region, uniforms);
+    const error = this.gl.getError();
+    if (error) throw new Error(`Pass ${this.timeline.indexOf(entry) + 1} failed (GL error 0x${error.toString(16)}).`);
+  }
+
+  draw({ plan, names }, step, draw, draws, [x, y, width, height], uniforms) {
+    const gl = this.gl;
+    const program = this.programs[draw.p];
+    gl.useProgram(program.program);
+    this.framebuffer(plan, draws);
+    gl.viewport(x, y, width, height);
+    (draw.add ? gl.enable : gl.disable).call(gl, gl.BLEND);
+    let unit = 0;
+    for (const [sampler, slot] of Object.entries(draw.in)) {
+      const one = program.uniforms[sampler];
+      if (!one) continue;
+      gl.activeTexture(gl.TEXTURE0 + unit);
+      gl.bindTexture(gl.TEXTURE_2D, this.held(plan, names[slot] ?? slot).texture);
+      gl.uniform1i(one.location, unit++);
     }
-
-    // -- textures -----------------------------------------------------------------------------------------------
-
-    // The texture or buffer of a slot. `slot` may be the second texture of a slot that a loop carries: "v'".
-    held(plan, slot) {
-        const key = `${plan} ${slot}`;
-        const known = this.store.get(key);
-        if (known) return known;
-        const gl = this.gl;
-        const storage = this.data.plans[plan].slots[slot.replace(/'+$/, "")];
-        let made;
-        if (storage.bytes !== undefined) {
-            made = { buffer: gl.createBuffer(), bytes: storage.bytes, drawn: new Uint8Array(1) };
-            gl.bindBuffer(gl.PIXEL_PACK_BUFFER, made.buffer);
-            gl.bufferData(gl.PIXEL_PACK_BUFFER, storage.bytes, gl.DYNAMIC_COPY);
-            gl.bindBuffer(gl.PIXEL_PACK_BUFFER, null);
-        } else {
-            const { h, w, c } = storage;
-            const formats = storage.int
-                ? { 1: gl.R32I, 2: gl.RG32I, 4: gl.RGBA32I }
-                : { 1: gl.R32F, 2: gl.RG32F, 4: gl.RGBA32F };
-            made = { texture: gl.createTexture(), h, w, c, int: Boolean(storage.int), drawn: new Uint8Array(h * w) };
-            gl.bindTexture(gl.TEXTURE_2D, made.texture);
-            gl.texStorage2D(gl.TEXTURE_2D, 1, formats[c], w, h);
-            for (const name of [gl.TEXTURE_MIN_FILTER, gl.TEXTURE_MAG_FILTER]) gl.texParameteri(gl.TEXTURE_2D, name, gl.NEAREST);
-        }
-        this.store.set(key, made);
-        return made;
+    for (const [name, value] of Object.entries(uniforms)) this.uniform(program, name, value);
+    this.uniform(program, "number_of_step", step.s ?? 0);  // rule 3 of glla/passes/shader_es.py
+    Object.entries(step.b ?? {}).forEach(([name, [slot, first, count]], binding) => {
+      const index = gl.getUniformBlockIndex(program.program, name);
+      if (index === gl.INVALID_INDEX) return;
+      gl.uniformBlockBinding(program.program, index, binding);
+      gl.bindBufferRange(gl.UNIFORM_BUFFER, binding, this.held(plan, names[slot] ?? slot).buffer, 16 * first, 16 * count);
+    });
+    gl.drawArrays(gl.TRIANGLES, 0, 3);
+    for (const slot of draws) {
+      const { drawn, w } = this.held(plan, slot);
+      for (let row = y; row < y + height; row++) drawn.fill(1, row * w + x, row * w + x + width);
     }
+    gl.activeTexture(gl.TEXTURE0);
+  }
 
-    // The framebuffer that draws into these slots.
-    framebuffer(plan, slots) {
-        const key = `${plan} ${slots.join(" ")}`;
-        const gl = this.gl;
-        let made = this.framebuffers.get(key);
-        if (!made) {
-            made = gl.createFramebuffer();
-            const textures = slots.map((slot) => this.held(plan, slot).texture);
-            gl.bindFramebuffer(gl.FRAMEBUFFER, made);
-            textures.forEach((texture, k) => {
-                gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0 + k, gl.TEXTURE_2D, texture, 0);
-            });
-            gl.drawBuffers(slots.map((_, k) => gl.COLOR_ATTACHMENT0 + k));
-            const status = gl.checkFramebufferStatus(gl.FRAMEBUFFER);
-            if (status !== gl.FRAMEBUFFER_COMPLETE) throw new Error(`A framebuffer is not complete (0x${status.toString(16)}).`);
-            this.framebuffers.set(key, made);
-        }
-        gl.bindFramebuffer(gl.FRAMEBUFFER, made);
+  // What the host does, in float64; its results go into textures, so that they are shown like others.
+  host(plan, words) {
+    const operands = Object.entries(this.operands).map(([name, { shape: [m, n], values }]) => [name, { m, n, at: values }]);
+    const made = this.hosts[words](Object.fromEntries(operands));
+    for (const [name, slot] of Object.entries(this.data.plans[plan].results)) {
+      this.write(plan, slot, laidOut(this.data.plans[plan].slots[slot], made[name]));
+      this.held(plan, slot).drawn.fill(1);
     }
+  }
 
-    // Takes operands, matrices {shape, values} by name; what is not given stays. `aside` has operands as texels.
-    set(operands) {
-        Object.assign(this.operands, operands);
-        this.data.plans.forEach((plan, number) => {
-            for (const name of plan.operands) {
-                const given = this.operands[name];
-                const storage = plan.slots[name];
-                this.write(number, name, given ? laidOut(storage, given) : this.data.aside[name]);
-            }
-        });
-        this.restart();
-    }
+  // WebGL has no glGetTexImage: pixels are read into the buffer, which then is that of a uniform block.
+  copy(plan, source, target) {
+    const gl = this.gl;
+    const { h, w } = this.held(plan, source);
+    const { buffer, drawn } = this.held(plan, target);
+    this.framebuffer(plan, [source]);
+    gl.bindBuffer(gl.PIXEL_PACK_BUFFER, buffer);
+    gl.readPixels(0, 0, w, h, gl.RGBA, gl.FLOAT, 0);
+    gl.bindBuffer(gl.PIXEL_PACK_BUFFER, null);
+    drawn[0] = 1;
+  }
 
-    write(plan, slot, texels) {
-        const gl = this.gl;
-        const { texture, h, w, c, int } = this.held(plan, slot);
-        const formats = int ? { 1: gl.RED_INTEGER, 2: gl.RG_INTEGER, 4: gl.RGBA_INTEGER } : { 1: gl.RED, 2: gl.RG, 4: gl.RGBA };
-        gl.bindTexture(gl.TEXTURE_2D, texture);
-        const values = int ? Int32Array.from(texels) : Float32Array.from(texels);
-        gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, 0, w, h, formats[c], int ? gl.INT : gl.FLOAT, values);
-    }
+  // Name of the texture that holds a result of a plan once it has run.
+  result(plan, name) {
+    const slot = this.data.plans[plan].results[name];
+    return this.ends?.[plan]?.[slot] ?? slot;
+  }
 
-    read(plan, slot) {
-        const gl = this.gl;
-        const one = this.held(plan, slot);
-        if (one.buffer) {
-            const values = new Float32Array(one.bytes / 4);
-            gl.bindBuffer(gl.PIXEL_PACK_BUFFER, one.buffer);
-            gl.getBufferSubData(gl.PIXEL_PACK_BUFFER, 0, values);
-            gl.bindBuffer(gl.PIXEL_PACK_BUFFER, null);
-            const texels = values.length / 4;
-            return { h: 1, w: texels, c: 4, values, drawn: new Uint8Array(texels).fill(one.drawn[0]) };
-        }
-        const { h, w, c, int, drawn } = one;
-        const all = int ? new Int32Array(4 * h * w) : new Float32Array(4 * h * w);
-        this.framebuffer(plan, [slot]);
-        gl.readPixels(0, 0, w, h, int ? gl.RGBA_INTEGER : gl.RGBA, int ? gl.INT : gl.FLOAT, all);
-        const values = c === 4 ? all : all.filter((_, k) => k % 4 < c);
-        return { h, w, c, values, drawn: Uint8Array.from(drawn) };
-    }
-
-    // -- passes -------------------------------------------------------------------------------------------------
-
-    // Runs everything, and keeps what ran as the timeline.
-    run() {
-        this.restart();
-        this.timeline = [];
-        this.cut = false;
-        for (const entry of this.walk()) {
-            if (this.timeline.length === MOST_ENTRIES) {
-                this.cut = true;
-                break;
-            }
-            this.timeline.push(entry);
-            this.perform(entry);
-        }
-        this.position = this.timeline.length;
-    }
-
-    // Entries one by one; each has been performed when the next is asked for, so values may decide what comes.
-    *walk() {
-        for (let plan = 0; plan < this.data.plans.length; plan++) {
-            const because = plan === 0 ? "" : this.decide(this, plan);
-            if (plan > 0 && !because) return;
-            yield* this.walkPlan(plan, because);
-        }
-    }
-
-    *walkPlan(plan, because) {
-        const { steps, loops } = this.data.plans[plan];
-        const names = {};  // slot -> the texture that it is now, where that is not its own
-        let first = true;
-        const entry = (step, turn) => {
-            const made = { plan, step, turn, names: { ...names }, because: first ? because : "" };
-            first = false;
-            return made;
-        };
-        for (let step = 0; step < steps.length;) {
-            const loop = loops.find((one) => one.first === step);
-            if (!loop) {
-                yield entry(step++, null);
-                continue;
-            }
-            for (let turn = 0; turn < loop.most; turn++) {
-                for (let k = loop.first; k < loop.end; k++) yield entry(k, turn);
-                const stop = loop.until !== null && this.read(plan, names[loop.until] ?? loop.until).values[0] !== 0;
-                if (stop || turn === loop.most - 1) break;
-                const before = { ...names };
-                for (const [result, operand] of Object.entries(loop.carry)) {
-                    const free = before[operand] ?? operand;
-                    names[operand] = before[result] ?? result;
-                    names[result] = free === operand ? `${result}'` : free;  // what came in from outside stays as it is
-                }
-            }
-            for (const operand of Object.values(loop.carry)) delete names[operand];
-            step = loop.end;
-        }
-        this.ends = { ...this.ends, [plan]: names };
-    }
-
-    restart() {
-        this.position = 0;
-        for (const [key, one] of this.store) {
-            const [plan, slot] = splitOnce(key);
-            one.drawn.fill(this.data.plans[plan].operands.includes(slot) ? 1 : 0);
-        }
-    }
-
-    // Goes to the state after so many passes.
-    go(position) {
-        const wanted = Math.max(0, Math.min(this.timeline.length, position));
-        if (wanted < this.position) this.restart();
-        while (this.position < wanted) this.perform(this.timeline[this.position++]);
-    }
-
-    // What a step reads and draws, with the names of the textures that its slots are now.
-    touched(entry) {
-        const plan = this.data.plans[entry.plan];
-        const step = plan.steps[entry.step];
-        const now = (slot) => entry.names[slot] ?? slot;
-        if (step.copy) {
-            return { step, reads: [["source", now(step.copy[0])]], draws: [now(step.copy[1])], draw: null, region: null };
-        }
-        const draw = plan.draws[step.d];
-        const blocks = Object.entries(step.b ?? {}).map(([name, [slot]]) => [name, now(slot)]);
-        const draws = draw.out.map(now);
-        const { h, w } = this.held(entry.plan, draws[0]);
-        const reads = [...Object.entries(draw.in).map(([name, slot]) => [name, now(slot)]), ...blocks];
-        return { step, draw, reads, draws, region: step.r ?? [0, 0, w, h], uniforms: { ...draw.u, ...step.u } };
-    }
-
-    perform(entry) {
-        const { step, draw, reads, draws, region, uniforms } = this.touched(entry);
-        if (step.copy) this.copy(entry.plan, reads[0][1], draws[0]);
-        else this.draw(entry, step, draw, draws, region, uniforms);
-        const error = this.gl.getError();
-        if (error) throw new Error(`Pass ${this.timeline.indexOf(entry) + 1} failed (GL error 0x${error.toString(16)}).`);
-    }
-
-    draw({ plan, names }, step, draw, draws, [x, y, width, height], uniforms) {
-        const gl = this.gl;
-        const program = this.programs[draw.p];
-        gl.useProgram(program.program);
-        this.framebuffer(plan, draws);
-        gl.viewport(x, y, width, height);
-        (draw.add ? gl.enable : gl.disable).call(gl, gl.BLEND);
-        let unit = 0;
-        for (const [sampler, slot] of Object.entries(draw.in)) {
-            const one = program.uniforms[sampler];
-            if (!one) continue;
-            gl.activeTexture(gl.TEXTURE0 + unit);
-            gl.bindTexture(gl.TEXTURE_2D, this.held(plan, names[slot] ?? slot).texture);
-            gl.uniform1i(one.location, unit++);
-        }
-        for (const [name, value] of Object.entries(uniforms)) this.uniform(program, name, value);
-        this.uniform(program, "number_of_step", step.s ?? 0);  // rule 3 of glla/passes/shader_es.py
-        Object.entries(step.b ?? {}).forEach(([name, [slot, first, count]], binding) => {
-            const index = gl.getUniformBlockIndex(program.program, name);
-            if (index === gl.INVALID_INDEX) return;
-            gl.uniformBlockBinding(program.program, index, binding);
-            gl.bindBufferRange(gl.UNIFORM_BUFFER, binding, this.held(plan, names[slot] ?? slot).buffer, 16 * first, 16 * count);
-        });
-        gl.drawArrays(gl.TRIANGLES, 0, 3);
-        for (const slot of draws) {
-            const { drawn, w } = this.held(plan, slot);
-            for (let row = y; row < y + height; row++) drawn.fill(1, row * w + x, row * w + x + width);
-        }
-        gl.activeTexture(gl.TEXTURE0);
-    }
-
-    // WebGL has no glGetTexImage: pixels are read into the buffer, which then is that of a uniform block.
-    copy(plan, source, target) {
-        const gl = this.gl;
-        const { h, w } = this.held(plan, source);
-        const { buffer, drawn } = this.held(plan, target);
-        this.framebuffer(plan, [source]);
-        gl.bindBuffer(gl.PIXEL_PACK_BUFFER, buffer);
-        gl.readPixels(0, 0, w, h, gl.RGBA, gl.FLOAT, 0);
-        gl.bindBuffer(gl.PIXEL_PACK_BUFFER, null);
-        drawn[0] = 1;
-    }
-
-    // Name of the texture that holds a result of a plan once it has run.
-    result(plan, name) {
-        const slot = this.data.plans[plan].results[name];
-        return this.ends?.[plan]?.[slot] ?? slot;
-    }
-
-    // A result as a matrix {shape, values} where it is one, else its texels.
-    value(plan, name) {
-        const slot = this.result(plan, name);
-        const texels = this.read(plan, slot);
-        return unpacked(this.data.plans[plan].slots[slot.replace(/'+$/, "")], texels);
-    }
+  // A result as a matrix {shape, values} where it is one, else its texels.
+  value(plan, name) {
+    const slot = this.result(plan, name);
+    const texels = this.read(plan, slot);
+    return unpacked(this.data.plans[plan].slots[slot.replace(/'+$/, "")], texels);
+  }
 }
 
 // -- texts --------------------------------------------------------------------------------------------------------
 
 // Lines of a text: the head, then lines of files, and lines that stand in none.
 function textOf(data, parts) {
-    const lines = [...data.head];
-    for (const part of parts) {
-        if (typeof part === "string") lines.push(part);
-        else lines.push(...data.sources[part[0]].split("\n").slice(part[1] - 1, part[1] - 1 + part[2]));
-    }
-    return lines.join("\n") + "\n";
+  const lines = [...data.head];
+  for (const part of parts) {
+    if (typeof part === "string") lines.push(part);
+    else lines.push(...data.sources[part[0]].split("\n").slice(part[1] - 1, part[1] - 1 + part[2]));
+  }
+  return lines.join("\n") + "\n";
 }
 
 // File and line of a line of a text, both counted from 1.
 function placeOf(data, parts, line) {
-    let left = line - data.head.length;
-    for (const part of parts) {
-        const count = typeof part === "string" ? 1 : part[2];
-        if (left >= 1 && left <= count) return typeof part === "string" ? part : `${part[0]}:${part[1] + left - 1}`;
-        left -= count;
-    }
-    return `line ${line}`;
+  let left = line - data.head.length;
+  for (const part of parts) {
+    const count = typeof part === "string" ? 1 : part[2];
+    if (left >= 1 && left <= count) return typeof part === "string" ? part : `${part[0]}:${part[1] + left - 1}`;
+    left -= count;
+  }
+  return `line ${line}`;
 }
 
 // Without comments, which may hold what a compiler refuses; every line keeps its number.
 function uncommented(text) {
-    return text.replace(/\/\/[^\n]*|\/\*[^]*?\*\//g, (comment) => comment.replace(/[^\n]/g, ""));
+  return text.replace(/\/\/[^\n]*|\/\*[^]*?\*\//g, (comment) => comment.replace(/[^\n]/g, ""));
 }
 
 // -- layouts ------------------------------------------------------------------------------------------------------
 
 // Texels of an array: a matrix lies packed, 2 x 2 elements to a texel, others lie wrapped, four to a texel.
 function laidOut({ h, w, c, shape }, { shape: [rows, columns], values }) {
-    const texels = new Float32Array(h * w * c);
-    if (!shape) {
-        texels.set(values);
-        return texels;
-    }
-    for (let i = 0; i < rows; i++) {
-        for (let j = 0; j < columns; j++) {
-            texels[4 * ((i >> 1) * w + (j >> 1)) + 2 * (i & 1) + (j & 1)] = values[i * columns + j];
-        }
-    }
+  const texels = new Float32Array(h * w * c);
+  if (!shape) {
+    texels.set(values);
     return texels;
+  }
+  for (let i = 0; i < rows; i++) {
+    for (let j = 0; j < columns; j++) {
+      texels[4 * ((i >> 1) * w + (j >> 1)) + 2 * (i & 1) + (j & 1)] = values[i * columns + j];
+    }
+  }
+  return texels;
 }
 
 // The other way round; of what is no matrix the texels stay as they are. `drawn` goes along.
 function unpacked({ shape }, texels) {
-    if (!shape) return texels;
-    const [rows, columns] = shape;
-    const { w, values, drawn } = texels;
-    const matrix = { shape, values: new Float32Array(rows * columns), drawn: new Uint8Array(rows * columns) };
-    for (let i = 0; i < rows; i++) {
-        for (let j = 0; j < columns; j++) {
-            const texel = (i >> 1) * w + (j >> 1);
-            matrix.values[i * columns + j] = values[4 * texel + 2 * (i & 1) + (j & 1)];
-            matrix.drawn[i * columns + j] = drawn[texel];
-        }
+  if (!shape) return texels;
+  const [rows, columns] = shape;
+  const { w, values, drawn } = texels;
+  const matrix = { shape, values: new Float32Array(rows * columns), drawn: new Uint8Array(rows * columns) };
+  for (let i = 0; i < rows; i++) {
+    for (let j = 0; j < columns; j++) {
+      const texel = (i >> 1) * w + (j >> 1);
+      matrix.values[i * columns + j] = values[4 * texel + 2 * (i & 1) + (j & 1)];
+      matrix.drawn[i * columns + j] = drawn[texel];
     }
-    return matrix;
+  }
+  return matrix;
 }
 
-// float32 as the document has it.
-function decoded({ shape, data }) {
-    const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
-    return { shape, values: new Float32Array(bytes.buffer) };
+// Texels as the document has them.
+function texelsOf({ int }, { data }) {
+  const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
+  return int ? new Int32Array(bytes.buffer) : new Float32Array(bytes.buffer);
+}
+
+// float32 as the document has it; of large ones the upper halves, the others being 0.
+function decoded({ shape, data, halves }) {
+  const bytes = Uint8Array.from(atob(data ?? halves), (letter) => letter.charCodeAt(0));
+  if (data !== undefined) return { shape, values: new Float32Array(bytes.buffer) };
+  const words = Uint32Array.from(new Uint16Array(bytes.buffer), (half) => half << 16);
+  return { shape, values: new Float32Array(words.buffer) };
 }
 
 function splitOnce(key) {
-    const at = key.indexOf(" ");
-    return [Number(key.slice(0, at)), key.slice(at + 1)];
+  const at = key.indexOf(" ");
+  return [Number(key.slice(0, at)), key.slice(at + 1)];
 }

@@ -82,7 +82,8 @@ def gmres(
     Notes
     -----
     *Cost.* Step j of a cycle takes one product, and two rounds of Gram and Schmidt: 16 n flop and at least 3 passes in
-    each for every four vectors of the basis. A cycle runs to its end; steps behind the one that converged do not count. Read-backs as in `cg`.
+    each for every four vectors of the basis. A cycle runs to its end; steps behind the one that converged do not
+    count. Read-backs as in `cg`.
 
     Source: Saad and Schultz 1986.
 

@@ -1,0 +1,612 @@
+"use strict";
+// The page: matrices to edit, passes to step through, textures as numbers and colours, shaders beside them, a verdict.
+
+const data = JSON.parse(document.getElementById("data").textContent);
+const TABLE = 16;  // a matrix of up to so many rows and columns is a table; beyond, a picture and a part of it as a table
+const MOST_TEXELS = 64;  // texels of what is no matrix that are listed
+const PERIOD = 900;  // milliseconds for which playing shows a pass
+const at = (id) => document.getElementById(id);
+
+// An element: el("td", {class: "on", onclick: f}, "text", child).
+function el(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    else if (value !== false && value !== null) made.setAttribute(name, value === true ? "" : value);
+  }
+  made.append(...children.filter((child) => child !== null));
+  return made;
+}
+
+let player;
+let position = 0;  // passes done
+let scale = 1;  // largest entry of the run
+let timer = null;
+let dialect = false;  // shaders as sent
+let edited = false;  // the first operand is neither the example nor generated
+let parts = {};  // slot -> first row and column of the part of a large matrix
+let hovered = null;
+
+// -- numbers --------------------------------------------------------------------------------------------------------
+
+// The shortest decimal that is this float32.
+function exact(value) {
+  for (let digits = 1; digits <= 9; digits++) {
+    const text = value.toPrecision(digits);
+    if (Math.fround(text) === value) return String(Number(text));
+  }
+  return String(value);
+}
+
+// Three digits; what has no digits is spelt out.
+function cellText(value) {
+  if (Number.isNaN(value)) return "NaN";
+  if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
+  if (Object.is(value, -0)) return "−0";
+  return short(value).replace("-", "−");
+}
+
+// How strong the colour of a value is, from -1 to 1: by its square root, so that small entries show.
+function strength(value) {
+  if (!Number.isFinite(value)) return 0;
+  return Math.sign(value) * Math.min(1, Math.sqrt(Math.abs(value) / scale));
+}
+
+// -- textures -------------------------------------------------------------------------------------------------------
+
+const storageOf = (plan, slot) => data.plans[plan].slots[slot.replace(/'+$/, "")];
+
+// A texture as rows of cells, with what is drawn of it: {rows, columns, value(i, j), drawn(i, j), texel(i, j), heads}.
+function gridOf(plan, slot) {
+  const storage = storageOf(plan, slot);
+  const texels = player.read(plan, slot);
+  const { w, c, values, drawn } = texels;
+  if (storage.shape) {
+    const matrix = unpacked(storage, texels);
+    const [rows, columns] = storage.shape;
+    return {
+      rows, columns, matrix: true, all: matrix.values,
+      value: (i, j) => matrix.values[i * columns + j],
+      drawn: (i, j) => matrix.drawn[i * columns + j] === 1,
+      texel: (i, j) => [j >> 1, i >> 1, 2 * (i & 1) + (j & 1)],
+    };
+  }
+  return {
+    rows: drawn.length, columns: c, matrix: false, all: values,
+    value: (i, j) => values[i * c + j],
+    drawn: (i) => drawn[i] === 1,
+    texel: (i, j) => [i % w, Math.floor(i / w), j],
+  };
+}
+
+// The frame of a region of texels around a cell: on which sides it has a border.
+function frame([x, y, width, height], [tx, ty, channel], { matrix, rows, columns }, i, j) {
+  if (tx < x || ty < y || tx >= x + width || ty >= y + height) return "";
+  const [right, low] = matrix ? [channel & 1, channel >> 1] : [channel, 0];
+  const sides = [];
+  if (tx === x && right === 0) sides.push("fl");
+  if (tx === x + width - 1 && (j === columns - 1 || (matrix && right === 1))) sides.push("fr");
+  if (ty === y && low === 0) sides.push("ft");
+  if (ty === y + height - 1 && (!matrix || low === 1 || i === rows - 1)) sides.push("fb");
+  return sides.join(" ");
+}
+
+// A figure of a texture. `before` is the grid that it is compared with, `region` what was drawn of it.
+function figure(entry, role, name, slot, grid, before, region) {
+  const large = Math.max(grid.rows, grid.columns) > TABLE && grid.matrix;
+  const missing = Array.from({ length: grid.rows * grid.columns }, (_, k) => k)
+    .filter((k) => !grid.drawn(Math.floor(k / grid.columns), k % grid.columns)).length;
+  const kind = grid.matrix ? `${grid.rows} × ${grid.columns} matrix` : `${grid.rows} texels of ${grid.columns} channels`;
+  const caption = el("figcaption", {}, el("b", {}, role), ` ${name === slot ? slot : `${name} = ${slot}`}`, el("small", {}, ` ${kind}`));
+  const meaning = grid.matrix ? "" : meaningOf(entry, slot);
+  const readout = el("p", { class: "readout", "aria-hidden": "true" }, " ");
+  const shown = { grid, before, region, slot, readout };
+  const parts = [caption];
+  if (missing) parts.push(el("p", { class: "note" }, missing === grid.rows * grid.columns ? "not drawn yet" : `${missing} elements not drawn yet (·)`));
+  if (missing < grid.rows * grid.columns) {
+    if (large) parts.push(picture(shown), chooser(shown));
+    else parts.push(el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `${slot}, ${kind}` }, table(shown, 0, 0, grid.rows, grid.columns)));
+    parts.push(readout);
+  }
+  if (meaning) parts.push(el("p", { class: "note" }, `r g b a: ${meaning}.`));
+  return el("figure", {}, ...parts);
+}
+
+// What the channels of a texture mean, in the words of the shader that draws it.
+function meaningOf(entry, slot) {
+  const { programs } = data;
+  for (const draw of data.plans[entry.plan].draws) {
+    const place = draw.out.indexOf(slot.replace(/'+$/, ""));
+    const words = Object.values(programs[draw.p].outputs)[place];
+    if (place >= 0 && words) return words;
+  }
+  return "";
+}
+
+function table({ grid, before, region, readout, slot }, top, left, height, width) {
+  const body = el("tbody");
+  const right = Math.min(grid.columns, left + width);
+  const bottom = Math.min(grid.rows, top + height, grid.matrix ? Infinity : MOST_TEXELS);
+  const names = "rgba";
+  const head = el("tr", {}, el("td"));
+  for (let j = left; j < right; j++) head.append(el("th", { scope: "col" }, grid.matrix ? String(j) : names[j]));
+  for (let i = top; i < bottom; i++) {
+    const row = el("tr", {}, el("th", { scope: "row" }, String(i)));
+    for (let j = left; j < right; j++) row.append(cell(i, j));
+    body.append(row);
+  }
+  function cell(i, j) {
+    const classes = [];
+    if (grid.matrix && i % 2 === 0) classes.push("tt");
+    if (grid.matrix && j % 2 === 0) classes.push("tl");
+    if (region) classes.push(frame(region, grid.texel(i, j), grid, i, j));
+    const known = grid.drawn(i, j);
+    const value = grid.value(i, j);
+    const made = el("td", { "data-i": i, "data-j": j });
+    if (!known) {
+      classes.push("undrawn");
+      made.append("·");
+    } else {
+      const t = strength(value);
+      classes.push(t < 0 ? "neg" : "pos");
+      made.style.setProperty("--t", Math.abs(t).toFixed(3));
+      const changed = before && !(before.drawn(i, j) && Object.is(before.value(i, j), value));
+      made.append(cellText(value));
+      if (changed) {
+        classes.push("changed");
+        made.append(el("span", { class: "hidden" }, " changed"));
+      }
+    }
+    made.className = classes.filter(Boolean).join(" ");
+    return made;
+  }
+  const made = el("table", { class: grid.matrix ? "matrix" : "texels", "data-slot": slot }, el("thead", {}, head), body);
+  made.addEventListener("mouseover", (event) => {
+    const over = event.target.closest("td[data-i]");
+    if (over) point(readout, grid, slot, Number(over.dataset.i), Number(over.dataset.j));
+  });
+  made.addEventListener("mouseleave", () => point(readout, null));
+  if (!grid.matrix && grid.rows > MOST_TEXELS) made.append(el("caption", {}, `${grid.rows - MOST_TEXELS} more`));
+  return made;
+}
+
+// Names an element and its texel, and marks the elements at the same place in other matrices.
+function point(readout, grid, slot, i, j) {
+  document.querySelectorAll("td.here").forEach((one) => one.classList.remove("here"));
+  if (!grid) return readout.replaceChildren(" ");
+  const [x, y, channel] = grid.texel(i, j);
+  const value = grid.drawn(i, j) ? exact(grid.value(i, j)) : "not drawn yet";
+  const where = grid.matrix ? `row ${i}, column ${j}: ` : "";
+  readout.textContent = `${where}${value}   texel (${x}, ${y}), channel ${"rgba"[channel]}`;
+  if (grid.matrix) {
+    document.querySelectorAll(`table.matrix td[data-i="${i}"][data-j="${j}"]`).forEach((one) => one.classList.add("here"));
+  }
+}
+
+// -- a pass ---------------------------------------------------------------------------------------------------------
+
+function show() {
+  const entry = player.timeline[position - 1] ?? null;
+  at("slider").max = player.timeline.length;
+  at("slider").value = position;
+  at("count").textContent = `${position} / ${player.timeline.length}`;
+  at("back").disabled = position === 0;
+  at("forward").disabled = position === player.timeline.length;
+  document.querySelectorAll("#contents button").forEach((one) => {
+    const inside = Number(one.dataset.first) < position && position <= Number(one.dataset.last);
+    one.setAttribute("aria-current", inside ? "step" : "false");
+  });
+  if (entry === null) showOperands();
+  else showPass(entry);
+  showShader(entry);
+  showVerdict();
+  keep();
+}
+
+function showOperands() {
+  player.go(0);
+  at("pass-title").textContent = "Before the first pass";
+  at("words").textContent = "The operands lie in textures, four elements of a matrix to a texel; nothing has been drawn.";
+  at("because").textContent = "";
+  at("facts").replaceChildren();
+  const names = data.plans[0].operands.filter((name) => player.operands[name]);
+  const entry = { plan: 0 };
+  at("figures").replaceChildren(...names.map((name) => figure(entry, "operand", name, name, gridOf(0, name), null, null)));
+  say("Before the first pass");
+}
+
+function showPass(entry) {
+  player.go(position - 1);
+  const { step, draw, reads, draws, region, uniforms } = player.touched(entry);
+  const before = new Map(draws.map((slot) => [slot, gridOf(entry.plan, slot)]));
+  const read = reads.map(([name, slot]) => ["reads", name, slot, gridOf(entry.plan, slot)]);
+  player.go(position);
+  const drawn = draws.map((slot) => [draw?.add ? "adds to" : "draws", slot, slot, gridOf(entry.plan, slot)]);
+  const program = draw ? data.programs[draw.p] : null;
+  at("pass-title").textContent = `Pass ${position}: ${program?.name ?? (step.host ? "a step of the host" : "a copy into a buffer")}`;
+  const words = program?.summary ?? (step.host ? `The host: ${step.host}` : "A texture, copied row by row into the buffer of a uniform block");
+  at("words").textContent = `${words}.`;
+  at("because").textContent = entry.because ? `The second try, because ${entry.because}.` : "";
+  const facts = [["plan", data.plans[entry.plan].name]];
+  const scopes = data.plans[entry.plan].scopes.filter(([, , first, end]) => first <= entry.step && entry.step < end);
+  if (scopes.length) facts.push(["in", scopes.map(([name, number]) => (number === null ? name : `${name} ${number}`)).join(", ")]);
+  if (entry.turn !== null) facts.push(["turn", String(entry.turn)]);
+  if (region) facts.push(["region", `texels x ${region[0]} to ${region[0] + region[2] - 1}, y ${region[1]} to ${region[1] + region[3] - 1}`]);
+  const list = (values) => Object.entries(values).map(([name, value]) => `${name} = ${Array.isArray(value) ? `(${value.join(", ")})` : value}`).join(", ");
+  if (uniforms && Object.keys(uniforms).length) facts.push(["uniforms", list(uniforms)]);
+  if (step.s) facts.push(["step", String(step.s)]);
+  if (program && Object.keys(program.defines).length) facts.push(["defines", list(program.defines)]);
+  if (program?.cost) facts.push(["cost per fragment", program.cost]);
+  at("facts").replaceChildren(...facts.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
+  // A texture is compared with the one of its size that was read, as in a ping-pong, or with what it held itself.
+  const size = (grid) => `${grid.rows} ${grid.columns} ${grid.matrix}`;
+  const figures = [
+    ...read.map(([role, name, slot, grid]) => figure(entry, role, name, slot, grid, null, null)),
+    ...drawn.map(([role, name, slot, grid]) => {
+      const partner = draw?.add ? null : read.find(([, , , one]) => grid.matrix && size(one) === size(grid));
+      return figure(entry, role, name, slot, grid, partner ? partner[3] : before.get(slot), region);
+    }),
+  ];
+  figures.sort((a, b) => Boolean(b.querySelector(".matrix, canvas")) - Boolean(a.querySelector(".matrix, canvas")));
+  at("figures").replaceChildren(...figures);
+  say(`${at("pass-title").textContent}. ${at("words").textContent}`);
+}
+
+function showShader(entry) {
+  const draw = entry && player.touched(entry).draw;
+  at("shader").hidden = !draw;
+  if (!draw) return;
+  const program = data.programs[draw.p];
+  const stages = [["vertex stage", program.v, ".vert"], ["fragment stage", program.f, ".frag"]];
+  at("dialect").textContent = dialect ? "Show the files as written" : "Show GLSL ES 3.00 as sent";
+  at("dialect").setAttribute("aria-pressed", String(dialect));
+  at("stages").replaceChildren(...stages.map(([name, text, suffix]) => {
+    const files = data.texts[text].filter((part) => typeof part !== "string").map(([file]) => file);
+    const main = files.findLast((file) => file.endsWith(suffix)) ?? files.at(-1);
+    const title = dialect ? `${name}, as sent` : `${name}: ${main}`;
+    const code = el("pre", { tabindex: "0", role: "region", "aria-label": title }, ...coloured(dialect ? player.texts[text] : data.sources[main]));
+    return el("details", { open: suffix === ".frag" || main !== "fullscreen.vert" }, el("summary", {}, title), code);
+  }));
+}
+
+// GLSL with its comments set apart.
+function coloured(text) {
+  return text.split(/(\/\/[^\n]*)/).map((part, k) => (k % 2 ? el("i", {}, part) : part));
+}
+
+function showVerdict() {
+  const end = player.timeline.at(-1);
+  const done = position === player.timeline.length && end;
+  at("verdict").hidden = !done;
+  if (!done) return;
+  const { ok, words } = verdict(player, end.plan);
+  const mark = { true: "✓ right", false: "✗ not right", null: "not judged" }[ok];
+  at("mark").textContent = mark;
+  at("mark").className = ok === null ? "" : ok ? "good" : "bad";
+  at("judgement").textContent = words;
+  const sentences = outcome(player, end.plan);
+  if (player.cut) sentences.unshift("The page stops here: the loop has not ended.");
+  at("outcome").replaceChildren(...sentences.map((one) => el("li", {}, one)));
+  at("after").hidden = !data.after.length;
+}
+
+// -- going to and fro -----------------------------------------------------------------------------------------------
+
+function go(number) {
+  position = Math.max(0, Math.min(player.timeline.length, number));
+  show();
+}
+
+function pause() {
+  clearInterval(timer);
+  timer = null;
+  at("play").textContent = "Play";
+}
+
+function play() {
+  if (timer !== null) return pause();
+  if (position === player.timeline.length) go(0);
+  at("play").textContent = "Pause";
+  timer = setInterval(() => {
+    go(position + 1);
+    if (position === player.timeline.length) pause();
+  }, PERIOD);
+}
+
+const stop = (number) => {
+  pause();
+  go(number);
+};
+
+let said = 0;
+
+// Tells a screen reader, at most once a second while playing.
+function say(words) {
+  if (timer !== null && Date.now() - said < 1000 && position < player.timeline.length) return;
+  said = Date.now();
+  at("status").textContent = words;
+}
+
+// The loops as a table of contents.
+function showContents() {
+  const items = [];
+  player.timeline.forEach((entry, place) => {
+    const { scopes } = data.plans[entry.plan];
+    if (place === 0 || entry.because) items.push([data.plans[entry.plan].name, place, 0, player.timeline.filter((one) => one.plan === entry.plan).length]);
+    const inside = (k) => scopes.filter(([, , a, b], other) => other < k && a <= scopes[k][2] && scopes[k][3] <= b).length;
+    scopes.forEach(([name, number, first, last], k) => {
+      if (first !== entry.step) return;
+      const turn = entry.turn === null ? "" : `, turn ${entry.turn}`;
+      items.push([`${number === null ? name : `${name} ${number}`}${turn}`, place, 1 + inside(k), last - first]);
+    });
+  });
+  at("contents").replaceChildren(...items.map(([name, first, depth, count]) => el("li", { style: `--depth: ${depth}` },
+    el("button", { type: "button", "data-first": first, "data-last": first + count, onclick: () => stop(first + 1) },
+      name, el("small", {}, count > 1 ? ` ${first + 1} to ${first + count}` : ` ${first + 1}`)))));
+}
+
+// -- matrices to edit -----------------------------------------------------------------------------------------------
+
+const operandNames = Object.keys(data.operands);
+const example = Object.fromEntries(Object.entries(data.operands).map(([name, one]) => [name, decoded(one)]));
+const copied = ({ shape, values }) => ({ shape, values: Float32Array.from(values) });
+
+// Runs with the operands as they are, and stays at the pass.
+function rerun() {
+  player.run();
+  const values = [...Object.values(player.operands).map((one) => one.values)];
+  const last = player.timeline.at(-1);
+  for (const name of last ? Object.keys(data.plans[last.plan].results) : []) {
+    const value = player.value(last.plan, name);
+    if (value.shape) values.push(value.values);
+  }
+  scale = 0;
+  for (const one of values.flatMap((array) => Array.from(array, Math.abs))) if (one > scale && one < Infinity) scale = one;
+  scale = scale || 1;
+  showContents();
+  go(position);
+}
+
+function take(name, matrix, own) {
+  edited = own;
+  player.set({ [name]: matrix });
+  showOperandTables();
+  rerun();
+}
+
+function showOperandTables() {
+  at("operands").replaceChildren(...operandNames.map((name) => {
+    const { shape: [rows, columns], values } = player.operands[name];
+    const caption = el("figcaption", {}, el("b", {}, name), el("small", {}, ` ${rows} × ${columns}`));
+    if (Math.max(rows, columns) > TABLE) return el("figure", {}, caption, el("p", { class: "note" }, `A matrix above ${TABLE} × ${TABLE} is chosen or pasted below, not typed.`));
+    const body = el("tbody");
+    for (let i = 0; i < rows; i++) {
+      const row = el("tr");
+      for (let j = 0; j < columns; j++) {
+        row.append(el("td", { class: `${i % 2 ? "" : "tt"} ${j % 2 ? "" : "tl"}` }, el("input", {
+          value: exact(values[i * columns + j]), inputmode: "decimal", size: 5, "data-i": i, "data-j": j, autocomplete: "off",
+          "aria-label": `${name}, row ${i}, column ${j}`, onchange: (event) => change(event.target, name), onkeydown: wander,
+        })));
+      }
+      body.append(row);
+    }
+    return el("figure", {}, caption, el("div", { class: "scroll" }, el("table", { class: "edit" }, body)));
+  }));
+}
+
+// A number as a person writes it, as a float32; null for what is none.
+function parsed(text) {
+  const plain = text.trim().replace("−", "-").replace("∞", "Infinity").replace(/^([+-]?)inf$/i, "$1Infinity");
+  if (/^nan$/i.test(plain)) return NaN;
+  const fraction = plain.match(/^([^/]+)\/([^/]+)$/);
+  const number = fraction ? Number(fraction[1]) / Number(fraction[2]) : Number(plain);
+  return plain === "" || Number.isNaN(number) ? null : Math.fround(number);
+}
+
+function change(input, name) {
+  const value = parsed(input.value);
+  input.setAttribute("aria-invalid", String(value === null));
+  at("complaint").textContent = value === null ? `${input.getAttribute("aria-label")}: a number is wanted, such as 2.5, -1e3 or 1/3.` : "";
+  if (value === null) return;
+  const matrix = copied(player.operands[name]);
+  matrix.values[Number(input.dataset.i) * matrix.shape[1] + Number(input.dataset.j)] = value;
+  edited = true;
+  player.set({ [name]: matrix });
+  input.value = exact(value);
+  rerun();
+}
+
+// Enter and arrows move among the cells; to the side only from the end of the text.
+function wander(event) {
+  const { target: input, key } = event;
+  const moves = { Enter: [1, 0], ArrowDown: [1, 0], ArrowUp: [-1, 0] };
+  if (key === "ArrowLeft" && input.selectionEnd === 0) moves.ArrowLeft = [0, -1];
+  if (key === "ArrowRight" && input.selectionStart === input.value.length) moves.ArrowRight = [0, 1];
+  if (!moves[key]) return;
+  event.preventDefault();
+  const [i, j] = [Number(input.dataset.i) + moves[key][0], Number(input.dataset.j) + moves[key][1]];
+  const next = input.closest("table").querySelector(`input[data-i="${i}"][data-j="${j}"]`);
+  if (next) {
+    next.focus();
+    next.select();
+  } else if (key === "Enter") {
+    change(input, input.getAttribute("aria-label").split(",")[0]);
+  }
+}
+
+// Random numbers from 0 to 1 by a seed: mulberry32.
+function randoms(seed) {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = Math.imul(state ^ (state >>> 15), state | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+// Matrices by name: (i, j, m, n, random) -> entry. Those that an operation is for keep its form, see `generated`.
+const GENERATORS = {
+  random: (i, j, m, n, random) => 10 * random(),
+  "random integers": (i, j, m, n, random) => Math.floor(19 * random()) - 9,
+  Hilbert: (i, j) => 1 / (i + j + 1),
+  singular: (i, j, m, n, random) => Math.floor(9 * random()) + 1,
+  graded: (i, j, m, n, random) => (random() + 0.5) * 10 ** (-3 * i * (i === j ? 1 : 0.5)),
+  identity: (i, j) => Number(i === j),
+  growth: (i, j, m, n) => (j === n - 1 || i === j ? 1 : i > j ? -1 : 0),
+  zero: () => 0,
+};
+
+function generated(kind, seed, { shape: [m, n], values }) {
+  const random = randoms(seed);
+  const entries = [];
+  for (let i = 0; i < m; i++) for (let j = 0; j < n; j++) entries.push(GENERATORS[kind](i, j, m, n, random));
+  const entry = (i, j) => entries[i * n + j];
+  if (kind === "singular") for (let j = 0; j < n; j++) if (m > 1) entries[(m - 1) * n + j] = entry(0, j) + (m > 2 ? entry(1, j) : 0);
+  const of = (test) => m === n && values.every((one, k) => test(Math.floor(k / n), k % n, one));
+  if (of((i, j, one) => one === values[j * n + i]) && !["identity", "zero", "Hilbert"].includes(kind)) {  // symmetric: A^T A + 1
+    const square = entries.map((_, k) => {
+      let sum = Number(k % n === Math.floor(k / n) && kind !== "singular");
+      for (let l = 0; l < n; l++) sum += (entry(l, Math.floor(k / n)) * entry(l, k % n)) / n;
+      return sum;
+    });
+    return { shape: [m, n], values: Float32Array.from(square) };
+  }
+  if (of((i, j, one) => i <= j || one === 0)) entries.forEach((_, k) => (entries[k] *= Number(Math.floor(k / n) <= k % n)));
+  else if (of((i, j, one) => i >= j || one === 0)) entries.forEach((_, k) => (entries[k] *= Number(Math.floor(k / n) >= k % n)));
+  return { shape: [m, n], values: Float32Array.from(entries) };
+}
+
+function generate() {
+  const kind = at("kind").value;
+  const seed = at("seed").valueAsNumber || 0;
+  const [name] = operandNames;
+  take(name, kind === "example" ? copied(example[name]) : generated(kind, seed, example[name]), false);
+}
+
+// Takes rows of numbers; a matrix of another size needs another page, since a plan is made for one size.
+function paste() {
+  const rows = at("pasted").value.trim().split(/\n/).map((line) => line.trim().split(/[\s,;]+/).map(parsed));
+  const [name] = operandNames;
+  const { shape: [m, n] } = player.operands[name];
+  const wrong = rows.flat().includes(null) ? "numbers are wanted, apart by blanks or commas"
+    : rows.length !== m || rows.some((row) => row.length !== n) ? `${m} rows of ${n} numbers are wanted: this plan is for that size` : "";
+  at("complaint").textContent = wrong ? `${name}: ${wrong}.` : "";
+  at("pasted").setAttribute("aria-invalid", String(Boolean(wrong)));
+  if (!wrong) take(name, { shape: [m, n], values: Float32Array.from(rows.flat()) }, true);
+}
+
+// -- the address ----------------------------------------------------------------------------------------------------
+
+const encoded = ({ values }) => btoa(String.fromCharCode(...new Uint8Array(values.buffer))).replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
+
+// Keeps pass and matrix in the address, so that it can be sent.
+function keep() {
+  const state = new URLSearchParams({ pass: position });
+  if (edited) operandNames.forEach((name) => player.operands[name].values.length <= TABLE * TABLE && state.set(name, encoded(player.operands[name])));
+  else if (at("kind").value !== "example") state.set("kind", at("kind").value), state.set("seed", at("seed").value);
+  try {
+    history.replaceState(null, "", `#${state}`);
+  } catch {
+    // the page is shown in a frame that has no address
+  }
+}
+
+// What an address says; what it does not say is as at first.
+function recall() {
+  const state = new URLSearchParams(location.hash.slice(1));
+  const operands = Object.fromEntries(operandNames.map((name) => [name, copied(example[name])]));
+  const kind = state.get("kind");
+  at("kind").value = kind in GENERATORS ? kind : "example";
+  at("seed").value = state.get("seed") ?? 7;
+  if (kind in GENERATORS) operands[operandNames[0]] = generated(kind, Number(at("seed").value) || 0, example[operandNames[0]]);
+  edited = false;
+  for (const name of operandNames) {
+    const text = state.get(name);
+    if (!text) continue;
+    try {
+      const { values } = decoded({ data: text.replace(/-/g, "+").replace(/_/g, "/") });
+      if (values.length !== operands[name].values.length) throw new RangeError("another size");
+      operands[name].values = values;
+      edited = true;
+    } catch {
+      at("complaint").textContent = `The address holds no matrix ${name} of this size; the example is shown.`;
+    }
+  }
+  position = Number(state.get("pass") ?? Infinity);
+  if (!(position >= 0)) position = 0;
+  player.set(operands);
+  showOperandTables();
+  rerun();
+}
+
+// -- beginning ------------------------------------------------------------------------------------------------------
+
+function lack(error) {
+  at("lack").hidden = false;
+  at("lack-words").textContent = error instanceof Lack ? error.message : `The passes do not run here: ${error.message}`;
+  document.querySelectorAll(".live").forEach((one) => (one.hidden = true));
+  for (const [name, one] of Object.entries(data.picture ?? {})) {
+    const matrix = decoded(one);
+    const [rows, columns] = matrix.shape;
+    scale = matrix.values.reduce((most, value) => Math.max(most, Math.abs(value)), 0) || 1;
+    const grid = {
+      rows, columns, matrix: true, value: (i, j) => matrix.values[i * columns + j], drawn: () => true,
+      texel: (i, j) => [j >> 1, i >> 1, 2 * (i & 1) + (j & 1)],
+    };
+    at("picture").append(figure(null, "result", name, name, grid));
+  }
+}
+
+function begin() {
+  const canvas = at("gl");
+  player = new Player(canvas, data);
+  player.decide = secondTry;
+  player.hosts = HOSTS;
+  const debug = player.gl.getExtension("WEBGL_debug_renderer_info");
+  const renderer = player.gl.getParameter(debug ? debug.UNMASKED_RENDERER_WEBGL : player.gl.RENDERER);
+  const software = /swiftshader|llvmpipe|softpipe|basic render|software/i.test(renderer);
+  at("renderer").textContent = `${renderer}${software ? " (a software rasteriser: right, but not fast)" : ""}`;
+  canvas.addEventListener("webglcontextlost", (event) => {
+    event.preventDefault();
+    at("status").textContent = "The browser has lost the graphics context; it will be made again.";
+  });
+  recall();
+}
+
+function start() {
+  at("kind").append(...["example", ...Object.keys(GENERATORS)].map((name) => el("option", { value: name }, name)));
+  at("after-list").append(...data.after.map(({ stage, when, then }) => el("li", {}, `${stage ? `After ${stage}: if` : "If"} ${when}: ${then}.`)));
+  const handlers = {
+    back: () => stop(position - 1), forward: () => stop(position + 1), play, make: generate, "take-pasted": paste,
+    dialect: () => {
+      dialect = !dialect;
+      showShader(player.timeline[position - 1] ?? null);
+    },
+  };
+  for (const [id, handler] of Object.entries(handlers)) at(id).addEventListener("click", handler);
+  at("slider").addEventListener("input", () => stop(at("slider").valueAsNumber));
+  document.addEventListener("keydown", (event) => {
+    const keys = {
+      ArrowLeft: () => stop(position - 1), ArrowRight: () => stop(position + 1), " ": play,
+      Home: () => stop(0), End: () => stop(player.timeline.length),
+    };
+    const typing = event.target.closest?.("input, select, textarea, summary, pre, .scroll") || (event.key === " " && event.target.closest?.("button, a"));
+    if (typing || !(event.key in keys) || event.ctrlKey || event.altKey || event.metaKey) return;
+    event.preventDefault();
+    keys[event.key]();
+  });
+  addEventListener("hashchange", recall);
+  at("gl").addEventListener("webglcontextrestored", () => {
+    const kept = position;
+    begin();
+    go(kept);
+  });
+  begin();
+}
+
+try {
+  start();
+} catch (error) {
+  lack(error);
+}

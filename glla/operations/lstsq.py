@@ -1,0 +1,224 @@
+"""Least squares: the x of least norm among those that make norm(b - A x) least.
+
+    m >= n:   [A b] --> R, with c = Q^T b beside it --> on the host: the singular values of R, x
+    m < n:    A^T --> Q, R --> on the host: the singular values of R, y with R^T y = b --> x = Q y
+
+What is long is done on the device; what is left is as large as the smaller side of A. There the host finds the singular
+values, in float64, and with them the rank and the solution of least norm, as LAPACK's gelsd does that NumPy calls. R
+is read as it was scaled, so that nothing leaves float64's range.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.errors import ShapeError
+from glla.operations import elementwise, matmul, qr
+from glla.operations.crossing import bring_in_watched, read_back, read_texels, upload
+from glla.operations.qr_blocks import beside, window
+from glla.operations.record import Array, Operation
+from glla.operations.trust import pairs
+from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Parameters, Plan, matrix, resident
+from glla.passes.cache import cached_plan
+from glla.passes.layout import Shape
+
+SOLVED, BACK = "singular values of R, rank, solution", "scale X back"
+"""Work of the host, by the words that a plan and a trace have for it."""
+
+EPSILON = 2.0**-23
+"""Spacing of float32 at 1. Singular values below it times the longer side of A, times the largest one, count as zero:
+the rounding errors of R stay below that."""
+
+Float64 = NDArray[np.float64]
+
+
+def check(forms: Forms) -> None:
+    """Raise ShapeError unless A and B are matrices of as many rows."""
+    a, b = (form.shape for form in forms)
+    if len(a) != 2 or len(b) != 2:
+        raise ShapeError(f"lstsq: A must be two-dimensional, and b one- or two-dimensional, got A {a} and b {b}")
+    if a[0] != b[0]:
+        raise ShapeError(f"lstsq: b must have as many rows as A, got A {a} and b {b}")
+
+
+def _factored_shape(forms: Forms) -> Shape:
+    (m, n), (_, columns) = (form.matrix for form in forms)
+    return (m, n + columns) if m >= n else (n, m)
+
+
+def flops(forms: Forms) -> int:
+    """Additions and multiplications of the factorisation and its application; not those of the host."""
+    (m, n), (_, columns) = (form.matrix for form in forms)
+    long, k = max(m, n), min(m, n)
+    return 2 * long * k * k - 2 * k**3 // 3 + 4 * long * k * columns
+
+
+@cached_plan
+def core(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, parameters: Parameters = ()) -> Plan:
+    """Plan of what the device does.
+
+    Parameters
+    ----------
+    forms : (Form, Form)
+        Of A, m x n, and B, m x k.
+    limits : Limits
+        Of the device.
+    variant, parameters : str, tuple of (str, int)
+        Of `glla.operations.qr`.
+
+    Returns
+    -------
+    Plan
+        Operands ``A`` and ``B``. Results ``R``, with its columns still scaled, with c = Q^T b beside it if m >= n, its
+        ``column_exponents``, and, if m < n, ``Q``; then they are the factors of A's transpose, and ``B`` is missing.
+    """
+    (m, n), (_, columns) = (form.matrix for form in forms)
+    draft = Draft("lstsq")
+    a = draft.operand("A", matrix((m, n)))
+    shape = _factored_shape(forms)
+    if m >= n:
+        source = draft.call("[A b]", beside((m, n), columns), A=a, B=draft.operand("B", matrix((m, columns))))["C"]
+    else:
+        source = draft.call("A^T", elementwise.unary(shape, "positive", (1, 1, 1)), A=a)["result"]
+    found = qr.factored(draft, source, shape, limits, variant, parameters)
+    top = (min(shape), shape[1])
+    results = {
+        "R": draft.call("R", window(found.lying, top, (0, 0)), A=found.packed)["block"],
+        "column_exponents": found.exponents,
+    }
+    if m < n:
+        results["Q"] = qr.orthogonal(draft, found, shape, limits)
+    return draft.plan(results, flops(forms))
+
+
+@cached_plan
+def whole(
+    forms: Forms,
+    limits: Limits = PLAIN,
+    *,
+    variant: str | None = None,
+    parameters: Parameters = (),
+    rcond: float | None = None,
+) -> Plan:
+    """Plan of a call, results on the host: ``X``, ``residuals``, ``rank`` and ``s``."""
+    (m, n), (_, columns) = (form.matrix for form in forms)
+    draft = Draft("lstsq")
+    results: dict[str, str] = {}
+    a = bring_in_watched(draft, "A", forms[0], limits, results)
+    made = core(resident((m, n), (m, columns)), limits, variant=variant, parameters=parameters)
+    names = ("residuals", "rank", "s")
+    shapes = ((columns,) if m > n else (0,), (1,), (min(m, n),))
+    if m >= n:
+        b = bring_in_watched(draft, "B", forms[1], limits, results)
+        found = draft.call("factors", made, A=a, B=b)
+    else:
+        b = _at_home(draft, forms[1], limits, results)
+        found = draft.call("factors", made, A=a)
+    shape = _factored_shape(forms)
+    r = read_back(draft, found["R"], (min(shape), shape[1]), limits, "R")
+    exponents = read_texels(draft, found["column_exponents"], "exponents")
+    small = {name: draft.slot(name, HostArray(size)) for name, size in zip(names, shapes, strict=True)}
+    tolerance = EPSILON * max(m, n) if rcond is None else rcond if rcond >= 0 else EPSILON
+    if m >= n:
+        x = draft.slot("X", HostArray((n, columns)))
+        work = partial(tall, order=n, rows=m, rcond=tolerance)
+        draft.host(SOLVED, work, (r, exponents), (x, *small.values()))
+        return draft.plan({**results, "X": x, **small}, flops(forms))
+    y, sizes = draft.slot("y", HostArray((m, columns))), draft.slot("sizes", HostArray((columns,)))
+    draft.host(SOLVED, partial(wide, rcond=tolerance), (r, exponents, b), (y, sizes, *small.values()))
+    product = matmul.plan(resident((n, m), (m, columns)), limits)
+    c = draft.call("Q y", product, A=found["Q"], B=upload(draft, y, (m, columns), limits))["C"]
+    x = draft.slot("X", HostArray((n, columns)))
+    draft.host(BACK, scaled_back, (read_back(draft, c, (n, columns), limits, "Q y, read"), sizes), (x,))
+    return draft.plan({**results, "X": x, **small}, flops(forms))
+
+
+def _at_home(draft: Draft, form: Form, limits: Limits, results: dict[str, str]) -> str:
+    """Add B; give its slot in the host's memory."""
+    if not form.resident:
+        return draft.operand("B", HostArray(form.matrix))
+    b = bring_in_watched(draft, "B", form, limits, results)
+    return read_back(draft, b, form.matrix, limits, "B of the host")
+
+
+def _unscaled(r: Array, exponents: Array) -> Float64:
+    """R in float64, with its columns scaled back, and zeros below its diagonal."""
+    columns = pairs(exponents, r.shape[1]).astype(np.int32)
+    found: Float64 = np.ldexp(np.triu(r).astype(np.float64), columns)
+    return found
+
+
+@np.errstate(all="ignore")  # what leaves the range is looked at afterwards
+def tall(
+    r: Array, exponents: Array, order: int, rows: int, rcond: float
+) -> tuple[Array, Array, NDArray[np.int32], Array]:
+    """Solve R x = c from [R c] on the host: x, sums of squared residuals, rank, singular values."""
+    both = _unscaled(r, exponents)
+    x, rank, s = least(both[:order, :order], both[:order, order:], rcond)
+    rest = both[order:, order:]
+    residuals: Array = np.square(rest).sum(axis=0).astype(np.float32) if rows > order else np.empty(0, dtype=np.float32)
+    return x.astype(np.float32), residuals, np.array([rank], dtype=np.int32), s.astype(np.float32)
+
+
+@np.errstate(all="ignore")
+def wide(
+    r: Array, exponents: Array, b: Array, rcond: float
+) -> tuple[Array, NDArray[np.int32], Array, NDArray[np.int32], Array]:
+    """Solve R^T y = b on the host: y, the exponents of its columns, no residuals, rank, singular values."""
+    y, rank, s = least(_unscaled(r, exponents).T, b.astype(np.float64), rcond)
+    sizes = np.frexp(np.max(np.abs(y), axis=0, initial=0.0))[1].astype(np.int32)
+    scaled = np.ldexp(y, -sizes).astype(np.float32)
+    return scaled, sizes, np.empty(0, dtype=np.float32), np.array([rank], dtype=np.int32), s.astype(np.float32)
+
+
+def least(a: Float64, b: Float64, rcond: float) -> tuple[Float64, int, Float64]:
+    """Solution of least norm, rank and singular values of a square system, in float64.
+
+    >>> least(np.diag([2.0, 0.0]), np.array([[4.0], [1.0]]), 1e-6)[:2]
+    (array([[2.],
+           [0.]]), 1)
+    """
+    if not np.isfinite(a).all():
+        return np.full(b.shape, np.nan), 0, np.full(len(a), np.nan)
+    u, s, vt = np.linalg.svd(a)
+    rank = int(np.count_nonzero(s > rcond * s[0])) if s[0] > 0 else 0
+    x: Float64 = vt[:rank].T @ ((u.T[:rank] @ b) / s[:rank, np.newaxis])
+    return x, rank, s
+
+
+@np.errstate(all="ignore")
+def scaled_back(x: Array, sizes: NDArray[np.int32]) -> tuple[Array]:
+    """Undo the scaling of columns."""
+    return (np.ldexp(x.astype(np.float64), sizes).astype(np.float32),)
+
+
+def on_host(a: Array, b: Array) -> tuple[Array, Array, int, Array]:
+    """Solve on the CPU, by NumPy."""
+    x, residuals, rank, s = np.linalg.lstsq(a, b)
+    return x, residuals, int(rank), s
+
+
+def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+    """Eight equations more than there are unknowns, and a right-hand side."""
+    return rng.standard_normal((n + 8, n)).astype(np.float32), rng.standard_normal((n + 8, 1)).astype(np.float32)
+
+
+LSTSQ = Operation(
+    name="lstsq",
+    formula="min norm(b - A x)",
+    operands=("A", "B"),
+    results=("X", "residuals", "rank", "s"),
+    check=check,
+    flops=flops,
+    core=core,
+    whole=whole,
+    example=example,
+    values=None,
+    fits=True,
+    vectors={"B": 1},
+    host="glla.operations.lstsq:on_host",
+    parts=4,
+)

@@ -1,0 +1,154 @@
+"""The page of an exported operation, driven by keys and edits in headless Chromium; and where it cannot run."""
+
+import json
+import re
+from base64 import b64decode, b64encode
+from html import escape, unescape
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import glla
+from glla.lab import operations
+from glla.lab.web import documents
+from glla.lab.web.page import FOLDER, page, scripts
+from glla.operations import OPERATIONS
+
+
+def script(name):
+    """A script that drives a page, and returns what it found."""
+    return (Path(__file__).parent / "web" / f"{name}.js").read_text(encoding="utf-8")
+
+
+SWIFTSHADER = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader")
+PERFORMANCE = "GPU stall due to ReadPixels"  # what Chromium says of every page that reads pixels
+
+HELPERS = script("helpers")
+
+
+AROUND = (
+    "<script>try {{ {} window.told = (() => {{ {} }})(); }} catch (error) {{ window.told = error.stack; }}</script>"
+)
+COLLECT = """<script>addEventListener("load", () => {
+    const told = [...document.querySelectorAll("iframe")].map((one) => one.contentWindow.told);
+    document.getElementById("told").textContent = JSON.stringify(told);
+});</script>"""
+
+
+def framed(browser, path, parts, width=1200):
+    """Open pages side by side, each in a frame, with a script before and one after; give what the latter returns."""
+    inner = []
+    for text, before, after in parts:
+        text = text.replace("<script type=", f"<script>{before}</script><script type=", 1)
+        text = text.replace("</body>", f"{AROUND.format(HELPERS, after)}</body>")
+        inner.append(f'<iframe width="{width}" height="900" srcdoc="{escape(text)}"></iframe>')
+    html = f'<!DOCTYPE html><meta charset="utf-8"><pre id="told"></pre>{COLLECT}{"".join(inner)}'
+    path.write_text(html, encoding="utf-8")
+    dom, errors = browser(path, "--dump-dom", *SWIFTSHADER)
+    console = [line for line in errors.splitlines() if "CONSOLE" in line and PERFORMANCE not in line]
+    return json.loads(unescape(re.search(r'<pre id="told">(.*?)</pre>', dom, re.DOTALL)[1])), console
+
+
+def by_glla(name, variant, *arrays):
+    """What the plan of an operation gives, as the bytes of each result that is a matrix."""
+    device, found = glla.default_device(), OPERATIONS[name]
+    plan = found.core(operations.forms(arrays), documents.LIMITS, variant=variant)
+    results = device.run(plan, **operations.uploaded(device, found, plan, arrays))
+    value = operations.fetched(device, found, operations.forms(arrays), plan, results)
+    for texture in results.values():
+        texture.release()
+    return value
+
+
+def matrix(text, shape):
+    return np.frombuffer(b64decode(text), "<f4").reshape(shape)
+
+
+# ---- what is there -----------------------------------------------------------------------------
+
+
+def test_the_page_holds_all_it_needs():
+    text = page(documents.document("rref", 8))
+    assert "default-src 'none'" in text
+    assert not re.search(r"(src|href)=\"(?!data:)", text)
+    assert not re.search(
+        r"\bfetch\(|XMLHttpRequest|import\s*\(|https?://",
+        re.sub(r'<script type="application/json".*?</script>', "", text),
+    )
+    assert len(text.encode()) < 100_000
+    assert len(page(documents.document("rref", 128)).encode()) < 200_000
+
+
+def test_a_page_has_the_judge_of_its_operation():
+    """And of no other; an operation that none judges yet says so in its page."""
+    judged = {name for name in OPERATIONS if f"JUDGES.{name} =" in scripts(name)}
+    assert judged >= {"matmul", "rref", "plu", "lu_factor", "solve", "inv", "det", "cholesky", "qr", "tridiagonal"}
+    everywhere = "".join(path.read_text(encoding="utf-8") for path in (FOLDER / "judges").glob("*.js"))
+    assert {*re.findall(r"JUDGES\.(\w+) =", everywhere)} == judged
+    assert "function cholesky(" not in scripts("rref")
+
+
+# ---- driven --------------------------------------------------------------------------------------
+
+STEPS = script("steps")
+
+LABELS = script("labels")
+
+
+@pytest.mark.browser
+@pytest.mark.mesa
+def test_the_page_is_driven(browser, tmp_path):
+    """By keys, buttons and edits; the result of an edited matrix has the bits of glla's."""
+    document = documents.document("rref", 8, "rank2")
+    plu = documents.document("plu", 8, "rank2")
+    growth = """at("kind").value = "growth"; at("make").click();
+        return { ...end(), plans: player.timeline.map((one) => one.plan) };"""
+    (told, labels, grown), console = framed(
+        browser,
+        tmp_path / "pages.html",
+        [(page(document), "", STEPS), (page(document), "", LABELS), (page(plu), "", growth)],
+    )
+    assert isinstance(told, dict), told
+    assert told["begin"] == "12 / 12"
+    assert told["home"] == ["0 / 12", "Before the first pass", True]
+    assert told["third"][:2] == ["3 / 12", "Pass 3: rref/eliminate"]
+    assert told["third"][2].startswith("One step of Gauss-Jordan elimination")
+    assert told["third"][3] == f"{told['third'][1]}. {told['third'][2]}"
+    assert [one.split()[0] for one in told["figures"]] == ["reads", "draws", "reads"]
+    assert told["changed"] > 0
+    assert told["frames"] == 9 + 8 - 1
+    assert told["stages"] == ["vertex stage: rref/eliminate.vert", "fragment stage: rref/eliminate.frag"]
+    assert told["sent"] == "#version 300 es"
+    assert (told["back"], told["slid"], told["inside"]) == ("2 / 12", "5 / 12", "5 / 12")
+    assert told["moved"] == "A, row 1, column 0"
+    assert told["refused"] == ["true", "A, row 0, column 0: a number is wanted, such as 2.5, -1e3 or 1/3."]
+    assert told["edited"] == ["0.33333334", "5 / 12"]
+    a = matrix(told["A"], (8, 9))
+    assert a[0, 0] == np.float32(1 / 3)
+    r, _ = by_glla("rref", "rank2", a)
+    assert np.array_equal(matrix(told["R"], (8, 9)), r)
+    assert told["right"]["mark"] == "✓ right"
+    assert told["replay"]
+    print(f"a step takes {told['step']:.1f} ms")
+    assert told["hilbert"][0]
+    assert told["singular"]["because"]
+    assert told["singular"]["mark"] == "✓ right"
+    assert "The rank found is 7." in told["singular"]["outcome"]
+    assert "All entries are zero." in told["zero"]["outcome"]
+    assert "beyond 2^-40 to 2^40" in told["large"]["outcome"]
+    assert "NonFiniteError" in told["nan"]["outcome"]
+    assert told["nan"]["mark"] == "✗ not right"
+    assert told["example"]["because"] == []
+    assert told["pasted"] == "A: 8 rows of 9 numbers are wanted: this plan is for that size."
+    assert told["lack"]
+    assert isinstance(labels, dict), labels
+    assert (labels["nameless"], labels["twice"], labels["lone"], labels["lang"]) == ([], 0, 0, "en")
+    assert labels["levels"] == [1, *[2] * (len(labels["levels"]) - 1)]
+    assert labels["least"] >= 4.5
+    assert labels["small"] == 0
+    assert isinstance(grown, dict), grown
+    assert set(grown["plans"]) == {0, 1}
+    assert "entries grew" in grown["because"][0]
+    assert not console
+    assert b64encode(a.tobytes()).decode() == told["A"]

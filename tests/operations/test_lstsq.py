@@ -1,0 +1,146 @@
+"""Least squares: NumPy's solutions, ranks and singular values, bounds, and what is refused."""
+
+import numpy as np
+import pytest
+
+import glla
+from glla.errors import NonFiniteError, OptionError, ShapeError
+from glla.operations import lstsq as kernel
+from glla.operations.qr import VARIANTS
+from glla.testing import JUDGES
+
+JUDGE = JUDGES["lstsq"]
+SHAPES = ((1, 1), (2, 1), (1, 2), (5, 3), (3, 5), (8, 8), (40, 7), (7, 40), (130, 33), (33, 130))
+
+
+def judged(a, b, **options):
+    x, *rest = glla.lstsq(a, b, **options)
+    verdict = JUDGE.verdict((np.asarray(a), np.asarray(b)), (np.asarray(x),))
+    assert verdict.ok, verdict
+    return np.asarray(x), *rest
+
+
+def expected(a, b):
+    a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)
+    return np.linalg.lstsq(a, b, rcond=max(a.shape) * 2.0**-23)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_solutions_are_numpys(shape, variant, device, rng):
+    a = rng.standard_normal(shape).astype(np.float32)
+    for b in (rng.standard_normal((shape[0], 3)).astype(np.float32), rng.standard_normal(shape[0]).astype(np.float32)):
+        x, residuals, rank, s = judged(a, b, variant=variant, device=device)
+        other = expected(a, b)
+        assert (x.shape, residuals.shape, s.shape) == tuple(one.shape for one in (other[0], other[1], other[3]))
+        assert rank == other[2] == min(shape)
+        condition = other[3][0] / other[3][-1]
+        assert np.abs(x - other[0]).max() < 1e-5 * condition**2 * np.abs(other[0]).max()
+        assert np.abs(s - other[3]).max() < 1e-5 * s[0]
+        assert np.allclose(residuals, other[1], rtol=0, atol=1e-5 * np.square(b).sum())
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("shape", [(9, 6), (6, 9), (60, 20), (20, 60), (7, 7)], ids=str)
+@pytest.mark.parametrize("rank", [0, 1, 3])
+def test_of_all_solutions_the_shortest(shape, rank, variant, device, rng):
+    """Integers, so that the rank is exact: NumPy finds the same in float64."""
+    a = (rng.integers(-4, 5, (shape[0], rank)) @ rng.integers(-4, 5, (rank, shape[1]))).astype(np.float32)
+    b = rng.integers(-9, 10, (shape[0], 2)).astype(np.float32)
+    x, residuals, found, s = judged(a, b, variant=variant, device=device)
+    other = expected(a, b)
+    assert found == other[2] == np.linalg.matrix_rank(a)
+    assert residuals.shape == other[1].shape == (0,)
+    assert np.abs(x - other[0]).max() <= 1e-4 * np.abs(other[0]).max()
+    assert np.abs(s - other[3]).max() <= 1e-5 * other[3][0]
+
+
+@pytest.mark.parametrize("power", [-140, -100, 60, 100])
+@pytest.mark.parametrize("shape", [(9, 4), (4, 9)], ids=str)
+def test_the_ends_of_the_range(shape, power, device, rng):
+    a = np.ldexp(rng.standard_normal(shape), power).astype(np.float32)
+    b = np.ldexp(rng.standard_normal((shape[0], 2)), power // 2 if power > 0 else power).astype(np.float32)
+    x, _, rank, _ = judged(a, b, device=device)
+    other = expected(a, b)
+    assert rank == 4
+    assert np.abs(x - other[0]).max() <= 1e-3 * np.abs(other[0]).max()
+
+
+def test_graded_columns_have_the_rank_that_numpy_gives_them(device, rng):
+    a = (rng.standard_normal((12, 5)) * np.ldexp(1.0, [60, 0, -60, 58, 1])).astype(np.float32)
+    b = rng.standard_normal(12).astype(np.float32)
+    x, _, rank, _ = judged(a, b, device=device)
+    other = expected(a, b)
+    assert rank == other[2] == 2
+    assert np.abs(x - other[0]).max() <= 1e-4 * np.abs(other[0]).max()
+
+
+def test_rcond_decides_the_rank(device):
+    a, b = np.diag(np.float32([4, 1, 2.0**-10])), np.ones(3, np.float32)
+    for rcond, rank in ((None, 3), (-1, 3), (0.0, 3), (2.0**-11, 2), (0.5, 1)):
+        x, _, found, _ = glla.lstsq(a, b, rcond, device=device)
+        assert found == rank
+        assert (x[:rank] == (b / np.diagonal(a))[:rank]).all()
+        assert not x[rank:].any()
+
+
+@pytest.mark.parametrize("shape", [(6, 3), (3, 6), (0, 3), (3, 0)], ids=str)
+def test_of_arrays_on_the_device_all_is_there(shape, device, rng):
+    a, b = rng.standard_normal(shape).astype(np.float32), rng.standard_normal(shape[0]).astype(np.float32)
+    at_home = glla.lstsq(a, b, device=device)
+    for left, right in ((glla.asarray(a, device), b), (a, glla.asarray(b, device)), (glla.asarray(a.T, device).T, b)):
+        for found in (np.linalg.lstsq(left, right), glla.lstsq(left, right)):
+            assert isinstance(found[2], int)
+            for place in (0, 1, 3):
+                assert isinstance(found[place], glla.Array)
+                assert found[place].shape == at_home[place].shape
+            assert np.allclose(found[0].numpy(), at_home[0], rtol=0, atol=1e-5)
+
+
+def test_several_hundred_right_hand_sides(device, rng):
+    a, b = rng.standard_normal((20, 5)), rng.standard_normal((20, 300))
+    judged(np.float32(a), np.float32(b), device=device)
+    judged(np.float32(a.T), np.float32(b[:5]), device=device)
+
+
+def test_what_is_refused(device):
+    with pytest.raises(ShapeError, match=r"b must have as many rows as A, got A \(3, 2\) and b \(2, 1\)"):
+        glla.lstsq(np.ones((3, 2)), np.ones(2), device=device)
+    for a, b in ((np.ones((2, 3, 2)), np.ones(3)), (np.ones((3, 2)), np.ones((1, 3, 2))), (np.ones(3), np.ones(3))):
+        with pytest.raises(ShapeError, match="A must be two-dimensional"):
+            glla.lstsq(a, b, device=device)
+    with pytest.raises(OptionError, match="variant must be one of householder"):
+        glla.lstsq(np.eye(2), np.ones(2), variant="svd", device=device)
+    with pytest.raises(NonFiniteError, match="does not fit float32"):
+        glla.lstsq([[1e-30]], [1e30], device=device)
+    bad = np.float32([[1], [np.inf]])
+    with pytest.raises(NonFiniteError, match="must not hold NaN or infinity"):
+        glla.lstsq(glla.asarray(bad, device, check_finite=False), np.ones(2))
+    assert np.isnan(glla.lstsq(bad, np.ones(2), device=device, check_finite=False)[0]).all()
+
+
+def test_the_coprocessor_has_it_and_the_plan_is_what_runs(device, rng):
+    a, b = rng.standard_normal((9, 4)).astype(np.float32), rng.standard_normal((9, 1)).astype(np.float32)
+    with glla.coprocessor() as gpu:
+        assert np.allclose(gpu.lstsq(a, b).result()[0], glla.lstsq(a, b, device=device)[0], rtol=0, atol=1e-6)
+    for one, right in ((a, b), (a.T.copy(), b[:4])):
+        shown = glla.plan("lstsq", one, right, device=device)
+        with glla.trace() as trace:
+            glla.lstsq(one, right, device=device)
+        drawn = [step.shader for step in shown.flat.steps if hasattr(step, "shader")]
+        assert [one.shader for one in trace.passes if one.draw] == drawn
+
+
+def test_the_judge_can_fail(rng):
+    a, b = rng.standard_normal((9, 4)).astype(np.float32), rng.standard_normal((9, 2)).astype(np.float32)
+    x = np.linalg.lstsq(a, b)[0]
+    assert JUDGE.verdict((a, b), (x,)).ok
+    for wrong in (x[::-1].copy(), x * np.float32(1.001), np.full_like(x, np.nan), x[:3]):
+        assert not JUDGE.verdict((a, b), (wrong,)).ok
+
+
+def test_the_small_problem_in_float64():
+    x, rank, s = kernel.least(np.diag([2.0, 0, 1]), np.array([[4.0], [1], [3]]), 1e-6)
+    assert rank == 2
+    assert (x[:, 0] == [2, 0, 3]).all()
+    assert (s == [2, 1, 0]).all()
