@@ -104,7 +104,9 @@ class _Band:
 
     def lay(self, source: str, target: str, upper: bool) -> None:
         """Lay the band by columns of blocks."""
-        self.draft.draw("definite_band/to_columns", {"ab": source}, target, {"shape": self.shape}, {"UPPER": int(upper)})
+        self.draft.draw(
+            "definite_band/to_columns", {"ab": source}, target, {"shape": self.shape}, {"UPPER": int(upper)}
+        )
 
     def diagonals(self, factor: str, name: str, rows: int, upper: bool) -> str:
         """Take diagonals of a factor out of it, in LAPACK's storage; give their slot."""
