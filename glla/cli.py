@@ -136,6 +136,7 @@ def _parser() -> argparse.ArgumentParser:
     ceilings.set_defaults(command=_ceilings)
     _add_trace_commands(commands)
     _add_cluster(commands)
+    _add_seeds(commands)
 
     variants = commands.add_parser("variants", help="every variant of every operation, and what it costs")
     variants.add_argument(
@@ -234,6 +235,24 @@ def _add_compare(commands: Any) -> None:
     what.add_argument("--forget", action="store_true", help="remove it")
     _add_device_options(tune)
     tune.set_defaults(command=_tune)
+
+
+def _add_seeds(commands: Any) -> None:
+    """Add what shows sources of algorithms at work: formulas that lose digits, sweeps that want many more."""
+    adjugate = commands.add_parser(
+        "adjugate", help="the adjugate formula beside pivoted elimination, on covariances of a photograph"
+    )
+    adjugate.add_argument("--count", type=_positive, default=20000, metavar="N", help="random matrices (20000)")
+    adjugate.add_argument("--size", type=_positive, default=512, metavar="N", help="side of the photograph (512)")
+    adjugate.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    _add_device_options(adjugate)
+    adjugate.set_defaults(command=_adjugate)
+    sweeps = commands.add_parser("sweeps", help="the inverse by Gauss-Seidel sweeps: time and residual of each")
+    sweeps.add_argument("--size", type=_positive, default=200, metavar="N", help="order of the matrix (200)")
+    sweeps.add_argument("--count", type=_positive, default=100, metavar="N", help="sweeps (100)")
+    sweeps.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    _add_device_options(sweeps)
+    sweeps.set_defaults(command=_sweeps)
 
 
 def _add_cluster(commands: Any) -> None:
@@ -578,6 +597,32 @@ def _pivoting(options: argparse.Namespace) -> int:
     if options.plot:
         pivoting.draw(records, title, options.plot)
     return 0 if pivoting.sound(records) else 1
+
+
+# -- sources of algorithms --------------------------------------------------------------------------------------------
+
+
+def _adjugate(options: argparse.Namespace) -> int:
+    from glla.lab import covariances, extra
+
+    extra.require("adjugate", "pywt")
+    with _open(options) as device:
+        records = covariances.study(device, options.count, options.size)
+    print(json.dumps(covariances.plain(records), indent=2) if options.json else covariances.table(records))
+    return 0
+
+
+def _sweeps(options: argparse.Namespace) -> int:
+    from glla.lab import sweeps
+
+    a = sweeps.matrix(options.size)
+    with _open(options) as device:
+        found, others = sweeps.sweeps(a, options.count, device), sweeps.beside(a, device)
+    if options.json:
+        print(json.dumps(sweeps.plain(options.size, found, others), indent=2))
+    else:
+        print(sweeps.table(options.size, found, others))
+    return 0
 
 
 # -- info -------------------------------------------------------------------------------------------------------------

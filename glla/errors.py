@@ -132,12 +132,20 @@ class CoprocessorError(GllaError, RuntimeError):
     """The queue of a coprocessor is closed, its thread has ended, or what an operation needed was cancelled."""
 
 
+class ClusterError(GllaError, RuntimeError):
+    """A rank of a cluster has failed, does not answer, or was started by the wrong launcher; the message names it."""
+
+
 class AbandonedError(GllaError, RuntimeError):
     """A plan was abandoned between two of its passes, as `Device.interrupt` asked for."""
 
 
 class ConvergenceError(GllaError, np.linalg.LinAlgError):
     """An iteration stopped before it reached the accuracy that was asked for."""
+
+
+class DryCellError(GllaError, ArithmeticError):
+    """A cell of a simulation has no water left, so that its equations say nothing any more."""
 
 
 def integer(function: str, name: str, value: Any) -> int:

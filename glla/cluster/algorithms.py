@@ -175,24 +175,44 @@ class PLU(Place):
         if panel:
             yield Await(panel - 1, "update panel")
         at, rows = self.in_column(pk), self.layout.rows_from(start, self.p)
-        if self.variant == "tournament":
+        variant = self.pivoting
+        if variant == "tournament":
             yield Work(panel, "candidates", flop=rows * b * b)
             match = Work(panel, "match", flop=2 * b**3)
             yield from reduction(at, panel, "candidates", lambda child: self._offer(panel, child), match)
-        elif self.variant == "partial":
+        elif variant == "partial":
             for p in range(self.layout.grid[0]) if self.p == pk else ():
                 if p != pk and (more := self.layout.rows_from(start, p)):
                     yield Receive(panel, "column", self.rank_of(p, self.q), FLOAT * more * b)
+                    yield Work(panel, "hear column")
             if self.p != pk and rows:
                 yield Work(panel, "part")
                 yield Send(panel, "column", self.rank_of(pk, self.q), FLOAT * rows * b)
         if self.p == pk:
-            whole = self.layout.shape[0] - start if self.variant == "partial" else rows
-            flop = whole * b * b if self.variant != "tournament" else 0
+            whole = self.layout.shape[0] - start if variant == "partial" else rows
+            flop = whole * b * b if variant != "tournament" else 0
             yield Work(panel, "pivots", flop=flop + 2 * b**3 // 3)
         yield from broadcast(at, panel, "pivots", INDEX * b + 2 * FLOAT * b * b)
-        yield Work(panel, "multipliers", flop=below * b * b)
+        if variant == "partial":
+            yield from self._factors(panel)
+        yield Work(panel, "multipliers", flop=0 if variant == "partial" else below * b * b)
         yield from (Send(panel, "L", child, self._spread(panel)) for child in self.in_row(qk).children)
+
+    @property
+    def pivoting(self) -> str:
+        """How pivots are found: one process in a column has all rows, and pivots partially."""
+        return "partial" if self.layout.grid[0] == 1 else self.variant
+
+    def _factors(self, panel: int) -> Iterator[Step]:
+        """Give each process its rows of L, which the one that has pivoted partially knows."""
+        (pk, _), (_, stop) = self.owner(panel), self.layout.span(panel)
+        b, below, _, _ = self.sizes(panel)
+        if self.p != pk and below:
+            yield Receive(panel, "factors", self.rank_of(pk, self.q), FLOAT * below * b)
+        for p in range(self.layout.grid[0]) if self.p == pk else ():
+            if p != pk and (rows := self.layout.rows_from(stop, p)):
+                yield Work(panel, "cut factors", peer=p)
+                yield Send(panel, "factors", self.rank_of(p, self.q), FLOAT * rows * b)
 
     def _offer(self, panel: int, rank: int | None) -> int:
         start, stop = self.layout.span(panel)
@@ -215,6 +235,7 @@ class PLU(Place):
         b, _, right, left = self.sizes(panel)
         yield Work(panel, "take rows", bus=FLOAT * b * right * (2 if self.p == pk else 1), engine=True)
         yield Await(panel, "take rows")
+        yield Work(panel, "pack rows")
         at, merge = self.in_column(pk), Work(panel, "merge")
         rows = FLOAT * b * (left + right)
         yield from reduction(at, panel, "rows", lambda child: rows, merge)
@@ -333,6 +354,60 @@ class Total(Place):
         at = self.in_grid(0)
         yield from reduction(at, 0, "part", lambda child: self.nbytes, Work(0, "add"))
         yield from broadcast(at, 0, "total", self.nbytes)
+
+
+@dataclass(frozen=True)
+class Gather(Place):
+    """Steps of a matrix that comes together on one rank, and goes from there to all if they want it.
+
+    Parameters
+    ----------
+    root : int
+        Where.
+    itemsize : int
+        Bytes of an element.
+    to_all : bool
+        Whether all ranks get it.
+    """
+
+    root: int = 0
+    itemsize: int = FLOAT
+    to_all: bool = True
+
+    def steps(self) -> Iterator[Step]:
+        """Give all steps in order."""
+        P, Q = self.layout.grid
+        if self.rank == self.root:
+            for rank in range(P * Q):
+                if rank != self.root and (nbytes := self._nbytes(rank)):
+                    yield Receive(0, "local", rank, nbytes)
+                    yield Work(0, "place")
+            if self.to_all:
+                yield Work(0, "pack whole")
+        elif nbytes := self._nbytes(self.rank):
+            yield Send(0, "local", self.root, nbytes)
+        if self.to_all:
+            m, n = self.layout.shape
+            yield from broadcast(self.in_grid(self.root), 0, "whole", m * n * self.itemsize)
+
+    def _nbytes(self, rank: int) -> int:
+        m, n = self.layout.local_shape(*process(self.layout, rank))
+        return m * n * self.itemsize
+
+
+@dataclass(frozen=True)
+class Scatter(Gather):
+    """Steps of a matrix of one rank that is dealt out to all."""
+
+    def steps(self) -> Iterator[Step]:
+        """Give all steps in order."""
+        P, Q = self.layout.grid
+        for rank in range(P * Q) if self.rank == self.root else ():
+            if rank != self.root and (nbytes := self._nbytes(rank)):
+                yield Work(0, "cut", peer=rank)
+                yield Send(0, "whole", rank, nbytes)
+        if self.rank != self.root and (nbytes := self._nbytes(self.rank)):
+            yield Receive(0, "whole", self.root, nbytes)
 
 
 def known_variant(function: str, variant: str) -> str:

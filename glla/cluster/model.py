@@ -2,7 +2,8 @@
 
 For block column k with b columns, m rows and c columns left, on P x Q processes::
 
-    panel   2 m b^2 / (P panel_rate) + log2 P (latency + 4 b^2 / network + 4/3 b^3 / panel_rate) + 8 m b / (P bus)
+    panel   2 m b^2 / (P panel_rate) + log2 P (latency + 4 b^2 / network + 4/3 b^3 / panel_rate) + 8 m b / (P bus);
+            with P = 1 there is no tournament, and 2 m b^2 becomes m b^2
     bcast   log2 Q latency + 4 m b min(2, Q - 1) / (P network) + log2 P latency + 4 b c min(2, P - 1) / (Q network)
     swap    2 log2 P latency + 8 b c / Q (1 / network + 1 / bus)  if P > 1,  + 4 (b c / Q + m b / P) / bus
             + b^2 c / (Q triangle_rate)
@@ -160,7 +161,8 @@ def _parts(b: int, m: float, c: float, P: int, Q: int, cluster: Parameters) -> S
     """Seconds of one block column; `m` rows and `c` columns are left on each process."""
     rounds, hops = ceil(log2(P)), ceil(log2(Q))
     latency, byte, bus, rate = cluster.latency, 1 / cluster.network, 1 / cluster.bus, cluster.panel_rate
-    panel = 2 * m * b * b / rate + rounds * (latency + 4 * b * b * byte + 4 / 3 * b**3 / rate) + 8 * m * b * bus
+    passes = 2 if P > 1 else 1  # a tournament finds the pivots first
+    panel = passes * m * b * b / rate + rounds * (latency + 4 * b * b * byte + 4 / 3 * b**3 / rate) + 8 * m * b * bus
     across = hops * latency + 4 * m * b * byte * min(2, Q - 1)
     down = rounds * latency + 4 * b * c * byte * min(2, P - 1)
     swap = (2 * rounds * latency + 8 * b * c * (byte + bus) if P > 1 else 0.0) + 4 * b * (c + m) * bus

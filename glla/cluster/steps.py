@@ -29,6 +29,8 @@ class Work:
         Bytes between host and engine.
     engine : bool
         Whether it is queued on the engine, in place of the host's thread.
+    peer : int or None
+        The rank for which it is done, where that matters.
     """
 
     panel: int
@@ -36,6 +38,7 @@ class Work:
     flop: int = 0
     bus: int = 0
     engine: bool = False
+    peer: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -298,6 +298,30 @@ INVERSE = Peer(
 )  # fmt: skip
 
 
+def _stack_inverse() -> Callable[..., Any]:
+    return lambda a: np.linalg.inv(a.reshape(-1, 3, 3)).reshape(-1, 9)
+
+
+def _adjugate_by_hand() -> Callable[..., Any]:
+    def inverse(a: Array) -> Array:
+        rows = a.reshape(-1, 3, 3)
+        x = np.empty_like(rows)
+        for i, (j, k) in enumerate(((1, 2), (2, 0), (0, 1))):
+            x[:, :, i] = np.cross(rows[:, j], rows[:, k])
+        x /= np.einsum("ij,ij->i", rows[:, 0], x[:, :, 0])[:, np.newaxis, np.newaxis]
+        return x.reshape(-1, 9)
+
+    return inverse
+
+
+INVERSES3 = Peer(
+    "LAPACK gesv of each, order 3, in float64",
+    Way("numpy.linalg.inv(a), a stack of order 3", "numpy", _as_given, _stack_inverse),
+    (Way("adjugate by hand with numpy.cross", "numpy", _as_given, _adjugate_by_hand),),
+)
+"""NumPy computes stacks of float32 in float64."""
+
+
 def _logarithm() -> Callable[..., Any]:
     from scipy.linalg.lapack import sgetrf
 
@@ -784,6 +808,8 @@ BEST: dict[str, tuple[Peer, Callable[..., Arrays]]] = {
     "triangular_inverse": (INVERSE_TRIANGLE, _same),
     "solve": (SYSTEM, _same),
     "inv": (INVERSE, _same),
+    "gauss_jordan": (INVERSE, _same),
+    "inv3": (INVERSES3, _same),
     "det": (DET, _same),
     "slogdet": (DETERMINANT, _same),
     "rcond": (CONDITION, _same),

@@ -19,6 +19,7 @@ from glla.linalg import resident, tiling
 from glla.linalg.banded import solve_structured
 from glla.linalg.definite import OF_INVERSES, STRUCTURES, TRIANGLES, assumed, inverse_of_definite, solve_pos
 from glla.linalg.factors import factorise, from_pivots
+from glla.linalg.inverses import inverse_by_variant, must_be_small
 from glla.linalg.operands import (
     as_float64,
     column,
@@ -355,7 +356,9 @@ def inv(
         ``assume_a="pos"`` reads the lower half of `a` alone; otherwise the upper one.
     variant : str, optional
         With "pos" a key of `glla.operations.elimination.definite_inverse.VARIANTS`, with a triangle one of
-        `glla.operations.triangular_inverse.VARIANTS`.
+        `glla.operations.triangular_inverse.VARIANTS`. Otherwise ``adjugate`` or ``adjugate_fused`` for matrices of
+        order 3, with an error bound of its own, see `glla.operations.inv3`; ``pivoted_small``, the usual way up to
+        order 4; or ``gauss_jordan``, which exchanges rows only where a pivot is exactly zero.
     device, check_finite
         As in `matmul`.
 
@@ -370,8 +373,10 @@ def inv(
         A pivot is zero, or nothing but rounding error.
     NotPositiveDefiniteError
         ``assume_a="pos"``, and a pivot is not above zero: names the leading minor, and the matrix of a stack.
+    ConvergenceError
+        ``gauss_jordan``, and the residual is beyond the bound: names the column of the worst pivot.
     ShapeError, DTypeError, NonFiniteError, OptionError
-        As elsewhere; unknown `assume_a` or `variant`.
+        As elsewhere; unknown `assume_a` or `variant`, or one that is for other matrices.
     LimitError, OutOfMemoryError
         As `solve`.
 
@@ -394,12 +399,12 @@ def inv(
     if assume_a in TRIANGLES:
         side = assume_a == "lower triangular"
         return inverse_of_triangle(a, side, variant=variant, device=device, check_finite=check_finite)
-    if variant is not None:
-        raise OptionError(
-            f"inv: variant must be None with assume_a={assume_a!r}, got {variant!r}; it is for 'pos' and triangles"
-        )
+    if variant is not None and variant != "pivoted_small":
+        return inverse_by_variant(a, variant, device, check_finite)
     value = operand("inv", "A", a, check_finite)
     square("inv", "A", value)
+    if variant is not None:
+        must_be_small(value)
     target = device_of("inv", device, value)
     if isinstance(value, Matrix):
         if 0 in value.shape:

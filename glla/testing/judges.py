@@ -398,6 +398,24 @@ def _judge_syrk(inputs: Arrays, c: Array) -> Verdict:
     return verdict
 
 
+# Inverses of many -----------------------------------------------------------------------------------------------------
+
+
+def _judge_inv3(inputs: Arrays, x: Array) -> Verdict:
+    """Judge the inverses of rows of nine numbers, each by itself: the worst counts."""
+    flaw = flaw_of("X", x, np.shape(inputs[0]), np.float32)
+    if flaw:
+        return failed("inv3", RESIDUAL_LIMIT, flaw)
+    pairs = zip(*(np.reshape(one, (-1, 3, 3)) for one in (inputs[0], x)), strict=True)
+    verdicts = [judge_inverse(a, inverse) for a, inverse in pairs]
+    return max(verdicts, key=lambda verdict: verdict.ratio, default=Verdict("inv3", 0.0, RESIDUAL_LIMIT))
+
+
+def _inv3_deviation(inputs: Arrays, x: Array) -> float:
+    a, inverse = (wide(np.reshape(one, (-1, 3, 3))) for one in (inputs[0], x))
+    return _mean(a @ inverse - np.eye(3))
+
+
 # Cholesky ----------------------------------------------------------------------------------------------------------
 
 
@@ -754,6 +772,13 @@ JUDGES: dict[str, Judge] = {
         result="x",
     ),
     "inv": Judge(
+        verdict=lambda inputs, x: judge_inverse(inputs[0], x),
+        deviation=lambda inputs, x: _mean(product(inputs[0], x) - np.eye(len(x))),
+        error="|A X - I|",
+        result="X",
+    ),
+    "inv3": Judge(verdict=_judge_inv3, deviation=_inv3_deviation, error="|A_i X_i - I|"),
+    "gauss_jordan": Judge(
         verdict=lambda inputs, x: judge_inverse(inputs[0], x),
         deviation=lambda inputs, x: _mean(product(inputs[0], x) - np.eye(len(x))),
         error="|A X - I|",

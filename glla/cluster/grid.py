@@ -1,0 +1,369 @@
+"""A grid of processes, and matrices that are dealt out to them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla._version import __version__
+from glla.array.convert import Array
+from glla.cluster import engines, lapack, mpi
+from glla.cluster.algorithms import Gather, Place, Scatter, Total
+from glla.cluster.engines import Engine
+from glla.cluster.execute import Actor, Failure, execute, unpack
+from glla.cluster.layout import Layout, grid_shape, near_square
+from glla.cluster.messages import Channel
+from glla.cluster.model import Event
+from glla.cluster.parts import Adding, Double, Gathering, Scattering
+from glla.cluster.steps import Step
+from glla.errors import ClusterError, DTypeError, NonFiniteError, OptionError, ShapeError
+
+BLOCK = 64
+"""Rows and columns of a block, unless asked for otherwise."""
+
+
+class Grid:
+    """P x Q processes, each with an engine; made by `grid`. A context manager.
+
+    Attributes
+    ----------
+    rank, size : int
+        Number of this process, and how many there are.
+    shape : (int, int)
+        P and Q.
+    p, q : int
+        Row and column of this process: ``divmod(rank, Q)``.
+    events : list or None
+        While `trace` records: what took place here.
+    """
+
+    def __init__(self, channel: Channel, shape: tuple[int, int], own: Engine, look_ahead: bool) -> None:
+        self.channel, self.shape, self.engine = channel, shape, own
+        self.rank, self.size = channel.rank, channel.size
+        self.p, self.q = divmod(channel.rank, shape[1])
+        self.look_ahead = look_ahead
+        self.events: list[Event] | None = None
+
+    def __repr__(self) -> str:
+        P, Q = self.shape
+        return f"<glla.cluster.Grid: {P} x {Q} processes, this is ({self.p}, {self.q}), with {self.engine.name}>"
+
+    def __enter__(self) -> Grid:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Release the engine. It waits for no other rank."""
+        self.engine.close()
+
+    @property
+    def sent(self) -> tuple[int, int]:
+        """Messages and bytes that this rank has sent."""
+        return self.channel.sent, self.channel.sent_bytes
+
+    @property
+    def received(self) -> tuple[int, int]:
+        """Messages and bytes that this rank has received."""
+        return self.channel.received, self.channel.received_bytes
+
+    # -- operations
+
+    @contextmanager
+    def operation(self) -> Iterator[None]:
+        """Whatever a rank raises within, all ranks raise. It ends when all ranks have come to its end."""
+        self.channel.begin()
+        try:
+            yield
+            self.total(np.zeros(1))
+            self.channel.finish()
+        except BaseException as error:
+            cause, panel = (error.error, error.panel) if isinstance(error, Failure) else (error, 0)
+            if self.size == 1:
+                raise cause from None
+            verdict = self.channel.fail(cause, panel)
+            if not isinstance(cause, Exception):  # Ctrl-C: the others know
+                raise cause from None
+            raise verdict from cause
+
+    def run(self, steps: Iterator[Step], actor: Actor) -> None:
+        """Do the steps of this rank, within an `operation`."""
+        execute(self.channel, tuple(steps), actor, self.events)
+
+    def total(self, values: Double, largest: bool = False) -> Double:
+        """Add an array up over all ranks, or take the largest; all get it. Within an `operation`."""
+        at = Total(Layout((0, 0), 2, self.shape), self.p, self.q, values.nbytes)
+        actor = Adding(at, values, largest)
+        self.run(at.steps(), actor)
+        return actor.result
+
+    def place(self, shape: tuple[int, int], nb: int) -> Place:
+        """Place of this process, for a matrix."""
+        return Place(Layout(shape, nb, self.shape), self.p, self.q)
+
+
+def grid(
+    comm: Any = None,
+    shape: object = None,
+    *,
+    engine: str = "glla",
+    device: str | int | None = None,
+    timeout: float = 60.0,
+    grace: float = 10.0,
+    look_ahead: bool | None = None,
+) -> Grid:
+    """Make a grid of all ranks; all call it alike.
+
+    Parameters
+    ----------
+    comm : mpi4py.MPI.Comm, optional
+        By default all ranks that ``mpiexec`` has started, or this process alone.
+    shape : (int, int) or "PxQ", optional
+        By default as near to a square as can be, P <= Q.
+    engine : {"glla", "numpy"}
+        What products are made with: a device in a coprocessor's thread, or NumPy.
+    device : str or int, optional
+        Of "glla": "software", "hardware" or an index. By default the GPUs of each machine are dealt out to its ranks,
+        and where there is none each rank has a software rasteriser. ``GLLA_DEVICE`` overrides it.
+    timeout : float
+        Seconds that a rank waits for a message before it asks whether all are alive.
+    grace : float
+        Seconds that the others have to answer.
+    look_ahead : bool, optional
+        Whether the next panel is factored while the engine updates; by default if the engine works beside the host.
+
+    Returns
+    -------
+    Grid
+        A context manager, which releases the device.
+
+    Raises
+    ------
+    ClusterError
+        mpi4py is missing or works with another MPI than the launcher's; SciPy is missing; a rank has another version
+        of glla, or was called with other options.
+    OptionError
+        The shape does not have as many processes as there are ranks.
+
+    Notes
+    -----
+    If a rank raises, dies or hangs within an operation of the grid, all other ranks raise the same error, which names
+    it, within ``timeout + grace`` seconds and the time of a step on their own host. MPICH's and Open MPI's mpiexec by
+    default end all ranks when one is killed, which is sooner. Uncaught errors end a program only when all ranks end:
+    start it by ``mpiexec -n 4 python -m mpi4py program.py``, which does that.
+
+    Examples
+    --------
+    >>> import glla
+    >>> with glla.cluster.grid(engine="numpy") as alone:
+    ...     alone
+    <glla.cluster.Grid: 1 x 1 processes, this is (0, 0), with NumPy>
+    """
+    lapack.check_scipy()
+    for name, value in (("timeout", timeout), ("grace", grace)):
+        if not value > 0:
+            raise OptionError(f"grid: {name} must be a number of seconds above 0, got {value!r}")
+    channel = Channel(mpi.communicator(comm), float(timeout), float(grace))
+    P, Q = near_square(channel.size) if shape is None else grid_shape("grid", shape)
+    if channel.size != P * Q:
+        raise OptionError(
+            f"grid: shape must have as many processes as there are ranks, got {P} x {Q} for {channel.size}"
+        )
+    own = engines.engine(engine, device, channel.communicator.host)
+    found = Grid(channel, (P, Q), own, own.asynchronous if look_ahead is None else look_ahead)
+    try:
+        _check_alike(found, repr((__version__, P, Q, engine, timeout, grace, found.look_ahead)))
+    except BaseException:
+        found.close()
+        raise
+    return found
+
+
+def _check_alike(found: Grid, options: str) -> None:
+    """Raise on all ranks unless all have the same version and options."""
+    digest = np.frombuffer(hashlib.sha256(options.encode()).digest()[:24], dtype=np.uint32).astype(np.float64)
+    with found.operation():
+        largest = found.total(np.concatenate([digest, -digest]), largest=True)
+        if not np.array_equal(largest[: len(digest)], -largest[len(digest) :]):
+            raise ClusterError(f"grid: ranks differ in glla's version or in options, this one has {options}")
+
+
+class DistributedMatrix:
+    """A matrix whose blocks are dealt out to the processes of a grid.
+
+    Each holds its part in its memory, as NumPy's array `local`; what an engine needs of it goes there when it is
+    needed.
+
+    Parameters
+    ----------
+    grid : Grid
+        Whose.
+    layout : Layout
+        Shape, block size, processes.
+    local : ndarray of float32 or float64
+        This rank's part.
+    """
+
+    __array_ufunc__ = None
+
+    def __init__(self, grid: Grid, layout: Layout, local: NDArray[Any]) -> None:
+        self.grid, self.layout, self.local = grid, layout, local
+
+    # -- made
+
+    @classmethod
+    def from_function(
+        cls, grid: Grid, function: Callable[..., Any], shape: tuple[int, int], nb: int = BLOCK
+    ) -> DistributedMatrix:
+        """Make a matrix of a function of its indices: every rank calls it for its own part. Nothing is sent.
+
+        Parameters
+        ----------
+        grid : Grid
+            Whose.
+        function : callable
+            Is given global rows as a column and global columns as a row, as int64, and gives what broadcasts to both.
+        shape : (int, int)
+            Rows and columns.
+        nb : int
+            Rows and columns of a block, even.
+
+        Raises
+        ------
+        NonFiniteError, DTypeError, ShapeError
+            The function gives no finite real numbers, or an array of another shape. All ranks raise it.
+
+        Examples
+        --------
+        >>> import glla
+        >>> with glla.cluster.grid(engine="numpy") as alone:
+        ...     A = glla.cluster.DistributedMatrix.from_function(alone, lambda i, j: 10 * i + j, (2, 3))
+        >>> A.local
+        array([[ 0.,  1.,  2.],
+               [10., 11., 12.]], dtype=float32)
+        """
+        layout = Layout(shape, nb, grid.shape)
+        with grid.operation():
+            rows, columns = layout.rows(grid.p), layout.columns(grid.q)
+            given = np.asarray(function(rows[:, None], columns[None, :]))
+            local = layout.local_shape(grid.p, grid.q)
+            try:
+                given = np.broadcast_to(given, local)
+            except ValueError:
+                raise ShapeError(
+                    f"from_function: the function must give what broadcasts to {local}, got shape {given.shape}"
+                ) from None
+            return cls(grid, layout, _alike(grid, _checked("from_function", given)))
+
+    @classmethod
+    def load(cls, grid: Grid, array: Any, nb: int = BLOCK) -> DistributedMatrix:
+        """Take the own part of an array that every rank has, or can read: a memory map, or a file of NumPy's (.npy)."""
+        if isinstance(array, str | Path):
+            array = np.load(array, mmap_mode="r", allow_pickle=False)
+        if getattr(array, "ndim", None) != 2:
+            raise ShapeError(f"load: the array must have two dimensions, got shape {np.shape(array)}")
+        return cls.from_function(grid, lambda i, j: array[i, j], array.shape, nb)
+
+    @classmethod
+    def scatter(cls, grid: Grid, array: Any, nb: int = BLOCK, root: int = 0) -> DistributedMatrix:
+        """Deal out an array of one rank; the others pass None."""
+        with grid.operation():
+            whole = None
+            if grid.rank == root:
+                whole = _checked("scatter", np.asarray(array))
+                if whole.ndim != 2:
+                    raise ShapeError(f"scatter: the array must have two dimensions, got shape {whole.shape}")
+            known = np.zeros(3) if whole is None else np.array([*whole.shape, whole.itemsize], dtype=np.float64)
+            m, n, itemsize = map(int, grid.total(known))
+            at = Scatter(Layout((m, n), nb, grid.shape), grid.p, grid.q, root, itemsize)
+            actor = Scattering(at, whole)
+            if whole is not None:
+                actor.cut(0, root)
+                local = actor.slots["whole", 0].copy()
+            grid.run(at.steps(), actor)
+            if whole is None:
+                local = actor.slots.get(("whole", 0), np.empty(0, dtype=np.uint8))
+            dtype = np.float32 if itemsize == 4 else np.float64
+            return cls(grid, at.layout, unpack(local, (dtype, at.layout.local_shape(grid.p, grid.q)))[0])
+
+    # -- seen
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of the whole matrix."""
+        return self.layout.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """float32, or float64 where what it was made of has more digits; factors and products are float32."""
+        return self.local.dtype
+
+    @property
+    def descriptor(self) -> tuple[int, ...]:
+        """ScaLAPACK's nine integers, for ``local.ravel("F")`` on a grid that is numbered by rows."""
+        return self.layout.descriptor(self.grid.p)
+
+    def __repr__(self) -> str:
+        (m, n), (P, Q) = self.shape, self.layout.grid
+        return f"<glla.cluster.DistributedMatrix: {m} x {n}, blocks of {self.layout.nb}, {P} x {Q} processes>"
+
+    def gather(self, root: int | None = None) -> NDArray[Any] | None:
+        """Give the whole matrix: to all ranks, or to one of them (None on the others)."""
+        grid, to_all = self.grid, root is None
+        at = Gather(self.layout, grid.p, grid.q, root or 0, self.local.itemsize, to_all)
+        with grid.operation():
+            here = grid.rank == at.root
+            actor = Gathering(at, self.local, np.empty(self.shape, self.dtype) if here else None)
+            grid.run(at.steps(), actor)
+            if to_all and not here:
+                data = actor.slots.get(("whole", 0), np.empty(0, dtype=np.uint8))
+                actor.whole = unpack(data, (self.dtype, self.shape))[0]
+            return actor.whole
+
+    def float32(self, function: str) -> Array:
+        """Copy of this rank's part in float32.
+
+        Raises
+        ------
+        NonFiniteError
+            A value is too large for it.
+        """
+        with np.errstate(over="ignore"):
+            copy = self.local.astype(np.float32)
+        if not np.isfinite(copy).all():
+            raise NonFiniteError(f"{function}: a value does not fit float32; scale the matrix")
+        return copy
+
+
+def _alike(grid: Grid, local: NDArray[Any]) -> NDArray[Any]:
+    """Parts of one dtype on all ranks: float64 if one of them needs it."""
+    itemsize = grid.total(np.array([float(local.itemsize)]), largest=True)
+    return local.astype(np.float64 if itemsize[0] == 8 else np.float32, copy=False)
+
+
+def _checked(function: str, given: NDArray[Any]) -> NDArray[Any]:
+    """Give real finite numbers as float32, or as float64 where they have more digits."""
+    if given.dtype.kind not in "biuf":
+        raise DTypeError(f"{function}: values must be real numbers, got {given.dtype}")
+    exact = given.dtype.kind in "bf" and given.dtype.itemsize <= 4
+    found: NDArray[Any]
+    if exact:
+        found = np.array(given, dtype=np.float32, order="C")
+    else:
+        wide = np.array(given, dtype=np.float64, order="C")
+        with np.errstate(over="ignore"):
+            narrow = wide.astype(np.float32)
+        found = narrow if np.array_equal(narrow, wide) else wide
+    if not np.isfinite(found).all():
+        raise NonFiniteError(f"{function}: values must be finite")
+    return found

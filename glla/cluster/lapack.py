@@ -1,0 +1,70 @@
+"""What a rank's host does with LAPACK: pivots of a panel, and triangular systems."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.array.convert import Array
+from glla.errors import ClusterError
+
+Order = NDArray[np.int64]
+
+
+def check_scipy() -> None:
+    """Raise unless SciPy is there, whose LAPACK factors the panels."""
+    if find_spec("scipy") is None:
+        raise ClusterError("grid: panels are factored by SciPy's LAPACK; pip install 'glla[cluster]'")
+
+
+def pivoted(a: Array) -> tuple[Array, Order]:
+    """Factor a matrix with partial pivoting: its packed factors, and the order of its rows that they belong to."""
+    from scipy.linalg import lapack
+
+    order = np.arange(len(a), dtype=np.int64)
+    if a.size == 0:
+        return a.copy(), order
+    lu, exchanges, _ = lapack.sgetrf(a)
+    for row, other in enumerate(exchanges):
+        order[[row, other]] = order[[other, row]]
+    return np.ascontiguousarray(lu), order
+
+
+def solve_lower(lower: Array, b: Array) -> Array:
+    """Solve L X = B, L with ones on its diagonal; what stands above it is not read."""
+    return _solve(lower, b, lower=True, unit_diagonal=True)
+
+
+def solve_upper(upper: Array, b: Array) -> Array:
+    """Solve U X = B; what stands below U's diagonal is not read."""
+    return _solve(upper, b, lower=False)
+
+
+def right_upper(upper: Array, b: Array) -> Array:
+    """Solve X U = B. Where a pivot of U is zero, so is X, if that solves it.
+
+    Returns
+    -------
+    ndarray
+        X; NaN in the columns in which a zero pivot stands below entries that are not zero.
+    """
+    zero = np.diagonal(upper) == 0
+    filled = upper
+    if zero.any():
+        filled = upper.copy()
+        np.fill_diagonal(filled, np.where(zero, 1, np.diagonal(upper)))
+    x = np.ascontiguousarray(_solve(filled, b.T, lower=False, trans="T").T)
+    x[:, zero] = np.where(x[:, zero] == 0, 0, np.nan)
+    return x
+
+
+def _solve(a: Array, b: Array, **options: Any) -> Array:
+    from scipy.linalg import solve_triangular
+
+    if b.size == 0:
+        return b.copy()
+    found: Array = solve_triangular(a, b, check_finite=False, **options)
+    return np.ascontiguousarray(found)

@@ -1,0 +1,507 @@
+"""The public functions: matmul, lu_factor, plu, lu_solve, solve of distributed matrices."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.cluster.algorithms import PLU as PLUSteps
+from glla.cluster.algorithms import Product, Substitution, known_variant
+from glla.cluster.factoring import Factoring
+from glla.cluster.grid import DistributedMatrix, Grid
+from glla.cluster.layout import Layout
+from glla.cluster.parts import Double, Multiplying, Substituting
+from glla.errors import (
+    ConvergenceError,
+    DeviceMismatchError,
+    DTypeError,
+    GrowthWarning,
+    NonFiniteError,
+    ShapeError,
+    SingularMatrixError,
+)
+from glla.linalg import PLU, RefinedSolution
+from glla.operations.elimination.pivot import allowed_growth
+
+UNIT = 2.0**-24
+"""Unit roundoff of float32."""
+
+PASSES = 30
+"""A residual of norm(b - A x) / ((norm(A) norm(x) + norm(b)) n u) that is allowed, as elsewhere in glla."""
+
+MOST_ROUNDS = 40
+"""Rounds of refinement at most."""
+
+REFINED = 1e-14
+"""Componentwise backward error that `solve(refine=True)` comes below, as elsewhere in glla."""
+
+PROBES = 2
+"""Right-hand sides of random signs that are solved beside those given, to see how large the inverse is."""
+
+
+def matmul(a: DistributedMatrix, b: DistributedMatrix) -> DistributedMatrix:
+    """Product C = A B by SUMMA: panels of A go along the process rows, panels of B down the columns.
+
+    Parameters
+    ----------
+    a, b : DistributedMatrix, shapes (m, k) and (k, n)
+        Of one grid and one block size.
+
+    Returns
+    -------
+    DistributedMatrix of float32, shape (m, n)
+
+    Raises
+    ------
+    ShapeError, DeviceMismatchError
+        The operands do not fit.
+    NonFiniteError
+        An operand, or the product, does not fit float32.
+
+    Notes
+    -----
+    Cost: 2 m k n / (P Q) flop a rank; it sends and receives about 4 k (m / P + n / Q) bytes. Error: as of one device,
+    abs(C - C^) <= k u abs(A) abs(B). Synchronises. Source: van de Geijn and Watts 1997.
+
+    Examples
+    --------
+    >>> import glla
+    >>> with glla.cluster.grid(engine="numpy") as alone:
+    ...     A = glla.cluster.DistributedMatrix.from_function(alone, lambda i, j: i + j, (2, 2))
+    ...     glla.cluster.matmul(A, A).gather()
+    array([[1., 2.],
+           [2., 5.]], dtype=float32)
+    """
+    _together("matmul", a, b)
+    if a.shape[1] != b.shape[0]:
+        raise ShapeError(f"matmul: inner dimensions must agree, got A {a.shape} and B {b.shape}")
+    grid = a.grid
+    with grid.operation():
+        at = Product(Layout((a.shape[0], b.shape[1]), a.layout.nb, grid.shape), grid.p, grid.q, a.shape[1])
+        actor = Multiplying(at, a.float32("matmul"), b.float32("matmul"), grid.engine)
+        grid.run(at.steps(), actor)
+        if not np.isfinite(actor.result).all():
+            raise NonFiniteError("matmul: the product does not fit float32; scale an operand")
+        return DistributedMatrix(grid, at.layout, actor.result)
+
+
+def lu_factor(a: DistributedMatrix, *, variant: str = "tournament") -> tuple[DistributedMatrix, NDArray[np.int32]]:
+    """Packed factors and exchanges of A = P L U, as LAPACK's getrf and ScaLAPACK's pgetrf.
+
+    Parameters
+    ----------
+    a : DistributedMatrix, shape (m, n)
+        Any shape and rank.
+    variant : {"tournament", "partial", "local"}
+        How pivots are found, see `glla.cluster.VARIANTS`. With one process row all of them pivot partially.
+
+    Returns
+    -------
+    lu : DistributedMatrix of float32
+        L below the diagonal, U on and above it.
+    piv : ndarray of int32
+        Row i changes places with row ``piv[i]``, one after the other; the same on all ranks.
+
+    Raises
+    ------
+    SingularMatrixError
+        "local" finds no pivot among the rows that it looks at; its block is named. "tournament", if the rows that it
+        chose do not stand for all of a block without full rank, which "partial" can factor.
+    NonFiniteError
+        Entries grow past float32's range.
+
+    Warns
+    -----
+    GrowthWarning
+        Entries grow more than those of random matrices do.
+
+    Notes
+    -----
+    Cost: 2/3 n^3 / (P Q) flop a rank; messages as `glla.cluster.plan` counts them, to the byte. Error: as of partial
+    pivoting, times the growth; that of "tournament" was at most 1.54 times as large on random matrices. A matrix near
+    float32's limits is scaled by a power of two. Sources: Grigori, Demmel, Xiang 2011; Brodtkorb 2007, appendix A.
+    """
+    known_variant("lu_factor", variant)
+    with a.grid.operation():
+        lu, piv, growth = _factored(a, a.float32("lu_factor"), variant)
+    most = allowed_growth(max(a.shape))
+    if growth > most:
+        warnings.warn(
+            f"lu_factor: entries grew {growth:.3g} times with variant {variant!r}, random matrices allow {most:.3g}; "
+            "take 'partial', or solve(..., refine=True)",
+            GrowthWarning,
+            stacklevel=2,
+        )
+    return lu, piv
+
+
+def _factored(
+    a: DistributedMatrix, values: NDArray[Any], variant: str
+) -> tuple[DistributedMatrix, NDArray[np.int32], float]:
+    """Factor, within an operation; also the growth."""
+    grid, layout = a.grid, a.layout
+    scale = _largest(grid, values)
+    exponent = math.frexp(scale)[1] if scale > 0 and not 2.0**-40 < scale < 2.0**40 else 0
+    local = np.ldexp(values, -exponent) if exponent else values.copy()
+    at = PLUSteps(layout, grid.p, grid.q, variant, grid.look_ahead)
+    actor = Factoring(at, local, grid.engine)
+    grid.run(at.steps(), actor)
+    upper = layout.rows(grid.p)[:, None] <= layout.columns(grid.q)[None, :]
+    if exponent:
+        with np.errstate(over="ignore"):
+            scaled = np.where(upper, np.ldexp(actor.packed, exponent), actor.packed)
+        if not np.isfinite(scaled).all():
+            raise NonFiniteError("lu_factor: U does not fit float32; scale the matrix")
+        actor.packed = scaled
+    grown = _largest(grid, np.where(upper, actor.packed, 0))
+    growth = grown / scale if scale else 1.0
+    return DistributedMatrix(grid, layout, actor.packed), actor.exchanges.astype(np.int32), growth
+
+
+def _largest(grid: Grid, values: NDArray[Any]) -> float:
+    return float(grid.total(np.array([np.abs(values).max(initial=0)], dtype=np.float64), largest=True)[0])
+
+
+def permutation(piv: NDArray[np.int32], m: int) -> NDArray[np.int64]:
+    """Row of A that becomes row i of L U.
+
+    Examples
+    --------
+    >>> permutation(np.array([2, 2], dtype=np.int32), 3).tolist()
+    [2, 0, 1]
+    """
+    order = np.arange(m, dtype=np.int64)
+    for row, other in enumerate(piv.tolist()):
+        order[[row, other]] = order[[other, row]]
+    return order
+
+
+def plu(a: DistributedMatrix, *, variant: str = "tournament") -> PLU[DistributedMatrix]:
+    """A = P @ L @ U, as `glla.plu`, all three distributed.
+
+    Parameters
+    ----------
+    a, variant
+        As for `lu_factor`, which costs n / nb latencies and an n x n matrix less.
+
+    Returns
+    -------
+    PLU
+        P (m, m), L (m, k) with ones on its diagonal, U (k, n), k = min(m, n); float32, of the block size of A.
+
+    Raises
+    ------
+    SingularMatrixError, NonFiniteError
+        As `lu_factor`.
+
+    Examples
+    --------
+    >>> import glla
+    >>> with glla.cluster.grid(engine="numpy") as alone:
+    ...     A = glla.cluster.DistributedMatrix.from_function(alone, lambda i, j: 4 * i + 2 * j - i * j, (2, 2))
+    ...     P, L, U = glla.cluster.plu(A)
+    ...     U.gather()
+    array([[4., 5.],
+           [0., 2.]], dtype=float32)
+    """
+    lu, piv = lu_factor(a, variant=variant)
+    grid, nb, (m, n) = a.grid, a.layout.nb, a.shape
+    k = min(m, n)
+    order = permutation(piv, m)
+    p = DistributedMatrix.from_function(grid, lambda i, j: i == order[j], (m, m), nb)
+    left, right = Layout((m, k), nb, grid.shape), Layout((k, n), nb, grid.shape)
+    rows, columns = a.layout.rows(grid.p)[:, None], a.layout.columns(grid.q)[None, :]
+    lower = np.where(rows > columns, lu.local, (rows == columns).astype(np.float32))
+    upper = np.where(rows <= columns, lu.local, np.float32(0))
+    m_k, k_n = left.local_shape(grid.p, grid.q), right.local_shape(grid.p, grid.q)
+    return PLU(
+        p,
+        DistributedMatrix(grid, left, np.ascontiguousarray(lower[:, : m_k[1]])),
+        DistributedMatrix(grid, right, np.ascontiguousarray(upper[: k_n[0]])),
+    )
+
+
+def lu_solve(lu_and_piv: tuple[DistributedMatrix, Any], b: Any) -> NDArray[np.float32]:
+    """Solve A x = b with the factors of `lu_factor`.
+
+    Parameters
+    ----------
+    lu_and_piv : (DistributedMatrix, ndarray of int)
+        Of a square matrix.
+    b : array_like, shape (n,) or (n, k)
+        The same on all ranks.
+
+    Returns
+    -------
+    ndarray of float32
+        The same on all ranks.
+
+    Raises
+    ------
+    SingularMatrixError
+        A pivot is zero; its column is named.
+    ShapeError, NonFiniteError
+        `b` does not fit; the solution does not fit float32.
+
+    Notes
+    -----
+    Substitution is done on the hosts in float64: 2 n^2 k / (P Q) flop a rank, 2 n / nb sums along process rows and
+    broadcasts.
+    """
+    lu, piv = lu_and_piv
+    n = _square("lu_solve", lu)
+    right, vector = _right("lu_solve", b, n)
+    with lu.grid.operation():
+        _check_alike("lu_solve", lu.grid, right)
+        _check_pivots("lu_solve", lu)
+        return _shaped("lu_solve", _substituted(lu, np.asarray(piv), right), vector)
+
+
+def _substituted(lu: DistributedMatrix, piv: NDArray[Any], right: Double) -> Double:
+    """Substitute with both triangles, within an operation."""
+    grid, x = lu.grid, right[permutation(piv, lu.shape[0])]
+    for lower in (True, False):
+        at = Substitution(lu.layout, grid.p, grid.q, x.shape[1], lower)
+        actor = Substituting(at, lu.local, x)
+        grid.run(at.steps(), actor)
+        x = actor.x
+    return x
+
+
+def solve(
+    a: DistributedMatrix, b: Any, refine: bool = False, *, equilibrate: bool = True, variant: str = "tournament"
+) -> NDArray[Any]:
+    """Solve A x = b, as `glla.solve`.
+
+    Parameters
+    ----------
+    a : DistributedMatrix, shape (n, n)
+        Regular. It is not changed.
+    b : array_like, shape (n,) or (n, k)
+        Right-hand sides, the same on all ranks.
+    refine : bool
+        Correct the solution to float64 grade: residuals in float64 with the distributed A, corrections from the
+        factors. Above n = 30 000 float32 alone leaves few digits.
+    equilibrate : bool
+        Scale rows and columns by powers of two first.
+    variant : str
+        As for `lu_factor`.
+
+    Returns
+    -------
+    ndarray of float32, or with `refine` a `glla.RefinedSolution` of float64
+        The same on all ranks.
+
+    Raises
+    ------
+    SingularMatrixError
+        A pivot is zero, or the matrix is singular to float32: its inverse is larger than 2^24 / norm(A), which random
+        right-hand sides beside those given tell; or variant "local" breaks down.
+    ConvergenceError
+        The residual does not come below its bound.
+    ShapeError, DTypeError, NonFiniteError
+        As elsewhere.
+
+    Notes
+    -----
+    Error: norm(b - A x) / ((norm(A) norm(x) + norm(b)) n u) < 30, looked at for every solution, and corrected where it
+    is not so; with `refine` the componentwise backward error is below 1e-14. Cost: `lu_factor`, then for each round
+    `lu_solve` and 2 n^2 k / (P Q) flop in float64 on the hosts.
+
+    Examples
+    --------
+    >>> import glla
+    >>> with glla.cluster.grid(engine="numpy") as alone:
+    ...     A = glla.cluster.DistributedMatrix.from_function(alone, lambda i, j: 2 * (i == j) + (i < j), (2, 2))
+    ...     glla.cluster.solve(A, [4, 2])
+    array([1.5, 1. ], dtype=float32)
+    """
+    known_variant("solve", variant)
+    n = _square("solve", a)
+    right, vector = _right("solve", b, n)
+    grid = a.grid
+    with grid.operation():
+        _check_alike("solve", grid, right)
+        if 0 in right.shape:
+            return right.reshape(-1) if vector else right
+        e, f = _scaling(a) if equilibrate else (np.zeros(n, np.int64), np.zeros(n, np.int64))
+        rows, columns = a.layout.rows(grid.p), a.layout.columns(grid.q)
+        exact = np.ldexp(a.local.astype(np.float64), -e[rows][:, None] - f[columns][None, :])
+        scaled = DistributedMatrix(grid, a.layout, exact)
+        lu, piv, _ = _factored(scaled, scaled.float32("solve"), variant)
+        _check_pivots("solve", lu)
+        system = _System(scaled, lu, piv)
+        _check_inverse(system)
+        x, rounds, error = system.solved(np.ldexp(right, -e[:, None]), refine)
+        with np.errstate(over="ignore"):
+            x = np.ldexp(x, -f[:, None])
+        if not refine:
+            return _shaped("solve", x, vector)
+        if not np.isfinite(x).all():
+            raise NonFiniteError("solve: the solution does not fit float64")
+        result = (x[:, 0] if vector else x).view(RefinedSolution)
+        result.iterations, result.backward_error = rounds, error
+        return result
+
+
+class _System:
+    """A scaled matrix with its factors."""
+
+    def __init__(self, a: DistributedMatrix, lu: DistributedMatrix, piv: NDArray[Any]) -> None:
+        self.grid, self.a, self.lu, self.piv = a.grid, a, lu, piv
+        self.rows, self.columns = a.layout.rows(self.grid.p), a.layout.columns(self.grid.q)
+        sums = np.zeros(a.shape[0])
+        sums[self.rows] = np.abs(a.local).sum(axis=1)
+        self.norm = float(self.grid.total(sums).max(initial=0))
+
+    def _times(self, local: NDArray[Any], x: Double) -> Double:
+        """A x, of the own part of A."""
+        product = np.zeros((len(x), x.shape[1]))
+        product[self.rows] = local @ x[self.columns]
+        return product
+
+    def residual(self, b: Double, x: Double) -> Double:
+        """Residual b - A x in float64."""
+        return b - self.grid.total(self._times(self.a.local, x))
+
+    def substituted(self, b: Double) -> Double:
+        """Solution by the factors, one column at a time scaled by a power of two, so that none leaves the range."""
+        return _substituted(self.lu, self.piv, b)
+
+    def backward_error(self, b: Double, x: Double, residual: Double) -> float:
+        """Componentwise, in each column: the largest of residual / (abs(A) abs(x) + abs(b))."""
+        size = self.grid.total(self._times(np.abs(self.a.local), np.abs(x))) + np.abs(b)
+        return float(np.divide(np.abs(residual), size, out=np.zeros_like(size), where=size > 0).max(initial=0))
+
+    def _is_good(self, b: Double, x: Double, residual: Double) -> bool:
+        """Whether every column keeps the bound in norms."""
+        size = self.norm * np.abs(x).max(axis=0) + np.abs(b).max(axis=0)
+        return bool((np.abs(residual).max(axis=0) <= PASSES * len(b) * UNIT * size).all())
+
+    def solved(self, b: Double, refine: bool) -> tuple[Double, int, float]:
+        """Solution, rounds of refinement, and backward error."""
+        x = self.substituted(b)
+        error, rounds, before = math.inf, 0, math.inf
+        while True:
+            if not np.isfinite(x).all():
+                raise ConvergenceError(
+                    "solve: the factors are of no use, entries grow too much; take variant='partial'"
+                )
+            stored = x if refine else x.astype(np.float32).astype(np.float64)
+            residual = self.residual(b, stored if np.isfinite(stored).all() else x)
+            if not refine and self._is_good(b, x, residual):
+                return x, rounds, error
+            error = self.backward_error(b, x, residual)
+            if refine and error < REFINED:
+                return x, rounds, error
+            if (error > 0.9 * before and rounds > 1) or rounds == MOST_ROUNDS:
+                raise ConvergenceError(
+                    f"solve: refinement stopped after {rounds} rounds at a backward error of {error:.3g}; A is "
+                    "too ill-conditioned for float32 factors, or entries grow too much: take variant='partial', or "
+                    "numpy.linalg.solve"
+                )
+            before, rounds = error, rounds + 1
+            x = x + self.substituted(residual)
+
+
+def _check_inverse(system: _System) -> None:
+    """Refuse a matrix that is singular to float32: solutions for right-hand sides of random signs are too large."""
+    n = system.a.shape[0]
+    signs = np.random.default_rng(2007).choice([-1.0, 1.0], size=(n, PROBES))
+    largest = float(np.abs(system.substituted(signs)).max(initial=0))
+    if not largest * system.norm < 1 / UNIT:
+        raise SingularMatrixError(
+            f"solve: the matrix is singular to float32, its condition number is at least {largest * system.norm:.3g}; "
+            "glla.rref names independent columns of a small one"
+        )
+
+
+def _scaling(a: DistributedMatrix) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Exponents e, f of powers of two: 2^-(e_i + f_j) a_ij has rows and columns whose largest entry is near 1."""
+    grid, (m, n) = a.grid, a.shape
+    rows, columns = a.layout.rows(grid.p), a.layout.columns(grid.q)
+    size = np.abs(a.local.astype(np.float64))
+    most = np.zeros(m)
+    most[rows] = size.max(axis=1, initial=0)
+    e = _exponents(grid.total(most, largest=True))
+    size = np.ldexp(size, -e[rows][:, None])
+    most = np.zeros(n)
+    most[columns] = size.max(axis=0, initial=0)
+    return e, _exponents(grid.total(most, largest=True))
+
+
+def _exponents(largest: Double) -> NDArray[np.int64]:
+    return np.where(largest > 0, np.frexp(largest)[1], 0).astype(np.int64)
+
+
+def _check_pivots(function: str, lu: DistributedMatrix) -> None:
+    """Refuse a zero pivot: the first one's column, the same on all ranks."""
+    grid, n = lu.grid, lu.shape[0]
+    rows, columns = lu.layout.rows(grid.p)[:, None], lu.layout.columns(grid.q)[None, :]
+    zero = (rows == columns) & (lu.local == 0)
+    where = np.broadcast_to(columns, zero.shape)[zero]
+    first = -grid.total(np.array([-float(where.min(initial=n))]), largest=True)[0]
+    if first < n:
+        raise SingularMatrixError(f"{function}: the matrix is singular, the pivot of column {int(first)} is zero")
+
+
+def _check_alike(function: str, grid: Grid, right: Double) -> None:
+    """Refuse right-hand sides that are not the same on all ranks."""
+    same = grid.total(np.array([right.size, -right.size], dtype=np.float64), largest=True)
+    alike = same[0] == -same[1]
+    if alike:
+        both = grid.total(np.concatenate([right.ravel(), -right.ravel()]), largest=True)
+        alike = bool(np.array_equal(both[: right.size], -both[right.size :]))
+    if not alike:
+        raise ShapeError(f"{function}: b must be the same on all ranks")
+
+
+def _together(function: str, a: DistributedMatrix, b: DistributedMatrix) -> None:
+    for one in (a, b):
+        if not isinstance(one, DistributedMatrix):
+            raise DTypeError(
+                f"{function}: operands must be DistributedMatrix, got {type(one).__name__}; see its from_function and "
+                "scatter"
+            )
+    if a.grid is not b.grid:
+        raise DeviceMismatchError(f"{function}: operands must be of one grid, got {a.grid} and {b.grid}")
+    if a.layout.nb != b.layout.nb:
+        raise ShapeError(f"{function}: operands must have one block size, got {a.layout.nb} and {b.layout.nb}")
+
+
+def _square(function: str, a: DistributedMatrix) -> int:
+    if not isinstance(a, DistributedMatrix):
+        raise DTypeError(
+            f"{function}: A must be a DistributedMatrix, got {type(a).__name__}; see its from_function and scatter"
+        )
+    if a.shape[0] != a.shape[1]:
+        raise ShapeError(f"{function}: A must be square, got shape {a.shape}")
+    return a.shape[0]
+
+
+def _right(function: str, b: Any, n: int) -> tuple[Double, bool]:
+    """Right-hand sides as float64, n x k, and whether they are one vector."""
+    right = np.asarray(b)
+    if right.dtype.kind not in "biuf":
+        raise DTypeError(f"{function}: b must hold real numbers, got {right.dtype}")
+    if right.ndim not in (1, 2) or len(right) != n:
+        raise ShapeError(f"{function}: b must have shape ({n},) or ({n}, k), got {right.shape}")
+    wide = right.astype(np.float64).reshape(n, -1 if right.size or right.ndim == 1 else right.shape[1])
+    if not np.isfinite(wide).all():
+        raise NonFiniteError(f"{function}: b must be finite")
+    return wide, right.ndim == 1
+
+
+def _shaped(function: str, x: Double, vector: bool) -> NDArray[np.float32]:
+    with np.errstate(over="ignore"):
+        found = x.astype(np.float32)
+    if not np.isfinite(found).all():
+        raise NonFiniteError(f"{function}: the solution does not fit float32; take refine=True, or scale b")
+    if x.any() and not found.any():
+        raise NonFiniteError(f"{function}: the solution would be rounded to zero; take refine=True, or scale b")
+    result: NDArray[np.float32] = found[:, 0] if vector else found
+    return result

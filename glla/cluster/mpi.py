@@ -1,0 +1,170 @@
+"""Ranks as processes: bytes by mpi4py, in buffers of NumPy's, without pickling.
+
+Messages are Isend and Irecv on a communicator of glla's own (a duplicate), so that nothing of the user's can match
+them. MPI is called by one thread alone.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from glla.cluster.messages import TAGS, Alone, Bytes, Communicator
+from glla.errors import ClusterError
+
+ALARM = 32000
+"""Tag of alarms, above all others; MPI guarantees tags up to 32767."""
+
+PIECE = 1 << 30
+"""Bytes of a message at most; longer ones go in pieces. Older MPIs count in 32-bit integers."""
+
+LAUNCHERS = {
+    "PMI_SIZE": "MPICH's mpiexec",
+    "OMPI_COMM_WORLD_SIZE": "Open MPI's mpiexec",
+    "MV2_COMM_WORLD_SIZE": "MVAPICH's mpiexec",
+}
+"""Environment variables by which a launcher says how many ranks it has started."""
+
+
+class _Pieces:
+    """A message, of one piece or more."""
+
+    def __init__(self, requests: list[Any]) -> None:
+        self._requests = requests
+
+    def done(self) -> bool:
+        """Whether all pieces are there."""
+        while self._requests and self._requests[0].Test():
+            self._requests.pop(0)
+        return not self._requests
+
+    def cancel(self) -> None:
+        """Receive it no more."""
+        for request in self._requests:
+            request.Cancel()
+            request.Wait()
+        self._requests.clear()
+
+
+class Processes:
+    """The communicator of one process of several.
+
+    Parameters
+    ----------
+    communicator : mpi4py.MPI.Comm
+        Is duplicated: all its ranks make one of these together.
+    """
+
+    def __init__(self, communicator: Any) -> None:
+        from mpi4py import MPI
+
+        self._mpi = MPI
+        self._comm = communicator.Dup()
+        self.rank, self.size = self._comm.rank, self._comm.size
+        here = communicator.Split_type(MPI.COMM_TYPE_SHARED)
+        self.host = here.rank, here.size
+        here.Free()
+        self._shouts: list[tuple[Any, bytes]] = []
+
+    def post(self, data: Bytes, to: int, tag: int) -> _Pieces:
+        """Send."""
+        return _Pieces([self._comm.Isend(part, to, tag) for part in _cut(data)])
+
+    def expect(self, data: Bytes, source: int, tag: int) -> _Pieces:
+        """Receive, when it comes."""
+        return _Pieces([self._comm.Irecv(part, source, tag) for part in _cut(data)])
+
+    def drop(self, tags: range) -> None:
+        """Receive what has come, and forget it."""
+        status = self._mpi.Status()
+        for tag in tags:
+            while (message := self._comm.Improbe(self._mpi.ANY_SOURCE, tag, status)) is not None:
+                message.Recv(np.empty(status.Get_count(self._mpi.BYTE), dtype=np.uint8))
+
+    def shout(self, text: bytes) -> None:
+        """Send an alarm to all others."""
+        for rank in range(self.size):
+            if rank != self.rank:
+                self._shouts.append((self._comm.Isend([text, self._mpi.BYTE], rank, ALARM), text))
+
+    def heard(self) -> list[bytes]:
+        """Alarms that have come."""
+        status, said = self._mpi.Status(), []
+        while (message := self._comm.Improbe(self._mpi.ANY_SOURCE, ALARM, status)) is not None:
+            text = bytearray(status.Get_count(self._mpi.BYTE))
+            message.Recv([text, self._mpi.BYTE])
+            said.append(bytes(text))
+        return said
+
+    def idle(self, looks: int) -> None:
+        """Let others work: ranks may be more than cores."""
+        if looks < 50:
+            return
+        time.sleep(0 if looks < 1000 else 2e-5)
+
+
+def _cut(data: Bytes) -> list[Bytes]:
+    return [data[start : start + PIECE] for start in range(0, max(1, data.nbytes), PIECE)]
+
+
+def check_launcher(size: int | None) -> None:
+    """Raise if a launcher has started more ranks than the communicator has; None is a communicator without MPI.
+
+    Raises
+    ------
+    ClusterError
+        mpi4py is missing, or works with another MPI than the one whose mpiexec was called.
+    """
+    for variable, launcher in LAUNCHERS.items():
+        started = os.environ.get(variable, "")
+        if not started.isdecimal() or int(started) <= (size or 1):
+            continue
+        if size is None:
+            raise ClusterError(
+                f"grid: {launcher} has started {started} ranks, and mpi4py is missing; pip install 'glla[cluster]'"
+            )
+        from mpi4py import MPI
+
+        library = MPI.Get_library_version().splitlines()[0].strip("\0 ")
+        raise ClusterError(
+            f"grid: {launcher} has started {started} ranks, but mpi4py works with {library}, where this is rank 0 of "
+            f"{size}; call the mpiexec of that MPI, or choose the other with MPI4PY_MPIABI or `pip install mpich`"
+        )
+
+
+def communicator(given: Any = None) -> Communicator:
+    """Communicator of a program: the one given, mpi4py's world, or that of one rank alone.
+
+    Parameters
+    ----------
+    given : mpi4py.MPI.Comm, Communicator, or None
+        None takes ``MPI.COMM_WORLD`` under a launcher, and one rank without.
+
+    Raises
+    ------
+    ClusterError
+        The launcher and mpi4py do not belong together, or mpi4py is missing.
+    """
+    if given is not None and hasattr(given, "post"):
+        found: Communicator = given
+        return found
+    if given is None and find_spec("mpi4py") is None:
+        check_launcher(None)
+        return Alone()
+    if given is None:
+        from mpi4py import MPI
+
+        given = MPI.COMM_WORLD
+        check_launcher(given.size)
+        if given.size == 1:
+            return Alone()
+    assert EPOCH_TAGS < ALARM
+    return Processes(given)
+
+
+EPOCH_TAGS = 1000 * len(TAGS)
+"""Tags of messages stay below."""

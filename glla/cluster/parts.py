@@ -1,0 +1,180 @@
+"""What a rank does in the smaller algorithms: products, substitutions, sums over all ranks, gathering a matrix."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.array.convert import Array
+from glla.cluster.algorithms import Place, Product, Substitution, Total
+from glla.cluster.engines import Engine
+from glla.cluster.execute import Actor, pack, unpack
+
+F, D = np.float32, np.float64
+Double = NDArray[np.float64]
+
+
+class Multiplying(Actor):
+    """Product C = A B, a panel of A's columns and B's rows at a time."""
+
+    def __init__(self, steps: Product, a: Array, b: Array, engine: Engine) -> None:
+        super().__init__()
+        self.at, self._a, self._b = steps, a, b
+        self._rows, self._columns = steps.layout.local_shape(steps.p, steps.q)
+        self._sum = engine.sum(self._rows, self._columns)
+        self.result = np.empty((0, 0), dtype=F)
+
+    def _width(self, panel: int) -> int:
+        nb = self.at.layout.nb
+        return min(nb, self.at.inner - panel * nb)
+
+    def cut_A(self, panel: int) -> None:
+        """Own columns of A."""
+        left = panel // self.at.layout.grid[1] * self.at.layout.nb
+        self.slots["A", panel] = pack(self._a[:, left : left + self._width(panel)])
+
+    def cut_B(self, panel: int) -> None:
+        """Own rows of B."""
+        top = panel // self.at.layout.grid[0] * self.at.layout.nb
+        self.slots["B", panel] = pack(self._b[top : top + self._width(panel)])
+
+    def product(self, panel: int) -> Future[Any]:
+        """Add the product of a panel."""
+        b, none = self._width(panel), np.empty(0, dtype=np.uint8)
+        left = unpack(self.slots.get(("A", panel), none), (F, (self._rows, b)))[0]
+        right = unpack(self.slots.get(("B", panel), none), (F, (b, self._columns)))[0]
+        return self._sum.add(left, right)
+
+    def assemble(self, panel: int) -> Future[Array]:
+        """Read the sum back."""
+        return self._sum.read()
+
+    def take(self, name: str, result: Any) -> None:
+        """Keep the sum."""
+        if name == "assemble":
+            self.result = result
+
+
+class Substituting(Actor):
+    """Solution of a triangular system with the packed factors, in float64 on the host.
+
+    Parameters
+    ----------
+    steps : Substitution
+        Place and plan.
+    packed : ndarray of float32
+        Own part of the factors.
+    b : ndarray of float64, shape (n, k)
+        Right-hand sides, the same on all ranks. `x` begins as their copy.
+    """
+
+    def __init__(self, steps: Substitution, packed: Array, b: Double) -> None:
+        super().__init__()
+        self.at, self._packed = steps, packed
+        self.x = b.copy()
+        self._subtracted = np.zeros((len(packed), b.shape[1]))
+
+    def _rows(self, panel: int) -> slice:
+        start, stop = self.at.layout.span(panel)
+        return slice(self.at.layout.rows_below(start, self.at.p), self.at.layout.rows_below(stop, self.at.p))
+
+    def _columns(self, panel: int) -> slice:
+        start, stop = self.at.layout.span(panel)
+        return slice(self.at.layout.columns_below(start, self.at.q), self.at.layout.columns_below(stop, self.at.q))
+
+    def sums(self, panel: int) -> None:
+        """What the own columns have to subtract."""
+        self.slots["sums", panel] = pack(self._subtracted[self._rows(panel)])
+
+    def add(self, panel: int) -> None:
+        """And what those of other ranks have."""
+        total = self.slots["sums", panel].view(D)
+        total += self.heard[1].view(D)
+
+    def substitute(self, panel: int) -> None:
+        """Solve with the block of the diagonal."""
+        from scipy.linalg import solve_triangular
+
+        start, stop = self.at.layout.span(panel)
+        right = self.x[start:stop] - self.slots["sums", panel].view(D).reshape(stop - start, -1)
+        block = self._packed[self._rows(panel), self._columns(panel)].astype(D)
+        lower = self.at.lower
+        x = solve_triangular(block, right, lower=lower, unit_diagonal=lower, check_finite=False)
+        self.slots["x", panel] = pack(x)
+
+    def subtract(self, panel: int) -> None:
+        """Use a part of the solution."""
+        start, stop = self.at.layout.span(panel)
+        if ("x", panel) not in self.slots:
+            return  # there are no right-hand sides
+        x = self.slots["x", panel].view(D).reshape(stop - start, -1)
+        self.x[start:stop] = x
+        if self.at.q == self.at.owner(panel)[1]:
+            rows = self._rows(panel)
+            rest = slice(rows.stop, None) if self.at.lower else slice(0, rows.start)
+            self._subtracted[rest] += self._packed[rest, self._columns(panel)].astype(D) @ x
+
+
+class Adding(Actor):
+    """An array that is added up over all ranks, or of which the largest is taken element by element."""
+
+    def __init__(self, steps: Total, values: Double, largest: bool) -> None:
+        super().__init__()
+        self._shape = values.shape
+        self._combine = np.maximum if largest else np.add
+        self.slots["part", 0] = self.slots["total", 0] = pack(values)  # the root's is added up in place
+
+    def add(self, panel: int) -> None:
+        """Combine with that of another rank."""
+        own = self.slots["part", panel].view(D)
+        self._combine(own, self.heard[1].view(D), out=own)
+
+    @property
+    def result(self) -> Double:
+        """What all ranks have then."""
+        return self.slots["total", 0].view(D).reshape(self._shape)
+
+
+class Gathering(Actor):
+    """A matrix that comes together on one rank, and goes from there to all if they want it."""
+
+    def __init__(self, steps: Place, values: NDArray[Any], whole: NDArray[Any] | None) -> None:
+        super().__init__()
+        self.at, self._dtype = steps, values.dtype
+        self.slots["local", 0] = pack(values)
+        self.whole = whole
+        if whole is not None:
+            self._place(steps.rank, values)
+
+    def _place(self, rank: int, values: NDArray[Any]) -> None:
+        assert self.whole is not None
+        p, q = divmod(rank, self.at.layout.grid[1])
+        self.whole[np.ix_(self.at.layout.rows(p), self.at.layout.columns(q))] = values
+
+    def place(self, panel: int) -> None:
+        """Put the part of another rank where it belongs."""
+        source, data = self.heard
+        shape = self.at.layout.local_shape(*divmod(source, self.at.layout.grid[1]))
+        self._place(source, unpack(data, (self._dtype, shape))[0])
+
+    def pack_whole(self, panel: int) -> None:
+        """For the others."""
+        assert self.whole is not None
+        self.slots["whole", 0] = pack(self.whole)
+
+
+class Scattering(Actor):
+    """A matrix of one rank that is dealt out to all."""
+
+    def __init__(self, steps: Place, whole: NDArray[Any] | None) -> None:
+        super().__init__()
+        self.at, self._whole = steps, whole
+
+    def cut(self, panel: int, rank: int) -> None:
+        """Part of a rank."""
+        assert self._whole is not None
+        p, q = divmod(rank, self.at.layout.grid[1])
+        self.slots["whole", 0] = pack(self._whole[np.ix_(self.at.layout.rows(p), self.at.layout.columns(q))])

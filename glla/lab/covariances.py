@@ -1,0 +1,146 @@
+"""`glla adjugate`: the adjugate formula beside pivoted elimination, on singular values and on a photograph.
+
+A formula for the inverse of a 3 x 3 matrix is fast, and right where no more than one singular value is small.
+Covariances have two small ones wherever a picture is flat or has an edge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.gl import Device, default_device
+from glla.lab.photograph import SIDE, picture
+from glla.operations.inv3 import indefinite, most_together, whole
+from glla.operations.routes import pieces
+from glla.passes import forms_of
+
+Stack = NDArray[np.float32]
+
+WAYS = ("adjugate", "adjugate_fused", "pivoted_small")
+"""Variants of `glla.inv` that are compared."""
+
+SPECTRA = ((1.0, 1.0, 1e-6), (1.0, 1e-2, 1e-2), (1.0, 1e-3, 1e-3), (1.0, 1e-4, 1e-4))
+"""Singular values of random matrices."""
+
+DAMPING = (1e-3, 1e-5)
+"""What is added to the diagonal of a covariance, 9 times, as in the matting of pictures; grey values are 0 to 1."""
+
+LIMIT = 30.0
+"""Largest norm(A X - I) / (n norm(A) norm(X) u) that glla promises of an inverse."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """How one way did on one stack.
+
+    Attributes
+    ----------
+    matrices, way : str
+        What was inverted, and how.
+    count : int
+        Matrices.
+    worst : float
+        Largest norm(A X - I) / (n norm(A) norm(X) u), in the 1-norm.
+    beyond : float
+        Share of the matrices beyond `LIMIT`.
+    refused : float
+        Share that `inv` refuses: the determinant is no larger than its rounding error.
+    """
+
+    matrices: str
+    way: str
+    count: int
+    worst: float
+    beyond: float
+    refused: float
+
+
+def with_singular_values(values: Sequence[float], count: int, rng: np.random.Generator) -> Stack:
+    """Random matrices with these singular values."""
+    left, right = (np.linalg.qr(rng.standard_normal((count, 3, 3)))[0] for _ in range(2))
+    return np.asarray(left * np.array(values) @ right, dtype=np.float32)
+
+
+def covariances(damping: float, size: int = SIDE) -> Stack:
+    """Covariance of grey value and both differences in each 3 x 3 window of a photograph, damped.
+
+    Parameters
+    ----------
+    damping : float
+        9 times what is added to the diagonal.
+    size : int
+        Rows and columns of the photograph, 512 at most.
+    """
+    grey = picture(size) / 255
+    features = np.stack([grey[:-1, :-1], grey[:-1, 1:] - grey[:-1, :-1], grey[1:, :-1] - grey[:-1, :-1]], axis=-1)
+    windows = np.lib.stride_tricks.sliding_window_view(features, (3, 3), axis=(0, 1))
+    samples = windows.reshape(-1, 3, 9)
+    samples = samples - samples.mean(axis=2, keepdims=True)
+    found = samples @ np.swapaxes(samples, 1, 2) / 9 + damping / 9 * np.eye(3)
+    return np.asarray(found, dtype=np.float32)
+
+
+def ratios(a: Stack, x: Stack) -> NDArray[np.float64]:
+    """norm(A X - I) / (3 norm(A) norm(X) u) of each matrix, in the 1-norm and in float64."""
+    wide, inverse = a.astype(np.float64), x.astype(np.float64)
+    error, *sizes = (np.abs(one).sum(axis=1).max(axis=1) for one in (wide @ inverse - np.eye(3), wide, inverse))
+    return np.asarray(error / (3 * sizes[0] * sizes[1] * 2.0**-24))
+
+
+def study(device: Device | None = None, count: int = 20_000, size: int = SIDE, seed: int = 2007) -> list[Record]:
+    """Invert all stacks in every way.
+
+    Parameters
+    ----------
+    device : Device, optional
+        Where.
+    count : int
+        Random matrices of each kind.
+    size : int
+        Rows and columns of the photograph.
+    seed : int
+        Of the random matrices.
+    """
+    rng = np.random.default_rng(seed)
+    stacks = {
+        f"singular values {', '.join(f'{s:g}' for s in one)}": with_singular_values(one, count, rng) for one in SPECTRA
+    }
+    stacks["normal"] = rng.standard_normal((count, 3, 3)).astype(np.float32)
+    stacks |= {f"covariances of the photograph, damped by {one:g}": covariances(one, size) for one in DAMPING}
+    target = device or default_device()
+    return [_record(name, a, way, target) for name, a in stacks.items() for way in WAYS]
+
+
+def _record(name: str, a: Stack, way: str, device: Device) -> Record:
+    """Run the plan of a call, and count where the call would raise."""
+    rows, found, refused = a.reshape(-1, 9), [], 0
+    for first, end in pieces(len(rows), most_together(device.limits)):
+        part = rows[first:end]
+        results = device.run(whole(forms_of((part,)), device.limits, variant=way), A=part)
+        found.append(ratios(a[first:end], results["X"].reshape(-1, 3, 3)))
+        refused += int(indefinite(results["figures"]).sum())
+    every = np.concatenate(found)
+    worst = float(np.nan_to_num(every, nan=np.inf).max())
+    return Record(name, way, len(a), worst, float((~(every <= LIMIT)).mean()), refused / len(a))
+
+
+def table(records: Sequence[Record]) -> str:
+    """Write the records as Markdown, a line for each stack."""
+    head = ["matrices", "count", *(f"{way}: worst, beyond {LIMIT:g}, refused" for way in WAYS)]
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    for name in dict.fromkeys(one.matrices for one in records):
+        own = {one.way: one for one in records if one.matrices == name}
+        cells = [name, str(next(iter(own.values())).count)]
+        cells += [f"{own[way].worst:.3g}, {own[way].beyond:.2%}, {own[way].refused:.2%}" for way in WAYS]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def plain(records: Sequence[Record]) -> list[dict[str, Any]]:
+    """Give the records as plain data."""
+    return [{**asdict(one), "worst": one.worst if np.isfinite(one.worst) else None} for one in records]

@@ -1,0 +1,166 @@
+"""Inverses by ways that `inv` takes only by their names: a formula for order 3, Gauss and Jordan's elimination."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from glla.array.array import Matrix, upload
+from glla.array.convert import Array, finite_result, refuse_nonfinite
+from glla.errors import NonFiniteError, OptionError
+from glla.gl import Device, DeviceLike
+from glla.linalg import resident
+from glla.linalg.operands import device_of, operand, square, stored
+from glla.linalg.routes import stacked
+from glla.linalg.walk import on_device, walk
+from glla.operations import OPERATIONS, gauss_jordan
+from glla.operations.inv3 import most_together, whole
+from glla.operations.routes import must_fit_a_texture, pieces
+from glla.operations.stack_small import LARGEST
+from glla.operations.trust import member_of_stack
+from glla.passes import forms_of
+
+FORMULAS = ("adjugate", "adjugate_fused")
+"""Variants of `glla.operations.inv3` that `inv` takes by their names; elimination is what it does without."""
+
+
+def inverse_by_variant(a: Any, variant: Any, device: DeviceLike | None, check_finite: bool) -> Matrix | Array:
+    """Invert by the way of this name.
+
+    Raises
+    ------
+    OptionError
+        There is none.
+    """
+    if variant in FORMULAS:
+        return inverse_by_formula(a, variant, device, check_finite)
+    if variant == "gauss_jordan":
+        return inverse_by_gauss_jordan(a, device, check_finite)
+    known = ", ".join((*FORMULAS, "pivoted_small", "gauss_jordan"))
+    raise OptionError(
+        f"inv: variant must be one of {known}, got {variant!r}; other ones are for assume_a='pos' and triangles"
+    )
+
+
+def must_be_small(value: Array | Matrix) -> None:
+    """Raise OptionError for matrices that one fragment cannot eliminate."""
+    if value.shape[-1] > LARGEST:
+        raise OptionError(
+            f"inv: variant 'pivoted_small' is for matrices of order {LARGEST} at most, got shape {value.shape}; leave "
+            "it out"
+        )
+
+
+def inverse_by_formula(a: Any, variant: str, device: DeviceLike | None, check_finite: bool) -> Matrix | Array:
+    """Invert every 3 x 3 matrix of a stack by the adjugate formula.
+
+    Parameters
+    ----------
+    a : array_like or Matrix, shape (..., 3, 3)
+        Real numbers. A Matrix is read back, and its inverses are uploaded.
+    variant : {"adjugate", "adjugate_fused"}
+        In two passes, as the source has it, or in one.
+    device, check_finite
+        As in `matmul`.
+
+    Returns
+    -------
+    ndarray of float32 or Matrix
+        Of the shape of `a`. Synchronises.
+
+    Raises
+    ------
+    SingularMatrixError
+        A determinant is no larger than its rounding error; names the matrix.
+    OptionError
+        The matrices are of another order.
+    NonFiniteError
+        An inverse is too large for float32, or too small.
+
+    Notes
+    -----
+    Error: abs(A X - I) <= 12 u abs(A) P / abs(det A), P the cofactors with all terms positive. So norm(A X - I) / (n
+    norm(A) norm(X) u) may pass 30, the bound of `inv`, where two singular values are small: see `glla.operations.inv3`.
+
+    Examples
+    --------
+    >>> inverse_by_formula([[[2, 0, 0], [0, 4, 0], [0, 0, 1]]], "adjugate", None, True)
+    array([[[0.5 , 0.  , 0.  ],
+            [0.  , 0.25, 0.  ],
+            [0.  , 0.  , 1.  ]]], dtype=float32)
+    """
+    value = operand("inv", "A", a, check_finite)
+    square("inv", "A", value)
+    if value.shape[-1] != 3:
+        raise OptionError(
+            f"inv: variant {variant!r} is a formula for matrices of order 3, got shape {value.shape}; leave it out"
+        )
+    target = device_of("inv", device, value)
+    array = value.numpy() if isinstance(value, Matrix) else value
+    if isinstance(value, Matrix) and check_finite:
+        refuse_nonfinite("inv", "A", array)
+    x = finite_result("inv", _inverses(array, variant, target), check_finite)
+    return upload(x, target) if isinstance(value, Matrix) else x
+
+
+def _inverses(a: Array, variant: str, device: Device) -> Array:
+    stack, rows = a.shape[:-2], np.ascontiguousarray(a).reshape(-1, 9)
+    x = np.empty(rows.shape, dtype=np.float32)
+    for first, end in pieces(len(rows), most_together(device.limits)):
+        part = rows[first:end]
+
+        def member(index: int, first: int = first) -> str:
+            return member_of_stack(tuple(int(i) for i in np.unravel_index(first + index, stack)) if stack else ())
+
+        forms = forms_of((part,))
+        perform = on_device(device, whole(forms, device.limits, variant=variant))
+        x[first:end] = walk(OPERATIONS["inv3"], forms, perform, {"A": part, "members": member})["X"]
+    lost = np.flatnonzero((np.abs(x) < np.finfo(np.float32).tiny).all(axis=1))
+    if len(lost):
+        raise NonFiniteError(
+            f"inv: the inverse must fit float32, got one below 2^-126 (matrix {lost[0]} of the stack); scale the matrix"
+        )
+    return x.reshape(a.shape)
+
+
+def inverse_by_gauss_jordan(a: Any, device: DeviceLike | None, check_finite: bool) -> Matrix | Array:
+    """Invert as the author of `glla.operations.gauss_jordan` does, three passes a column; matrices one by one.
+
+    Raises
+    ------
+    ConvergenceError
+        norm(A X - I) / (n norm(A) norm(X) u) is beyond 30; names the column whose pivot was to blame.
+    SingularMatrixError
+        Likewise, and a column depends on those before it.
+
+    Examples
+    --------
+    >>> inverse_by_gauss_jordan([[0, 2], [4, 0]], None, True)
+    array([[0.  , 0.25],
+           [0.5 , 0.  ]], dtype=float32)
+    """
+    value = operand("inv", "A", a, check_finite)
+    square("inv", "A", value)
+    if value.size == 0:
+        return value.copy()
+    target = device_of("inv", device, value)
+    stack, n = value.shape[:-2], value.shape[-1]
+    must_fit_a_texture("inv", (2 * n, 2 * n), target.limits)  # A and I stand side by side
+
+    def one(a: Array | Matrix, place: tuple[int, ...]) -> Any:
+        forms = forms_of((a,))
+        names = {"A": "A"} if check_finite else None
+        perform = on_device(target, gauss_jordan.whole(forms, target.limits), "inv", names)
+        values = {"A": stored(a), "member": member_of_stack(place)}
+        return walk(OPERATIONS["gauss_jordan"], forms, perform, values)["X"]
+
+    if isinstance(value, Matrix):
+        if not stack:
+            return one(value, ())  # type: ignore[no-any-return]
+        members = (resident.spread(value, stack),)
+        made = resident.one_by_one(members, lambda i, a: one(a, tuple(int(k) for k in np.unravel_index(i, stack))))
+        return resident.shaped(made, value.shape)
+    each = zip(np.ndindex(stack), value.reshape(-1, n, n), strict=True)
+    found = stacked(one(matrix, place) for place, matrix in each)
+    return finite_result("inv", found.reshape(value.shape), check_finite)

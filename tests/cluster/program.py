@@ -1,0 +1,119 @@
+"""What test_mpi.py starts under mpiexec: ``program.py WHAT``. Rank 0 prints "all is well"."""
+
+import os
+import signal
+import sys
+import time
+
+import numpy as np
+
+from glla import cluster
+from glla.cluster import DistributedMatrix, factoring
+from glla.cluster.linalg import permutation
+from glla.errors import ClusterError
+
+
+def forced(n, seed):
+    rng = np.random.default_rng(seed)
+    lower = np.tril(rng.integers(-1, 2, (n, n)) / 8, -1) * (rng.random((n, n)) < 0.3) + np.eye(n)
+    upper = np.triu(rng.integers(-1, 2, (n, n)), 1) + np.diag(2.0 ** rng.integers(2, 5, n) * rng.choice([-1, 1], n))
+    return (lower @ upper)[rng.permutation(n)].astype(np.float32), lower, upper
+
+
+def exact(engine):
+    """Factors, a product and a solution, exact to the bit."""
+    a, lower, upper = forced(40, 1)
+    with cluster.grid(engine=engine, timeout=60, grace=20) as grid:
+        whole = DistributedMatrix.scatter(grid, a if grid.rank == 0 else None, 8)
+        lu, piv = cluster.lu_factor(whole)
+        packed = lu.gather()
+        assert (np.tril(packed, -1) + np.eye(40) == lower).all()
+        assert (np.triu(packed) == upper).all()
+        assert (a[permutation(piv, 40)] == lower @ upper).all()
+        assert (cluster.matmul(whole, whole).gather() == a @ a).all()
+        b = np.arange(40.0)
+        x = cluster.solve(whole, b, refine=True)
+        assert (np.abs(a @ x - b) <= 1e-14 * (np.abs(a) @ np.abs(x) + np.abs(b))).all()
+
+
+def errors(count):
+    """Many random problems with an error at a random step; every rank raises the same one, and the grid goes on."""
+    rng = np.random.default_rng(0)
+    names = ("candidates", "multipliers", "take_rows", "merge", "solve_U", "put_rows", "update_rest", "pivots")
+    real = {name: getattr(factoring.Factoring, name) for name in names}
+    with cluster.grid(engine="numpy", timeout=20, grace=10) as first:
+        size = first.size
+    shapes = [(p, size // p) for p in range(1, size + 1) if size % p == 0]
+    grids = {shape: cluster.grid(shape=shape, engine="numpy", timeout=20, grace=10) for shape in shapes}
+    raised = 0
+    for case in range(count):
+        shape = shapes[rng.integers(len(shapes))]
+        nb = int(rng.choice([2, 4, 8]))
+        n = int(rng.integers(1, 40))
+        name, rank, panel = names[rng.integers(len(names))], int(rng.integers(size)), int(rng.integers(-(-n // nb)))
+        a = rng.uniform(-1, 1, (n, n)).astype(np.float32)
+        variant = str(rng.choice(["tournament", "partial"]))
+        grid = grids[shape]
+
+        def failing(self, at, *more, name=name, rank=rank, panel=panel):
+            if (self.at.rank, at) == (rank, panel):
+                raise ValueError("made to fail")
+            return real[name](self, at, *more)
+
+        start = time.monotonic()
+        whole = DistributedMatrix.load(grid, a, nb)
+        setattr(factoring.Factoring, name, failing)
+        try:
+            lu, piv = cluster.lu_factor(whole, variant=variant)
+            setattr(factoring.Factoring, name, real[name])
+            packed = lu.gather().astype(float)
+            error = np.abs((np.tril(packed, -1) + np.eye(n)) @ np.triu(packed) - a[permutation(piv, n)]).max()
+            assert error < 1e-4, error
+            outcome = 0.0
+        except ClusterError as error:
+            assert str(error) == f"rank {rank}: ValueError: made to fail", str(error)
+            outcome = 1.0
+        setattr(factoring.Factoring, name, real[name])
+        with grid.operation():
+            assert grid.total(np.array([outcome]))[0] in (0.0, size), "some ranks have raised, others have not"
+        raised += outcome
+        assert time.monotonic() - start < 10, f"case {case} took too long"
+    assert count < 20 or raised > count / 4
+
+
+def dies(how, panel):
+    """One rank is killed, or hangs; the others raise an error that names it, in time."""
+    real = factoring.Factoring.put_rows
+    victim = 1
+
+    def failing(self, at):
+        if (self.at.rank, at) == (victim, panel):
+            if how == "killed":
+                os.kill(os.getpid(), signal.SIGKILL)
+            time.sleep(600)
+        real(self, at)
+
+    grid = cluster.grid(engine="numpy", timeout=4, grace=2)
+    whole = DistributedMatrix.load(grid, np.random.default_rng(1).uniform(-1, 1, (40, 40)), 4)
+    with grid.operation():
+        factoring.Factoring.put_rows = failing
+    start = time.monotonic()
+    try:
+        cluster.lu_factor(whole)
+    except ClusterError as error:
+        seconds = time.monotonic() - start
+        print(f"rank {grid.rank} after {seconds:.1f} s: {error}", flush=True)
+        time.sleep(10)  # the launcher may end the others when one of them ends
+        os._exit(0 if "rank 1 did not answer" in str(error) and seconds < 9 else 3)
+
+
+if __name__ == "__main__":
+    what, *arguments = sys.argv[1:]
+    if what == "exact":
+        exact(*arguments)
+    elif what == "errors":
+        errors(int(arguments[0]))
+    else:
+        dies(what, int(arguments[0]))
+    if int(os.environ.get("PMI_RANK", os.environ.get("OMPI_COMM_WORLD_RANK", "0"))) == 0:
+        print("all is well", flush=True)

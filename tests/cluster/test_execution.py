@@ -1,0 +1,427 @@
+"""Products, factors and solutions of distributed matrices, on ranks that are threads of this process."""
+
+import threading
+import time
+from itertools import product
+
+import numpy as np
+import pytest
+
+import glla
+from glla import cluster
+from glla.cluster import DistributedMatrix, factoring
+from glla.cluster.linalg import permutation
+from glla.errors import (
+    ClusterError,
+    ConvergenceError,
+    DTypeError,
+    GrowthWarning,
+    NonFiniteError,
+    OptionError,
+    ShapeError,
+    SingularMatrixError,
+)
+
+from .conftest import forced, uniform
+
+GRIDS = [(1, 1), (1, 2), (2, 1), (2, 2), (1, 4), (3, 1)]
+UNIT = 2.0**-24
+
+
+def factored(grid, a, nb, variant="tournament"):
+    """Packed factors as a whole, exchanges, and what was sent."""
+    whole = DistributedMatrix.load(grid, a, nb)
+    before = grid.sent
+    lu, piv = cluster.lu_factor(whole, variant=variant)
+    sent = tuple(after - start for after, start in zip(grid.sent, before, strict=True))
+    return lu.gather(), piv, sent
+
+
+def ratio(a, lu, piv):
+    """LAPACK's test ratio of P L U = A."""
+    m, k = len(a), min(a.shape)
+    lower = np.tril(lu[:, :k].astype(float), -1) + np.eye(m, k)
+    wrong = np.abs(lower @ np.triu(lu[:k]).astype(float) - a[permutation(piv, m)]).sum(axis=1).max(initial=0)
+    size = max(a.shape) * np.abs(a).sum(axis=1).max(initial=0) * UNIT
+    return wrong / size if size else wrong
+
+
+def hpl(a, x, b):
+    """HPL's residual."""
+    a, x = a.astype(float), x.astype(float)
+    size = np.abs(a).sum(axis=1).max() * np.abs(x).max() + np.abs(b).max()
+    return np.abs(a @ x - b).max() / (UNIT * size * len(a))
+
+
+# -- exact ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("grid", GRIDS)
+def test_exact_factors_do_not_depend_on_the_grid(grid, on_grid):
+    for n, nb, variant in product((24, 37), (4, 10), ("tournament", "partial")):
+        a, p, lower, upper = forced(n, n)
+        for lu, piv, _ in on_grid(grid, factored, a, nb, variant):
+            assert (np.tril(lu, -1) + np.eye(n) == lower).all()
+            assert (np.triu(lu) == upper).all()
+            assert (np.eye(n)[:, permutation(piv, n)] == p).all()
+
+
+def test_exact_on_the_device(on_grid):
+    """The engine of glla, on llvmpipe contexts in threads of their own."""
+    a, p, lower, upper = forced(37, 5)
+
+    def work(grid):
+        whole = DistributedMatrix.scatter(grid, a if grid.rank == 0 else None, 8)
+        found = cluster.plu(whole)
+        return [one.gather() for one in (*found, cluster.matmul(whole, whole))]
+
+    for found in on_grid((2, 2), work, engine="glla"):
+        for one, expected in zip(found, (p, lower, upper, a @ a), strict=True):
+            assert (one == expected).all()
+
+
+@pytest.mark.parametrize("grid", GRIDS)
+def test_products_of_integers_are_exact(grid, on_grid, rng):
+    for (m, k, n), nb in product([(7, 9, 5), (32, 16, 40), (1, 33, 1), (0, 3, 2), (3, 0, 2)], (2, 8)):
+        a, b = rng.integers(-9, 10, (m, k)), rng.integers(-9, 10, (k, n))
+
+        def work(grid, a=a, b=b, nb=nb):
+            left, right = (DistributedMatrix.load(grid, one, nb) for one in (a, b))
+            return cluster.matmul(left, right).gather()
+
+        for found in on_grid(grid, work):
+            assert found.dtype == np.float32
+            assert (found == a @ b).all()
+
+
+@pytest.mark.parametrize("grid", GRIDS)
+def test_every_shape_and_rank_is_factored(grid, on_grid, rng):
+    shapes = [(0, 0), (0, 3), (3, 0), (1, 1), (5, 3), (3, 5), (7, 20), (20, 7), (16, 16)]
+    for (m, n), rank in product(shapes, (0, 1, 3, 99)):
+        rank = min(rank, m, n)
+        a = rng.integers(-2, 3, (m, rank)) @ rng.integers(-2, 3, (rank, n))
+        for lu, piv, _ in on_grid(grid, factored, a, 4, "partial"):
+            assert ratio(a, lu, piv) < 30
+            assert piv.shape == (min(m, n),)
+
+
+@pytest.mark.parametrize("grid", [(2, 1), (3, 2)])
+def test_tournaments_of_singular_matrices_are_right_or_refused(grid, on_grid, rng):
+    refused = 0
+    for _ in range(30):
+        rank = int(rng.integers(0, 12))
+        a = rng.integers(-1, 2, (12, rank)) @ rng.integers(-1, 2, (rank, 12))
+        try:
+            found = on_grid(grid, factored, a, 4)
+        except SingularMatrixError as error:
+            assert "take variant='partial'" in str(error)
+            refused += 1
+        else:
+            assert all(ratio(a, lu, piv) < 30 for lu, piv, _ in found)
+    assert refused < 10
+
+
+# -- bounds -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("grid", GRIDS)
+def test_partial_pivoting_has_the_pivots_of_lapack(grid, on_grid):
+    import scipy.linalg
+
+    a = uniform(60, 60, 3)
+    expected = scipy.linalg.lu_factor(a)[1]
+    for lu, piv, _ in on_grid(grid, factored, a, 8, "partial"):
+        assert (piv == expected).all()
+        assert np.abs(np.tril(lu, -1)).max() <= 1
+        assert ratio(a, lu, piv) < 30
+
+
+@pytest.mark.parametrize(("grid", "variant"), [*product(GRIDS, ("tournament", "partial"))])
+def test_what_is_sent_is_what_is_planned(grid, variant, on_grid):
+    n, nb = 37, 4
+    schedule = cluster.plan("plu", n, nb, grid, variant=variant, look_ahead=False)
+    found = on_grid(grid, factored, uniform(n, n, 1), nb, variant)
+    plain = on_grid(grid, factored, np.zeros((0, 0)), nb, variant)  # what all operations send: sums over all ranks
+    for rank, (one, none) in enumerate(zip(found, plain, strict=True)):
+        planned = schedule.totals(rank)
+        assert (one[2][0] - none[2][0], one[2][1] - none[2][1]) == (planned.sent, planned.sent_bytes)
+
+
+def solved(grid, a, b, refine=False, variant="tournament", nb=8):
+    return cluster.solve(DistributedMatrix.load(grid, a, nb), b, refine, variant=variant)
+
+
+@pytest.mark.parametrize("grid", GRIDS)
+def test_solutions_keep_the_bound(grid, on_grid):
+    for n, variant in product((1, 2, 31, 64), ("tournament", "partial")):
+        a, b = uniform(n, n, n), uniform(n, 3, n + 1)
+        for x in on_grid(grid, solved, a, b, False, variant):
+            assert x.dtype == np.float32
+            assert hpl(a, x, b) < 16
+        vector = on_grid(grid, solved, a, b[:, 0], False, variant)[0]
+        assert vector.shape == (n,)
+        for x in on_grid(grid, solved, a, b[:, 0], True, variant):
+            error = np.abs(a.astype(float) @ x - b[:, 0]) / (np.abs(a) @ np.abs(x) + np.abs(b[:, 0]))
+            assert error.max() < 1e-14
+            assert x.backward_error < 1e-14
+            assert x.iterations > 0 or n == 1
+
+
+def test_refinement_takes_matrices_beyond_float32(on_grid, rng):
+    scales = 10.0 ** rng.integers(-60, 60, (20, 1)), 10.0 ** rng.integers(-60, 60, (1, 20))
+    a, b = rng.uniform(-1, 1, (20, 20)) * scales[0] * scales[1], rng.uniform(-1, 1, 20) * scales[0][:, 0]
+    for x in on_grid((2, 2), solved, a, b, True, "tournament", 4):
+        assert (np.abs(a @ x - b) <= 1e-14 * (np.abs(a) @ np.abs(x) + np.abs(b))).all()
+
+
+@pytest.mark.parametrize("size", [1e-38, 1e30, 3e37])
+def test_the_ends_of_float32_are_scaled(size, on_grid):
+    a = np.float32(size) * uniform(20, 20, 2) * np.float32(0.5)
+    for lu, piv, _ in on_grid((2, 1), factored, a, 4):
+        assert ratio(a.astype(float) / size, np.where(np.tri(20, k=-1, dtype=bool), lu, lu / size), piv) < 30
+    b = a.astype(float).sum(axis=1)
+    for x in on_grid((2, 1), solved, a, b, False, "tournament", 4):
+        assert hpl(a.astype(float) / size, x, b / size) < 16
+
+
+def blocks_exchanged(nb):
+    return np.kron([[0, 1], [1, 0]], np.eye(nb)).astype(np.float32)
+
+
+@pytest.mark.parametrize("grid", [(2, 1), (2, 2)])
+def test_the_local_variant_of_appendix_a_breaks_down_by_name(grid, on_grid):
+    a, b = blocks_exchanged(8), np.arange(16.0)
+    for variant in ("tournament", "partial"):
+        for x in on_grid(grid, solved, a, b, False, variant):
+            assert (x == np.roll(b, 8)).all()
+    with pytest.raises(SingularMatrixError, match=r"'local' breaks down: process row 0 .* \(block 0\)"):
+        on_grid(grid, solved, a, b, False, "local")
+    lucky = uniform(16, 16, 4) + 4 * np.eye(16, dtype=np.float32)
+    for x in on_grid(grid, solved, lucky, b, False, "local"):
+        assert hpl(lucky, x, b) < 16
+
+
+def test_wilkinsons_matrix_is_solved_or_refused(on_grid):
+    """Entries grow 2^(n - 1) times with partial pivoting; the solution is refined."""
+    n = 40
+    a = np.tril(-np.ones((n, n)), -1) + np.eye(n)
+    a[:, -1] = 1
+    b = a @ np.arange(1.0, n + 1)
+    for variant in ("tournament", "partial"):
+        try:
+            found = on_grid((2, 2), solved, a, b, False, variant)
+        except ConvergenceError:
+            continue
+        assert all(hpl(a, x, b) < 30 for x in found)
+
+
+def grown(grid, a, variant):
+    """Growth, and the largest multiplier."""
+    lu, _, _ = factored(grid, a, 32, variant)
+    return np.abs(np.triu(lu)).max() / np.abs(a).max(), np.abs(np.tril(lu, -1)).max()
+
+
+@pytest.mark.parametrize("count", [4, pytest.param(40, marks=pytest.mark.sweep)])
+def test_tournaments_grow_little_more_than_partial_pivoting(count, on_grid):
+    for seed in range(count):
+        a = uniform(256, 256, seed)
+        (tournament, largest), (partial, _) = (on_grid((4, 1), grown, a, one)[0] for one in ("tournament", "partial"))
+        assert tournament <= 2.5 * partial
+        assert largest <= 4
+
+
+def test_growth_is_said(on_grid):
+    n = 40
+    a = np.tril(-np.ones((n, n)), -1) + np.eye(n)
+    a[:, -1] = 1
+    with pytest.warns(GrowthWarning, match="entries grew"):
+        on_grid((1, 1), factored, a, 8)
+
+
+# -- matrices ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("grid", GRIDS)
+def test_what_is_dealt_out_comes_back(grid, on_grid, tmp_path, rng):
+    a = rng.integers(0, 2**40, (13, 9)).astype(np.float64)
+    np.save(tmp_path / "a.npy", a)
+
+    def work(grid):
+        makers = DistributedMatrix.load(grid, a, 4), DistributedMatrix.load(grid, tmp_path / "a.npy", 4)
+        dealt = DistributedMatrix.scatter(grid, a if grid.rank == 0 else None, 4)
+        made = DistributedMatrix.from_function(grid, lambda i, j: a[i, j], a.shape, 4)
+        for one in (*makers, dealt, made):
+            assert one.shape == (13, 9)
+            assert one.dtype == np.float64
+            assert one.descriptor[2:6] == (13, 9, 4, 4)
+            whole = one.gather(root=0)
+            assert (whole is not None) == (grid.rank == 0)
+            assert (one.gather() == a).all()
+        return makers[0].local.shape
+
+    shapes = on_grid(grid, work)
+    assert sum(m * n for m, n in shapes) == a.size
+
+
+def test_operands_are_left_as_they_are(on_grid):
+    a, b = uniform(20, 20, 1), uniform(20, 1, 2)
+    before = a.copy(), b.copy()
+
+    def work(grid):
+        one = DistributedMatrix.load(grid, a, 4)
+        cluster.matmul(one, one)
+        cluster.solve(one, b, refine=True)
+        return (one.gather() == a).all()
+
+    assert all(on_grid((2, 2), work))
+    assert (a == before[0]).all()
+    assert (b == before[1]).all()
+
+
+# -- wrong calls, failures --------------------------------------------------------------------------------------------
+
+
+def errors_of(on_grid, shape, function, **options):
+    """What every rank raises."""
+
+    def attempt(grid):
+        try:
+            function(grid)
+        except Exception as error:
+            return type(error), str(error)
+        return None
+
+    return on_grid(shape, attempt, **options)
+
+
+@pytest.mark.parametrize(
+    ("function", "error", "message"),
+    [
+        (lambda g: solved(g, np.ones((6, 6)), np.ones(6)), SingularMatrixError, "singular"),
+        (lambda g: solved(g, np.zeros((6, 6)), np.ones(6)), SingularMatrixError, "pivot of column 0 is zero"),
+        (lambda g: solved(g, np.ones((6, 5)), np.ones(6)), ShapeError, "A must be square"),
+        (lambda g: solved(g, np.eye(6), np.ones(5)), ShapeError, "b must have shape"),
+        (lambda g: solved(g, np.eye(6), np.full(6, g.rank)), ShapeError, "the same on all ranks"),
+        (lambda g: solved(g, np.eye(6), [np.nan] * 6), NonFiniteError, "finite"),
+        (lambda g: solved(g, np.full((6, 6), np.inf), np.ones(6)), NonFiniteError, "finite"),
+        (lambda g: factored(g, np.eye(6) * 1e300, 4), NonFiniteError, "does not fit float32"),
+        (lambda g: solved(g, np.eye(6) * 1j, np.ones(6)), DTypeError, "real numbers"),
+        (lambda g: factored(g, np.eye(6), 4, "best"), OptionError, "variant must be one of"),
+        (lambda g: factored(g, np.eye(6), 3), OptionError, "even"),
+        (lambda g: cluster.matmul(np.eye(2), np.eye(2)), DTypeError, "DistributedMatrix"),
+        (lambda g: cluster.solve(np.eye(2), np.ones(2)), DTypeError, "DistributedMatrix"),
+    ],
+)
+def test_all_ranks_refuse_alike(function, error, message, on_grid):
+    found = errors_of(on_grid, (2, 2), function)
+    assert {kind for kind, _ in found} == {error}
+    assert len({text for _, text in found}) == 1
+    assert message in found[0][1]
+
+
+def test_nearly_singular_systems_are_refused(on_grid, rng):
+    """Integers with a dependent row; pivots of float32 are noise there, seldom zeros."""
+    for order in (10, 50):
+        a = rng.integers(-9, 10, (order, order)).astype(float)
+        a[-1] = a[:-1].sum(axis=0)
+        found = errors_of(on_grid, (2, 2), lambda grid, a=a: solved(grid, a, np.ones(len(a))))
+        assert {kind for kind, _ in found} == {SingularMatrixError}
+
+
+def test_ranks_must_be_called_alike():
+    with pytest.raises(ClusterError, match="ranks differ in glla's version or in options"):
+        cluster.run(2, lambda one: cluster.grid(one, engine="numpy", timeout=5 + one.rank, grace=5))
+    with pytest.raises(OptionError, match="2 x 2 for 3"):
+        cluster.run(3, lambda one: cluster.grid(one, (2, 2), engine="numpy"))
+    with pytest.raises(OptionError, match="engine must be one of glla, numpy"):
+        cluster.grid(engine="cupy")
+
+
+@pytest.mark.parametrize("where", [(1, 0), (2, 3), (0, 5)])
+def test_a_rank_that_raises_ends_the_operation_on_all(where, on_grid, monkeypatch):
+    rank, panel = where
+    real = factoring.Factoring.put_rows
+
+    def failing(self, at):
+        if (self.at.rank, at) == (rank, panel):
+            raise ZeroDivisionError("made to fail")
+        real(self, at)
+
+    def work(grid):
+        a = uniform(24, 24, 1)
+        whole = DistributedMatrix.load(grid, a, 4)
+        before = whole.local.copy()
+        said = []
+        for failing_put in (failing, real, failing, real):
+            with grid.operation():
+                monkeypatch.setattr(factoring.Factoring, "put_rows", failing_put)
+            try:
+                said.append(ratio(a, (found := cluster.lu_factor(whole))[0].gather(), found[1]) < 30)
+            except ClusterError as error:
+                said.append(str(error))
+            assert (whole.local == before).all()
+        return said
+
+    told = f"rank {rank}: ZeroDivisionError: made to fail"
+    assert on_grid((2, 2), work) == [[told, True, told, True]] * 4
+
+
+def test_a_rank_that_hangs_is_named_in_time(on_grid, monkeypatch):
+    real, goes_on = factoring.Factoring.put_rows, threading.Event()
+
+    def hanging(self, at):
+        if (self.at.rank, at) == (1, 2):
+            goes_on.wait(20)
+        real(self, at)
+
+    monkeypatch.setattr(factoring.Factoring, "put_rows", hanging)
+    done = threading.Semaphore(0)
+
+    def attempt(grid):
+        whole = DistributedMatrix.load(grid, uniform(24, 24, 1), 4)
+        start, said = time.monotonic(), []
+        for _ in range(2):
+            try:
+                cluster.lu_factor(whole)
+            except ClusterError as error:
+                said.append((str(error), time.monotonic() - start))
+        done.release()
+        if grid.rank == 0:
+            for _ in range(3):
+                done.acquire()
+            goes_on.set()
+        return said
+
+    found = on_grid((2, 2), attempt, timeout=3.0, grace=1.0)
+    for rank, ((first, seconds), (second, _)) in enumerate(found):
+        assert "rank 1 did not answer within 1 s" in first
+        assert "this grid can do no more" in second
+        assert seconds < 6 or rank == 1
+
+
+def test_one_rank_needs_no_launcher():
+    with cluster.grid(engine="numpy") as grid:
+        a = uniform(30, 30, 1)
+        x = cluster.solve(DistributedMatrix.load(grid, a), a.sum(axis=1))
+        assert hpl(a, x, a.sum(axis=1)) < 16
+        assert grid.sent == (0, 0)
+        with pytest.raises(SingularMatrixError, match=r"^solve: "):
+            solved(grid, np.zeros((3, 3)), np.ones(3))
+
+
+def test_a_launcher_of_another_mpi_is_found_out(monkeypatch):
+    pytest.importorskip("mpi4py", reason="mpi4py is not installed: pip install 'glla[cluster]'")
+    from glla.cluster import mpi
+
+    monkeypatch.setenv("PMI_SIZE", "4")
+    with pytest.raises(ClusterError, match="has started 4 ranks, but mpi4py works with"):
+        mpi.check_launcher(1)
+    with pytest.raises(ClusterError, match=r"mpi4py is missing; pip install 'glla\[cluster\]'"):
+        mpi.check_launcher(None)
+    mpi.check_launcher(4)
+
+
+def test_same_names_as_on_one_device():
+    for name in ("matmul", "plu", "lu_factor", "lu_solve", "solve"):
+        assert callable(getattr(cluster, name))
+        assert callable(getattr(glla, name))

@@ -1,0 +1,164 @@
+"""[A | I] to [I | X] as the author has it: right where none are needed, elsewhere an error that names a column."""
+
+import re
+
+import numpy as np
+import pytest
+
+import glla
+from glla.errors import ConvergenceError, LimitError, NonFiniteError, OptionError, SingularMatrixError
+from glla.operations import gauss_jordan
+from glla.operations.gauss_jordan import VARIANTS
+from glla.passes import Limits, Pass, resident
+from glla.testing import JUDGES, conditioned, integers
+
+SOFTWARE = Limits(software=True)
+
+
+def spd(n, rng):
+    return gauss_jordan.GAUSS_JORDAN.example(n, rng)[0]
+
+
+def inverted(run, a):
+    """What the passes give, right or wrong."""
+    return run(gauss_jordan.core(resident(a.shape), SOFTWARE), A=a).matrix("X", a.shape)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("n", [1, 2, 3, 8, 17, 64, 130])
+def test_positive_definite_matrices_keep_the_bound(rng, n, variant):
+    a = spd(n, rng)
+    verdict = JUDGES["inv"].verdict((a,), glla.inv(a, variant=variant))
+    assert verdict.ok, verdict
+
+
+@pytest.mark.parametrize("n", [2, 5, 30])
+def test_permutations_are_exact(rng, n):
+    p = np.eye(n, dtype=np.float32)[rng.permutation(n)] * 2.0 ** rng.integers(-5, 6, n)
+    assert (glla.inv(p.astype(np.float32), variant="gauss_jordan") == np.linalg.inv(p)).all()
+
+
+def test_integers_are_exact(rng):
+    n = 20
+    lower, upper = (np.tril(integers(n, n, rng) % 2, -1) + np.eye(n) for _ in range(2))
+    for t in (lower, upper.T):
+        exact = np.linalg.inv(t).round()
+        assert (glla.inv(t, variant="gauss_jordan") == exact).all()
+
+
+def test_the_documented_failure(run):
+    """Rows change places only for an exact zero: the passes give what they give, and `inv` refuses it."""
+    bad = np.array([[1e-8, 1], [1, 1]], dtype=np.float32)
+    x = inverted(run, bad)
+    np.testing.assert_allclose(x, [[0, 1], [1, -1e-8]], rtol=1e-6)
+    assert not JUDGES["inv"].verdict((bad,), x).ok
+    with pytest.raises(
+        ConvergenceError, match=r"^inv: .*in column 0 one of 1e-08 times the largest.*leave variant out$"
+    ):
+        glla.inv(bad, variant="gauss_jordan")
+    assert JUDGES["inv"].verdict((bad,), glla.inv(bad)).ok
+
+
+@pytest.mark.parametrize("place", [0, 6, 18])
+def test_the_column_of_the_worst_pivot_is_named(rng, place):
+    """A pivot of 1e-7 appears in one column of a matrix whose others are dominant."""
+    a = spd(20, rng) / 8 + np.eye(20)
+    left = a.astype(np.float64)
+    for k in range(place):
+        left[k + 1 :] -= np.outer(left[k + 1 :, k] / left[k, k], left[k])
+    a[place, place] -= left[place, place] - 1e-6
+    a[place + 1 :, place] += 1
+    a = a.astype(np.float32)
+    with pytest.raises(ConvergenceError, match=rf"in column {place} one of "):
+        glla.inv(a, variant="gauss_jordan")
+    assert JUDGES["inv"].verdict((a,), glla.inv(a)).ok
+
+
+def test_whatever_comes_back_keeps_the_bound(rng):
+    """Over matrices that want pivots, and some that are far from float32's middle: right, or an error."""
+    refused = 0
+    for trial in range(40):
+        n = int(rng.integers(2, 20))
+        a = conditioned(n, n, rng) if trial % 2 else rng.standard_normal((n, n)).astype(np.float32)
+        a[0, 0] *= np.float32(10.0 ** -rng.integers(0, 9))
+        a = (a * np.float32(10.0 ** rng.integers(-30, 30))).astype(np.float32)
+        try:
+            x = glla.inv(a, variant="gauss_jordan")
+        except (ConvergenceError, NonFiniteError):
+            refused += 1
+        else:
+            assert JUDGES["inv"].verdict((a,), x).ok
+    assert 3 < refused < 37
+
+
+@pytest.mark.parametrize(
+    ("member", "column"),
+    [(np.zeros((3, 3)), 0), (np.arange(1, 10).reshape(3, 3), 2), ([[1, 1, 0], [2, 2, 0], [0, 0, 1]], 1)],
+)
+def test_singular_matrices_are_named_by_the_column(rng, member, column):
+    message = rf"^inv: Singular matrix: column {column} depends on those before it$"
+    with pytest.raises(SingularMatrixError, match=message):
+        glla.inv(member, variant="gauss_jordan")
+    stack = np.stack([np.eye(3)] * 4)
+    stack[2] = member
+    with pytest.raises(SingularMatrixError, match=re.escape("at index (2) of the stack")):
+        glla.inv(stack, variant="gauss_jordan")
+
+
+def test_every_place_and_shape(rng, device):
+    a = spd(9, rng)
+    expected = glla.inv(a, variant="gauss_jordan")
+    A = glla.asarray(a, device=device)
+    assert np.array_equal(glla.inv(A, variant="gauss_jordan").numpy(), expected)
+    assert JUDGES["inv"].verdict((a.T,), glla.inv(A.T, variant="gauss_jordan").numpy()).ok
+    assert np.array_equal(glla.inv(np.asfortranarray(a), variant="gauss_jordan"), expected)
+    stack = np.stack([a, 2 * a])
+    for given in (stack, glla.asarray(stack, device=device)):
+        assert np.array_equal(np.asarray(glla.inv(given, variant="gauss_jordan"))[0], expected)
+    assert glla.inv(np.empty((0, 0)), variant="gauss_jordan").shape == (0, 0)
+
+
+def test_what_is_not_finite(device):
+    a = np.array([[1, np.nan], [0, 1]], dtype=np.float32)
+    with pytest.raises(NonFiniteError):
+        glla.inv(a, variant="gauss_jordan")
+    assert np.isnan(glla.inv(a, variant="gauss_jordan", check_finite=False)).any()
+    with pytest.raises(NonFiniteError):
+        glla.inv(glla.asarray(a, device=device, check_finite=False), variant="gauss_jordan")
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 40])
+def test_three_passes_a_column_over_all_of_both_halves(n):
+    plan = gauss_jordan.core(resident((n, n)), SOFTWARE)
+    draws = [step for step in plan.steps if isinstance(step, Pass)]
+    shaders = [step.shader for step in draws]
+    assert shaders[0] == "gauss_jordan/augment" and shaders[-1] == "blocks/gather"
+    parts = ["gauss_jordan/exchange", "gauss_jordan/normalise", "gauss_jordan/eliminate"]
+    assert shaders[1:-1] == n * parts
+    side = -(-n // 2)
+    for step in draws[1:-1]:
+        region = plan.drawn(step)
+        assert (region.width, region.height) == (2 * side, side)
+
+
+def test_long_queues_are_bounded():
+    """3 n passes of all texels: where that is seconds of work, the device's throttle counts each of them."""
+    from glla.gl import runner, throttle
+
+    cost = gauss_jordan.core(resident((700, 700)), Limits()).cost
+    assert cost.passes == 3 * 700 + 2
+    assert throttle.work(cost) > runner.HEAVY  # so its passes are counted one by one
+
+
+def test_what_does_not_go_is_refused():
+    with pytest.raises(OptionError, match=r"^gauss_jordan: variant must be one of gauss_jordan, got 'rank2'$"):
+        gauss_jordan.core(resident((4, 4)), variant="rank2")
+    with glla.Device(max_texture_size=16) as small, pytest.raises(LimitError, match=r"^inv: A must fit a texture"):
+        glla.inv(np.eye(20), variant="gauss_jordan", device=small)
+
+
+def test_the_judge_can_fail(rng):
+    a = spd(9, rng)
+    x = np.linalg.inv(a)
+    assert JUDGES["gauss_jordan"].verdict((a,), x).ok
+    assert not JUDGES["gauss_jordan"].verdict((a,), x + np.float32(1e-3)).ok
