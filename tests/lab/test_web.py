@@ -17,7 +17,12 @@ from glla.passes import shader_es
 from glla.passes.conditions import uncommented
 
 VARIANTS = [(name, variant) for name, found in OPERATIONS.items() for variant in [*found.variants] or [None]]
-REFUSED = {("matmul", "compute_tiled"), ("syrk", "compute_tiled")}
+REFUSED = {
+    (name, variant)
+    for name, found in OPERATIONS.items()
+    for variant, one in found.variants.items()
+    if any(need.startswith("OpenGL 4") for need in one.needs)
+}
 
 
 def texts(document):
@@ -45,7 +50,8 @@ def test_texts_are_in_the_dialect(name, variant):
         assert {line.split()[2] for line in head[1:]} == {"float;", "int;", "sampler2D;", "isampler2D;"}
         assert all(line.startswith("precision highp ") for line in head[1:])
         assert not shader_es.indexed_outputs(text)
-        assert "\n".join(lines) + "\n" in resolved
+        if not lines[-1].startswith("void main() { computed();"):  # the second rule has renamed outputs
+            assert "\n".join(lines) + "\n" in resolved
 
 
 COMPUTED = """layout(location = 0) out vec4 V;  // four rows
