@@ -1,6 +1,7 @@
 """Search for cliffs: sizes at which an operation is suddenly slow.
 
-    python -m benchmarks.cliffs [--operation matmul,plu,solve,rref] [--sizes 63 64 65 ...] [--largest N] [--quick]
+    python -m benchmarks.cliffs [--operation matmul,plu,solve,rref,cholesky,inv_pos] [--sizes 63 64 65 ...]
+                                [--largest N] [--quick]
 
 The rule: no size within 15 % of a neighbour, in every dimension, may be less than half as fast per flop. What users
 call is timed, with operands and result on the device and the variant that `choose` picks: at square sizes all the way
@@ -19,6 +20,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import permutations
 from statistics import median
 
@@ -27,10 +29,12 @@ import numpy as np
 import glla
 from benchmarks import report
 from glla import Device, Matrix
+from glla.applications import window_squares
 from glla.gl.observe import observe
 from glla.lab import machine
 from glla.operations import OPERATIONS, matmul, triangular
-from glla.operations.elimination import plu, rref
+from glla.operations.elimination import cholesky, plu, rref
+from glla.operations.window_squares import WINDOW
 from glla.passes import Plan, resident, table
 
 NEIGHBOURS = 15
@@ -58,6 +62,9 @@ THRESHOLDS = {
     "plu": (plu.BLOCKED_FROM,),
     "rref": (rref.BLOCKED_FROM,),
     "solve": (plu.BLOCKED_FROM, *triangular.BLOCKS),
+    "cholesky": (cholesky.BLOCKED_FROM, cholesky.BLOCKED_FROM_IN_SOFTWARE, cholesky.FUSED),
+    "inv_pos": (cholesky.BLOCKED_FROM_IN_SOFTWARE, cholesky.FUSED, triangular.BROADCAST_FROM, matmul.LARGE),
+    "window_squares": (),
 }  # fmt: skip
 """Where another variant begins, or another block: what `choose` of each kernel compares with."""
 
@@ -81,6 +88,8 @@ class Subject:
         What users call, with a `Matrix` for each operand.
     operation : str
         A key of `glla.operations.OPERATIONS`, which knows the additions and multiplications.
+    definite : bool
+        Operands must be positive definite: of what is there one half is read, and the diagonal is made large.
     """
 
     square: Callable[[int], Shape]
@@ -88,6 +97,7 @@ class Subject:
     operands: Callable[[Shape], Sequence[Shape]]
     run: Callable[..., object]
     operation: str
+    definite: bool = False
 
     def flops(self, shape: Shape) -> int:
         """Additions and multiplications."""
@@ -193,6 +203,29 @@ SUBJECTS: Mapping[str, Subject] = {
         run=glla.rref,
         operation="rref",
     ),
+    "cholesky": Subject(
+        square=lambda n: (n, n),
+        others=lambda largest: (),
+        operands=lambda shape: (shape,),
+        run=glla.cholesky,
+        operation="cholesky",
+        definite=True,
+    ),
+    "inv_pos": Subject(
+        square=lambda n: (n, n),
+        others=lambda largest: (),
+        operands=lambda shape: (shape,),
+        run=partial(glla.inv, assume_a="pos"),
+        operation="inv_pos",
+        definite=True,
+    ),
+    "window_squares": Subject(
+        square=lambda n: (n, n),  # of windows: an image has a few more rows and columns
+        others=_slim,
+        operands=lambda shape: ((shape[0] + WINDOW - 1, shape[1] + WINDOW - 1),),
+        run=window_squares,
+        operation="window_squares",
+    ),
 }
 """What is searched, by operation."""
 
@@ -297,10 +330,10 @@ class Search:
     def prepare(self, shape: Shape) -> Work:
         """Put operands on the device, entries uniform in [0, 10): such matrices are regular."""
         subject = SUBJECTS[self.operation]
-        operands: list[Matrix] = [
-            glla.asarray(10 * self.random.random(sides, dtype=np.float32), self.device)
-            for sides in subject.operands(shape)
-        ]
+        arrays = [10 * self.random.random(sides, dtype=np.float32) for sides in subject.operands(shape)]
+        if subject.definite:
+            arrays[0] += 10 * np.float32(shape[0]) * np.eye(shape[0], dtype=np.float32)
+        operands: list[Matrix] = [glla.asarray(array, self.device) for array in arrays]
         return lambda: subject.run(*operands)
 
     def seconds(self, work: Work) -> float:

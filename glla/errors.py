@@ -144,6 +144,10 @@ class ConvergenceError(GllaError, np.linalg.LinAlgError):
     """An iteration stopped before it reached the accuracy that was asked for."""
 
 
+class DryCellError(GllaError, ArithmeticError):
+    """A cell of a simulation has no water left, so that its equations say nothing any more."""
+
+
 def integer(function: str, name: str, value: Any) -> int:
     """Turn an option into an int, or say that it must be an integer.
 

@@ -18,6 +18,7 @@ import pytest
 from glla.lab import examples
 from glla.operations import OPERATIONS, Operation, elementwise, reduce, wrapped
 from glla.operations.elimination.pivot import NORMS
+from glla.operations.shallow_water import Water
 from glla.operations.sparse import spmv
 from glla.operations.sparse.compressed import Compressed
 from glla.operations.sparse.formats import FORMATS
@@ -79,7 +80,7 @@ DRAWING = {
 }
 TESTED_WITH = {
     "panels": "plu", "columns": "plu", "stack_small": "stack", "cholesky_blocks": "cholesky",
-    "blocked_product": "matmul", "qr_blocks": "qr", "qr_pairs": "qr",
+    "blocked_product": "matmul", "qr_blocks": "qr", "qr_pairs": "qr", "qr_stack": "qr",
 }  # fmt: skip
 KERNELS = sorted(set(DRAWING) - set(TESTED_WITH))
 
@@ -199,6 +200,10 @@ PARAMETERS = {
     "tile": [(0, 0, 2, 2)],
     "trips": [(1, 2)],
     "which": ["L", "U"],
+    "water": [
+        Water((7, 5)), Water((40, 300), pieces=2, tide="west"), Water((5, 6), convection=False, periodic=(True, True)),
+    ],
+    "field": ["z", "u", "v", "h"], "first": [0, 1],
 }  # fmt: skip
 PLACEMENTS = [(1, 1, 0), (0, 1, 1)]
 # Where a name means something else.

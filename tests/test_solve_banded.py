@@ -73,6 +73,21 @@ def test_half_bands_are_those_of_scipy(device, lower, rng):
                 assert np.abs(x - expected).max() < 1e-5
 
 
+@pytest.mark.parametrize("lower", [False, True])
+@pytest.mark.parametrize("place", PLACES)
+def test_wide_definite_bands_take_cholesky_factors(device, place, lower, rng):
+    ab = rng.standard_normal((2, 4, 20)).astype(np.float32)
+    ab[:, 0 if lower else 3] = 12
+    b = rng.standard_normal((2, 20, 2)).astype(np.float32)
+    x = np.asarray(glla.solveh_banded(place(ab), b, lower=lower))
+    one = np.asarray(glla.solveh_banded(place(ab[1]), b[1, :, 0], lower=lower))
+    assert x.shape == b.shape and np.abs(one - x[1, :, 0]).max() < 1e-5
+    for a, right, found in zip(ab, b, x, strict=True):
+        assert np.abs(found - scipy.linalg.solveh_banded(a, right, lower=lower)).max() < 1e-5
+    with pytest.raises(OptionError, match="variant is for one diagonal beside the main one, got 3 and 'thomas'"):
+        glla.solveh_banded(place(ab), b, variant="thomas", device=device)
+
+
 @pytest.mark.parametrize("place", PLACES)
 def test_stacks_follow_scipys_rule(device, place, rng):
     ab, b = case(7, rng, stack=(5,), columns=2)

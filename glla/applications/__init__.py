@@ -4,6 +4,7 @@ Nothing here needs more than the core. `glla.lab` draws what they do: ``glla dem
 """
 
 from glla.applications.restoration import restore
+from glla.applications.shallow_water import ShallowWater
 from glla.applications.windows import window_squares
 
-__all__ = ["restore", "window_squares"]
+__all__ = ["ShallowWater", "restore", "window_squares"]

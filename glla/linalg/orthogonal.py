@@ -13,7 +13,7 @@ from glla.gl import Device, DeviceLike
 from glla.linalg import resident
 from glla.linalg.operands import column, device_of, known_variant, operand, stored
 from glla.linalg.results import QRResult
-from glla.linalg.routes import stacked
+from glla.linalg.routes import batched, stacked
 from glla.linalg.walk import on_device, walk
 from glla.operations import OPERATIONS
 from glla.operations import lstsq as squares
@@ -70,6 +70,9 @@ def qr(
 
     Notes
     -----
+    A stack of small matrices in the host's memory goes through one plan in mode "reduced"; else, and on the device, its
+    members go one by one.
+
     Error: norm(A - Q R) / (m norm(A) u) and norm(Q^T Q - I) / (m u) stay below 30, u = 2^-24, whatever the rank, and
     at the ends of float32's range: columns are scaled by powers of two first, which rounds nothing. What lies below a
     column's pivot is zero if its norm is under 2^-40 of the column's largest entry. Cost: 2 n^2 (m - n / 3) flop for R,
@@ -112,8 +115,14 @@ def qr(
 def _of_array(a: Array, mode: str, variant: str | None, device: Device) -> tuple[Array, ...]:
     """Factor a matrix of the host, or a stack; give what the mode asks for."""
     must_fit_a_texture("qr", a.shape[-2:], device.limits)
-    stack = a.shape[:-2]
-    found = [_factors(one, mode, variant, device) for one in a.reshape(-1, *a.shape[-2:])]
+    stack, members = a.shape[:-2], a.reshape(-1, *a.shape[-2:])
+    if mode == "reduced" and variant is None:
+        records = batched(device, OPERATIONS["qr"], (members,))
+        if records is not None:
+            m = a.shape[-2]
+            both = records[0][:, :m], records[0][:, m:].swapaxes(-1, -2)
+            return tuple(_shaped(part, stack) for part in both)
+    found = [_factors(one, mode, variant, device) for one in members]
     return tuple(_shaped(stacked(parts), stack) for parts in zip(*found, strict=True))
 
 

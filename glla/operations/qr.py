@@ -20,7 +20,8 @@ from glla.operations import equilibrate, packing
 from glla.operations.crossing import bring_in, read_back, read_texels
 from glla.operations.qr_blocks import Panels
 from glla.operations.qr_pairs import applied, pairs, reflectors, upper
-from glla.operations.record import Array, Choice, Operation
+from glla.operations.qr_stack import MOST_COLUMNS, batched, most_together, record
+from glla.operations.record import Array, Batch, Choice, Operation
 from glla.passes import (
     PLAIN,
     Draft,
@@ -52,7 +53,7 @@ VARIANTS = {
 MODES = ("reduced", "complete", "r", "raw")
 """What is given, as NumPy names it: Q and R with as few columns as rows allow, with all, R alone, or the reflectors."""
 
-BLOCKED_FROM, BLOCKED_FROM_IN_SOFTWARE = 128, 128
+BLOCKED_FROM, BLOCKED_FROM_IN_SOFTWARE = MOST_COLUMNS + 1, MOST_COLUMNS + 1
 """Smaller sides from which `blocked` is chosen, on a GPU and by a software rasteriser; the first one is a guess."""
 
 
@@ -244,6 +245,7 @@ QR = Operation(
     example=example,
     values=lambda forms, results: (results["Q"], results["R"]),
     fits=True,
+    batch=Batch(most_together, batched, record),
     variants=VARIANTS,
     choose=choose,
     host="glla.operations.qr:on_host",

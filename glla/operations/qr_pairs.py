@@ -6,9 +6,13 @@ which is applied on the way, and the two reflections of all that remains.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from glla.operations.stack import Stack
 from glla.passes import Draft, Limits, PingPong, Plan, Region, Storage, Uniform, matrix
 from glla.passes.cache import cached_plan
-from glla.passes.layout import Shape, texels
+from glla.passes.layout import Shape, packed, texels
+from glla.passes.shader import Define
 
 SLICE, SLICES = 64, 32
 """Texels of a column that a fragment sums on a GPU, and most slices; a guess: a fetch that waits for nothing takes as
@@ -25,36 +29,104 @@ def slices(height: int, limits: Limits) -> tuple[int, int]:
     return count, -(-height // count)
 
 
+@dataclass(frozen=True)
+class Cells:
+    """What passes draw to: a single matrix, or every matrix of a stack at once.
+
+    Attributes
+    ----------
+    stack : Stack or None
+        How the matrices share textures.
+    """
+
+    stack: Stack | None = None
+
+    def matrix(self, shape: Shape) -> Storage:
+        """Texture with a packed matrix for each."""
+        return matrix(shape) if self.stack is None else self.stack.storage(*packed(shape))
+
+    def texels(self, height: int, width: int) -> Storage:
+        """Texture with so many texels for each."""
+        return Storage(height, width) if self.stack is None else self.stack.storage(height, width)
+
+    def region(self, x: int, y: int, width: int, height: int) -> Region:
+        """Rectangle of texels, of each."""
+        return Region(x, y, width, height) if self.stack is None else self.stack.region(x, y, width, height)
+
+    @property
+    def grid(self) -> dict[str, Uniform]:
+        """Uniforms of ``lib/stack.glsl``."""
+        return {} if self.stack is None else self.stack.grid
+
+    @property
+    def defines(self) -> dict[str, Define]:
+        """For ``lib/stack.glsl``."""
+        return {} if self.stack is None else {"STACK": 1}
+
+
+def add_reflectors(draft: Draft, source: str, shape: Shape, limits: Limits, cells: Cells) -> str:
+    """Add the steps of a factorisation; give the slot of R with the reflectors below its diagonal."""
+    height, width = (texels(side) for side in shape)
+    rest = PingPong(draft, "H", cells.matrix(shape), source)
+    for k in range(texels(min(shape))):
+        count, chunk = slices(height - k, limits)
+        size: dict[str, Uniform] = {"k": k, "height": height, "chunk": chunk, **cells.grid}
+        sums = [draft.slot(f"sums_{name}_{k}", cells.texels(count, width)) for name in ("first", "both")]
+        beside, last = cells.region(k, 0, width - k, count), max(k - 1, 0)
+        left = cells.region(last, last, width - last, height - last)  # what is final lies in both textures by then
+        with draft.scope("step", k):
+            draft.draw("qr/dots", {"A": rest.front}, sums[0], size, {"SECOND": 0, **cells.defines}, beside)
+            cut = {**size, "slices": count}
+            inputs = {"A": rest.front, "D": sums[0]}
+            draft.draw("qr/dots", inputs, sums[1], cut, {"SECOND": 1, **cells.defines}, beside)
+            inputs = {"A": rest.front, "D": sums[1]}
+            uniforms: dict[str, Uniform] = {"k": k, "slices": count, "shape": shape, **cells.grid}
+            draft.draw("qr/reflect", inputs, rest.back, uniforms, cells.defines, left)
+            rest.swap()
+    return rest.front
+
+
+def add_pairs(draft: Draft, packed_: str, shape: Shape, cells: Cells) -> str:
+    """Add the pass of T of each pair of reflectors; give its slot, a row of texels."""
+    result = draft.slot("T", cells.texels(1, texels(min(shape))))
+    uniforms: dict[str, Uniform] = {"height": texels(shape[0]), **cells.grid}
+    draft.draw("qr/pairs", {"H": packed_}, result, uniforms, cells.defines)
+    return result
+
+
+def add_applied(
+    draft: Draft, packed_: str, t: str, start: str, shape: Shape, columns: int, limits: Limits, cells: Cells
+) -> str:
+    """Add the passes of H_1 H_2 ... H_k B, from the last pair on; give its slot."""
+    height, size = texels(shape[0]), (shape[0], columns)
+    found = PingPong(draft, "B", cells.matrix(size), start)
+    for k in reversed(range(texels(min(shape)))):
+        count, chunk = slices(height - k, limits)
+        sums = draft.slot(f"W_{k}", cells.texels(count, texels(columns)))
+        with draft.scope("pair", k):
+            inputs = {"H": packed_, "Q": found.front}
+            uniforms: dict[str, Uniform] = {"k": k, "height": height, "chunk": chunk, **cells.grid}
+            draft.draw("qr/project", inputs, sums, uniforms, cells.defines)
+            inputs = {"H": packed_, "T": t, "Q": found.front, "W": sums}
+            uniforms = {"k": k, "slices": count, "shape": size, **cells.grid}
+            draft.draw("qr/apply", inputs, found.back, uniforms, cells.defines)
+            found.swap()
+    return found.front
+
+
 @cached_plan
 def reflectors(shape: Shape, limits: Limits) -> Plan:
     """Plan of the reflectors, two columns a step: operand ``A``, result ``H``. 3 ceil(min(m, n) / 2) passes."""
-    height, width = (texels(side) for side in shape)
     draft = Draft("qr/reflectors")
-    rest = PingPong(draft, "H", matrix(shape), draft.operand("A", matrix(shape)))
-    for k in range(texels(min(shape))):
-        count, chunk = slices(height - k, limits)
-        size: dict[str, Uniform] = {"k": k, "height": height, "chunk": chunk}
-        sums = [draft.slot(f"sums_{name}_{k}", Storage(count, width)) for name in ("first", "both")]
-        beside, last = Region(k, 0, width - k, count), max(k - 1, 0)
-        left = Region(last, last, width - last, height - last)  # what is final lies in both textures a step later
-        with draft.scope("step", k):
-            draft.draw("qr/dots", {"A": rest.front}, sums[0], size, {"SECOND": 0}, beside)
-            cut = {**size, "slices": count}
-            draft.draw("qr/dots", {"A": rest.front, "D": sums[0]}, sums[1], cut, {"SECOND": 1}, beside)
-            inputs = {"A": rest.front, "D": sums[1]}
-            draft.draw("qr/reflect", inputs, rest.back, {"k": k, "slices": count, "shape": shape}, {}, left)
-            rest.swap()
-    return draft.plan({"H": rest.front})
+    source = draft.operand("A", matrix(shape))
+    return draft.plan({"H": add_reflectors(draft, source, shape, limits, Cells())})
 
 
 @cached_plan
 def pairs(shape: Shape) -> Plan:
     """Plan of T of each pair of reflectors: operand ``H``, result ``T``, a row of texels. One pass."""
     draft = Draft("qr/pairs")
-    source = draft.operand("H", matrix(shape))
-    result = draft.slot("T", Storage(1, texels(min(shape))))
-    draft.draw("qr/pairs", {"H": source}, result, {"height": texels(shape[0])})
-    return draft.plan({"T": result})
+    return draft.plan({"T": add_pairs(draft, draft.operand("H", matrix(shape)), shape, Cells())})
 
 
 @cached_plan
@@ -75,22 +147,10 @@ def applied(shape: Shape, columns: int, limits: Limits) -> Plan:
     Plan
         Operands ``H``, ``T`` and ``B``; result ``B``.
     """
-    height, pairs_ = texels(shape[0]), texels(min(shape))
-    size = (shape[0], columns)
     draft = Draft("qr/applied")
-    given = {"H": draft.operand("H", matrix(shape)), "T": draft.operand("T", Storage(1, pairs_))}
-    found = PingPong(draft, "B", matrix(size), draft.operand("B", matrix(size)))
-    for k in reversed(range(pairs_)):
-        count, chunk = slices(height - k, limits)
-        sums = draft.slot(f"W_{k}", Storage(count, texels(columns)))
-        with draft.scope("pair", k):
-            inputs = {"H": given["H"], "Q": found.front}
-            draft.draw("qr/project", inputs, sums, {"k": k, "height": height, "chunk": chunk})
-            inputs = {**given, "Q": found.front, "W": sums}
-            uniforms: dict[str, Uniform] = {"k": k, "slices": count, "shape": size}
-            draft.draw("qr/apply", inputs, found.back, uniforms, {"TRANSPOSED": 0})
-            found.swap()
-    return draft.plan({"B": found.front})
+    h, t = draft.operand("H", matrix(shape)), draft.operand("T", Storage(1, texels(min(shape))))
+    start = draft.operand("B", matrix((shape[0], columns)))
+    return draft.plan({"B": add_applied(draft, h, t, start, shape, columns, limits, Cells())})
 
 
 @cached_plan

@@ -1,14 +1,10 @@
-// Q - V (T W): a pair of reflectors applied, H_2k H_2k+1 Q, or, with T^T for T (TRANSPOSED), H_2k+1 H_2k Q.
+// Q - V (T W): a pair of reflectors applied, H_2k H_2k+1 Q.
 //
 // A fragment computes one 2x2 block.
 // Q   what they are applied to      H   the reflectors, packed, below the diagonal
 // T   of each pair (qr/pairs.frag)      W = V^T Q, in `slices` partial sums (qr/project.frag)
 // Cost per fragment: 3 fetches and `slices` of sums, 28 flop; above the pair's rows 1 fetch.
 // Schreiber and Van Loan, "A storage-efficient WY representation for products of Householder transformations" (1989).
-
-#ifndef TRANSPOSED
-#define TRANSPOSED 0  // the first reflector of the pair first (1), or last (0)
-#endif
 
 #include "lib/packed.glsl"
 
@@ -31,13 +27,8 @@ void main() {
     vec4 t = texelFetch(T, at(ivec2(k, 0)), 0);
     vec4 w = vec4(0.0);
     for (int slice = 0; slice < slices; ++slice) w += texelFetch(W, at(ivec2(texel.x, slice)), 0);
-#if TRANSPOSED
-    vec4 taken = vec4(t.r * w.rg, t.a * w.ba);
-    taken.ba += t.g * w.rg;
-#else
     vec4 taken = vec4(t.r * w.rg, t.a * w.ba);
     taken.rg += t.g * w.ba;
-#endif
     result -= v.rrbb * taken.rgrg;
     result -= v.ggaa * taken.baba;
     result = without_padding(result, texel, shape);

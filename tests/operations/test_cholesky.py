@@ -38,11 +38,27 @@ def test_the_factor_keeps_its_bound(n, variant, device, rng):
         assert verdict.ok, verdict
 
 
+@pytest.mark.parametrize("n", [1, 16, 17, 40])
+def test_integers_are_exact_in_one_pass_for_16_columns(n, device, rng):
+    b, a = integers(n, rng)
+    plan = kernel.plan(resident((n, n)), device.limits, variant="blocked", parameters=(("FUSED", 64),))
+    assert (glla.Matrix(device, device.run(plan, A=device.upload(a))["L"], (n, n)).numpy() == b).all()
+
+
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 20, 40])
 def test_integers_are_exact(n, variant, device, rng):
     b, a = integers(n, rng)
     assert (glla.cholesky(a, variant=variant, device=device) == b).all()
+
+
+@pytest.mark.parametrize("n", [257, 300])
+def test_larger_matrices_have_panels(n):
+    fused, panels = (kernel.plan(resident((order, order)), Limits(), variant="blocked") for order in (256, n))
+    assert fused.operation == "cholesky[blocked, fused]" and fused.cost.passes == 16
+    assert panels.operation == "cholesky[blocked]" and panels.cost.passes > 60
+    assert dict(VARIANTS["blocked"].settle("", (), Limits())) == {"PANEL": 96, "FUSED": 256}
+    assert dict(VARIANTS["blocked"].settle("", (), Limits(software=True))) == {"PANEL": 64, "FUSED": 0}
 
 
 @pytest.mark.parametrize("n", [1, 9, 16, 17, 65, 112])
@@ -60,6 +76,8 @@ def test_the_passes_are_those_that_are_stated(n, software):
         + sum(3 * count + 1 for count in inner)
         + sum(3 + count for count in groups),  # with a transfer each
     }
+    if not software:  # all of these are small
+        expected["blocked"] = blocks
     for variant, passes in expected.items():
         plan = kernel.plan(resident((n, n)), Limits(software=software), variant=variant)
         plan.check()
@@ -71,7 +89,9 @@ def test_all_variants_subtract_the_same_products_in_the_same_order(n, device, rn
     a = definite(n, rng)
     expected = glla.cholesky(a, variant="rank2", device=device)
     a[np.triu_indices(n, 1)] = np.nan
-    choices = [(name, ()) for name in VARIANTS] + [("blocked", (("PANEL", 32),))]
+    choices = [(name, ()) for name in VARIANTS] + [
+        ("blocked", ((one, 256 if one == "FUSED" else 32),)) for one in ("PANEL", "FUSED")
+    ]
     for variant, parameters in choices:
         plan = kernel.plan(resident((n, n)), device.limits, variant=variant, parameters=parameters)
         texture = device.run(plan, A=device.upload(a))["L"]
@@ -83,7 +103,7 @@ def test_all_variants_subtract_the_same_products_in_the_same_order(n, device, rn
 def test_large_matrices_go_in_panels():
     for order, variant in ((159, "rank2"), (160, "blocked")):
         assert kernel.choose(resident((order, order)), Limits(software=True)) == (variant, ())
-    for order, variant in ((255, "rank2"), (256, "blocked")):
+    for order, variant in ((63, "rank2"), (64, "blocked")):
         assert kernel.choose(resident((order, order)), Limits()) == (variant, ())
 
 

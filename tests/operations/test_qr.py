@@ -116,6 +116,30 @@ def test_several_panels(shape, parameters, device, rng):
             assert verdict.ok, verdict
 
 
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("shape", [(1, 1), (3, 3), (2, 5), (5, 2), (7, 4), (4, 7), (17, 17), (33, 6)], ids=str)
+def test_a_stack_goes_through_one_plan(shape, place, device, rng):
+    a = rng.standard_normal((3, 4, *shape)).astype(np.float32)
+    a[0, 1] = np.outer(a[0, 1, :, 0], a[0, 1, 0])
+    a[1, 2] *= np.float32(1e30)
+    a[2, 3] *= np.float32(1e-42)
+    a[2, 0, :, 0] = 0
+    for mode in ("reduced", "r", "complete"):
+        found = glla.qr(place(a), mode, device=device)
+        factors = [np.asarray(one) for one in (found if mode != "r" else (found,))]
+        for index in np.ndindex(3, 4):
+            one = [part[index] for part in factors]
+            single = glla.qr(a[index], mode, device=device)
+            assert not device.limits.software or all(
+                (x == y).all() for x, y in zip(one, single if mode != "r" else (single,), strict=True)
+            )
+            if mode != "r":
+                verdict = JUDGE.verdict((a[index],), tuple(np.ascontiguousarray(part) for part in one))
+                assert verdict.ok, (index, verdict)
+    plan = glla.plan("qr", a.shape, device=device)
+    assert plan.cost.passes == 7 + 5 * -(-min(shape) // 2)
+
+
 def test_exact_where_roots_and_quotients_are(device):
     q, r = glla.qr(np.float32([[3, 1], [4, 2], [0, 0]]), device=device)
     assert r[0, 0] == -5

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from glla.errors import NotPositiveDefiniteError, OptionError, ShapeError
 from glla.operations import blocks
 from glla.operations.crossing import at_home, bring_in, read_back, upload
-from glla.operations.elimination.cholesky_blocks import InPanels, block16
+from glla.operations.elimination.cholesky_blocks import InPanels, block16, sixteen
 from glla.operations.record import Array, Choice, Operation
 from glla.operations.trust import near_one
 from glla.operations.verdict import Done, Go, Values, Verdict
@@ -37,16 +37,24 @@ from glla.passes.layout import Shape, texels
 SEED = '"Linear algebra on GPUs: applications in image restoration" (2012), section 5.2.2'
 """Where the author's variants come from."""
 
+BLOCKED_FROM, BLOCKED_FROM_IN_SOFTWARE = 64, 160
+"""Orders from which `blocked` is chosen, on a GPU and by a software rasteriser (``benchmarks/results/thresholds.md``).
+In software it is as fast from 64 on, but has more shaders to compile."""
+
+FUSED = 256
+"""Largest order at which `blocked` makes 16 columns and updates the rest in one pass, on a GPU: passes cost more there
+than what their fragments repeat (``benchmarks/results/thresholds.md``). A software rasteriser never does."""
+
 VARIANTS = {
     "rank2": Variant(
         "two columns a step, each step a rank-2 update of the lower half of the rest of the matrix",
         f"{SEED}, in 2x2 blocks",
     ),
     "blocked": Variant(
-        "panels of 64 columns, 16 at a time; a trailing update by the fast product, cut at the diagonal",
+        "panels of 64 columns, 16 at a time, the rest by the fast product, cut at the diagonal; small ones without",
         "LAPACK potrf",
-        parameters={"PANEL": (64, 32, 96, 128)},
-        on_gpu={"PANEL": 96},  # a guess: the depth that `matmul`'s panel_broadcast has there
+        parameters={"PANEL": (64, 32, 96, 128), "FUSED": (0, 64, 128, 256, 512)},
+        on_gpu={"PANEL": 96, "FUSED": FUSED},
     ),
     "block16": Variant("16 columns a step: the block on the diagonal, the strip below it, the whole rest", SEED),
     "block16_rows": Variant(
@@ -57,11 +65,6 @@ VARIANTS = {
 
 SCALED = "scale rows and columns by powers of two"
 """Work of the host, by the words that a plan and a trace have for it."""
-
-
-BLOCKED_FROM, BLOCKED_FROM_IN_SOFTWARE = 256, 160
-"""Orders from which `blocked` is chosen, on a GPU and by a software rasteriser (``benchmarks/results/thresholds.md``).
-The one of a GPU is a guess: that of `plu`. In software it is as fast from 64 on, but has more shaders to compile."""
 
 
 def choose(forms: Forms, limits: Limits) -> Choice:
@@ -99,14 +102,15 @@ def plan(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, pa
     variant : str, optional
         A key of `VARIANTS`; by default that of `choose`, with its parameters.
     parameters : tuple of (str, int)
-        Of the variant. ``blocked``: ``PANEL``, columns of a panel.
+        Of the variant. ``blocked``: ``PANEL``, columns of a panel; ``FUSED``, largest order without panels, at which
+        one pass makes 16 columns and updates all that remains.
 
     Returns
     -------
     Plan
         Operand ``A``, result ``L`` with zeros above the diagonal, both packed. Passes, with N = ceil(n / 16): ``rank2``
         ceil(n / 2); ``block16`` 3 N - 1; ``block16_rows`` 3 N - 1 + (N - 1) (N - 2) / 2, the last term those of the
-        rows, one after the other; ``blocked`` about 3 N + N^2 / (2 p), p = PANEL / 16.
+        rows, one after the other; ``blocked`` about 3 N + N^2 / (2 p), p = PANEL / 16; up to order FUSED N.
     """
     if variant is None:
         variant, parameters = choose(forms, limits)
@@ -114,10 +118,13 @@ def plan(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, pa
         raise OptionError(f"cholesky: variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
     values = VARIANTS[variant].settle(f"cholesky[{variant}]", parameters, limits)
     (n, _) = forms[0].matrix
-    draft = Draft(f"cholesky[{variant}]")
+    fused = variant == "blocked" and n <= values["FUSED"]
+    draft = Draft("cholesky[blocked, fused]" if fused else f"cholesky[{variant}]")
     source = draft.operand("A", matrix((n, n)))
     if variant == "rank2":
         result = _rank2(draft, source, n)
+    elif fused:
+        result = sixteen(draft, source, n)
     elif variant == "blocked":
         result = InPanels(draft, source, n, values["PANEL"]).result
     else:

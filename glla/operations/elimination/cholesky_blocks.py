@@ -48,6 +48,26 @@ def block16(draft: Draft, source: str, n: int, by_rows: bool) -> str:
     return result
 
 
+def sixteen(draft: Draft, source: str, n: int) -> str:
+    """Add a factorisation in which a pass makes 16 columns and updates what remains; give the slot of L."""
+    side = texels(n)
+    rest = PingPong(draft, "L", matrix((n, n)), source)
+    for number, first in enumerate(range(0, side, SIDE)):
+        # Rows and columns are final one step after their own, when both textures hold them.
+        left = max(first - SIDE, 0)
+        with draft.scope("block column", number):
+            draft.draw(
+                "cholesky/sixteen",
+                {"A": rest.front},
+                rest.back,
+                {"corner": (first, first), "shape": (n, n)},
+                {},
+                Region(left, left, side - left, side - left),
+            )
+        rest.swap()
+    return rest.front
+
+
 def _sixteen_columns(
     draft: Draft, source: str, block: str, target: str, corner: Shape, shape: Shape, region: Region
 ) -> None:

@@ -1,0 +1,315 @@
+"""Shallow water on a staggered grid: the passes of a step, by alternating directions or semi-implicit.
+
+    u_t + u u_x + v u_y = -g z_x - gamma u + f v + wind          gamma = g sqrt(u^2 + v^2) / (C^2 H), H = h + z > 0
+    v_t + u v_x + v v_y = -g z_y - gamma v - f u + wind
+    z_t + (H u)_x + (H v)_y = 0
+
+The state is one texture, a cell in a texel; it never leaves the device. `glla.applications.ShallowWater` is what users
+see of this.
+
+Sources: Brodtkorb, "A MATLAB Interface to the GPU" (2007), chapter 5, with its equations put right; Casulli,
+"Semi-implicit finite difference methods for the two-dimensional shallow water equations" (1990); Casulli and Cattani,
+"Stability, accuracy and efficiency of a semi-implicit method for three-dimensional shallow water flow" (1994).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from glla.operations.stack import Stack
+from glla.operations.tridiagonal import VARIANTS, Systems
+from glla.passes import Draft, Plan, Storage, Uniform, iterate, matrix
+from glla.passes.cache import cached_plan
+from glla.passes.layout import Shape
+
+CHUNK = 16
+"""Texels across and down that a fragment of a reduction looks at."""
+
+SIDES = ("west", "east", "south", "north")
+"""Sides of the basin: i = 0, i = last, j = 0, j = last."""
+
+FIELDS = ("z", "u", "v", "h")
+"""Fields of a simulation, as the channels of its state have them."""
+
+
+@dataclass(frozen=True)
+class Water:
+    """What a plan of a simulation is made for: everything but the fields.
+
+    Attributes
+    ----------
+    cells : tuple of int
+        Along x and y.
+    spacing : tuple of float
+        Of the cells along x and y, in m.
+    dt : float
+        Of a step, in s.
+    gravity : float
+        In m/s^2.
+    friction : float
+        1 / C^2, C being Chezy's coefficient, in s^2/m.
+    coriolis : float
+        f, in 1/s.
+    wind : tuple of float
+        Stress over the density of water along x and y, in m^2/s^2.
+    convection : bool
+        The flow carries its velocity.
+    pieces : int
+        Straight pieces of a streamline.
+    periodic : tuple of bool
+        Whether the ends of x, and of y, are joined.
+    theta : float
+        Weight of the new time level, of the semi-implicit step.
+    tolerance : float
+        Of its conjugate gradients, relative to the right side.
+    most : int
+        Iterations of these, at most.
+    tide : str
+        Side whose elevation is given; "" for none.
+    variant : str
+        Of the tridiagonal systems.
+    """
+
+    cells: tuple[int, int]
+    spacing: tuple[float, float] = (1.0, 1.0)
+    dt: float = 1.0
+    gravity: float = 9.81
+    friction: float = 0.0
+    coriolis: float = 0.0
+    wind: tuple[float, float] = (0.0, 0.0)
+    convection: bool = True
+    pieces: int = 1
+    periodic: tuple[bool, bool] = (False, False)
+    theta: float = 0.5
+    tolerance: float = 1e-6
+    most: int = 1000
+    tide: str = ""
+    variant: str = "cyclic_reduction"
+
+    @property
+    def storage(self) -> Storage:
+        """Texture with a texel for each cell."""
+        return Storage(self.cells[1], self.cells[0])
+
+    def shape(self, field: str) -> Shape:
+        """Rows and columns of a field."""
+        nx, ny = self.cells
+        return (nx + (field == "u"), ny + (field == "v"))
+
+    @property
+    def defines(self) -> dict[str, int]:
+        """Of every shader that looks beyond a cell."""
+        return {"PERIODIC_X": int(self.periodic[0]), "PERIODIC_Y": int(self.periodic[1])}
+
+
+RECORD = Storage(1, 1)
+"""Of the record (least depth, i, j, steps)."""
+
+
+@cached_plan
+def pack(water: Water) -> Plan:
+    """Plan of the state of given fields: operands ``z``, ``u``, ``v``, ``h``, packed, result ``state``."""
+    draft = Draft("state of shallow water")
+    inputs = {name: draft.operand(name, matrix(water.shape(name))) for name in FIELDS}
+    state = draft.slot("state", water.storage)
+    draft.draw("shallow_water/pack", inputs, state)
+    return draft.plan({"state": state}, 0)
+
+
+@cached_plan
+def unpack(water: Water, field: str) -> Plan:
+    """Plan of a field of a state: operand ``state``, result ``field``, packed."""
+    draft = Draft(f"{field} of shallow water")
+    state = draft.operand("state", water.storage)
+    shape = water.shape(field)
+    made = draft.slot("field", matrix(shape))
+    uniforms: dict[str, Uniform] = {"shape": shape, "cells": water.cells}
+    draft.draw(
+        "shallow_water/unpack", {"state": state}, made, uniforms, {"FIELD": FIELDS.index(field), **water.defines}
+    )
+    return draft.plan({"field": made}, 0)
+
+
+class _Step:
+    """Adds the passes of a step to a draft."""
+
+    def __init__(self, draft: Draft, water: Water, watched: bool = True) -> None:
+        self.draft, self.water = draft, water
+        self.state = draft.operand("state", water.storage)
+        self.record = draft.operand("record", RECORD) if watched else ""
+        self._numbers: dict[str, int] = {}
+
+    def slot(self, name: str, storage: Storage | None = None) -> str:
+        """Add a slot, whose name is made one of its own."""
+        number = self._numbers[name] = self._numbers.get(name, 0) + 1
+        return self.draft.slot(name if number == 1 else f"{name} {number}", storage or self.water.storage)
+
+    def draw(
+        self,
+        shader: str,
+        inputs: Mapping[str, str],
+        output: str,
+        uniforms: Mapping[str, Uniform] | None = None,
+        **defines: int,
+    ) -> None:
+        """Add a pass that looks beyond a cell."""
+        self.draft.draw(
+            f"shallow_water/{shader}",
+            inputs,
+            output,
+            {"cells": self.water.cells, **(uniforms or {})},
+            {**self.water.defines, **defines},
+        )
+
+    def coefficients(self, along: int, theta: bool) -> str:
+        """Add the pass of the physics; give the slot of its results."""
+        water = self.water
+        (dx, dy), dt = water.spacing, water.dt
+        d, g = water.spacing[along], water.gravity
+        made = self.slot("V" if along else "U")
+        sign = -1.0 if along else 1.0
+        uniforms: dict[str, Uniform] = {
+            "along": (g * dt * dt / (2 * d * d), dt / (2 * d), g * dt / d),
+            "forces": (dt * g * water.friction, sign * dt * water.coriolis, dt * water.wind[along], water.theta),
+        }
+        if water.convection:
+            uniforms["reach"] = (dt / dx / water.pieces, dt / dy / water.pieces)
+        self.draw(
+            "coefficients",
+            {"state": self.state},
+            made,
+            uniforms,
+            ALONG=along,
+            CONVECTION=int(water.convection),
+            STEPS=water.pieces,
+            THETA=int(theta),
+        )
+        return made
+
+    def half(self, along: int, level: str) -> None:
+        """Add half a step of alternating directions: one velocity and the elevation move on."""
+        water, draft = self.water, self.draft
+        face = self.coefficients(along, False)
+        n, lines = water.cells[along], water.cells[1 - along]
+        count = lines * (2 if water.periodic[along] else 1)
+        stack = Stack(count, count, 1, 0) if along else Stack(count, 1, count, 0)
+        rows = not along
+        equations = self.slot("E", Storage(n, count) if along else Storage(count, n))
+        inputs = {"state": self.state, "T": face} | ({"level": level} if level else {})
+        rho: dict[str, Uniform] = {"rho": water.dt / (2 * water.spacing[1 - along])}
+        tide = SIDES.index(water.tide) + 1 if water.tide else 0
+        self.draw("equations", inputs, equations, rho, ALONG=along, TIDE=tide)
+        systems = Systems(draft, stack, n, rows=rows, guard=False)
+        values = VARIANTS[water.variant].settle(water.variant, ())
+        x, _, _ = systems.solve(equations, water.variant, values, f"{equations} ")
+        moved = self.slot("moved")
+        slope: dict[str, Uniform] = {"slope": water.gravity * water.dt / water.spacing[along]}
+        self.draw("advance", {"state": self.state, "T": face, "X": x}, moved, slope, ALONG=along)
+        self.state = moved
+
+    def watch(self, steps: int) -> None:
+        """Add the search for the shallowest cell, which joins the record; `steps` are done with it."""
+        width, height = self.water.cells
+        slot, first = self.state, True
+        while True:
+            size = (width, height)
+            width, height = -(-width // CHUNK), -(-height // CHUNK)
+            last = width * height == 1
+            made = self.slot("record'" if last else "shallowest", Storage(height, width))
+            inputs = {"A": slot} | ({"record": self.record} if last else {})
+            uniforms: dict[str, Uniform] = {"chunk": CHUNK, "size": size}
+            uniforms |= {"steps": float(steps)} if last else {}
+            defines = {"FIRST": int(first), "LAST": int(last)}
+            self.draft.draw("shallow_water/shallowest", inputs, made, uniforms, defines)
+            slot, first = made, False
+            if last:
+                self.record = made
+                return
+
+    def plan(self) -> Plan:
+        """Finish."""
+        cells = self.water.cells[0] * self.water.cells[1]
+        return self.draft.plan({"state'": self.state, "record'": self.record}, 100 * cells)
+
+
+@cached_plan
+def adi(water: Water, first: int = 0) -> Plan:
+    """Plan of a step by alternating directions: x first, or y (`first` 1).
+
+    Operands ``state``, ``record`` (least depth, i, j, steps), and with a tide ``level_1`` and ``level_2``, its
+    elevations behind both halves, a texel each. Results ``state'`` and ``record'``.
+    """
+    draft = Draft("shallow water, alternating directions")
+    step = _Step(draft, water)
+    for half, along in enumerate((first, 1 - first)):
+        level = draft.operand(f"level_{half + 1}", RECORD) if water.tide else ""
+        with draft.scope("along y" if along else "along x"):
+            step.half(along, level)
+            step.watch(half)
+    return step.plan()
+
+
+@cached_plan
+def semi_implicit(water: Water) -> Plan:
+    """Plan of a semi-implicit step: operands ``state``, ``record`` and ``zero``, a texel of zeros; results as `adi`."""
+    draft = Draft("shallow water, semi-implicit")
+    state, record = draft.operand("state", water.storage), draft.operand("record", RECORD)
+    zero = draft.operand("zero", RECORD)
+    made = draft.call("system", system(water), state=state)
+    solved = draft.call("gradients", gradients(water), C=made["C"], S=made["S"], K=zero, F=zero)["S'"]
+    ended = draft.call("conclusion", conclusion(water), state=state, record=record, U=made["U"], V=made["V"], S=solved)
+    return draft.plan(ended, 100 * water.cells[0] * water.cells[1])
+
+
+@cached_plan
+def system(water: Water) -> Plan:
+    """Plan of the five-point system of a step: results ``U``, ``V``, ``C``, and ``S`` to begin with."""
+    step = _Step(Draft("system of a semi-implicit step"), water, watched=False)
+    u, v = step.coefficients(0, True), step.coefficients(1, True)
+    c, s = step.slot("C"), step.slot("S")
+    step.draw("system", {"U": u, "V": v}, c)
+    step.draft.draw("shallow_water/begin", {"C": c}, s)
+    return step.draft.plan({"U": u, "V": v, "C": c, "S": s}, 0)
+
+
+@cached_plan
+def conclusion(water: Water) -> Plan:
+    """Plan of the end of a step: velocities and elevation from the solution in ``S``; results as `adi`."""
+    step = _Step(Draft("end of a semi-implicit step"), water)
+    inputs = {"state": step.state} | {name: step.draft.operand(name, water.storage) for name in "UVS"}
+    (dx, dy), factor = water.spacing, water.theta * water.gravity * water.dt
+    moved = step.slot("moved")
+    step.draw("conclude", inputs, moved, {"slopes": (factor / dx, factor / dy)})
+    step.state = moved
+    step.watch(1)
+    return step.plan()
+
+
+@cached_plan
+def iteration(water: Water) -> Plan:
+    """Plan of an iteration of conjugate gradients: ``S`` (x, r, p, s), ``K`` and ``F`` as ``scalars.frag`` has them."""
+    draft = Draft("conjugate gradients of five points")
+    operands = {name: draft.operand(name, water.storage) for name in "CS"}
+    operands |= {name: draft.operand(name, RECORD) for name in "KF"}
+    product = draft.slot("W", water.storage)
+    inputs = {"C": operands["C"], "S": operands["S"]}
+    draft.draw("shallow_water/product", inputs, product, {"cells": water.cells}, water.defines)
+    slot, (width, height) = product, water.cells
+    while slot == product or width * height > 1:
+        size = (width, height)
+        width, height = -(-width // CHUNK), -(-height // CHUNK)
+        made = draft.slot(f"sums of {width} x {height}", Storage(height, width))
+        draft.draw("shallow_water/sum", {"A": slot}, made, {"chunk": CHUNK, "size": size})
+        slot = made
+    k, f, s = draft.slot("K'", RECORD), draft.slot("F'", RECORD), draft.slot("S'", water.storage)
+    scalars = {"D": slot, "K": operands["K"], "F": operands["F"]}
+    draft.draw("shallow_water/scalars", scalars, (k, f), {"tolerance": water.tolerance})
+    draft.draw("shallow_water/update", {"S": operands["S"], "W": product, "K": k}, s)
+    return draft.plan({"S'": s, "K'": k, "F'": f}, 21 * water.cells[0] * water.cells[1])
+
+
+@cached_plan
+def gradients(water: Water) -> Plan:
+    """Loop of `iteration`, until the device says that it is solved."""
+    return iterate(iteration(water), carry={"S'": "S", "K'": "K", "F'": "F"}, until="F'", most=water.most)

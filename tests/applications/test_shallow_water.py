@@ -1,0 +1,323 @@
+"""ShallowWater: the damping that the theory says, order, rest, conservation, symmetry, and every force by itself."""
+
+import numpy as np
+import pytest
+
+import glla
+from glla.applications import ShallowWater
+from glla.errors import DryCellError, LimitError, OptionError, ShapeError, UnsupportedError
+
+G = 9.81
+LENGTH, DEPTH = 1000.0, 10.0
+SPEED = np.sqrt(G * DEPTH)
+U = 2.0**-24
+
+
+def standing(n, courant, device, *, square=False, scheme="adi", periods=1.0, amplitude=1e-3, **options):
+    """Amplitude of a standing wave, its largest error, and the steps; the initial u of "adi" is half a step early."""
+    shape = (n, n) if square else (n, 3)
+    dx, k = LENGTH / n, np.pi / LENGTH
+    waves = k * np.sqrt(2) if square else k
+    period = 2 * np.pi / (SPEED * waves) * periods
+    steps = round(period / (courant * dx / SPEED))
+    dt = period / steps
+    x = (np.arange(n) + 0.5) * dx
+    across = np.cos(k * x) if square else np.ones(3)
+    z = amplitude * np.cos(k * x)[:, None] * across
+    faces = np.sin(k * np.arange(n + 1) * dx)[:, None] * across
+    faces[-1] = 0
+    water = ShallowWater(np.full(shape, DEPTH), dx, dt, convection=False, scheme=scheme, device=device, **options)
+    omega = SPEED * waves
+    early = np.sin(-omega * dt / 2) if scheme == "adi" else 0.0
+    water.set(z=z, u=amplitude * G * k / omega * early * faces)
+    water.step(steps)
+    found = water.z.numpy().astype(float)
+    exact = z * np.cos(2 * np.pi * periods)
+    return (found * z).sum() / (z * z).sum(), np.abs(found - exact).max() / amplitude, steps
+
+
+@pytest.mark.parametrize(
+    ("n", "courant", "steps", "amplitude"),
+    [
+        (64, 1, 128, 0.925819),
+        (128, 5, 51, 0.824332),
+        pytest.param(128, 1, 256, 0.962184, marks=pytest.mark.sweep),
+        pytest.param(256, 1, 512, 0.980909, marks=pytest.mark.sweep),
+    ],
+)
+def test_a_standing_wave_is_damped_as_the_theory_says(device, n, courant, steps, amplitude):
+    found, _, made = standing(n, courant, device)
+    assert made == steps
+    assert abs(found - amplitude) < 1e-4
+
+
+def test_alternating_directions_are_of_first_order(device):
+    errors = [standing(n, 1, device)[1] for n in (32, 64)]
+    orders = np.log2(np.divide(errors[:-1], errors[1:]))
+    assert (np.abs(orders - 1) < 0.1).all()
+
+
+@pytest.mark.sweep
+def test_the_eigenvalues_of_a_square_wave(device):
+    assert abs(standing(64, 1, device, square=True)[0] - 0.8972) < 1e-3
+
+
+def test_half_a_theta_is_of_second_order(device):
+    errors = [
+        standing(n, 2, device, square=True, scheme="semi_implicit", periods=0.375, amplitude=1e-7)[1] for n in (32, 64)
+    ]
+    assert abs(errors[0] - 1.26e-2) < 2e-4
+    assert np.log2(errors[0] / errors[1]) >= 1.9
+
+
+@pytest.mark.sweep
+def test_a_larger_theta_is_of_first_order(device):
+    error = standing(32, 1, device, square=True, scheme="semi_implicit", theta=0.6)[1]
+    assert abs(error - 8.3e-2) < 2e-3
+
+
+@pytest.mark.parametrize("scheme", ["adi", "semi_implicit"])
+def test_a_lake_at_rest_stays_at_rest(device, scheme, rng):
+    """Bit for bit, over any bottom, at any Courant number."""
+    depth = 10 + 5 * rng.random((24, 17))
+    for periodic, level in (((False, False), 0.37), ((False, False), -1.5), ((True, True), 0.37)):
+        water = ShallowWater(depth, 10.0, 50.0, chezy=40, scheme=scheme, periodic=periodic, device=device)
+        water.set(z=level)
+        water.step(6)
+        assert (water.z.numpy() == np.float32(level)).all()
+        assert not water.u.numpy().any() and not water.v.numpy().any()
+
+
+def hump(n, height=1.0, width=60.0, dx=10.0):
+    x = (np.arange(n) + 0.5) * dx - n * dx / 2
+    return height * np.exp(-(x[:, None] ** 2 + x**2) / (2 * width**2))
+
+
+def test_water_is_conserved(device):
+    for scheme, steps, bound in (("adi", 100, 1e-8), ("semi_implicit", 20, 1e-7)):
+        water = ShallowWater(np.full((32, 32), 10.0), 20.0, 2.0, chezy=50, scheme=scheme, device=device)
+        water.set(z=hump(32, dx=20.0))
+        before = water.volume()
+        water.step(steps)
+        assert abs(water.volume() / before - 1) < bound
+
+
+@pytest.mark.sweep
+def test_water_is_conserved_for_two_thousand_steps(device):
+    water = ShallowWater(np.full((64, 64), 10.0), 10.0, 1.0, chezy=50, device=device)
+    water.set(z=hump(64))
+    before = water.volume()
+    water.step(2000)
+    assert abs(water.volume() / before - 1) < 1e-8
+
+
+def test_friction_alone(device):
+    """u' = u / (1 + dt gamma), far from the walls."""
+    water = ShallowWater(np.full((100, 3), 5.0), 100.0, 2.0, chezy=20, convection=False, device=device)
+    u = np.zeros((101, 3))
+    u[1:-1] = 1.0
+    water.set(u=u)
+    water.step()
+    gamma = G / (400 * 5)
+    assert np.abs(water.u.numpy()[40:60] * (1 + 2 * gamma) - 1).max() < 4 * U
+
+
+def test_mirrored_data_give_mirrored_results(device, rng):
+    n = 24
+    depth, z = 10 + rng.random((n, n)), 0.1 * rng.standard_normal((n, n))
+
+    def run(depth, z, **options):
+        water = ShallowWater(depth, 10.0, 3.0, chezy=40, device=device, **options)
+        water.set(z=z)
+        water.step(10)
+        return water
+
+    plain = run(depth, z)
+    mirrored = run(depth[::-1], z[::-1])
+    bound = 10 * U * np.abs(z).max() * 10
+    assert np.abs(plain.z.numpy() - mirrored.z.numpy()[::-1]).max() < bound
+    assert np.abs(plain.u.numpy() + mirrored.u.numpy()[::-1]).max() < bound
+    down = run(depth[:, ::-1], z[:, ::-1])
+    assert np.abs(plain.z.numpy() - down.z.numpy()[:, ::-1]).max() < bound
+    one, turned = (run(d, e, scheme="semi_implicit") for d, e in ((depth, z), (depth.T, z.T)))
+    assert np.abs(one.z.numpy() - turned.z.numpy().T).max() < 1e-5
+
+
+def test_turns_make_symmetric_waves_nearly_symmetric(device):
+    found = []
+    for options in ({}, {"splitting": "alternate"}, {"scheme": "semi_implicit"}):
+        water = ShallowWater(np.full((60, 60), 10.0), 10.0, 1.0, chezy=50, device=device, **options)
+        water.set(z=hump(60, width=40))
+        water.step(10)
+        z = water.z.numpy()
+        found.append(np.abs(z - z.T).max())
+    plain, turns, semi = found
+    assert plain > 1e-3 and turns < plain / 20 and semi < 1e-4
+
+
+@pytest.mark.parametrize("scheme", ["adi", "semi_implicit"])
+def test_a_periodic_basin_knows_no_end(device, scheme, rng):
+    """Fields that are rolled around give rolled results."""
+    shape = (18, 11)
+    depth, z = 10 + rng.random(shape), 0.1 * rng.standard_normal(shape)
+    for axis, by in ((0, 5), (1, 4)):
+        results = []
+        for turn in (0, by):
+            ring = (axis == 0, axis == 1)
+            water = ShallowWater(
+                np.roll(depth, turn, axis), 10.0, 4.0, chezy=40, scheme=scheme, periodic=ring, device=device
+            )
+            water.set(z=np.roll(z, turn, axis))
+            volume = water.volume()
+            water.step(6)
+            assert abs(water.volume() / volume - 1) < 1e-6
+            results.append(np.roll(water.z.numpy(), -turn, axis))
+        assert np.abs(results[0] - results[1]).max() < (2e-6 if scheme == "adi" else 2e-5)
+
+
+def test_a_uniform_flow_goes_around_for_ever(device):
+    water = ShallowWater(np.full((9, 7), 4.0), 10.0, 3.0, periodic=(True, True), device=device)
+    water.set(u=0.5, v=-0.25)
+    water.step(12)
+    assert (water.u.numpy() == 0.5).all() and (water.v.numpy() == -0.25).all() and not water.z.numpy().any()
+
+
+@pytest.mark.parametrize("scheme", ["adi", "semi_implicit"])
+def test_coriolis_turns_a_flow(device, scheme):
+    """Inertial circles: with "adi" u and v leap over each other, so that sin(w dt / 2) = f dt / 2."""
+    f, dt, steps = 1e-4, 600.0, 40
+    water = ShallowWater(
+        np.full((5, 4), 100.0), 1000.0, dt, coriolis=f, convection=False, periodic=(True, True), scheme=scheme,
+        device=device,
+    )  # fmt: skip
+    omega = 2 / dt * np.arcsin(f * dt / 2)
+    if scheme == "adi":  # u is known half a step before v
+        water.set(u=np.cos(omega * dt / 2), v=0.0)
+        water.step(steps)
+        assert np.abs(water.u.numpy() - np.cos(omega * (steps - 0.5) * dt)).max() < 1e-5
+        assert np.abs(water.v.numpy() + np.sin(omega * steps * dt)).max() < 1e-5
+    else:
+        water.set(u=1.0)
+        water.step(1)
+        assert np.abs(water.v.numpy() + f * dt).max() < 4 * U
+    assert np.abs(water.z.numpy()).max() < 1e-6
+
+
+@pytest.mark.parametrize("scheme", ["adi", "semi_implicit"])
+def test_wind_pushes(device, scheme):
+    wind = (2e-4, -1e-4)
+    water = ShallowWater(
+        np.full((6, 5), 8.0), 100.0, 10.0, wind=wind, periodic=(True, True), scheme=scheme, device=device
+    )
+    water.step(3)
+    assert np.abs(water.u.numpy() - 3 * 10 * wind[0] / 8).max() < 8 * U * 1e-3
+    assert np.abs(water.v.numpy() - 3 * 10 * wind[1] / 8).max() < 8 * U * 1e-3
+
+
+@pytest.mark.parametrize(
+    "side", ["west", "north", *(pytest.param(s, marks=pytest.mark.sweep) for s in ("east", "south"))]
+)
+def test_a_slow_tide_fills_the_basin(device, side):
+    """Much slower than the basin's own waves: the whole basin follows the elevation of its side."""
+    period = 44714.0
+    level = lambda t: 0.5 * np.sin(2 * np.pi * t / period)  # noqa: E731
+    water = ShallowWater(np.full((20, 12), 20.0), 500.0, 300.0, chezy=50, tide=(side, level), device=device)
+    water.step(40)
+    z = water.z.numpy()
+    at_the_side = {"west": z[0], "east": z[-1], "south": z[:, 0], "north": z[:, -1]}[side]
+    assert (at_the_side == np.float32(level(water.time))).all()
+    assert np.abs(z - level(water.time)).max() < 0.02
+
+
+def test_streamlines_in_pieces(device):
+    """A vortex is followed better in pieces; a straight flow is the same in any number of them."""
+    results = []
+    for pieces in (1, 4):
+        water = ShallowWater(np.full((12, 12), 5.0), 10.0, 2.0, pieces=pieces, periodic=(True, True), device=device)
+        water.set(u=0.5, v=0.25, z=0.01 * hump(12, width=20))
+        water.step(4)
+        results.append(water.z.numpy())
+    assert 0 < np.abs(results[0] - results[1]).max() < 1e-4
+
+
+def test_a_cell_that_falls_dry_is_named(device):
+    """White noise of a tenth of the depth at a Courant number of 60; never NaN, whenever the host looks."""
+    n = 48
+    rng = np.random.default_rng(0)
+    noise = rng.standard_normal((n, n))
+    depth = 10 + rng.random((n, n))
+    dt = 60 * 10 / np.sqrt(G * depth.mean())
+    steps = []
+    for every in (1, 16):
+        water = ShallowWater(depth, 10.0, dt, chezy=40, check_every=every, device=device)
+        water.set(z=noise)
+        words = r"depth of cell \(\d+, \d+\) .* in step \d+, cells must not fall dry"
+        with pytest.raises(DryCellError, match=words) as info:
+            water.step(150)
+        steps.append(str(info.value))
+        del info
+        for call in (water.step, water.volume):
+            with pytest.raises(DryCellError, match="fall dry"):
+                call()
+    assert steps[0] == steps[1]
+    assert 40 < int(steps[0].split("step ")[1].split(",")[0]) <= 120
+    water.set(z=0.0, u=0.0, v=0.0)
+    water.step(2)
+    robust = ShallowWater(depth, 10.0, dt, chezy=40, scheme="semi_implicit", theta=0.6, device=device)
+    robust.set(z=noise)
+    robust.step(10)
+    assert np.isfinite(robust.z.numpy()).all()
+
+
+def test_fields_stay_on_the_device(device):
+    water = ShallowWater(glla.asarray(np.full((8, 6), 3.0), device), (10.0, 5.0), 1.0)
+    water.set(z=glla.asarray(0.1 * np.eye(8, 6), device))
+    assert isinstance(water.z, glla.Matrix) and water.z.device is device
+    assert water.h.shape == (8, 6) and water.u.shape == (9, 6) and water.v.shape == (8, 7)
+    water.step(0)
+    assert (water.z.numpy() == np.float32(0.1) * np.eye(8, 6, dtype=np.float32)).all()
+    water.set(u=np.zeros((9, 6)))
+    assert water.z.numpy().any() and water.time == 0
+    assert "8 x 6 cells of 10 x 5 m, adi" in repr(water) and "coefficients" in str(water.plan())
+    assert abs(water.courant() - np.sqrt(G * 3) / 5) < 1e-6
+
+
+def test_one_cell_and_one_line(device):
+    for shape in ((1, 1), (1, 9)):
+        water = ShallowWater(np.full(shape, 2.0), 1.0, 0.5, device=device)
+        z = np.linspace(0, 0.1, shape[0] * shape[1]).reshape(shape)
+        water.set(z=z)
+        volume = water.volume()
+        water.step(5)
+        assert abs(water.volume() / volume - 1) < 1e-6
+
+
+def test_what_does_not_fit_is_refused(device):
+    flat = np.ones((4, 4))
+    for call, error, words in (
+        (lambda: ShallowWater(np.ones(4), 1, 1), ShapeError, r"depth must be two-dimensional.*got shape \(4,\)"),
+        (lambda: ShallowWater(flat, 0, 1), OptionError, "spacing must be above 0, got 0"),
+        (lambda: ShallowWater(flat, 1, np.nan), OptionError, "dt must be a finite number"),
+        (lambda: ShallowWater(flat, 1, 1, scheme="x"), OptionError, "scheme must be one of adi, semi_implicit"),
+        (lambda: ShallowWater(flat, 1, 1, splitting="yx"), OptionError, "splitting must be one of xy, alternate"),
+        (lambda: ShallowWater(flat, 1, 1, theta=0.4), OptionError, "theta must be from 0.5 to 1.0, got 0.4"),
+        (lambda: ShallowWater(flat, 1, 1, chezy=0), OptionError, "chezy must be above 0"),
+        (lambda: ShallowWater(flat, 1, 1, tide=("up", float)), OptionError, "side of tide must be one of west, east"),
+        (
+            lambda: ShallowWater(flat, 1, 1, tide=("west", float), scheme="semi_implicit"),
+            UnsupportedError, "tide takes scheme='adi'",
+        ),
+        (
+            lambda: ShallowWater(flat, 1, 1, tide=("west", float), periodic=(True, False)),
+            OptionError, "a basin that is periodic there has no side 'west'",
+        ),
+        (lambda: ShallowWater(np.ones((2, 9)), 1, 1, periodic=(True, False)), ShapeError, "3 cells at least along x"),
+        (lambda: ShallowWater(np.ones((1, 40000)), 1, 1), LimitError, "at most .* cells a side on this device"),
+        (lambda: ShallowWater(-flat, 1, 1), DryCellError, r"every cell must have water, got depth -1 m in cell"),
+        (lambda: ShallowWater(flat, 1, 1).set(z=-2 * np.eye(4)), DryCellError, "make the still water deeper"),
+        (lambda: ShallowWater(flat, 1, 1).set(u=np.ones((4, 4))), ShapeError, r"u must have shape \(5, 4\), or be a"),
+        (lambda: ShallowWater(flat, 1, 1).set(v=np.ones((4, 5))), OptionError, "v must be zero on the closed walls"),
+        (lambda: ShallowWater(flat, 1, 1).step(-1), OptionError, "n must be from 0"),
+    ):  # fmt: skip
+        with pytest.raises(error, match=words):
+            call()
