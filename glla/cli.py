@@ -489,6 +489,9 @@ def _add_trace_commands(commands: Any) -> None:
     _add_operation_options(trace)
     trace.add_argument("--out", type=Path, metavar="FILE", help="FILE.gif, FILE.html or FILE.json (a table is printed)")
     trace.add_argument("--seed", type=_natural, default=2007, help="seed of the random matrices (2007)")
+    trace.add_argument(
+        "--ranks", type=_positive, metavar="N", help="on a cluster of N ranks: a time line each, messages as arrows"
+    )
     _add_device_options(trace)
     trace.set_defaults(command=_trace)
 
@@ -518,8 +521,13 @@ def _add_operation_options(parser: argparse.ArgumentParser, size: int = 16, coun
 
 
 def _trace(options: argparse.Namespace) -> int:
-    from glla.lab import trace
+    from glla.lab import cluster, trace
 
+    if options.ranks is not None:
+        if options.out is None:
+            raise OptionError("trace: --ranks needs --out, a file that ends in .json, .png, .svg or .pdf")
+        cluster.trace(options.operation, options.size, options.ranks, options.out, options.seed)
+        return 0
     trace.check(options.operation, options.out)
     with _open(options) as device:
         trace.run(device, options.operation, options.size, options.out, options.variant, options.seed)
