@@ -41,7 +41,8 @@ def qr(
     mode : {"reduced", "complete", "r", "raw"}
         What is given, see below; k = min(m, n).
     variant : str, optional
-        A key of `glla.operations.qr.VARIANTS`, for comparisons; by default the fastest.
+        A key of `glla.operations.qr.VARIANTS`, for comparisons; by default the fastest. ``tsqr`` has modes "reduced"
+        and "r" alone.
     device, check_finite
         As in `matmul`. Of a Matrix NaN and infinity are not looked for: they spread into the factors.
 
@@ -50,7 +51,7 @@ def qr(
     QRResult
         Of modes "reduced" and "complete": Q, (..., m, k) or (..., m, m), with orthonormal columns, and R, (..., k, n)
         or (..., m, n), upper triangular. R's diagonal has LAPACK's signs: opposite to those of the columns that it
-        comes from, so mostly negative.
+        comes from, so mostly negative. With `tsqr`, which a GPU takes for tall matrices, they may be others.
     R : ndarray of float32 or Matrix, shape (..., k, n)
         Of mode "r".
     (h, tau) : tuple
@@ -70,8 +71,8 @@ def qr(
 
     Notes
     -----
-    A stack of small matrices goes through one plan, in mode "complete" where m <= n; in mode "raw", and with a variant,
-    its members go one by one.
+    A stack of small matrices in the host's memory goes through one plan in mode "reduced"; else, and on the device, its
+    members go one by one.
 
     Error: norm(A - Q R) / (m norm(A) u) and norm(Q^T Q - I) / (m u) stay below 30, u = 2^-24, whatever the rank, and
     at the ends of float32's range: columns are scaled by powers of two first, which rounds nothing. What lies below a
@@ -116,20 +117,14 @@ def _of_array(a: Array, mode: str, variant: str | None, device: Device) -> tuple
     """Factor a matrix of the host, or a stack; give what the mode asks for."""
     must_fit_a_texture("qr", a.shape[-2:], device.limits)
     stack, members = a.shape[:-2], a.reshape(-1, *a.shape[-2:])
-    if _goes_together(a, mode, variant):
+    if mode == "reduced" and variant is None:
         records = batched(device, OPERATIONS["qr"], (members,))
         if records is not None:
             m = a.shape[-2]
             both = records[0][:, :m], records[0][:, m:].swapaxes(-1, -2)
-            return tuple(_shaped(part, stack) for part in (both if mode != "r" else both[1:]))
+            return tuple(_shaped(part, stack) for part in both)
     found = [_factors(one, mode, variant, device) for one in members]
     return tuple(_shaped(stacked(parts), stack) for parts in zip(*found, strict=True))
-
-
-def _goes_together(a: Any, mode: str, variant: str | None) -> bool:
-    """Whether a stack may go through one plan, which makes Q, reduced, and R."""
-    square = a.shape[-2] <= a.shape[-1]
-    return a.ndim > 2 and variant is None and (mode in ("reduced", "r") or (mode == "complete" and square))
 
 
 def _shaped(parts: Array, stack: tuple[int, ...]) -> Array:
@@ -140,13 +135,7 @@ def _of_matrix(a: Matrix, mode: str, variant: str | None, device: Device) -> tup
     """Factor a matrix on the device, or a stack."""
     if a.ndim == 2:
         return _factors(a, mode, variant, device)
-    stack, m = a.shape[:-2], a.shape[-2]
-    if _goes_together(a, mode, variant):
-        solved = resident.together(device, OPERATIONS["qr"], (resident.spread(a, stack),), check_finite=False)
-        if solved is not None and solved.matrices is not None:
-            both = resident.shaped(solved.matrices, (*stack, *solved.matrices.shape[1:]))
-            r: Matrix = both[..., m:, :].mT
-            return (r,) if mode == "r" else (both[..., :m, :], r)
+    stack = a.shape[:-2]
     found = [_factors(one, mode, variant, device) for one in resident.members(a)]
     return tuple(resident.joined(parts, stack) for parts in zip(*found, strict=True))
 

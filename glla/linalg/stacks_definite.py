@@ -6,7 +6,6 @@ A member that is not positive definite is an error that names it. One that must 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -19,8 +18,11 @@ from glla.linalg import resident
 from glla.linalg.routes import batched, doubtful
 from glla.linalg.walk import Perform, walk
 from glla.operations import OPERATIONS, Operation
+from glla.operations.elimination.cholesky import flaw
+from glla.operations.elimination.definite import settle_solve
 from glla.operations.trust import member_of_stack
-from glla.passes import Forms, forms_of
+from glla.operations.verdict import Done, Verdict
+from glla.passes import Forms
 
 Index = tuple[int, ...]
 """Place in a stack."""
@@ -56,13 +58,14 @@ def of_arrays(name: str, function: str, operands: Sequence[Array], result: str, 
     found, figures = records
     far = {index: (forms, perform) for index, forms, perform in doubtful(device, operation, tuple(operands), *records)}
     for index in _looked_at(figures, far):
-        values = _values(operation, function, [part[index] for part in operands], index, stack)
+        member = member_of_stack(place(index, stack))
         if index in far:
+            values = _values(operation, function, [part[index] for part in operands], member)
             found[index] = walk(operation, far[index][0], far[index][1], values, _stage(operation, far[index][0]))[
                 result
             ]
         else:
-            _refuse_a_flaw(operation, values, figures[index])
+            _refuse_a_flaw(operation, function, figures[index, 0], member)
     return found
 
 
@@ -89,14 +92,15 @@ def on_device(
     far, fixes = set(map(int, batch.doubtful(found.extremes, found.upper, found.figures))), dict[int, Array]()
     stacks = [resident.flat(one) for one in operands]
     for index in _looked_at(found.figures, far):
-        given = [resident.member(one, index).numpy() for one in stacks]
-        values = _values(operation, function, given, index, stack)
+        member = member_of_stack(place(index, stack))
         if index in far:
+            given = [resident.member(one, index).numpy() for one in stacks]
+            values = _values(operation, function, given, member)
             forms, perform = _alone(device, operation, given)
             made = walk(operation, forms, perform, values, _stage(operation, forms))[result]
             fixes[index] = finite_result(function, made, check_finite)
         else:
-            _refuse_a_flaw(operation, values, found.figures[index])
+            _refuse_a_flaw(operation, function, found.figures[index, 0], member)
     return resident.mended(found.matrices, fixes)
 
 
@@ -122,16 +126,16 @@ def _stage(operation: Operation, forms: Forms) -> str:
     return "one by one" if operation.name == "cho_solve" else "care"
 
 
-def _values(operation: Operation, function: str, given: Sequence[Array], index: int, stack: Index) -> dict[str, Any]:
-    member = member_of_stack(place(index, stack) if prod(stack) else ())
+def _values(operation: Operation, function: str, given: Sequence[Array], member: str) -> dict[str, Any]:
     return {**dict(zip(operation.operands, given, strict=True)), "function": function, "member": member}
 
 
-def _refuse_a_flaw(operation: Operation, values: dict[str, Any], figures: Array) -> None:
-    """Raise if the figures of a member are those of a matrix that is not positive definite, or of no factor."""
-    lines = {"diagonal": figures[0][:, np.newaxis], "diagonal of X": figures[1][:, np.newaxis]}
-    assert operation.settle is not None
-    forms = forms_of([values[name] for name in operation.operands])
-    verdict = operation.settle(forms, "", {**values, **lines})
+def _refuse_a_flaw(operation: Operation, function: str, diagonal: Array, member: str) -> None:
+    """Raise if the diagonal of L is that of a matrix that is not positive definite, or of no factor."""
+    verdict: Verdict
+    if operation.name == "cho_solve":
+        verdict = settle_solve((), "", {"diagonal": diagonal, "member": member})
+    else:
+        verdict = flaw(function, diagonal, member) or Done()
     if isinstance(verdict, GllaError):
         raise verdict

@@ -11,6 +11,9 @@ from glla.passes import PLAIN, Draft, Forms, Limits, Plan, Uniform
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
 
+MOST_COLUMNS = 127
+"""Largest smaller side of members of a stack; larger matrices are factored in panels, one by one."""
+
 
 def record(forms: Forms) -> Shape:
     """Rows and columns of a record."""
@@ -21,7 +24,7 @@ def record(forms: Forms) -> Shape:
 def most_together(forms: Forms, limits: Limits) -> int:
     """Most members that one plan may factor at once; 0: they go one by one."""
     m, n = forms[0].matrix
-    if max(m, n) > LARGEST:
+    if max(m, n) > LARGEST or min(m, n) > MOST_COLUMNS:
         return 0
     return capacity((texels(m + n), texels(n)), max(m * n, (m + n) * min(m, n)), limits.texture_size)
 

@@ -19,7 +19,7 @@ from glla.operations.record import Batch, Operation
 from glla.passes import Draft, Form, Forms, Limits, Plan, forms_of
 from glla.passes.layout import Shape
 
-OF_ONE = ("pivoting", "refine", "symmetric")
+OF_ONE = ("mode", "pivoting", "refine", "symmetric")
 """Options that plans of stacks do not have: they ask for the usual, or for nothing."""
 
 
@@ -73,6 +73,7 @@ def route(
     at_home = not any(form.resident for form in forms)
     usual = operation.pivotings(operation.thesis)[0] if operation.pivotings is not None else None
     plain = variant is None and options.get("pivoting") in (None, usual) and not options.get("refine")
+    plain = plain and options.get("mode", "reduced") == "reduced"
     if operation.batch is not None and at_home and plain:
         most, count = operation.batch.most(forms, limits), forms[0].count
         others = {name: value for name, value in options.items() if name not in OF_ONE}

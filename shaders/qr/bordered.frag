@@ -1,4 +1,4 @@
-// [ I  0 ; 0  Q ]: Q with an identity before it, as large as a panel.
+// [ I 0 ; 0 Q ]: Q with an identity before it, as large as a panel.
 //
 // A fragment computes one 2x2 block.
 // Q   packed      side   texels of the identity

@@ -148,7 +148,7 @@ def invert(forms: Forms, limits: Limits = PLAIN) -> Plan:
 FAR = "the diagonal of L, or right-hand sides, are beyond 2^-40 to 2^40"
 
 
-def batch(made: Callable[..., Plan], alone: Callable[..., Plan], stage: str) -> Batch:
+def batch(made: Callable[..., Plan], alone: Callable[..., Plan], stage: str, error: Next) -> Batch:
     """Say how stacks go through one plan.
 
     Parameters
@@ -159,12 +159,14 @@ def batch(made: Callable[..., Plan], alone: Callable[..., Plan], stage: str) -> 
         (forms of a member, limits) -> the plan of the stage that comes next for a member that is far from 1.
     stage : str
         Its name.
+    error : Next
+        What a member is whose factor is none.
     """
 
     @cached_plan
     def plan(forms: Forms, limits: Limits = PLAIN, **options: object) -> Plan:
         after = Next(FAR, stage, partial(alone, tuple(Form(form.matrix) for form in forms), limits))
-        return replace(made(forms, limits), after=(after,))
+        return replace(made(forms, limits), after=(after, error))
 
     look = doubtful_with_factors if made is substitute else doubtful
     return Batch(most_together, plan, lambda forms: forms[-1].matrix, 2, look)
@@ -174,7 +176,7 @@ def doubtful(operands: tuple[Array, ...], matrices: Array, figures: Array, **opt
     """Members that go on alone: pivots far from 1, or right-hand sides that are, or figures that are not finite."""
     far = ~trust.each_near_one(figures[:, 0]) | ~np.isfinite(figures[:, 1]).all(axis=1)
     for b in operands[1:]:
-        sizes = b if b.shape[1] == 1 else trust.largest_of_columns(b)
+        sizes = b if b.shape[1] == 1 else trust.largest_of_columns(b)  # a stand-in has a line of extremes
         far |= ~trust.each_near_one(sizes)
     return np.flatnonzero(far)
 
