@@ -29,10 +29,12 @@ import numpy as np
 import glla
 from benchmarks import report
 from glla import Device, Matrix
+from glla.applications import window_squares
 from glla.gl.observe import observe
 from glla.lab import machine
 from glla.operations import OPERATIONS, matmul, triangular
 from glla.operations.elimination import cholesky, plu, rref
+from glla.operations.window_squares import WINDOW
 from glla.passes import Plan, resident, table
 
 NEIGHBOURS = 15
@@ -62,6 +64,7 @@ THRESHOLDS = {
     "solve": (plu.BLOCKED_FROM, *triangular.BLOCKS),
     "cholesky": (cholesky.BLOCKED_FROM, cholesky.BLOCKED_FROM_IN_SOFTWARE, cholesky.FUSED),
     "inv_pos": (cholesky.BLOCKED_FROM_IN_SOFTWARE, cholesky.FUSED, triangular.BROADCAST_FROM, matmul.LARGE),
+    "window_squares": (),
 }  # fmt: skip
 """Where another variant begins, or another block: what `choose` of each kernel compares with."""
 
@@ -215,6 +218,13 @@ SUBJECTS: Mapping[str, Subject] = {
         run=partial(glla.inv, assume_a="pos"),
         operation="inv_pos",
         definite=True,
+    ),
+    "window_squares": Subject(
+        square=lambda n: (n, n),  # of windows: an image has a few more rows and columns
+        others=_slim,
+        operands=lambda shape: ((shape[0] + WINDOW - 1, shape[1] + WINDOW - 1),),
+        run=window_squares,
+        operation="window_squares",
     ),
 }
 """What is searched, by operation."""

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks import history, plots, side_by_side
+from benchmarks import history, plots, side_by_side, theirs
 from benchmarks.report import quartiles, slug, warnings
 from glla import Device
 from glla.lab import collection, machine, peers, show
@@ -27,6 +27,8 @@ START, END = "<!-- measurements: python -m benchmarks.readme -->", "<!-- end of 
 PLOTS_START, PLOTS_END = "<!-- plots: python -m benchmarks.readme -->", "<!-- end of plots -->"
 BESIDE_START, BESIDE_END = "<!-- side by side: python -m benchmarks.readme -->", "<!-- end of side by side -->"
 VARIANTS_START, VARIANTS_END = "<!-- variants: python -m benchmarks.readme -->", "<!-- end of variants -->"
+RESTORED_START, RESTORED_END = "<!-- restoration: python -m benchmarks.readme -->", "<!-- end of restoration -->"
+SQUARED_START, SQUARED_END = "<!-- windows: python -m benchmarks.readme -->", "<!-- end of windows -->"
 SHOWN = WHOLE | {"det"}
 """Operations that the table shows."""
 HEAD = (
@@ -280,6 +282,12 @@ def with_side_by_side(readme: str, results: Path) -> str:
     return _between(readme, BESIDE_START, side_by_side.tables(results), BESIDE_END)
 
 
+def with_applications(readme: str, results: Path) -> str:
+    """Put the figures of applications beside those of their sources, each between its two markers."""
+    text = _between(readme, RESTORED_START, theirs.restored(results), RESTORED_END)
+    return _between(text, SQUARED_START, theirs.squared(results), SQUARED_END)
+
+
 def with_variants(readme: str, found: list[collection.Entry]) -> str:
     """Put the table of variants between its two markers."""
     return _between(readme, VARIANTS_START, collection.markdown(found), VARIANTS_END)
@@ -303,7 +311,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if not path.exists() or not plots.is_current(path.read_text(encoding="utf-8"), picture):
             path.write_text(plots.svg(picture), encoding="utf-8")
     text = with_plots(rewritten(text, newest(RESULTS)), RESULTS)
-    README.write_text(with_side_by_side(text, RESULTS), encoding="utf-8")
+    text = with_applications(with_side_by_side(text, RESULTS), RESULTS)
+    README.write_text(text, encoding="utf-8")
 
 
 def _collection() -> list[collection.Entry]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from glla.array.array import Matrix, asarray
 from glla.array.convert import Array, as_float32, finite_result
 from glla.errors import LimitError, NotPositiveDefiniteError, OptionError, ShapeError, SingularMatrixError, real
 from glla.gl import Device, DeviceLike
+from glla.linalg.definite_band import solve_definite_band
 from glla.linalg.kernels import run
 from glla.linalg.operands import device_of, operand
 from glla.operations import packing, restoration
@@ -40,6 +41,7 @@ SEED = '"Linear algebra on GPUs: applications in image restoration" (2012), chap
 VARIANTS = {
     "inverse": Variant("the matrix H, H^T H + balance I, its explicit inverse, and three products", SEED),
     "cholesky": Variant("H^T H + balance I straight from the PSF, in one pass; its Cholesky factor", "LAPACK potrf"),
+    "banded": Variant("the same, of which nothing is stored but its band", "LAPACK pbtrf"),
     "separable": Variant(
         "of a PSF that is a column times a row: two small systems, or two small SVDs", "Andrews and Hunt 1977"
     ),
@@ -47,6 +49,9 @@ VARIANTS = {
 
 MODELS = ("convolve", "correlate")
 ROUNDOFF = 2.0**-24
+WIDE = 4
+"""Pixels for each diagonal of H^T H from which on its band is factored by itself. A guess."""
+
 NEAR_ONE = 20
 """A PSF whose largest weight is between 2^-20 and 2^20 is taken as it is; any other is scaled by a power of two."""
 
@@ -89,12 +94,23 @@ class Model:
         (found,) = run(plan, device=self.device, K=self.kernel, **operands).values()
         return found  # type: ignore[no-any-return]
 
+    @property
+    def diagonals(self) -> int:
+        """Diagonals of H^T H from its own down to the last one that is not zero."""
+        return restoration.diagonals(*self._kernel[:2])
+
+    @property
+    def turned(self) -> Model:
+        """The same for transposed images."""
+        (m, n), (i, j) = self.shape, self.centre
+        return replace(self, shape=(n, m), kernel=np.ascontiguousarray(self.kernel.T), centre=(j, i))
+
     def columns(self, images: Images) -> Matrix:
         """Lay images as columns of pixels side by side."""
         columns: Any = [image.reshape(self.pixels, 1) for image in images]
         return columns[0] if len(images) == 1 else np.concatenate(columns, axis=1)  # type: ignore[return-value]
 
-    def images(self, columns: Matrix) -> Images:
+    def images(self, columns: Any) -> Images:
         """Take such columns apart."""
         return [columns[:, k].reshape(*self.shape) for k in range(columns.shape[1])]
 
@@ -105,6 +121,10 @@ class Model:
     def normal(self) -> Matrix:
         """Make H^T H + balance I, without H."""
         return self._run(restoration.normal(*self._kernel, self.balance))
+
+    def normal_band(self) -> Matrix:
+        """Make the band of the same matrix, its diagonals as rows."""
+        return self._run(restoration.normal_band(*self._kernel, self.balance))
 
     def applied(self, images: Matrix, adjoint: bool = False) -> Matrix:
         """Give H F, or H^T F, without H."""
@@ -137,6 +157,15 @@ def _cholesky(model: Model, images: Images) -> Images:
     _must_fit(model)
     factor = linalg.cho_factor(model.normal(), lower=True)
     return model.images(linalg.cho_solve(factor, model.applied(model.columns(images), adjoint=True)))
+
+
+def _banded(model: Model, images: Images) -> Images:
+    """Factor the band: in a picture of 64 x 64, 131 diagonals of 4096. Pixels go along the shorter side."""
+    if model.turned.diagonals < model.diagonals:
+        return [image.T for image in _banded(model.turned, [image.T for image in images])]
+    _must_fit(model)
+    right = model.applied(model.columns(images), adjoint=True)
+    return model.images(solve_definite_band("restore", model.normal_band(), right, lower=True))
 
 
 def _separable(model: Model, images: Images) -> Images:
@@ -180,12 +209,23 @@ def _weighted(model: Model, v: Float64, w: Float64) -> Callable[[Matrix], Matrix
     return solve
 
 
-_SOLVERS: dict[str, Callable[..., Images]] = {"inverse": _inverse, "cholesky": _cholesky, "separable": _separable}
+_SOLVERS: dict[str, Callable[..., Images]] = {
+    "inverse": _inverse,
+    "cholesky": _cholesky,
+    "banded": _banded,
+    "separable": _separable,
+}
 
 
 def choose(model: Model) -> str:
-    """Pick the variant: `separable` where the PSF is of rank 1, else `cholesky`."""
-    return "separable" if model.factors() is not None else "cholesky"
+    """Pick the variant: `separable` where the PSF is of rank 1, else `banded`, `cholesky` for a PSF that is wide.
+
+    A band of half of the diagonals is as much work as the whole matrix, p w^2 beside p^3 / 3, in smaller blocks.
+    """
+    if model.factors() is not None:
+        return "separable"
+    narrowest = min(model.diagonals, model.turned.diagonals)
+    return "banded" if WIDE * narrowest <= model.pixels else "cholesky"
 
 
 # -- the function -----------------------------------------------------------------------------------------------------
@@ -241,10 +281,11 @@ def restore(
 
     Notes
     -----
-    Error: ``cholesky`` keeps norm(H^T g - N f) / ((norm(N) norm(f) + norm(H^T g)) p u) < 30 for N = H^T H + balance I
-    and p = m n pixels, u = 2^-24. ``inverse`` loses as many digits more as N's condition number has, and ``separable``
-    as many as H's has. Cost in flop: ``inverse`` 2 p^3 + 8/3 p^3 + 2 p^3, ``cholesky`` p^3 / 3, ``separable`` about
-    4 m n (m + n). Source: "Linear algebra on GPUs: applications in image restoration" (2012), chapter 6, corrected.
+    Error: ``cholesky`` and ``banded`` keep norm(H^T g - N f) / ((norm(N) norm(f) + norm(H^T g)) p u) < 30 for
+    N = H^T H + balance I and p = m n pixels, u = 2^-24. ``inverse`` loses as many digits more as N's condition number
+    has, and ``separable`` as many as H's has. Cost in flop: ``inverse`` 2 p^3 + 8/3 p^3 + 2 p^3, ``cholesky`` p^3 / 3,
+    ``banded`` p w^2 for w = (a - 1) n + b - 1 or (b - 1) m + a - 1, ``separable`` about 4 m n (m + n). Source: "Linear
+    algebra on GPUs: applications in image restoration" (2012), chapter 6, corrected.
 
     Examples
     --------

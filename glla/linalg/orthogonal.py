@@ -41,7 +41,8 @@ def qr(
     mode : {"reduced", "complete", "r", "raw"}
         What is given, see below; k = min(m, n).
     variant : str, optional
-        A key of `glla.operations.qr.VARIANTS`, for comparisons; by default the fastest.
+        A key of `glla.operations.qr.VARIANTS`, for comparisons; by default the fastest. ``tsqr`` has modes "reduced"
+        and "r" alone.
     device, check_finite
         As in `matmul`. Of a Matrix NaN and infinity are not looked for: they spread into the factors.
 
@@ -50,7 +51,7 @@ def qr(
     QRResult
         Of modes "reduced" and "complete": Q, (..., m, k) or (..., m, m), with orthonormal columns, and R, (..., k, n)
         or (..., m, n), upper triangular. R's diagonal has LAPACK's signs: opposite to those of the columns that it
-        comes from, so mostly negative.
+        comes from, so mostly negative. With `tsqr`, which a GPU takes for tall matrices, they may be others.
     R : ndarray of float32 or Matrix, shape (..., k, n)
         Of mode "r".
     (h, tau) : tuple

@@ -86,7 +86,7 @@ def core(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, pa
     found = qr.factored(draft, source, shape, limits, variant, parameters)
     top = (min(shape), shape[1])
     results = {
-        "R": draft.call("R", window(shape, top, (0, 0)), A=found.packed)["block"],
+        "R": draft.call("R", window(found.lying, top, (0, 0)), A=found.packed)["block"],
         "column_exponents": found.exponents,
     }
     if m < n:

@@ -21,6 +21,7 @@ from glla.operations.crossing import bring_in, read_back, read_texels
 from glla.operations.qr_blocks import Panels
 from glla.operations.qr_pairs import applied, pairs, reflectors, upper
 from glla.operations.qr_stack import MOST_COLUMNS, batched, most_together, record
+from glla.operations.qr_tall import Tree
 from glla.operations.record import Array, Batch, Choice, Operation
 from glla.passes import (
     PLAIN,
@@ -48,6 +49,12 @@ VARIANTS = {
         parameters={"PANEL": (32, 16, 64)},
         on_gpu={"PANEL": 64},  # a guess
     ),
+    "tsqr": Variant(
+        "blocks of rows all at once, then their R's likewise: a tree, for tall matrices; modes reduced and r",
+        'Demmel, Grigori, Hoemmen and Langou, "Communication-optimal parallel and sequential QR and LU factorizations" '
+        "(2012)",
+        parameters={"ROWS": (128, 64, 256)},
+    ),
 }
 
 MODES = ("reduced", "complete", "r", "raw")
@@ -57,12 +64,18 @@ BLOCKED_FROM, BLOCKED_FROM_IN_SOFTWARE = MOST_COLUMNS + 1, MOST_COLUMNS + 1
 """Smaller sides from which `blocked` is chosen, on a GPU and by a software rasteriser; the first one is a guess."""
 
 
-def choose(forms: Forms, limits: Limits) -> Choice:
+TALL, TALL_FROM = 16, 512
+"""Rows for each column, and rows, from which `tsqr` is chosen on a GPU; a guess."""
+
+
+def choose(forms: Forms, limits: Limits, mode: str = "reduced") -> Choice:
     """Pick the variant: what was tuned on the device, else by size."""
     m, n = forms[0].matrix
     tuned = limits.tuning("qr", m, n)
-    if tuned is not None:
+    if tuned is not None and (tuned.variant != "tsqr" or mode in ("reduced", "r")):
         return tuned.variant, tuned.parameters
+    if not limits.software and mode in ("reduced", "r") and m >= TALL * n and m > TALL_FROM:
+        return "tsqr", ()
     blocked = min(m, n) >= (BLOCKED_FROM_IN_SOFTWARE if limits.software else BLOCKED_FROM)
     return ("blocked" if blocked else "householder"), ()
 
@@ -125,15 +138,19 @@ def plan(
     if mode not in MODES:
         raise OptionError(f"qr: mode must be one of {', '.join(MODES)}, got {mode!r}")
     shape = forms[0].matrix
-    name = variant or choose(forms, limits)[0]
+    if variant is None:
+        variant, parameters = choose(forms, limits, mode)
+    name = variant
+    if variant == "tsqr" and mode not in ("reduced", "r"):
+        raise OptionError(f"qr: mode must be reduced or r with variant tsqr, got {mode!r}; use householder or blocked")
     draft = Draft(f"qr[{name}]")
     found = factored(draft, draft.operand("A", matrix(shape)), shape, limits, variant, parameters)
-    exponents = {"column_exponents": found.exponents}
+    exponents, lying = {"column_exponents": found.exponents}, found.lying
     tall, wide = sides(shape, mode)
     if mode == "raw":
         h = draft.call("R", upper(shape, shape, keep=True), H=found.packed, **exponents)["R"]
         return draft.plan({"H": h, "T": draft.call("pairs", pairs(shape), H=found.packed)["T"]}, flops(forms))
-    results = {"R": draft.call("R", upper(shape, wide), H=found.packed, **exponents)["R"]}
+    results = {"R": draft.call("R", upper(lying, wide), H=found.packed, **exponents)["R"]}
     if mode != "r":
         results["Q"] = orthogonal(draft, found, tall, limits)
     return draft.plan(results, flops(forms))
@@ -159,6 +176,12 @@ class Factored:
     packed: str
     exponents: str
     panels: Panels | None
+    tree: Tree | None = None
+
+    @property
+    def lying(self) -> Shape:
+        """Shape of what `packed` holds: of a tree the last level."""
+        return self.shape if self.tree is None else self.tree.last
 
 
 def factored(
@@ -171,6 +194,9 @@ def factored(
         raise OptionError(f"qr: variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
     values = VARIANTS[variant].settle(f"qr[{variant}]", parameters, limits)
     given = draft.call("scaled", equilibrate.columns(shape), A=source)
+    if variant == "tsqr":
+        tree = Tree(draft, shape, values["ROWS"], limits)
+        return Factored(shape, tree.factor(given["scaled"]), given["column_exponents"], None, tree)
     panels = Panels(draft, given["scaled"], shape, values["PANEL"], limits) if variant == "blocked" else None
     if panels is None:
         packed = draft.call("reflectors", reflectors(shape, limits), A=given["scaled"])["H"]
@@ -181,6 +207,8 @@ def factored(
 
 def orthogonal(draft: Draft, found: Factored, shape: Shape, limits: Limits) -> str:
     """Add the first columns of Q to the draft; give their slot."""
+    if found.tree is not None:
+        return found.tree.q()
     if found.panels is not None:
         return found.panels.q(shape[1])
     t = draft.call("pairs", pairs(found.shape), H=found.packed)["T"]

@@ -31,10 +31,31 @@ def system(shape: Shape, psf: Shape = (3, 3), centre: Index = (1, 1)) -> Plan:
 def normal(shape: Shape, psf: Shape = (3, 3), centre: Index = (1, 1), balance: float = 0.0) -> Plan:
     """Plan of ``N`` = H^T H + balance I, from the kernel ``K``: one pass."""
     pixels = shape[0] * shape[1]
-    draft = Draft("restoration_normal")
-    kernel, result = draft.operand("K", matrix(psf)), draft.slot("N", matrix((pixels, pixels)))
-    draft.draw("restoration/normal", {"K": kernel}, result, {**_kernel(shape, psf, centre), "balance": balance})
-    return draft.plan({"N": result})
+    return _normal("N", (pixels, pixels), _kernel(shape, psf, centre), psf, balance, band=False)
+
+
+@cached_plan
+def normal_band(shape: Shape, psf: Shape = (3, 3), centre: Index = (1, 1), balance: float = 0.0) -> Plan:
+    """Plan of the band ``ab`` of the same matrix as LAPACK stores its lower half, `diagonals` x n: one pass."""
+    size = diagonals(shape, psf), shape[0] * shape[1]
+    return _normal("ab", size, _kernel(shape, psf, centre), psf, balance, band=True)
+
+
+def diagonals(shape: Shape, psf: Shape = (3, 3)) -> int:
+    """Diagonals of H^T H from its own down to the last one that is not zero, for images of a shape.
+
+    >>> diagonals((64, 64), (3, 3))
+    131
+    """
+    return min((psf[0] - 1) * shape[1] + psf[1], shape[0] * shape[1])
+
+
+def _normal(name: str, size: Shape, kernel: dict[str, Uniform], psf: Shape, balance: float, band: bool) -> Plan:
+    draft = Draft(f"restoration_normal{'_band' if band else ''}")
+    operand, result = draft.operand("K", matrix(psf)), draft.slot(name, matrix(size))
+    uniforms: dict[str, Uniform] = {**kernel, "balance": balance, "shape": size}
+    draft.draw("restoration/normal", {"K": operand}, result, uniforms, {"BAND": int(band)})
+    return draft.plan({name: result})
 
 
 @cached_plan

@@ -5,13 +5,20 @@
 // Only pixels i inside of the image count, so at its edges N is not the autocorrelation of K. With t = p - i + centre the
 // other index is t + q - p: a fragment sums over the t for which both lie in K, for 2x2 elements. N[p, q] and N[q, p] are
 // the same products in the same order, so N is symmetric bit by bit.
-// K   the kernel, packed      N   n x n, packed, n the number of pixels
+// K   the kernel, packed      N   n x n, packed, n the number of pixels; or ab, diagonals x n
 // Cost per fragment: up to 8 fetches and 8 flop for each element of K; none far from the diagonal.
+// With BAND its diagonal and those below it are the rows of the result, as LAPACK stores the lower half of a band:
+// ab[k, q] = N[q + k, q].
 // After "Linear algebra on GPUs: applications in image restoration" (2012), chapter 6, which multiplies H by its transpose.
+
+#ifndef BAND
+#define BAND 0  // write the diagonals as rows (0, 1)
+#endif
 
 #include "lib/image.glsl"
 
 uniform float balance;
+uniform ivec2 shape;  // rows and columns of the result
 
 layout(location = 0) out vec4 result;
 
@@ -31,6 +38,13 @@ float element(int i, int j) {
 void main() {
     ivec2 texel = ivec2(gl_FragCoord.xy);
     int i = 2 * texel.y, j = 2 * texel.x;
+#if BAND
+    int pixels = image.x * image.y;
+    vec4 block = vec4(i + j < pixels ? element(i + j, j) : 0.0, i + j + 1 < pixels ? element(i + j + 1, j + 1) : 0.0,
+                      i + j + 1 < pixels ? element(i + j + 1, j) : 0.0,
+                      i + j + 2 < pixels ? element(i + j + 2, j + 1) : 0.0);
+#else
     vec4 block = vec4(element(i, j), element(i, j + 1), element(i + 1, j), element(i + 1, j + 1));
-    result = without_padding(block, texel, ivec2(image.x * image.y));
+#endif
+    result = without_padding(block, texel, shape);
 }

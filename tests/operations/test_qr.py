@@ -39,17 +39,20 @@ def gpu():
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_the_factors_keep_their_bounds_and_lapacks_signs(shape, variant, device, rng):
     a = rng.standard_normal(shape).astype(np.float32)
-    for mode in ("reduced", "complete"):
+    for mode in ("reduced", "complete")[: 1 + (variant != "tsqr")]:
         _, r = judged(a, mode, variant=variant, device=device)
         expected = np.linalg.qr(a.astype(np.float64), mode)[1]
-        assert np.abs(r - expected).max() < 1e-4
-        assert (np.sign(np.diagonal(r)) == np.sign(np.diagonal(expected))).all()
+        assert np.abs(np.abs(r) - np.abs(expected)).max() < 1e-4
+        assert variant == "tsqr" or (np.sign(np.diagonal(r)) == np.sign(np.diagonal(expected))).all()
 
 
 @pytest.mark.parametrize("shape", [(300, 5), (270, 33)], ids=str)
 def test_a_gpu_sums_in_slices(shape, gpu, rng):
     assert slices(texels(shape[0]), gpu.limits)[0] > 2
     judged(rng.standard_normal(shape).astype(np.float32), device=gpu)
+    a, b = rng.standard_normal((600, 5)).astype(np.float32), rng.standard_normal((600, 2)).astype(np.float32)
+    assert judged(a, device=gpu).Q.shape == (600, 5)  # by a tree
+    assert np.abs(glla.lstsq(a, b, device=gpu)[0] - np.linalg.lstsq(a, b)[0]).max() < 1e-5
 
 
 def _spread(count, rng):
@@ -94,7 +97,7 @@ def test_every_kind_of_matrix(kind, variant, device, rng):
     before = a.copy()
     judged(a, variant=variant, device=device)
     judged(a.T, variant=variant, device=device)
-    judged(np.asfortranarray(a), "complete", variant=variant, device=device)
+    judged(np.asfortranarray(a), "reduced" if variant == "tsqr" else "complete", variant=variant, device=device)
     assert (a == before).all()
 
 
@@ -138,6 +141,26 @@ def test_a_stack_goes_through_one_plan(shape, place, device, rng):
                 assert verdict.ok, (index, verdict)
     plan = glla.plan("qr", a.shape, device=device)
     assert plan.cost.passes == 7 + 5 * -(-min(shape) // 2)
+
+
+@pytest.mark.parametrize("rows", [64, 128])
+@pytest.mark.parametrize("shape", [(65, 3), (130, 20), (300, 7), (1001, 6), (257, 33), (129, 129)], ids=str)
+def test_a_tree(shape, rows, device, rng):
+    """Several levels, blocks that are not full, columns that depend on others, graded ones."""
+    a = rng.standard_normal(shape).astype(np.float32)
+    dependent = a.copy()
+    dependent[:, -1] = 0
+    dependent[: shape[0] // 2] = 0
+    for one in (a, dependent, a * _spread(shape[1], rng).astype(np.float32)):
+        plan = kernel.plan(resident(shape), device.limits, variant="tsqr", parameters=(("ROWS", rows),))
+        plan.check()
+        found = device.run(plan, A=device.upload(one))
+        q, r = (
+            glla.Matrix(device, found[name], size).numpy()
+            for name, size in zip("QR", kernel.sides(shape, "reduced"), strict=True)
+        )
+        verdict = JUDGE.verdict((one,), (q, r))
+        assert verdict.ok, verdict
 
 
 def test_exact_where_roots_and_quotients_are(device):
@@ -192,6 +215,9 @@ def test_large_matrices_go_in_panels():
     for shape, variant in (((127, 500), "householder"), ((128, 128), "blocked")):
         for limits in (Limits(), Limits(software=True)):
             assert kernel.choose(resident(shape), limits) == (variant, ())
+    tall = resident((4000, 9))
+    assert [kernel.choose(tall, Limits(), mode)[0] for mode in MODES] == ["tsqr", "householder", "tsqr", "householder"]
+    assert kernel.choose(tall, Limits(software=True)) == ("householder", ())
 
 
 def test_raw_factors_of_panels_are_lapacks(device, rng):
@@ -207,6 +233,8 @@ def test_what_is_refused(device):
         glla.qr(np.eye(2), "full", device=device)
     with pytest.raises(OptionError, match="variant must be one of householder"):
         glla.qr(np.eye(2), variant="givens", device=device)
+    with pytest.raises(OptionError, match="mode must be reduced or r with variant tsqr, got 'raw'"):
+        glla.qr(np.eye(2), "raw", variant="tsqr", device=device)
     with pytest.raises(ShapeError, match=r"must be at least two-dimensional, got shape \(2,\)"):
         glla.qr(np.ones(2), device=device)
     with pytest.raises(NonFiniteError, match="A must not"):

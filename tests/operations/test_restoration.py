@@ -31,6 +31,10 @@ def test_the_system_its_products_and_its_normal_equations(run, rng, shape, psf):
         assert (found == h).all()
         n = run(restoration.normal(shape, psf, centre, 0.5), K=kernel).matrix("N", h.shape)
         assert (n == h.T @ h + 0.5 * np.eye(pixels)).all()
+        rows = restoration.diagonals(shape, psf)
+        assert not np.tril(n, -rows).any()
+        band = run(restoration.normal_band(shape, psf, centre, 0.5), K=kernel).matrix("ab", (rows, pixels))
+        assert all((band[k] == np.pad(np.diag(n, -k), (0, k))).all() for k in range(rows))
         for columns in (1, 3):
             f = rng.integers(-99, 100, (pixels, columns)).astype(np.float32)
             for adjoint, matrix in ((False, h), (True, h.T)):

@@ -95,6 +95,19 @@ def test_a_block_on_the_diagonal_is_fetched_once(device, rng):
     assert counts[1] == counts[0] - 8 * 2 * 2 * 32  # of 8 blocks of 4 rows, 2 fragments save 2 columns in 32 trips
 
 
+def test_half_fetches_at_most_six_tenths_of_the_whole(device, rng):
+    """What the product is bound by where nothing is cached; times are measured by benchmarks.sources."""
+    from glla.lab import fetches
+
+    a = device.upload(normal(192, 192, rng))
+    half = syrk.plan(resident((192, 192)), SOFTWARE, variant="symmetric")
+    forms = resident((192, 192), (192, 192))
+    whole = OPERATIONS["matmul"].core(forms, SOFTWARE, variant="register_blocked")
+    counted = fetches.count(device, half, {"A": a}), fetches.count(device, whole, {"A": a, "B": a})
+    a.release()
+    assert counted[0] <= 0.6 * counted[1]
+
+
 @pytest.mark.parametrize("variant", ["stripes", "stripes_transposed"])
 @pytest.mark.parametrize("width", syrk.WIDTH)
 def test_stripes_of_every_width_are_the_same_in_every_run(run, rng, variant, width):

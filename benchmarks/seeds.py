@@ -1,0 +1,189 @@
+"""The README's table of sources: what their authors printed, and what glla measures, theirs / ours.
+
+    python -m benchmarks.seeds
+
+`ROWS` is data: a row for each system of a document. Ours are the newest figures of each renderer in
+``benchmarks/results/<renderer>/sources``, which `benchmarks.sources` writes: of the largest size, the author's variant
+and the fast one, from NumPy to NumPy where nothing else is said. Where a document has only a picture that is lost, the
+table says "not published", and never a guess.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.readme import README, RESULTS
+
+START, END = "<!-- seeds: python -m benchmarks.seeds -->", "<!-- end of seeds -->"
+HEAD = (
+    "| source | system | function | author's variant | fast variant | theirs | ours: author's / fast |\n"
+    "|---|---|---|---|---|---|---|"
+)
+
+NOT_PUBLISHED = "not published"
+
+RESTORATION = '"Linear algebra on GPUs: applications in image restoration" (2012)'
+SYRK = "COMP 633, PA2 (course report, 2013)"
+FORUM = '"PyCuda code to invert a high number of 3x3 matrixes" (forum answer)'
+WINDOWS = "aksoyyusuf/DenseMatrixMultiplication"
+
+C1060 = "Tesla C1060, 2012"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A system of a document.
+
+    Attributes
+    ----------
+    document, section : str
+        Which document, and where in it.
+    system : str
+        What is computed.
+    function : str
+        How glla's users call it.
+    author, fast : str
+        The author's variant, and the fast one.
+    theirs : str
+        What is printed or follows from what is printed, or `NOT_PUBLISHED`; with device and year.
+    measured : str
+        Name of the system in ``figures`` of the results; "" if nothing measures it yet.
+    kind : {"end_to_end", "resident"}
+        Which timing is shown.
+    size : int or None
+        Of which size ours are; None: of the largest.
+    """
+
+    document: str
+    section: str
+    system: str
+    function: str
+    author: str
+    fast: str
+    theirs: str
+    measured: str = ""
+    kind: str = "end_to_end"
+    size: int | None = None
+
+
+ROWS = (
+    Row(
+        RESTORATION, "5.2.1", "inverse by Gauss and Jordan", '`inv(a, variant="gauss_jordan")`', "gauss_jordan", "inv",
+        f"n = 4096: 4.80 ms a column, 19.7 s in all, derived; curve {NOT_PUBLISHED} ({C1060})", "gauss_jordan",
+    ),
+    Row(
+        RESTORATION, "5.2.2", "Cholesky factor", "`cholesky(a)`", "block16", "blocked",
+        f"n = 4096: 1.68 s, derived; curve {NOT_PUBLISHED} ({C1060})", "cholesky", "resident",
+    ),
+    Row(
+        RESTORATION, "5.2.3", "inverse of a triangle", '`inv(a, assume_a="lower triangular")`', "gets", "blocked",
+        f"n = 4096: 3.30 s, derived; curve {NOT_PUBLISHED} ({C1060})", "triangular_inverse", "resident",
+    ),
+    Row(
+        RESTORATION, "5.2", "inverse of a positive definite matrix", '`inv(a, assume_a="pos")`',
+        "cholesky_gets_product", "potri", f'n = 4096: 6.1 s, derived from "4 times" ({C1060})', "gauss_jordan",
+    ),
+    Row(
+        RESTORATION, "5.3", "Gauss-Seidel, 100 sweeps", "`glla sweeps`", "sweeps", "inv",
+        f'n = 4096: 3.0 s, derived from "up to 8 times"; sweeps and residual {NOT_PUBLISHED} ({C1060})', "sweeps",
+        "resident",
+    ),
+    Row(
+        RESTORATION, "6", "restoration of a blurred picture", "`applications.restore(image, psf)`", "inverse", "banded",
+        f"mean square error 6.6e-5 of a blur; times {NOT_PUBLISHED} ({C1060})", "restore",
+    ),
+    Row(
+        SYRK, "2.1", "M Mᵀ, a thread an element", "`matmul(a, a.T)`", "single_component", "symmetric",
+        f"{NOT_PUBLISHED} (a GPU that is not named, 2013)", "syrk",
+    ),
+    Row(
+        SYRK, "2.2", "M Mᵀ, stripes added by atomics", "`matmul(a, a.T)`", "stripes", "symmetric",
+        f"{NOT_PUBLISHED} (a GPU that is not named, 2013)", "syrk",
+    ),
+    Row(
+        FORUM, "answer", "many 3 x 3 inverses", '`inv(a, variant="adjugate")`', "adjugate", "adjugate_fused",
+        NOT_PUBLISHED, "inv3",
+    ),
+    Row(
+        FORUM, "answer", "the same with pivots", "`inv(a)`", "adjugate", "pivoted_small", NOT_PUBLISHED, "inv3",
+    ),
+    Row(
+        WINDOWS, "README", "squares of all windows", "`applications.window_squares(image)`", "frames", "separable",
+        "15 x 15: 5.56 ms, in shared memory 8.49 ms (GeForce RTX 2060)", "window_squares", size=15,
+    ),
+    Row(
+        WINDOWS, "README", "the same, a photograph of 512 x 512", "`applications.window_squares(image)`", "frames",
+        "separable", NOT_PUBLISHED, "window_squares", size=512,
+    ),
+)  # fmt: skip
+
+
+def newest(results: Path) -> dict[str, list[tuple[str, dict[str, Any]]]]:
+    """Read the newest figures of each system: name of the system -> (renderer, figure of a variant) of all sizes.
+
+    Runs of another machine, or with only some of the systems, leave the others as they are.
+    """
+    found: dict[str, list[tuple[str, dict[str, Any]]]] = {}
+    for folder in sorted(path for path in results.iterdir() if (path / "sources").is_dir()):
+        own: dict[str, list[tuple[str, dict[str, Any]]]] = {}
+        for path in sorted((folder / "sources").glob("*.json")):
+            run = json.loads(path.read_text(encoding="utf-8"))
+            for system in dict.fromkeys(one["system"] for one in run["figures"]):
+                own[system] = [(run["renderer"], one) for one in run["figures"] if one["system"] == system]
+        for system, figures in own.items():
+            found.setdefault(system, []).extend(figures)
+    return found
+
+
+def cell(row: Row, figures: Iterable[tuple[str, dict[str, Any]]]) -> str:
+    """Write ours, for each renderer: the largest size at which both variants were timed.
+
+    >>> timing = {"system": "x", "size": 8, "flaw": "", "end_to_end": {"seconds": 0.5}}
+    >>> row = Row("", "", "", "", "slow", "fast", "", "x")
+    >>> cell(row, [("a GPU", {**timing, "variant": "slow"}), ("a GPU", {**timing, "variant": "fast"})])
+    'a GPU, 8: 500 / 500 ms, 1 x'
+    """
+    lines = []
+    known = [(renderer, one) for renderer, one in figures if not one["flaw"] and row.kind in one]
+    for renderer in dict.fromkeys(name for name, _ in known):
+        by_size: dict[int, dict[str, float]] = {}
+        for name, one in known:
+            if name == renderer and row.size in (None, one["size"]):
+                by_size.setdefault(one["size"], {})[one["variant"]] = one[row.kind]["seconds"]
+        both = [size for size, named in by_size.items() if {row.author, row.fast} <= set(named)]
+        if both:
+            author, fast = (by_size[max(both)][variant] for variant in (row.author, row.fast))
+            lines.append(f"{renderer}, {max(both)}: {1e3 * author:.3g} / {1e3 * fast:.3g} ms, {author / fast:.2g} x")
+    return "; ".join(lines) or "not measured yet"
+
+
+def table(results: Path) -> str:
+    """Write the table."""
+    figures = newest(results)
+    lines = []
+    for row in ROWS:
+        parts = [f"{row.document}, {row.section}", row.system, row.function, f"`{row.author}`", f"`{row.fast}`"]
+        lines.append(" | ".join(["", *parts, row.theirs, cell(row, figures.get(row.measured, ())), ""]).strip())
+    return "\n".join([HEAD, *lines])
+
+
+def rewritten(readme: str, results: Path) -> str:
+    """Put the table between its two markers."""
+    before, rest = readme.split(START)
+    _, after = rest.split(END)
+    return f"{before}{START}\n\n{table(results)}\n\n{END}{after}"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Rewrite the README."""
+    argparse.ArgumentParser(prog="python -m benchmarks.seeds", description="Rewrite the table.").parse_args(arguments)
+    README.write_text(rewritten(README.read_text(encoding="utf-8"), RESULTS), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,318 @@
+"""Time the author's variants of an algorithm, the fast ones, and the CPU, side by side: with and without transfer.
+
+    python -m benchmarks.sources [SYSTEM ...] [--sizes N,N] [--rounds R] [--output DIR]
+
+    syrk           M M^T: every version of the source, the plain product of the same matrices, and BLAS
+    inv3           many 3 x 3 inverses from NumPy to NumPy: the formula, elimination, and NumPy
+    gauss_jordan   inverses of a positive definite matrix: the author's two ways, the fast ones, and LAPACK
+    cholesky, triangular_inverse, window_squares   every variant of these operations
+    sweeps         Gauss-Seidel: the residual of each sweep beside its time
+    covariances    the adjugate formula beside elimination, on covariances of a photograph: no times, but errors
+
+All ways are judged first; a wrong result is not timed, and the exit status is 1. They are timed in turns, a call of
+each in every round, so that what else the machine does falls on all alike; medians count. The figures go to
+DIR/<renderer>/sources/<UTC date-time>.json, and the ratios can be trusted where the times cannot. `benchmarks.seeds`
+makes the README's table of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import glla
+from benchmarks import report
+from glla import Device
+from glla.lab import covariances, machine, operations, peers, sweeps
+from glla.lab.samples import Samples
+from glla.operations import OPERATIONS
+from glla.testing import JUDGES
+
+Array = NDArray[np.float32]
+
+SIZES = {
+    # name: (on a GPU, in software)
+    "syrk": ((1024, 4096), (256, 512)),
+    "inv3": ((10_000, 1_000_000), (10_000, 100_000)),
+    "gauss_jordan": ((1024,), (128, 256)),
+    "cholesky": ((1024, 4096), (256, 512)),
+    "triangular_inverse": ((1024, 4096), (256, 512)),
+    "window_squares": ((15, 512), (15, 512)),
+    "sweeps": ((1024,), (200,)),
+    "covariances": ((512,), (512,)),
+}
+"""Sizes by default: orders, numbers of matrices, sides of the photograph."""
+
+ROUNDS = 5
+"""Rounds by default."""
+
+ENVIRONMENT = ("LP_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+
+SLOW = {"single_component": 1100, "gauss_jordan": 1100}
+"""Largest order at which these are timed: their work is memory traffic, seconds of it beyond."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to do it: `check` says what is wrong with it, "" if nothing; `run` does it once, to the end."""
+
+    name: str
+    run: Callable[[], Any]
+    check: Callable[[], str]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run it; return the exit status."""
+    options = _parser().parse_args(arguments)
+    watch, figures, ok = machine.Watch(), [], True
+    extra: dict[str, Any] = {}
+    with Device(options.backend, options.index, options.software) as device:
+        for name in options.systems:
+            sizes = options.sizes or SIZES[name][int(bool(device.limits.software))]
+            for size in sizes:
+                print(f"{name}, {size}", file=sys.stderr, flush=True)
+                if name in LOOKED_AT:
+                    extra.setdefault(name, []).extend(LOOKED_AT[name](device, size))
+                    continue
+                made, fine = timed(WAYS[name](device, size), options.rounds)
+                ok &= fine
+                figures += [{"system": name, "size": size, **one} for one in made]
+        figures += [one for found in extra.get("sweeps", ()) for one in _figures_of_sweeps(found)]
+        data = {**report.about(device.info, options.commit, ENVIRONMENT, watch), "figures": figures, **extra}
+    path = report.save(data, options.output, "sources")
+    print(table(figures))
+    if "covariances" in extra:
+        print(covariances.table([covariances.Record(**one) for one in extra["covariances"]]))
+    for text in report.warnings(data):
+        print(f"WARNING: {text}")
+    print(path)
+    return 0 if ok else 1
+
+
+def timed(ways: Mapping[str, Mapping[str, Way]], rounds: int) -> tuple[list[dict[str, Any]], bool]:
+    """Judge all ways, then time them in turns.
+
+    Parameters
+    ----------
+    ways : mapping
+        Kind of timing ("resident", "end_to_end") -> name -> way.
+    rounds : int
+        Calls of each.
+
+    Returns
+    -------
+    list of dict, bool
+        A figure for each name: seconds of each kind, what is wrong with it if anything; and whether all are right.
+    """
+    flaws = {name: one.check() for kind in ways.values() for name, one in kind.items()}
+    times: dict[tuple[str, str], list[float]] = {}
+    for _ in range(rounds):
+        for kind, named in ways.items():
+            for name, way in named.items():
+                if not flaws[name]:
+                    start = time.perf_counter()
+                    way.run()
+                    times.setdefault((name, kind), []).append(time.perf_counter() - start)
+    figures = []
+    for name, flaw in flaws.items():
+        found = {kind: Samples.of(all_) for (other, kind), all_ in times.items() if other == name}
+        seconds = {kind: {"seconds": one.median, "fastest": min(one.times)} for kind, one in found.items()}
+        figures.append({"variant": name, "flaw": flaw, **seconds})
+    return figures, not any(flaws.values())
+
+
+# -- M M^T ------------------------------------------------------------------------------------------------------------
+
+
+def _variants(operation: str, device: Device, n: int) -> dict[str, dict[str, Way]]:
+    """Every variant of an operation that the device can run."""
+    arrays = operations.inputs(OPERATIONS[operation], n)
+    resident, whole = {}, {}
+    for name, contender in operations.contenders(operation).items():
+        if not operations.unmet(contender.needs, device.limits) and n <= SLOW.get(name, n):
+            resident[name], whole[name] = _ways(device, operation, name, contender, arrays)
+    return {"resident": resident, "end_to_end": whole}
+
+
+def _syrk(device: Device, n: int) -> dict[str, dict[str, Way]]:
+    (a,) = operations.inputs(OPERATIONS["syrk"], n)
+    resident, whole = _variants("syrk", device, n).values()
+    other = np.ascontiguousarray(a.T)  # not a's own memory, so nothing is known of the pair
+    chosen = OPERATIONS["matmul"].choose(operations.forms((a, other)), device.limits)
+    plain = operations.contenders("matmul")[chosen[0]]
+    resident["plain product"], whole["plain product"] = _ways(
+        device, "matmul", f"plain product, {chosen[0]}", plain, (a, other), chosen[1]
+    )
+    for way in peers.SYMMETRIC_PRODUCT.installed():
+        whole[way.label] = _of_peer(way, (a,))
+    return {"resident": resident, "end_to_end": whole}
+
+
+def _ways(
+    device: Device, operation: str, name: str, contender: operations.Contender, arrays: Any, parameters: Any = ()
+) -> tuple[Way, Way]:
+    """With operands and result on the device, and from NumPy to NumPy."""
+    job = operations.prepare(device, OPERATIONS[operation], contender, arrays, parameters)
+
+    def check() -> str:
+        verdict = JUDGES[operation].verdict(arrays, job.fetch(job.run()))
+        return "" if verdict.ok else str(verdict)
+
+    def run() -> None:
+        results = job.run()
+        device.finish()
+        for texture in results.values():
+            texture.release()
+
+    return Way(name, run, check), Way(name, job.end_to_end, check)
+
+
+def _of_peer(way: peers.Way, arrays: tuple[Array, ...]) -> Way:
+    call, wanted = way.bind(), way.operands(*arrays)
+    operands = [one.copy(order="K") for one in wanted]
+
+    def run() -> Any:
+        return call(*operands)
+
+    return Way(way.label, run, lambda: "")
+
+
+# -- inverses ---------------------------------------------------------------------------------------------------------
+
+
+def _inv3(device: Device, count: int) -> dict[str, dict[str, Way]]:
+    (rows,) = operations.inputs(OPERATIONS["inv3"], count)
+    a = rows.reshape(-1, 3, 3)
+    ways = {}
+    for variant in covariances.WAYS:
+        ways[variant] = _inverse(partial(glla.inv, a, variant=variant, device=device), a)
+    for way in peers.INVERSES3.installed():
+        ways[way.label] = _of_peer(way, (rows,))
+    return {"end_to_end": ways}
+
+
+def _inverse(call: Callable[[], Any], a: Array) -> Way:
+    def check() -> str:
+        worst = float(covariances.ratios(a, call()).max())
+        return "" if worst < covariances.LIMIT else f"norm(A X - I) is {worst:.3g} n norm(A) norm(X) u"
+
+    return Way("", call, check)
+
+
+def _gauss_jordan(device: Device, n: int) -> dict[str, dict[str, Way]]:
+    a = sweeps.matrix(n)
+    given = glla.asarray(a, device)
+    pos = {"assume_a": "pos"}
+    options: dict[str, dict[str, Any]] = {
+        "gauss_jordan": {"variant": "gauss_jordan"},
+        "cholesky_gets_product": {**pos, "variant": "cholesky_gets_product"},
+        "potri": {**pos, "variant": "potri"},
+        "inv": {},
+    }
+    resident, whole = {}, {}
+    for name, chosen in options.items():
+        if n > SLOW.get(name, n):
+            continue
+
+        def check(chosen: dict[str, Any] = chosen) -> str:
+            verdict = JUDGES["inv"].verdict((a,), glla.inv(a, device=device, **chosen))
+            return "" if verdict.ok else str(verdict)
+
+        def run(chosen: dict[str, Any] = chosen) -> None:
+            glla.inv(given, **chosen)
+            device.finish()
+
+        resident[name] = Way(name, run, check)
+        whole[name] = Way(name, partial(glla.inv, a, device=device, **chosen), check)
+    for way in peers.INVERSE.installed("numpy"):
+        whole[way.label] = _of_peer(way, (a,))
+    return {"resident": resident, "end_to_end": whole}
+
+
+def _sweeps(device: Device, n: int) -> list[dict[str, Any]]:
+    a = sweeps.matrix(n)
+    found, others = sweeps.sweeps(a, 100, device), sweeps.beside(a, device)
+    print(sweeps.table(n, found, others))
+    return [sweeps.plain(n, found, others)]
+
+
+def _figures_of_sweeps(found: dict[str, Any]) -> list[dict[str, Any]]:
+    """All sweeps together, and the inverses that end by themselves, as figures."""
+    every = {"sweeps": found["sweeps"][-1], **found["others"]}
+    return [
+        {"system": "sweeps", "size": found["n"], "variant": name, "flaw": "", "residual": one["residual"],
+         "resident": {"seconds": one["seconds"]}}
+        for name, one in every.items()
+    ]  # fmt: skip
+
+
+def _covariances(device: Device, size: int) -> list[dict[str, Any]]:
+    return covariances.plain(covariances.study(device, size=size))
+
+
+WAYS: dict[str, Callable[[Device, int], dict[str, dict[str, Way]]]] = {
+    "syrk": _syrk,
+    "inv3": _inv3,
+    "gauss_jordan": _gauss_jordan,
+    **{name: partial(_variants, name) for name in ("cholesky", "triangular_inverse", "window_squares")},
+}
+"""Systems that are timed in turns."""
+
+LOOKED_AT: dict[str, Callable[[Device, int], list[dict[str, Any]]]] = {"sweeps": _sweeps, "covariances": _covariances}
+"""Systems of which something else is told."""
+
+
+# -- what is told -----------------------------------------------------------------------------------------------------
+
+
+def table(figures: Sequence[dict[str, Any]]) -> str:
+    """Write the figures as Markdown."""
+    lines = ["| system | size | variant | resident ms | with transfer ms |", "|---|---|---|---|---|"]
+    for one in figures:
+        cells = [_milliseconds(one.get(kind)) for kind in ("resident", "end_to_end")]
+        lines.append(f"| {one['system']} | {one['size']} | {one['variant']} | {' | '.join(cells)} |")
+        if one["flaw"]:
+            lines[-1] += f" WRONG: {one['flaw']}"
+    return "\n".join(lines)
+
+
+def _milliseconds(timing: dict[str, float] | None) -> str:
+    return "-" if timing is None else f"{1e3 * timing['seconds']:.3g}"
+
+
+def _sizes(text: str) -> list[int]:
+    return [report.whole_number(one) for one in text.split(",")]
+
+
+def _system(text: str) -> str:
+    if text not in SIZES:
+        raise argparse.ArgumentTypeError(f"must be one of {', '.join(SIZES)}, got {text!r}")
+    return text
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.sources", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument(
+        "systems",
+        nargs="*",
+        type=_system,
+        default=list(SIZES),
+        metavar="SYSTEM",
+        help=f"some of {', '.join(SIZES)} (all)",
+    )
+    parser.add_argument("--sizes", type=_sizes, metavar="N,N", help="in place of the usual ones")
+    parser.add_argument("--rounds", type=report.whole_number, default=ROUNDS, metavar="R", help=f"({ROUNDS})")
+    report.add_options(parser)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,22 @@
+// Blocks of rows of a tall matrix as members of a stack: member i has rows from i height on, and zeros below them.
+//
+// A fragment copies one texel.
+// A   m x n, packed
+// Cost per fragment: 1 fetch; below a block's rows none.
+
+#define STACK 1
+
+#include "lib/stack.glsl"
+
+uniform sampler2D A;
+uniform int height;  // texels of A that a member takes
+uniform int end;     // texels of A in all
+
+layout(location = 0) out vec4 result;
+
+void main() {
+    ivec2 texel = own_texel();
+    int y = own_matrix() * height + texel.y;
+    bool inside = texel.y < height && y < end;
+    result = inside ? texelFetch(A, ivec2(texel.x, y), 0) : vec4(0.0);
+}

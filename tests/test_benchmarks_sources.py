@@ -1,0 +1,69 @@
+"""The authors' variants are judged and timed, and the README's table of them is made of results."""
+
+import json
+import re
+
+import pytest
+
+from benchmarks import seeds, sources
+from benchmarks.readme import README, RESULTS
+from glla.operations import OPERATIONS
+
+
+@pytest.mark.parametrize("system", ["syrk", "inv3", "gauss_jordan", "window_squares"])
+def test_every_way_is_judged_and_timed(system, tmp_path, capsys):
+    arguments = [system, "--sizes", "16", "--rounds", "1", "--output", str(tmp_path), "--software"]
+    assert sources.main(arguments) == 0
+    (path,) = tmp_path.rglob("sources/*.json")
+    data = json.loads(path.read_text(encoding="utf-8"))
+    assert {"commit", "renderer", "machine", "load"} <= set(data)
+    assert all(one["system"] == system and not one["flaw"] for one in data["figures"])
+    named = {one["variant"]: one for one in data["figures"]}
+    wanted = [name for name, one in OPERATIONS[system].variants.items() if not one.needs]
+    for name in wanted:
+        assert named[name]["end_to_end"]["seconds"] > 0
+        assert system == "inv3" or named[name]["resident"]["seconds"] > 0
+    if system == "syrk":
+        assert {"a @ a.T", "plain product"} <= set(named) and any("ssyrk" in name for name in named)
+    assert f"| {system} | 16 | {wanted[0]} |" in capsys.readouterr().out
+
+
+def test_what_is_wrong_is_not_timed():
+    calls = []
+    ways = {"resident": {"bad": sources.Way("bad", lambda: calls.append(1), lambda: "error 5, bound 1")}}
+    figures, fine = sources.timed(ways, 3)
+    assert not fine and not calls
+    assert figures == [{"variant": "bad", "flaw": "error 5, bound 1"}]
+    assert "WRONG: error 5" in sources.table([{"system": "x", "size": 3, **figures[0]}])
+
+
+def test_the_readme_has_the_table_of_the_results():
+    """Mend it: python -m benchmarks.seeds."""
+    text = README.read_text(encoding="utf-8")
+    assert text == seeds.rewritten(text, RESULTS)
+
+
+def test_rows_are_complete():
+    for row in seeds.ROWS:
+        assert row.document and row.section and row.system and row.function
+        assert re.search(rf"\d|{seeds.NOT_PUBLISHED}", row.theirs)
+        record = OPERATIONS.get(row.measured)
+        if record is not None and row.measured != "gauss_jordan":
+            assert {row.author, row.fast} <= {*record.variants, "inv"}, row
+
+
+def test_ours_is_of_the_largest_size_that_has_both(tmp_path):
+    def figure(variant, size, seconds, flaw=""):
+        return {"system": "x", "variant": variant, "size": size, "flaw": flaw, "end_to_end": {"seconds": seconds}}
+
+    folder = tmp_path / "gpu" / "sources"
+    folder.mkdir(parents=True)
+    old = [figure("slow", 64, 9.0), figure("fast", 64, 9.0)]
+    new = [figure("slow", 8, 2.0), figure("fast", 8, 1.0), figure("slow", 16, 0.4), figure("fast", 16, 0.1),
+           figure("fast", 32, 1.0), figure("slow", 32, 1.0, "wrong")]  # fmt: skip
+    for name, figures in (("1", old), ("2", new), ("3", [{**figure("other", 4, 1.0), "system": "y"}])):
+        text = json.dumps({"renderer": "a GPU", "figures": figures})
+        (folder / f"{name}.json").write_text(text, encoding="utf-8")
+    row = seeds.Row("", "", "", "", "slow", "fast", "", "x")
+    assert seeds.cell(row, seeds.newest(tmp_path)["x"]) == "a GPU, 16: 400 / 100 ms, 4 x"
+    assert seeds.cell(row, ()) == "not measured yet"
