@@ -489,12 +489,18 @@ def _add_trace_commands(commands: Any) -> None:
     _add_operation_options(trace)
     trace.add_argument("--out", type=Path, metavar="FILE", help="FILE.gif, FILE.html or FILE.json (a table is printed)")
     trace.add_argument("--seed", type=_natural, default=2007, help="seed of the random matrices (2007)")
+    trace.add_argument(
+        "--ranks", type=_positive, metavar="N", help="on a cluster of N ranks: a time line each, messages as arrows"
+    )
     _add_device_options(trace)
     trace.set_defaults(command=_trace)
 
     export = commands.add_parser("export", help="the render passes of an operation for a browser; needs no GPU")
-    _add_operation_options(export, 8)
-    export.add_argument("--out", type=Path, required=True, metavar="FILE", help="FILE.html, a page; or FILE.json")
+    _add_operation_options(export, 8, "?")
+    export.add_argument("--out", type=Path, metavar="FILE", help="FILE.html, a page; or FILE.json")
+    export.add_argument(
+        "--all", type=Path, metavar="FOLDER", help="a page for every operation and variant, and an index"
+    )
     export.add_argument("--seed", type=_natural, default=2007, help="seed of the random matrices (2007)")
     export.add_argument(
         "--data", type=Path, action="append", default=[], metavar="FILE",
@@ -508,15 +514,20 @@ def _add_trace_commands(commands: Any) -> None:
     explain.set_defaults(command=_explain)
 
 
-def _add_operation_options(parser: argparse.ArgumentParser, size: int = 16) -> None:
-    parser.add_argument("operation", metavar="OP", help=_operations())
+def _add_operation_options(parser: argparse.ArgumentParser, size: int = 16, count: str | None = None) -> None:
+    parser.add_argument("operation", metavar="OP", nargs=count, help=_operations())
     parser.add_argument("--size", type=_positive, default=size, metavar="N", help=f"order of the matrices ({size})")
     parser.add_argument("--variant", metavar="V", help="the plan of this variant (what a call would run)")
 
 
 def _trace(options: argparse.Namespace) -> int:
-    from glla.lab import trace
+    from glla.lab import cluster, trace
 
+    if options.ranks is not None:
+        if options.out is None:
+            raise OptionError("trace: --ranks needs --out, a file that ends in .json, .png, .svg or .pdf")
+        cluster.trace(options.operation, options.size, options.ranks, options.out, options.seed)
+        return 0
     trace.check(options.operation, options.out)
     with _open(options) as device:
         trace.run(device, options.operation, options.size, options.out, options.variant, options.seed)
@@ -524,8 +535,14 @@ def _trace(options: argparse.Namespace) -> int:
 
 
 def _export(options: argparse.Namespace) -> int:
-    from glla.lab.web import export
+    from glla.lab.web import course, export
 
+    if (options.all is None) == (options.operation is None) or (options.all is None) == (options.out is None):
+        raise OptionError("export: wants an operation and --out FILE, or --all FOLDER alone")
+    if options.all is not None:
+        files = course.write(options.all, options.size, options.seed)
+        print(f"{files[0]}: {len(files) - 1} pages")
+        return 0
     data = [export.read(file) for file in options.data]
     made = export.export(
         options.operation,

@@ -54,6 +54,8 @@ class Engine(Protocol):
     name: str
     asynchronous: bool
     """Whether it works while the host does something else."""
+    cuda: int | None
+    """CUDA's number of the GPU, where it has one."""
 
     def trailing(self, values: Array) -> Trailing:
         """Take a part of a matrix."""
@@ -112,6 +114,7 @@ class Host:
     """NumPy, in the caller's thread."""
 
     name, asynchronous = "NumPy", False
+    cuda: int | None = None
 
     def trailing(self, values: Array) -> Trailing:
         """Take a part of a matrix."""
@@ -237,6 +240,7 @@ class Gpu:
     def __init__(self, device: str | int | None) -> None:
         self._gpu = coprocessor("egl" if device is not None else "auto", device=device)
         self.name = self._gpu.info.renderer
+        self.cuda = next((one.cuda for one in list_egl_devices() if one.index == _index(device)), None)
 
     def trailing(self, values: Array) -> Trailing:
         """Take a part of a matrix."""
@@ -249,6 +253,12 @@ class Gpu:
     def close(self) -> None:
         """Release the device."""
         self._gpu.close(cancel=True)
+
+
+def _index(device: str | int | None) -> int | None:
+    """EGL index of a device that is asked for by it; ``GLLA_DEVICE`` wins."""
+    asked = os.environ.get("GLLA_DEVICE", "").strip() or str(device)
+    return int(asked) if asked.isdecimal() else None
 
 
 ENGINES = ("glla", "numpy")

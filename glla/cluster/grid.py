@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import platform
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from glla._version import __version__
 from glla.array.convert import Array
 from glla.cluster import engines, lapack, mpi
-from glla.cluster.algorithms import Gather, Place, Scatter, Total
+from glla.cluster.algorithms import Gather, Scatter, Total
 from glla.cluster.engines import Engine
 from glla.cluster.execute import Actor, Failure, execute, unpack
 from glla.cluster.layout import Layout, grid_shape, near_square
@@ -107,9 +108,32 @@ class Grid:
         self.run(at.steps(), actor)
         return actor.result
 
-    def place(self, shape: tuple[int, int], nb: int) -> Place:
-        """Place of this process, for a matrix."""
-        return Place(Layout(shape, nb, self.shape), self.p, self.q)
+    def collect(self, data: bytes) -> list[bytes]:
+        """Bring some bytes of every rank to rank 0; the others get an empty list. Within an `operation`."""
+        lengths = np.zeros(self.size)
+        lengths[self.rank] = len(data)
+        lengths = self.total(lengths)
+        if self.rank:
+            if data:
+                self.channel.send("local", np.frombuffer(data, dtype=np.uint8), 0)
+            return []
+        found = [data]
+        for rank, length in enumerate(lengths[1:].astype(int).tolist(), 1):
+            coming = self.channel.expect("local", length, rank) if length else None
+            found.append(self.channel.receive(coming, "local", rank).tobytes() if coming else b"")
+        return found
+
+    def describe(self) -> dict[str, Any]:
+        """What this rank works with: its number, its process of the grid, machine, engine, and the GPU's CUDA index."""
+        return {
+            "rank": self.rank,
+            "process": (self.p, self.q),
+            "machine": platform.node(),
+            "number_on_machine": self.channel.communicator.host[0],
+            "ranks_on_machine": self.channel.communicator.host[1],
+            "engine": self.engine.name,
+            "cuda": self.engine.cuda,
+        }
 
 
 def grid(

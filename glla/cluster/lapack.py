@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,13 +33,11 @@ def pivoted(a: Array) -> tuple[Array, Order]:
 
 
 def solve_lower(lower: Array, b: Array) -> Array:
-    """Solve L X = B, L with ones on its diagonal; what stands above it is not read."""
-    return _solve(lower, b, lower=True, unit_diagonal=True)
+    """Solve L X = B, L with ones on its diagonal; what stands above it is not read.
 
-
-def solve_upper(upper: Array, b: Array) -> Array:
-    """Solve U X = B; what stands below U's diagonal is not read."""
-    return _solve(upper, b, lower=False)
+    BLAS counts by columns, so it is given the transposes, X' L' = B', which need no copies.
+    """
+    return _strsm(lower, b, side=1, lower=0, diag=1)
 
 
 def right_upper(upper: Array, b: Array) -> Array:
@@ -56,15 +53,15 @@ def right_upper(upper: Array, b: Array) -> Array:
     if zero.any():
         filled = upper.copy()
         np.fill_diagonal(filled, np.where(zero, 1, np.diagonal(upper)))
-    x = np.ascontiguousarray(_solve(filled, b.T, lower=False, trans="T").T)
+    x = _strsm(filled, b, side=0, lower=1)
     x[:, zero] = np.where(x[:, zero] == 0, 0, np.nan)
     return x
 
 
-def _solve(a: Array, b: Array, **options: Any) -> Array:
-    from scipy.linalg import solve_triangular
+def _strsm(a: Array, b: Array, **options: int) -> Array:
+    from scipy.linalg.blas import strsm
 
     if b.size == 0:
         return b.copy()
-    found: Array = solve_triangular(a, b, check_finite=False, **options)
-    return np.ascontiguousarray(found)
+    found: Array = strsm(1.0, a.T, b.T, **options).T
+    return found

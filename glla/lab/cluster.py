@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import json
+import sys
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from glla import cluster
+from glla.cluster import mpi
 from glla.cluster.layout import grid_shape
+from glla.cluster.timeline import Timeline, recording
 from glla.errors import OptionError
+from glla.lab import timeline
 from glla.lab.extra import check_writable, require
 
 MOST_STEPS = 3_000_000
@@ -33,6 +41,7 @@ def add(commands: Any) -> None:
     kinds = group.add_subparsers(required=True, metavar="command")
     _add_plan(kinds)
     _add_predict(kinds)
+    _add_bench(kinds)
 
 
 def _add_plan(kinds: Any) -> None:
@@ -59,6 +68,128 @@ def _add_predict(kinds: Any) -> None:
         )
     predict.add_argument("--plot", type=Path, metavar="PNG", help="draw time and efficiency by the number of nodes")
     predict.set_defaults(command=_predict)
+
+
+def _add_bench(kinds: Any) -> None:
+    bench = kinds.add_parser(
+        "bench",
+        help="measure a cluster, predict, run and check a product, factors and a solution; start it by mpiexec",
+        description="Start it by `mpiexec -n 4 python -m glla cluster bench`; without mpiexec it is one rank.",
+    )
+    bench.add_argument("--n", type=int, default=256, metavar="N", help="order of the matrices (256)")
+    bench.add_argument("--nb", type=int, default=32, metavar="B", help="rows and columns of a block (32)")
+    bench.add_argument("--grid", metavar="PxQ", help="as near to a square as can be")
+    bench.add_argument("--variant", choices=tuple(cluster.VARIANTS), default="tournament", help="how pivots are found")
+    bench.add_argument("--engine", choices=("glla", "numpy"), default="glla", help="what makes the products (glla)")
+    bench.add_argument("--no-look-ahead", action="store_true", help="each panel waits for the update before it")
+    bench.add_argument("--timeout", type=float, default=60.0, metavar="S", help="seconds to wait for a message (60)")
+    bench.add_argument("--json", type=Path, metavar="JSON", help="write all figures to a file")
+    bench.set_defaults(command=_bench)
+
+
+def _bench(options: argparse.Namespace) -> int:
+    from glla.cluster.bench import bench, own_share
+
+    def run() -> int:
+        look_ahead = False if options.no_look_ahead else None
+        with cluster.grid(
+            shape=options.grid, engine=options.engine, timeout=options.timeout, look_ahead=look_ahead
+        ) as grid:
+            first = grid.rank == 0
+            if first and options.json is not None:
+                check_writable(options.json)
+            with own_share(grid):
+                found = bench(grid, options.n, options.nb, options.variant, print if first else _say_nothing)
+            if first and options.json is not None:
+                options.json.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+                print(f"written: {options.json}")
+            return 0 if found["hpl_residual"] < 16 else 1
+
+    return together(run)
+
+
+def _say_nothing(line: str) -> None:
+    pass
+
+
+def together(run: Callable[[], int]) -> int:
+    """Run something on all ranks; an error on this one ends them all, where others would wait for it for ever."""
+    try:
+        return run()
+    except BaseException as error:
+        mpi = sys.modules.get("mpi4py.MPI")
+        if mpi is None or mpi.COMM_WORLD.size == 1:
+            raise
+        print(f"glla: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
+        time.sleep(1)  # the others say theirs
+        mpi.COMM_WORLD.Abort(1)
+        raise
+
+
+# -- trace ------------------------------------------------------------------------------------------------------------
+
+TRACED: dict[str, Callable[[cluster.DistributedMatrix], Any]] = {
+    "plu": lambda a: cluster.lu_factor(a),
+    "matmul": lambda a: cluster.matmul(a, a),
+    "solve": lambda a: cluster.solve(a, np.ones(a.shape[0])),
+}
+"""What `glla trace --ranks` runs on a random matrix."""
+
+
+def trace(operation: str, size: int, ranks: int, output: Path, seed: int = 2007) -> None:
+    """Record an operation on several ranks, and write their time line.
+
+    Parameters
+    ----------
+    operation : str
+        A key of `TRACED`.
+    size : int
+        Order of the matrix; blocks are an eighth of it.
+    ranks : int
+        Threads of this process, each with an engine; under mpiexec its ranks are taken instead.
+    output : Path
+        A file ending in .json (Perfetto), .png, .svg or .pdf.
+    seed : int
+        Of the matrix.
+
+    Raises
+    ------
+    OptionError
+        No such operation or format.
+    """
+    if operation not in TRACED:
+        raise OptionError(f"trace: operation must be one of {', '.join(TRACED)} with --ranks, got {operation!r}")
+    if output.suffix.lower() not in (".json", ".png", ".svg", ".pdf"):
+        raise OptionError(f"trace: a file must end in .json, .png, .svg or .pdf with --ranks, got {output.name!r}")
+    if output.suffix.lower() != ".json":
+        require("trace", "matplotlib")
+    check_writable(output)
+    own = mpi.communicator()
+    if own.size == 1:
+        found = cluster.run(ranks, _traced, operation, size, seed)[0]
+        count = ranks
+    else:
+        found, count = _traced(own, operation, size, seed), own.size
+        if own.rank:
+            return
+    title = f"{operation}, n = {size}, on {count} ranks"
+    if output.suffix.lower() == ".json":
+        output.write_text(json.dumps(timeline.document(found, title), allow_nan=False) + "\n", encoding="utf-8")
+    else:
+        timeline.draw(found, title, output)
+    messages = sum(1 for _ in found.messages())
+    print(f"{output}: {title}, {len(found.events)} steps, {messages} messages")
+
+
+def _traced(communicator: Any, operation: str, size: int, seed: int) -> Timeline:
+    with cluster.grid(communicator) as grid:
+        values = np.random.default_rng(seed).uniform(-1, 1, (size, size)).astype(np.float32)
+        nb = max(2, size // 8 // 2 * 2)
+        a = cluster.DistributedMatrix.load(grid, values, nb)
+        TRACED[operation](a)  # compiles
+        with recording(grid) as found:
+            TRACED[operation](a)
+    return found
 
 
 def _add_problem(parser: argparse.ArgumentParser, n: int, nb: int, nodes: str) -> None:

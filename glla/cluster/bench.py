@@ -1,0 +1,200 @@
+"""`glla cluster bench`: what the cluster can do, what that predicts, and how long products and factors really take."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from glla.cluster.algorithms import plan
+from glla.cluster.grid import DistributedMatrix, Grid
+from glla.cluster.lapack import pivoted, solve_lower
+from glla.cluster.linalg import UNIT, lu_factor, matmul, solve
+from glla.cluster.model import Parameters, predict, simulate
+
+BIG = 1 << 22
+"""Bytes of the message that the network's rate is measured with."""
+
+REPEATS = 5
+"""Measurements of each figure; the best one counts."""
+
+
+def _best(work: Callable[[], Any]) -> float:
+    """Shortest time of some calls, in seconds; the first one is not counted."""
+    work()
+    times = []
+    for _ in range(REPEATS):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return max(min(times), 1e-9)
+
+
+def _ping(grid: Grid, nbytes: int) -> float:
+    """Seconds of a message between ranks 0 and 1."""
+    data = np.zeros(nbytes, dtype=np.uint8)
+
+    def there_and_back() -> None:
+        if grid.rank == 0:
+            grid.channel.send("part", data, 1)
+            grid.channel.receive(grid.channel.expect("part", nbytes, 1), "part", 1)
+        elif grid.rank == 1:
+            grid.channel.receive(grid.channel.expect("part", nbytes, 0), "part", 0)
+            grid.channel.send("part", data, 0)
+
+    return _best(there_and_back) / 2
+
+
+def measure(grid: Grid, n: int, nb: int) -> Parameters:
+    """Measure what the ranks can do, all at once; the slowest rank counts. All call it.
+
+    Parameters
+    ----------
+    grid : Grid
+        Whose.
+    n, nb : int
+        Order of the matrix that is meant, and its blocks: rates depend on them.
+    """
+    P, Q = grid.shape
+    rows, columns = max(nb, n // P), max(nb, n // Q)
+    with grid.operation():
+        latency, big = (_ping(grid, 8), _ping(grid, BIG)) if grid.size > 1 else (0.0, 1e-12)
+        rng = np.random.default_rng(grid.rank)
+        left, right = (rng.uniform(-1, 1, shape).astype(np.float32) for shape in ((rows, nb), (nb, columns)))
+        part = grid.engine.trailing(np.zeros((rows, columns), dtype=np.float32))
+        wanted = np.arange(nb, dtype=np.int64)
+        part.update(left, right).result()
+
+        def update() -> None:
+            part.update(left, right)
+            part.rows(wanted[:2]).result()  # which waits
+
+        product = _best(update)
+        read = _best(lambda: part.rows(wanted).result())
+        panel = _best(lambda: pivoted(left))
+        triangle = _best(lambda: solve_lower(left[:nb], right))
+        bus = 4 * nb * columns / read if grid.engine.asynchronous else np.inf
+        own = np.array([latency, big, product, panel, triangle, 0 if np.isinf(bus) else 1 / bus])
+        latency, big, product, panel, triangle, byte = grid.total(own, largest=True).tolist()
+    return Parameters(
+        latency=latency,
+        network=BIG / max(big - latency, 1e-12),
+        rate=2 * rows * nb * columns / product,
+        panel_rate=rows * nb * nb / panel,
+        triangle_rate=nb * nb * columns / triangle,
+        bus=1 / byte if byte else float("inf"),
+    )
+
+
+def own_share(grid: Grid) -> AbstractContextManager[Any]:
+    """Give each rank of a machine its share of the cores for BLAS, which otherwise takes all of them in each rank.
+
+    Needs threadpoolctl; without it, set ``OPENBLAS_NUM_THREADS`` before the start.
+    """
+    if find_spec("threadpoolctl") is None:
+        return nullcontext()
+    import scipy.linalg  # noqa: F401  # has a BLAS of its own, which must be there to be limited
+    from threadpoolctl import threadpool_limits
+
+    limited: AbstractContextManager[Any]
+    limited = threadpool_limits(max(1, cores() // grid.channel.communicator.host[1]), user_api="blas")
+    return limited
+
+
+def cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def hpl_residual(a: DistributedMatrix, x: Any, b: Any) -> float:
+    """HPL's residual, norm(A x - b) / (u (norm(A) norm(x) + norm(b)) n) in infinity norms; 16 passes. All call it."""
+    grid, wide, n = a.grid, a.local.astype(np.float64), a.shape[0]
+    rows, columns = a.layout.rows(grid.p), a.layout.columns(grid.q)
+    with grid.operation():
+        both = np.zeros((2, n))
+        both[0, rows], both[1, rows] = wide @ x.astype(np.float64)[columns], np.abs(wide).sum(axis=1)
+        product, sums = grid.total(both)
+    size = sums.max() * np.abs(x).max() + np.abs(b).max()
+    return float(np.abs(product - b).max() / (UNIT * size * n))
+
+
+def bench(grid: Grid, n: int, nb: int, variant: str, say: Callable[[str], None]) -> dict[str, Any]:
+    """Measure the ranks, predict, then run a product and a solution; all call it, rank 0 says what comes out.
+
+    Parameters
+    ----------
+    grid : Grid
+        Whose.
+    n, nb : int
+        Order and blocks.
+    variant : str
+        How pivots are found.
+    say : callable
+        Prints a line.
+
+    Returns
+    -------
+    dict
+        All figures, in SI units; on rank 0, elsewhere without the description of the ranks.
+    """
+    with grid.operation():
+        ranks = [json.loads(text) for text in grid.collect(json.dumps(grid.describe()).encode())]
+    for one in ranks:
+        gpu = "" if one["cuda"] is None else f", CUDA device {one['cuda']}"
+        say(f"rank {one['rank']}, process {tuple(one['process'])}: {one['engine']}{gpu} on {one['machine']}")
+    crowded = any(one["ranks_on_machine"] > cores() for one in ranks)
+    if crowded:
+        say(f"more ranks than cores ({cores()}) on a machine: results are checked, times mean nothing")
+    parameters = measure(grid, n, nb)
+    schedule = plan("plu", n, nb, grid.shape, variant=variant, look_ahead=grid.look_ahead)
+    closed = predict(n, nb, grid.shape, parameters, look_ahead=grid.look_ahead)
+    simulated = simulate(schedule, parameters).seconds
+    between = f"{1e6 * parameters.latency:.3g} us, {parameters.network / 1e9:.3g} GB/s between ranks; "
+    if not crowded:
+        say(
+            f"measured: {between if grid.size > 1 else ''}product "
+            f"{parameters.rate / 1e9:.3g}, panel {parameters.panel_rate / 1e9:.3g}, triangle "
+            f"{parameters.triangle_rate / 1e9:.3g} GFLOP/s; bus {parameters.bus / 1e9:.3g} GB/s"
+        )
+        say(f"predicted: PLU {closed.seconds:.4g} s by the closed form, {simulated:.4g} s by simulation")
+    a = DistributedMatrix.from_function(grid, _entries, (n, n), nb)
+    b = np.cos(np.arange(n, dtype=np.float64))
+    lu_factor(a, variant=variant)  # compiles, and wakes up
+    figures = {}
+    for name, work, flop in (
+        ("product", lambda: matmul(a, a), 2 * n**3),
+        ("plu", lambda: lu_factor(a, variant=variant), 2 * n**3 / 3),
+    ):
+        with grid.operation():
+            pass
+        start = time.perf_counter()
+        work()
+        seconds = time.perf_counter() - start
+        figures[name] = seconds
+        if not crowded:
+            ratio = f", {seconds / simulated:.2f} times the simulated time" if name == "plu" else ""
+            say(f"{name}, n = {n}: {seconds:.4g} s, {flop / seconds / 1e9:.4g} GFLOP/s{ratio}")
+    x = solve(a, b, variant=variant)
+    residual = hpl_residual(a, x, b)
+    verdict = "passed" if residual < 16 else "FAILED"
+    say(f"solution, n = {n}, on {grid.shape[0]} x {grid.shape[1]} processes: HPL residual {residual:.3g}: {verdict}")
+    return {
+        "n": n, "nb": nb, "grid": grid.shape, "variant": variant, "look_ahead": grid.look_ahead, "ranks": ranks,
+        "parameters": asdict(parameters), "predicted_seconds": closed.seconds, "simulated_seconds": simulated,
+        "seconds": figures, "times_mean_something": not crowded, "hpl_residual": residual,
+    }  # fmt: skip
+
+
+def _entries(i: Any, j: Any) -> Any:
+    """Entries in [-1, 1) that look random, by their places: every rank makes its own."""
+    mixed = (i * 2654435761 + j * 40503 + (i ^ j) * 97) & 0xFFFFFFFF
+    mixed = ((mixed ^ (mixed >> 15)) * 2246822519) & 0xFFFFFFFF
+    mixed = ((mixed ^ (mixed >> 13)) * 3266489917) & 0xFFFFFFFF
+    return ((mixed ^ (mixed >> 16)) / 2.0**31 - 1).astype(np.float32)

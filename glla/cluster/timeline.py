@@ -1,0 +1,98 @@
+"""What took place on every rank, and when: recorded while a grid works, for a time line with messages as arrows."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import defaultdict, deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from glla.cluster.grid import Grid
+from glla.cluster.model import Event
+from glla.cluster.steps import Await, Receive, Send, Step, Work
+
+_KINDS = {kind.__name__: kind for kind in (Work, Await, Send, Receive)}
+
+
+class Timeline:
+    """Events of all ranks; filled when `recording` ends, on rank 0 alone.
+
+    Attributes
+    ----------
+    events : list of Event
+        Times in seconds since the recording began, when all ranks were ready.
+    """
+
+    def __init__(self, events: Sequence[Event] = ()) -> None:
+        self.events = list(events)
+
+    def messages(self) -> Iterator[tuple[Event, Event]]:
+        """Give each message as the events of its sending and its receipt."""
+        sent: dict[tuple[int, int, str], deque[Event]] = defaultdict(deque)
+        ordered = sorted(self.events, key=lambda one: one.start)
+        for event in ordered:
+            if isinstance(event.step, Send):
+                sent[event.rank, event.step.to, event.step.name].append(event)
+        for event in ordered:
+            if isinstance(event.step, Receive) and (line := sent[event.step.source, event.rank, event.step.name]):
+                yield line.popleft(), event
+
+
+@contextmanager
+def recording(grid: Grid) -> Iterator[Timeline]:
+    """Record what takes place on all ranks; all call it.
+
+    Examples
+    --------
+    >>> import glla
+    >>> from glla.cluster.timeline import recording
+    >>> with glla.cluster.grid(engine="numpy") as alone:
+    ...     A = glla.cluster.DistributedMatrix.from_function(alone, lambda i, j: i == j, (4, 4), nb=2)
+    ...     with recording(alone) as found:
+    ...         lu, piv = glla.cluster.lu_factor(A)
+    >>> found.events[0].step.name
+    'pivots'
+    """
+    found = Timeline()
+    with grid.operation():
+        first = grid.total(np.array([time.perf_counter() if grid.rank == 0 else 0.0]))[0]
+    one_clock = grid.channel.communicator.host[1] == grid.size  # else that all have come here is as near as can be
+    start = float(first) if one_clock else time.perf_counter()
+    grid.events = []
+    try:
+        yield found
+    finally:
+        events, grid.events = grid.events, None
+    with grid.operation():
+        told = json.dumps([_written(event, start) for event in events if _counts(event)]).encode()
+        found.events = [_read(one) for text in grid.collect(told) for one in json.loads(text)]
+
+
+def _counts(event: Event) -> bool:
+    """Whether an event belongs to an algorithm: not the sums over all ranks that end an operation."""
+    return event.step.name not in ("part", "total", "add")
+
+
+@dataclass
+class _Written:
+    rank: int
+    start: float
+    end: float
+    kind: str
+    step: dict[str, Any]
+
+
+def _written(event: Event, start: float) -> dict[str, Any]:
+    kind = type(event.step).__name__
+    return asdict(_Written(event.rank, event.start - start, event.end - start, kind, asdict(event.step)))
+
+
+def _read(written: dict[str, Any]) -> Event:
+    one = _Written(**written)
+    step: Step = _KINDS[one.kind](**one.step)
+    return Event(one.rank, step, one.start, one.end)
