@@ -2,6 +2,8 @@
 
     python -m benchmarks.seeds
 
+`benchmarks.readme` writes it too, with all other tables.
+
 `ROWS` is data: a row for each system of a document. Ours are the newest figures of each renderer in
 ``benchmarks/results/<renderer>/sources``, which `benchmarks.sources` writes, of restoration those that
 `benchmarks.applications` writes: of the largest size, the author's variant and the fast one, from NumPy to NumPy where
@@ -18,7 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.readme import README, RESULTS
+from benchmarks.report import RESULTS, ROOT
+
+README = ROOT / "README.md"
 
 START, END = "<!-- seeds: python -m benchmarks.seeds -->", "<!-- end of seeds -->"
 HEAD = (
