@@ -75,6 +75,8 @@ def test_the_stencil_needs_no_matrix(run, rng, shape, psf):
             y = run(plan, **given)["y"].ravel()
             assert (y[:pixels] == h.T @ (h @ x) + 0.5 * x).all()
             assert not y[pixels:].any()
+            y = run(restoration.adjoint_stencil(shape, psf, centre, side), **given)["y"].ravel()
+            assert (y[:pixels] == h.T @ x).all()
 
 
 def laid(values, storage):
