@@ -81,6 +81,7 @@ DRAWING = {
 }
 TESTED_WITH = {
     "panels": "plu", "columns": "plu", "stack_small": "stack", "cholesky_blocks": "cholesky",
+    "stack_definite": "cholesky",
     "blocked_product": "matmul", "qr_blocks": "qr", "qr_pairs": "qr", "qr_stack": "qr", "qr_tall": "qr",
 }  # fmt: skip
 KERNELS = sorted(set(DRAWING) - set(TESTED_WITH))
@@ -128,8 +129,9 @@ LIMITS = [Limits(opengl=COMPUTE), Limits(opengl=COMPUTE, software=True)]
 # Shapes of operands beside those of a record's example.
 SHAPES = {
     "matmul": [((5, 6), (6, 5)), ((70, 131), (131, 34))],
+    "qr": [((5, 4),), ((4, 7),), ((70, 3),), ((300, 3),)],
     "lstsq": [((5, 4), (5, 2)), ((4, 7), (4, 1))],
-    **{name: [((5, 4),), ((4, 7),), ((70, 3),), ((67, 400),)] for name in ("rref", "plu", "lu_factor", "qr")},
+    **{name: [((5, 4),), ((4, 7),), ((70, 3),), ((67, 400),)] for name in ("rref", "plu", "lu_factor")},
     **{name: [((5, 5), (5, 300))] for name in ("solve", "lu_solve", "triangular")},
 }
 ORDERS = (1, 5, 70)  # of examples: the last is more than one block, and more than a panel

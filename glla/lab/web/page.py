@@ -68,13 +68,11 @@ def about(document: Document) -> str:
     """The idea in a sentence, the source, the cost."""
     cost = document["plans"][0]["cost"]
     passes = "1 pass" if cost["passes"] == 1 else f"{cost['passes']} passes"
-    idea = document["idea"]
-    lines = [
-        idea[:1].upper() + idea[1:],
-        document["source"],
-        f"{passes}, {cost['flops']} flop, {cost['bytes']} bytes written",
-    ]
-    return "\n".join(f"<p>{escape(line)}.</p>" for line in lines if line)
+    idea = document["idea"][:1].upper() + document["idea"][1:]
+    figures = f"{passes}, {cost['flops']} flop, {cost['bytes']} bytes written"
+    words = [f"<p>{escape(idea)}.</p>"] if idea else []
+    sources = ". ".join(filter(None, (document["source"], figures)))
+    return "\n".join([*words, f'<p class="note">{escape(sources)}.</p>'])
 
 
 def _course(course: dict[str, Any] | None) -> str:
