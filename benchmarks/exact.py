@@ -3,9 +3,9 @@
     python -m benchmarks.exact [--count 20] [--sizes 10 20 40] [--output DIR]
 
 B is a lower triangle of integers, -9 to 9 below its diagonal, and A = B B^T, which float32 holds. So B is the factor,
-and every number on the way to it is an integer: a pivot is a square, a quotient has no remainder. A way that divides and
-takes roots to the last bit finds B; one that multiplies with the reciprocal of a pivot, which is rounded, does not, and
-may even take A for indefinite.
+and every number on the way to it is an integer: a pivot is a square, a quotient has no remainder. A way that divides
+and takes roots to the last bit finds B; one that multiplies with the reciprocal of a pivot, which is rounded, does not,
+and may even take A for indefinite.
 
 For each way: of how many matrices it gives B exactly, and how many it refuses. Everything goes to
 DIR/<renderer>/exact/<UTC date-time>.json, and `python -m benchmarks.readme` puts the newest of a renderer into the
