@@ -27,7 +27,7 @@ PACKAGES = ("numpy", "moderngl", "glfw")
 """What glla needs, by the names of their distributions."""
 
 SMALLEST_DEMO, LARGE_DEMO = 8, 512
-DEMOS = {"operations": "demo.png", "restoration": "restoration.png", "windows": "windows.png"}
+DEMOS = {"operations": "demo.png", "restoration": "restoration.png", "windows": "windows.png", "water": "water.gif"}
 """What `glla demo` shows, each with its picture."""
 
 KINDS = {True: "software", False: "hardware"}
@@ -105,14 +105,16 @@ def _parser() -> argparse.ArgumentParser:
     )
     demo.add_argument(
         "--size", type=_demo_size, metavar="N",
-        help="order of the matrices (512), or rows of the picture (restoration: 64, windows: 512)",
+        help="order of the matrices (512), or rows of the picture (restoration: 64, windows: 512, water: 121)",
     )  # fmt: skip
-    demo.add_argument("--output", type=Path, metavar="PNG", help="picture (demo.png, restoration.png, windows.png)")
+    demo.add_argument("--output", type=Path, metavar="PNG", help="picture (WHAT.png; water: a film, water.gif)")
     demo.add_argument("--seed", type=_natural, default=2007, help="seed of the random matrix (2007)")
     demo.add_argument("--image", type=Path, metavar="FILE", help="a picture of your own, for restoration and windows")
     demo.add_argument(
         "--seconds", type=_positive, default=20, metavar="S", help="restoration: leave out what would take longer (20)"
     )
+    demo.add_argument("--json", action="store_true", help="water: print JSON instead of tables")
+    demo.add_argument("--window", action="store_true", help="water: run live in a window, where the mouse makes waves")
     _add_device_options(demo)
     demo.set_defaults(command=_demo)
 
@@ -336,17 +338,25 @@ def _open(options: argparse.Namespace) -> Device:
 
 
 def _demo(options: argparse.Namespace) -> int:
-    from glla.lab import demo, restoration, windows  # heavy, and only here
+    from glla.lab import demo, restoration, water, windows  # heavy, and only here
 
     output = options.output or Path(DEMOS[options.what])
-    if options.what == "operations" and options.image is not None:
+    if options.what in ("operations", "water") and options.image is not None:
         raise OptionError("demo: --image is for restoration and windows; leave it out")
-    {"operations": demo, "restoration": restoration, "windows": windows}[options.what].check(output)
+    if options.what != "water" and (options.json or options.window):
+        raise OptionError("demo: --json and --window are for water; leave them out")
+    if options.window:
+        with Device(backend="glfw") as device:
+            water.live(device, options.size or water.SIDE)
+        return 0
+    {"operations": demo, "restoration": restoration, "windows": windows, "water": water}[options.what].check(output)
     with _open(options) as device:
         if options.what == "restoration":
             right = restoration.run(device, options.size or restoration.SIDE, output, options.image, options.seconds)
         elif options.what == "windows":
             right = windows.run(device, options.size or LARGE_DEMO, output, options.image)
+        elif options.what == "water":
+            right = water.run(device, options.size or water.SIDE, output, options.json)
         else:
             right = demo.run(device, options.size or LARGE_DEMO, output, options.seed)
         return 0 if right else 1
@@ -496,8 +506,11 @@ def _add_trace_commands(commands: Any) -> None:
     trace.set_defaults(command=_trace)
 
     export = commands.add_parser("export", help="the render passes of an operation for a browser; needs no GPU")
-    _add_operation_options(export, 8)
-    export.add_argument("--out", type=Path, required=True, metavar="FILE", help="FILE.html, a page; or FILE.json")
+    _add_operation_options(export, 8, "?")
+    export.add_argument("--out", type=Path, metavar="FILE", help="FILE.html, a page; or FILE.json")
+    export.add_argument(
+        "--all", type=Path, metavar="FOLDER", help="a page for every operation and variant, and an index"
+    )
     export.add_argument("--seed", type=_natural, default=2007, help="seed of the random matrices (2007)")
     export.add_argument(
         "--data", type=Path, action="append", default=[], metavar="FILE",
@@ -511,8 +524,8 @@ def _add_trace_commands(commands: Any) -> None:
     explain.set_defaults(command=_explain)
 
 
-def _add_operation_options(parser: argparse.ArgumentParser, size: int = 16) -> None:
-    parser.add_argument("operation", metavar="OP", help=_operations())
+def _add_operation_options(parser: argparse.ArgumentParser, size: int = 16, count: str | None = None) -> None:
+    parser.add_argument("operation", metavar="OP", nargs=count, help=_operations())
     parser.add_argument("--size", type=_positive, default=size, metavar="N", help=f"order of the matrices ({size})")
     parser.add_argument("--variant", metavar="V", help="the plan of this variant (what a call would run)")
 
@@ -532,8 +545,14 @@ def _trace(options: argparse.Namespace) -> int:
 
 
 def _export(options: argparse.Namespace) -> int:
-    from glla.lab.web import export
+    from glla.lab.web import course, export
 
+    if (options.all is None) == (options.operation is None) or (options.all is None) == (options.out is None):
+        raise OptionError("export: wants an operation and --out FILE, or --all FOLDER alone")
+    if options.all is not None:
+        files = course.write(options.all, options.size, options.seed)
+        print(f"{files[0]}: {len(files) - 1} pages")
+        return 0
     data = [export.read(file) for file in options.data]
     made = export.export(
         options.operation,

@@ -19,11 +19,12 @@ from glla.lab import examples
 from glla.operations import OPERATIONS, Operation, elementwise, reduce, wrapped
 from glla.operations.elimination.pivot import NORMS
 from glla.operations.shallow_water import Water
-from glla.operations.sparse import spmv
+from glla.operations.sparse import bicgstab, cg, gmres, minres, polynomial, spmv
 from glla.operations.sparse.compressed import Compressed
 from glla.operations.sparse.formats import FORMATS
+from glla.operations.sparse.layout import vector
 from glla.operations.wrapped.view import View
-from glla.passes import COMPUTE, Form, Limits, Transfer, stages
+from glla.passes import COMPUTE, Draft, Form, Limits, Transfer, stages
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "glla"
@@ -80,6 +81,7 @@ DRAWING = {
 }
 TESTED_WITH = {
     "panels": "plu", "columns": "plu", "stack_small": "stack", "cholesky_blocks": "cholesky",
+    "stack_definite": "cholesky",
     "blocked_product": "matmul", "qr_blocks": "qr", "qr_pairs": "qr", "qr_stack": "qr", "qr_tall": "qr",
 }  # fmt: skip
 KERNELS = sorted(set(DRAWING) - set(TESTED_WITH))
@@ -127,8 +129,9 @@ LIMITS = [Limits(opengl=COMPUTE), Limits(opengl=COMPUTE, software=True)]
 # Shapes of operands beside those of a record's example.
 SHAPES = {
     "matmul": [((5, 6), (6, 5)), ((70, 131), (131, 34))],
+    "qr": [((5, 4),), ((4, 7),), ((70, 3),), ((300, 3),)],
     "lstsq": [((5, 4), (5, 2)), ((4, 7), (4, 1))],
-    **{name: [((5, 4),), ((4, 7),), ((70, 3),), ((67, 400),)] for name in ("rref", "plu", "lu_factor", "qr")},
+    **{name: [((5, 4),), ((4, 7),), ((70, 3),), ((67, 400),)] for name in ("rref", "plu", "lu_factor")},
     **{name: [((5, 5), (5, 300))] for name in ("solve", "lu_solve", "triangular")},
 }
 ORDERS = (1, 5, 70)  # of examples: the last is more than one block, and more than a panel
@@ -304,6 +307,15 @@ def plans_of_sparse():
             if name != "circular" or shape[0] == shape[1]:
                 forms = (Form(shape, resident=True, view=make(matrix, limits)), Form((shape[1], 1), resident=True))
                 found.append(spmv.plan(forms, limits))
+    for n, variant, own in product((5, 70000), cg.VARIANTS, LIMITS):
+        stencil = Draft("an operator")
+        x, y = stencil.operand("x", vector(n, own)), stencil.slot("y", vector(n, own))
+        stencil.draw("krylov/fold", {"sums": x}, y)
+        a = stencil.plan({"y": y}, 0)
+        m = polynomial.chebyshev(a, n, 3, 1.0, 2.0, own)
+        found += [make(a, one, n, own, variant=variant) for make in (cg.begin, cg.turn) for one in (None, m)]
+        found += [make(a, m, n, own) for method in (bicgstab, minres) for make in (method.begin, method.turn)]
+        found += [gmres.begin(a, m, n, own), *(gmres.cycle(a, one, n, own, steps=min(n, 6)) for one in (None, m))]
     return found
 
 

@@ -71,7 +71,8 @@ class Reader(HTMLParser):
 
 def read(shown):
     """Parse what an object shows."""
-    reader = Reader(shown if isinstance(shown, str) else shown._repr_html_())
+    markup = shown if isinstance(shown, str) else shown._repr_html_()
+    reader = Reader(re.sub(r'<details class="player">.*</details>$', "", markup, flags=re.DOTALL))  # a frame of its own
     return Shown(reader.tags, reader.rows, [len(row) for row in reader.rows], "".join(reader.text))
 
 

@@ -20,8 +20,16 @@ from numpy.typing import NDArray
 
 from glla import linalg
 from glla.array.array import Matrix, asarray
-from glla.array.convert import Array, as_float32, finite_result
-from glla.errors import LimitError, NotPositiveDefiniteError, OptionError, ShapeError, SingularMatrixError, real
+from glla.array.convert import LARGEST, Array, as_float32, finite_result
+from glla.errors import (
+    LimitError,
+    NonFiniteError,
+    NotPositiveDefiniteError,
+    OptionError,
+    ShapeError,
+    SingularMatrixError,
+    real,
+)
 from glla.gl import Device, DeviceLike
 from glla.linalg.definite_band import solve_definite_band
 from glla.linalg.kernels import run
@@ -53,7 +61,8 @@ WIDE = 4
 """Pixels for each diagonal of H^T H from which on its band is factored by itself. A guess."""
 
 NEAR_ONE = 20
-"""A PSF whose largest weight is between 2^-20 and 2^20 is taken as it is; any other is scaled by a power of two."""
+"""A PSF, or an image, whose largest element is between 2^-20 and 2^20 is taken as it is; any other is scaled by a power
+of two."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -308,16 +317,17 @@ def restore(
         raise OptionError(f"restore: model must be one of {', '.join(MODELS)}, got {model!r}")
     if as_printed and variant != "inverse":
         raise OptionError(f"restore: as_printed is for variant='inverse', got variant={variant!r}")
-    exponent = _exponent(weights)
+    exponent, level = _exponent(_largest("psf", weights)), _exponent(_largest("image", value))
     made = _model(weights, exponent, value, balance, model, device_of("restore", device, value))
-    images = asarray(value, device=made.device)
+    images = asarray(_scaled(value, -level), device=made.device)
     channels = [images] if value.ndim == 2 else [images[:, :, k] for k in range(value.shape[2])]
     with _explained(balance):
         found = _SOLVERS[variant or choose(made)](made, channels, **({"as_printed": True} if as_printed else {}))
-    if exponent:
-        found = [one * np.float32(2.0**-exponent) for one in found]
     result: Any = found[0] if value.ndim == 2 else np.stack(found, axis=2)
-    return result if isinstance(value, Matrix) else finite_result("restore", result.numpy(check_finite=False), True)
+    if not isinstance(value, Matrix):
+        result = result.numpy(check_finite=False)
+    result = _scaled(result, level - exponent)
+    return result if isinstance(value, Matrix) else finite_result("restore", result, True)
 
 
 def _model(weights: Array, exponent: int, value: Any, balance: float, model: str, device: Device) -> Model:
@@ -327,14 +337,38 @@ def _model(weights: Array, exponent: int, value: Any, balance: float, model: str
         weights, centre = weights[::-1, ::-1], [side - 1 - c for side, c in zip(weights.shape, centre, strict=True)]
     kernel = np.ldexp(np.ascontiguousarray(weights), -exponent).astype(np.float32)
     rows, columns = value.shape[:2]
-    return Model((rows, columns), kernel, (centre[0], centre[1]), balance * 4.0**-exponent, device)
+    scaled = balance * 4.0**-exponent
+    if scaled > LARGEST:
+        raise OptionError(
+            f"restore: balance must fit float32 where the PSF is near 1 (largest {LARGEST:.4g}), got {balance:g} for a "
+            f"PSF up to {np.abs(weights).max():.3g}"
+        )
+    return Model((rows, columns), kernel, (centre[0], centre[1]), scaled, device)
 
 
-def _exponent(weights: Array) -> int:
-    """Power of two that brings the largest weight near 1; 0 where it is not far from it."""
-    largest = float(np.abs(weights).max())
+def _largest(name: str, value: Any) -> float:
+    """Give the largest magnitude; raise where it is not finite, as it may be of an Array. Synchronises for one."""
+    largest = float(abs(value).max())
+    if not np.isfinite(largest):
+        raise NonFiniteError(f"restore: {name} must not hold NaN or infinity, got an Array that does")
+    return largest
+
+
+def _exponent(largest: float) -> int:
+    """Power of two that brings a magnitude near 1; 0 where it is not far from it."""
     exponent = int(np.frexp(largest)[1]) if largest else 0
     return exponent if abs(exponent) > NEAR_ONE else 0
+
+
+def _scaled(value: Any, exponent: int) -> Any:
+    """Multiply by a power of two, which rounds nothing but what leaves float32's normal numbers."""
+    if not exponent:
+        return value
+    if isinstance(value, Matrix):
+        half = exponent // 2  # the whole may not fit float32
+        return value * np.float32(2.0**half) * np.float32(2.0 ** (exponent - half))
+    with np.errstate(over="ignore", under="ignore"):
+        return np.ldexp(value.astype(np.float64), exponent).astype(np.float32)
 
 
 def _checked_psf(psf: Any, shape: tuple[int, ...]) -> Array:

@@ -295,6 +295,32 @@ class ShallowWater:
         """Cells that the fastest gravity wave over still water passes in a step."""
         return sqrt(self._water.gravity * float(self._h.max())) * self._water.dt / min(self._water.spacing)
 
+    def paint(self, zoom: int = 1, slope: float = 0.06, crest: float = 1.5) -> Texture:
+        """Draw the surface as a picture, lit from one side; the first row is that of y = 0.
+
+        Parameters
+        ----------
+        zoom : int
+            Texels for a cell, across and down.
+        slope : float
+            Difference of neighbouring cells, in m, that turns the light by half.
+        crest : float
+            Elevation, in m, that is white.
+
+        Returns
+        -------
+        Texture
+            Red, green, blue and 1, each from 0 to 1. Does not synchronise.
+        """
+        deep = float(self._h.max())
+        plan = kernel.paint(self._water, zoom, float(slope), float(crest), deep)
+        return self._device.run(plan, state=self._state)["colour"]
+
+    def picture(self, zoom: int = 1, slope: float = 0.06, crest: float = 1.5) -> NDArray[np.uint8]:
+        """Give `paint` as an array, (ny zoom, nx zoom, 3), x across and y upwards. Synchronises."""
+        colours = self._device.read(self.paint(zoom, slope, crest))[::-1, :, :3]
+        return np.asarray(np.round(255 * colours).astype(np.uint8))
+
     # -- steps --------------------------------------------------------------------------------------------------------
 
     def step(self, n: int = 1) -> None:

@@ -251,6 +251,11 @@ class _Meter:
             plan = kernels.write(self.size, self.effort.steps, targets)
             what = f"colour writes, {targets} RGBA32F target{'s' if targets > 1 else ''}"
             figures[f"write_{targets}"] = self.time_plan(plan).rate(plan.cost.nbytes, "GB/s", what)
+        for channels in (2, 1):
+            name = FORMATS[channels]
+            plan = kernels.write(self.size, self.effort.steps, 1, channels)
+            what = f"colour writes, 1 {name.upper()} target"
+            figures[f"write_{name}"] = self.time_plan(plan).rate(plan.cost.nbytes, "GB/s", what)
         plan = kernels.blend(self.size, 8 * self.effort.steps)
         what = "colour writes, 1 RGBA32F target, blended (added); bytes written"
         figures["blend"] = self.time_plan(plan).rate(plan.cost.nbytes, "GB/s", what)

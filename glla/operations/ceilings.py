@@ -76,10 +76,13 @@ def uniform_fetch(size: Shape, steps: int, rounds: int = 1) -> Plan:
     return draft.plan({"result": targets[(steps - 1) % 2]})
 
 
-def write(size: Shape, steps: int, targets: int = 8) -> Plan:
-    """Plan of passes that do nothing but write RGBA32F targets; the results ``result_0``, ... are those of the last."""
+def write(size: Shape, steps: int, targets: int = 8, channels: int = 4) -> Plan:
+    """Plan of passes that do nothing but write targets of float32; the results ``result_0``, ... are those of the last.
+
+    With fewer `channels` than 4 the targets are RG32F or R32F.
+    """
     draft = Draft(f"ceiling_write[{targets}]")
-    sets = [tuple(draft.slot(f"target_{side}{i}", Storage(*size)) for i in range(targets)) for side in "ab"]
+    sets = [tuple(draft.slot(f"target_{side}{i}", Storage(*size, channels)) for i in range(targets)) for side in "ab"]
     for step in range(steps):
         draft.draw("ceilings/write", {}, sets[step % 2], {"scale": SCALE}, {"TARGETS": targets})
     return draft.plan({f"result_{i}": slot for i, slot in enumerate(sets[(steps - 1) % 2])})

@@ -131,6 +131,21 @@ def unpack(water: Water, field: str) -> Plan:
     return draft.plan({"field": made}, 0)
 
 
+@cached_plan
+def paint(water: Water, zoom: int = 1, slope: float = 1.0, crest: float = 1.0, deep: float = 1.0) -> Plan:
+    """Plan of a picture of the surface: operand ``state``, result ``colour``, `zoom` texels for a cell.
+
+    `slope`: difference of two cells, in m, that turns the light by half; `crest`: elevation in m that is white;
+    `deep`: depth in m that is dark.
+    """
+    draft = Draft("picture of shallow water")
+    state = draft.operand("state", water.storage)
+    colour = draft.slot("colour", Storage(zoom * water.cells[1], zoom * water.cells[0]))
+    uniforms: dict[str, Uniform] = {"zoom": zoom, "look": (slope, crest, deep), "cells": water.cells}
+    draft.draw("shallow_water/paint", {"state": state}, colour, uniforms, water.defines)
+    return draft.plan({"colour": colour}, 0)
+
+
 class _Step:
     """Adds the passes of a step to a draft."""
 

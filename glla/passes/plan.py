@@ -205,8 +205,8 @@ class Plan:
         return "\n".join(_written(self))
 
     def _repr_html_(self) -> str:
-        """Show it in a notebook: a table that folds, see `glla.passes.html`."""
-        markup: str = registry.announced("html of a plan")(self)
+        """Show it in a notebook: a table that folds, see `glla.passes.html`, and the passes to run in the browser."""
+        markup: str = registry.announced("html of a plan")(self) + registry.announced("player of a plan")(self)
         return markup
 
     def _table(self) -> str:

@@ -151,6 +151,16 @@ class SparseMatrix:
         laid = self.structure.texels(self.rows, self.device.limits)
         return {name: self.device.write_texels(texels) for name, texels in laid.items()}
 
+    @property
+    def plan(self) -> Plan:
+        """Plan of ``A @ x`` on the device: its operands are those of `operands`, and ``x``; its result is ``y``."""
+        return spmv.plan((self.form, Form((self.shape[1], 1), resident=True)), self.device.limits)
+
+    @property
+    def operands(self) -> dict[str, Texture]:
+        """Textures for `plan`, by name: for `glla.Device.run`, and for plans of your own."""
+        return dict(self.textures)
+
     @cached_property
     def T(self) -> SparseMatrix:
         """Its transpose, laid out by itself, in the same format."""

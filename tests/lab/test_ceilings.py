@@ -12,7 +12,7 @@ from glla.operations import ceilings as kernels
 
 KEYS = {
     "fragment_fma", "fetch_rgba32f", "fetch_rg32f", "fetch_r32f", "fetch_uniform",
-    "write_1", "write_2", "write_4", "write_8", "blend",
+    "write_1", "write_2", "write_4", "write_8", "write_rg32f", "write_r32f", "blend",
     "upload", "read_back", "texture_to_buffer", "host_packing",
     "draw", "draw_bare", "draw_ratio", "draw_uniform", "draw_uniform_bare", "draw_uniform_ratio",
     "ping_pong", "ping_pong_bare", "ping_pong_ratio", "plan",

@@ -2,6 +2,7 @@
 
 import json
 import re
+from html import unescape
 
 import numpy as np
 import pytest
@@ -9,14 +10,19 @@ import pytest
 import glla.lab
 from glla.cli import main
 from glla.errors import OptionError, ShaderError
-from glla.lab.web import documents, export
-from glla.operations import OPERATIONS
+from glla.lab.web import course, documents, export
+from glla.operations import OPERATIONS, elementwise
 from glla.passes import shader as shaders
 from glla.passes import shader_es
 from glla.passes.conditions import uncommented
 
 VARIANTS = [(name, variant) for name, found in OPERATIONS.items() for variant in [*found.variants] or [None]]
-REFUSED = {("matmul", "compute_tiled"), ("syrk", "compute_tiled")}
+REFUSED = {
+    (name, variant)
+    for name, found in OPERATIONS.items()
+    for variant, one in found.variants.items()
+    if any(need.startswith("OpenGL 4") for need in one.needs)
+}
 
 
 def texts(document):
@@ -44,7 +50,8 @@ def test_texts_are_in_the_dialect(name, variant):
         assert {line.split()[2] for line in head[1:]} == {"float;", "int;", "sampler2D;", "isampler2D;"}
         assert all(line.startswith("precision highp ") for line in head[1:])
         assert not shader_es.indexed_outputs(text)
-        assert "\n".join(lines) + "\n" in resolved
+        if not lines[-1].startswith("void main() { computed();"):  # the second rule has renamed outputs
+            assert "\n".join(lines) + "\n" in resolved
 
 
 COMPUTED = """layout(location = 0) out vec4 V;  // four rows
@@ -142,3 +149,68 @@ def test_other_suffixes_are_refused(tmp_path):
 def test_export_needs_no_device(tmp_path, monkeypatch):
     monkeypatch.setattr(glla.Device, "__init__", lambda *a, **k: pytest.fail("a device was made"))
     assert export.export("matmul", tmp_path / "x.json", size=3)["plans"][0]["steps"]
+
+
+# ---- the course, and notebooks -----------------------------------------------------------------
+
+
+def test_the_course_links_page_to_page(tmp_path, capsys):
+    assert main(["export", "--all", str(tmp_path / "course"), "--size", "4"]) == 0
+    assert re.search(r"index.html: \d+ pages", capsys.readouterr().out)
+    index = (tmp_path / "course" / "index.html").read_text(encoding="utf-8")
+    files = [link for link in re.findall(r'href="([^"#]+)"', index) if not link.startswith("data:")]
+    assert len(files) == len(set(files)) == len(VARIANTS) - len(REFUSED)
+    assert index.count("<svg") == len(files)
+    assert index.count("which WebGL 2 lacks") == len(REFUSED)
+    assert files.index("matmul-inner_product.html") < files.index("plu-rank2.html") < files.index("rref-rank2.html")
+    for place, file in enumerate(files):
+        text = (tmp_path / "course" / file).read_text(encoding="utf-8")
+        links = dict(re.findall(r'href="([^"]+\.html)" rel="(\w+)"', text))
+        around = {"index.html": "up"}
+        around |= {files[place - 1]: "prev"} if place else {}
+        around |= {files[place + 1]: "next"} if place + 1 < len(files) else {}
+        assert links == around
+        assert "flop" in text
+
+
+def test_a_picture_shows_what_passes_draw():
+    made = documents.document("rref", 8, "rank2")
+    markup = course.picture(made)
+    assert markup.count('class="drawn"') == len(made["plans"][0]["steps"]) == 12
+    assert 'aria-label="12 passes' in markup
+
+
+def test_the_course_wants_a_folder(tmp_path, capsys):
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    assert main(["export", "--all", str(tmp_path / "file")]) == 1
+    assert "wants a folder" in capsys.readouterr().err
+    for wrong in (["export"], ["export", "matmul"], ["export", "matmul", "--all", "x"]):
+        assert main(wrong) == 1
+        assert "wants an operation and --out FILE, or --all FOLDER" in capsys.readouterr().err
+
+
+def test_a_notebook_offers_the_player():
+    for operation, shapes in [("matmul", [(4, 6), (6, 2)]), ("plu", [(5, 4)]), ("rref", [(3, 4)])]:
+        markup = glla.plan(operation, *shapes, limits=glla.Limits())._repr_html_()
+        assert markup.count("<iframe") == 1
+        frame = unescape(re.search(r'srcdoc="([^"]*)"', markup)[1])
+        assert "default-src 'none'" in frame
+        assert f'"operation":"{"stack" if operation == "matmul" else operation}"' in frame
+    assert "<iframe" not in glla.plan("matmul", (300, 300), (300, 300), limits=glla.Limits())._repr_html_()
+
+
+def test_a_shader_of_your_own(tmp_path):
+    from glla.lab.custom import gallery
+
+    made = glla.lab.export("matmul", tmp_path / "own.html", shader=gallery("naive_product"))
+    assert any(name.endswith("naive_product.frag") for name in made["sources"])
+    assert "which WebGL" not in (tmp_path / "own.html").read_text(encoding="utf-8")
+
+
+def test_loops_are_written():
+    body = elementwise.binary((1, 2), "add")
+    loop = glla.iterate(body, carry={"result": "A"}, most=3)
+    made = documents.of_plan(loop)
+    (written,) = made["plans"][0]["loops"]
+    slot = loop.results["result"]
+    assert written == {"first": 0, "end": len(loop.flat.steps), "carry": {slot: "A"}, "until": None, "most": 3}

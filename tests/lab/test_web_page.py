@@ -152,3 +152,89 @@ def test_the_page_is_driven(browser, tmp_path):
     assert "entries grew" in grown["because"][0]
     assert not console
     assert b64encode(a.tobytes()).decode() == told["A"]
+
+
+# ---- where it cannot run -------------------------------------------------------------------------
+
+WITHOUT = {
+    "WebGL 2": "HTMLCanvasElement.prototype.getContext = () => null;",
+    "EXT_color_buffer_float": "EXT_color_buffer_float",
+    "EXT_float_blend": "EXT_float_blend",
+    "8 targets": "const asked = gl.getParameter; gl.getParameter = function (p) "
+    "{ return p === this.MAX_DRAW_BUFFERS ? 4 : asked.call(this, p); };",
+}
+
+
+def taken_away(what):
+    """Script that takes something away from a browser."""
+    given = WITHOUT[what]
+    if given.startswith("EXT"):
+        given = (
+            "const asked = gl.getExtension; gl.getExtension = function (name) "
+            f"{{ return name === '{given}' ? null : asked.call(this, name); }};"
+        )
+    return given if "getContext" in given else f"const gl = WebGL2RenderingContext.prototype; {given}"
+
+
+@pytest.mark.browser
+def test_what_lacks_is_said(browser, tmp_path):
+    """WebGL 2, float targets, blending and eight targets, each taken away; and a plan that does not need them runs."""
+    cube, blocked = (page(documents.document("matmul", 4, name)) for name in ("virtual_cube", "register_blocked"))
+    other = page(documents.document("matmul", 4, "virtual_cube_ping_pong"))
+    found = script("lacks")
+    (none, targets, blending, four, runs), _ = framed(
+        browser,
+        tmp_path / "pages.html",
+        [
+            (cube, taken_away("WebGL 2"), found),
+            (cube, taken_away("EXT_color_buffer_float"), found),
+            (cube, taken_away("EXT_float_blend"), found),
+            (blocked, taken_away("8 targets"), found),
+            (other, taken_away("EXT_float_blend"), found),
+        ],
+    )
+    for told, words in [
+        (none, "This browser has no WebGL 2, or it is switched off."),
+        (targets, "This browser cannot draw into textures of float32 (EXT_color_buffer_float)."),
+        (blending, "This browser cannot add to textures of float32 (EXT_float_blend); another variant does without."),
+        (four, "This plan needs 8 targets of a pass, this browser has 4."),
+    ]:
+        assert told["words"] == words
+        assert (told["hidden"], told["alert"], told["shown"]) == (False, "alert", ["lack", "figure"])
+        assert len(told["cells"]) == 16
+    assert runs["hidden"]
+    assert "main" in runs["shown"]
+
+
+# ---- phones, the dark, the course, notebooks ----------------------------------------------------------
+
+
+@pytest.mark.browser
+@pytest.mark.mesa
+def test_a_phone_in_the_dark(browser, tmp_path):
+    """390 pixels wide nothing but a matrix scrolls to the side; numbers stand out in the dark, too."""
+    text = page(documents.document("plu", 9, "rank2"))
+    dark = text.replace("(prefers-color-scheme: dark)", "all")
+    (phone, night), _ = framed(browser, tmp_path / "p.html", [(text, "", LABELS), (dark, "", LABELS)], width=390)
+    assert isinstance(phone, dict), phone
+    assert phone["width"] == 390
+    assert phone["wide"] <= 0
+    assert (phone["small"], night["small"]) == (0, 0)
+    assert min(phone["least"], night["least"]) >= 4.5
+
+
+@pytest.mark.browser
+@pytest.mark.mesa
+@pytest.mark.sweep
+def test_every_operation_is_right_on_its_page(browser, tmp_path):
+    """The page's judge finds the result of each operation's example right, and none accepts a wrong one."""
+    names = [name for name in OPERATIONS if f"JUDGES.{name} =" in scripts(name)]
+    made = [documents.document(name, 6) for name in names]
+    parts = [(page({**one, "plans": one["plans"][:1]}), "", script("spoilt")) for one in made]
+    found = []
+    for first in range(0, len(parts), 12):  # a browser keeps sixteen contexts alive
+        found += framed(browser, tmp_path / "p.html", parts[first : first + 12])[0]
+    for name, told in zip(names, found, strict=True):
+        assert isinstance(told, dict), (name, told)
+        assert told["good"]["mark"] == "✓ right", (name, told)
+        assert told["bad"] == "✗ not right" or name in ("det", "slogdet"), (name, told)

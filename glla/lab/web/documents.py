@@ -18,6 +18,7 @@
      "needs":    {"targets": 2, "texture": 5, "block": 0, "blend": false, "transfer": false, "units": 3},
      "idea": "...", "source": "...",                     # of the variant
      "operands": {"A": {"shape": [8, 9], "data": "<base64 of float32>"}}, "aside": {"tolerance": {"data": "..."}},
+     "picture": {"R": {...}},                            # the result, for a browser that cannot run the passes
      "judge":    "rref", "after": [{"stage": "", "when": "...", "then": "..."}]}
 
 A step draws as its entry in ``draws`` says; ``r`` is its region, by default the whole target; its uniforms come on
@@ -32,7 +33,7 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from pathlib import Path
@@ -45,6 +46,7 @@ from glla._version import __version__
 from glla.errors import LimitError, OptionError
 from glla.lab import custom, operations
 from glla.operations import OPERATIONS, Operation, routes
+from glla.operations.elimination import decided
 from glla.passes import (
     Buffer,
     Call,
@@ -93,6 +95,9 @@ MOST_ORDER = 128
 
 ROUNDED_FROM = 64 * 64
 """Elements from which an example is rounded to the upper halves of its float32s, 8 bits: half the bytes in the page."""
+
+MOST_PICTURED = 16
+"""Largest side of a result that a page holds as a picture."""
 
 SEED = 2007
 
@@ -146,12 +151,13 @@ def document(
         "size": max(arrays[0].shape),
         "variant": variant or "",
         "seed": seed,
-        **_idea(found, plans[0][2].operation, shader),
+        **_idea(found, variant or found.choose(operations.forms(arrays), LIMITS)[0], shader),
         "head": list(HEAD),
         "plans": written,
         **writer.shared(),
         "operands": given,
         "aside": aside,
+        "picture": _picture(found, arrays),
         "judge": operation,
         "after": list(_after(found, arrays)),
     }
@@ -167,23 +173,53 @@ def of_plan(plan: Plan, operands: Mapping[str, Array] | None = None) -> Document
     """
     writer = _Writer()
     written = writer.plan(plan, plan.operation, "")
-    random = np.random.default_rng(SEED)
+    name = re.split(r"[\[ ]", plan.operation)[0]
+    examples = _examples(name, plan)
     given, aside = {}, {}
-    for name in plan.operands:
-        storage = texture(plan.slots[name])
-        shape = getattr(storage.layout, "shape", None)
-        if operands is not None and name in operands:
-            given[name] = _data(operands[name])
+    for operand in plan.operands:
+        storage = texture(plan.slots[operand])
+        shape = _shape(storage)
+        if operands is not None and operand in operands:
+            given[operand] = _data(operands[operand])
         elif shape is not None and storage.dtype == "float32":
-            given[name] = _data(random.uniform(0, 10, shape).astype(np.float32))
+            if max(shape) > MOST_ORDER and min(shape) > 1:
+                raise OptionError(f"export: a page shows matrices up to order {MOST_ORDER}, {operand} is {shape}")
+            given[operand] = _data(examples(operand, shape))
         else:
-            aside[name] = _texels(plan, name, np.zeros((storage.height, storage.width, storage.channels)))
+            aside[operand] = _texels(plan, operand, np.zeros((storage.height, storage.width, storage.channels)))
     sides = [max(one["shape"], default=1) for one in given.values()]
+    judge = name if set(plan.operands) == set(given) and name in OPERATIONS else ""
     return {
-        "format": FORMAT, "glla": __version__, "operation": re.split(r"[\[ ]", plan.operation)[0], "formula": "",
-        "size": max(sides, default=1), "variant": "", "seed": SEED, "head": list(HEAD), "plans": [written],
-        **writer.shared(), "operands": given, "aside": aside, "judge": "", "after": [],
+        "format": FORMAT, "glla": __version__, "operation": name, "formula": "", "size": max(sides, default=1),
+        "variant": "", "seed": SEED, "idea": "", "source": "", "head": list(HEAD), "plans": [written],
+        **writer.shared(), "operands": given, "aside": aside, "judge": judge, "after": [],
     }  # fmt: skip
+
+
+def _shape(storage: Storage) -> tuple[int, int] | None:
+    """Rows and columns of what lies in a texture: packed, as a vector, or an element to a texel; None for others."""
+    if storage.shape is not None:
+        return storage.shape
+    if isinstance(storage.layout, Wrapped):
+        return (storage.layout.shape[0], 1) if len(storage.layout.shape) == 1 else None
+    return (storage.height, storage.width) if storage.channels == 1 else None
+
+
+def _examples(name: str, plan: Plan) -> Callable[[str, tuple[int, int]], Array]:
+    """What gives an operand of a plan: that of the operation's example where it has the shape, or random numbers."""
+    random = np.random.default_rng(SEED)
+    shapes = {operand: _shape(texture(plan.slots[operand])) for operand in plan.operands}
+    order = max((shape[0] for shape in shapes.values() if shape), default=1)
+    found = OPERATIONS.get(name)
+    arrays = operations.inputs(found, order) if found is not None and order <= MOST_ORDER else ()
+    known = dict(zip(plan.operands, arrays, strict=False))
+
+    def example(operand: str, shape: tuple[int, int]) -> Array:
+        if operand in known and known[operand].shape == shape:
+            return known[operand]
+        return random.uniform(0, 10, shape).astype(np.float32)
+
+    return example
 
 
 # -- operands and plans -----------------------------------------------------------------------------------------------
@@ -257,10 +293,15 @@ def _decided_by_the_host(found: Operation, arrays: tuple[Array, ...]) -> list[tu
     if not found.public:
         return []
     for stage, plan in stages(routes.shown(found, arrays, LIMITS)):
-        (step, *others) = plan.steps
-        if isinstance(step, Host) and not others and step.name in HOSTS:
+        if _only_host(plan) is not None:
             return [(stage, "doubt", plan)]
     return []
+
+
+def _only_host(plan: Plan) -> Host | None:
+    """The step of a plan that is one step of the host, one which the page can do."""
+    step = plan.steps[0] if len(plan.steps) == 1 else None
+    return step if isinstance(step, Host) and step.name in HOSTS else None
 
 
 def _seconds(found: Operation, forms: Forms, variant: str, pivotings: Sequence[str]) -> Iterator[Plan]:
@@ -280,10 +321,32 @@ def _core(found: Operation, forms: Forms, options: Mapping[str, Any]) -> Plan:
 
 
 def _idea(found: Operation, name: str, shader: Path | None) -> dict[str, str]:
-    """The idea of the variant that a plan is of, and where it comes from."""
-    match = re.search(r"\[(\w+)", name)
-    variant = found.variants.get(match[1]) if match and shader is None else None
+    """The idea of a variant, and where it comes from."""
+    variant = found.variants.get(name) if shader is None else None
     return {"idea": "", "source": ""} if variant is None else {"idea": variant.summary, "source": variant.source}
+
+
+PICTURES: dict[str, Callable[..., Mapping[str, Any]]] = {
+    "matmul": lambda a, b: {"C": a @ b},
+    "syrk": lambda a: {"C": a @ a.T},
+    "rref": lambda a: {"R": decided.by_float64(a.astype(np.float32))[0]},
+    "solve": lambda a, b: {"X": np.linalg.solve(a, b)},
+    "inv": lambda a: {"X": np.linalg.inv(a)},
+    "cholesky": lambda a: {"L": np.linalg.cholesky(a)},
+    "qr": lambda a: dict(zip("QR", np.linalg.qr(a), strict=True)),
+}
+"""What NumPy makes of the operands, for a browser that cannot run the passes, by the name of the operation."""
+
+
+def _picture(found: Operation, arrays: tuple[Array, ...]) -> dict[str, dict[str, Any]]:
+    """The result for the operands of a page, in float64 and rounded; nothing where it is large, or has none."""
+    if found.name not in PICTURES or max(max(array.shape) for array in arrays) > MOST_PICTURED:
+        return {}
+    try:
+        made = PICTURES[found.name](*(array.astype(np.float64) for array in arrays))
+    except np.linalg.LinAlgError:
+        return {}
+    return {name: _data(np.asarray(one, dtype=np.float32)) for name, one in made.items()}
 
 
 def _after(found: Operation, arrays: tuple[Array, ...]) -> Iterator[dict[str, str]]:
@@ -333,9 +396,9 @@ class _Writer:
 
     def plan(self, plan: Plan, name: str, when: str) -> dict[str, Any]:
         """Write a plan."""
-        (step, *others) = plan.steps
-        if isinstance(step, Host) and not others and step.name in HOSTS:
-            return _of_the_host(step, plan, name, when)
+        host = _only_host(plan)
+        if host is not None:
+            return _of_the_host(host, plan, name, when)
         flat, loops = plan.flat, list(_loops(plan, 0, {}))
         _check(plan, loops)
         draws: dict[str, dict[str, Any]] = {}
@@ -516,6 +579,8 @@ def _check(plan: Plan, loops: list[dict[str, Any]]) -> None:
     """Raise where a browser could not run a plan, or a page not show it."""
     name, flat = plan.operation, plan.flat
     passes = len(flat.steps)
+    if not passes:
+        raise OptionError(f"export: {name} has no passes")
     for step in flat.steps:
         if isinstance(step, Dispatch):
             raise OptionError(

@@ -12,19 +12,22 @@ function picture(shown) {
     "aria-label": `${slot} as colours; a part of it is the table below`,
   });
   const style = getComputedStyle(document.documentElement);
-  const [zero, pos, neg, ink] = ["--zero", "--positive", "--negative", "--frame"].map((name) => rgb(style.getPropertyValue(name)));
+  const [zero, pos, neg, ink, none] = ["--zero", "--positive", "--negative", "--frame", "--line"].map((name) => rgb(style.getPropertyValue(name)));
   const context = made.getContext("2d");
   const mix = (a, b, t) => `rgb(${a.map((one, k) => Math.round(one + (b[k] - one) * t)).join(" ")})`;
   for (let i = 0; i < grid.rows; i++) {
     for (let j = 0; j < grid.columns; j++) {
       const t = grid.drawn(i, j) ? strength(grid.value(i, j)) : 0;
-      context.fillStyle = mix(zero, t < 0 ? neg : pos, Math.abs(t));
+      context.fillStyle = grid.drawn(i, j) ? mix(zero, t < 0 ? neg : pos, Math.abs(t)) : mix(none, none, 0);
       context.fillRect(j * size, i * size, size, size);
     }
   }
   context.strokeStyle = mix(ink, ink, 0);
   context.lineWidth = 2;
-  if (region) context.strokeRect(2 * size * region[0] + 1, 2 * size * region[1] + 1, 2 * size * region[2] - 2, 2 * size * region[3] - 2);
+  if (region) {
+    const [x, y, width, height] = region.map((one) => 2 * size * one);
+    context.strokeRect(x + 1, y + 1, Math.min(width, made.width - x) - 2, Math.min(height, made.height - y) - 2);
+  }
   const place = (event) => {
     const box = made.getBoundingClientRect();
     const j = Math.floor((event.clientX - box.left) / box.width * grid.columns);

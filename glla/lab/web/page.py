@@ -26,7 +26,7 @@ def page(document: Document) -> str:
     values = {
         "title": escape(f"glla: {first['name']}, order {document['size']}"),
         "heading": escape(f"{first['name']}: {document['formula'] or document['operation']}"),
-        "about": _about(document),
+        "about": about(document),
         "course": _course(document.get("course")),
         "version": escape(document["glla"]),
         "data": in_script(document),
@@ -64,12 +64,15 @@ def _read(path: Path) -> str:
     return path.read_text(encoding="utf-8")
 
 
-def _about(document: Document) -> str:
+def about(document: Document) -> str:
     """The idea in a sentence, the source, the cost."""
     cost = document["plans"][0]["cost"]
-    figures = f"{cost['passes']} passes, {cost['flops']} flop, {cost['bytes']} bytes written"
-    lines = [document.get("idea", ""), document.get("source", ""), figures]
-    return "\n".join(f"<p>{escape(line[0].upper() + line[1:])}.</p>" for line in lines if line)
+    passes = "1 pass" if cost["passes"] == 1 else f"{cost['passes']} passes"
+    idea = document["idea"][:1].upper() + document["idea"][1:]
+    figures = f"{passes}, {cost['flops']} flop, {cost['bytes']} bytes written"
+    words = [f"<p>{escape(idea)}.</p>"] if idea else []
+    sources = ". ".join(filter(None, (document["source"], figures)))
+    return "\n".join([*words, f'<p class="note">{escape(sources)}.</p>'])
 
 
 def _course(course: dict[str, Any] | None) -> str:

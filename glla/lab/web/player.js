@@ -62,19 +62,7 @@ class Player {
   // All are compiled before one is asked whether it links, so that the driver may compile them side by side.
   compiled() {
     const gl = this.gl;
-    const shader = (kind, text) => {
-      const made = gl.createShader(kind);
-      gl.shaderSource(made, uncommented(text));
-      gl.compileShader(made);
-      return made;
-    };
-    const made = this.data.programs.map(({ v, f }) => {
-      const stages = [shader(gl.VERTEX_SHADER, this.texts[v]), shader(gl.FRAGMENT_SHADER, this.texts[f])];
-      const program = gl.createProgram();
-      for (const stage of stages) gl.attachShader(program, stage);
-      gl.linkProgram(program);
-      return { program, stages };
-    });
+    const made = this.data.programs.map(({ v, f }) => this.linked(this.texts[v], this.texts[f]));
     return made.map(({ program, stages }, number) => {
       if (!gl.getProgramParameter(program, gl.LINK_STATUS)) throw new Error(this.complaint(number, program, stages));
       const uniforms = {};
@@ -86,6 +74,20 @@ class Player {
       }
       return { program, uniforms };
     });
+  }
+
+  linked(vertex, fragment) {
+    const gl = this.gl;
+    const program = gl.createProgram();
+    const stages = [[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]].map(([kind, text]) => {
+      const made = gl.createShader(kind);
+      gl.shaderSource(made, uncommented(text));
+      gl.compileShader(made);
+      gl.attachShader(program, made);
+      return made;
+    });
+    gl.linkProgram(program);
+    return { program, stages };
   }
 
   // What the compiler says, with the lines of its text led back to the files.

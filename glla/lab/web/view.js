@@ -65,14 +65,21 @@ function gridOf(plan, slot) {
     const matrix = unpacked(storage, texels);
     const [rows, columns] = storage.shape;
     return {
-      rows, columns, matrix: true, all: matrix.values,
+      rows, columns, matrix: true,
       value: (i, j) => matrix.values[i * columns + j],
       drawn: (i, j) => matrix.drawn[i * columns + j] === 1,
       texel: (i, j) => [j >> 1, i >> 1, 2 * (i & 1) + (j & 1)],
     };
   }
+  if (c === 1 && !storage.wrapped && !storage.int) {  // an element to a texel
+    const [rows, columns] = [storage.h, storage.w];
+    return {
+      rows, columns, matrix: true, single: true,
+      value: (i, j) => values[i * columns + j], drawn: (i, j) => drawn[i * columns + j] === 1, texel: (i, j) => [j, i, 0],
+    };
+  }
   return {
-    rows: drawn.length, columns: c, matrix: false, all: values,
+    rows: drawn.length, columns: c, matrix: false,
     value: (i, j) => values[i * c + j],
     drawn: (i) => drawn[i] === 1,
     texel: (i, j) => [i % w, Math.floor(i / w), j],
@@ -80,14 +87,14 @@ function gridOf(plan, slot) {
 }
 
 // The frame of a region of texels around a cell: on which sides it has a border.
-function frame([x, y, width, height], [tx, ty, channel], { matrix, rows, columns }, i, j) {
+function frame([x, y, width, height], [tx, ty, channel], { matrix, single, rows, columns }, i, j) {
   if (tx < x || ty < y || tx >= x + width || ty >= y + height) return "";
   const [right, low] = matrix ? [channel & 1, channel >> 1] : [channel, 0];
   const sides = [];
   if (tx === x && right === 0) sides.push("fl");
-  if (tx === x + width - 1 && (j === columns - 1 || (matrix && right === 1))) sides.push("fr");
+  if (tx === x + width - 1 && (j === columns - 1 || single || (matrix && right === 1))) sides.push("fr");
   if (ty === y && low === 0) sides.push("ft");
-  if (ty === y + height - 1 && (!matrix || low === 1 || i === rows - 1)) sides.push("fb");
+  if (ty === y + height - 1 && (!matrix || single || low === 1 || i === rows - 1)) sides.push("fb");
   return sides.join(" ");
 }
 
@@ -96,7 +103,7 @@ function figure(entry, role, name, slot, grid, before, region) {
   const large = Math.max(grid.rows, grid.columns) > TABLE && grid.matrix;
   const missing = Array.from({ length: grid.rows * grid.columns }, (_, k) => k)
     .filter((k) => !grid.drawn(Math.floor(k / grid.columns), k % grid.columns)).length;
-  const kind = grid.matrix ? `${grid.rows} × ${grid.columns} matrix` : `${grid.rows} texels of ${grid.columns} channels`;
+  const kind = grid.matrix ? `${grid.rows} × ${grid.columns} matrix` : `${grid.rows} ${grid.rows === 1 ? "texel" : "texels"} of ${grid.columns} channels`;
   const caption = el("figcaption", {}, el("b", {}, role), ` ${name === slot ? slot : `${name} = ${slot}`}`, el("small", {}, ` ${kind}`));
   const meaning = grid.matrix ? "" : meaningOf(entry, slot);
   const readout = el("p", { class: "readout", "aria-hidden": "true" }, " ");
@@ -137,8 +144,8 @@ function table({ grid, before, region, readout, slot }, top, left, height, width
   }
   function cell(i, j) {
     const classes = [];
-    if (grid.matrix && i % 2 === 0) classes.push("tt");
-    if (grid.matrix && j % 2 === 0) classes.push("tl");
+    if (grid.matrix && (grid.single || i % 2 === 0)) classes.push("tt");
+    if (grid.matrix && (grid.single || j % 2 === 0)) classes.push("tl");
     if (region) classes.push(frame(region, grid.texel(i, j), grid, i, j));
     const known = grid.drawn(i, j);
     const value = grid.value(i, j);

@@ -14,7 +14,8 @@ function pivotColumns(results) {
   }
   const records = [results.pivots_even, results.pivots_odd];
   for (let k = 0; records[k % 2] && k >> 1 < records[k % 2].w; k++) {
-    for (const side of [0, 1]) if (records[k % 2].values[4 * (k >> 1) + side] >= 0) found.push(2 * k + side);
+    const { values, drawn } = records[k % 2];
+    for (const side of [0, 1]) if (drawn[k >> 1] && values[4 * (k >> 1) + side] >= 0) found.push(2 * k + side);
   }
   return found;
 }

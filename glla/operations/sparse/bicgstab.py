@@ -1,0 +1,66 @@
+"""The stabilised method of biconjugate gradients, as a plan that begins and a plan of an iteration; see `cg`."""
+
+from __future__ import annotations
+
+from glla.operations.sparse.krylov import TEXEL, Taken, applied, copied, dots, operator, zeros
+from glla.operations.sparse.layout import vector
+from glla.passes import Draft, Limits, Plan
+from glla.passes.cache import cached_plan
+
+CARRIED = ("x", "r", "p", "v", "K")
+"""Results of `begin` and of `turn` that the next iteration takes."""
+
+
+@cached_plan
+def begin(a: Plan, m: Plan | None, n: int, limits: Limits) -> Plan:
+    """Plan of what comes before the first iteration, see `glla.operations.sparse.cg.begin`.
+
+    Beside `CARRIED` and ``state`` there is a result ``shadow``, r~ = r, which all iterations take.
+    """
+    draft = Draft("bicgstab begins")
+    b, bound = draft.operand("b", vector(n, limits)), draft.operand("bound", TEXEL)
+    nothing = zeros(draft, "zeros", vector(n, limits))
+    r = copied(draft, "r", b, nothing)
+    sums = dots(draft, "r", [(r, r), (r, r), (r, r)], limits)
+    targets = (draft.slot("K", TEXEL), draft.slot("state", TEXEL))
+    draft.draw("krylov/bicgstab_scalars", {"sums": sums, "bound": bound}, targets, defines={"PART": 0})
+    results = {"x": nothing, "r": r, "p": nothing, "v": nothing, "shadow": r, "K": "K", "state": "state"}
+    return draft.plan(results, 4 * n)
+
+
+@cached_plan
+def turn(a: Plan, m: Plan | None, n: int, limits: Limits) -> Plan:
+    """Plan of an iteration: two products, and six inner products in three reductions."""
+    draft = Draft("bicgstab")
+    storage = vector(n, limits)
+    x, r, p, v = (draft.operand(name, storage) for name in CARRIED[:-1])
+    before, shadow, bound = draft.operand("K", TEXEL), draft.operand("shadow", storage), draft.operand("bound", TEXEL)
+    taken_a, taken_m = operator(draft, "A", a), operator(draft, "M", m) if m is not None else None
+    direction = draft.slot("p'", storage)
+    draft.draw("krylov/bicgstab_direction", {"r": r, "p": p, "v": v, "K": before}, direction)
+    along = _conditioned(draft, taken_m, "M p", direction)
+    image = applied(draft, "A M p", taken_a, along)
+    length = _scalars(draft, 1, dots(draft, "v", [(shadow, image)], limits), {"before": before})
+    s = draft.slot("s", storage)
+    draft.draw("krylov/bicgstab_half", {"r": r, "v": image, "K": length}, s)
+    z = _conditioned(draft, taken_m, "M s", s)
+    t = applied(draft, "A M s", taken_a, z)
+    sums = dots(draft, "t", [(t, s), (t, t), (s, s)], limits)
+    lengths = _scalars(draft, 2, sums, {"before": length, "bound": bound})
+    new = (draft.slot("x'", storage), draft.slot("r'", storage))
+    draft.draw("krylov/bicgstab_step", {"x": x, "p": along, "z": z, "s": s, "t": t, "K": lengths}, new)
+    sums = dots(draft, "r", [(shadow, new[1]), (new[1], new[1]), (new[1], new[1])], limits)
+    k = _scalars(draft, 3, sums, {"before": lengths, "bound": bound})
+    results = {"x": new[0], "r": new[1], "p": direction, "v": image, "K": k, "state": "state"}
+    return draft.plan(results, 2 * a.flops + (2 * m.flops if m is not None else 0) + 24 * n).flat
+
+
+def _conditioned(draft: Draft, m: Taken | None, words: str, vector_: str) -> str:
+    return vector_ if m is None else applied(draft, words, m, vector_)
+
+
+def _scalars(draft: Draft, part: int, sums: str, inputs: dict[str, str]) -> str:
+    k = draft.slot(f"K {part}", TEXEL)
+    targets = (k, draft.slot("state", TEXEL)) if part == 3 else (k,)
+    draft.draw("krylov/bicgstab_scalars", {"sums": sums, **inputs}, targets, defines={"PART": part})
+    return k

@@ -1,0 +1,130 @@
+"""Conjugate gradients, as a plan that begins and a plan of an iteration, for `glla.iterate`.
+
+Both take the operators as plans with an operand ``x`` and a result ``y``: a sparse product, a stencil, anything. All
+scalars stay on the device. The result ``state`` of an iteration is a texel whose first channel stops the loop: 1 where
+the residual is within its bound, 2 where the curvature p . A p is not above zero, so that A is not positive definite.
+"""
+
+from __future__ import annotations
+
+from glla.operations.sparse.krylov import TEXEL, Taken, applied, copied, dots, operator, zeros
+from glla.operations.sparse.layout import vector
+from glla.passes import Draft, Limits, Plan, Variant
+from glla.passes.cache import cached_plan
+
+VARIANTS = {
+    "merged": Variant("one reduction an iteration; A p by recurrence", "Chronopoulos and Gear 1989"),
+    "classic": Variant("two reductions an iteration", "Hestenes and Stiefel 1952"),
+}
+
+CONVERGED, BREAKDOWN = 1, 2
+"""What the texel ``state`` says where it stops the loop."""
+
+
+def carried(variant: str, preconditioned: bool) -> tuple[str, ...]:
+    """Results of `begin` and of an iteration that the next iteration takes, under the same names."""
+    if variant == "classic":
+        return ("x", "r", "p", "K")
+    return ("x", "r", "p", "s", "w", "K", *(("u",) if preconditioned else ()))
+
+
+@cached_plan
+def begin(a: Plan, m: Plan | None, n: int, limits: Limits, *, variant: str = "merged") -> Plan:
+    """Plan of what comes before the first iteration.
+
+    Parameters
+    ----------
+    a, m : Plan
+        Operators: A, and a preconditioner, an approximation of A's inverse, or None.
+    n : int
+        Elements of a vector.
+    limits : Limits
+        Of the device.
+    variant : str
+        A key of `VARIANTS`.
+
+    Returns
+    -------
+    Plan
+        Operands ``b``, a vector; ``bound``, a texel with the square of the residual that is wanted; ``A.NAME`` and
+        ``M.NAME``, the other operands of the operators. Results: what `carried` lists, and ``state``. x begins with 0.
+    """
+    draft = Draft(f"cg[{variant}] begins")
+    b = draft.operand("b", vector(n, limits))
+    bound = draft.operand("bound", TEXEL)
+    taken_a = operator(draft, "A", a) if variant == "merged" else None
+    taken_m = operator(draft, "M", m) if m is not None else None
+    nothing = zeros(draft, "zeros", vector(n, limits))
+    r = copied(draft, "r", b, nothing)
+    u = applied(draft, "M r", taken_m, r) if taken_m is not None else r
+    results = {"x": nothing, "r": r, "p": u}
+    pairs = [(r, u), (r, u), (r, r)]
+    if taken_a is not None:
+        w = applied(draft, "A u", taken_a, u)
+        pairs[1] = (w, u)
+        results |= {"p": nothing, "s": nothing, "w": w}
+        if taken_m is not None:
+            results["u"] = u
+    _scalars(draft, dots(draft, "r", pairs, limits), bound, {"MERGED": int(taken_a is not None), "FIRST": 1})
+    return draft.plan({**results, "K": "K", "state": "state"}, 8 * n).flat
+
+
+@cached_plan
+def turn(a: Plan, m: Plan | None, n: int, limits: Limits, *, variant: str = "merged") -> Plan:
+    """Plan of an iteration, see `begin`.
+
+    Returns
+    -------
+    Plan
+        Operands: those of `begin` but ``b``, and what `carried` lists. Results: what it lists, and ``state``. Passes,
+        with those of the operators: ``merged`` 1 + 2 or 3 of a reduction, ``classic`` 2 + twice as many.
+    """
+    draft = Draft(f"cg[{variant}]")
+    storage = vector(n, limits)
+    names = carried(variant, m is not None)
+    old = {name: draft.operand(name, TEXEL if name == "K" else storage) for name in names}
+    bound = draft.operand("bound", TEXEL)
+    taken_a = operator(draft, "A", a)
+    taken_m = operator(draft, "M", m) if m is not None else None
+    if variant == "classic":
+        results = _classic(draft, old, bound, taken_a, taken_m, limits)
+    else:
+        results = _merged(draft, old, bound, taken_a, taken_m, limits)
+    return draft.plan({**results, "state": "state"}, a.flops + (m.flops if m is not None else 0) + 14 * n).flat
+
+
+def _merged(draft: Draft, old: dict[str, str], bound: str, a: Taken, m: Taken | None, limits: Limits) -> dict[str, str]:
+    new = {name: draft.slot(f"{name}'", draft.slots[old[name]]) for name in ("p", "s", "x", "r")}
+    draft.draw("krylov/cg_merged", old, tuple(new.values()), defines={"PRECONDITIONED": int(m is not None)})
+    u = new["r"]
+    if m is not None:
+        u = new["u"] = applied(draft, "M r", m, new["r"])
+    new["w"] = applied(draft, "A u", a, u)
+    sums = dots(draft, "r", [(new["r"], u), (new["w"], u), (new["r"], new["r"])], limits)
+    _scalars(draft, sums, bound, {"MERGED": 1}, old["K"])
+    return {**new, "K": "K'"}
+
+
+def _classic(
+    draft: Draft, old: dict[str, str], bound: str, a: Taken, m: Taken | None, limits: Limits
+) -> dict[str, str]:
+    q = applied(draft, "A p", a, old["p"])
+    length = draft.slot("length", TEXEL)
+    sums = dots(draft, "p", [(old["p"], q)], limits)
+    draft.draw("krylov/cg_length", {"sums": sums, "before": old["K"]}, length)
+    new = {name: draft.slot(f"{name}'", draft.slots[old[name]]) for name in ("x", "r")}
+    inputs = {"x": old["x"], "r": old["r"], "p": old["p"], "q": q, "K": length}
+    draft.draw("krylov/cg_step", inputs, tuple(new.values()))
+    u = new["r"] if m is None else applied(draft, "M r", m, new["r"])
+    sums = dots(draft, "r", [(new["r"], u), (new["r"], u), (new["r"], new["r"])], limits)
+    _scalars(draft, sums, bound, {"MERGED": 0}, length)
+    new["p"] = draft.slot("p'", draft.slots[old["p"]])
+    draft.draw("krylov/direction", {"u": u, "p": old["p"], "K": "K'"}, new["p"])
+    return {**new, "K": "K'"}
+
+
+def _scalars(draft: Draft, sums: str, bound: str, defines: dict[str, int], before: str = "") -> None:
+    """Add the pass of the scalars, which draws ``K'`` (at first ``K``) and ``state``."""
+    inputs = {"sums": sums, "bound": bound} | ({"before": before} if before else {})
+    targets = (draft.slot("K'" if before else "K", TEXEL), draft.slot("state", TEXEL))
+    draft.draw("krylov/cg_scalars", inputs, targets, defines=defines)

@@ -1,0 +1,67 @@
+"""What Krylov methods share: an operator as a plan, inner products, vectors of zeros."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from glla.errors import PlanError
+from glla.passes import Draft, Limits, Plan, Storage, texture
+
+TEXEL = Storage(1, 1)
+"""Scalars."""
+
+BLOCK, BLOCK_IN_SOFTWARE = 8, 16
+"""Side of the block of texels that one fragment sums: on a GPU, which wants many fragments, and by a software
+rasteriser, for which a pass is dear. Both are guesses."""
+
+Taken = tuple[Plan, dict[str, str]]
+"""The plan of an operator, and the slots of its textures."""
+
+
+def operator(draft: Draft, name: str, plan: Plan) -> Taken:
+    """Add the textures of an operator: all operands of its plan but ``x``, called ``name.operand``."""
+    if "x" not in plan.operands or "y" not in plan.results:
+        raise PlanError(f"krylov: the plan of an operator has an operand x and a result y, got {plan.operation}")
+    slots = {one: draft.operand(f"{name}.{one}", plan.slots[one]) for one in plan.operands if one != "x"}
+    return plan, slots
+
+
+def applied(draft: Draft, words: str, taken: Taken, x: str) -> str:
+    """Add an operator's product with a vector; give the slot of the result."""
+    plan, slots = taken
+    return draft.call(words, plan, x=x, **slots)["y"]
+
+
+def dots(draft: Draft, name: str, pairs: Sequence[tuple[str, str]], limits: Limits) -> str:
+    """Add inner products; give a slot of partial sums, `BLOCK` texels a side at most, a channel for each product."""
+    block = BLOCK_IN_SOFTWARE if limits.software else BLOCK
+    inputs = {f"{side}{k}": slot for k, pair in enumerate(pairs) for side, slot in zip("AB", pair, strict=True)}
+    storage = _smaller(texture(draft.slots[pairs[0][0]]), block)
+    sums = draft.slot(f"{name} sums", storage)
+    draft.draw("krylov/dots", inputs, sums, defines={"PAIRS": len(pairs), "BLOCK": block})
+    number = 0
+    while max(storage.height, storage.width) > block:
+        storage, number = _smaller(storage, block), number + 1
+        folded = draft.slot(f"{name} sums {number}", storage)
+        draft.draw("krylov/fold", {"sums": sums}, folded, defines={"BLOCK": block})
+        sums = folded
+    return sums
+
+
+def _smaller(storage: Storage, block: int) -> Storage:
+    return Storage(-(-storage.height // block), -(-storage.width // block))
+
+
+def zeros(draft: Draft, name: str, storage: Storage) -> str:
+    """Add a vector of zeros."""
+    slot = draft.slot(name, storage)
+    draft.draw("krylov/zeros", {}, slot)
+    return slot
+
+
+def copied(draft: Draft, name: str, source: str, nothing: str) -> str:
+    """Add a copy of a vector, beside one of zeros: a result of a plan is never its operand."""
+    k = zeros(draft, f"no multiple for {name}", TEXEL)
+    target = draft.slot(name, draft.slots[source])
+    draft.draw("krylov/direction", {"u": source, "p": nothing, "K": k}, target)
+    return target

@@ -1,0 +1,106 @@
+"""Generalised minimal residuals with SciPy's signature."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from glla.array.convert import is_one_of
+from glla.errors import OptionError
+from glla.gl import DeviceLike
+from glla.operations.sparse import gmres as plans
+from glla.passes import Limits, Plan
+from glla.sparse.linalg import hosted
+from glla.sparse.linalg.outer import solve, task
+
+RESTART = 20
+"""Steps of a cycle by default, as SciPy's."""
+
+
+@dataclass(frozen=True)
+class _General:
+    limits: Limits
+    steps: int
+
+    def begin(self, a: Plan, m: Plan | None, n: int) -> Plan:
+        return plans.begin(a, m, n, self.limits)
+
+    def turn(self, a: Plan, m: Plan | None, n: int) -> Plan:
+        return plans.cycle(a, m, n, self.limits, steps=self.steps)
+
+    def carried(self, preconditioned: bool) -> tuple[str, ...]:
+        return plans.CARRIED
+
+
+def gmres(
+    A: Any,
+    b: Any,
+    x0: Any = None,
+    *,
+    rtol: float = 1e-5,
+    atol: float = 0.0,
+    restart: int | None = None,
+    maxiter: int | None = None,
+    M: Any = None,
+    callback: Callable[[Any], object] | None = None,
+    callback_type: str | None = None,
+    check_every: int | None = None,
+    refine: bool = False,
+    device: DeviceLike | None = None,
+) -> tuple[Any, int]:
+    """Solve A x = b for any square A by generalised minimal residuals, as `scipy.sparse.linalg.gmres` does.
+
+    Parameters
+    ----------
+    A, b, x0, rtol, atol, check_every, refine, device
+        As in `cg`; A need not be symmetric.
+    restart : int, optional
+        Steps of a cycle, 1 to 64, each of which keeps a vector; by default 20, and never more than n.
+    maxiter : int, optional
+        Cycles at most, by default 10 n.
+    M : as A, optional
+        Approximates the inverse of A, applied from the right.
+    callback : callable, optional
+        Called after each cycle, with x; slow.
+    callback_type : {"x"}, optional
+        What it is called with. SciPy's others ask for norms at each step, which nobody reads back here.
+
+    Returns
+    -------
+    x, info
+        As `cg` gives them, iterations being cycles. -1 where a cycle makes no progress: A may be singular, or `restart`
+        too small.
+
+    Raises
+    ------
+    ShapeError, DTypeError, NonFiniteError, OptionError, LimitError, DeviceMismatchError
+        As `cg`.
+
+    Notes
+    -----
+    *Cost.* Step j of a cycle takes one product, and two rounds of Gram and Schmidt: 16 n flop and at least 3 passes in
+    each for every four vectors of the basis. A cycle runs to its end; steps behind the one that converged do not
+    count. Read-backs as in `cg`.
+
+    Source: Saad and Schultz 1986.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x, info = gmres(np.array([[0.0, 1.0], [-1.0, 0.0]]), [1.0, 2.0])
+    >>> info, x.round(4).tolist()
+    (0, [-2.0, 1.0])
+    """
+    if restart is not None and (not isinstance(restart, int | np.integer) or not 1 <= restart <= plans.MOST):
+        raise OptionError(f"gmres: restart must be a number of steps from 1 to {plans.MOST}, got {restart!r}")
+    if callback_type is not None and not is_one_of(callback_type, ("x",)):
+        raise OptionError(f'gmres: callback_type must be "x", got {callback_type!r}; norms are not read back')
+    asked = task("gmres", A, b, x0, rtol, atol, maxiter, M, callback, check_every, refine, device)
+    steps = max(1, min(int(restart or RESTART), asked.a.shape[0]))
+    if hosted.is_hosted(asked):
+        kind = {} if callback is None else {"callback_type": "x"}
+        return hosted.solve(asked, restart=steps, **kind)
+    return solve(asked, _General(asked.a.device.limits, steps))

@@ -1,0 +1,203 @@
+"""Linear operators: what a solver multiplies by, on the device or, of SciPy's, on the host."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.array import lying
+from glla.array.array import Array, upload
+from glla.array.convert import as_float32
+from glla.array.value import Resident
+from glla.errors import DeviceMismatchError, DTypeError, ShapeError
+from glla.gl import Device, Texture, default_device
+from glla.operations.sparse.compressed import Compressed
+from glla.operations.sparse.layout import vector
+from glla.passes import Plan
+from glla.passes.layout import Shape
+from glla.sparse.convert import compressed, is_scipy
+from glla.sparse.matrix import SparseMatrix
+
+Floats = NDArray[np.float64]
+
+
+class LinearOperator:
+    """A product that a plan computes: a stencil, a transform, anything that draws.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Rows and columns.
+    plan : Plan
+        With an operand ``x`` and a result ``y``, vectors as they lie wrapped; without steps of the host.
+    device : Device, optional
+        By default that of the first operand that has one, or else the default device.
+    **operands : array_like or glla.Array
+        The other operands of the plan, by name, vectors and arrays that lie wrapped.
+
+    Raises
+    ------
+    ShapeError
+        The plan has not these operands, or vectors of another length.
+
+    Notes
+    -----
+    It stands for a matrix in the solvers of `glla.sparse.linalg`, in place of A or of M.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import glla
+    >>> A = glla.sparse.asarray(np.diag([1.0, 2.0]))
+    >>> twice = LinearOperator((2, 2), A.plan, **A.operands)
+    >>> twice @ np.array([1.0, 1.0])
+    array([1., 2.], dtype=float32)
+    """
+
+    def __init__(self, shape: Shape, plan: Plan, device: Device | None = None, **operands: Any) -> None:
+        self.shape, self.plan = (int(shape[0]), int(shape[1])), plan
+        owners = [one.device for one in operands.values() if isinstance(one, Array)]
+        self.device = device or (owners[0] if owners else default_device())
+        given = {name: _as_texture(name, value, self.device) for name, value in operands.items()}
+        limits = self.device.limits
+        sizes = plan.slots.get("x"), plan.slots.get(plan.results.get("y", ""))
+        if {*plan.operands} != {*given, "x"} or sizes != (vector(self.shape[1], limits), vector(self.shape[0], limits)):
+            raise ShapeError(
+                f"LinearOperator: the plan takes x, a vector of {self.shape[1]}, and {sorted(given)}, and gives y, a "
+                f"vector of {self.shape[0]}; got one of {sorted(plan.operands)} that gives {sorted(plan.results)}"
+            )
+        self.textures: Mapping[str, Texture] = given
+
+    def __matmul__(self, x: Any) -> Any:
+        """Multiply by a vector."""
+        array: Any = x if isinstance(x, Array) else upload(as_float32("LinearOperator", "x", x, False), self.device)
+        if array.shape != (self.shape[1],):
+            raise ShapeError(f"LinearOperator: shapes of A {self.shape} and x {array.shape} are incompatible")
+        texture = lying.whole(array.value).texture
+        y = self.device.run(self.plan, **self.textures, x=texture)["y"]
+        made = Array._of(Resident.wrapped(self.device, y, (self.shape[0],), "float32"))
+        return made if isinstance(x, Array) else made.numpy()
+
+
+def _as_texture(name: str, value: Any, device: Device) -> Texture:
+    if isinstance(value, Texture):
+        return value
+    array: Any = value if isinstance(value, Array) else upload(as_float32("LinearOperator", name, value), device)
+    if array.device is not device:
+        raise DeviceMismatchError(f"LinearOperator: {name} lives on another device; use to_device")
+    return lying.whole(array.value).texture
+
+
+@dataclass(frozen=True, eq=False)
+class Operator:
+    """An operator as solvers take it.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Rows and columns.
+    device : Device
+        Where it works.
+    plan : Plan or None
+        Operand ``x`` and others, result ``y``; None for one of the host.
+    textures : mapping of str to Texture
+        The others.
+    host : object
+        What multiplies arrays of float64 on the host: ``host @ x``; None if nothing does.
+    exponent : int
+        The plan multiplies by A 2^-exponent, whose largest entry is near 1.
+    rows : Compressed or None
+        The entries of a matrix.
+    shift : float
+        What residuals take off its diagonal; the plan does not.
+    """
+
+    shape: Shape
+    device: Device
+    plan: Plan | None
+    textures: Mapping[str, Texture]
+    host: Any = None
+    exponent: int = 0
+    rows: Compressed | None = None
+    shift: float = 0.0
+
+    def times(self, x: Floats) -> Floats:
+        """(A - shift I) x in float64, by the entries as they were given; by the device where there are none."""
+        y = self._times(x)
+        return y - self.shift * x if self.shift else y
+
+    def _times(self, x: Floats) -> Floats:
+        if self.host is not None:
+            with np.errstate(over="ignore", invalid="ignore"):
+                return np.asarray(self.host @ x, dtype=np.float64).reshape(-1)
+        size = np.abs(x).max(initial=0.0)
+        e = int(np.frexp(size)[1]) if np.isfinite(size) else 0
+        y = self.run(upload(np.ldexp(x, -e).astype(np.float32), self.device))
+        return np.ldexp(y.numpy().astype(np.float64), e + self.exponent)
+
+    def run(self, x: Array) -> Array:
+        """A x 2^-exponent on the device."""
+        assert self.plan is not None
+        y = self.device.run(self.plan, **self.textures, x=lying.whole(x.value).texture)["y"]
+        return Array._of(Resident.wrapped(self.device, y, (self.shape[0],), "float32"))
+
+
+def operator(function: str, name: str, value: Any, device: Device | None, check_finite: bool = True) -> Operator:
+    """Take a matrix, dense or sparse, or an operator, ours or SciPy's.
+
+    Raises
+    ------
+    ShapeError, DTypeError, NonFiniteError, LimitError, DeviceMismatchError
+        It is not square, not real, not finite, too large, or on another device.
+    """
+    if isinstance(value, SparseMatrix | LinearOperator | Array):
+        if device is not None and value.device is not device:
+            raise DeviceMismatchError(f"{function}: {name} lives on another device than asked for; use to_device")
+        device = value.device
+    device = device or default_device()
+    shape = tuple(np.shape(value)) if not hasattr(value, "shape") else tuple(value.shape)
+    if len(shape) != 2 or shape[0] != shape[1]:
+        raise ShapeError(f"{function}: expected square matrix, but got shape={shape}")
+    if isinstance(value, LinearOperator):
+        return Operator(value.shape, device, value.plan, value.textures)
+    if hasattr(value, "matvec") and not is_scipy(value):
+        if np.dtype(value.dtype or float).kind == "c":
+            raise DTypeError(f"{function}: {name} must be real, got dtype {value.dtype}")
+        return Operator(shape, device, None, {}, value)
+    matrix = value if isinstance(value, SparseMatrix) else None
+    rows = matrix.rows if matrix is not None else compressed(value, check_finite)
+    host: Any = _Rows(rows)
+    if is_scipy(value) and value.dtype.kind != "b":
+        host = value.tocsr().astype(np.float64)
+    elif isinstance(value, np.ndarray) and value.dtype == np.float64:
+        host = value
+    return _matrix(rows, matrix, device, host)
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Multiplies in float64 by rows of float32."""
+
+    rows: Compressed
+
+    def __matmul__(self, x: Floats) -> Floats:
+        return self.rows.times(x)
+
+
+NEAR = 20
+"""A matrix is scaled where its largest entry is not within 2^-NEAR and 2^NEAR."""
+
+
+def _matrix(rows: Compressed, matrix: SparseMatrix | None, device: Device, host: Any) -> Operator:
+    largest = float(np.abs(rows.values).max(initial=0.0))
+    exponent = int(np.frexp(largest)[1]) if np.isfinite(largest) and largest > 0 else 0
+    if abs(exponent) <= NEAR:
+        exponent = 0
+    if exponent or matrix is None:
+        values = np.ldexp(rows.values, -exponent)
+        matrix = SparseMatrix(Compressed(rows.shape, rows.starts, rows.columns, values), device)
+    return Operator(rows.shape, device, matrix.plan, matrix.textures, host, exponent, rows)

@@ -1,0 +1,213 @@
+"""The outer loop of every solver: an iteration on the device, then the true residual, then, if need be, once more.
+
+The residual that an iteration carries along in float32 runs away from the true one b - A x. So what it says is believed
+by nobody: when it says converged, the true residual is computed, and where that is not small enough the iteration
+starts again, with the true residual for its right-hand side (residual replacement; with x in float64, iterative
+refinement). Everything is scaled by powers of two, which round nothing, so that no square leaves float32's range.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import isfinite
+from typing import Any, Protocol
+
+import numpy as np
+
+from glla.array.array import Array
+from glla.array.value import Resident
+from glla.errors import DeviceMismatchError, OptionError
+from glla.gl import Device, DeviceLike, named_device
+from glla.operations.sparse.cg import BREAKDOWN
+from glla.passes import Plan, iterate
+from glla.sparse.linalg import vectors
+from glla.sparse.linalg.operators import Operator, operator
+
+RESTARTS, ROUNDS = 5, 12
+"""Times that an iteration starts again: in float32, and refined."""
+
+INNER = 1e-4
+"""What an iteration of a refinement reduces the residual by."""
+
+GAIN = 0.5
+"""A restart that leaves more than this of the residual is the last one."""
+
+ENDLESS = 2**31 - 1
+
+
+class Method(Protocol):
+    """A Krylov method, as plans."""
+
+    def begin(self, a: Plan, m: Plan | None, n: int) -> Plan:
+        """What comes before the first iteration: operands ``b``, ``bound``; results `carried`, and ``state``."""
+
+    def turn(self, a: Plan, m: Plan | None, n: int) -> Plan:
+        """An iteration."""
+
+    def carried(self, preconditioned: bool) -> tuple[str, ...]:
+        """What one iteration hands to the next; ``x`` among it."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a solver was asked for.
+
+    Attributes
+    ----------
+    function : str
+        Which, for messages.
+    a, m : Operator
+        A, and the preconditioner if there is one.
+    b, x0 : Array or ndarray
+        The right-hand side, and where to begin if not at 0.
+    rtol, atol : float
+        Bounds of the residual, against the norm of b, and absolute.
+    maxiter : int
+        Iterations in all.
+    callback : callable or None
+        Called with x after each iteration, which synchronises each time.
+    check_every : int or None
+        Iterations between looks; None to look late.
+    refine : bool
+        Refine x in float64.
+    """
+
+    function: str
+    a: Operator
+    m: Operator | None
+    b: Any
+    x0: Any
+    rtol: float
+    atol: float
+    maxiter: int
+    callback: Callable[[Any], object] | None = None
+    check_every: int | None = None
+    refine: bool = False
+
+
+def task(
+    function: str,
+    A: Any,
+    b: Any,
+    x0: Any,
+    rtol: float,
+    atol: float,
+    maxiter: int | None,
+    M: Any,
+    callback: Callable[[Any], object] | None,
+    check_every: int | None,
+    refine: bool,
+    device: DeviceLike | None,
+) -> Task:
+    """Check the arguments of a solver."""
+    place = _device(function, device, b)
+    a = operator(function, "A", A, place)
+    m = None if M is None else operator(function, "M", M, a.device)
+    n = a.shape[0]
+    if m is not None and m.shape != a.shape:
+        raise OptionError(f"{function}: matrix and preconditioner have different shapes, {a.shape} and {m.shape}")
+    for name, value in (("rtol", rtol), ("atol", atol)):
+        if not isinstance(value, int | float | np.number) or not 0 <= float(value) < np.inf:
+            raise OptionError(f"{function}: {name} must be a number from 0, got {value!r}")
+    for name, count in (("maxiter", maxiter), ("check_every", check_every)):
+        if count is not None and (not isinstance(count, int | np.integer) or count < 1):
+            raise OptionError(f"{function}: {name} must be a number of iterations from 1, got {count!r}")
+    right = vectors.elements(function, "b", b, n)
+    start = None if x0 is None else vectors.elements(function, "x0", x0, n)
+    if isinstance(right, Array) and right.device is not a.device:
+        raise DeviceMismatchError(f"{function}: A and b must live on one device; use to_device")
+    if refine and isinstance(right, Array):
+        raise OptionError(f"{function}: refine computes residuals in float64 on the host; pass b.numpy()")
+    most = min(10 * n if maxiter is None else int(maxiter), ENDLESS)
+    return Task(function, a, m, right, start, float(rtol), float(atol), most, callback, check_every, refine)
+
+
+def shifted(asked: Task, shift: float, maxiter: int) -> Task:
+    """Ask for A - shift I in place of A, as far as residuals go, with another number of iterations."""
+    return replace(asked, a=replace(asked.a, shift=shift), maxiter=maxiter)
+
+
+def _device(function: str, device: DeviceLike | None, b: Any) -> Device | None:
+    if device is not None:
+        return named_device(function, device)
+    return b.device if isinstance(b, Array) else None
+
+
+def solve(asked: Task, method: Method) -> tuple[Any, int]:
+    """Solve; give x, and 0, or the number of iterations if they did not reach it, or -1 for a breakdown."""
+    if asked.a.shape[0] == 0:
+        return asked.b if isinstance(asked.b, Array) else asked.b.astype(np.float32), 0
+    resident = isinstance(asked.b, Array)
+    state: Any = (
+        vectors.OnDevice(asked.a, asked.b, asked.x0)
+        if resident
+        else vectors.OnHost(asked.a, asked.b, asked.x0, asked.refine)
+    )
+    if state.size == 0:
+        return (asked.b * 0 if resident else state.result * 0), 0
+    wanted = max(asked.rtol * state.size, asked.atol)
+    iterations = 0
+    for number in range((ROUNDS if asked.refine else RESTARTS) + 1):
+        if state.residual <= wanted:
+            return state.result, 0
+        if iterations >= asked.maxiter:
+            break
+        goal = max(wanted, INNER * state.residual) if asked.refine else wanted
+        ended = _inner(asked, method, state, goal, asked.maxiter - iterations)
+        iterations += ended.iterations
+        moved = state.added(ended.x, ended.exponent)
+        broken = ended.stop == BREAKDOWN
+        if not isfinite(moved.residual):
+            return state.result, -1
+        before, better = state.residual, moved.residual < state.residual
+        if better or number == 0:
+            state = moved
+        if moved.residual > wanted and (broken and ended.iterations <= 1):
+            return state.result, -1
+        if moved.residual > max(wanted, GAIN * before):
+            if broken:
+                return state.result, -1
+            break
+    return state.result, 0 if state.residual <= wanted else max(iterations, 1)
+
+
+@dataclass(frozen=True)
+class _Ended:
+    """How an inner iteration ended: x 2^exponent, and what stopped it."""
+
+    x: Array
+    exponent: int
+    iterations: int
+    stop: float
+
+
+def _inner(asked: Task, method: Method, state: Any, goal: float, most: int) -> _Ended:
+    """Iterate on the device for the residual as it is now, scaled, until its norm is `goal`."""
+    a, m, device = asked.a, asked.m, asked.a.device
+    assert a.plan is not None
+    n, plans = a.shape[0], (a.plan, None if m is None else m.plan)
+    r, e = state.scaled()
+    square = min(np.ldexp(goal, -e) ** 2, 1e30)
+    bound = device.write_texels(np.full((1, 1, 4), square, dtype=np.float32))
+    fixed = {f"A.{name}": texture for name, texture in a.textures.items()} | {"bound": bound}
+    if m is not None:
+        fixed |= {f"M.{name}": texture for name, texture in m.textures.items()}
+    begins, turn = method.begin(*plans, n), method.turn(*plans, n)
+    given = {name: texture for name, texture in fixed.items() if name in begins.operands}
+    carried = device.run(begins, b=r.value.texture, **given)
+    names, exponent, done, stop = method.carried(m is not None), e - a.exponent, 0, 0.0
+    every = 1 if asked.callback is not None else asked.check_every or most
+    fixed |= {name: texture for name, texture in carried.items() if name not in names}  # the same in every iteration
+    needed = {name: texture for name, texture in fixed.items() if name in turn.operands}
+    while done < most and not stop:
+        loop = iterate(turn, carry={name: name for name in names}, until="state", most=min(every, most - done))
+        found = device.run(loop, **needed, **{name: carried[name] for name in names})
+        carried, done, stop = found, done + found.iterations, float(found.stop) if found.stopped else 0.0
+        if asked.callback is not None:
+            asked.callback(state.added(_vector(device, carried["x"], n), exponent).result)
+    return _Ended(_vector(device, carried["x"], n), exponent, done, stop)
+
+
+def _vector(device: Device, texture: Any, n: int) -> Array:
+    return Array._of(Resident.wrapped(device, texture, (n,), "float32"))

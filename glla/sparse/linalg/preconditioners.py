@@ -1,0 +1,168 @@
+"""Preconditioners: approximations of A's inverse that a few passes apply."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from glla.errors import OptionError, SingularMatrixError, UnsupportedError
+from glla.gl import DeviceLike, named_device
+from glla.operations.sparse import polynomial
+from glla.operations.sparse.compressed import Compressed
+from glla.sparse.linalg.operators import LinearOperator, Operator, operator
+from glla.sparse.matrix import SparseMatrix
+
+POWER_STEPS, MARGIN = 10, 1.1
+"""Steps of the power method that estimate the largest eigenvalue, and what they are taken to fall short by."""
+
+
+def jacobi(A: Any, *, device: DeviceLike | None = None) -> SparseMatrix:
+    """Inverse of the diagonal of a matrix: one pass.
+
+    Parameters
+    ----------
+    A : SparseMatrix, sparse matrix of SciPy or array_like
+        n x n.
+    device : Device, str or int, optional
+        As in `glla.asarray`.
+
+    Raises
+    ------
+    SingularMatrixError
+        The diagonal has a zero.
+    UnsupportedError
+        A is an operator, whose entries are not known.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> jacobi(np.array([[4.0, 1.0], [1.0, 2.0]])).diagonal()
+    array([0.25, 0.5 ], dtype=float32)
+    """
+    return block_jacobi(A, 1, device=device)
+
+
+def block_jacobi(A: Any, size: int = 4, *, device: DeviceLike | None = None) -> SparseMatrix:
+    """Inverses of the blocks on the diagonal of a matrix, computed on the host in float64.
+
+    Parameters
+    ----------
+    A : SparseMatrix, sparse matrix of SciPy or array_like
+        n x n.
+    size : int
+        Rows of a block, 1 to 64.
+    device : Device, str or int, optional
+        As in `glla.asarray`.
+
+    Raises
+    ------
+    SingularMatrixError
+        A block is singular.
+    OptionError, UnsupportedError
+        No such size; A is an operator, whose entries are not known.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> block_jacobi(np.array([[2.0, 1.0], [1.0, 1.0]]), 2).toarray()
+    array([[ 1., -1.],
+           [-1.,  2.]], dtype=float32)
+    """
+    if not isinstance(size, int | np.integer) or not 1 <= size <= 64:
+        raise OptionError(f"block_jacobi: size must be a number of rows from 1 to 64, got {size!r}")
+    found = operator("block_jacobi", "A", A, None if device is None else named_device("block_jacobi", device))
+    rows = _entries("block_jacobi", found)
+    n = rows.shape[0]
+    count = -(-n // size)
+    blocks = np.tile(np.eye(size), (count, 1, 1))
+    inside = np.arange(n)
+    blocks[inside // size, inside % size, inside % size] = 0
+    own = rows.rows // size == rows.columns // size
+    row, column = rows.rows[own], rows.columns[own]
+    blocks[row // size, row % size, column % size] = rows.values[own]
+    try:
+        inverses = np.linalg.inv(blocks)
+    except np.linalg.LinAlgError:
+        bad = next(k for k, block in enumerate(blocks) if np.linalg.matrix_rank(block) < size)
+        what = f"the diagonal has a zero in row {bad}" if size == 1 else f"block {bad} on the diagonal is singular"
+        raise SingularMatrixError(f"block_jacobi: {what}; leave M out, or use chebyshev") from None
+    number, i, j = np.nonzero(inverses)
+    kept = (number * size + i < n) & (number * size + j < n)
+    made = Compressed.of_triplets(
+        (n, n), (number * size + i)[kept], (number * size + j)[kept], inverses[number, i, j][kept]
+    )
+    return SparseMatrix(made, found.device)
+
+
+def chebyshev(
+    A: Any,
+    degree: int = 4,
+    *,
+    largest: float | None = None,
+    smallest: float | None = None,
+    device: DeviceLike | None = None,
+) -> LinearOperator:
+    """Polynomial in a symmetric positive definite matrix that is near its inverse, by the Chebyshev semi-iteration.
+
+    Parameters
+    ----------
+    A : SparseMatrix, sparse matrix of SciPy, array_like or LinearOperator
+        n x n.
+    degree : int
+        Products with A that an iteration then takes in all, 1 to 64: fewer iterations, so fewer reductions; no fewer
+        products.
+    largest, smallest : float, optional
+        Bounds of the eigenvalues that it is made for. By default the largest is 1.1 times what ten steps of the power
+        method find, and the smallest that over 4 degree^2.
+    device : Device, str or int, optional
+        As in `glla.asarray`.
+
+    Raises
+    ------
+    OptionError
+        No such degree, or bounds that are not above zero, or A has no positive eigenvalue.
+
+    Notes
+    -----
+    Source: Saad, "Iterative methods for sparse linear systems" (2003), section 12.3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> M = chebyshev(np.diag([1.0, 2.0]), 8, largest=2, smallest=1)
+    >>> bool(np.abs(M @ [1.0, 2.0] - 1).max() < 1e-5)
+    True
+    """
+    if not isinstance(degree, int | np.integer) or not 1 <= degree <= 64:
+        raise OptionError(f"chebyshev: degree must be a number of products from 1 to 64, got {degree!r}")
+    found = operator("chebyshev", "A", A, None if device is None else named_device("chebyshev", device))
+    if found.plan is None:
+        raise UnsupportedError("chebyshev: A works on the host; pass a matrix, or a LinearOperator of glla's")
+    upper = MARGIN * _largest(found) if largest is None else float(largest)
+    lower = upper / (4 * degree**2) if smallest is None else float(smallest)
+    if not 0 < lower < upper < np.inf:
+        raise OptionError(f"chebyshev: A must have eigenvalues above zero, and bounds in order, got {lower} to {upper}")
+    scale = 2.0**-found.exponent
+    plan = polynomial.chebyshev(found.plan, found.shape[0], degree, lower * scale, upper * scale, found.device.limits)
+    operands = {f"A.{name}": texture for name, texture in found.textures.items()}
+    return LinearOperator(found.shape, plan, found.device, **operands)
+
+
+def _largest(a: Operator) -> float:
+    """Estimate the largest eigenvalue of a symmetric matrix by the power method, from a random vector."""
+    v = np.random.default_rng(2007).standard_normal(a.shape[0])
+    value = 0.0
+    for _ in range(POWER_STEPS):
+        size = float(np.linalg.norm(v))
+        if not size > 0:
+            break
+        w = a.times(v / size)
+        value, v = float(np.linalg.norm(w)), w
+    return value
+
+
+def _entries(function: str, a: Operator) -> Compressed:
+    if a.rows is None:
+        raise UnsupportedError(f"{function}: the entries of an operator are not known; pass a matrix, or use chebyshev")
+    return a.rows

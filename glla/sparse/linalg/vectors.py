@@ -1,0 +1,136 @@
+"""Right-hand sides and solutions, on the host in float64 or on the device: what the outer loop of a solver does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.array.array import Array, upload
+from glla.array.convert import as_real, refuse_nonfinite
+from glla.errors import DeviceMismatchError, NonFiniteError, ShapeError
+from glla.sparse.linalg.operators import Operator
+
+Floats = NDArray[np.float64]
+
+
+def elements(function: str, name: str, value: Any, n: int) -> Array | Floats:
+    """Take a vector of n elements, or a column, as it lies: on the device, or as float64.
+
+    Raises
+    ------
+    ShapeError, DTypeError, NonFiniteError
+        It has another length, or is not real, or not finite.
+    """
+    array: Any = value if isinstance(value, Array) else as_real(function, name, value).astype(np.float64)
+    if array.shape not in ((n,), (n, 1)):
+        raise ShapeError(f"{function}: shapes of A {(n, n)} and {name} {array.shape} are incompatible")
+    if isinstance(array, np.ndarray):
+        refuse_nonfinite(function, name, array)
+    return array.reshape(n)  # type: ignore[no-any-return]
+
+
+class OnHost:
+    """x and the residual on the host: products in float64 by A as it was given; x in float32, or float64."""
+
+    def __init__(self, a: Operator, b: Floats, x0: Array | Floats | None, refine: bool) -> None:
+        self._a, self._b, self.size = a, b, norm(b)
+        self._type = np.float64 if refine else np.float32
+        start = x0.numpy() if isinstance(x0, Array) else x0
+        self.x = np.zeros(len(b)) if start is None else start.astype(np.float64)
+        self.x = self.x.astype(self._type).astype(np.float64)
+        self.measure()
+
+    def measure(self) -> None:
+        """Compute the true residual of x, and its norm."""
+        self._r = self._b - self._a.times(self.x) if self.x.any() else self._b
+        self.residual = norm(self._r)
+
+    def scaled(self) -> tuple[Array, int]:
+        """The residual on the device times 2^-e, its largest element near 1; and e."""
+        e = int(np.frexp(np.abs(self._r).max())[1])
+        return upload(np.ldexp(self._r, -e).astype(np.float32), self._a.device), e
+
+    def added(self, d: Array, e: int) -> OnHost:
+        """Give x + d 2^e, measured."""
+        other = object.__new__(OnHost)
+        other._a, other._b, other.size, other._type = self._a, self._b, self.size, self._type
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            sum_ = self.x + np.ldexp(d.numpy().astype(np.float64), e)
+            other.x = sum_.astype(self._type).astype(np.float64)
+            other.measure()
+        return other
+
+    @property
+    def result(self) -> Any:
+        """What x is for the user."""
+        return self.x.astype(self._type)
+
+
+class OnDevice:
+    """x and the residual on the device, in float32. Each norm that is looked at reads 8 bytes back."""
+
+    def __init__(self, a: Operator, b: Array, x0: Array | Floats | None) -> None:
+        self._a, self._b, self.size = a, b.astype("float32", copy=False), norm_on_device(b)
+        if not np.isfinite(self.size):
+            raise NonFiniteError("b must not hold NaN or infinity; clean it")
+        if isinstance(x0, Array) and x0.device is not b.device:
+            raise DeviceMismatchError("x0 and b must live on one device; use to_device")
+        self.x: Array | None = None
+        if x0 is not None:
+            self.x = x0 if isinstance(x0, Array) else upload(x0.astype(np.float32), b.device)
+        self.measure()
+
+    def measure(self) -> None:
+        """Compute the true residual of x, and its norm."""
+        self._r = self._b if self.x is None else self._b - self._times(self.x)
+        self.residual = norm_on_device(self._r)
+
+    def _times(self, x: Array) -> Array:
+        y = self._a.run(x) * 2.0**self._a.exponent
+        return y - self._a.shift * x if self._a.shift else y
+
+    def scaled(self) -> tuple[Array, int]:
+        """The residual times 2^-e, its largest element near 1; and e."""
+        e = int(np.frexp(float(abs(self._r).max()))[1])
+        return _times_power(self._r, -e), e
+
+    def added(self, d: Array, e: int) -> OnDevice:
+        """Give x + d 2^e, measured."""
+        other = object.__new__(OnDevice)
+        other._a, other._b, other.size = self._a, self._b, self.size
+        step = _times_power(d, e)
+        other.x = step if self.x is None else self.x + step
+        other.measure()
+        return other
+
+    @property
+    def result(self) -> Any:
+        """What x is for the user."""
+        return upload(np.zeros(self._b.shape, dtype=np.float32), self._b.device) if self.x is None else self.x
+
+
+def _times_power(a: Array, e: int) -> Array:
+    """Multiply by 2^e in two steps, so that neither factor leaves float32's range."""
+    half = e // 2
+    return a * 2.0**half * 2.0 ** (e - half)
+
+
+def norm(a: Floats) -> float:
+    """Euclidean norm, also where squares overflow; NaN where it is none."""
+    largest = float(np.abs(a).max(initial=0.0))
+    if largest == 0 or not np.isfinite(largest):
+        return largest
+    e = int(np.frexp(largest)[1])
+    return float(np.ldexp(np.linalg.norm(np.ldexp(a, -e)), e))
+
+
+def norm_on_device(a: Array) -> float:
+    """Euclidean norm of a vector on a device; NaN where it is none."""
+    largest = float(abs(a).max())
+    if largest == 0 or not np.isfinite(largest):
+        return largest
+    e = int(np.frexp(largest)[1])
+    scaled = _times_power(a, -e)
+    return float(np.ldexp(np.sqrt(float((scaled * scaled).sum())), e))

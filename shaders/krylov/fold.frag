@@ -1,0 +1,22 @@
+// sums' = the sum of BLOCK x BLOCK texels: a step from many partial sums to few.
+//
+// sums  partial sums, a channel for each inner product        folded  likewise
+// Cost per fragment: BLOCK^2 fetches, 4 BLOCK^2 flop.
+// Fetches: 1 to BLOCK * BLOCK.
+// Brodtkorb, "A MATLAB Interface to the GPU" (2007), section 2.2.4 (reduction).
+
+#ifndef BLOCK
+#define BLOCK 16  // texels of a side
+#endif
+
+uniform sampler2D sums;
+
+layout(location = 0) out vec4 folded;
+
+void main() {
+    ivec2 first = BLOCK * ivec2(gl_FragCoord.xy);
+    ivec2 end = min(first + BLOCK, textureSize(sums, 0));
+    folded = vec4(0.0);
+    for (int y = first.y; y < end.y; ++y)
+        for (int x = first.x; x < end.x; ++x) folded += texelFetch(sums, ivec2(x, y), 0);
+}

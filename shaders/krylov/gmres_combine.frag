@@ -1,0 +1,63 @@
+// w' = w + sign (c_0 V_0 + c_1 V_1 + ...): up to four vectors of a basis at once.
+//
+// A fragment computes four elements. With SIGN -1 it takes from w what lies along them (Gram and Schmidt).
+// w, V0, ...  wrapped        C  a row; with PACKED the coefficients are the channels of texel `first`, else the first
+// channels of texels `first`, `first` + 1, ...
+// Cost per fragment: 2 COUNT + 1 fetches at most, 8 COUNT flop.
+// Fetches: COUNT + 2 to 2 * COUNT + 1.
+// Saad and Schultz, "GMRES: a generalized minimal residual algorithm for solving nonsymmetric linear systems" (1986).
+
+#ifndef COUNT
+#define COUNT 1  // vectors (1, 2, 3, 4)
+#endif
+#ifndef SIGN
+#define SIGN 1.0  // 1.0 or -1.0
+#endif
+#ifndef PACKED
+#define PACKED 0  // four coefficients to a texel (0, 1)
+#endif
+
+uniform sampler2D w;
+uniform sampler2D C;
+uniform sampler2D V0;
+#if COUNT > 1
+uniform sampler2D V1;
+#endif
+#if COUNT > 2
+uniform sampler2D V2;
+#endif
+#if COUNT > 3
+uniform sampler2D V3;
+#endif
+uniform int first;
+
+layout(location = 0) out vec4 w_next;
+
+void main() {
+    ivec2 own = ivec2(gl_FragCoord.xy);
+#if PACKED
+    vec4 c = texelFetch(C, ivec2(first, 0), 0);
+#else
+    vec4 c = vec4(texelFetch(C, ivec2(first, 0), 0).r, 0.0, 0.0, 0.0);
+#if COUNT > 1
+    c.g = texelFetch(C, ivec2(first + 1, 0), 0).r;
+#endif
+#if COUNT > 2
+    c.b = texelFetch(C, ivec2(first + 2, 0), 0).r;
+#endif
+#if COUNT > 3
+    c.a = texelFetch(C, ivec2(first + 3, 0), 0).r;
+#endif
+#endif
+    w_next = texelFetch(w, own, 0);
+    w_next += SIGN * c.r * texelFetch(V0, own, 0);
+#if COUNT > 1
+    w_next += SIGN * c.g * texelFetch(V1, own, 0);
+#endif
+#if COUNT > 2
+    w_next += SIGN * c.b * texelFetch(V2, own, 0);
+#endif
+#if COUNT > 3
+    w_next += SIGN * c.a * texelFetch(V3, own, 0);
+#endif
+}

@@ -1,0 +1,37 @@
+// R y = g: back substitution with the table of a cycle, and whether to stop.
+//
+// Fragment k computes y_k, and all behind it.
+// table  see `gmres_rotate.frag`        start  the norm of the residual before        bound  the square of the one wanted
+// y      a row        state  (0 to go on, 1 converged, 2 no progress; the square of the residual, 0, 0)
+// Cost per fragment: STEPS^2 / 2 fetches at most.
+// Fetches: 3 to 4 + STEPS * (STEPS + 3).
+// Saad and Schultz, "GMRES: a generalized minimal residual algorithm for solving nonsymmetric linear systems" (1986).
+
+#ifndef STEPS
+#define STEPS 1  // steps of a cycle
+#endif
+
+#include "lib/krylov.glsl"
+
+uniform sampler2D table;
+uniform sampler2D start;
+uniform sampler2D bound;
+
+layout(location = 0) out vec4 y;
+layout(location = 1) out vec4 state;
+
+void main() {
+    int own = int(gl_FragCoord.x);
+    float values[STEPS];
+    for (int i = STEPS - 1; i >= own; --i) {
+        float sum = texelFetch(table, ivec2(i, STEPS), 0).b;
+        for (int k = i + 1; k < STEPS; ++k) sum -= texelFetch(table, ivec2(k, i), 0).r * values[k];
+        values[i] = quotient(sum, texelFetch(table, ivec2(i, i), 0).r);
+    }
+    y = vec4(values[own], 0.0, 0.0, 0.0);
+    float first = texelFetch(start, ivec2(0), 0).r;
+    float rest = texelFetch(table, ivec2(STEPS - 1, STEPS), 0).a;
+    bool done = is_small(rest * rest, texelFetch(bound, ivec2(0), 0).r);
+    bool moved = is_finite(rest) && abs(rest) < 0.99999 * first;
+    state = vec4(done ? CONVERGED : (moved ? RUNNING : BREAKDOWN), rest * rest, 0.0, 0.0);
+}

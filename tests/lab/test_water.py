@@ -1,0 +1,133 @@
+"""`glla demo water`: the thesis's case in every way, the film, the table, and the window."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from glla.cli import main
+from glla.errors import ContextError
+from glla.gl.window import Window
+from glla.lab import water
+from glla.queue.coprocessor import coprocessor
+
+image = pytest.importorskip("PIL.Image")
+pytest.importorskip("matplotlib")
+pytest.importorskip("rich")
+
+
+def test_every_way_gives_the_same_fields(device):
+    """Dense systems shared by CPU and GPU, LAPACK alone, Thomas's algorithm, and the simulation on the device."""
+    n, steps = 9, 2
+    exact = water.Reference(water.hump(n))
+    start = water.hump(n).astype(np.float32)
+    with coprocessor() as gpu:
+        ways = [water.Reference(start, one) for one in (water.tridiagonal, water.on_cpu, water.shared(gpu))]
+        for _ in range(steps):
+            for one in (exact, *ways):
+                one.step()
+    resident = water.resident(device, n)
+    resident.step(steps)
+    for one in (*ways, resident):
+        for name, (mean, most) in water.differences(one, exact).items():
+            assert mean <= most < 2e-6, name
+    assert exact.z.dtype == np.float64 and ways[0].z.dtype == ways[0].u.dtype == np.float32
+
+
+def test_the_demo(device, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(water, "FRAMES", 3)
+    monkeypatch.setattr(water, "STEPS", 2)
+    monkeypatch.setattr(water.film, "__defaults__", (3,))
+    output = tmp_path / "a.gif"
+    assert main(["demo", "water", "--size", "16", "--output", str(output)]) == 0
+    told, errors = capsys.readouterr()
+    assert errors == ""
+    for word in (
+        "1.47e-07",
+        "4.48e-08",
+        "table 5.1",
+        "CPU and GPU against CPU",
+        "ShallowWater, adi",
+        "every field is that",
+    ):
+        assert word in told, word
+    with image.open(output) as film:
+        assert (film.n_frames, film.size) == (3, (32, 32))
+    with image.open(tmp_path / "a_figure_5_4.png") as figure:
+        assert np.asarray(figure).std() > 10
+
+
+def test_the_demo_in_json(device, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(water, "STEPS", 1)
+    output = tmp_path / "a.png"
+    assert main(["demo", "water", "--size", "16", "--output", str(output), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["right"] is True and told["cells"] == [16, 16] and told["steps"] == 1
+    assert told["differences"]["thesis, table 5.1"]["z"] == {"mean": 1.47e-7, "max": 4.48e-8}
+    assert all(milliseconds > 0 for milliseconds in told["milliseconds_a_step"].values())
+    with image.open(output) as picture:
+        assert picture.size == (32, 32) and np.asarray(picture).std() > 5
+
+
+def test_wrong_fields_are_noticed(device, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(water, "STEPS", 1)
+    monkeypatch.setattr(water, "on_cpu", lambda bands: 1.5 * water.tridiagonal(bands))
+    monkeypatch.setattr(water, "film", lambda *arguments: None)
+    monkeypatch.setattr(water, "figure", lambda *arguments: None)
+    assert not water.run(device, 8, tmp_path / "a.gif")
+    assert "NOT those of the CPU" in capsys.readouterr().out
+
+
+def test_options_of_other_demos_are_refused(capsys):
+    assert main(["demo", "windows", "--json"]) != 0
+    assert "--json and --window are for water" in capsys.readouterr().err
+    assert main(["demo", "water", "--image", "x.png"]) != 0
+
+
+def test_a_device_without_a_window_has_none_to_show(device):
+    with pytest.raises(ContextError, match=r"window: .* has none; Device\(backend='glfw'\) has"):
+        Window(device, 64, 64, "none")
+
+
+@pytest.mark.xvfb
+@pytest.mark.skipif(shutil.which("xvfb-run") is None, reason="xvfb-run is not installed (apt install xvfb)")
+def test_the_window_shows_the_waves():
+    """Under Xvfb: pictures are shown, colours arrive on the screen, the mouse makes waves."""
+    script = """
+import ctypes
+import glla
+import numpy as np
+from glla.gl.window import Window
+from glla.lab import water
+
+with glla.Device(backend="glfw") as device:
+    seen, screens = [], []
+    import glfw
+    swap = glfw.swap_buffers
+    kinds = (None, *4 * [ctypes.c_int], ctypes.c_uint, ctypes.c_uint, ctypes.c_void_p)
+    read = ctypes.CFUNCTYPE(*kinds)(device._loader.load_opengl_function("glReadPixels"))
+    def swapped(window):
+        pixels = np.zeros((64, 64, 4), np.uint8)
+        device.calls.bind_framebuffer(0x8CA8, 0)  # GL_READ_FRAMEBUFFER: the window's
+        read(100, 100, 64, 64, 0x1908, 0x1401, pixels.ctypes.data)  # GL_RGBA, GL_UNSIGNED_BYTE
+        screens.append(pixels[..., :3].std())
+        swap(window)
+    glfw.swap_buffers = swapped
+    Window.mouse = lambda self: (0.7, 0.2) if len(seen) == 1 else None
+    show = Window.show
+    def watched(self, picture):
+        show(self, picture)
+        seen.append(device.read(picture)[..., :3].std())
+    Window.show = watched
+    assert water.live(device, 16, most=3) == 3
+    assert len(seen) == 3 and min(seen) > 0.01 and len(set(seen)) == 3, seen
+    assert len(screens) == 3 and min(screens[1:]) > 1, screens
+"""
+    kept = {name: value for name, value in os.environ.items() if name not in ("GLLA_BACKEND", "GLLA_DEVICE")}
+    command = ["xvfb-run", "-a", sys.executable, "-W", "error", "-c", script]
+    done = subprocess.run(command, env=kept, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr

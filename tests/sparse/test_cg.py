@@ -1,0 +1,197 @@
+"""Conjugate gradients: counts, true residuals, what cannot be solved, and what nobody may see."""
+
+import numpy as np
+import pytest
+
+import glla
+from glla.errors import DeviceMismatchError, NonFiniteError, OptionError, ShapeError, SingularMatrixError
+from glla.operations.sparse.cg import VARIANTS
+
+scipy_sparse = pytest.importorskip("scipy.sparse")
+from scipy.sparse import linalg as theirs  # noqa: E402
+
+pytestmark = pytest.mark.newer_gl
+L = glla.sparse.linalg
+
+
+def poisson(n):
+    """The five-point Laplacian of an n x n grid."""
+    line = scipy_sparse.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(n, n))
+    one = scipy_sparse.eye_array(n)
+    return (scipy_sparse.kron(line, one) + scipy_sparse.kron(one, line)).tocsr()
+
+
+def relative(A, x, b):
+    return np.linalg.norm(b - A @ np.asarray(x, dtype=float)) / np.linalg.norm(b)
+
+
+def iterations(solve, *args, **options):
+    count = [0]
+    x, info = solve(*args, callback=lambda _: count.__setitem__(0, count[0] + 1), **options)
+    return count[0], x, info
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_as_many_iterations_as_in_float64(variant, rng):
+    A, b = poisson(24), rng.standard_normal(576)
+    expected, _, _ = iterations(theirs.cg, A, b, rtol=1e-5)
+    count, x, info = iterations(L.cg, A, b, variant=variant)
+    assert info == 0 and abs(count - expected) <= max(1, 0.02 * expected)
+    assert relative(A, x, b) <= 1e-5 and x.dtype == np.float32
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_four_eigenvalues_take_four_steps(variant, rng):
+    A = np.diag(np.repeat([1.0, 2, 3, 5], 8))
+    count, _, info = iterations(L.cg, A, rng.standard_normal(32), variant=variant, rtol=1e-5)
+    assert info == 0 and count <= 4
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_results_do_not_depend_on_when_the_host_looks(variant, rng):
+    A, b = glla.sparse.asarray(poisson(12)), rng.standard_normal(144)
+    found = {L.cg(A, b, variant=variant, check_every=every)[0].tobytes() for every in (None, 1, 8, 64)}
+    assert len(found) == 1
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_preconditioners(variant, rng):
+    scale = scipy_sparse.diags_array(10.0 ** rng.uniform(-1, 1, 256))
+    A, b = scale @ poisson(16) @ scale, rng.standard_normal(256)
+    S = glla.sparse.asarray(A)
+    plain, _, _ = iterations(L.cg, S, b, variant=variant)
+    for M in (L.jacobi(S), L.block_jacobi(S, 4), A.diagonal() ** -1 * np.eye(256)):
+        count, x, info = iterations(L.cg, S, b, M=M, variant=variant)
+        assert info == 0 and relative(A, x, b) <= 1.001e-5 and count < plain / 2
+    A, b = poisson(16), rng.standard_normal(256)
+    plain, _, _ = iterations(L.cg, A, b, variant=variant)
+    count, x, info = iterations(L.cg, A, b, M=L.chebyshev(A, 4), variant=variant)
+    assert info == 0 and relative(A, x, b) <= 1e-5 and count < 0.45 * plain
+
+
+def test_zero_says_it_is_there_only_by_the_true_residual(rng):
+    """The recursion claims 1e-7; float32 cannot hold such an x."""
+    A, b = poisson(32), rng.standard_normal(1024)
+    x, info = L.cg(A, b, rtol=1e-7)
+    assert info > 0 and 1e-7 < relative(A, x, b) < 1e-5
+    x, info = L.cg(A, b, rtol=1e-13, refine=True)
+    assert info == 0 and relative(A, x, b) <= 1e-13 and x.dtype == np.float64
+
+
+def test_what_is_on_the_device_stays_there(rng):
+    A, b = poisson(9), rng.standard_normal(81)
+    x, info = L.cg(glla.sparse.asarray(A), glla.asarray(b))
+    assert isinstance(x, glla.Array) and info == 0 and relative(A, x.numpy(), b) <= 1.1e-5
+    _, info = L.cg(glla.sparse.asarray(A), glla.asarray(b), x0=x)
+    assert info == 0
+    assert L.cg(glla.sparse.asarray(A), glla.asarray(0 * b))[0].numpy().tolist() == [0] * 81
+
+
+def test_it_begins_where_it_is_told(rng):
+    A, b = poisson(9), rng.standard_normal(81)
+    exact = np.linalg.solve(A.toarray(), b)
+    assert iterations(L.cg, A, b, x0=exact)[0] == 0
+    assert iterations(L.cg, A, b, x0=exact + 1e-4 * rng.standard_normal(81))[0] < iterations(L.cg, A, b)[0]
+    x, info = L.cg(A, b[:, np.newaxis], maxiter=3)
+    assert (x.shape, info) == ((81,), 3)
+    assert L.cg(A, b, rtol=0, atol=1e-3)[1] == 0
+
+
+@pytest.mark.parametrize("a", [1e-30, 1.0, 1e30])
+@pytest.mark.parametrize("b", [1e-30, 1.0, 1e30])
+def test_scales(a, b, rng):
+    if b / a > 1e38:
+        with np.errstate(over="ignore"):
+            x, info = L.cg(a * np.eye(3), [b] * 3)
+        assert info == -1 and np.isfinite(x).all()
+        return
+    A, right = a * poisson(4), b * rng.standard_normal(16)
+    x, info = L.cg(A, right, refine=True, rtol=1e-10)
+    assert info == 0 and relative(A / a, x * (a / b), right / b) <= 1.001e-10
+
+
+BROKEN = [
+    (np.zeros((3, 3)), [1, 1, 1]),
+    (np.diag([1.0, 1, 0]), [1, 1, 1]),
+    (np.diag([1.0, -1, 2]), [1, 1, 1]),
+    (-np.eye(4), [1, 2, 3, 4]),
+    (np.array([[1.0, 5], [0, 1]]), [1, 1]),
+    (np.array([[0.0, 1], [-1, 0]]), [1, 1]),
+    (np.ones((5, 5)), [1, 2, 3, 4, 5]),
+    (np.array([[1e30, 0], [0, 1e-30]]), [1, 1]),
+]
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("number", range(len(BROKEN)))
+def test_what_is_not_solved_is_said(variant, number):
+    A, b = (np.asarray(one, dtype=float) for one in BROKEN[number])
+    x, info = L.cg(A, b, variant=variant)
+    assert np.isfinite(x).all()
+    assert info != 0 or relative(A, x, b) <= 1e-5
+
+
+def test_small_and_empty():
+    assert L.cg(np.array([[2.0]]), [3.0])[0].tolist() == [1.5]
+    assert L.cg(np.eye(5), np.arange(5.0))[0].tolist() == [0, 1, 2, 3, 4]
+    x, info = L.cg(np.zeros((0, 0)), [])
+    assert (x.shape, info) == ((0,), 0)
+    x, info = L.cg(np.diag([1.0, 2, 3]), np.zeros(3), x0=[1, 1, 1])
+    assert (x.tolist(), info) == ([0, 0, 0], 0)
+
+
+def test_operators(rng):
+    A, b = poisson(8), rng.standard_normal(64)
+    S = glla.sparse.asarray(A)
+    ours = L.LinearOperator(S.shape, S.plan, **S.operands)
+    assert (ours @ b == S @ b).all()
+    assert (L.cg(ours, b)[0] == L.cg(S, b)[0]).all()
+    x, info = L.cg(theirs.aslinearoperator(A), b)
+    assert info == 0 and relative(A, x, b) <= 1e-5
+    with pytest.raises(ShapeError, match=r"the plan takes x, a vector of 64, and \[\], and gives y"):
+        L.LinearOperator(S.shape, S.plan)
+
+
+def test_little_is_read_back(device, rng, monkeypatch):
+    """16 bytes for each look at the state, and x once, however many iterations there are."""
+    read, looked = [], []
+    plain, fetch = type(device).read, type(device.staging).fetch
+    monkeypatch.setattr(type(device), "read", lambda own, texture: read.append(1) or plain(own, texture))
+    monkeypatch.setattr(
+        type(device.staging),
+        "fetch",
+        lambda own, source, *rest: looked.append(source.storage.nbytes) or fetch(own, source, *rest),
+    )
+    S, b = glla.sparse.asarray(poisson(20), device=device), rng.standard_normal(400)
+    _, info = L.cg(S, b)
+    assert info == 0 and len(read) == 1
+    assert set(looked) == {16} and len(looked) < 64
+
+
+def test_what_is_wrong_is_said(rng):
+    A = poisson(3)
+    with pytest.raises(ShapeError, match=r"cg: expected square matrix, but got shape=\(3, 2\)"):
+        L.cg(np.ones((3, 2)), [1, 1, 1])
+    with pytest.raises(ShapeError, match=r"cg: shapes of A \(9, 9\) and b \(4,\) are incompatible"):
+        L.cg(A, np.ones(4))
+    with pytest.raises(NonFiniteError, match="b must not hold NaN"):
+        L.cg(A, np.full(9, np.nan))
+    with pytest.raises(NonFiniteError, match="b must not hold NaN"):
+        L.cg(A, glla.asarray(np.full(9, np.inf), check_finite=False))
+    with pytest.raises(OptionError, match="variant must be one of merged, classic, got 'fast'"):
+        L.cg(A, np.ones(9), variant="fast")
+    for option in ({"rtol": -1}, {"atol": np.nan}, {"maxiter": 0}, {"check_every": 0.5}):
+        with pytest.raises(OptionError, match=rf"cg: {next(iter(option))} must be"):
+            L.cg(A, np.ones(9), **option)
+    with pytest.raises(OptionError, match="matrix and preconditioner have different shapes"):
+        L.cg(A, np.ones(9), M=np.eye(3))
+    with pytest.raises(OptionError, match="refine computes residuals in float64 on the host"):
+        L.cg(A, glla.asarray(np.ones(9)), refine=True)
+    with pytest.raises(SingularMatrixError, match="the diagonal has a zero in row 1"):
+        L.jacobi(np.diag([1.0, 0, 2]))
+    with pytest.raises(OptionError, match="degree must be"):
+        L.chebyshev(A, 0)
+    with pytest.raises(OptionError, match="size must be"):
+        L.block_jacobi(A, 0)
+    with glla.Device() as other, pytest.raises(DeviceMismatchError):
+        L.cg(A, glla.asarray(np.ones(9)), device=other)

@@ -1,0 +1,132 @@
+"""The solvers beside conjugate gradients: matrices that are not symmetric, or not definite; breakdowns."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+import glla
+from glla.errors import OptionError
+
+from .test_cg import iterations, poisson, relative, scipy_sparse, theirs
+
+pytestmark = pytest.mark.newer_gl
+L = glla.sparse.linalg
+
+
+def convection(n):
+    """Diffusion with a wind: not symmetric."""
+    count = n * n
+    wind = scipy_sparse.diags_array([np.full(count - 1, -0.5), np.full(count - 1, 0.5)], offsets=[-1, 1])
+    return (poisson(n) + wind).tocsr()
+
+
+def indefinite(n):
+    return (poisson(n) - 1.3 * scipy_sparse.eye_array(n * n)).tocsr()
+
+
+CASES = {
+    "bicgstab": (L.bicgstab, convection),
+    "minres": (L.minres, indefinite),
+    "gmres": (partial(L.gmres, restart=6, callback_type="x"), convection),
+}
+every = pytest.mark.parametrize("name", CASES)
+
+
+@every
+def test_as_many_iterations_as_in_float64(name, rng):
+    solve, make = CASES[name]
+    A, b = make(9), rng.standard_normal(81)
+    options = {"restart": 6, "callback_type": "x"} if name == "gmres" else {}
+    expected, _, _ = iterations(getattr(theirs, name), A, b, rtol=1e-6, **options)
+    count, x, info = iterations(solve, A, b, rtol=1e-6)
+    assert info == 0 and relative(A, x, b) <= 1e-6
+    loose = {"bicgstab": 1.2, "minres": 1.6, "gmres": 1.0}[name]  # SciPy's minres stops by another test
+    assert expected / loose - 2 <= count <= expected * loose + 2
+
+
+@every
+def test_residuals_are_true(name, rng):
+    solve, make = CASES[name]
+    A, b = make(12), rng.standard_normal(144)
+    x, info = solve(A, b, rtol=1e-8)
+    assert info > 0 and np.isfinite(x).all()
+    x, info = solve(A, b, rtol=1e-13, refine=True)
+    assert info == 0 and relative(A, x, b) <= 1e-13 and x.dtype == np.float64
+    resident, info = solve(glla.sparse.asarray(A), glla.asarray(b), rtol=1e-4)
+    assert info == 0 and relative(A, resident.numpy(), b) <= 1.1e-4
+
+
+@every
+def test_preconditioners(name, rng):
+    solve, make = CASES[name]
+    D = scipy_sparse.diags_array(10.0 ** rng.uniform(-1, 1, 64))
+    A, b = (D @ make(8) @ D).tocsr(), rng.standard_normal(64)
+    for M in (L.jacobi((D @ poisson(8) @ D).tocsr()), L.block_jacobi((D @ poisson(8) @ D).tocsr(), 4)):
+        x, info = solve(A, b, M=M, rtol=1e-3)
+        assert info == 0 and relative(A, x, b) <= 1.01e-3
+
+
+@every
+def test_results_do_not_depend_on_when_the_host_looks(name, rng):
+    solve, make = CASES[name]
+    A, b = glla.sparse.asarray(make(8)), rng.standard_normal(64)
+    assert len({solve(A, b, check_every=count)[0].tobytes() for count in (None, 1, 8, 64)}) == 1
+
+
+ODD = [
+    (np.zeros((3, 3)), [1, 1, 1]),
+    (np.diag([1.0, 1, 0]), [1, 1, 1]),
+    (np.diag([1.0, 1, 0]), [1, 1, 0]),
+    (np.diag([1.0, -1, 2]), [1, 1, 1]),
+    (np.array([[0.0, 1], [1, 0]]), [1, 2]),
+    (np.array([[0.0, 1], [-1, 0]]), [1, 1]),
+    (np.array([[1.0, 5], [0, 1]]), [1, 1]),
+    (np.ones((4, 4)), [1, 2, 3, 4]),
+    (np.array([[2.0]]), [3]),
+    (np.eye(5), [1, 2, 3, 4, 5]),
+    (1e-30 * np.diag([1.0, 2, 3]), [1e-30, 1e-30, 0]),
+    (1e30 * np.diag([1.0, -2, 3]), [1e-5, 1, 0]),
+    (np.diag([1e30, 1e-30]), [1, 1]),
+    (np.eye(3), [0, 0, 0]),
+]
+
+
+@every
+@pytest.mark.parametrize("number", range(len(ODD)))
+def test_what_is_not_solved_is_said(name, number):
+    A, b = (np.asarray(one, dtype=float) for one in ODD[number])
+    x, info = CASES[name][0](A, b)
+    assert np.isfinite(x).all()
+    assert info != 0 or np.linalg.norm(b - A @ x.astype(float)) <= 1e-5 * np.linalg.norm(b)
+    consistent = np.allclose(A, A.T) and np.linalg.cond(A) < 10
+    assert info == 0 or not consistent
+
+
+@every
+def test_operators_of_the_host(name, rng):
+    solve, make = CASES[name]
+    A, b = make(6), rng.standard_normal(36)
+    x, info = solve(theirs.aslinearoperator(A), b, rtol=1e-7)
+    assert info == 0 and relative(A, x, b) <= 1e-4
+
+
+def test_a_shift(rng):
+    b = rng.standard_normal(64)
+    x, info = L.minres(poisson(8), b, shift=1.3)
+    assert info == 0 and relative(indefinite(8), x, b) <= 1e-5
+    x, info = L.minres(poisson(8) * 2.0**40, b, shift=1.3 * 2.0**40)
+    assert info == 0 and relative(indefinite(8), x * 2.0**40, b) <= 1e-5
+    with pytest.raises(OptionError, match="shift must be a number"):
+        L.minres(poisson(8), b, shift=np.nan)
+
+
+def test_gmres_takes_whole_cycles(rng):
+    A = np.roll(np.eye(8), 1, axis=0)  # the first seven steps make no progress
+    assert L.gmres(A, np.eye(8)[0])[1] == 0
+    assert L.gmres(A, np.eye(8)[0], restart=4)[1] == -1
+    _, info = L.gmres(A, rng.standard_normal(8), restart=8, M=L.jacobi(np.diag([2.0] * 8)))
+    assert info == 0
+    for option in ({"restart": 0}, {"callback_type": "legacy"}):
+        with pytest.raises(OptionError, match=f"gmres: {next(iter(option))} must be"):
+            L.gmres(A, np.ones(8), **option)
