@@ -3,10 +3,14 @@
 import re
 from pathlib import Path
 
-import dask
-import dask.array as da
 import numpy as np
 import pytest
+
+pytest.importorskip("dask", reason="dask is not installed: pip install 'glla[dask]'")
+pytest.importorskip("scipy", reason="scipy is not installed: pip install 'glla[dask]'")
+
+import dask
+import dask.array as da
 
 import glla
 import glla.dask
@@ -25,6 +29,14 @@ from glla.errors import (
 
 UNIT = 2.0**-24
 SCHEDULERS = ["synchronous", "threads"]
+
+
+@pytest.fixture(autouse=True)
+def released():
+    """The coprocessor that tasks share is released after each test."""
+    with dask.config.set(scheduler="synchronous"):
+        yield
+    worker.close()
 
 
 def ratio(a, p, lower, upper):
