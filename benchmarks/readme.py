@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks import history, plots, side_by_side, theirs
+from benchmarks import history, plots, seeds, side_by_side, theirs
 from benchmarks.report import quartiles, slug, warnings
 from glla import Device
 from glla.lab import collection, machine, peers, show
@@ -311,7 +311,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if not path.exists() or not plots.is_current(path.read_text(encoding="utf-8"), picture):
             path.write_text(plots.svg(picture), encoding="utf-8")
     text = with_plots(rewritten(text, newest(RESULTS)), RESULTS)
-    text = with_applications(with_side_by_side(text, RESULTS), RESULTS)
+    text = seeds.rewritten(with_applications(with_side_by_side(text, RESULTS), RESULTS), RESULTS)
     README.write_text(text, encoding="utf-8")
 
 

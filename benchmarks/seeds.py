@@ -2,22 +2,27 @@
 
     python -m benchmarks.seeds
 
+`benchmarks.readme` writes it too, with all other tables.
+
 `ROWS` is data: a row for each system of a document. Ours are the newest figures of each renderer in
-``benchmarks/results/<renderer>/sources``, which `benchmarks.sources` writes: of the largest size, the author's variant
-and the fast one, from NumPy to NumPy where nothing else is said. Where a document has only a picture that is lost, the
-table says "not published", and never a guess.
+``benchmarks/results/<renderer>/sources``, which `benchmarks.sources` writes, of restoration those that
+`benchmarks.applications` writes: of the largest size, the author's variant and the fast one, from NumPy to NumPy where
+nothing else is said. Where a document has only a picture that is lost, the table says "not published", and never a
+guess.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.readme import README, RESULTS
+from benchmarks.report import RESULTS, ROOT
+
+README = ROOT / "README.md"
 
 START, END = "<!-- seeds: python -m benchmarks.seeds -->", "<!-- end of seeds -->"
 HEAD = (
@@ -123,20 +128,37 @@ ROWS = (
 )  # fmt: skip
 
 
+def _restored(run: dict[str, Any]) -> list[dict[str, Any]]:
+    """Figures of restoration, which `benchmarks.applications` measures: by the side of the picture."""
+    return [
+        {"system": "restore", "size": one["side"], "variant": one["way"], "flaw": one["reason"],
+         **({"end_to_end": {"seconds": one["seconds"]}} if one["seconds"] else {})}
+        for one in run["restoration"]["timings"]
+    ]  # fmt: skip
+
+
+FOLDERS: dict[str, Callable[[dict[str, Any]], list[dict[str, Any]]]] = {
+    "sources": lambda run: list(run["figures"]),
+    "applications": _restored,
+}
+"""Kinds of results that have figures of systems, and how these are read."""
+
+
 def newest(results: Path) -> dict[str, list[tuple[str, dict[str, Any]]]]:
     """Read the newest figures of each system: name of the system -> (renderer, figure of a variant) of all sizes.
 
     Runs of another machine, or with only some of the systems, leave the others as they are.
     """
     found: dict[str, list[tuple[str, dict[str, Any]]]] = {}
-    for folder in sorted(path for path in results.iterdir() if (path / "sources").is_dir()):
+    for folder in sorted(path for path in results.iterdir() if path.is_dir()):
         own: dict[str, list[tuple[str, dict[str, Any]]]] = {}
-        for path in sorted((folder / "sources").glob("*.json")):
+        for path in sorted(file for kind in FOLDERS for file in (folder / kind).glob("*.json")):
             run = json.loads(path.read_text(encoding="utf-8"))
-            for system in dict.fromkeys(one["system"] for one in run["figures"]):
-                own[system] = [(run["renderer"], one) for one in run["figures"] if one["system"] == system]
-        for system, figures in own.items():
-            found.setdefault(system, []).extend(figures)
+            figures = FOLDERS[path.parent.name](run)
+            for system in dict.fromkeys(one["system"] for one in figures):
+                own[system] = [(run["renderer"], one) for one in figures if one["system"] == system]
+        for system, named in own.items():
+            found.setdefault(system, []).extend(named)
     return found
 
 

@@ -38,7 +38,7 @@ def test_what_is_wrong_is_not_timed():
 
 
 def test_the_readme_has_the_table_of_the_results():
-    """Mend it: python -m benchmarks.seeds."""
+    """Mend it: python -m benchmarks.readme --measurements."""
     text = README.read_text(encoding="utf-8")
     assert text == seeds.rewritten(text, RESULTS)
 

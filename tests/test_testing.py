@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import warnings
@@ -757,8 +758,9 @@ def spoilt(name: str) -> dict[str, object]:
 
 def test_every_function_has_its_judge() -> None:
     others = set(t.JUDGES) - set(right_outputs())
-    folder = Path(__file__).parent / "operations"
-    assert all("judge_can_fail" in (folder / f"test_{name}.py").read_text(encoding="utf-8") for name in others)
+    texts = [path.read_text(encoding="utf-8") for path in (Path(__file__).parent / "operations").glob("test_*.py")]
+    broken = [text for text in texts if re.search("def test_the_judges?_can_fail", text)]
+    assert not {name for name in others if not any(f'"{name}"' in text for text in broken)}
     assert set(right_outputs()) <= set(t.JUDGES)
     assert all(judge.error and judge.result for judge in t.JUDGES.values())
 

@@ -14,6 +14,7 @@ import pytest
 import glla
 from glla import generate, registry
 from glla.array.array import Matrix
+from glla.linalg.results import QRResult
 
 ROOT = Path(__file__).resolve().parents[1]
 FILE = ROOT / "tests" / "typing" / "calls.py"
@@ -38,9 +39,9 @@ def is_of(value, kind):
         return len(value) == len(kinds) and all(map(is_of, value, kinds))
     if origin is glla.Pending:
         return isinstance(value, glla.Pending) and is_of(value.result(), inner[0])
-    if origin in (glla.PLU, glla.RREF):
-        matrices = value if origin is glla.PLU else value[:1]
-        return isinstance(value, origin) and all(is_of(one, inner[0]) for one in matrices)
+    if origin in (glla.PLU, glla.RREF, QRResult):
+        matrices = value[:1] if origin is glla.RREF else value
+        return type(value) is origin and all(is_of(one, inner[0]) for one in matrices)
     return isinstance(value, kind)
 
 

@@ -23,7 +23,7 @@ from glla.queue import Coprocessor, Pending
 
 Clock = Callable[[], float]
 
-SHARED = tuple(name for name, operation in OPERATIONS.items() if operation.host)
+SHARED = tuple(name for name, operation in OPERATIONS.items() if operation.host and operation.public)
 """Names of the operations that the CPU side knows, too: those can be shared."""
 
 WARM = 0.3

@@ -1,9 +1,15 @@
 """Exported operations in a browser: every pass gives the texels that glla's gives."""
 
 import base64
+import http.server
 import json
+import os
+import queue
 import re
-from html import unescape
+import shutil
+import subprocess
+import threading
+from html import escape, unescape
 from pathlib import Path
 
 import numpy as np
@@ -74,7 +80,7 @@ def in_a_browser(browser, path, documents, player=PLAYER):
 def exportable(size):
     """Every operation and variant that can be exported: name, variant, document, plans, operands."""
     for name, found in OPERATIONS.items():
-        arrays = operations.inputs(found, size)
+        arrays = web._operands(found, size, web.SEED, None)
         for variant in [*found.variants] or [None]:
             try:
                 plans = [plan for _, _, plan in web._plans(found, arrays, variant, None)]
@@ -222,3 +228,63 @@ def test_loops_end_where_those_of_glla_do(browser, tmp_path):
         slot = loop.flat.results[name]
         got = texels(drawn[slot], slots[slot])
         assert np.array_equal(got, expected[name].numpy().reshape(got.shape))
+
+
+# ---- another browser ---------------------------------------------------------------------------
+
+POSTED = 'fetch("/told", { method: "POST", body: document.getElementById("told").textContent });'
+
+
+@pytest.fixture
+def firefox(tmp_path):
+    """As `browser`, Firefox on a screen of Xvfb: headless it has no WebGL. Its page posts what it tells to a server."""
+    found, screen = shutil.which("firefox-esr") or shutil.which("firefox"), shutil.which("Xvfb")
+    if found is None or screen is None:
+        pytest.skip("Firefox or Xvfb is not installed (apt install firefox-esr xvfb)")
+    told = queue.Queue()
+
+    class Handler(http.server.SimpleHTTPRequestHandler):
+        def __init__(self, *arguments):
+            super().__init__(*arguments, directory=tmp_path)
+
+        def do_POST(self):
+            told.put(self.rfile.read(int(self.headers["Content-Length"])).decode())
+            self.send_response(204)
+            self.end_headers()
+
+        def log_message(self, *arguments):
+            pass
+
+    def look(path, *options):
+        page = path.read_text(encoding="utf-8")
+        path.write_text(f"{page}<script>{POSTED}</script>", encoding="utf-8")
+        url = f"http://127.0.0.1:{server.server_address[1]}/{path.name}"
+        reading, writing = os.pipe()
+        show = [screen, "-displayfd", str(writing), "-screen", "0", "1280x1024x24"]
+        with subprocess.Popen(show, pass_fds=[writing]) as xvfb:
+            shown = {**os.environ, "DISPLAY": f":{os.read(reading, 16).decode().strip()}", "HOME": str(profile)}
+            command = [found, "--no-remote", "--profile", str(profile), url]
+            with subprocess.Popen(command, env=shown, stderr=subprocess.DEVNULL) as run:
+                try:
+                    text = told.get(timeout=100)
+                finally:
+                    run.terminate()
+                    xvfb.terminate()
+        os.close(reading)
+        os.close(writing)
+        return f'<pre id="told">{escape(text)}</pre>', ""
+
+    profile = tmp_path / "profile"
+    profile.mkdir()
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield look
+        server.shutdown()
+
+
+@pytest.mark.browser
+@pytest.mark.mesa
+@pytest.mark.sweep
+@pytest.mark.xvfb
+def test_every_pass_in_firefox(firefox, tmp_path):
+    test_every_pass_has_the_same_bits(firefox, tmp_path, 8)

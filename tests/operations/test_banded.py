@@ -125,3 +125,14 @@ def test_the_passes_are_those_that_are_stated(n):
 def test_an_unknown_variant_is_refused():
     with pytest.raises(OptionError, match=r"tridiagonal: variant must be one of cyclic_reduction, thomas, .*got 'x'"):
         kernel.plan(resident((3, 4), (4, 1)), variant="x")
+
+
+def test_the_judge_can_fail(rng):
+    ab, b = kernel.example(8, rng)
+    a = np.diag(ab[0, 1:], 1) + np.diag(ab[1]) + np.diag(ab[2, :-1], -1)
+    x = np.linalg.solve(a.astype(np.float64), b).astype(np.float32)
+    assert JUDGE.verdict((ab, b), x).ok
+    nan = x.copy()
+    nan[3] = np.nan
+    for wrong in (nan, x * np.float32(1.001), x[::-1].copy(), x[:-1], x.astype(np.float64)):
+        assert not JUDGE.verdict((ab, b), wrong).ok

@@ -124,6 +124,18 @@ def test_a_singular_member_is_named(rng, variant, member):
 
 
 @every_formula
+def test_noise_in_place_of_a_determinant_is_refused(rng, variant):
+    """A row that depends on the others but for its rounding: most determinants are not zero, and tell nothing."""
+    a = rng.uniform(-1, 1, (500, 3, 3)).astype(np.float32)
+    a[:, 2] = np.float32(0.1) * a[:, 0] + np.float32(0.3) * a[:, 1]
+    figures = glla.run(inv3.whole((Form((500, 9)),), SOFTWARE, variant=variant), A=a.reshape(-1, 9))["figures"]
+    assert (figures[:, 0] != 0).mean() > 0.5
+    assert inv3.indefinite(figures).all()
+    with pytest.raises(SingularMatrixError, match=r"at index \(0\) of the stack"):
+        glla.inv(a, variant=variant)
+
+
+@every_formula
 def test_every_place_and_shape(rng, variant, device):
     a = unimodular(6, rng)
     expected = np.linalg.inv(a.astype(np.float64)).round()

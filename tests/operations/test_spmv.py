@@ -11,6 +11,7 @@ from glla.operations.sparse.formats import FORMATS, chosen
 from glla.operations.sparse.layout import filled, vector
 from glla.operations.sparse.spmv import VARIANTS
 from glla.passes import Form, Limits, Tuned
+from glla.testing import JUDGES
 
 pytestmark = pytest.mark.newer_gl
 
@@ -145,3 +146,15 @@ def test_what_does_not_fit_is_refused():
     wide = Compressed((1, 1 << 25), np.array([0, 0]), np.array([], int), np.array([], np.float32))
     with pytest.raises(LimitError, match="use sell"):
         FORMATS["pointers"](wide, Limits())
+
+
+def test_the_judge_can_fail(rng):
+    judge, (a, x) = JUDGES["spmv"], OPERATIONS["spmv"].example(64, rng)
+    y = (model.of(a).dense() @ x).astype(np.float32)
+    assert judge.verdict((a, x), y).ok
+    assert judge.deviation((a, x), y) < 1e-6
+    dropped, nan = y.copy(), y.copy()
+    dropped[9] = 0
+    nan[-1] = np.nan
+    for wrong in (dropped, nan, np.roll(y, 1, axis=0), y[:-1], y.astype(np.float64)):
+        assert not judge.verdict((a, x), wrong).ok

@@ -11,11 +11,14 @@ from numpy.typing import NDArray
 
 import glla
 from glla import PLU, RREF, Matrix, Pending, RefinedSolution, SlogdetResult
+from glla.linalg.results import QRResult
 from glla.queue.coprocessor import Coprocessor
 
 Float32 = NDArray[np.float32]
 Exchanges = NDArray[np.int32]
 Number = np.float32 | NDArray[np.float32]
+Factors = QRResult[Float32] | Float32 | tuple[Float32, Float32]
+LeastSquares = tuple[Float32, Float32, int, Float32]
 
 
 def arrays(x: NDArray[np.float64]) -> None:
@@ -26,6 +29,9 @@ def arrays(x: NDArray[np.float64]) -> None:
     assert_type(glla.solve(x, [1, 2], equilibrate=False), Float32)
     assert_type(glla.inv(x), Float32)
     assert_type(glla.cholesky(x, upper=True), Float32)
+    assert_type(glla.cholesky_banded(x, lower=True), Float32)
+    assert_type(glla.qr(x), Factors)
+    assert_type(glla.lstsq(x, x), LeastSquares)
     assert_type(glla.plu(x), PLU[Float32])
     assert_type(glla.plu(x).L, Float32)
     assert_type(glla.rref(x), RREF[Float32])
@@ -66,6 +72,9 @@ def matrices(A: Matrix, x: NDArray[np.float64]) -> None:
     assert_type(glla.solve(x, A), Matrix)
     assert_type(glla.inv(A), Matrix)
     assert_type(glla.cholesky(A), Matrix)
+    assert_type(glla.cholesky_banded(A, lower=True), Matrix)
+    assert_type(glla.qr(A), QRResult[Matrix] | Matrix | tuple[Matrix, Matrix])
+    assert_type(glla.lstsq(A, x), tuple[Matrix, Matrix, int, Matrix])
     assert_type(glla.plu(A), PLU[Matrix])
     assert_type(glla.plu(A).U, Matrix)
     assert_type(glla.rref(A), RREF[Matrix])
@@ -106,6 +115,11 @@ def futures(gpu: Coprocessor, x: NDArray[np.float64], exact: bool) -> None:
     assert_type(gpu.solve(x, x, refine=exact), Pending[Float32 | RefinedSolution])
     assert_type(gpu.inv(x), Pending[Float32])
     assert_type(gpu.cholesky(x), Pending[Float32])
+    assert_type(gpu.cholesky_banded(x, lower=True), Pending[Float32])
+    assert_type(gpu.qr(x), Pending[Factors])
+    assert_type(gpu.lstsq(x, x), Pending[LeastSquares])
+    assert_type(gpu.solve_banded((1, 0), x, x), Pending[Float32])
+    assert_type(gpu.solveh_banded(x, x, lower=True), Pending[Float32])
     assert_type(gpu.plu(x), Pending[PLU[Float32]])
     assert_type(gpu.rref(x).result().matrix, Float32)
     assert_type(gpu.rref(x), Pending[RREF[Float32]])

@@ -16,6 +16,7 @@ TABLE = 16
 """Sides up to which a matrix is a table in the page, see ``view.js``."""
 
 _JUDGED = re.compile(r"\bJUDGES\.(\w+) =")
+_INDENT = re.compile(r"^(?: {2})+", re.MULTILINE)
 _NEEDS = re.compile(r"Needs (\w+\.js)")
 
 
@@ -42,7 +43,8 @@ def scripts(operation: str, large: bool = True) -> str:
     names = ("player", "judge"), ("large", "view") if large else ("view",)
     first, last = ([FOLDER / f"{name}.js" for name in some] for some in names)
     files = [*first, *judges, *last]
-    return '"use strict";\n' + "".join(_read(path).removeprefix('"use strict";\n') for path in files)
+    text = '"use strict";\n' + "".join(_read(path).removeprefix('"use strict";\n') for path in files)
+    return _INDENT.sub(lambda match: "\t" * (len(match[0]) // 2), text)  # a byte for two
 
 
 def _side(document: Document) -> int:
@@ -68,13 +70,11 @@ def about(document: Document) -> str:
     """The idea in a sentence, the source, the cost."""
     cost = document["plans"][0]["cost"]
     passes = "1 pass" if cost["passes"] == 1 else f"{cost['passes']} passes"
-    idea = document["idea"]
-    lines = [
-        idea[:1].upper() + idea[1:],
-        document["source"],
-        f"{passes}, {cost['flops']} flop, {cost['bytes']} bytes written",
-    ]
-    return "\n".join(f"<p>{escape(line)}.</p>" for line in lines if line)
+    idea = document["idea"][:1].upper() + document["idea"][1:]
+    figures = f"{passes}, {cost['flops']} flop, {cost['bytes']} bytes written"
+    words = [f"<p>{escape(idea)}.</p>"] if idea else []
+    sources = ". ".join(filter(None, (document["source"], figures)))
+    return "\n".join([*words, f'<p class="note">{escape(sources)}.</p>'])
 
 
 def _course(course: dict[str, Any] | None) -> str:

@@ -1,0 +1,45 @@
+"""The picture of an exported page that the README shows: ``python -m benchmarks.page``. Needs Chromium, and no GPU."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from glla.lab import export
+
+PICTURE = Path(__file__).parent / "results" / "page.png"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+PASS, KIND, SEED = 6, "random integers", 12
+"""What the picture shows: the pass, in the middle of an elimination, and the matrix, as the page makes it."""
+
+WIDTH, HEIGHT = 1280, 820
+"""Pixels."""
+
+EDITOR = "<details open><summary>The matrix, to edit"
+
+
+def main() -> None:
+    """Export a page, let a browser run it to the pass, and keep what it shows."""
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if browser is None:
+        raise SystemExit("benchmarks.page: Chromium is not installed (apt install chromium)")
+    with tempfile.TemporaryDirectory() as folder:
+        page = Path(folder) / "rref.html"
+        export("rref", page, size=8, variant="rank2")
+        text = page.read_text(encoding="utf-8")
+        assert EDITOR in text
+        page.write_text(text.replace(EDITOR, EDITOR.replace(" open", "")), encoding="utf-8")  # leaves room for the pass
+        state = f"#pass={PASS}&kind={KIND.replace(' ', '+')}&seed={SEED}"
+        options = [
+            "--headless", "--no-sandbox", "--disable-gpu", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
+            "--no-first-run", "--disable-dev-shm-usage", "--hide-scrollbars", f"--user-data-dir={folder}/profile",
+            f"--window-size={WIDTH},{HEIGHT}", f"--screenshot={PICTURE}", f"{page.as_uri()}{state}",
+        ]  # fmt: skip
+        subprocess.run([browser, *options], check=True, capture_output=True, timeout=110)
+    print(f"written: {PICTURE}")
+
+
+if __name__ == "__main__":
+    main()
