@@ -422,6 +422,10 @@ def _definite() -> Iterator[Case]:
         yield Case((one,))
         yield Case((On(one),))
         yield Case((On(one, True),))
+    stack = np.stack([a, np.float32(2.0**60) * a, a, np.float32(2.0**-60) * a])
+    for one in (stack[::2], stack, -stack, stack.reshape(2, 2, 3, 3)):
+        yield Case((one,))
+        yield Case((On(one),))
 
 
 CASES = {

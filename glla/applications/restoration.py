@@ -22,6 +22,7 @@ from glla import linalg
 from glla.array.array import Matrix, asarray
 from glla.array.convert import LARGEST, Array, as_float32, finite_result
 from glla.errors import (
+    ConvergenceError,
     LimitError,
     NonFiniteError,
     NotPositiveDefiniteError,
@@ -35,8 +36,10 @@ from glla.linalg.definite_band import solve_definite_band
 from glla.linalg.kernels import run
 from glla.linalg.operands import device_of, operand
 from glla.operations import packing, restoration
+from glla.operations.sparse.layout import MOST_TEXELS
 from glla.passes import Plan, Variant
 from glla.registry import delegating
+from glla.sparse.linalg import LinearOperator, cg
 
 Float64 = NDArray[np.float64]
 Index = tuple[int, int]
@@ -50,10 +53,20 @@ VARIANTS = {
     "inverse": Variant("the matrix H, H^T H + balance I, its explicit inverse, and three products", SEED),
     "cholesky": Variant("H^T H + balance I straight from the PSF, in one pass; its Cholesky factor", "LAPACK potrf"),
     "banded": Variant("the same, of which nothing is stored but its band", "LAPACK pbtrf"),
+    "cg": Variant(
+        "conjugate gradients on the normal equations, a stencil for their product: no matrix at all",
+        "Hestenes and Stiefel 1952; Bolz et al. 2003",
+    ),
     "separable": Variant(
         "of a PSF that is a column times a row: two small systems, or two small SVDs", "Andrews and Hunt 1977"
     ),
 }
+
+RESIDUAL, WORST_RESIDUAL = 1e-6, 1e-4
+"""Norm of the true residual of the normal equations over that of their right-hand side: at which conjugate gradients
+end; and the largest that is accepted, where float32 holds no better solution."""
+
+MOST_ITERATIONS = 5000
 
 MODELS = ("convolve", "correlate")
 ROUNDOFF = 2.0**-24
@@ -177,6 +190,37 @@ def _banded(model: Model, images: Images) -> Images:
     return model.images(solve_definite_band("restore", model.normal_band(), right, lower=True))
 
 
+def _cg(model: Model, images: Images) -> Images:
+    """Iterate, until the true residual is small."""
+    side, weights = min(model.device.limits.texture_size, MOST_TEXELS), model.kernel.ravel()
+    product = restoration.normal_stencil(*model._kernel, model.balance, side)
+    normal = LinearOperator((model.pixels, model.pixels), product, model.device, K=weights)
+    adjoint = restoration.adjoint_stencil(*model._kernel, side)
+    found = []
+    for image in images:
+        right = run(adjoint, device=model.device, K=weights, x=image.reshape(model.pixels))["y"]
+        f, info = cg(normal, right, rtol=RESIDUAL, maxiter=MOST_ITERATIONS)
+        if info:
+            _accept(model, info, _norm(right - normal @ f), _norm(right))
+        found.append(f.reshape(*model.shape))
+    return found
+
+
+def _norm(x: Matrix) -> float:
+    return float(np.linalg.norm(x.numpy(check_finite=False).astype(np.float64)))
+
+
+def _accept(model: Model, info: int, residual: float, of: float) -> None:
+    """Raise where an iteration has not come near enough to be of use."""
+    if info < 0:
+        raise NotPositiveDefiniteError("restore: conjugate gradients broke down")
+    if not residual <= WORST_RESIDUAL * of:
+        raise ConvergenceError(
+            f"restore: conjugate gradients reached a residual of {residual / of:.2g} of H^T g after {info} iterations; "
+            f"pass a larger balance than {model.balance:g}, or take another variant"
+        )
+
+
 def _separable(model: Model, images: Images) -> Images:
     """With kernel = v w^T, G = V F W^T: V and W are of the order of a side, and not of the pixels."""
     factors = model.factors()
@@ -222,6 +266,7 @@ _SOLVERS: dict[str, Callable[..., Images]] = {
     "inverse": _inverse,
     "cholesky": _cholesky,
     "banded": _banded,
+    "cg": _cg,
     "separable": _separable,
 }
 
@@ -229,10 +274,14 @@ _SOLVERS: dict[str, Callable[..., Images]] = {
 def choose(model: Model) -> str:
     """Pick the variant: `separable` where the PSF is of rank 1, else `banded`, `cholesky` for a PSF that is wide.
 
+    `cg` for images of so many pixels that a texture has no row for each.
+
     A band of half of the diagonals is as much work as the whole matrix, p w^2 beside p^3 / 3, in smaller blocks.
     """
     if model.factors() is not None:
         return "separable"
+    if model.pixels > 2 * model.device.limits.texture_size:
+        return "cg"
     narrowest = min(model.diagonals, model.turned.diagonals)
     return "banded" if WIDE * narrowest <= model.pixels else "cholesky"
 
@@ -284,17 +333,21 @@ def restore(
     Raises
     ------
     NotPositiveDefiniteError
-        H^T H + balance I is singular to float32: a larger balance mends it.
+        H^T H + balance I is singular to float32: a larger balance mends it. ``cg`` does not notice where a solution is
+        there nevertheless, and gives the one of least norm.
+    ConvergenceError
+        ``cg`` came to no solution.
     ShapeError, DTypeError, NonFiniteError, OptionError, LimitError, OutOfMemoryError
         As elsewhere; the PSF is larger than the image; unknown variant or model; ``separable`` with a PSF that is none.
 
     Notes
     -----
-    Error: ``cholesky`` and ``banded`` keep norm(H^T g - N f) / ((norm(N) norm(f) + norm(H^T g)) p u) < 30 for
+    Error: ``cholesky``, ``banded`` and ``cg`` keep norm(H^T g - N f) / ((norm(N) norm(f) + norm(H^T g)) p u) < 30 for
     N = H^T H + balance I and p = m n pixels, u = 2^-24. ``inverse`` loses as many digits more as N's condition number
     has, and ``separable`` as many as H's has. Cost in flop: ``inverse`` 2 p^3 + 8/3 p^3 + 2 p^3, ``cholesky`` p^3 / 3,
-    ``banded`` p w^2 for w = (a - 1) n + b - 1 or (b - 1) m + a - 1, ``separable`` about 4 m n (m + n). Source: "Linear
-    algebra on GPUs: applications in image restoration" (2012), chapter 6, corrected.
+    ``banded`` p w^2 for w = (a - 1) n + b - 1 or (b - 1) m + a - 1, ``cg`` 4 a b p an iteration, of two
+    passes and those of `glla.sparse.linalg.cg`; ``separable`` about 4 m n (m + n). Source: "Linear algebra on GPUs:
+    applications in image restoration" (2012), chapter 6, corrected.
 
     Examples
     --------

@@ -11,7 +11,7 @@ from glla.array.array import Matrix, upload
 from glla.array.convert import Array, finite_result
 from glla.errors import OptionError
 from glla.gl import Device, DeviceLike
-from glla.linalg import resident
+from glla.linalg import resident, stacks_definite
 from glla.linalg.operands import device_of, known_variant, operand, square, stored
 from glla.linalg.routes import stacked
 from glla.linalg.walk import on_device, walk
@@ -64,8 +64,9 @@ def cholesky(
 
     Notes
     -----
-    Error: norm(A - L L^T) / (n norm(A) u) stays below 30, u = 2^-24. Cost: n^3 / 3 flop; for each matrix of a
-    stack ceil(n / 2) passes, of large ones about 3 n / 16 + n^2 / 2048. Sources: "Linear algebra on GPUs: applications
+    Error: norm(A - L L^T) / (n norm(A) u) stays below 30, u = 2^-24. Cost: n^3 / 3 flop; ceil(n / 2)
+    passes, n / 16 from order 64 on and about 3 n / 16 + n^2 / 3072 from 257 on (on a GPU). Small matrices of a stack go
+    together, by ceil(n / 2) + 2 passes for all of them. Sources: "Linear algebra on GPUs: applications
     in image restoration" (2012), section 5.2.2; LAPACK potrf.
 
     Examples
@@ -144,6 +145,12 @@ def _factored(
     target = device_of(function, device, value)
     if isinstance(value, Matrix) and value.ndim > 2:
         stack = value.shape[:-2]
+        if variant is None:
+            half = (resident.spread(value.mT if upper else value, stack),)
+            together = stacks_definite.on_device(function, function, half, "L", target, stack, check_finite, False)
+            if together is not None:
+                found = resident.shaped(together, value.shape)
+                return found.mT if upper else found
         lower = resident.one_by_one(
             (resident.spread(value, stack),),
             lambda index, one: _factor(function, one, upper, variant, target, member_of_stack(_place(index, stack))),
@@ -155,8 +162,13 @@ def _factored(
         matrix = factor if isinstance(factor, Matrix) else upload(factor, target)
         return matrix.T if upper else matrix
     stack, n = value.shape[:-2], value.shape[-1]
-    members = zip(np.ndindex(stack), value.reshape(-1, n, n), strict=True)
-    factors = stacked(_of_array(function, one, upper, variant, target, place) for place, one in members)
+    flat, factors = value.reshape(-1, n, n), None
+    if variant is None and stack:
+        halves = np.swapaxes(flat, -1, -2) if upper else flat
+        factors = stacks_definite.of_arrays(function, function, (halves,), "L", target, stack)
+    if factors is None:
+        members = zip(np.ndindex(stack), flat, strict=True)
+        factors = stacked(_of_array(function, one, upper, variant, target, place) for place, one in members)
     result = np.swapaxes(factors, -1, -2) if upper else factors
     return finite_result(function, np.ascontiguousarray(result).reshape(value.shape), check_finite)
 

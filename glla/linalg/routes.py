@@ -113,9 +113,8 @@ def doubtful(
     for index in places:
         forms = forms_of([part[index] for part in operands])
         one = tuple(replace(form, shape=(1, *form.shape)) for form in forms)
-        (then,) = batch.plan(one, device.limits, **options).after
-        assert then.plan is not None
-        yield int(index), forms, on_device(device, then.plan())
+        (plan,) = (then.plan for then in batch.plan(one, device.limits, **options).after if then.plan is not None)
+        yield int(index), forms, on_device(device, plan())
 
 
 def stacked(results: Iterable[Array]) -> Array:

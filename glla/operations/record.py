@@ -83,7 +83,7 @@ class Batch:
         Lines of figures behind it, each as long as `order` says.
     doubtful : callable or None
         (operands, matrices of the records, figures of the records, **options) -> places of the members for which the
-        next plan comes, the only one in `Plan.after`. Of the operands, and of matrices that are factors, it asks for
+        next plan comes, the only plan in `Plan.after`. Of the operands, and of matrices that are factors, it asks for
         the extremes alone. None where all stand.
     factors : bool
         The matrices are packed factors.

@@ -6,7 +6,7 @@ need be made to apply it, nor to write down H^T H + balance I.
 
 from __future__ import annotations
 
-from glla.passes import Draft, Plan, Uniform, matrix
+from glla.passes import Draft, Plan, Uniform, matrix, wrapped
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
 
@@ -70,3 +70,35 @@ def apply(shape: Shape, psf: Shape = (3, 3), centre: Index = (1, 1), columns: in
         {**_kernel(shape, psf, centre), "shape": size}, {"ADJOINT": int(adjoint)},
     )  # fmt: skip
     return draft.plan({"B": result}, 2 * psf[0] * psf[1] * size[0] * columns)
+
+
+@cached_plan
+def normal_stencil(
+    shape: Shape, psf: Shape = (3, 3), centre: Index = (1, 1), balance: float = 0.0, side: int = 16384
+) -> Plan:
+    """Plan of ``y`` = (H^T H + balance I) x for one image as a vector that lies wrapped in `side` texels: two passes.
+
+    What `glla.sparse.linalg.LinearOperator` takes: its other operand is ``K``, the kernel row by row, wrapped, too.
+    """
+    pixels = shape[0] * shape[1]
+    storage = wrapped(pixels, side)
+    draft = Draft("restoration_normal_stencil")
+    kernel, x = draft.operand("K", wrapped(psf[0] * psf[1], side)), draft.operand("x", storage)
+    seen, y = draft.slot("H x", storage), draft.slot("y", storage)
+    uniforms: dict[str, Uniform] = {**_kernel(shape, psf, centre), "width": storage.width}
+    draft.draw("restoration/stencil", {"K": kernel, "x": x}, seen, uniforms, {"ADJOINT": 0})
+    inputs = {"K": kernel, "x": seen, "v": x}
+    draft.draw("restoration/stencil", inputs, y, {**uniforms, "balance": balance}, {"ADJOINT": 1})
+    return draft.plan({"y": y}, 4 * psf[0] * psf[1] * pixels)
+
+
+@cached_plan
+def adjoint_stencil(shape: Shape, psf: Shape = (3, 3), centre: Index = (1, 1), side: int = 16384) -> Plan:
+    """Plan of ``y`` = H^T x for such a vector."""
+    storage = wrapped(shape[0] * shape[1], side)
+    draft = Draft("restoration_adjoint_stencil")
+    kernel, x = draft.operand("K", wrapped(psf[0] * psf[1], side)), draft.operand("x", storage)
+    y = draft.slot("y", storage)
+    uniforms: dict[str, Uniform] = {**_kernel(shape, psf, centre), "width": storage.width, "balance": 0.0}
+    draft.draw("restoration/stencil", {"K": kernel, "x": x, "v": x}, y, uniforms, {"ADJOINT": 1})
+    return draft.plan({"y": y}, 2 * psf[0] * psf[1] * shape[0] * shape[1])

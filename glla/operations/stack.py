@@ -169,7 +169,7 @@ class Stack:
         return raw(self.count * length, self.texture_size)
 
 
-class _Passes:
+class Passes:
     """Adds passes over a stack to a draft."""
 
     def __init__(self, operation: str, stack: Stack, elements: int) -> None:
@@ -321,13 +321,21 @@ class _Passes:
         return rows.front
 
     def unpack(
-        self, matrix: str, shape: Shape, order: int = 0, factors: str = "", pivots: str = "", probes: bool = False
+        self,
+        matrix: str,
+        shape: Shape,
+        order: int = 0,
+        factors: str = "",
+        pivots: str = "",
+        probes: bool = False,
+        mirrored: bool = False,
     ) -> str:
         """Lay out the records that are read back.
 
         They hold `matrix`, if there is one (what belongs to it is scaled back: a solution), and figures of `factors`,
         with the pivots if they are given, and then with the exponents if there are some. With `probes` the last two
         columns of `matrix`, behind those of `shape`, are solutions for `pack_probes`: their squares are the last line.
+        A `mirrored` matrix is symmetric: of it the lower half is read, and the second line of figures is its diagonal.
         """
         exponents, scaled = bool(pivots and self.exponents), bool(matrix and self.exponents)
         length = shape[0] * shape[1] + (2 * bool(factors) + bool(pivots) + exponents + probes) * order
@@ -354,6 +362,7 @@ class _Passes:
                 "EXPONENTS": int(exponents),
                 "PROBES": int(probes),
                 "SCALED": int(scaled),
+                **({"MIRROR": 1} if mirrored else {}),
             },
         )
         return result
@@ -378,7 +387,7 @@ def matmul(forms: Forms, limits: Limits = PLAIN) -> Plan:
     (m, k), (_, n) = (form.matrix for form in forms)
     count = forms[0].count
     stack = Stack.of(count, (max(texels(m), texels(k)), max(texels(k), texels(n))), limits.texture_size)
-    passes = _Passes("stack[matmul]", stack, (m + n) * k)
+    passes = Passes("stack[matmul]", stack, (m + n) * k)
     a, b, c = passes.matrices("A", (m, k)), passes.matrices("B", (k, n)), passes.matrices("C", (m, n))
     passes.pack(a, (m, k))
     passes.pack(b, (k, n), start=count * m * k)
@@ -408,7 +417,7 @@ def factor(forms: Forms, limits: Limits = PLAIN) -> Plan:
     shape, count = forms[0].matrix, forms[0].count
     order = min(shape)
     stack = Stack.of(count, packed(shape), limits.texture_size)
-    passes = _Passes("stack[factor]", stack, shape[0] * shape[1])
+    passes = Passes("stack[factor]", stack, shape[0] * shape[1])
     start = passes.matrices("A", shape)
     passes.pack(start, shape)
     factors, pivots = passes.factor(start, shape, texels(order))
@@ -436,7 +445,7 @@ def determinant(forms: Forms, limits: Limits = PLAIN) -> Plan:
     """
     n, count = forms[0].shape[-1], forms[0].count
     stack = Stack.of(count, (texels(n), texels(n)), limits.texture_size)
-    passes = _Passes("stack[determinant]", stack, n * n)
+    passes = Passes("stack[determinant]", stack, n * n)
     start = passes.matrices("scaled", (n, n))
     passes.pack_equilibrated(start, n)
     factors, pivots = passes.factor(start, (n, n), texels(n))
@@ -471,7 +480,7 @@ def solve(forms: Forms, limits: Limits = PLAIN, *, equilibrate: bool = True) -> 
     size, right = texels(n), texels(columns) + texels(PROBES)
     width = size + right
     stack = Stack.of(count, (size, width), limits.texture_size)
-    passes = _Passes("stack[inverse]" if inverse else "stack[solve]", stack, n * (n if inverse else n + columns))
+    passes = Passes("stack[inverse]" if inverse else "stack[solve]", stack, n * (n if inverse else n + columns))
     start = passes.matrices("augmented", (n, 2 * width))
     if equilibrate:
         passes.pack_equilibrated(start, n)
@@ -509,7 +518,7 @@ def substitute(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False
     (n, columns), count = forms[1].matrix, forms[0].count
     size, width = texels(n), texels(columns)
     stack = Stack.of(count, (size, max(size, width)), limits.texture_size)
-    passes = _Passes("stack[substitute]", stack, n * (n + columns))
+    passes = Passes("stack[substitute]", stack, n * (n + columns))
     lu, start = passes.matrices("LU", (n, n)), passes.matrices("B", (n, columns))
     passes.pack(lu, (n, n))
     passes.pack(start, (n, columns), count * n * n)

@@ -5,7 +5,7 @@
 //     right of it         a - l_i l_j^T                                    what remains, in its lower half
 //
 // A fragment computes one 2x2 block of the new matrix; it computes the rows of L that it needs from column k of A anew.
-// A   n x n, packed: finished columns of L at the left, the lower half of what remains; its upper half is not read
+// A   n x n, packed, or a stack of them (STACK): finished columns of L at the left, the lower half of what remains; its upper half is not read
 // A pivot that is not above zero (or NaN) is written as it is, with zeros below it: no infinity spreads, and whoever
 // reads the diagonal finds the first one.
 // Cost per fragment: up to 4 fetches, 16 flop, 6 divisions and 2 roots.
@@ -22,19 +22,19 @@ uniform ivec2 shape;   // rows and columns of A
 layout(location = 0) out vec4 result;
 
 vec4 column(int y, vec4 pivot) {  // rows 2y and 2y + 1 of the two columns of L
-    return divided_rows(texelFetch(A, ivec2(k, y), 0), pivot);
+    return divided_rows(texelFetch(A, at(ivec2(k, y)), 0), pivot);
 }
 
 void main() {
-    ivec2 texel = ivec2(gl_FragCoord.xy);
+    ivec2 texel = own_texel();
     result = vec4(0.0);
     if (texel.x > texel.y) return;
-    vec4 own = texelFetch(A, texel, 0);
+    vec4 own = texelFetch(A, at(texel), 0);
     if (texel.x < k) {
         result = own;
         return;
     }
-    vec4 pivot = factored(texelFetch(A, ivec2(k, k), 0));
+    vec4 pivot = factored(texelFetch(A, at(ivec2(k, k)), 0));
     if (texel.x == k) {
         result = texel.y == k ? pivot : column(texel.y, pivot);
     } else {

@@ -4,7 +4,8 @@
 //
 //     M[0,0] M[0,1] ... M[rows-1, columns-1]     with MATRIX; with SCALED row i is multiplied by 2^-f_i
 //     u_00 u_11 ...                              with FIGURES: the diagonal of U
-//     s_0 s_1 ...                                s_j = max |u_ij|: a pivot that is small beside it may be an error
+//     s_0 s_1 ...                                s_j = max |u_ij|: a pivot that is small beside it may be an error; of a
+//                                                symmetric M (MIRROR) its own diagonal
 //     p_0 p_1 ...                                with PIVOTS: as LAPACK's, row i was exchanged with row p_i
 //     e_0 + f_0, ...                             with EXPONENTS: what rows and columns were scaled by, 2^-(e + f)
 //     z_0 z_1 ...                                with PROBES: sums of squares in the rows of two more columns of M
@@ -39,6 +40,9 @@
 #endif
 #ifndef SCALED
 #define SCALED 0  // undo the scaling of columns, in a solution (0, 1)
+#endif
+#ifndef MIRROR
+#define MIRROR 0  // M is symmetric: what is right of its diagonal is taken from below it (0, 1)
 #endif
 #define STACK 1
 
@@ -82,6 +86,9 @@ float of_column(sampler2D A, int i) {  // a column of texels, two figures each
 #if FIGURES
 float figure(int line, int i) {
     if (line == 0) return entry(LU, i, i);
+#if MIRROR
+    if (line == 1) return entry(M, i, i);
+#endif
     if (line == 1) {
         float largest = 0.0;
         for (int row = 0; row <= i; ++row) largest = max(largest, abs(entry(LU, row, i)));
@@ -109,6 +116,8 @@ float figure(int line, int i) {
 float of_matrix(int i, int j) {
 #if SCALED
     return scaled(entry(M, i, j), -int(of_column(column_exponents, i)));
+#elif MIRROR
+    return entry(M, max(i, j), min(i, j));
 #else
     return entry(M, i, j);
 #endif

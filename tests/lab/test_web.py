@@ -42,7 +42,7 @@ def test_texts_are_in_the_dialect(name, variant):
     document = documents.document(name, 6, variant)
     resolved = set()
     for program in document["programs"]:
-        shader = shaders.resolve(program["name"], program["defines"])
+        shader = shaders.resolve(program["name"], program.get("defines"))
         resolved |= {stage.text.partition("\n")[2] for stage in (shader.vertex, shader.fragment)}
     for text in texts(document):
         head, lines = text.splitlines()[: len(shader_es.HEAD)], text.splitlines()[len(shader_es.HEAD) :]

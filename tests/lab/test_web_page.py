@@ -238,3 +238,56 @@ def test_every_operation_is_right_on_its_page(browser, tmp_path):
         assert isinstance(told, dict), (name, told)
         assert told["good"]["mark"] == "✓ right", (name, told)
         assert told["bad"] == "✗ not right" or name in ("det", "slogdet"), (name, told)
+
+
+class At:
+    """A page with a state in its address."""
+
+    def __init__(self, path, state):
+        self.path, self.state = path, state
+
+    def as_uri(self):
+        return f"{self.path.as_uri()}#{self.state}"
+
+
+@pytest.mark.browser
+def test_the_address_holds_pass_and_matrix(browser, tmp_path):
+    """A link to pass 3 of a matrix shows that; one that holds no matrix of this size says so."""
+    document = documents.document("cholesky", 2, "rank2")
+    a = np.array([[4, 2], [2, 0.5]], np.float32)
+    text = b64encode(a.tobytes()).decode().replace("+", "-").replace("/", "_").rstrip("=")
+    path = tmp_path / "page.html"
+    path.write_text(page(document), encoding="utf-8")
+    dom, errors = browser(At(path, f"pass=1&A={text}"), "--dump-dom", *SWIFTSHADER)
+    assert re.search(r'id="count"[^>]*>1 / 1<', dom)
+    assert re.findall(r'aria-label="A, row \d, column \d"', dom) == [
+        f'aria-label="A, row {i}, column {j}"' for i in (0, 1) for j in (0, 1)
+    ]
+    assert re.findall(r'<input value="([^"]*)"', dom) == ["4", "2", "2", "0.5"]
+    assert "NotPositiveDefiniteError, which names the leading minor of order 2." in dom
+    assert [line for line in errors.splitlines() if "CONSOLE" in line and PERFORMANCE not in line] == []
+    dom, _ = browser(At(path, "pass=0&A=AAAA"), "--dump-dom", *SWIFTSHADER)
+    assert "The address holds no matrix A of this size; the example is shown." in dom
+    assert re.search(r'id="pass-title"[^>]*>Before the first pass<', dom)
+
+
+@pytest.mark.browser
+@pytest.mark.sweep
+def test_a_lost_context_comes_back(browser, tmp_path):
+    """The page makes it anew, at the same pass and with the same bits."""
+    script_ = """
+        press("Home"); for (let k = 0; k < 6; k++) press("ArrowRight");
+        const before = bits(player.read(0, "R_pong").values);
+        const context = player.gl.getExtension("WEBGL_lose_context");
+        context.loseContext();
+        setTimeout(() => context.restoreContext(), 100);
+        setTimeout(() => {
+            const same = before === bits(player.read(0, "R_pong").values);
+            document.title = JSON.stringify([at("count").textContent, same, player.gl.isContextLost()]);
+        }, 2000);
+    """
+    path = tmp_path / "page.html"
+    text = page(documents.document("rref", 8, "rank2"))
+    path.write_text(text.replace("</body>", f"<script>{HELPERS}\n{script_}</script></body>"), encoding="utf-8")
+    dom, _ = browser(path, "--dump-dom", "--timeout=6000", "--virtual-time-budget=8000", *SWIFTSHADER)
+    assert json.loads(unescape(re.search(r"<title>(.*?)</title>", dom)[1])) == ["6 / 12", True, False]

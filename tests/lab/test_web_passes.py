@@ -80,7 +80,7 @@ def in_a_browser(browser, path, documents, player=PLAYER):
 def exportable(size):
     """Every operation and variant that can be exported: name, variant, document, plans, operands."""
     for name, found in OPERATIONS.items():
-        arrays = operations.inputs(found, size)
+        arrays = web._operands(found, size, web.SEED, None)
         for variant in [*found.variants] or [None]:
             try:
                 plans = [plan for _, _, plan in web._plans(found, arrays, variant, None)]

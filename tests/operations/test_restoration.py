@@ -59,3 +59,28 @@ def test_the_normal_matrix_is_symmetric_bit_by_bit(run, rng):
     h = by_definition((9, 8), kernel.astype(np.float64), (2, 2))
     bound = 22 * 2.0**-24 * (np.abs(h).T @ np.abs(h) + 0.1 * np.eye(72))
     assert (np.abs(n - (h.T @ h + 0.1 * np.eye(72))) <= bound).all()
+
+
+@pytest.mark.parametrize(("shape", "psf"), SHAPES)
+def test_the_stencil_needs_no_matrix(run, rng, shape, psf):
+    kernel = rng.integers(-9, 10, psf).astype(np.float32)
+    pixels = shape[0] * shape[1]
+    x = rng.integers(-99, 100, pixels).astype(np.float32)
+    for centre in {(0, 0), (psf[0] // 2, psf[1] // 2), (psf[0] - 1, psf[1] - 1)}:
+        h = by_definition(shape, kernel, centre)
+        for side in (1 << 14, 4):  # 4: the vector wraps around in its texture
+            plan = restoration.normal_stencil(shape, psf, centre, 0.5, side)
+            plan.check()
+            given = {name: laid(value, plan.slots[name]) for name, value in (("K", kernel), ("x", x))}
+            y = run(plan, **given)["y"].ravel()
+            assert (y[:pixels] == h.T @ (h @ x) + 0.5 * x).all()
+            assert not y[pixels:].any()
+            y = run(restoration.adjoint_stencil(shape, psf, centre, side), **given)["y"].ravel()
+            assert (y[:pixels] == h.T @ x).all()
+
+
+def laid(values, storage):
+    """Texels of a vector that lies wrapped."""
+    texels = np.zeros((storage.height, storage.width, 4), dtype=np.float32)
+    texels.reshape(-1)[: values.size] = values.ravel()
+    return texels

@@ -58,6 +58,7 @@ from glla.passes import (
     Loop,
     Pass,
     Plan,
+    Region,
     Slot,
     Storage,
     Transfer,
@@ -91,10 +92,10 @@ MOST_PASSES = 500
 """Passes of a plan at most, all turns of its loops counted: a page holds a line for each."""
 
 MOST_ORDER = 128
-"""Most rows of an operand: 64 KiB of float32 in the page."""
+"""Largest order of an operand: 64 KiB of float32 in the page. A longer one is narrow."""
 
-ROUNDED_FROM = 64 * 64
-"""Elements from which an example is rounded to the upper halves of its float32s, 8 bits: half the bytes in the page."""
+ROUNDED_FROM = 64
+"""Orders from which an example is rounded to the upper halves of its float32s, 8 bits: half the bytes in the page."""
 
 MOST_PICTURED = 16
 """Largest side of a result that a page holds as a picture."""
@@ -234,10 +235,13 @@ def _operands(found: Operation, size: int, seed: int, data: Sequence[Array] | No
     if any(array.ndim != 2 or not array.size for array in given):
         raise OptionError(f"export: data must be matrices, got {', '.join(str(array.shape) for array in given)}")
     example = operations.inputs(found, len(given[0]) if given else size, seed)[len(given) :]
-    arrays = (*given, *(_rounded(one) if one.size >= ROUNDED_FROM else one for one in example))
-    side = max(max(array.shape) for array in arrays)
-    if max(len(array) for array in arrays) > MOST_ORDER:
-        raise OptionError(f"export: a page shows matrices up to order {MOST_ORDER}, got {side}; take a smaller one")
+    arrays = (*given, *(_rounded(one) if min(one.shape) >= ROUNDED_FROM else one for one in example))
+    for array in arrays:
+        if min(array.shape) > MOST_ORDER or array.size > 2 * MOST_ORDER**2:
+            shape = " x ".join(map(str, array.shape))
+            raise OptionError(
+                f"export: a page shows matrices up to order {MOST_ORDER}, got {shape}; take a smaller one"
+            )
     found.check(operations.forms(arrays))
     return arrays
 
@@ -438,7 +442,8 @@ class _Writer:
         draws.setdefault(key, draw)
         written: dict[str, Any] = {"d": number}
         region = step.region
-        if region is not None:
+        target = texture(flat.slots[step.outputs[0]])
+        if region is not None and region != Region(0, 0, target.width, target.height):
             written["r"] = [region.x, region.y, region.width, region.height]
         if step.uniforms:
             written["u"] = dict(step.uniforms)
@@ -453,14 +458,17 @@ class _Writer:
         shader = shaders.resolve(step.shader, step.defines)
         key = (*shader.key, step.shader, tuple(step.defines.items()))
         if key not in self.programs:
+            described = {
+                "defines": dict(step.defines),
+                "cost": shaders.cost(step.shader),
+                "outputs": dict(_outputs(step.shader, shader.outputs)),
+            }
             self.programs[key] = {
                 "name": shaders.called(step.shader),
                 "v": self._text(shader.vertex),
                 "f": self._text(shader.fragment),
-                "defines": dict(step.defines),
                 "summary": shaders.summary(step.shader, step.defines),
-                "cost": shaders.cost(step.shader),
-                "outputs": dict(_outputs(step.shader, shader.outputs)),
+                **{name: value for name, value in described.items() if value},
             }
         return list(self.programs).index(key)
 

@@ -59,5 +59,5 @@ function chooser(shown) {
   }));
   return el("div", {},
     el("p", { class: "chooser" }, field("from row", top, grid.rows, 0), " ", field("column", left, grid.columns, 1)),
-    el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `a part of ${slot}` }, table(shown, top, left, PART, PART)));
+    scrolled(`a part of ${slot}`, table(shown, top, left, PART, PART)));
 }

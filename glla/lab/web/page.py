@@ -16,6 +16,7 @@ TABLE = 16
 """Sides up to which a matrix is a table in the page, see ``view.js``."""
 
 _JUDGED = re.compile(r"\bJUDGES\.(\w+) =")
+_INDENT = re.compile(r"^(?: {2})+", re.MULTILINE)
 _NEEDS = re.compile(r"Needs (\w+\.js)")
 
 
@@ -42,7 +43,8 @@ def scripts(operation: str, large: bool = True) -> str:
     names = ("player", "judge"), ("large", "view") if large else ("view",)
     first, last = ([FOLDER / f"{name}.js" for name in some] for some in names)
     files = [*first, *judges, *last]
-    return '"use strict";\n' + "".join(_read(path).removeprefix('"use strict";\n') for path in files)
+    text = '"use strict";\n' + "".join(_read(path).removeprefix('"use strict";\n') for path in files)
+    return _INDENT.sub(lambda match: "\t" * (len(match[0]) // 2), text)  # a byte for two
 
 
 def _side(document: Document) -> int:

@@ -86,16 +86,16 @@ function gridOf(plan, slot) {
   };
 }
 
-// The frame of a region of texels around a cell: on which sides it has a border.
-function frame([x, y, width, height], [tx, ty, channel], { matrix, single, rows, columns }, i, j) {
-  if (tx < x || ty < y || tx >= x + width || ty >= y + height) return "";
-  const [right, low] = matrix ? [channel & 1, channel >> 1] : [channel, 0];
-  const sides = [];
-  if (tx === x && right === 0) sides.push("fl");
-  if (tx === x + width - 1 && (j === columns - 1 || single || (matrix && right === 1))) sides.push("fr");
-  if (ty === y && low === 0) sides.push("ft");
-  if (ty === y + height - 1 && (!matrix || single || low === 1 || i === rows - 1)) sides.push("fb");
-  return sides.join(" ");
+// On which sides a cell borders on what lies outside of a region of texels: one frame around all of it.
+function frame([x, y, width, height], grid, i, j) {
+  const inside = (row, column) => {
+    if (row < 0 || column < 0 || row >= grid.rows || column >= grid.columns) return false;
+    const [tx, ty] = grid.texel(row, column);
+    return tx >= x && ty >= y && tx < x + width && ty < y + height;
+  };
+  if (!inside(i, j)) return [];
+  const sides = { fl: [i, j - 1], fr: [i, j + 1], ft: [i - 1, j], fb: [i + 1, j] };
+  return Object.keys(sides).filter((side) => !inside(...sides[side]));
 }
 
 // A figure of a texture. `before` is the grid that it is compared with, `region` what was drawn of it.
@@ -108,23 +108,24 @@ function figure(entry, role, name, slot, grid, before, region) {
   const meaning = grid.matrix ? "" : meaningOf(entry, slot);
   const readout = el("p", { class: "readout", "aria-hidden": "true" }, " ");
   const shown = { grid, before, region, slot, readout };
-  const parts = [caption];
-  if (missing) parts.push(el("p", { class: "note" }, missing === grid.rows * grid.columns ? "not drawn yet" : `${missing} elements not drawn yet (·)`));
-  if (missing < grid.rows * grid.columns) {
-    if (large) parts.push(picture(shown), chooser(shown));
-    else parts.push(el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `${slot}, ${kind}` }, table(shown, 0, 0, grid.rows, grid.columns)));
-    parts.push(readout);
-  }
-  if (meaning) parts.push(el("p", { class: "note" }, `r g b a: ${meaning}.`));
-  return el("figure", {}, ...parts);
+  const none = missing === grid.rows * grid.columns;
+  const made = el("figure", {}, caption);
+  if (missing) made.append(el("p", { class: "note" }, none ? "not drawn yet" : `${missing} elements not drawn yet (·)`));
+  if (large && !none) made.append(picture(shown), chooser(shown), readout);
+  else if (!none) made.append(scrolled(`${slot}, ${kind}`, table(shown, 0, 0, grid.rows, grid.columns)), readout);
+  if (meaning) made.append(el("p", { class: "note" }, `r g b a: ${meaning}.`));
+  return made;
 }
+
+// What may scroll by itself, and so is reached by keys.
+const scrolled = (label, child) => el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label }, child);
 
 // What the channels of a texture mean, in the words of the shader that draws it.
 function meaningOf(entry, slot) {
   const { programs } = data;
   for (const draw of data.plans[entry.plan].draws) {
     const place = draw.out.indexOf(slot.replace(/'+$/, ""));
-    const words = Object.values(programs[draw.p].outputs)[place];
+    const words = Object.values(programs[draw.p].outputs ?? {})[place];
     if (place >= 0 && words) return words;
   }
   return "";
@@ -146,7 +147,7 @@ function table({ grid, before, region, readout, slot }, top, left, height, width
     const classes = [];
     if (grid.matrix && (grid.single || i % 2 === 0)) classes.push("tt");
     if (grid.matrix && (grid.single || j % 2 === 0)) classes.push("tl");
-    if (region) classes.push(frame(region, grid.texel(i, j), grid, i, j));
+    if (region) classes.push(...frame(region, grid, i, j));
     const known = grid.drawn(i, j);
     const value = grid.value(i, j);
     const made = el("td", { "data-i": i, "data-j": j });
@@ -164,7 +165,7 @@ function table({ grid, before, region, readout, slot }, top, left, height, width
         made.append(el("span", { class: "hidden" }, " changed"));
       }
     }
-    made.className = classes.filter(Boolean).join(" ");
+    made.className = classes.join(" ");
     return made;
   }
   const made = el("table", { class: grid.matrix ? "matrix" : "texels", "data-slot": slot }, el("thead", {}, head), body);
@@ -242,7 +243,7 @@ function showPass(entry) {
   const list = (values) => Object.entries(values).map(([name, value]) => `${name} = ${Array.isArray(value) ? `(${value.join(", ")})` : value}`).join(", ");
   if (uniforms && Object.keys(uniforms).length) facts.push(["uniforms", list(uniforms)]);
   if (step.s) facts.push(["step", String(step.s)]);
-  if (program && Object.keys(program.defines).length) facts.push(["defines", list(program.defines)]);
+  if (program?.defines) facts.push(["defines", list(program.defines)]);
   if (program?.cost) facts.push(["cost per fragment", program.cost]);
   at("facts").replaceChildren(...facts.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
   // A texture is compared with the one of its size that was read, as in a ping-pong, or with what it held itself.

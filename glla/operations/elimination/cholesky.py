@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from glla.errors import NotPositiveDefiniteError, OptionError, ShapeError
 from glla.operations import blocks
 from glla.operations.crossing import at_home, bring_in, read_back, upload
+from glla.operations.elimination import stack_definite
 from glla.operations.elimination.cholesky_blocks import InPanels, block16, sixteen
 from glla.operations.record import Array, Choice, Operation
 from glla.operations.trust import near_one
@@ -253,6 +254,11 @@ def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
     return ((b @ b.T / n + np.eye(n)).astype(np.float32),)
 
 
+def alone(forms: Forms, limits: Limits) -> Plan:
+    """Plan of a member of a stack that must be scaled."""
+    return care(forms[0], limits, None)
+
+
 CHOLESKY = Operation(
     name="cholesky",
     formula="A = L L^T",
@@ -265,6 +271,7 @@ CHOLESKY = Operation(
     example=example,
     values=lambda forms, results: results["L"],
     settle=settle,
+    batch=stack_definite.batch(stack_definite.factor, alone, "care", NOT_DEFINITE),
     fits=True,
     variants=VARIANTS,
     choose=choose,

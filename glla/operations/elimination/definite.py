@@ -18,7 +18,7 @@ from glla.operations import blocks, care, triangular, trust
 from glla.operations.alignment import aligned
 from glla.operations.corrections import Refinement, rescaled_residual, turned
 from glla.operations.crossing import at_home, bring_in, bring_in_watched, read_back, upload
-from glla.operations.elimination import cholesky
+from glla.operations.elimination import cholesky, stack_definite
 from glla.operations.record import Array, Operation
 from glla.operations.scaling import Float64, Integers
 from glla.operations.verdict import Done, Go, Values, Verdict
@@ -34,7 +34,7 @@ SCALE, BACK, SCALE_RESIDUAL, RESIDUAL = (
 )
 """Work of the host, by the words that a plan and a trace have for it."""
 
-CARE, REFINE = "care", "refine"
+CARE, REFINE, ALONE = "care", "refine", "one by one"
 """Names of the stages."""
 
 FAR = "the diagonal of L, or right-hand sides, are beyond 2^-40 to 2^40"
@@ -336,6 +336,16 @@ def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
     return (*cholesky.example(n, rng), rng.standard_normal((n, 1)).astype(np.float32))
 
 
+def solution_alone(forms: Forms, limits: Limits) -> Plan:
+    """Plan of a member of a stack of systems with factors that must be scaled."""
+    return whole_solution(forms, limits, lower=True)
+
+
+def alone(forms: Forms, limits: Limits) -> Plan:
+    """Plan of a member of a stack of systems that must be scaled."""
+    return careful(forms, limits, None)
+
+
 CHO_SOLVE = Operation(
     name="cho_solve",
     formula="L L^T X = B",
@@ -348,6 +358,7 @@ CHO_SOLVE = Operation(
     example=example_of_factor,
     values=lambda forms, results: results["X"],
     settle=settle_solve,
+    batch=stack_definite.batch(stack_definite.substitute, solution_alone, ALONE, ZERO),
     arguments=lambda c, b: ((c, True), b),
     aligned=aligned,
     vectors={"B": 1},
@@ -367,6 +378,7 @@ SOLVE_POS = Operation(
     example=example,
     values=lambda forms, results: results["X"],
     settle=settle,
+    batch=stack_definite.batch(stack_definite.solve, alone, CARE, cholesky.NOT_DEFINITE),
     variants={name: cholesky.VARIANTS[name] for name in ("rank2", "blocked")},
     aligned=aligned,
     vectors={"B": 1},

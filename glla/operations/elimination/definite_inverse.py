@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from glla.errors import ConvergenceError, OptionError, ShapeError
 from glla.operations import care, matmul, triangular_inverse
 from glla.operations.crossing import at_home, bring_in_watched, read_back, upload
-from glla.operations.elimination import cholesky
+from glla.operations.elimination import cholesky, stack_definite
 from glla.operations.elimination.definite import CARE, diagonal
 from glla.operations.elimination.noise import UNIT_ROUNDOFF
 from glla.operations.record import Array, Choice, Operation
@@ -223,6 +223,12 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
 
 # -- the operation ----------------------------------------------------------------------------------------------------
 
+
+def alone(forms: Forms, limits: Limits) -> Plan:
+    """Plan of a member of a stack that must be scaled."""
+    return careful(forms[0], limits, None)
+
+
 INV_POS = Operation(
     name="inv_pos",
     formula="A X = I, A = L L^T",
@@ -235,6 +241,7 @@ INV_POS = Operation(
     example=cholesky.example,
     values=lambda forms, results: results["X"],
     settle=settle,
+    batch=stack_definite.batch(stack_definite.invert, alone, CARE, cholesky.NOT_DEFINITE),
     variants=VARIANTS,
     choose=choose,
     fits=True,

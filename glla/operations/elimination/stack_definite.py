@@ -1,0 +1,190 @@
+"""Stacks of small positive definite matrices: factors, solutions and inverses of all members by the passes of one.
+
+    raw --> pack --> A, interleaved --> rank-2 steps --> L --> substitutions, or a product --> unpack --> raw
+
+As `glla.operations.stack` has it; the step is that of a single matrix (``cholesky/rank2``, with the define ``STACK``),
+and so are the bits of a factor. Of A the lower half is read: who is asked for the upper one hands in the transpose. A
+record ends in two lines of figures, of which the first is the diagonal of L. A member whose diagonal is far from 1, or
+whose right-hand sides are, goes on alone, to be scaled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.operations import stack, trust
+from glla.operations.record import Array, Batch
+from glla.operations.stack import Passes, Stack
+from glla.passes import PLAIN, Form, Forms, Limits, Next, PingPong, Plan, Uniform
+from glla.passes.cache import cached_plan
+from glla.passes.layout import texels
+
+LARGEST, LARGEST_IN_SOFTWARE = 256, 128
+"""Largest order of matrices that go as a stack. On a GPU that of other stacks, a guess. In software a single matrix is
+faster in blocks from 128 on (llvmpipe-llvm-15-0-6-256-bits/experiments/2026-11-23-cholesky.json)."""
+
+
+def most_together(forms: Forms, limits: Limits) -> int:
+    """Members of a stack that one plan may do at once; 0: they go one by one, as a single matrix does."""
+    (n, columns), own = forms[-1].matrix, forms[0]
+    widest = max(n, columns)
+    if not own.stack or widest > (LARGEST_IN_SOFTWARE if limits.software else LARGEST):
+        return 0
+    elements = n * n + (0 if len(forms) == 1 else n * columns)
+    return stack.capacity((texels(n), texels(widest)), max(elements, n * (columns + 2)), limits.texture_size)
+
+
+def _factor(passes: Passes, n: int, count: int) -> str:
+    """Add the way in, and a step for every two columns; give the slot of L."""
+    start = passes.matrices("A", (n, n))
+    passes.pack(start, (n, n))
+    side = texels(n)
+    factor = PingPong(passes.draft, "L", passes.stack.storage(side, side), start)
+    for k in range(side):
+        first = max(k - 1, 0)  # rows and columns are final one step after their own, when both textures hold them
+        with passes.draft.scope("step", k):
+            passes.draft.draw(
+                "cholesky/rank2",
+                {"A": factor.front},
+                factor.back,
+                {"k": k, "shape": (n, n), **passes.stack.grid},
+                {"STACK": 1},
+                passes.stack.region(first, first, side - first, side - first),
+            )
+        factor.swap()
+    return factor.front
+
+
+def _passes(name: str, forms: Forms, limits: Limits) -> tuple[Passes, int, int, int]:
+    """Begin a plan; give it, the order, the columns of the result, and how many members there are."""
+    (n, columns), count = forms[-1].matrix, forms[0].count
+    own = Stack.of(count, (texels(n), texels(max(n, columns))), limits.texture_size)
+    return Passes(f"stack[{name}]", own, n * n + (0 if len(forms) == 1 else n * columns)), n, columns, count
+
+
+@cached_plan
+def factor(forms: Forms, limits: Limits = PLAIN) -> Plan:
+    """Plan of the Cholesky factors of a stack of n x n matrices, n > 0.
+
+    Parameters
+    ----------
+    forms : (Form,)
+        Of the stack.
+    limits : Limits
+        Of the device.
+
+    Returns
+    -------
+    Plan
+        Operand ``raw``: the matrices. Result ``records``: for each matrix L, its diagonal, and a spare line: n^2 + 2 n
+        elements. ceil(n / 2) + 2 passes.
+    """
+    passes, n, _, count = _passes("cholesky", forms, limits)
+    made = _factor(passes, n, count)
+    return passes.draft.plan({"records": passes.unpack(made, (n, n), n, made)}, count * (n**3 // 3))
+
+
+@cached_plan
+def solve(forms: Forms, limits: Limits = PLAIN) -> Plan:
+    """Plan of the solution of a stack of systems A X = B with new factors.
+
+    Operand ``raw``: all A, then all B. Result ``records``: for each system X, the diagonal of L, and a spare line.
+    ceil(n / 2) + 2 ceil(n / 8) + 3 passes.
+    """
+    passes, n, columns, count = _passes("solve_pos", forms, limits)
+    made = _factor(passes, n, count)
+    x = _substituted(passes, made, n, columns, count)
+    result = passes.unpack(x, (n, columns), n, made)
+    return passes.draft.plan({"records": result}, count * (n**3 // 3 + 2 * n * n * columns))
+
+
+@cached_plan
+def substitute(forms: Forms, limits: Limits = PLAIN) -> Plan:
+    """Plan of the solution of a stack of systems with factors L that are there.
+
+    Operand ``raw``: all L, of which the lower half is read, then all B. Result ``records``: as `solve`. 2 ceil(n / 8) +
+    3 passes.
+    """
+    passes, n, columns, count = _passes("cho_solve", forms, limits)
+    made = passes.matrices("L", (n, n))
+    passes.pack(made, (n, n))
+    x = _substituted(passes, made, n, columns, count)
+    return passes.draft.plan({"records": passes.unpack(x, (n, columns), n, made)}, 2 * count * n * n * columns)
+
+
+def _substituted(passes: Passes, made: str, n: int, columns: int, count: int) -> str:
+    """Add the right-hand sides, which come behind the matrices, and both substitutions."""
+    start = passes.matrices("B", (n, columns))
+    passes.pack(start, (n, columns), count * n * n)
+    y = passes.substitute(made, start, (n, columns), upper=False)
+    return passes.substitute(made, y, (n, columns), upper=True, transposed=True)
+
+
+@cached_plan
+def invert(forms: Forms, limits: Limits = PLAIN) -> Plan:
+    """Plan of the inverses of a stack, as `glla.operations.elimination.definite_inverse` makes them: U U^T, mirrored.
+
+    Operand ``raw``: the matrices. Result ``records``: for each matrix X, the diagonal of L, and that of X. Passes:
+    ceil(n / 2) + ceil(n / 8) + 4.
+    """
+    passes, n, _, count = _passes("inv_pos", forms, limits)
+    made = _factor(passes, n, count)
+    start, x = passes.matrices("I", (n, n)), passes.matrices("X", (n, n))
+    passes.pack(start, (n, n), identity=True)
+    upper = passes.substitute(made, start, (n, n), upper=True, transposed=True)
+    uniforms: dict[str, Uniform] = {"first": 0, "count": texels(n), "shape": (n, n), **passes.stack.grid}
+    defines = {"CONTINUE": 0, "STACK": 1, "TRANSPOSE_B": 1}
+    passes.draft.draw("matmul/inner_product", {"A": upper, "B": upper}, x, uniforms, dict(defines))
+    return passes.draft.plan({"records": passes.unpack(x, (n, n), n, made, mirrored=True)}, count * n**3)
+
+
+# -- what an operation says of its stacks -----------------------------------------------------------------------------
+
+FAR = "the diagonal of L, or right-hand sides, are beyond 2^-40 to 2^40"
+
+
+def batch(made: Callable[..., Plan], alone: Callable[..., Plan], stage: str, error: Next) -> Batch:
+    """Say how stacks go through one plan.
+
+    Parameters
+    ----------
+    made : callable
+        (forms, limits) -> one of the plans above.
+    alone : callable
+        (forms of a member, limits) -> the plan of the stage that comes next for a member that is far from 1.
+    stage : str
+        Its name.
+    error : Next
+        What a member is whose factor is none.
+    """
+
+    @cached_plan
+    def plan(forms: Forms, limits: Limits = PLAIN, **options: object) -> Plan:
+        after = Next(FAR, stage, partial(alone, tuple(Form(form.matrix) for form in forms), limits))
+        return replace(made(forms, limits), after=(after, error))
+
+    look = doubtful_with_factors if made is substitute else doubtful
+    return Batch(most_together, plan, lambda forms: forms[-1].matrix, 2, look)
+
+
+def doubtful(operands: tuple[Array, ...], matrices: Array, figures: Array, **options: object) -> NDArray[np.intp]:
+    """Members that go on alone: pivots far from 1, or right-hand sides that are, or figures that are not finite."""
+    far = ~trust.each_near_one(figures[:, 0]) | ~np.isfinite(figures[:, 1]).all(axis=1)
+    for b in operands[1:]:
+        sizes = b if b.shape[1] == 1 else trust.largest_of_columns(b)  # a stand-in has a line of extremes
+        far |= ~trust.each_near_one(sizes)
+    return np.flatnonzero(far)
+
+
+def doubtful_with_factors(
+    operands: tuple[Array, ...], matrices: Array, figures: Array, **options: object
+) -> NDArray[np.intp]:
+    """As `doubtful`, of factors that are given, and may have rows of any size."""
+    return np.flatnonzero(
+        ~trust.each_near_one(operands[0]) | np.isin(np.arange(len(figures)), doubtful(operands, matrices, figures))
+    )

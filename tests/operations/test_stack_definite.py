@@ -1,0 +1,222 @@
+"""Stacks of positive definite matrices by one plan: the bits of single ones, exact integers, members that are named."""
+
+import numpy as np
+import pytest
+
+import glla
+from glla.errors import NonFiniteError, NotPositiveDefiniteError, SingularMatrixError
+from glla.operations import OPERATIONS
+from glla.operations.elimination import stack_definite as kernel
+from glla.passes import PLAIN, Form, Limits
+from glla.testing import JUDGES
+
+SIZES = [1, 2, 3, 4, 5, 8, 17, 33]
+PLACES = [np.asarray, glla.asarray]
+every_place = pytest.mark.parametrize("place", PLACES, ids=["host", "device"])
+every_half = pytest.mark.parametrize("lower", [False, True], ids=["upper", "lower"])
+
+
+def definite(count, n, rng, condition=10.0):
+    q, _ = np.linalg.qr(rng.standard_normal((count, n, n)))
+    a = (q * np.geomspace(1, 1 / condition, n)) @ q.mT
+    return ((a + a.mT) / 2).astype(np.float32)
+
+
+def integers(count, n, rng):
+    """Triangles of integers, powers of two on their diagonals, and their products with their transposes."""
+    b = np.tril(rng.integers(-3, 4, (count, n, n)), -1)
+    b[:, range(n), range(n)] = 2 ** rng.integers(0, 3, (count, n))
+    return b.astype(np.float32), (b @ b.mT).astype(np.float32)
+
+
+def calls(a, b, place, lower, **options):
+    """What users call of a stack, by name; the half that is not read holds NaN."""
+    half = np.where(np.tri(a.shape[-1], dtype=bool), a, np.nan)
+    given = half if lower else half.mT.copy()
+    options = {"check_finite": False, **options}
+    put = np.asarray if place is np.asarray else lambda one: glla.asarray(one, check_finite=False)
+    yield "cholesky", glla.cholesky(put(given), upper=not lower, **options)
+    factor = glla.cho_factor(put(given), lower, **options)
+    yield "cho_factor", factor[0]
+    yield "cho_solve", glla.cho_solve(factor, put(b), **options)
+    yield "inv", glla.inv(put(given), assume_a="pos", lower=lower, **options)
+    if not lower:
+        yield "solve", glla.solve(put(given), put(b), assume_a="pos", **options)
+
+
+@every_place
+@every_half
+@pytest.mark.parametrize("n", SIZES)
+def test_integers_are_exact(n, lower, place, rng):
+    factors, a = integers(7, n, rng)
+    x = rng.integers(-5, 6, (7, n, 2)).astype(np.float32)
+    for name, found in calls(a, a @ x, place, lower):
+        assert isinstance(found, glla.Matrix) == (place is glla.asarray)
+        if name in ("cholesky", "cho_factor"):
+            assert (np.asarray(found) == (factors if lower else factors.mT)).all()
+        elif name != "inv":
+            assert (np.asarray(found) == x).all()
+        else:
+            assert all(
+                JUDGES["inv_pos"].verdict(pair[:1], pair[1]).ok for pair in zip(a, np.asarray(found), strict=True)
+            )
+
+
+@every_place
+@pytest.mark.parametrize("n", [2, 5, 33])
+def test_members_are_what_they_are_alone(n, place, rng):
+    """A factor has the bits of a single one, and an inverse is symmetric bit by bit."""
+    a, b = definite(6, n, rng, 1e4).reshape(2, 3, n, n), rng.standard_normal((2, 3, n, 3)).astype(np.float32)
+    factors = np.asarray(glla.cholesky(place(a)))
+    inverses = np.asarray(glla.inv(place(a), assume_a="pos"))
+    x = np.asarray(glla.solve(place(a), place(b), assume_a="pos"))
+    assert factors.shape == inverses.shape == a.shape and x.shape == b.shape
+    assert (inverses.view(np.int32) == np.ascontiguousarray(inverses.mT).view(np.int32)).all()
+    software = glla.default_device().limits.software
+    for i in np.ndindex(2, 3):
+        alone = glla.cholesky(a[i], variant="rank2")
+        assert (factors[i] == alone).all() if software else np.abs(factors[i] - alone).max() < 1e-5
+        assert JUDGES["inv_pos"].verdict((a[i],), np.ascontiguousarray(inverses[i])).ok
+        assert JUDGES["solve_pos"].verdict((a[i], b[i]), np.ascontiguousarray(x[i])).ok
+
+
+@every_place
+@every_half
+@pytest.mark.parametrize("scale", [1.0, 2.0**60])
+def test_one_bad_member_is_named(lower, place, scale, rng):
+    """Also where it must be scaled first."""
+    a, b = definite(12, 6, rng).reshape(3, 4, 6, 6), np.ones((3, 4, 6, 1), np.float32)
+    a[1, 2, 3, 3] = -1
+    a[1, 2] *= np.float32(scale)
+    a[2, 1, 0, 0] = -1
+    names = iter(["cholesky", "cho_factor", "inv", "solve"])
+    half = a if lower else a.mT
+    for call in (
+        lambda: glla.cholesky(place(half), upper=not lower),
+        lambda: glla.cho_factor(place(half), lower),
+        lambda: glla.inv(place(half), assume_a="pos", lower=lower),
+        lambda: glla.solve(place(a), place(b), assume_a="pos"),
+    ):
+        name = next(names)
+        with pytest.raises(
+            NotPositiveDefiniteError, match=rf"^{name}: .* at index \(1, 2\) of the stack: .* order 4 is"
+        ):
+            call()
+
+
+@every_place
+def test_a_factor_with_a_zero_is_named(place):
+    c = np.stack([np.eye(3), np.diag([1, 0, 1]), np.eye(3)]).astype(np.float32)
+    with pytest.raises(SingularMatrixError, match=r"at index \(1\) of the stack: the factor is zero at place 1"):
+        glla.cho_solve((place(c), True), place(np.ones((3, 3, 1), np.float32)))
+    x = glla.cho_solve((place(-c[::2]), True), place(np.ones((2, 3, 1), np.float32)))  # L L^T all the same
+    assert (np.asarray(x) == 1).all()
+
+
+@every_place
+@every_half
+def test_members_far_from_one_are_scaled_alone(lower, place, rng):
+    plain, y = definite(5, 4, rng), rng.standard_normal((5, 4, 1))
+    d = np.ones((5, 4))
+    d[1], d[3] = 2.0 ** np.array([-60, -20, 20, 60]), 2.0**55
+    scale = d[:, :, np.newaxis] * d[:, np.newaxis]
+    a, b = (plain * scale).astype(np.float32), (y * d[..., np.newaxis]).astype(np.float32)
+    expected = {
+        "cholesky": np.linalg.cholesky(plain.astype(float)),
+        "inv": np.linalg.inv(plain.astype(float)),
+        "solve": np.linalg.solve(plain.astype(float), y),
+    }
+    expected |= {"cho_factor": expected["cholesky"], "cho_solve": expected["solve"]}
+    for name, found in calls(a, b, place, lower):
+        one = np.asarray(found).astype(float)
+        if name in ("cholesky", "cho_factor"):
+            one = (one if lower else one.mT) / d[..., np.newaxis]
+        elif name == "inv":
+            one = one * scale
+        else:
+            one = one * d[..., np.newaxis]
+        assert np.abs(one - expected[name]).max() < 1e-4, name
+
+
+@every_place
+def test_one_matrix_for_many_right_hand_sides_is_one_system(place, device, rng):
+    a, b = definite(1, 7, rng), rng.standard_normal((3, 2, 7, 2)).astype(np.float32)
+    for left in (a, a[0]):
+        x = np.asarray(glla.solve(place(left), place(b), assume_a="pos"))
+        assert x.shape == b.shape and np.abs(a @ x - b).max() < 1e-4
+    factor = glla.cho_factor(place(a[0]))
+    assert np.abs(np.asarray(glla.cho_solve(factor, place(b))) - x).max() < 1e-4
+
+
+def test_all_members_go_by_one_plan(device, rng):
+    for name, n, passes in (("cholesky", 9, 5 + 2), ("inv_pos", 9, 5 + 2 + 4), ("solve_pos", 9, 5 + 4 + 3)):
+        shapes = [(1000, n, n)] + [(1000, n, 1)] * (name == "solve_pos")
+        plan = glla.plan(name, *shapes, device=device)
+        plan.check()
+        assert plan.cost.passes == passes and plan.times == 1
+    a = definite(50, 9, rng)
+    with glla.trace() as trace:
+        glla.cholesky(a, device=device)
+    assert sum(bool(one.draw) for one in trace.passes) == 7
+
+
+def test_large_members_go_one_by_one(device):
+    forms = Form((3, 129, 129)), Form((3, 129, 1))
+    assert kernel.most_together(forms, Limits(software=True)) == 0 < kernel.most_together(forms, PLAIN)
+    assert kernel.most_together((Form((129, 129)),), PLAIN) == 0
+    assert glla.plan("cholesky", (3, 150, 150), device=device).times == (3 if device.limits.software else 1)
+
+
+def test_many_members_and_none(device, rng):
+    a = np.broadcast_to(np.float32([[4, 2], [2, 5]]), (20_000, 2, 2)).copy()
+    a[777, 1, 1] = 1
+    with pytest.raises(NotPositiveDefiniteError, match=r"at index \(777\) of the stack: its leading minor of order 2"):
+        glla.cholesky(a, device=device)
+    a[777, 1, 1] = 5
+    assert (glla.cholesky(a, device=device) == [[2, 0], [1, 2]]).all()
+    for stack in ((0,), (3, 0)):
+        assert glla.cholesky(np.empty((*stack, 2, 2)), device=device).shape == (*stack, 2, 2)
+        assert glla.inv(np.empty((*stack, 2, 2)), assume_a="pos", device=device).shape == (*stack, 2, 2)
+        x = glla.solve(np.empty((*stack, 2, 2)), np.empty((*stack, 2, 1)), assume_a="pos", device=device)
+        assert x.shape == (*stack, 2, 1)
+
+
+def test_nan_and_results_that_do_not_fit():
+    a = np.stack([np.eye(2), np.eye(2)]).astype(np.float32)
+    a[1, 0, 1] = np.nan
+    for call in (lambda one: glla.solve(one, one, assume_a="pos"), lambda one: glla.inv(one, assume_a="pos")):
+        with pytest.raises(NonFiniteError, match="A must not hold NaN or infinity"):
+            call(glla.asarray(a, check_finite=False))
+    tiny = np.float32([[[1e-44]], [[1]]])
+    for place in PLACES:
+        with pytest.raises(NonFiniteError):
+            glla.inv(place(tiny), assume_a="pos")
+
+
+def test_strides_and_orders(rng):
+    a = definite(6, 5, rng)
+    expected = glla.cholesky(a)
+    views = (np.asfortranarray(a), a[::-1][::-1], np.broadcast_to(a, (2, 6, 5, 5))[1], a.astype(">f8"))
+    for one in views:
+        assert (glla.cholesky(one) == expected).all()
+    read_only = a.copy()
+    read_only.flags.writeable = False
+    assert (glla.cholesky(read_only) == expected).all() and (read_only == a).all()
+    on_device = glla.asarray(np.stack([a, a]))
+    assert (glla.cholesky(on_device[1, ::2]).numpy() == expected[::2]).all()
+    assert (glla.cholesky(on_device[0].mT.mT, upper=True).numpy() == expected.mT).all()
+
+
+@pytest.mark.parametrize("name", ["cholesky", "cho_factor", "cho_solve", "solve_pos", "inv_pos"])
+def test_every_plan_of_a_stack_keeps_the_rules(name):
+    shapes = [(9, 7, 7), (9, 7, 3)][: len(OPERATIONS[name].operands)]
+    plan = OPERATIONS[name].batch.plan(tuple(map(Form, shapes)), PLAIN)
+    plan.check()
+    then, _ = plan.after
+    then.plan().check()
+
+
+def test_the_coprocessor_has_stacks(rng):
+    a = definite(4, 5, rng)
+    with glla.coprocessor() as gpu:
+        assert (gpu.cholesky(a).result() == glla.cholesky(a)).all()
