@@ -203,8 +203,9 @@ def test_a_shader_of_your_own(tmp_path):
     from glla.lab.custom import gallery
 
     made = glla.lab.export("matmul", tmp_path / "own.html", shader=gallery("naive_product"))
-    assert any(name.endswith("naive_product.frag") for name in made["sources"])
-    assert "which WebGL" not in (tmp_path / "own.html").read_text(encoding="utf-8")
+    assert made["plans"][0]["name"] == "matmul[naive_product.frag]"
+    assert made["sources"]["naive_product.frag"] == gallery("naive_product").read_text(encoding="utf-8")
+    assert str(gallery()) not in (tmp_path / "own.html").read_text(encoding="utf-8")
 
 
 def test_loops_are_written():

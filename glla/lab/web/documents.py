@@ -278,7 +278,7 @@ def _plans(
     forms = operations.forms(arrays)
     if shader is not None:
         plan = custom.contender(found.name, shader).build(forms, LIMITS, ())
-        return [(plan.operation, "", plan)]
+        return [(f"{found.name}[{shader.name}]", "", plan)]
     found.known(variant)
     first = _core(found, forms, {} if variant is None else {"variant": variant})
     plans = [(first.operation, "", first)]
@@ -394,7 +394,7 @@ class _Writer:
         return {
             "programs": list(self.programs.values()),
             "texts": list(self.texts.values()),
-            "sources": {name: "\n".join(lines) + "\n" for name, lines in self.sources.items()},
+            "sources": {_told(name): "\n".join(lines) + "\n" for name, lines in self.sources.items()},
             "needs": self.needs,
         }
 
@@ -464,7 +464,7 @@ class _Writer:
                 "outputs": dict(_outputs(step.shader, shader.outputs)),
             }
             self.programs[key] = {
-                "name": shaders.called(step.shader),
+                "name": _told(shaders.called(step.shader)),
                 "v": self._text(shader.vertex),
                 "f": self._text(shader.fragment),
                 "summary": shaders.summary(step.shader, step.defines),
@@ -479,7 +479,7 @@ class _Writer:
                     self.sources[file] = _lines(file, stage)
             parts = translated(stage, self.sources)
             self.texts[stage.text] = [
-                [part.file, part.first, part.count] if isinstance(part, Span) else part for part in parts
+                [_told(part.file), part.first, part.count] if isinstance(part, Span) else part for part in parts
             ]
         return list(self.texts).index(stage.text)
 
@@ -505,6 +505,11 @@ def _lines(file: str, stage: shaders.Stage) -> list[str]:
     lines = zip(stage.text.splitlines(), stage.lines, strict=True)
     found = {number: line for line, (name, number) in lines if name == file}
     return [found.get(number, "") for number in range(1, max(found) + 1)]
+
+
+def _told(file: str) -> str:
+    """Name of a file of glla's; of a user's without its folder, which is nobody else's business."""
+    return file if not Path(file).is_absolute() else Path(file).name
 
 
 def _outputs(name: str, outputs: Sequence[str]) -> Iterator[tuple[str, str]]:
