@@ -31,7 +31,7 @@ from glla.passes.cache import set_max_plan_bytes
 from glla.tracing import trace
 
 if TYPE_CHECKING:
-    from glla import applications, cluster, hybrid, sparse
+    from glla import applications, cluster, dask, hybrid, sparse
     from glla.interop import namespace as array_api
     from glla.queue.coprocessor import Coprocessor, coprocessor
     from glla.queue.pending import Pending
@@ -43,6 +43,7 @@ _LATER = {
     "array_api": ("glla.interop.namespace", ""),
     "cluster": ("glla.cluster", ""),
     "coprocessor": ("glla.queue", "coprocessor"),
+    "dask": ("glla.dask", ""),
     "hybrid": ("glla.hybrid", ""),
     "sparse": ("glla.sparse", ""),
 }
@@ -82,6 +83,7 @@ __all__ = [
     "asarray",
     "cluster",
     "coprocessor",
+    "dask",
     "default_device",
     "errors",
     "explain",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +35,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if not any(device.software for device in glla.list_egl_devices()):
         missing["mesa"] = "there is no software rasteriser of Mesa's (apt install libegl1 libegl-mesa0 libgl1-mesa-dri)"
     for item in items:
+        if item.nodeid.startswith("glla/dask/") and find_spec("dask") is None:
+            item.add_marker(pytest.mark.skip(reason="dask is not installed: pip install 'glla[dask]'"))
         for mark, reason in missing.items():
             if item.get_closest_marker(mark):
                 item.add_marker(pytest.mark.skip(reason=reason))

@@ -10,7 +10,7 @@ import pytest
 
 import glla
 from benchmarks import __main__ as command
-from benchmarks import cases, history, measure, plots, readme, report, side_by_side
+from benchmarks import cases, exact, history, measure, plots, readme, report, side_by_side
 from benchmarks.cases import OPERATIONS, Case
 from glla import Device
 from glla.lab import ceilings, machine
@@ -430,12 +430,26 @@ def test_commit(monkeypatch, changes, name):
 # ---- README and plots ------------------------------------------------------------------------
 
 
+def test_exact_factors_are_counted(device):
+    """glla's are all exact; of LAPACK's those whose pivots are powers of two."""
+    pytest.importorskip("scipy")
+    found = exact.measured(device, (10,), 3)
+    assert len(found) == 2 * (1 + len(RECORDS["cholesky"].variants))
+    assert all(one["exact"] == 3 and not one["refused"] for one in found if one["way"] != "LAPACK spotrf")
+    assert next(one["exact"] for one in found if one["way"] == "LAPACK spotrf") == 3
+    b, a = exact.example(4, (1, 2), np.random.default_rng(1))
+    examples = [(b, a), (b, a), (b, a)]
+    assert exact.counted(lambda a: None, examples) == {"exact": 0, "refused": 3}
+    assert exact.counted(lambda a: b + np.float32(1e-6), examples) == {"exact": 0, "refused": 0}
+
+
 def test_the_readme_shows_the_newest_results():
     text = readme.README.read_text(encoding="utf-8")
     assert readme.rewritten(text, readme.newest(readme.RESULTS)) == text
     assert readme.with_plots(text, readme.RESULTS) == text
     assert readme.with_side_by_side(text, readme.RESULTS) == text
     assert readme.with_applications(text, readme.RESULTS) == text
+    assert readme.with_exact(text, readme.RESULTS) == text
 
 
 def test_the_plots_show_the_newest_results():

@@ -60,6 +60,40 @@ def test_bands_are_those_of_scipy(device, lower, upper, rng):
         assert vector.shape == (n,) and (vector == x[:, 0]).all()
 
 
+@pytest.mark.parametrize(("lower", "upper"), [(2, 2), (2, 0), (0, 2), (1, 2), (2, 1)])
+@pytest.mark.parametrize("place", PLACES)
+def test_up_to_five_diagonals(device, lower, upper, place, rng):
+    for n in (1, 2, 3, 4, 17):
+        ab, b = case(n, rng, lower, upper, (3,), 2)
+        ab[:, upper] += np.where(ab[:, upper] < 0, -4, 4)
+        x = np.asarray(glla.solve_banded((lower, upper), place(ab), b))
+        assert backward(dense(ab, lower, upper), x, b) < LIMIT
+        one = np.asarray(glla.solve_banded((lower, upper), place(ab[0]), b[0, :, 0]))
+        assert backward(dense(ab[0], lower, upper), one, b[0, :, 0]) < LIMIT
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_general_systems_of_five_diagonals(device, place, rng):
+    ab = rng.standard_normal((9, 5, 30)).astype(np.float32)
+    b = rng.standard_normal((9, 30, 1)).astype(np.float32)
+    assert backward(dense(ab, 2, 2), np.asarray(glla.solve_banded((2, 2), place(ab), b)), b) < LIMIT
+    a = dense(ab[0], 2, 2).astype(np.float32)
+    assert backward(a, np.asarray(glla.solve(place(a), b[0], assume_a="banded")), b[0]) < LIMIT
+
+
+@pytest.mark.parametrize("n", [4, 7, 20])
+def test_free_beams_are_singular(device, n):
+    """Every row sums to zero, in integers: alone, in a stack, and with a right side that has solutions."""
+    a = np.diff(np.eye(n), 2, axis=0)
+    a = a.T @ a
+    ab = np.zeros((5, n))
+    for offset in range(-2, 3):
+        ab[2 - offset, max(offset, 0) : n + min(offset, 0)] = np.diag(a, offset)
+    for b in (np.ones(n), a @ np.arange(n) ** 2):
+        with pytest.raises(SingularMatrixError, match="solve_banded: singular matrix: pivot"):
+            glla.solve_banded((2, 2), ab, b, device=device)
+
+
 @pytest.mark.parametrize("lower", [False, True])
 def test_half_bands_are_those_of_scipy(device, lower, rng):
     for n in (1, 2, 5, 40):
@@ -280,6 +314,11 @@ def test_what_does_not_fit_is_refused(device):
 
 def test_wide_bands_name_scipys_function(device, rng):
     ab, b = case(9, rng, 3, 2)
+    with pytest.raises(OptionError, match="variant is for one diagonal on either side, got 'thomas'"):
+        glla.solve_banded((2, 2), ab[:5], b, variant="thomas", device=device)
+    wide = np.ones((9, 9)) + 9 * np.eye(9)
+    with pytest.raises(UnsupportedError, match="takes two diagonals on either side so far, got 8 below and 8 above"):
+        glla.solve(wide, b, assume_a="banded", device=device)
     with pytest.raises(UnsupportedError, match=r"3 below and 2 above; scipy\.linalg.solve_banded solves such systems"):
         glla.solve_banded((3, 2), ab, b, device=device)
 

@@ -322,7 +322,8 @@ class Runner:
             bind = partial(buffer.bind_to_uniform_block, binding, 16 * block.first, 16 * block.count)
             calls += state.change(("block", binding), block, bind)
         calls += state.change("program", draw.program, partial(gl.use_program, draw.program))
-        return [*calls, partial(gl.draw_large if large else gl.draw, moderngl.TRIANGLES, 3 * step.step, 3)]
+        kind = (moderngl.POINTS, 0, step.points) if step.points else (moderngl.TRIANGLES, 3 * step.step, 3)
+        return [*calls, partial(gl.draw_large if large else gl.draw, *kind)]
 
     def _adding(self) -> tuple[Call, ...]:
         add = (moderngl.ONE, moderngl.ONE)

@@ -134,7 +134,8 @@ def estimate(plan: Plan) -> tuple[int, int] | None:
         if header is None:
             return None
         region = plan.drawn(step)
-        times = step.groups[0] * step.groups[1] if isinstance(step, Dispatch) else region.width * region.height
+        fragments = step.points or region.width * region.height
+        times = step.groups[0] * step.groups[1] if isinstance(step, Dispatch) else fragments
         bounds = header.bounds(_names(plan, step))
         least, most = least + times * bounds[0], most + times * bounds[1]
     return least, most
@@ -247,7 +248,9 @@ def counting_plan(plan: Plan, numbers: list[int], kind: str = KIND) -> Plan:
             slot = _slot(number)
             slots[slot], results[slot] = _storage(plan, step), slot
             counting = replace(step, shader=f"{step.shader}@{kind}", outputs=(slot,))
-            steps.append(replace(counting, accumulate=False) if isinstance(counting, Pass) else counting)
+            if step.points:  # several at one place: their counts are added
+                steps.append(Pass("krylov/zeros", {}, (slot,)))
+            steps.append(replace(counting, accumulate=step.points > 0) if isinstance(counting, Pass) else counting)
         steps.append(step)
     return Plan(f"{plan.operation}, counting fetches", slots, plan.operands, results, tuple(steps))
 

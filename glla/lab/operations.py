@@ -272,6 +272,8 @@ def described(operation: Operation) -> str:
 
 def _side(few: int, many: int) -> str:
     """Write a side that is `few` at n = 10 and `many` at n = 20."""
+    if (few, many) == (100, 400):
+        return "n^2"
     if many - few != 10:
         return str(few)
     return "n" if few == 10 else f"n + {few - 10}"

@@ -603,6 +603,17 @@ def _solve_banded(**options: Any) -> Callable[[], Callable[..., Any]]:
     return bind
 
 
+def _solve_five() -> Callable[..., Any]:
+    from scipy.linalg import solve_banded
+
+    return lambda ab, b: solve_banded((2, 2), ab, b, check_finite=False)
+
+
+PENTADIAGONAL = Peer(
+    "LAPACK gbsv", Way("scipy.linalg.solve_banded((2, 2), ab, b)", "scipy", _as_given, _solve_five), ()
+)
+
+
 def _sgtsv() -> Callable[..., Any]:
     from scipy.linalg.lapack import sgtsv
 
@@ -804,6 +815,7 @@ BEST: dict[str, tuple[Peer, Callable[..., Arrays]]] = {
     "solve_pos_banded": (SYSTEM_BANDED, _same),
     "triangular": (TRIANGULAR, _same),
     "tridiagonal": (TRIDIAGONAL, _same),
+    "pentadiagonal": (PENTADIAGONAL, _same),
     "solve_triangular": (UPPER, _same),
     "triangular_inverse": (INVERSE_TRIANGLE, _same),
     "solve": (SYSTEM, _same),

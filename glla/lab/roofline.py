@@ -64,7 +64,7 @@ def traffic(plan: Plan) -> int:
             moved += plan.slots[step.source].nbytes
             continue
         region = plan.drawn(step)
-        written = region.width * region.height * len(step.outputs)
+        written = (step.points or region.width * region.height) * len(step.outputs)
         read = (*step.inputs.values(), *(step.outputs if step.accumulate else ()))
         for storage in (texture(plan.slots[slot]) for slot in dict.fromkeys(read)):
             texels = min(written, storage.height * storage.width)

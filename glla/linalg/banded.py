@@ -22,9 +22,9 @@ from glla.linalg.definite_band import solve_definite_band
 from glla.linalg.operands import column, device_of, known_variant, operand, square, stored
 from glla.linalg.routes import batched
 from glla.linalg.walk import on_device, walk
-from glla.operations import OPERATIONS
+from glla.operations import OPERATIONS, Operation
 from glla.operations import banded as kernel
-from glla.operations.tridiagonal import Lines
+from glla.operations.banded import Given
 from glla.operations.trust import member_of_stack
 from glla.passes import forms_of
 from glla.registry import public
@@ -50,7 +50,7 @@ def solve_banded(
     Parameters
     ----------
     l_and_u : (int, int)
-        Diagonals below and above the main one: 0 or 1 each.
+        Diagonals below and above the main one: 0 to 2 each.
     ab : array_like or Matrix, shape (..., l + u + 1, n)
         The diagonals: ``ab[u + i - j, j] == a[i, j]``. The corners that belong to no entry are not used.
     b : array_like or Matrix, shape (n,) or (..., n, k)
@@ -61,7 +61,7 @@ def solve_banded(
     check_finite : bool
         Refuse NaN and infinity, wherever they are. Without it the unused corners may hold anything.
     variant : str, optional
-        A key of `glla.operations.tridiagonal.VARIANTS`: then members of a stack go one by one.
+        A key of `glla.operations.tridiagonal.VARIANTS`, for three diagonals: then members of a stack go one by one.
     device
         As in `matmul`.
 
@@ -87,7 +87,7 @@ def solve_banded(
     and stays below 16 u, u = 2^-24 (entries below 2^-100 of a row aside). Systems that do not pass, or whose pivots
     lost so many digits that the matrix may be singular, are solved again with a step of refinement, and then on the CPU
     in float64 with partial pivoting: so are most of hundreds of equations that are neither dominant nor definite.
-    Cost: 8 n k flop for each matrix; 2 log2(n) + 4 passes for all together.
+    Cost: 8 n k flop for each matrix, of more than three diagonals 19 n k; 2 log2(n) + 4 passes for all together.
     Sources: Hockney 1965 (cyclic reduction); Wang 1981; LAPACK gtsv.
 
     Examples
@@ -109,8 +109,8 @@ def solve_banded(
             "diagonals as scipy.linalg.solve_banded takes them"
         )
     bands, lower, upper = _inside(bands, lower, upper)
-    rows = ((upper + 1 if lower else -1, -1), (upper, 0), (upper - 1 if upper else -1, 1))
-    lines = _Lines("solve_banded", lower, upper, rows)
+    rows: Given = ((upper + 1 if lower else -1, -1), (upper, 0), (upper - 1 if upper else -1, 1))
+    lines = _Lines("solve_banded", lower, upper, upper if max(lower, upper) == 2 else rows)
     return _solve(lines, bands, b, variant, device, check_finite)
 
 
@@ -194,13 +194,16 @@ def solve_structured(a: Any, b: Any, structure: str, device: DeviceLike | None, 
     square("solve", "A", matrix)
     if structure == "banded":
         lower, upper = _bandwidths(matrix.numpy() if isinstance(matrix, Matrix) else matrix)
-        if max(lower, upper) > 1:
+        if max(lower, upper) > 2:
             raise UnsupportedError(
-                f"solve: assume_a='banded' takes one diagonal on either side so far, got {lower} below and {upper} "
+                f"solve: assume_a='banded' takes two diagonals on either side so far, got {lower} below and {upper} "
                 "above; assume_a='gen' solves such systems, and so does scipy.linalg.solve_banded"
             )
-    width = 0 if structure == "diagonal" else 1
-    rows: Lines = kernel.FULL if width else ((-1, -1), (0, 0), (-1, 1))
+        width = max(lower, upper, 1)
+    else:
+        width = 0 if structure == "diagonal" else 1
+    ways: dict[int, Given] = {0: ((-1, -1), (0, 0), (-1, 1)), 1: kernel.FULL, 2: 2}
+    rows = ways[width]
     lines = _Lines("solve", width, width, rows)
     return _solve(lines, _diagonals(matrix, width), b, None, device, check_finite)
 
@@ -252,13 +255,18 @@ class _Lines:
     function: str
     lower: int
     upper: int
-    rows: Lines
+    rows: Given
     definite: bool = False
 
     @property
     def options(self) -> dict[str, Any]:
         """Of the plans."""
-        return {"lines": self.rows, "definite": self.definite}
+        return {"lines": self.rows} if isinstance(self.rows, int) else {"lines": self.rows, "definite": self.definite}
+
+    @property
+    def operation(self) -> Operation:
+        """Whose plans they are."""
+        return OPERATIONS["pentadiagonal" if isinstance(self.rows, int) else "tridiagonal"]
 
 
 def _bands(function: str, ab: Any, check_finite: bool) -> Array | Matrix:
@@ -284,28 +292,30 @@ def _bandwidths(a: Array) -> tuple[int, int]:
 
 
 def _diagonals(a: Array | Matrix, width: int) -> Array | Matrix:
-    """Take the main diagonal, and with a width of 1 those beside it, as bands: upper, diagonal, lower."""
+    """Take the main diagonal and `width` others on either side, as bands: the uppermost first."""
     n, stack = a.shape[-1], a.shape[:-2]
-    if isinstance(a, Matrix):
-        main = blocks.diagonal(a.value)
-        if not width or not a.size:
-            return (
-                Matrix._of(main).reshape(*stack, 1, n)
-                if a.size
-                else upload(np.empty((*stack, 3, n), np.float32), a.device)
-            )
-        zero = upload(np.zeros((*stack, 1), dtype=np.float32), a.device).value
-        beside = [
-            shaping.concat("solve", part, -1)
-            for part in ((zero, blocks.diagonal(a.value, 1)), (blocks.diagonal(a.value, -1), zero))
-        ]
-        return Matrix._of(shaping.stack("solve", (beside[0], main, beside[1]), -2))
-    bands = np.zeros((*stack, 2 * width + 1, n), dtype=np.float32)
-    bands[..., width, :] = np.diagonal(a, axis1=-2, axis2=-1)
-    if width and n:
-        bands[..., 0, 1:] = np.diagonal(a, 1, -2, -1)
-        bands[..., 2, :-1] = np.diagonal(a, -1, -2, -1)
-    return bands
+    offsets = range(width, -width - 1, -1)
+    if not isinstance(a, Matrix):
+        bands = np.zeros((*stack, len(offsets), n), dtype=np.float32)
+        for row, offset in enumerate(offsets):
+            place = slice(max(offset, 0), n + min(offset, 0))
+            if abs(offset) < n:
+                bands[..., row, place] = np.diagonal(a, offset, -2, -1)
+        return bands
+    if not a.size:
+        return upload(np.empty((*stack, len(offsets), n), dtype=np.float32), a.device)
+
+    def line(offset: int) -> Resident:
+        kept = min(abs(offset), n)
+        if not kept:
+            return blocks.diagonal(a.value)
+        zeros = upload(np.zeros((*stack, kept), dtype=np.float32), a.device).value
+        if kept == n:
+            return zeros
+        parts = (zeros, blocks.diagonal(a.value, offset))
+        return shaping.concat("solve", parts if offset > 0 else parts[::-1], -1)
+
+    return Matrix._of(shaping.stack("solve", [line(offset) for offset in offsets], -2))
 
 
 # -- one call ---------------------------------------------------------------------------------------------------------
@@ -316,13 +326,15 @@ def _solve(
 ) -> Matrix | Array:
     """Solve for one matrix or a stack, by bands that are known to be of the right number."""
     function, n = lines.function, ab.shape[-1]
-    known_variant(function, OPERATIONS["tridiagonal"], variant)
+    if variant is not None and not lines.operation.variants:
+        raise OptionError(f"{function}: variant is for one diagonal on either side, got {variant!r}; leave it out")
+    known_variant(function, lines.operation, variant)
     rhs = operand(function, "b", b, check_finite)
     stack, right = _stacked(function, ab, rhs)
-    if max(lines.lower, lines.upper) > 1:
+    if max(lines.lower, lines.upper) > 2:
         raise UnsupportedError(
-            f"{function}: takes one diagonal on either side so far, got {lines.lower} below and {lines.upper} above; "
-            f"scipy.linalg.{function} solves such systems"
+            f"{function}: takes two diagonals on either side so far, got {lines.lower} below and {lines.upper} above; "
+            "scipy.linalg.solve_banded solves such systems, and solveh_banded those that are definite"
         )
     target = device_of(function, device, ab, rhs)
     if n > target.limits.texture_size:
@@ -384,7 +396,7 @@ class _Call:
 
     def _together(self, ab: Array, b: Array, stack: Index) -> Array | None:
         """Solve a stack by one plan, then those that are doubtful by another one; None where not even one fits."""
-        operation, options = OPERATIONS["tridiagonal"], self.lines.options
+        operation, options = self.lines.operation, self.lines.options
         found = batched(self.device, operation, (ab, b), **options)
         if found is None:
             return None
@@ -414,14 +426,14 @@ class _Call:
     def _one(self, ab: Any, b: Any, place: Index) -> Any:
         """Solve for one matrix, where it lies."""
         forms = forms_of((ab, b))
-        plan = kernel.whole(forms, self.device.limits, variant=self.variant, **self.lines.options)
+        plan = self.lines.operation.whole(forms, self.device.limits, variant=self.variant, **self.lines.options)
         names = {"A": "ab", "B": "b"} if self.check_finite else None
         perform = on_device(self.device, plan, self.lines.function, names)
         values = {
             "A": stored(ab), "B": stored(b), "function": self.lines.function, "member": member_of_stack(place),
             "definite": self.lines.definite,
         }  # fmt: skip
-        return walk(OPERATIONS["tridiagonal"], forms, perform, values)["X"]
+        return walk(self.lines.operation, forms, perform, values)["X"]
 
     # -- on the device ------------------------------------------------------------------------------------------------
 
@@ -447,7 +459,7 @@ class _Call:
 
     def _members(self, operands: tuple[Resident, ...], stack: Index) -> Resident:
         """Solve a stack on the device together; what is doubtful is read back."""
-        operation = OPERATIONS["tridiagonal"]
+        operation = self.lines.operation
         found = None
         if self.variant is None:
             found = resident.together(self.device, operation, operands, self.check_finite, **self.lines.options)

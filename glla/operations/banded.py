@@ -8,7 +8,7 @@ whether it is singular.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -19,6 +19,7 @@ from glla.errors import NotPositiveDefiniteError, OptionError, ShapeError, Singu
 from glla.operations.alignment import aligned
 from glla.operations.bands import pivoted
 from glla.operations.crossing import at_home, bring_in_watched, read_back, read_texels
+from glla.operations.pentadiagonal import BlockSystems
 from glla.operations.record import Array, Batch, Choice, Operation
 from glla.operations.stack import Stack, capacity, raw
 from glla.operations.tridiagonal import FIGURES, REDUNDANT_UP_TO, VARIANTS, Lines, Systems
@@ -60,11 +61,11 @@ NORMAL = 2.0**-60, 2.0**60
 """Range of the largest right side, rows being scaled, inside which nothing comes near float32's limits."""
 
 
-def check(forms: Forms, function: str = "tridiagonal") -> None:
-    """Raise ShapeError unless the bands are three, of as many columns as B has rows."""
+def check(forms: Forms, function: str = "tridiagonal", most_rows: int = 3) -> None:
+    """Raise ShapeError unless the bands are few enough, of as many columns as B has rows."""
     ab, b = (form.shape for form in forms)
-    if not 1 <= ab[-2] <= 3:
-        raise ShapeError(f"{function}: the bands must be 1 to 3 rows, got A {ab}")
+    if not 1 <= ab[-2] <= most_rows:
+        raise ShapeError(f"{function}: the bands must be 1 to {most_rows} rows, got A {ab}")
     if ab[-1] != b[-2]:
         raise ShapeError(f"{function}: b must have as many rows as A has columns, got A {ab} and b {b}")
 
@@ -75,13 +76,22 @@ def flops(forms: Forms) -> int:
 
 
 def choose(forms: Forms, limits: Limits) -> Choice:
-    """Pick the variant: what was tuned on the device, else one pass for a few equations, and cyclic reduction."""
+    """Pick the variant: what was tuned on the device, else one pass for a few equations, and cyclic reduction.
+
+    In software partition, which writes less: 0.4 to 0.9 of the time of cyclic reduction from n = 16 to 1024, in one run
+    on a busy machine (``glla compare tridiagonal``).
+    """
     n = forms[0].shape[-1]
     tuned = limits.tuning("tridiagonal", n, n)
     if tuned is not None:
         return tuned.variant, tuned.parameters
-    return ("redundant" if n <= REDUNDANT_UP_TO else "cyclic_reduction"), ()
+    if n <= REDUNDANT_UP_TO:
+        return "redundant", ()
+    return ("partition" if limits.software else "cyclic_reduction"), ()
 
+
+Given = Lines | int
+"""Which row of the bands is which of three diagonals; or, of up to five, how many are above the main one."""
 
 FULL: Lines = ((2, -1), (1, 0), (0, 1))
 """Of (1, 1) bands as SciPy has them: upper, diagonal, lower."""
@@ -95,12 +105,37 @@ def _settled(forms: Forms, limits: Limits, variant: str | None, parameters: Para
     return variant, VARIANTS[variant].settle(f"tridiagonal[{variant}]", parameters, limits)
 
 
-def _solved(
-    systems: Systems, equations: str, variant: str, values: dict[str, int], refine: bool
-) -> tuple[str, str, int]:
-    if refine or variant == "parallel_cyclic_reduction":
-        return systems.refined(equations, variant, values)
-    return systems.solve(equations, variant, values)
+@dataclass(frozen=True)
+class _Way:
+    """How systems are solved: by which variant, and which bands are given."""
+
+    lines: Given
+    definite: bool
+    variant: str
+    values: dict[str, int]
+    refine: bool
+
+    def solve(
+        self,
+        draft: Draft,
+        stack: Stack,
+        operands: dict[str, str],
+        shape: tuple[int, int, int],
+        start: int = 0,
+    ) -> tuple[Systems, str, str]:
+        """Add all of it; give the systems, and the slots of unknowns and figures."""
+        n = shape[1]
+        if isinstance(self.lines, int):
+            blocks = BlockSystems(draft, stack, n)
+            rows = blocks.equations(operands, shape, self.lines, start)
+            pairs, left = blocks.refined(rows) if self.refine else blocks.solve(rows)
+            figures = blocks.check(rows, pairs, left)
+            return blocks.plain, blocks.unknowns(pairs), figures
+        systems = Systems(draft, stack, n, definite=self.definite)
+        equations = systems.equations(operands, shape, self.lines, start)
+        again = self.refine or self.variant == "parallel_cyclic_reduction"
+        x, left, rows_left = (systems.refined if again else systems.solve)(equations, self.variant, self.values)
+        return systems, x, systems.check(equations, x, left, rows_left)
 
 
 @cached_plan
@@ -110,7 +145,7 @@ def plan(
     *,
     variant: str | None = None,
     parameters: Parameters = (),
-    lines: Lines = FULL,
+    lines: Given = FULL,
     definite: bool = False,
     refine: bool = False,
 ) -> Plan:
@@ -140,18 +175,22 @@ def plan(
         L = log2(n): ``cyclic_reduction`` 2 L + 1, ``partition`` 2 L / log2(P) + 1, ``parallel_cyclic_reduction``
         2 L + 4, ``thomas`` 2 n, ``redundant`` 1; and 3 or 4 more. `refine` doubles them.
     """
-    variant, values = _settled(forms, limits, variant, parameters)
     rows, n = forms[0].matrix
     columns = forms[1].matrix[1]
-    draft = Draft(f"tridiagonal[{variant}]")
+    if isinstance(lines, int):
+        variant, values = "", dict[str, int]()
+        draft = Draft("pentadiagonal")
+    else:
+        variant, values = _settled(forms, limits, variant, parameters)
+        draft = Draft(f"tridiagonal[{variant}]")
     operands = {"A": draft.operand("A", matrix((rows, n))), "B": draft.operand("B", matrix((n, columns)))}
-    systems = Systems(draft, Stack.of(columns, (n, 1), limits.texture_size), n, definite=definite)
-    equations = systems.equations(operands, (rows, n, columns), lines)
-    x, left, left_rows = _solved(systems, equations, variant, values, refine)
-    figures = systems.check(equations, x, left, left_rows)
+    way = _Way(lines, definite, variant, values, refine)
+    stack = Stack.of(columns, (n, 1), limits.texture_size)
+    systems, x, figures = way.solve(draft, stack, operands, (rows, n, columns))
     result = draft.slot("X", matrix((n, columns)))
     systems.packed(x, result, columns)
-    return draft.plan({"X": result, "figures": figures}, flops(forms))
+    work = flops_of_five if isinstance(lines, int) else flops
+    return draft.plan({"X": result, "figures": figures}, work(forms))
 
 
 # -- plans of a call --------------------------------------------------------------------------------------------------
@@ -160,7 +199,7 @@ _SINGULAR = Next("a pivot is zero, or nothing but rounding error", error="Singul
 _NOT_DEFINITE = Next("a pivot is not above zero", error="NotPositiveDefiniteError: names the leading minor")
 
 
-def _after(forms: Forms, limits: Limits, lines: Lines, definite: bool, again: Next | None) -> tuple[Next, ...]:
+def _after(forms: Forms, limits: Limits, lines: Given, definite: bool, again: Next | None) -> tuple[Next, ...]:
     """What comes after a plan whose figures are doubtful: `again`, or else the host."""
     if again is not None:
         return (again,)
@@ -175,7 +214,7 @@ def whole(
     *,
     variant: str | None = None,
     parameters: Parameters = (),
-    lines: Lines = FULL,
+    lines: Given = FULL,
     definite: bool = False,
     refine: bool = False,
 ) -> Plan:
@@ -199,7 +238,7 @@ def whole(
 
 
 @cached_plan
-def pivoting(forms: Forms, limits: Limits, *, lines: Lines = FULL, definite: bool = False) -> Plan:
+def pivoting(forms: Forms, limits: Limits, *, lines: Given = FULL, definite: bool = False) -> Plan:
     """Plan of the solution on the host, in float64: with partial pivoting, or of definite systems without."""
     a_form, b_form = forms
     draft = Draft(PIVOTING)
@@ -209,16 +248,20 @@ def pivoting(forms: Forms, limits: Limits, *, lines: Lines = FULL, definite: boo
     return draft.plan({"X": x, "flaw": flaw}, flops(forms), after=(_NOT_DEFINITE if definite else _SINGULAR,))
 
 
-def _one_on_host(lines: Lines, definite: bool, a: Array, b: Array) -> tuple[Any, ...]:
+def _one_on_host(lines: Given, definite: bool, a: Array, b: Array) -> tuple[Any, ...]:
     x, flaws = on_host_in_stacks(a[np.newaxis], b[np.newaxis], lines, definite)
     return x[0], flaws
 
 
 def on_host_in_stacks(
-    ab: Array, b: Array, lines: Lines = FULL, definite: bool = False
+    ab: Array, b: Array, lines: Given = FULL, definite: bool = False
 ) -> tuple[Array, NDArray[np.intp]]:
     """Solve stacks of systems on the CPU, in float64; give X in float32, and for each matrix what `pivoted` says."""
     count, _, n = ab.shape
+    if isinstance(lines, int):
+        x, flaws = pivoted(ab.astype(np.float64), ab.shape[1] - 1 - lines, lines, b.astype(np.float64), definite)
+        with np.errstate(over="ignore", under="ignore"):
+            return x.astype(np.float32), flaws
     full = np.zeros((count, 3, n))
     for target, (row, shift) in zip((2, 1, 0), lines, strict=True):
         if row >= 0:
@@ -303,7 +346,7 @@ def batched(
     forms: Forms,
     limits: Limits = PLAIN,
     *,
-    lines: Lines = FULL,
+    lines: Given = FULL,
     definite: bool = False,
     refine: bool = False,
 ) -> Plan:
@@ -313,14 +356,13 @@ def batched(
     systems.
     """
     (rows, n), (_, columns), count = forms[0].matrix, forms[1].matrix, forms[0].count
-    variant, values = _settled(forms, limits, None, ())
-    draft = Draft("stack[tridiagonal]")
+    five = isinstance(lines, int)
+    variant, values = ("", dict[str, int]()) if five else _settled(forms, limits, None, ())
+    draft = Draft("stack[pentadiagonal]" if five else "stack[tridiagonal]")
     operand = draft.operand("raw", raw(count * n * (rows + columns), limits.texture_size))
     stack = Stack.of(count * columns, (n, 1), limits.texture_size)
-    systems = Systems(draft, stack, n, definite=definite)
-    equations = systems.equations({"A": operand}, (rows, n, columns), lines, count * rows * n)
-    x, left, left_rows = _solved(systems, equations, variant, values, refine)
-    figures = systems.check(equations, x, left, left_rows)
+    way = _Way(lines, definite, variant, values, refine)
+    systems, x, figures = way.solve(draft, stack, {"A": operand}, (rows, n, columns), count * rows * n)
     records = systems.records(x, figures, columns, limits.texture_size)
     one = tuple(replace(form, shape=(1, *form.matrix)) for form in forms)
     again = partial(batched, one, limits, lines=lines, definite=definite, refine=True)
@@ -338,12 +380,21 @@ def doubtful(operands: Any, matrices: Array, figures: NDArray[np.float32], **opt
 
 
 def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
-    """Bands of a matrix whose diagonal dominates, and n right-hand sides."""
-    ab = rng.standard_normal((3, n))
-    size = 0.5 + np.abs(np.append(0, ab[2, :-1])) + np.abs(np.append(ab[0, 1:], 0))
-    ab[1] = np.where(ab[1] < 0, -size, size)
+    """Bands of a positive definite matrix, as an implicit step of a diffusion has them, and n right-hand sides."""
+    beside = np.zeros(n + 1)
+    beside[1:n] = rng.uniform(0.5, 1.5, max(n - 1, 0))
+    ab = np.stack([-beside[:n], 0.5 + beside[:n] + beside[1:], -beside[1:]])
     return ab.astype(np.float32), rng.standard_normal((n, n)).astype(np.float32)
 
+
+_BATCH = Batch(
+    most=most,
+    plan=batched,
+    matrix=lambda forms: forms[1].matrix,
+    lines=1,
+    order=lambda forms: FIGURES,
+    doubtful=doubtful,
+)
 
 TRIDIAGONAL = Operation(
     name="tridiagonal",
@@ -360,16 +411,84 @@ TRIDIAGONAL = Operation(
     variants=VARIANTS,
     choose=choose,
     aligned=aligned,
-    batch=Batch(
-        most=most,
-        plan=batched,
-        matrix=lambda forms: forms[1].matrix,
-        lines=1,
-        order=lambda forms: FIGURES,
-        doubtful=doubtful,
-    ),
+    batch=_BATCH,
     vectors={"B": 1},
     thesis="cyclic_reduction",
     public=False,
 )
 """What `solve_banded` and `solveh_banded` do with one diagonal on either side."""
+
+
+# -- five diagonals ---------------------------------------------------------------------------------------------------
+
+
+def _without_variants(variant: str | None, parameters: Parameters) -> None:
+    if variant is not None or parameters:
+        raise OptionError(f"pentadiagonal: has no variants, got {variant!r}; leave it out")
+
+
+def five(
+    forms: Forms,
+    limits: Limits = PLAIN,
+    *,
+    variant: str | None = None,
+    parameters: Parameters = (),
+    lines: int = 2,
+    refine: bool = False,
+) -> Plan:
+    """Plan of the solution with up to five bands on the device, as `plan`; `lines`: how many are above the main one."""
+    _without_variants(variant, parameters)
+    return plan(forms, limits, lines=lines, refine=refine)
+
+
+def whole_five(
+    forms: Forms,
+    limits: Limits = PLAIN,
+    *,
+    variant: str | None = None,
+    parameters: Parameters = (),
+    lines: int = 2,
+    refine: bool = False,
+) -> Plan:
+    """Plan of a call with up to five bands, as `whole`."""
+    _without_variants(variant, parameters)
+    return whole(forms, limits, lines=lines, refine=refine)
+
+
+def batched_five(forms: Forms, limits: Limits = PLAIN, *, lines: int = 2, refine: bool = False) -> Plan:
+    """Plan of a stack with up to five bands, as `batched`."""
+    return batched(forms, limits, lines=lines, refine=refine)
+
+
+def flops_of_five(forms: Forms) -> int:
+    """Additions and multiplications: 19 for each unknown."""
+    return 19 * forms[1].count * forms[1].shape[-1] * forms[1].shape[-2]
+
+
+def example_of_five(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+    """Bands of a positive definite matrix, as a stiff beam has them, and n right-hand sides."""
+    first, second = rng.uniform(0.5, 1.5, (2, n + 2))
+    first[n - 1 :], second[max(n - 2, 0) :] = 0, 0
+    sides = first[:n] + second[:n] + np.append(0, first[: n - 1]) + np.concatenate(([0, 0], second))[:n]
+    ab = np.zeros((5, n))
+    ab[2] = 0.5 + sides
+    ab[1, 1:], ab[3, : n - 1] = -first[: n - 1], -first[: n - 1]
+    ab[0, 2:], ab[4, : max(n - 2, 0)] = -second[: max(n - 2, 0)], -second[: max(n - 2, 0)]
+    return ab.astype(np.float32), rng.standard_normal((n, n)).astype(np.float32)
+
+
+PENTADIAGONAL = replace(
+    TRIDIAGONAL,
+    name="pentadiagonal",
+    formula="A X = B, A in five bands",
+    check=partial(check, function="pentadiagonal", most_rows=5),
+    flops=flops_of_five,
+    core=five,
+    whole=whole_five,
+    example=example_of_five,
+    variants={},
+    choose=Operation.choose,
+    batch=replace(_BATCH, plan=batched_five),
+    thesis="",
+)
+"""What `solve_banded` does with two diagonals on either side."""

@@ -56,11 +56,12 @@ class Draft:
         accumulate: bool = False,
         blocks: Mapping[str, Block] | None = None,
         step: int = 0,
+        points: int = 0,
     ) -> None:
         """Add a pass."""
         targets = (outputs,) if isinstance(outputs, str) else outputs
         self.steps.append(
-            Pass(shader, inputs, targets, uniforms or {}, defines or {}, region, accumulate, blocks or {}, step)
+            Pass(shader, inputs, targets, uniforms or {}, defines or {}, region, accumulate, blocks or {}, step, points)
         )
 
     def dispatch(

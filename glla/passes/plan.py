@@ -179,7 +179,7 @@ class Plan:
         for step in flat.steps:
             if isinstance(step, Pass | Dispatch):
                 region = flat.drawn(step)
-                area = region.width * region.height
+                area = step.points or region.width * region.height
                 texels += area * len(step.outputs)
                 nbytes += area * sum(texture(flat.slots[name]).channels for name in step.outputs) * ELEMENT_BYTES
             elif isinstance(step, Transfer) and not flat._crosses(step):
@@ -264,6 +264,7 @@ def step_cells(plan: Plan, own: Step, step: Step) -> tuple[str, ...]:
     if isinstance(step, Dispatch):
         return (step.shader, reads, " ".join(step.outputs), "{} x {} groups".format(*step.groups), uniforms)
     uniforms += f" step={step.step}" if step.step else ""
+    uniforms += f" points={step.points}" if step.points else ""
     reads += "".join(f" {name}={b.slot}[{b.first}:{b.first + b.count}]" for name, b in step.blocks.items())
     return (
         step.shader,

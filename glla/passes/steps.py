@@ -95,6 +95,9 @@ class Pass:
         Uniform block in the GLSL -> part of a buffer.
     step : int
         A number for the vertex stage that costs nothing, see ``lib/fullscreen.glsl``.
+    points : int
+        Points that are drawn in place of one triangle, each a texel where the vertex stage of the shader puts it; 0 for
+        the triangle.
     """
 
     shader: str
@@ -106,6 +109,7 @@ class Pass:
     accumulate: bool = False
     blocks: Mapping[str, Block] = field(default_factory=dict)
     step: int = 0
+    points: int = 0
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -145,6 +149,7 @@ class Dispatch:
     region: ClassVar[None] = None
     blocks: ClassVar[Mapping[str, Block]] = {}
     step: ClassVar[int] = 0
+    points: ClassVar[int] = 0
 
     @property
     def reads(self) -> tuple[str, ...]:

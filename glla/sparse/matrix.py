@@ -39,8 +39,8 @@ def asarray(
         Real numbers, m x n; of any format and type of SciPy. Entries of one place are summed, in float64, before they
         are rounded to float32. Zeros that are stored are no entries.
     format : str, optional
-        How it lies in textures: ``"diagonals"``, ``"circular"``, ``"pointers"``, ``"sell"`` or ``"blocks"``. By default
-        diagonals, where there are 64 at most and half of their places are entries; else sell.
+        How it lies in textures: ``"diagonals"``, ``"circular"``, ``"pointers"``, ``"points"``, ``"sell"`` or
+        ``"blocks"``. By default diagonals, where there are 64 at most and half of their places are entries; else sell.
     device : Device, str or int, optional
         As in `glla.asarray`.
     check_finite : bool

@@ -1,31 +1,34 @@
-// sums_k = A_k . B_k over a block of texels: up to four inner products at once.
+// sums_k = the inner product number k over a block of texels: up to four at once.
 //
-// A fragment sums BLOCK x BLOCK texels; `fold.frag`, and whoever reads the scalars, sum the rest.
-// A0, B0, ...  vectors, wrapped, zeros behind the last element        sums  a channel for each product
-// Cost per fragment: 2 PAIRS BLOCK^2 fetches, 8 PAIRS BLOCK^2 flop.
-// Fetches: 2 * PAIRS to 2 * PAIRS * BLOCK * BLOCK.
+// A fragment sums BLOCK x BLOCK texels; `fold.frag`, and whoever reads the scalars, sum the rest. Each vector is fetched
+// once, in however many products it is.
+// V0, V1, ...  vectors, wrapped, zeros behind the last element        sums  a channel for each product
+// Cost per fragment: VECTORS BLOCK^2 fetches, 32 BLOCK^2 flop at most.
+// Fetches: VECTORS to VECTORS * BLOCK * BLOCK.
 // Brodtkorb, "A MATLAB Interface to the GPU" (2007), section 2.2.4 (reduction).
 
-#ifndef PAIRS
-#define PAIRS 1  // inner products (1, 2, 3, 4)
+#ifndef VECTORS
+#define VECTORS 1  // vectors (1, 2, 3, 4, 5)
+#endif
+#ifndef DOTS
+#define DOTS DOT(sum_r, v0, v0)  // DOT(sum, v, w) of each inner product
 #endif
 #ifndef BLOCK
 #define BLOCK 16  // texels of a side
 #endif
 
-uniform sampler2D A0;
-uniform sampler2D B0;
-#if PAIRS > 1
-uniform sampler2D A1;
-uniform sampler2D B1;
+uniform sampler2D V0;
+#if VECTORS > 1
+uniform sampler2D V1;
 #endif
-#if PAIRS > 2
-uniform sampler2D A2;
-uniform sampler2D B2;
+#if VECTORS > 2
+uniform sampler2D V2;
 #endif
-#if PAIRS > 3
-uniform sampler2D A3;
-uniform sampler2D B3;
+#if VECTORS > 3
+uniform sampler2D V3;
+#endif
+#if VECTORS > 4
+uniform sampler2D V4;
 #endif
 
 layout(location = 0) out vec4 sums;
@@ -36,25 +39,30 @@ float sum(vec4 a) {
 
 void main() {
     ivec2 first = BLOCK * ivec2(gl_FragCoord.xy);
-    ivec2 end = min(first + BLOCK, textureSize(A0, 0));
-    vec4 s0 = vec4(0.0);
-    vec4 s1 = vec4(0.0);
-    vec4 s2 = vec4(0.0);
-    vec4 s3 = vec4(0.0);
+    ivec2 end = min(first + BLOCK, textureSize(V0, 0));
+    vec4 sum_r = vec4(0.0);
+    vec4 sum_g = vec4(0.0);
+    vec4 sum_b = vec4(0.0);
+    vec4 sum_a = vec4(0.0);
     for (int y = first.y; y < end.y; ++y) {
         for (int x = first.x; x < end.x; ++x) {
             ivec2 at = ivec2(x, y);
-            s0 += texelFetch(A0, at, 0) * texelFetch(B0, at, 0);
-#if PAIRS > 1
-            s1 += texelFetch(A1, at, 0) * texelFetch(B1, at, 0);
+            vec4 v0 = texelFetch(V0, at, 0);
+#if VECTORS > 1
+            vec4 v1 = texelFetch(V1, at, 0);
 #endif
-#if PAIRS > 2
-            s2 += texelFetch(A2, at, 0) * texelFetch(B2, at, 0);
+#if VECTORS > 2
+            vec4 v2 = texelFetch(V2, at, 0);
 #endif
-#if PAIRS > 3
-            s3 += texelFetch(A3, at, 0) * texelFetch(B3, at, 0);
+#if VECTORS > 3
+            vec4 v3 = texelFetch(V3, at, 0);
 #endif
+#if VECTORS > 4
+            vec4 v4 = texelFetch(V4, at, 0);
+#endif
+#define DOT(total, v, w) total += v * w;
+            DOTS
         }
     }
-    sums = vec4(sum(s0), sum(s1), sum(s2), sum(s3));
+    sums = vec4(sum(sum_r), sum(sum_g), sum(sum_b), sum(sum_a));
 }

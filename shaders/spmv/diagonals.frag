@@ -1,10 +1,11 @@
 // y[i] = sum over d of A_d[i] x[i + o_d]: the product of a matrix that is given by its diagonals.
 //
-// A fragment computes four consecutive rows. The offsets o_d = 4 q + r are constants of the program, so a diagonal costs
-// one texel of A, and one of x where r = 0; else two, out of which four elements are put together.
+// A fragment computes four consecutive rows. The offsets o_d = 4 q + r are constants of the program: a diagonal costs one
+// texel of A, and its four elements of x are those of texel q beside the own one where r = 0; else they are put together
+// out of two. Neighbouring diagonals share texels of x: each is fetched once.
 // A       diagonals of the height and width of y, side by side, GRID in a row; A_d[i] belongs to row i
 // x, y    wrapped        before  CONTINUE: the sum over earlier diagonals
-// Cost per fragment: 1 fetch for a diagonal, 1 or 2 of x, 8 flop.
+// Cost per fragment: COUNT + X_FETCHES fetches, 8 COUNT flop.
 // Fetches: COUNT + X_FETCHES + CONTINUE.
 // Krueger and Westermann, "Linear algebra operators for GPU implementation of numerical algorithms" (2003), section 4.2;
 // Brodtkorb, "A MATLAB Interface to the GPU" (2007), section 3.1.2, figure 3.3a.
@@ -12,11 +13,14 @@
 #ifndef COUNT
 #define COUNT 1  // diagonals of this pass
 #endif
+#ifndef LOADS
+#define LOADS LOAD(x0, 0)  // LOAD(name, q) of each texel of x
+#endif
 #ifndef TERMS
-#define TERMS TERM(0, 0, 0)  // TERM(number, q, r) of each of them
+#define TERMS TERM(0, x0)  // TERM(number, elements of x) of each diagonal
 #endif
 #ifndef X_FETCHES
-#define X_FETCHES 1  // texels of x that they take
+#define X_FETCHES 1  // texels of x
 #endif
 #ifndef CONTINUE
 #define CONTINUE 0  // go on from `before` (0, 1)
@@ -50,15 +54,6 @@ vec4 x_texel(int t) {  // one outside of x meets zeros of A
     return texelFetch(x, ivec2(t - row * X_WIDTH, row), 0);
 }
 
-vec4 window(int t, int r) {
-    vec4 low = x_texel(t);
-    if (r == 0) return low;
-    vec4 high = x_texel(t + 1);
-    if (r == 1) return vec4(low.gba, high.r);
-    if (r == 2) return vec4(low.ba, high.rg);
-    return vec4(low.a, high.rgb);
-}
-
 void main() {
     ivec2 own = ivec2(gl_FragCoord.xy);
     int t = own_texel();
@@ -66,6 +61,8 @@ void main() {
 #if CONTINUE
     y = texelFetch(before, own, 0);
 #endif
-#define TERM(d, q, r) y += terms(texelFetch(A, own + ivec2((d) % GRID * WIDTH, (d) / GRID * HEIGHT), 0), window(t + (q), r));
+#define LOAD(name, q) vec4 name = x_texel(t + (q));
+    LOADS
+#define TERM(d, elements) y += terms(texelFetch(A, own + ivec2((d) % GRID * WIDTH, (d) / GRID * HEIGHT), 0), elements);
     TERMS
 }

@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-pytest.importorskip("scipy", reason="panels are factored by SciPy's LAPACK")
-
 from glla import cluster
 
 

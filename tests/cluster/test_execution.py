@@ -7,6 +7,8 @@ from itertools import product
 import numpy as np
 import pytest
 
+pytest.importorskip("scipy", reason="panels are factored by SciPy's LAPACK")
+
 import glla
 from glla import cluster
 from glla.cluster import DistributedMatrix, factoring

@@ -64,12 +64,26 @@ class Diagonals:
 
         def parts() -> Iterator[tuple[dict[str, Uniform], dict[str, Define]]]:
             for first in range(0, len(self.offsets), TERMS):
-                some = [divmod(offset, 4) for offset in self.offsets[first : first + TERMS]]
-                text = " ".join(f"TERM({first + d}, {q}, {r})" for d, (q, r) in enumerate(some))
-                fetches = sum(2 if r else 1 for _, r in some)
-                yield {}, {**shared, "COUNT": len(some), "TERMS": text, "X_FETCHES": fetches}
+                yield {}, {**shared, **written(self.offsets[first : first + TERMS], first)}
 
         return in_passes(draft, "spmv/diagonals", {"A": "A", "x": x}, own, parts())
+
+
+def written(offsets: tuple[int, ...], first: int) -> dict[str, Define]:
+    """Write the terms of some diagonals as GLSL, and the texels of x that they take, each once.
+
+    >>> written((-1, 0, 1), 0)["TERMS"]
+    'TERM(0, vec4(x0.a, x1.rgb)) TERM(1, x1) TERM(2, vec4(x1.gba, x2.r))'
+    """
+    places = [divmod(offset, 4) for offset in offsets]
+    needed = sorted({q for q, _ in places} | {q + 1 for q, r in places if r})
+    name = {q: f"x{number}" for number, q in enumerate(needed)}
+    loads = " ".join(f"LOAD({name[q]}, {q})" for q in needed)
+    terms = []
+    for number, (q, r) in enumerate(places, first):
+        both = f"vec4({name[q]}.{'rgba'[r:]}, {name[q + 1]}.{'rgba'[:r]})" if r else name[q]
+        terms.append(f"TERM({number}, {both})")
+    return {"COUNT": len(places), "LOADS": loads, "TERMS": " ".join(terms), "X_FETCHES": len(needed)}
 
 
 def across(count: int) -> int:

@@ -10,6 +10,7 @@ from glla.operations.sparse.compressed import Compressed
 from glla.operations.sparse.diagonals import Diagonals
 from glla.operations.sparse.layout import Maker
 from glla.operations.sparse.pointers import Pointers
+from glla.operations.sparse.points import Points
 from glla.operations.sparse.sell import Sell
 from glla.passes import Limits
 
@@ -19,6 +20,7 @@ FORMATS: dict[str, Maker] = {
     "pointers": Pointers.of,
     "sell": Sell.of,
     "blocks": Blocks.of,
+    "points": Points.of,
 }
 """Each with what finds how a matrix lies in it."""
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from glla.errors import PlanError
 from glla.passes import Draft, Limits, Plan, Storage, texture
+from glla.passes.shader import Define
 
 TEXEL = Storage(1, 1)
 """Scalars."""
@@ -35,10 +36,15 @@ def applied(draft: Draft, words: str, taken: Taken, x: str) -> str:
 def dots(draft: Draft, name: str, pairs: Sequence[tuple[str, str]], limits: Limits) -> str:
     """Add inner products; give a slot of partial sums, `BLOCK` texels a side at most, a channel for each product."""
     block = BLOCK_IN_SOFTWARE if limits.software else BLOCK
-    inputs = {f"{side}{k}": slot for k, pair in enumerate(pairs) for side, slot in zip("AB", pair, strict=True)}
-    storage = _smaller(texture(draft.slots[pairs[0][0]]), block)
+    vectors = list(dict.fromkeys(slot for pair in pairs for slot in pair))
+    products = (
+        f"DOT(sum_{c}, v{vectors.index(v)}, v{vectors.index(w)})" for c, (v, w) in zip("rgba", pairs, strict=False)
+    )
+    inputs = {f"V{number}": slot for number, slot in enumerate(vectors)}
+    storage = _smaller(texture(draft.slots[vectors[0]]), block)
     sums = draft.slot(f"{name} sums", storage)
-    draft.draw("krylov/dots", inputs, sums, defines={"PAIRS": len(pairs), "BLOCK": block})
+    defines: dict[str, Define] = {"VECTORS": len(vectors), "DOTS": " ".join(products), "BLOCK": block}
+    draft.draw("krylov/dots", inputs, sums, defines=defines)
     number = 0
     while max(storage.height, storage.width) > block:
         storage, number = _smaller(storage, block), number + 1

@@ -1,0 +1,359 @@
+"""PLU of a Dask array with tournament pivoting: a graph of tasks on square blocks.
+
+Step k, on blocks A[i, j] (Grigori, Demmel, Xiang 2011)::
+
+    offer     rows of A[i, k], i >= k: each block offers b rows, matches in a tree decide which b rows are the pivots
+    pivot     factors of these rows, and who changes places with whom
+    pick      the pivot rows of A[i, j], i >= k, for every column j; put together they are row k of the factors
+    U[k, j]   L^-1 of them
+    L[i, k]   A[i, k] U^-1, after rows of block k went to the places of pivot rows
+    update    A[i, j] - L[i, k] U[k, j], on the device
+
+Dask's own `lu` looks for pivots in the block of the diagonal alone, so it fails for [[0, I], [I, 0]].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.array.convert import Array
+from glla.cluster import lapack
+from glla.cluster.factoring import transpositions
+from glla.dask import worker
+from glla.dask.products import BLOCK, dask_array, operand
+from glla.errors import NonFiniteError, OptionError, SingularMatrixError, integer
+
+Rows = NDArray[np.int64]
+Key = tuple[Any, ...]
+
+
+def splits(rows: int, columns: int, nb: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Chunks of rows and columns such that the blocks of the diagonal are square.
+
+    Examples
+    --------
+    >>> splits(5, 8, 3), splits(0, 2, 3)
+    (((3, 2), (3, 2, 3)), ((0,), (2,)))
+    """
+    least = min(rows, columns)
+
+    def cut(first: int, last: int) -> list[int]:
+        return [min(nb, last - start) for start in range(first, last, nb)]
+
+    square = cut(0, least)
+    return tuple(square + cut(least, rows)) or (0,), tuple(square + cut(least, columns)) or (0,)
+
+
+# -- tasks ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Pivot:
+    """What a panel has decided: its pivot rows, the factors of their block, and which rows go where."""
+
+    start: int
+    rows: Rows
+    block: Array
+    displaced: list[tuple[int, int]]
+    exchanges: Rows
+
+
+def _offer(rows: Rows, values: Array, b: int) -> tuple[Rows, Array]:
+    order = lapack.pivoted(values)[1][:b]
+    return rows[order], values[order]
+
+
+def offer(block: Array, first: int, b: int) -> tuple[Rows, Array]:
+    """The b rows that a block offers as pivots."""
+    if not np.isfinite(block).all():
+        raise NonFiniteError("glla.dask.lu: entries grow past float32's range; scale the matrix")
+    return _offer(first + np.arange(len(block), dtype=np.int64), block, b)
+
+
+def match(left: tuple[Rows, Array], right: tuple[Rows, Array], b: int) -> tuple[Rows, Array]:
+    """The b rows that win."""
+    return _offer(np.concatenate([left[0], right[0]]), np.concatenate([left[1], right[1]]), b)
+
+
+def decide(winners: tuple[Rows, Array], start: int) -> Pivot:
+    """Factor the block of the pivot rows."""
+    block, order = lapack.pivoted(winners[1])
+    rows = winners[0][order]
+    exchanges, displaced = transpositions(rows, start)
+    return Pivot(start, rows, block, displaced, exchanges)
+
+
+def pick(block: Array, pivot: Pivot, first: int) -> tuple[Rows, Array]:
+    """Pivot rows that lie in a block: which ones they are, and their values."""
+    here = np.nonzero((pivot.rows >= first) & (pivot.rows < first + len(block)))[0]
+    return here, block[pivot.rows[here] - first]
+
+
+def together(picked: Sequence[tuple[Rows, Array]]) -> Array:
+    """All pivot rows of a block column."""
+    rows, values = (np.concatenate(each) for each in zip(*picked, strict=True))
+    found = np.empty_like(values)
+    found[rows] = values
+    return found
+
+
+def replaced(block: Array, pivot: Pivot, top: Array, first: int) -> Array:
+    """A block with rows of block row k in the places of its pivot rows."""
+    found = block.copy()
+    for place, row in pivot.displaced:
+        if first <= place < first + len(block):
+            found[place - first] = top[row]
+    return found
+
+
+def upper(pivot: Pivot, rows: Array) -> Array:
+    """U = L^-1 A of the pivot rows."""
+    found = lapack.solve_lower(pivot.block, rows)
+    if not np.isfinite(found).all():
+        raise NonFiniteError("glla.dask.lu: entries grow past float32's range; scale the matrix")
+    return found
+
+
+def multipliers(block: Array, pivot: Pivot, top: Array, first: int) -> Array:
+    """L = A U^-1."""
+    found = lapack.right_upper(pivot.block, replaced(block, pivot, top, first))
+    if not np.isfinite(found).all():
+        raise SingularMatrixError(
+            f"glla.dask.lu: columns {pivot.start} to {pivot.start + len(pivot.rows) - 1} have fewer independent rows "
+            "than columns, and the pivots do not stand for all of them; glla.plu takes every matrix that fits a machine"
+        )
+    return found
+
+
+def update(block: Array, pivot: Pivot, top: Array, lower: Array, row: Array, first: int) -> Array:
+    """A - L U, after the exchange of rows."""
+    return worker.minus_product(replaced(block, pivot, top, first), lower, row)
+
+
+def order_of(pivots: Sequence[Pivot], m: int) -> Rows:
+    """Row of A that becomes row i of L U."""
+    order = np.arange(m, dtype=np.int64)
+    for pivot in pivots:
+        for row, other in enumerate(pivot.exchanges.tolist(), pivot.start):
+            order[[row, other]] = order[[other, row]]
+    return order
+
+
+def permutation_block(order: Rows, first: int, rows: int, left: int, columns: int) -> Array:
+    """A block of P, A = P L U."""
+    here = order[left : left + columns] - first
+    found = np.zeros((rows, columns), dtype=np.float32)
+    inside = (here >= 0) & (here < rows)
+    found[here[inside], np.nonzero(inside)[0]] = 1
+    return found
+
+
+def triangle(block: Array, lower: bool) -> Array:
+    """L or U of a factored block of the diagonal."""
+    return np.tril(block, -1) + np.eye(*block.shape, dtype=block.dtype) if lower else np.triu(block)
+
+
+# -- graph ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Factors:
+    """The graph of a factorisation.
+
+    Attributes
+    ----------
+    chunks : (tuple of int, tuple of int)
+        Rows and columns of the blocks.
+    blocks : dict
+        Key of each block of the packed factors, by its place.
+    order : tuple
+        Key of the order of rows.
+    tasks : dict
+        All tasks.
+    """
+
+    array: Any
+    name: str
+    chunks: tuple[tuple[int, ...], tuple[int, ...]]
+    blocks: dict[tuple[int, int], Key] = field(default_factory=dict)
+    pivots: list[Key] = field(default_factory=list)
+    tasks: dict[Key, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, function: str, a: Any, nb: int) -> Factors:
+        """Make the graph for an array of any chunks."""
+        from dask.base import tokenize
+
+        checked = operand(function, "A", a)
+        chunks = splits(checked.shape[0], checked.shape[1], nb)
+        array = checked.rechunk(chunks).map_blocks(
+            _float32, function, dtype=np.float32, meta=np.empty((0, 0), dtype=np.float32)
+        )
+        made = cls(array, f"glla-lu-{tokenize(array.name, nb)}", chunks)
+        rows, columns = (range(len(part)) for part in chunks)
+        made.blocks = {(i, j): (array.name, i, j) for i in rows for j in columns}
+        for k in range(made.panels):
+            made._step(k)
+        return made
+
+    @cached_property
+    def panels(self) -> int:
+        """Blocks of the diagonal."""
+        return min(len(part) for part in self.chunks) if 0 not in self.array.shape else 0
+
+    @cached_property
+    def starts(self) -> tuple[list[int], list[int]]:
+        """First row, and first column, of each block."""
+        rows, columns = (np.cumsum([0, *part]).tolist() for part in self.chunks)
+        return rows, columns
+
+    def put(self, what: str, place: tuple[int, ...], *task: Any) -> Key:
+        """Add a task."""
+        key = (f"{self.name}-{what}", *place)
+        self.tasks[key] = task
+        return key
+
+    def _step(self, k: int) -> None:
+        b, blocks = self.chunks[0][k], self.blocks
+        rows, columns = range(k, len(self.chunks[0])), range(len(self.chunks[1]))
+        pivot = self._pivot(k, b)
+        first = self.starts[0]
+        old = dict(blocks)
+        for j in columns:
+            if j == k:
+                continue
+            picked = [self.put("pick", (k, i, j), pick, old[i, j], pivot, first[i]) for i in rows]
+            row = self.put("rows", (k, j), together, picked)
+            blocks[k, j] = self.put("upper", (k, j), upper, pivot, row) if j > k else row
+        blocks[k, k] = self.put("block", (k,), getattr, pivot, "block")
+        for i in rows[1:]:
+            blocks[i, k] = self.put("lower", (i, k), multipliers, old[i, k], pivot, old[k, k], first[i])
+            for j in columns:
+                given = (old[i, j], pivot, old[k, j])
+                if j > k:
+                    task = (update, *given, blocks[i, k], blocks[k, j], first[i])
+                    blocks[i, j] = self.put("update", (k, i, j), *task)
+                elif j < k:
+                    blocks[i, j] = self.put("exchange", (k, i, j), replaced, *given, first[i])
+
+    def _pivot(self, k: int, b: int) -> Key:
+        """The tournament of a panel."""
+        rows = range(k, len(self.chunks[0]))
+        line = [self.put("offer", (k, i), offer, self.blocks[i, k], self.starts[0][i], b) for i in rows]
+        level = 0
+        while len(line) > 1:
+            pairs = [line[at : at + 2] for at in range(0, len(line), 2)]
+            line = [
+                self.put("match", (k, level, at), match, *pair, b) if len(pair) == 2 else pair[0]
+                for at, pair in enumerate(pairs)
+            ]
+            level += 1
+        self.pivots.append(self.put("pivot", (k,), decide, line[0], self.starts[0][k]))
+        return self.pivots[-1]
+
+    @cached_property
+    def order(self) -> Key:
+        """Key of the order of rows."""
+        return self.put("order", (), order_of, list(self.pivots), self.array.shape[0])
+
+    def collection(self, what: str, blocks: dict[tuple[int, int], Any], chunks: Any, *others: Any) -> Any:
+        """Make a Dask array of tasks, by the places of its blocks; `others` are arrays that they use besides."""
+        from dask.highlevelgraph import HighLevelGraph
+
+        da = dask_array("lu")
+        name = "-".join([self.name, what, *(one.name for one in others)])
+        tasks = {**self.tasks, **{(name, *place): task for place, task in blocks.items()}}
+        graph = HighLevelGraph.from_collections(name, tasks, dependencies=[self.array, *others])
+        return da.Array(graph, name, chunks=chunks, meta=np.empty((0, 0), dtype=np.float32))
+
+
+def _float32(chunk: Any, function: str) -> Array:
+    return worker.float32(function, chunk)
+
+
+def block_size(function: str, nb: Any, a: Any) -> int:
+    """Read the block size; by default the largest chunk of the array, 1024 at most."""
+    if nb is None:
+        chunks = getattr(a, "chunks", None) or ((BLOCK,),)
+        longest = max((length for part in chunks for length in part if length == length), default=1)
+        return max(1, min(BLOCK, int(longest)))
+    size = integer(f"glla.dask.{function}", "nb", nb)
+    if size < 1:
+        raise OptionError(f"glla.dask.{function}: nb must be at least 1, got {nb}")
+    return size
+
+
+def lu(a: Any, nb: int | None = None) -> tuple[Any, Any, Any]:
+    """A = P @ L @ U of a Dask array of any chunks, with tournament pivoting.
+
+    Parameters
+    ----------
+    a : dask.array.Array, shape (m, n)
+        Of any chunks; it is cut into blocks of `nb`, square ones on the diagonal.
+    nb : int, optional
+        Rows and columns of a block; by default `a`'s longest chunk, 1024 at most.
+
+    Returns
+    -------
+    P, L, U : dask.array.Array of float32, shapes (m, m), (m, k), (k, n), k = min(m, n)
+        As `scipy.linalg.lu`; computed together by ``dask.compute(P, L, U)``.
+
+    Raises
+    ------
+    ShapeError, DTypeError, OptionError
+        At once.
+    NonFiniteError, SingularMatrixError
+        When it is computed: values that do not fit float32, also in between; columns without full rank for which the
+        chosen rows do not stand.
+
+    Notes
+    -----
+    Cost: 2/3 n^3 flop in N^3 / 3 products of blocks on the devices, N = n / nb; some N^3 / 2 small tasks on hosts.
+    Error: as of partial pivoting, times the growth, which for tournaments is little larger.
+    Source: Grigori, Demmel, Xiang 2011.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import glla.dask
+    >>> A = da.from_array([[0, 2, 1], [4, 4, 2], [2, 3, 1]], chunks=(2, 1))
+    >>> P, L, U = glla.dask.lu(A)
+    >>> (P @ L @ U).compute(scheduler="synchronous")
+    array([[0., 2., 1.],
+           [4., 4., 2.],
+           [2., 3., 1.]], dtype=float32)
+    """
+    lapack.check_scipy()
+    found = Factors.of("lu", a, block_size("lu", nb, a))
+    rows, columns = found.chunks
+    order, starts = found.order, found.starts
+    square = found.array.shape[0] and found.panels
+    k_rows = rows[: found.panels] if square else (0,)
+    k_columns = columns[: found.panels] if square else (0,)
+    p = {
+        (i, j): (permutation_block, order, starts[0][i], rows[i], starts[0][j], rows[j])
+        for i in range(len(rows))
+        for j in range(len(rows))
+    }
+    lower, right = {}, {}
+    for i in range(len(rows)):
+        for j in range(len(k_columns)):
+            below = found.panels and i > j
+            lower[i, j] = found.blocks[i, j] if below else (np.zeros, (rows[i], k_columns[j]), np.float32)
+    for i in range(len(k_rows)):
+        for j in range(len(columns)):
+            above = found.panels and i < j
+            right[i, j] = found.blocks[i, j] if above else (np.zeros, (k_rows[i], columns[j]), np.float32)
+    for k in range(found.panels):
+        lower[k, k], right[k, k] = ((triangle, found.blocks[k, k], side) for side in (True, False))
+    return (
+        found.collection("P", p, (rows, rows)),
+        found.collection("L", lower, (rows, k_columns)),
+        found.collection("U", right, (k_rows, columns)),
+    )

@@ -1,0 +1,170 @@
+"""What tasks call: one coprocessor for each process, with a bounded cache of operands that stay on its device."""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from glla.array.array import Matrix, asarray, product
+from glla.array.convert import Array
+from glla.errors import NonFiniteError
+from glla.queue.coprocessor import Coprocessor, coprocessor
+
+MOST_BYTES = 256 << 20
+"""Bytes of operands that stay on a worker's device between tasks; GLLA_DASK_CACHE_BYTES sets another bound."""
+
+
+class _Residents:
+    """Operands on the device, the least recently used go first. Used in the coprocessor's thread alone.
+
+    An operand is known by a hash of its bytes, so that the same chunk is found again wherever it came from.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most, self._bytes = most, 0
+        self._held: OrderedDict[bytes, Matrix] = OrderedDict()
+
+    def get(self, array: Array) -> Matrix:
+        """Give an array on the device."""
+        key = hashlib.blake2b(array.data if array.size else b"", digest_size=16, salt=_salt(array)).digest()
+        if key not in self._held:
+            self._held[key] = asarray(array, check_finite=False)
+            self._bytes += array.nbytes
+        self._held.move_to_end(key)
+        found = self._held[key]
+        while self._bytes > self._most and len(self._held) > 1:
+            self._bytes -= self._held.popitem(last=False)[1].nbytes
+        return found
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that are held."""
+        return self._bytes
+
+
+def _salt(array: Array) -> bytes:
+    return f"{array.shape[0]:x},{array.shape[1]:x}".encode()[:16]
+
+
+class _Worker:
+    """The coprocessor of this process, made when it is first wanted."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._gpu: Coprocessor | None = None
+        self._process = 0
+        self.residents = _Residents(MOST_BYTES)
+
+    def gpu(self) -> Coprocessor:
+        """Give it. A process that was forked has none of its parent's, and makes one."""
+        with self._lock:
+            if self._gpu is None or self._process != os.getpid() or self._gpu.closed:
+                self._gpu, self._process = coprocessor(), os.getpid()
+                self.residents = _Residents(int(os.environ.get("GLLA_DASK_CACHE_BYTES", MOST_BYTES)))
+            return self._gpu
+
+    def close(self) -> None:
+        """Release the device; the next task makes another one."""
+        with self._lock:
+            gpu, self._gpu = self._gpu, None
+            self.residents = _Residents(0)
+        if gpu is not None and self._process == os.getpid():
+            gpu.close(cancel=True)
+
+
+_WORKER = _Worker()
+atexit.register(_WORKER.close)
+
+
+def close() -> None:
+    """Release this process's device; the next task makes another one.
+
+    Examples
+    --------
+    >>> close()
+    """
+    _WORKER.close()
+
+
+def on_device(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call a function in the thread of this process's coprocessor, and wait."""
+    return _WORKER.gpu().submit(function, *args, **kwargs).result()
+
+
+def float32(function: str, chunk: Any) -> Array:
+    """Give a chunk as finite float32 in C order.
+
+    Raises
+    ------
+    NonFiniteError
+        A value is NaN or infinite, or does not fit.
+    """
+    with np.errstate(over="ignore"):
+        found = np.ascontiguousarray(chunk, dtype=np.float32)
+    if not np.isfinite(found).all():
+        raise NonFiniteError(f"glla.dask.{function}: values must be finite, and fit float32")
+    return found
+
+
+def contract(left: Sequence[Array], right: Sequence[Array]) -> Array:
+    """Sum of the products of a row of chunks with a column of chunks; C is read back once."""
+    pairs = [(float32("matmul", a), float32("matmul", b)) for a, b in zip(_listed(left), _listed(right), strict=True)]
+    shape = len(pairs[0][0]), pairs[0][1].shape[1]
+    full = [(a, b) for a, b in pairs if a.shape[1]]
+    if 0 in shape or not full:
+        return np.zeros(shape, dtype=np.float32)
+    found: Array = on_device(_contract, full)
+    if not np.isfinite(found).all():
+        raise NonFiniteError("glla.dask.matmul: the product does not fit float32; scale an operand")
+    return found
+
+
+def _listed(chunks: Any) -> list[Array]:
+    return list(chunks) if isinstance(chunks, list | tuple) else [chunks]
+
+
+def _contract(pairs: list[tuple[Array, Array]]) -> Array:
+    total: Matrix | None = None
+    held = _WORKER.residents
+    for a, b in pairs:
+        total = product("matmul", held.get(a), held.get(b), onto=total)
+    assert total is not None
+    return total.numpy()
+
+
+def minus_product(a: Array, lower: Array, upper: Array) -> Array:
+    """A - L U; the sign goes to L, which rounds nothing."""
+    if 0 in a.shape or not lower.shape[1]:
+        return a
+    found: Array = on_device(_minus_product, a, lower, upper)
+    return found
+
+
+def _minus_product(a: Array, lower: Array, upper: Array) -> Array:
+    held = _WORKER.residents
+    start = asarray(a, check_finite=False)  # each is used once
+    return product("lu", held.get(-lower), held.get(upper), onto=start).numpy()
+
+
+def qr(a: Array) -> tuple[Array, Array]:
+    """Reduced QR of a chunk."""
+    from glla.linalg import orthogonal
+
+    given = float32("tsqr", a)
+    if not given.size:
+        q, r = np.linalg.qr(given)
+        return q, r
+    q, r = on_device(_qr, orthogonal.qr, given)
+    return q, r
+
+
+def _qr(function: Callable[..., Any], a: Array) -> tuple[Array, Array]:
+    q, r = function(a)
+    return np.asarray(q), np.asarray(r)

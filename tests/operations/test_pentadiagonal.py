@@ -1,0 +1,71 @@
+"""Pentadiagonal systems: bounds, exact answers, the figures of the check, and what stands beside LAPACK."""
+
+import numpy as np
+import pytest
+
+from glla.errors import OptionError
+from glla.operations import banded as kernel
+from glla.passes import Limits, resident
+from glla.testing import JUDGES
+
+JUDGE = JUDGES["pentadiagonal"]
+
+
+def run(device, ab, b, **options):
+    plan = kernel.five(resident(ab.shape, b.shape), device.limits, **options)
+    plan.check()
+    found = device.run(plan, A=device.upload(ab), B=device.upload(b))
+    return device.download(found["X"], b.shape), device.read(found["figures"]).reshape(-1, 4)
+
+
+@pytest.mark.parametrize("refine", [False, True])
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 8, 9, 17, 64, 65, 300])
+def test_the_bound_is_kept(device, n, refine, rng):
+    ab, _ = kernel.example_of_five(n, rng)
+    b = rng.standard_normal((n, 3)).astype(np.float32)
+    x, figures = run(device, ab, b, refine=refine)
+    assert JUDGE.verdict((ab, b), x).ok
+    assert not kernel.doubts(figures, n).any()
+
+
+def test_integers_are_exact_where_no_division_rounds(device, rng):
+    for n in (1, 2, 5, 16, 33):
+        ab = np.zeros((5, n), np.float32)
+        ab[2] = 2.0 ** rng.integers(0, 3, n)
+        x = rng.integers(-8, 9, (n, 2)).astype(np.float32)
+        assert (run(device, ab, ab[2][:, np.newaxis] * x)[0] == x).all()
+
+
+def test_blocks_that_need_an_exchange(device):
+    """Zeros on the diagonal, as long as the 2 x 2 blocks are regular."""
+    ab = np.zeros((5, 6), np.float32)
+    ab[1, 1::2], ab[3, 0::2] = 2, 4  # blocks (0 2; 4 0)
+    b = np.arange(1.0, 7.0, dtype=np.float32)[:, np.newaxis]
+    x, _ = run(device, ab, b)
+    assert (x[:, 0] == [0.5, 0.5, 1, 1.5, 1.5, 2.5]).all()
+
+
+def test_pivots_that_are_none_are_seen(device):
+    zero = np.zeros((5, 7), np.float32)
+    zero[2] = [1, 1, 1, 0, 1, 1, 1]
+    assert kernel.doubts(run(device, zero, np.ones((7, 1), np.float32))[1], 7).all()
+    free = np.zeros((5, 40), np.float32)  # the biharmonic of a free beam: rows sum to zero
+    a = np.diff(np.eye(40), 2, axis=0)
+    a = a.T @ a
+    for offset in range(-2, 3):
+        band = np.diag(a, offset)
+        free[2 - offset, max(offset, 0) : 40 + min(offset, 0)] = band
+    assert kernel.doubts(run(device, free, np.ones((40, 1), np.float32))[1], 40).all()
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 33, 128])
+def test_the_passes_are_those_of_cyclic_reduction(n):
+    blocks = (n + 1) // 2
+    levels = max(blocks.bit_length() - 1, 0)
+    plan = kernel.five(resident((5, n), (n, 1)), Limits())
+    assert plan.cost.passes == 4 + max(2 * levels, 1) + 1
+
+
+def test_there_are_no_variants():
+    with pytest.raises(OptionError, match="pentadiagonal: has no variants, got 'x'"):
+        kernel.five(resident((5, 4), (4, 1)), variant="x")
