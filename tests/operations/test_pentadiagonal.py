@@ -69,3 +69,17 @@ def test_the_passes_are_those_of_cyclic_reduction(n):
 def test_there_are_no_variants():
     with pytest.raises(OptionError, match="pentadiagonal: has no variants, got 'x'"):
         kernel.five(resident((5, 4), (4, 1)), variant="x")
+
+
+@pytest.mark.parametrize(("name", "example"), [("pentadiagonal", "example_of_five"), ("tridiagonal", "example")])
+def test_the_judges_can_fail(name, example, rng):
+    ab, b = getattr(kernel, example)(9, rng)
+    x, flaws = kernel.on_host_in_stacks(ab[np.newaxis], b[np.newaxis], 2 if name == "pentadiagonal" else kernel.FULL)
+    judge, right = JUDGES[name], x[0]
+    assert (flaws == -1).all() and judge.verdict((ab, b), right).ok
+    spoilt = right.copy()
+    spoilt[4, 4] *= 1.001
+    missing = right.copy()
+    missing[0, 0] = np.nan
+    for wrong in (spoilt, missing, right[:-1], right.astype(np.float64), right[::-1].copy()):
+        assert not judge.verdict((ab, b), wrong).ok
