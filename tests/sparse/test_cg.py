@@ -195,3 +195,12 @@ def test_what_is_wrong_is_said(rng):
         L.block_jacobi(A, 0)
     with glla.Device() as other, pytest.raises(DeviceMismatchError):
         L.cg(A, glla.asarray(np.ones(9)), device=other)
+
+
+def test_progress_changes_nothing(rng):
+    A, b = poisson(30), rng.standard_normal(900)
+    told = []
+    x, info = L.cg(A, b, progress=lambda *of: told.append(of))
+    assert info == 0 and (x == L.cg(A, b)[0]).all()
+    assert [count for count, _ in told] == [64, told[-1][0]]
+    assert told[-1][1] <= 1e-5 < told[0][1]
