@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from glla.interop import namespace as array_api
     from glla.queue.coprocessor import Coprocessor, coprocessor
     from glla.queue.pending import Pending
+    from glla.queue.several import Coprocessors, coprocessors
 
 _LATER = {
     "Coprocessor": ("glla.queue", "Coprocessor"),
@@ -43,6 +44,8 @@ _LATER = {
     "array_api": ("glla.interop.namespace", ""),
     "cluster": ("glla.cluster", ""),
     "coprocessor": ("glla.queue", "coprocessor"),
+    "Coprocessors": ("glla.queue", "Coprocessors"),
+    "coprocessors": ("glla.queue", "coprocessors"),
     "dask": ("glla.dask", ""),
     "hybrid": ("glla.hybrid", ""),
     "sparse": ("glla.sparse", ""),
@@ -68,6 +71,7 @@ __all__ = [
     "RREF",
     "Array",
     "Coprocessor",
+    "Coprocessors",
     "Device",
     "Form",
     "Kernel",
@@ -83,6 +87,7 @@ __all__ = [
     "asarray",
     "cluster",
     "coprocessor",
+    "coprocessors",
     "dask",
     "default_device",
     "errors",

@@ -136,6 +136,14 @@ def _parser() -> argparse.ArgumentParser:
     ceilings.add_argument("--quick", action="store_true", help="less work and fewer repeats")
     _add_device_options(ceilings)
     ceilings.set_defaults(command=_ceilings)
+    convergence = commands.add_parser("convergence", help="how the sparse solvers converge, by true residuals")
+    convergence.add_argument("--size", type=_positive, default=32, metavar="N", help="points of a grid's side (32)")
+    convergence.add_argument("--rtol", type=float, default=1e-6, help="residual that is asked for (1e-6)")
+    convergence.add_argument("--seed", type=_natural, default=2007, help="seed of the right-hand side (2007)")
+    convergence.add_argument("--output", type=Path, metavar="FILE", help="picture: .png, .svg or .pdf")
+    convergence.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    _add_device_options(convergence)
+    convergence.set_defaults(command=_convergence)
     _add_trace_commands(commands)
     _add_cluster(commands)
     _add_seeds(commands)
@@ -495,6 +503,21 @@ def _ceilings(options: argparse.Namespace) -> int:
     with _open(options) as device, progress.shown("measuring") as say:
         report = {"glla": glla.__version__, **ceilings.report(device, options.quick, say)}
     print(json.dumps(_plain(report), indent=2, allow_nan=False) if options.json else ceilings.table(report))
+    return 0
+
+
+def _convergence(options: argparse.Namespace) -> int:
+    from glla.lab import convergence, plots, progress
+
+    if options.output is not None:
+        plots.check_suffix(options.output)
+    with _open(options) as device, progress.shown("solving") as say:
+        found = convergence.histories(device, options.size, options.rtol, options.seed, say)
+    if options.output is not None:
+        convergence.save(found, options.output, options.size, options.rtol)
+    solvers = [one.as_dict() for one in found]
+    report = {"glla": glla.__version__, "size": options.size, "rtol": options.rtol, "solvers": solvers}
+    print(json.dumps(report, indent=2) if options.json else convergence.table(found, options.size, options.rtol))
     return 0
 
 

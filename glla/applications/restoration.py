@@ -12,13 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from glla import linalg
+from glla.applications.model import Float64, Images, Model
 from glla.array.array import Matrix, asarray
 from glla.array.convert import LARGEST, Array, as_float32, finite_result
 from glla.errors import (
@@ -37,14 +36,9 @@ from glla.linalg.kernels import run
 from glla.linalg.operands import device_of, operand
 from glla.operations import packing, restoration
 from glla.operations.sparse.layout import MOST_TEXELS
-from glla.passes import Plan, Variant
+from glla.passes import Variant
 from glla.registry import delegating
 from glla.sparse.linalg import LinearOperator, cg
-
-Float64 = NDArray[np.float64]
-Index = tuple[int, int]
-Images = list[Matrix]
-"""Images of one shape: the channels of one in colours."""
 
 SEED = '"Linear algebra on GPUs: applications in image restoration" (2012), chapter 6'
 """Where the author's variant comes from."""
@@ -69,95 +63,12 @@ end; and the largest that is accepted, where float32 holds no better solution.""
 MOST_ITERATIONS = 5000
 
 MODELS = ("convolve", "correlate")
-ROUNDOFF = 2.0**-24
 WIDE = 4
 """Pixels for each diagonal of H^T H from which on its band is factored by itself. A guess."""
 
 NEAR_ONE = 20
 """A PSF, or an image, whose largest element is between 2^-20 and 2^20 is taken as it is; any other is scaled by a power
 of two."""
-
-
-@dataclass(frozen=True, eq=False)
-class Model:
-    """How the image came about: g[i] = sum over t of kernel[t] f[i + t - centre].
-
-    Attributes
-    ----------
-    shape : tuple of int
-        Rows and columns of the image.
-    kernel : ndarray of float32
-        The weights.
-    centre : tuple of int
-        Which of them is that of the pixel itself.
-    balance : float
-        Tikhonov's weight.
-    device : Device
-        Where it is computed.
-    """
-
-    shape: Index
-    kernel: Array
-    centre: Index
-    balance: float
-    device: Device
-
-    @property
-    def pixels(self) -> int:
-        """Unknowns."""
-        return self.shape[0] * self.shape[1]
-
-    @property
-    def _kernel(self) -> tuple[Index, Index, Index]:
-        rows, columns = self.kernel.shape
-        return self.shape, (rows, columns), self.centre
-
-    def _run(self, plan: Plan, **operands: Any) -> Matrix:
-        (found,) = run(plan, device=self.device, K=self.kernel, **operands).values()
-        return found  # type: ignore[no-any-return]
-
-    @property
-    def diagonals(self) -> int:
-        """Diagonals of H^T H from its own down to the last one that is not zero."""
-        return restoration.diagonals(*self._kernel[:2])
-
-    @property
-    def turned(self) -> Model:
-        """The same for transposed images."""
-        (m, n), (i, j) = self.shape, self.centre
-        return replace(self, shape=(n, m), kernel=np.ascontiguousarray(self.kernel.T), centre=(j, i))
-
-    def columns(self, images: Images) -> Matrix:
-        """Lay images as columns of pixels side by side."""
-        columns: Any = [image.reshape(self.pixels, 1) for image in images]
-        return columns[0] if len(images) == 1 else np.concatenate(columns, axis=1)  # type: ignore[return-value]
-
-    def images(self, columns: Any) -> Images:
-        """Take such columns apart."""
-        return [columns[:, k].reshape(*self.shape) for k in range(columns.shape[1])]
-
-    def system(self) -> Matrix:
-        """Make H."""
-        return self._run(restoration.system(*self._kernel))
-
-    def normal(self) -> Matrix:
-        """Make H^T H + balance I, without H."""
-        return self._run(restoration.normal(*self._kernel, self.balance))
-
-    def normal_band(self) -> Matrix:
-        """Make the band of the same matrix, its diagonals as rows."""
-        return self._run(restoration.normal_band(*self._kernel, self.balance))
-
-    def applied(self, images: Matrix, adjoint: bool = False) -> Matrix:
-        """Give H F, or H^T F, without H."""
-        return self._run(restoration.apply(*self._kernel, images.shape[1], adjoint), F=images)
-
-    def factors(self) -> tuple[Float64, Float64] | None:
-        """Give v and w of a kernel that is v w^T to the last bit of float32, or None."""
-        u, s, vh = np.linalg.svd(self.kernel.astype(np.float64))
-        if len(s) > 1 and s[1] > 4 * ROUNDOFF * s[0]:
-            return None
-        return u[:, 0] * s[0], vh[0]
 
 
 # -- the variants -----------------------------------------------------------------------------------------------------
@@ -177,6 +88,7 @@ def _inverse(model: Model, images: Images, as_printed: bool = False) -> Images:
 def _cholesky(model: Model, images: Images) -> Images:
     """Factor the normal equations."""
     _must_fit(model)
+    _must_be_narrow(model)
     factor = linalg.cho_factor(model.normal(), lower=True)
     return model.images(linalg.cho_solve(factor, model.applied(model.columns(images), adjoint=True)))
 
@@ -186,16 +98,18 @@ def _banded(model: Model, images: Images) -> Images:
     if model.turned.diagonals < model.diagonals:
         return [image.T for image in _banded(model.turned, [image.T for image in images])]
     _must_fit(model)
+    _must_be_narrow(model)
     right = model.applied(model.columns(images), adjoint=True)
     return model.images(solve_definite_band("restore", model.normal_band(), right, lower=True))
 
 
 def _cg(model: Model, images: Images) -> Images:
     """Iterate, until the true residual is small."""
+    _must_be_narrow(model)
     side, weights = min(model.device.limits.texture_size, MOST_TEXELS), model.kernel.ravel()
-    product = restoration.normal_stencil(*model._kernel, model.balance, side)
+    product = restoration.normal_stencil(*model.terms, model.balance, side)
     normal = LinearOperator((model.pixels, model.pixels), product, model.device, K=weights)
-    adjoint = restoration.adjoint_stencil(*model._kernel, side)
+    adjoint = restoration.adjoint_stencil(*model.terms, side)
     found = []
     for image in images:
         right = run(adjoint, device=model.device, K=weights, x=image.reshape(model.pixels))["y"]
@@ -453,6 +367,18 @@ def _must_fit(model: Model) -> None:
             "it in overlapping parts, or by a PSF that is a column times a row",
             model.pixels,
             most,
+        )
+
+
+def _must_be_narrow(model: Model) -> None:
+    """Raise LimitError where a fragment would have to sum over too many weights."""
+    rows, columns = model.kernel.shape
+    if restoration.too_wide((rows, columns)):
+        raise LimitError(
+            f"restore: a PSF may have {restoration.TRIPS // 4} weights with this variant, got {rows} x {columns}; "
+            "cut off what is next to nothing, or take one that is a column times a row",
+            rows * columns,
+            restoration.TRIPS // 4,
         )
 
 

@@ -11,7 +11,6 @@ import os
 import re
 import tempfile
 import time
-from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +98,7 @@ class Memory:
         record = {
             "format": FORMAT,
             "conditions": self._conditions,
-            "paces": {name: list(astuple(pace)) for name, pace in sorted(self._paces.items())},
+            "paces": {name: list(pace.times) for name, pace in sorted(self._paces.items())},
         }
         with contextlib.suppress(OSError):
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -129,6 +128,6 @@ class Memory:
 def _pace(times: Any) -> Pace:
     gpu_alone, cpu_alone, gpu, cpu = (float(seconds) for seconds in times)
     pace = Pace(gpu_alone, cpu_alone, gpu, cpu)
-    if not all(0 < seconds < 1e6 for seconds in astuple(pace)):
+    if not all(0 < seconds < 1e6 for seconds in pace.times):
         raise ValueError(f"not seconds: {times}")
     return pace

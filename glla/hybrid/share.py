@@ -33,12 +33,20 @@ class Pace:
         While the other side is idle.
     gpu, cpu : float
         While the other side works: BLAS would like the core that drives the GPU, too.
+    devices : int
+        GPUs that share the GPU side's systems; its seconds are those of one system divided by their number.
     """
 
     gpu_alone: float
     cpu_alone: float
     gpu: float
     cpu: float
+    devices: int = 1
+
+    @property
+    def times(self) -> tuple[float, float, float, float]:
+        """All four times."""
+        return self.gpu_alone, self.cpu_alone, self.gpu, self.cpu
 
     @property
     def ratio(self) -> float:
@@ -71,8 +79,8 @@ class Pace:
     def ahead(self) -> int:
         """Systems to take ahead from the stream: what the faster side does while the slower one does one, and more."""
         if self.workers != "both":
-            return 4
-        return min(MOST_AHEAD, math.ceil(MARGIN * max(self.ratio, 1 / self.ratio)) + 4)
+            return 4 * self.devices
+        return min(MOST_AHEAD, math.ceil(MARGIN * max(self.ratio, 1 / self.ratio)) + 4 * self.devices)
 
     def keeps_busy(self, seconds: float, systems: int) -> bool:
         """Whether what the GPU has, some systems and seconds, lasts for as long as the CPU may be away to do one.
@@ -80,7 +88,7 @@ class Pace:
         More it should not have: it could not be taken back.
         """
         if self.workers != "both":
-            return systems >= 2  # one is on its way up while the other one comes down
+            return systems >= 2 * self.devices  # one is on its way up while the other one comes down
         return systems >= MOST_AHEAD or seconds >= MARGIN * self.cpu
 
     def corrected(self, side: str, seconds: float) -> Pace:
@@ -89,7 +97,7 @@ class Pace:
         Examples
         --------
         >>> Pace(3, 2, 4, 2).corrected("cpu", 3)
-        Pace(gpu_alone=3, cpu_alone=2, gpu=4, cpu=2.25)
+        Pace(gpu_alone=3, cpu_alone=2, gpu=4, cpu=2.25, devices=1)
         """
         name = side if self.workers == "both" else f"{side}_alone"
         known = getattr(self, name)

@@ -7,7 +7,7 @@ import math
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence, Sized
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any
 
@@ -21,6 +21,7 @@ from glla.hybrid.tasks import (
     Cpu,
     CpuSide,
     Gpu,
+    Gpus,
     GpuSide,
     Outcome,
     Task,
@@ -29,7 +30,7 @@ from glla.hybrid.tasks import (
     checked,
     measure_pace,
 )
-from glla.queue import Coprocessor, coprocessor
+from glla.queue import Coprocessor, Coprocessors, coprocessor
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,7 @@ class Stream(Iterator[Any]):
         software: bool = False,
         own: Coprocessor | None = None,
         clock: Clock = time.perf_counter,
+        devices: int = 1,
     ) -> None:
         self._operation = operation
         self._systems = iter(systems)
@@ -90,6 +92,7 @@ class Stream(Iterator[Any]):
         if own is not None:
             own._quiet = True  # a loop over the stream may be left, as one over a generator
         self._given_ratio, self._copy, self._software = ratio, copy, software
+        self._devices = devices
         self._waiting: deque[Task] = deque()  # taken from the stream
         self._tickets: deque[Ticket] = deque()  # given to the GPU
         self._outcomes: dict[int, Outcome] = {}  # done, and not given yet
@@ -237,7 +240,7 @@ class Stream(Iterator[Any]):
         """What is known of a task's operation and size; measured now if nothing is."""
         key = task.key
         if key not in self._paces:
-            self._paces[key] = self._first_paces[key] = self._first_pace(task)
+            self._paces[key] = self._first_paces[key] = replace(self._first_pace(task), devices=self._devices)
         return self._paces[key]
 
     def _first_pace(self, task: Task) -> Pace:
@@ -305,7 +308,7 @@ class Stream(Iterator[Any]):
         pace = self._paces[key]
         if not math.isfinite(pace.gpu_alone + pace.cpu_alone):  # given, or there is nothing to choose
             if pace.workers == "both" and outcome.side == "cpu":
-                self._paces[key] = from_ratio(pace.ratio, outcome.seconds)
+                self._paces[key] = replace(from_ratio(pace.ratio, outcome.seconds), devices=self._devices)
             return
         if outcome.side == "gpu" and key not in self._warm:
             self._warm.add(key)  # the first one compiles
@@ -318,7 +321,7 @@ def map(
     op: str,
     systems: Iterable[Any],
     *,
-    gpu: Coprocessor | None = None,
+    gpu: Coprocessor | Coprocessors | None = None,
     device: str | int | None = None,
     ratio: float | None = None,
     copy: bool | None = None,
@@ -334,8 +337,9 @@ def map(
     systems : iterable
         Pairs (A, b) for ``solve``, matrices A for the others: array_like, real, one matrix each. There may be no end of
         them: they are taken as they are needed, and a few ahead, depending on the ratio and at most 20.
-    gpu : Coprocessor, optional
-        Whose device to use; stays open. By default one of its own, closed at the end.
+    gpu : Coprocessor or Coprocessors, optional
+        Whose device, or devices, to use; stays open. Several share the GPU's systems. By default one of its own, closed
+        at the end.
     device : str or int, optional
         For one of its own: ``"software"``, ``"hardware"`` or an index, as `glla.coprocessor` takes it.
     ratio : float, optional
@@ -401,17 +405,19 @@ def map(
     folder(remember)  # complains of the environment before anything is opened
     clock = time.perf_counter
     worker = gpu if gpu is not None else coprocessor(device=device)
-    info = worker.info
-    gpu_side = Gpu(worker, clock)
+    members = [*worker] if isinstance(worker, Coprocessors) else [worker]
+    info = members[0].info
+    gpu_side = Gpu(members[0], clock) if len(members) == 1 else Gpus(members, clock)
     return Stream(
         op,
         systems,
         gpu_side,
         Cpu(clock, gpu_side.busy),
-        Memory(info, remember),
+        Memory(info, remember) if len(members) == 1 else None,  # what is remembered is of one device
         ratio,
         copy,
-        info.software,
-        worker if gpu is None else None,
+        all(member.info.software for member in members),
+        members[0] if gpu is None else None,
         clock,
+        len(members),
     )

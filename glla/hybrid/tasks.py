@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Protocol
 
@@ -209,6 +210,45 @@ class Gpu:
     def busy(self) -> bool:
         """Whether it has something to do still."""
         return self._last is not None and not self._last.done()
+
+
+class Gpus:
+    """Several devices as one GPU side: each task goes to the one that has the fewest.
+
+    What a task took counts as divided by the number of devices, as so many are done in that time.
+    """
+
+    def __init__(self, members: Sequence[Coprocessor], clock: Clock) -> None:
+        self._members = [Gpu(member, clock) for member in members]
+        self._given: list[deque[_Shared]] = [deque() for _ in members]
+
+    def start(self, task: Task) -> _Shared:
+        """Have a task done."""
+        for given in self._given:
+            while given and given[0].done():
+                given.popleft()
+        number = min(range(len(self._members)), key=lambda one: len(self._given[one]))
+        ticket = _Shared(self._members[number].start(task), len(self._members))
+        self._given[number].append(ticket)
+        return ticket
+
+    def busy(self) -> bool:
+        """Whether one of them has something to do still."""
+        return any(member.busy() for member in self._members)
+
+
+class _Shared:
+    """A `Ticket` of one of several devices."""
+
+    def __init__(self, ticket: Queued, devices: int) -> None:
+        self.task = ticket.task
+        self._ticket, self._devices = ticket, devices
+        self.done, self.cancel = ticket.done, ticket.cancel
+
+    def outcome(self) -> Outcome:
+        """Wait for it."""
+        found = self._ticket.outcome()
+        return replace(found, seconds=found.seconds / self._devices)
 
 
 class Cpu:

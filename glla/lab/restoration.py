@@ -197,7 +197,10 @@ def load(path: Path | None, side: int) -> Float64:
     if found.ndim == 3:
         found = found[:, :, :3].mean(axis=2)
     if found.ndim != 2 or min(found.shape) < side or not np.isfinite(found).all():
-        raise OptionError(f"demo: a picture must have {side} rows and columns at least, got {path}: {found.shape}")
+        raise OptionError(
+            f"demo: a picture must have {side} rows and columns at least, got {found.shape} in {path}; "
+            "pass a smaller --size"
+        )
     block = min(found.shape) // side
     top, left = ((length - block * side) // 2 for length in found.shape)
     cut = found[top : top + block * side, left : left + block * side]
@@ -454,7 +457,11 @@ def run(device: Device, size: int, output: Path, image: Path | None = None, most
         console.width = max(console.width, 132)
     picture = load(image, size)
     console.print(f"glla {__version__} on {device.info.renderer}, {device.info.backend}", markup=False)
-    sides = [side for side in (16, 32, 64, 80, 96, 128) if side <= (size if device.info.software else 128)]
+    sides = [
+        side
+        for side in (16, 32, 64, 80, 96, 128)
+        if side <= (128 if image is None and not device.info.software else size)
+    ]
     order = min(4096, 512 if device.info.software else 4096)
     with progress.shown("restoration") as say:
         table = outcomes(device, picture, say)

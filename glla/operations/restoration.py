@@ -12,6 +12,18 @@ from glla.passes.layout import Shape
 
 Index = tuple[int, int]
 
+TRIPS = 65535
+"""Trips of all loops of a fragment together after which llvmpipe ends them, without an error."""
+
+
+def too_wide(psf: Shape) -> bool:
+    """Whether a fragment, which sums over the kernel for four elements, could exceed `TRIPS`.
+
+    >>> too_wide((127, 127)), too_wide((128, 128))
+    (False, True)
+    """
+    return 4 * psf[0] * (psf[1] + 1) > TRIPS
+
 
 def _kernel(shape: Shape, psf: Shape, centre: Index) -> dict[str, Uniform]:
     return {"image": shape, "kernel": psf, "centre": centre}

@@ -5,7 +5,8 @@ import pytest
 
 import glla
 from glla.applications import restore
-from glla.applications.restoration import VARIANTS, Model, choose
+from glla.applications.model import Model
+from glla.applications.restoration import VARIANTS, choose
 from glla.errors import (
     ConvergenceError,
     LimitError,
@@ -194,6 +195,14 @@ def test_no_level_leaves_the_range(device, rng, variant, number):
         (np.ones((9, 9)), SHARPEN, {"model": "blur"}, OptionError, "model must be one of convolve, correlate"),
         (np.ones((9, 9)), SHARPEN, {"as_printed": True}, OptionError, "as_printed is for variant='inverse'"),
         (np.ones((300, 300)), SHARPEN, {"variant": "cholesky"}, LimitError, "an image may have 32768 pixels .* 90000"),
+        (
+            np.ones((180, 180)),
+            np.eye(180),
+            {"variant": "banded"},
+            LimitError,
+            "a PSF may have 16383 weights .* 180",
+        ),
+        (np.ones((180, 180)), np.eye(180), {"variant": "cg"}, LimitError, "a PSF may have 16383 weights .* 180"),
         (np.ones((9, 9)), np.zeros((3, 3)), {}, NotPositiveDefiniteError, "larger balance"),
         (np.full((9, 9), np.nan), SHARPEN, {}, NonFiniteError, "must not hold NaN"),
         (np.ones((9, 9)), np.full((3, 3), np.inf), {}, NonFiniteError, "must not hold NaN"),

@@ -257,7 +257,7 @@ def test_a_browser_finds_everything_in_its_place(browser, html, tmp_path):
     assert len(answer["plots"]) == 4
     assert all(width > 400 and height > 250 for width, height in answer["plots"])
     assert min(answer["marks"]) >= 6
-    assert [rows for rows, _, _ in answer["tables"]] == [3, 4, 9, 3, 11]
+    assert [rows for rows, _, _ in answer["tables"]] == [3, 4, 9, 3, 13]
     assert all(width > 400 and height > 50 for _, width, height in answer["tables"])
     assert len(answer["shaders"]) == 3
     assert all(width > 300 and height > 300 for width, height in answer["shaders"])

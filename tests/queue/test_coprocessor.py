@@ -100,7 +100,17 @@ def test_the_file_of_the_methods_is_the_generators():
 
 def test_every_function_is_there():
     public = {name for name in glla.__all__ if inspect.isfunction(getattr(glla, name))}
-    makers = {"asarray", "from_dlpack", "coprocessor", "default_device", "list_egl_devices", "plan", "explain", "trace"}
+    makers = {
+        "asarray",
+        "from_dlpack",
+        "coprocessor",
+        "coprocessors",
+        "default_device",
+        "list_egl_devices",
+        "plan",
+        "explain",
+        "trace",
+    }
     makers |= {"set_max_plan_bytes", "iterate", "kernel", "register", "run", "unregister"}
     assert set(generate.public()) == public - makers
 
@@ -171,9 +181,9 @@ def test_results_are_operands_everywhere(gpu):
 
 @pytest.mark.parametrize("name", [name for name in EXAMPLES if OPERATIONS[name].parts > 1])
 def test_tuples_can_be_taken_apart(gpu, name):
-    (operand,) = (CALLS.get(name) or EXAMPLES[name])[0]
-    parts = list(getattr(gpu, name)(operand))
-    expected = getattr(glla, name)(operand)
+    operands = (CALLS.get(name) or EXAMPLES[name])[0]
+    parts = list(getattr(gpu, name)(*operands))
+    expected = getattr(glla, name)(*operands)
     assert len(parts) == len(expected)
     for part, value in zip(parts, expected, strict=True):
         same(part.result(PATIENCE), value)

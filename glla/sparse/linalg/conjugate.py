@@ -43,6 +43,7 @@ def cg(
     variant: str | None = None,
     check_every: int | None = None,
     refine: bool = False,
+    progress: Callable[[int, float], object] | None = None,
     device: DeviceLike | None = None,
 ) -> tuple[Any, int]:
     """Solve A x = b by conjugate gradients, A symmetric positive definite; as `scipy.sparse.linalg.cg` does.
@@ -71,6 +72,9 @@ def cg(
         depend on neither.
     refine : bool
         Compute residuals in float64 on the host, by A as it was given, and x in float64: reaches rtol = 1e-13.
+    progress : callable, optional
+        Called as ``progress(iterations, residual)`` every 64 iterations, with the recurrence's norm(r) / norm(b): for a
+        progress bar where the run is long. It changes nothing in the result.
     device : Device, str or int, optional
         As in `glla.asarray`.
 
@@ -112,7 +116,7 @@ def cg(
     """
     if variant is not None and not is_one_of(variant, plans.VARIANTS):
         raise OptionError(f"cg: variant must be one of {', '.join(plans.VARIANTS)}, got {variant!r}")
-    asked = task("cg", A, b, x0, rtol, atol, maxiter, M, callback, check_every, refine, device)
+    asked = task("cg", A, b, x0, rtol, atol, maxiter, M, callback, check_every, refine, device, progress)
     if hosted.is_hosted(asked):
         return hosted.solve(asked)
     return solve(asked, _Conjugate(asked.a.device.limits, variant or "merged"))

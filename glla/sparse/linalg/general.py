@@ -49,13 +49,14 @@ def gmres(
     callback_type: str | None = None,
     check_every: int | None = None,
     refine: bool = False,
+    progress: Callable[[int, float], object] | None = None,
     device: DeviceLike | None = None,
 ) -> tuple[Any, int]:
     """Solve A x = b for any square A by generalised minimal residuals, as `scipy.sparse.linalg.gmres` does.
 
     Parameters
     ----------
-    A, b, x0, rtol, atol, check_every, refine, device
+    A, b, x0, rtol, atol, check_every, refine, progress, device
         As in `cg`; A need not be symmetric.
     restart : int, optional
         Steps of a cycle, 1 to 64, each of which keeps a vector; by default 20, and never more than n.
@@ -98,7 +99,7 @@ def gmres(
         raise OptionError(f"gmres: restart must be a number of steps from 1 to {plans.MOST}, got {restart!r}")
     if callback_type is not None and not is_one_of(callback_type, ("x",)):
         raise OptionError(f'gmres: callback_type must be "x", got {callback_type!r}; norms are not read back')
-    asked = task("gmres", A, b, x0, rtol, atol, maxiter, M, callback, check_every, refine, device)
+    asked = task("gmres", A, b, x0, rtol, atol, maxiter, M, callback, check_every, refine, device, progress)
     steps = max(1, min(int(restart or RESTART), asked.a.shape[0]))
     if hosted.is_hosted(asked):
         kind = {} if callback is None else {"callback_type": "x"}

@@ -44,13 +44,14 @@ def minres(
     atol: float = 0.0,
     check_every: int | None = None,
     refine: bool = False,
+    progress: Callable[[int, float], object] | None = None,
     device: DeviceLike | None = None,
 ) -> tuple[Any, int]:
     """Solve (A - shift I) x = b for a symmetric A, indefinite too, as `scipy.sparse.linalg.minres` does.
 
     Parameters
     ----------
-    A, b, x0, maxiter, callback, check_every, refine, device
+    A, b, x0, maxiter, callback, check_every, refine, progress, device
         As in `cg`; A need not be positive definite. By default `maxiter` is 5 n.
     rtol, atol : float
         As in `cg`. SciPy's rtol is against norm(A) norm(x), which is less strict.
@@ -84,7 +85,7 @@ def minres(
     """
     if not isinstance(shift, int | float | np.number) or not np.isfinite(shift):
         raise OptionError(f"minres: shift must be a number, got {shift!r}")
-    asked = task("minres", A, b, x0, rtol, atol, maxiter, M, callback, check_every, refine, device)
+    asked = task("minres", A, b, x0, rtol, atol, maxiter, M, callback, check_every, refine, device, progress)
     if maxiter is None:
         asked = shifted(asked, 0.0, max(1, 5 * asked.a.shape[0]))
     if hosted.is_hosted(asked):

@@ -71,6 +71,8 @@ class Task:
         Iterations between looks; None to look late.
     refine : bool
         Refine x in float64.
+    progress : callable or None
+        Called every `NOTED` iterations with their number and the residual over the norm of b, by the recurrence.
     """
 
     function: str
@@ -84,6 +86,11 @@ class Task:
     callback: Callable[[Any], object] | None = None
     check_every: int | None = None
     refine: bool = False
+    progress: Callable[[int, float], object] | None = None
+
+
+NOTED = 64
+"""Iterations between calls of `progress`."""
 
 
 def task(
@@ -99,6 +106,7 @@ def task(
     check_every: int | None,
     refine: bool,
     device: DeviceLike | None,
+    progress: Callable[[int, float], object] | None = None,
 ) -> Task:
     """Check the arguments of a solver."""
     place = _device(function, device, b)
@@ -120,7 +128,7 @@ def task(
     if refine and isinstance(right, Array):
         raise OptionError(f"{function}: refine computes residuals in float64 on the host; pass b.numpy()")
     most = min(10 * n if maxiter is None else int(maxiter), ENDLESS)
-    return Task(function, a, m, right, start, float(rtol), float(atol), most, callback, check_every, refine)
+    return Task(function, a, m, right, start, float(rtol), float(atol), most, callback, check_every, refine, progress)
 
 
 def shifted(asked: Task, shift: float, maxiter: int) -> Task:
@@ -154,7 +162,7 @@ def solve(asked: Task, method: Method) -> tuple[Any, int]:
         if iterations >= asked.maxiter:
             break
         goal = max(wanted, INNER * state.residual) if asked.refine else wanted
-        ended = _inner(asked, method, state, goal, asked.maxiter - iterations)
+        ended = _inner(asked, method, state, goal, iterations)
         iterations += ended.iterations
         moved = state.added(ended.x, ended.exponent)
         broken = ended.stop == BREAKDOWN
@@ -182,9 +190,9 @@ class _Ended:
     stop: float
 
 
-def _inner(asked: Task, method: Method, state: Any, goal: float, most: int) -> _Ended:
+def _inner(asked: Task, method: Method, state: Any, goal: float, before: int) -> _Ended:
     """Iterate on the device for the residual as it is now, scaled, until its norm is `goal`."""
-    a, m, device = asked.a, asked.m, asked.a.device
+    a, m, device, most = asked.a, asked.m, asked.a.device, asked.maxiter - before
     assert a.plan is not None
     n, plans = a.shape[0], (a.plan, None if m is None else m.plan)
     r, e = state.scaled()
@@ -197,13 +205,16 @@ def _inner(asked: Task, method: Method, state: Any, goal: float, most: int) -> _
     given = {name: texture for name, texture in fixed.items() if name in begins.operands}
     carried = device.run(begins, b=r.value.texture, **given)
     names, exponent, done, stop = method.carried(m is not None), e - a.exponent, 0, 0.0
-    every = 1 if asked.callback is not None else asked.check_every or most
+    every = 1 if asked.callback is not None else asked.check_every or (NOTED if asked.progress is not None else most)
     fixed |= {name: texture for name, texture in carried.items() if name not in names}  # the same in every iteration
     needed = {name: texture for name, texture in fixed.items() if name in turn.operands}
     while done < most and not stop:
         loop = iterate(turn, carry={name: name for name in names}, until="state", most=min(every, most - done))
         found = device.run(loop, **needed, **{name: carried[name] for name in names})
         carried, done, stop = found, done + found.iterations, float(found.stop) if found.stopped else 0.0
+        if asked.progress is not None:
+            square = float(device.read(found["state"])[0, 0, 1])
+            asked.progress(before + done, float(np.ldexp(np.sqrt(max(square, 0.0)), e)) / state.size)
         if asked.callback is not None:
             asked.callback(state.added(_vector(device, carried["x"], n), exponent).result)
     return _Ended(_vector(device, carried["x"], n), exponent, done, stop)

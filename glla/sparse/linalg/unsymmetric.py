@@ -39,13 +39,14 @@ def bicgstab(
     callback: Callable[[Any], object] | None = None,
     check_every: int | None = None,
     refine: bool = False,
+    progress: Callable[[int, float], object] | None = None,
     device: DeviceLike | None = None,
 ) -> tuple[Any, int]:
     """Solve A x = b for any square A by stabilised biconjugate gradients; as `scipy.sparse.linalg.bicgstab` does.
 
     Parameters
     ----------
-    A, b, x0, rtol, atol, maxiter, callback, check_every, refine, device
+    A, b, x0, rtol, atol, maxiter, callback, check_every, refine, progress, device
         As in `cg`; A need not be symmetric.
     M : as A, optional
         Approximates the inverse of A, applied from the right.
@@ -73,5 +74,5 @@ def bicgstab(
     >>> info, x.round(4).tolist()
     (0, [1.0, 1.0])
     """
-    asked = task("bicgstab", A, b, x0, rtol, atol, maxiter, M, callback, check_every, refine, device)
+    asked = task("bicgstab", A, b, x0, rtol, atol, maxiter, M, callback, check_every, refine, device, progress)
     return hosted.solve(asked) if hosted.is_hosted(asked) else solve(asked, _Stabilised(asked.a.device.limits))

@@ -1,0 +1,106 @@
+"""The linear model of a degraded image, and what is made of it on a device: its matrix, products, normal equations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.array.array import Matrix
+from glla.array.convert import Array
+from glla.gl import Device
+from glla.linalg.kernels import run
+from glla.operations import restoration
+from glla.passes import Plan
+
+Float64 = NDArray[np.float64]
+Index = tuple[int, int]
+Images = list[Matrix]
+"""Images of one shape: the channels of one in colours."""
+
+ROUNDOFF = 2.0**-24
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """How the image came about: g[i] = sum over t of kernel[t] f[i + t - centre].
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Rows and columns of the image.
+    kernel : ndarray of float32
+        The weights.
+    centre : tuple of int
+        Which of them is that of the pixel itself.
+    balance : float
+        Tikhonov's weight.
+    device : Device
+        Where it is computed.
+    """
+
+    shape: Index
+    kernel: Array
+    centre: Index
+    balance: float
+    device: Device
+
+    @property
+    def pixels(self) -> int:
+        """Unknowns."""
+        return self.shape[0] * self.shape[1]
+
+    @property
+    def terms(self) -> tuple[Index, Index, Index]:
+        """What plans are made for: rows and columns of the image and of the kernel, and the centre."""
+        rows, columns = self.kernel.shape
+        return self.shape, (rows, columns), self.centre
+
+    def _run(self, plan: Plan, **operands: Any) -> Matrix:
+        (found,) = run(plan, device=self.device, K=self.kernel, **operands).values()
+        return found  # type: ignore[no-any-return]
+
+    @property
+    def diagonals(self) -> int:
+        """Diagonals of H^T H from its own down to the last one that is not zero."""
+        return restoration.diagonals(*self.terms[:2])
+
+    @property
+    def turned(self) -> Model:
+        """The same for transposed images."""
+        (m, n), (i, j) = self.shape, self.centre
+        return replace(self, shape=(n, m), kernel=np.ascontiguousarray(self.kernel.T), centre=(j, i))
+
+    def columns(self, images: Images) -> Matrix:
+        """Lay images as columns of pixels side by side."""
+        columns: Any = [image.reshape(self.pixels, 1) for image in images]
+        return columns[0] if len(images) == 1 else np.concatenate(columns, axis=1)  # type: ignore[return-value]
+
+    def images(self, columns: Any) -> Images:
+        """Take such columns apart."""
+        return [columns[:, k].reshape(*self.shape) for k in range(columns.shape[1])]
+
+    def system(self) -> Matrix:
+        """Make H."""
+        return self._run(restoration.system(*self.terms))
+
+    def normal(self) -> Matrix:
+        """Make H^T H + balance I, without H."""
+        return self._run(restoration.normal(*self.terms, self.balance))
+
+    def normal_band(self) -> Matrix:
+        """Make the band of the same matrix, its diagonals as rows."""
+        return self._run(restoration.normal_band(*self.terms, self.balance))
+
+    def applied(self, images: Matrix, adjoint: bool = False) -> Matrix:
+        """Give H F, or H^T F, without H."""
+        return self._run(restoration.apply(*self.terms, images.shape[1], adjoint), F=images)
+
+    def factors(self) -> tuple[Float64, Float64] | None:
+        """Give v and w of a kernel that is v w^T to the last bit of float32, or None."""
+        u, s, vh = np.linalg.svd(self.kernel.astype(np.float64))
+        if len(s) > 1 and s[1] > 4 * ROUNDOFF * s[0]:
+            return None
+        return u[:, 0] * s[0], vh[0]

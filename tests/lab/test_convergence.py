@@ -1,0 +1,39 @@
+"""`glla convergence`: every solver, its true residuals, a table and a picture."""
+
+import json
+
+import pytest
+
+from glla.cli import main
+from glla.errors import OptionError
+from glla.lab import convergence
+
+pytestmark = pytest.mark.newer_gl
+
+
+def test_every_solver_reaches_what_is_asked_for(device):
+    named = []
+    found = convergence.histories(device, 5, 1e-5, progress=named.append)
+    assert [one.name for one in found] == named
+    assert len(found) == 7
+    for one in found:
+        assert one.info == 0
+        assert one.residuals[-1] <= 1.001e-5 and one.residuals[-1] <= one.residuals[0]
+    text = convergence.table(found, 5, 1e-5)
+    assert all(one.name in text for one in found)
+
+
+def test_the_command(tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    picture = tmp_path / "convergence.png"
+    assert main(["convergence", "--size", "5", "--output", str(picture)]) == 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert "cg, merged" in capsys.readouterr().out
+    assert main(["convergence", "--size", "5", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["size"] == 5 and len(told["solvers"]) == 7
+
+
+def test_a_picture_of_another_kind(device, tmp_path):
+    with pytest.raises(OptionError):
+        convergence.save([], tmp_path / "a.txt", 4, 1e-5)
