@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import glla
-from glla.errors import DeviceMismatchError, NonFiniteError, OptionError, ShapeError, SingularMatrixError
+from glla.errors import DeviceMismatchError, DTypeError, NonFiniteError, OptionError, ShapeError, SingularMatrixError
 from glla.operations.sparse.cg import VARIANTS
 
 scipy_sparse = pytest.importorskip("scipy.sparse")
@@ -204,3 +204,27 @@ def test_progress_changes_nothing(rng):
     assert info == 0 and (x == L.cg(A, b)[0]).all()
     assert [count for count, _ in told] == [64, told[-1][0]]
     assert told[-1][1] <= 1e-5 < told[0][1]
+
+
+def test_operands_of_any_kind(rng):
+    A, b = poisson(5), rng.integers(-9, 9, 25)
+    expected = L.cg(A, b.astype(float))[0]
+    before = A.data.copy()
+    for given in (b, b.astype(">f8"), np.repeat(b, 2)[::2], b.astype(np.int8), b[:, np.newaxis], list(map(int, b))):
+        assert (L.cg(A, given)[0] == expected).all()
+    for given in (A.astype(np.int64), A.tocsc(), A.todia(), A.toarray(), np.asfortranarray(A.toarray())):
+        assert (L.cg(given, b)[0] == expected).all()
+    assert (A.data == before).all()
+    with pytest.raises(DTypeError, match="b must be real numbers"):
+        L.cg(A, b + 1j)
+    with pytest.raises(NonFiniteError, match="x0 must not hold NaN"):
+        L.cg(A, b, x0=np.full(25, np.nan))
+
+
+def test_what_is_not_finite_breaks_down():
+    A = glla.sparse.asarray(np.diag([1.0, np.nan, 2.0]), check_finite=False)
+    for solve in (L.cg, L.minres, L.bicgstab, L.gmres):
+        x, info = solve(A, [1.0, 1.0, 1.0])
+        assert info != 0 and np.isfinite(x).all()
+    x, info = L.cg(np.diag([1e-40, 2e-40]), [1e-40, 4e-40])
+    assert info == 0 and np.abs(x - [1, 2]).max() < 1e-4
