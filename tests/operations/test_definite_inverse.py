@@ -171,7 +171,7 @@ def test_nothing_and_what_is_refused():
     with pytest.raises(OptionError, match="variant must be one of cholesky_gets_product, potri, got 'fast'"):
         glla.inv(np.eye(2), assume_a="pos", variant="fast")
     with pytest.raises(
-        OptionError, match="inv: variant must be one of .*, got 'potri'; other ones are for assume_a='pos'"
+        OptionError, match=r"inv: variant must be one of .*, got 'potri'; other ones are for assume_a='pos'"
     ):
         glla.inv(np.eye(2), variant="potri")
     with pytest.raises(NonFiniteError, match="inv: A must not hold NaN or infinity"):
