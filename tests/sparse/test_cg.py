@@ -6,6 +6,7 @@ import pytest
 import glla
 from glla.errors import DeviceMismatchError, DTypeError, NonFiniteError, OptionError, ShapeError, SingularMatrixError
 from glla.operations.sparse.cg import VARIANTS
+from glla.sparse.linalg import outer
 
 scipy_sparse = pytest.importorskip("scipy.sparse")
 from scipy.sparse import linalg as theirs  # noqa: E402
@@ -228,3 +229,15 @@ def test_what_is_not_finite_breaks_down():
         assert info != 0 and np.isfinite(x).all()
     x, info = L.cg(np.diag([1e-40, 2e-40]), [1e-40, 4e-40])
     assert info == 0 and np.abs(x - [1, 2]).max() < 1e-4
+
+
+@pytest.mark.parametrize("condition", [1e2, 1e4])
+def test_refinement_takes_six_rounds_at_most(condition, rng, monkeypatch):
+    """To 1e-13, or to what float64 holds: u norm(A) norm(x)."""
+    rounds, inner = [], outer._inner
+    monkeypatch.setattr(outer, "_inner", lambda *given: rounds.append(1) or inner(*given))
+    Q = np.linalg.qr(rng.standard_normal((40, 40)))[0]
+    A = Q @ np.diag(np.geomspace(1, 1 / condition, 40)) @ Q.T
+    A = (A + A.T) / 2
+    x, _ = L.cg(A, A @ np.ones(40), rtol=1e-13, refine=True, maxiter=2000)
+    assert relative(A, x, A @ np.ones(40)) <= 1e-13 and len(rounds) <= 6
