@@ -147,6 +147,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_trace_commands(commands)
     _add_cluster(commands)
     _add_seeds(commands)
+    _add_thesis(commands)
 
     variants = commands.add_parser("variants", help="every variant of every operation, and what it costs")
     variants.add_argument(
@@ -269,6 +270,12 @@ def _add_cluster(commands: Any) -> None:
     from glla.lab import cluster
 
     cluster.add(commands)
+
+
+def _add_thesis(commands: Any) -> None:
+    from glla.lab.thesis import command
+
+    command.add(commands, _add_device_options).set_defaults(command=_thesis)
 
 
 def _add_device_options(parser: argparse.ArgumentParser) -> None:
@@ -663,6 +670,17 @@ def _sweeps(options: argparse.Namespace) -> int:
         print(json.dumps(sweeps.plain(options.size, found, others), indent=2))
     else:
         print(sweeps.table(options.size, found, others))
+    return 0
+
+
+# -- thesis -----------------------------------------------------------------------------------------------------------
+
+
+def _thesis(options: argparse.Namespace) -> int:
+    from glla.lab.thesis import command
+
+    with _open(options) as device:
+        command.run(device, options.section, options.html, options.json, options.quick)
     return 0
 
 

@@ -80,7 +80,20 @@ def test_the_other_triangle_is_never_read(device):
         assert (np.asarray(glla.cho_factor(place(a.T), **options)[0]) == [[2, 1], [0, 2]]).all()
         assert (np.asarray(glla.cho_solve((place(factor), True), b, **options)) == [1, 2]).all()
         assert (np.asarray(glla.cho_solve((place(factor.T), False), b, **options)) == [1, 2]).all()
-    assert (glla.solve([[4, 2], [99, 5]], b, assume_a="pos", device=device) == [1, 2]).all()  # as SciPy's
+    for place in (np.asarray, lambda one: glla.asarray(one, device)):
+        for half, lower in (
+            (np.float32([[4, 2], [99, 5]]), False),
+            (np.float32([[4, 99], [2, 5]]), True),
+        ):  # as SciPy's
+            options = {"assume_a": "pos", "lower": lower, "device": device}
+            assert (np.asarray(glla.solve(place(half), b, **options)) == [1, 2]).all()
+            stack = np.stack([half, half, half])
+            assert (
+                np.asarray(glla.solve(place(stack), np.float32([[[8], [12]]] * 3), **options))[..., 0] == [1, 2]
+            ).all()
+    assert (
+        np.abs(glla.solve([[4, 2], [2, 5]], b, True, assume_a="pos", lower=True, device=device) - [1, 2]).max() < 1e-14
+    )
 
 
 @pytest.mark.parametrize("condition", [1.0, 1e3, 1e6])

@@ -84,7 +84,7 @@ def test_the_mean_difference_is_below_the_authors(n, rng):
 @pytest.mark.data
 @pytest.mark.sweep
 def test_a_real_matrix_of_condition_1e10(data):
-    a = np.float32(scipy.io.mmread(data / "bcsstk13.mtx").toarray())
+    a = np.float32(scipy.io.mmread(data / "bcsstk13.mtx.gz").toarray())
     assert kept(a)
 
 

@@ -149,6 +149,7 @@ def test_variants(variant):
     other = {
         "virtual_cube": 5,
         "virtual_cube_ping_pong": 5,
+        "virtual_cube_interpolated": 5,
         "panel_broadcast": 5,
         "register_blocked": 2,
         "rank_one": 13,

@@ -12,7 +12,10 @@ from glla.passes import resident
 
 PIVOTINGS = ["partial", "harmonic", "geometric"]
 CHOICES = [(None, norm) for norm in PIVOTINGS] + [
-    (variant, norm) for variant in kernel.VARIANTS for norm in kernel.pivotings(variant) if norm != "complete"
+    (variant, norm)
+    for variant in kernel.VARIANTS
+    for norm in kernel.pivotings(variant)
+    if norm not in ("complete", "none")
 ]
 
 MULTIPLIERS = 1 + 4 * testing.ROUNDOFF
@@ -383,3 +386,37 @@ def test_nan_reaches_only_what_depends_on_it(j, rng):
     assert np.isfinite(lu[:, :j]).all()
     assert np.isnan(lu[:, j]).any()
     assert np.isfinite(lu[:4, j:]).all()
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (6, 4), (3, 9), (40, 40)], ids=str)
+def test_without_pivoting(shape, rng):
+    a = rng.uniform(0, 10, shape).astype(np.float32)
+    a[np.arange(min(shape)), np.arange(min(shape))] += 10 * max(shape)
+    for given in (a, np.asfortranarray(a), glla.asarray(a)):
+        P, L, U = (np.asarray(factor) for factor in glla.plu(given, "none"))
+        testing.assert_exact(P, np.eye(shape[0]))
+        testing.assert_plu(a, P, L, U)
+
+
+@pytest.mark.parametrize(
+    "a",
+    [
+        [[0, 1], [1, 0]],
+        [[0, 0], [1, 1]],
+        [[1e-10, 1, 0], [0, 1, 0], [1, 1, 1]],  # U does not grow, L does
+    ],
+    ids=["zero", "zero column", "growth of L alone"],
+)
+def test_without_pivoting_a_matrix_that_needs_an_exchange_is_refused(a):
+    with pytest.raises(SingularMatrixError, match="without pivoting no pivot may be zero or small beside its column"):
+        glla.plu(a, "none")
+    with pytest.raises(SingularMatrixError, match='use pivoting="partial"'):
+        glla.lu_factor(glla.asarray(a), "none")
+
+
+def test_without_pivoting_ends_of_the_range():
+    for a in ([[1e-38, 1e-38], [1e-38, 3e-38]], [[3e38, 1.0], [1.0, 3e38]], [[1.0, 1.0], [1.0, 1.0]]):
+        given = np.array(a, np.float32)
+        testing.assert_plu(given, *glla.plu(given, "none"))
+    _, _, U = glla.plu([[np.nan, 1], [1, 2]], "none", check_finite=False)
+    assert np.isnan(U[0, 0])

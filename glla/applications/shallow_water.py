@@ -23,8 +23,8 @@ from glla.passes import Plan
 SCHEMES = ("adi", "semi_implicit")
 """Ways to make a step."""
 
-SPLITTINGS = ("xy", "alternate")
-"""Orders of the half steps of "adi": x first, as the thesis has it, or in turns."""
+SPLITTINGS = ("xy", "yx", "alternate")
+"""Orders of the half steps of "adi": x first, as the thesis has it, y first, or in turns."""
 
 
 class ShallowWater:
@@ -53,8 +53,8 @@ class ShallowWater:
     theta : float
         Of "semi_implicit": weight of the new time level, from 0.5 (second order in time, undamped) to 1 (first order).
         0.6 is robust.
-    splitting : {"xy", "alternate"}
-        Of "adi": x first in every step, or in turns with y, which makes symmetric waves nearly symmetric.
+    splitting : {"xy", "yx", "alternate"}
+        Of "adi": x first in every step, or y, or in turns, which makes symmetric waves nearly symmetric.
     periodic : (bool, bool)
         Whether the ends of x, and of y, are joined; otherwise they are closed walls, along which the water slips.
     tide : (str, callable), optional
@@ -349,7 +349,8 @@ class ShallowWater:
     def _plan(self, step: int) -> Plan:
         if self._scheme == "semi_implicit":
             return kernel.semi_implicit(self._water)
-        return kernel.adi(self._water, step % 2 if self._splitting == "alternate" else 0)
+        first = step % 2 if self._splitting == "alternate" else int(self._splitting == "yx")
+        return kernel.adi(self._water, first)
 
     def _operands(self) -> dict[str, Texture]:
         given = {"state": self._state, "record": self._record}

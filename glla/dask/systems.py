@@ -194,7 +194,8 @@ def _checked(x: Double, residual: Double, right: Double, norm: float) -> Array:
     largest = float(np.abs(x[:, -PROBES:]).max())
     if not largest * norm < 1 / UNIT:
         raise SingularMatrixError(
-            f"glla.dask.solve: the matrix is singular to float32, its condition number is at least {largest * norm:.3g}"
+            f"glla.dask.solve: A is singular to float32, its condition number is at least {largest * norm:.3g}; "
+            "if rows or columns differ much in size, scale them first"
         )
     x, residual, right = (one[:, :-PROBES] for one in (x, residual, right))
     size = norm * np.abs(x).max(axis=0) + np.abs(right).max(axis=0)

@@ -5,9 +5,9 @@ and the most where that depends on the matrix, or on the place in it: ``Fetches:
 against counts.
 
 `count` is exact, and runs the plan. Each shader is rewritten into one that runs the same statements, with every
-``texelFetch`` counted, and draws the count in place of its result. The plan then runs as it is, with such a pass before
-each of its own, which reads what that one is about to read: the count is right also where loops and branches depend on
-values.
+``texelFetch`` and ``texture`` counted, and draws the count in place of its result. The plan then runs as it is, with
+such a pass before each of its own, which reads what that one is about to read: the count is right also where loops and
+branches depend on values.
 
 What is counted is what the fragments (or the invocations of a compute shader) ask for. The fetches of a vertex shader,
 three times a few in a pass, and reads of uniform blocks are not. Fetches outside of a texture can be counted alone:
@@ -37,6 +37,7 @@ BATCH = 64 << 20
 _NAME = re.compile(r"\b[A-Za-z_]\w*")
 _OUTPUT = re.compile(r"^\s*layout\s*\(\s*location\s*=\s*\d+\s*\)\s*out\s+(\w+\s+\w+\s*;)")
 _IMAGE = re.compile(r"^\s*layout\s*\([^)]*\)\s*writeonly\s+uniform\s+image2D\s+\w+\s*;.*$")
+_TEXTURE = re.compile(r"\btexture\s*\(\s*\w+\s*,")
 _STORE = re.compile(r"\bimageStore\s*\(\s*\w+\s*,")
 
 _BEFORE = """\
@@ -57,6 +58,17 @@ ivec4 counted_fetch(isampler2D M, ivec2 at, int level) {
 }
 void not_stored(ivec2 at, vec4 value) {}
 """
+_BEFORE_COORDINATES = """\
+bool outside(sampler2D M, vec2 at, int level) {
+    return any(lessThan(at, vec2(0.0))) || any(greaterThanEqual(at, vec2(1.0)));
+}
+vec4 counted_texture(sampler2D M, vec2 at) {
+    int level = 0;
+    if (COUNTED) ++fetch_count;
+    return texture(M, at);
+}
+"""
+"""For a shader that reads at texture coordinates; the others are counted without it."""
 _AFTER_FRAGMENT = """\
 layout(location = 0) out float fetches;
 void main() { counted_main(); fetches = float(fetch_count); }
@@ -84,7 +96,8 @@ def count_instead(stage: shaders.Stage, condition: str = "true") -> shaders.Stag
     a work group stores the sum of its invocations' (and needs 4 bytes more of shared memory for it).
     """
     after = _AFTER_COMPUTE if stage.text.startswith(shaders.COMPUTE_VERSION) else _AFTER_FRAGMENT
-    return rewritten(stage, _BEFORE.replace("COUNTED", condition), _counted, after)
+    before = _BEFORE + (_BEFORE_COORDINATES if _TEXTURE.search(stage.text) else "")
+    return rewritten(stage, before.replace("COUNTED", condition), _counted, after)
 
 
 def rewritten(stage: shaders.Stage, before: str, change: Callable[[str], str], after: str = "") -> shaders.Stage:
@@ -101,6 +114,7 @@ def _counted(line: str) -> str:
     line = _IMAGE.sub("", line)
     line = _STORE.sub("not_stored(", line)
     line = re.sub(r"\btexelFetch\b", "counted_fetch", line)
+    line = re.sub(r"\btexture(?=\s*\()", "counted_texture", line)
     return re.sub(r"\bvoid main\b", "void counted_main", line)
 
 

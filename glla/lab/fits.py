@@ -28,7 +28,7 @@ class Fit:
     ----------
     a, b : float
         Seconds, and seconds per n^3.
-    smallest, largest : int
+    smallest, largest : float
         The sizes that it was fitted to.
     residual : float
         Seconds by which measurements differ from the line: root of the sum of squares over the number of measurements
@@ -44,8 +44,8 @@ class Fit:
 
     a: float
     b: float
-    smallest: int
-    largest: int
+    smallest: float
+    largest: float
     residual: float = 0.0
     worst: float = 0.0
 
@@ -73,7 +73,7 @@ def per_cent(part: float) -> str:
     return f"{100 * part:.2g} %" if part < 0.1 else f"{100 * part:.0f} %"
 
 
-def fit(sizes: Sequence[int], seconds: Sequence[float]) -> Fit | None:
+def fit(sizes: Sequence[float], seconds: Sequence[float]) -> Fit | None:
     """Fit a + b n^3 by least squares.
 
     Parameters

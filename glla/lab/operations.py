@@ -200,6 +200,8 @@ def _listed(operation: Operation) -> Iterator[Contender]:
         )
         yield plain
         for pivoting in operation.pivotings(name)[1:] if operation.pivotings else ():
+            if pivoting == "none":
+                continue  # no matrix is refused in a comparison, and random ones need their rows exchanged
             yield replace(
                 plain,
                 name=f"{name}:{pivoting}",

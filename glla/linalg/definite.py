@@ -127,28 +127,28 @@ def cho_solve(
 
 
 def solve_pos(
-    a: Any, b: Any, refine: bool, device: DeviceLike | None, check_finite: bool
+    a: Any, b: Any, refine: bool, device: DeviceLike | None, check_finite: bool, lower: bool = False
 ) -> Matrix | Array | RefinedSolution:
-    """Solve A x = b by Cholesky, of which the upper half of A is read, as SciPy's `solve` does.
+    """Solve A x = b by Cholesky, of which the upper half of A is read, or the lower one, as SciPy's `solve` does.
 
     With `refine` the residual is that of all of A, so that A must be symmetric.
     """
     if refine:
-        return _refined(a, b, device, check_finite)
+        return _refined(a, b, device, check_finite, lower)
     matrix = operand("solve", "A", a, check_finite)
     rhs = operand("solve", "b", b, check_finite)
     square("solve", "A", matrix)
     target = device_of("solve", device, matrix, rhs)
 
     def one(a: Any, b: Any, index: Index) -> Any:
-        lower = a.T
-        forms = forms_of((lower, b))
+        half = a if lower else a.T
+        forms = forms_of((half, b))
         names = {"A": "A", "B": "b"} if check_finite else None
         perform = on_device(target, kernel.whole(forms, target.limits), "solve", names)
-        values = {"A": stored(lower), "B": stored(b), "function": "solve", "member": member_of_stack(index)}
+        values = {"A": stored(half), "B": stored(b), "function": "solve", "member": member_of_stack(index)}
         return walk(OPERATIONS["solve_pos"], forms, perform, values)["X"]
 
-    return _each("solve_pos", "solve", matrix, rhs, one, target, check_finite, False)
+    return _each("solve_pos", "solve", matrix, rhs, one, target, check_finite, bool(lower))
 
 
 def _each(
@@ -280,7 +280,7 @@ def inverse_of_definite(
     return finite_result("inv", np.ascontiguousarray(result).reshape(value.shape), check_finite)
 
 
-def _refined(a: Any, b: Any, device: DeviceLike | None, check_finite: bool) -> RefinedSolution:
+def _refined(a: Any, b: Any, device: DeviceLike | None, check_finite: bool, lower: bool) -> RefinedSolution:
     matrix, rhs = as_float64("solve", "A", a, check_finite), as_float64("solve", "b", b, check_finite)
     square("solve", "A", matrix)
     for name, given, array in (("A", a, matrix), ("b", b, rhs)):
@@ -293,7 +293,13 @@ def _refined(a: Any, b: Any, device: DeviceLike | None, check_finite: bool) -> R
 
     def one(left: NDArray[np.float64], right: NDArray[np.float64], index: Index) -> NDArray[np.float64]:
         forms = forms_of((left, right))
-        values = {"A": left.T, "B": right, "function": "solve", "member": member_of_stack(index), "refine": True}
+        values = {
+            "A": left if lower else left.T,
+            "B": right,
+            "function": "solve",
+            "member": member_of_stack(index),
+            "refine": True,
+        }
         perform = on_device(target, kernel.whole(forms, target.limits, refine=True))
         outcomes.append(walk(OPERATIONS["solve_pos"], forms, perform, values))
         x: NDArray[np.float64] = outcomes[-1]["X"]

@@ -41,9 +41,11 @@ def plu(
     ----------
     a : array_like or Matrix, shape (m, n)
         Real numbers; any shape and rank.
-    pivoting : {"partial", "harmonic", "geometric"}
+    pivoting : {"partial", "harmonic", "geometric", "none"}
         ``partial`` is LAPACK's: multipliers of magnitude 1 at most. The block norms of the thesis need fewer passes;
-        where they do badly (see `rref`) they give way to ``partial``.
+        where they do badly (see `rref`) they give way to ``partial``. ``none`` exchanges nothing, for matrices that
+        need no exchange, such as diagonally dominant ones: its factors are judged by their residual, in float64 on
+        the host, and refused where that is too large.
     variant : str, optional
         A key of ``glla.operations.elimination.plu.VARIANTS``, for comparisons; by default the fastest. The block norms
         are for ``rank2`` and ``blocked``. ``row_operations_full`` is refused: it exchanges columns too, A = P L U Q,
@@ -61,6 +63,8 @@ def plu(
     ShapeError, DTypeError, NonFiniteError, OptionError
         `a` is not two-dimensional, not real, not finite, or its factors are not; unknown pivoting or variant, or two
         that do not go together.
+    SingularMatrixError
+        ``pivoting="none"``, and a pivot is zero, or too small beside its column.
 
     Warns
     -----
@@ -119,10 +123,11 @@ def _factors(
 
 
 def _known_pivoting(function: str, pivoting: str, variant: str | None) -> None:
-    if not is_one_of(pivoting, pivot.NORMS):
-        raise OptionError(f"{function}: pivoting must be one of {', '.join(pivot.NORMS)}, got {pivoting!r}")
+    names = (*pivot.NORMS, "none")
+    if not is_one_of(pivoting, names):
+        raise OptionError(f"{function}: pivoting must be one of {', '.join(names)}, got {pivoting!r}")
     known_variant(function, OPERATIONS["plu"], variant)
-    possible = (pivoting,) if variant is None else kernel.pivotings(variant)
+    possible: tuple[str, ...] = (pivoting,) if variant is None else kernel.pivotings(variant)
     if "complete" in possible:
         raise OptionError(
             f"{function}: variant must exchange rows only, got {variant!r}, whose A = P L U Q has a fourth factor; "
@@ -164,6 +169,8 @@ def lu_factor(
     ------
     ShapeError, DTypeError, NonFiniteError, OptionError
         As `plu`, `a` being at least two-dimensional. A singular matrix is no error: U has a zero on its diagonal.
+    SingularMatrixError
+        As `plu`.
 
     Warns
     -----

@@ -453,6 +453,7 @@ def solve(
     equilibrate: bool = True,
     *,
     assume_a: str = "gen",
+    lower: bool = False,
     device: DeviceLike | None = None,
     check_finite: bool = True,
 ) -> Given: ...
@@ -464,6 +465,7 @@ def solve(
     equilibrate: bool = True,
     *,
     assume_a: str = "gen",
+    lower: bool = False,
     device: DeviceLike | None = None,
     check_finite: bool = True,
 ) -> Given: ...
@@ -475,6 +477,7 @@ def solve(
     equilibrate: bool = True,
     *,
     assume_a: str = "gen",
+    lower: bool = False,
     device: DeviceLike | None = None,
     check_finite: bool = True,
 ) -> RefinedSolution: ...
@@ -486,6 +489,7 @@ def solve(
     equilibrate: bool = True,
     *,
     assume_a: str = "gen",
+    lower: bool = False,
     device: DeviceLike | None = None,
     check_finite: bool = True,
 ) -> Matrix: ...
@@ -497,6 +501,7 @@ def solve(
     equilibrate: bool = True,
     *,
     assume_a: str = "gen",
+    lower: bool = False,
     device: DeviceLike | None = None,
     check_finite: bool = True,
 ) -> Matrix: ...
@@ -508,6 +513,7 @@ def solve(
     equilibrate: bool = True,
     *,
     assume_a: str = "gen",
+    lower: bool = False,
     device: DeviceLike | None = None,
     check_finite: bool = True,
 ) -> Array: ...
@@ -519,6 +525,7 @@ def solve(
     equilibrate: bool = True,
     *,
     assume_a: str = "gen",
+    lower: bool = False,
     device: DeviceLike | None = None,
     check_finite: bool = True,
 ) -> Matrix | Array | RefinedSolution: ...

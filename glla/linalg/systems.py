@@ -69,6 +69,7 @@ def solve(
     equilibrate: bool = True,
     *,
     assume_a: str = "gen",
+    lower: bool = False,
     device: DeviceLike | None = None,
     check_finite: bool = True,
 ) -> Matrix | Array | RefinedSolution:
@@ -92,6 +93,8 @@ def solve(
         definite. "pos" takes Cholesky factors, half the work, and reads the upper half of `a` alone, with `refine` all
         of it; of a triangle the other half is never read, see `solve_triangular`; of the last three only the diagonals
         inside the band are, see `solve_banded`; the others take PLU factors.
+    lower : bool
+        ``assume_a="pos"`` reads the lower half of `a` alone; otherwise the upper one, as SciPy's.
     device, check_finite
         As in `matmul`.
 
@@ -135,7 +138,7 @@ def solve(
     """
     assumed("solve", assume_a)
     if assume_a == "pos":
-        return solve_pos(a, b, refine, device, check_finite)
+        return solve_pos(a, b, refine, device, check_finite, lower)
     if assume_a in TRIANGLES:
         if refine:
             raise OptionError(f"solve: refine must be False with assume_a={assume_a!r}; 'gen' refines such systems too")

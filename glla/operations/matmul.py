@@ -69,6 +69,10 @@ VARIANTS = Variants() | {
         "one pass for two inner indices, summed by reading the last pass's target",
         "Brodtkorb 2007, section 4.1.1, listing 4.2",
     ),
+    "virtual_cube_interpolated": Variant(
+        "virtual_cube with texture coordinates from the vertex stage, in place of integers",
+        "Brodtkorb 2007, sections 3.2 and 4.1.1, listing 4.2",
+    ),
     "register_blocked": Variant(
         "a fragment computes 4 x 2 texels of C into 8 render targets",
         "Jiang and Snir 2005 (several render targets)",
@@ -237,6 +241,7 @@ def plan(
         "inner_product": _inner_product,
         "virtual_cube": _virtual_cube,
         "virtual_cube_ping_pong": _virtual_cube_ping_pong,
+        "virtual_cube_interpolated": _virtual_cube_interpolated,
         "register_blocked": register_blocked,
         "panel_broadcast": panel_broadcast,
         "rank_one": _rank_one,
@@ -327,15 +332,25 @@ def _blocked_output(task: Task) -> str:
 
 def _virtual_cube(task: Task) -> str:
     """A pass per slice; the first replaces the target, the others are blended onto it."""
+    return _blended(task, "matmul/virtual_cube", "PING_PONG")
+
+
+def _virtual_cube_interpolated(task: Task) -> str:
+    """A pass per slice, as `_virtual_cube`, at interpolated texture coordinates."""
+    return _blended(task, "matmul/virtual_cube_interpolated", "CONTINUE")
+
+
+def _blended(task: Task, shader: str, reads_sum: str) -> str:
+    """A pass per slice, blended onto the sum; the first reads what there was before, if anything."""
     shape = (task.m, task.n)
     result = task.draft.slot("C", matrix(shape))
     for number in range(texels(task.k)):
         onto = task.start if number == 0 else ""
         inputs = {"A": "A", "B": "B"} | ({"C": onto} if onto else {})
         uniforms: dict[str, Uniform] = {"slice": number, "shape": shape}
-        defines = {"PING_PONG": int(bool(onto))}
+        defines = {reads_sum: int(bool(onto))}
         with task.draft.scope("slice", number):
-            task.draft.draw("matmul/virtual_cube", inputs, result, uniforms, defines, None, number > 0)
+            task.draft.draw(shader, inputs, result, uniforms, defines, None, number > 0)
     return result
 
 

@@ -1,12 +1,13 @@
 r"""GLSL ES 3.00: what a browser's WebGL 2 takes, from the GLSL 3.30 that the resolver writes.
 
-Three rules are enough for every shader of glla.
+Four rules are enough for every shader of glla.
 
 1.  The line ``#version 330 core`` becomes `HEAD`: ES has no default precision for floats in fragments, and a low one
     for samplers.
 2.  No computed index into an output: browsers refuse it. glla's own shaders have none. In a shader of a user's the
     outputs get other names, and a new `main` copies into them what the old one has left in variables of their names.
-3.  ``step_of_pass()`` is a uniform, `STEP`, see ``lib/fullscreen.glsl``.
+3.  A point has a size: OpenGL's is 1 where a shader sets none, that of ES is anything. A new `main` sets it.
+4.  ``step_of_pass()`` is a uniform, `STEP`, see ``lib/fullscreen.glsl``.
 
 A translation is kept as a recipe: which lines of which files, so that files that many shaders include are written once.
 Lines keep their order, so the line that a browser's compiler names leads back to its file.
@@ -53,7 +54,7 @@ Part = Span | str
 """Lines of a file, or one line that stands in no file as it is."""
 
 
-def translated(stage: Stage, sources: Mapping[str, list[str]]) -> tuple[Part, ...]:
+def translated(stage: Stage, sources: Mapping[str, list[str]], points: bool = False) -> tuple[Part, ...]:
     r"""Translate a stage.
 
     Parameters
@@ -62,6 +63,8 @@ def translated(stage: Stage, sources: Mapping[str, list[str]]) -> tuple[Part, ..
         A vertex or fragment stage, as `glla.passes.shader.resolve` gives it.
     sources : mapping of str to list of str
         Lines of each file that it has lines of, by the names in `Stage.lines`.
+    points : bool
+        It is the vertex stage of a pass that draws points.
 
     Returns
     -------
@@ -84,7 +87,7 @@ def translated(stage: Stage, sources: Mapping[str, list[str]]) -> tuple[Part, ..
     """
     if stage.text.startswith(COMPUTE_VERSION):
         raise ShaderError("shader: WebGL 2 has no compute shaders; choose a variant that draws")
-    _, *lines = _copied(stage).splitlines()
+    _, *lines = (_sized(stage) if points else _copied(stage)).splitlines()
     parts: list[Part] = []
     for line, (file, number) in zip(lines, [*stage.lines[1:], *[(GENERATED, 0)] * len(lines)], strict=False):
         known = sources.get(file, [])
@@ -131,3 +134,8 @@ def _copied(stage: Stage) -> str:
     body = _OUTPUT.sub(r"\1drawn_\3\4 \2 \3\4", stage.text)
     copies = " ".join(f"drawn_{name} = {name};" for name in outputs)
     return f"{_MAIN.sub('void computed()', body)}void main() {{ computed(); {copies} }}\n"
+
+
+def _sized(stage: Stage) -> str:
+    """Text of a vertex stage by the third rule; no line changes its place."""
+    return f"{_MAIN.sub('void computed()', stage.text)}void main() {{ computed(); gl_PointSize = 1.0; }}\n"

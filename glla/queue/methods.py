@@ -239,6 +239,7 @@ class Methods:
         equilibrate: bool = True,
         *,
         assume_a: str = "gen",
+        lower: bool = False,
         device: DeviceLike | None = None,
         check_finite: bool = True,
     ) -> Pending[RefinedSolution]: ...
@@ -252,6 +253,7 @@ class Methods:
         equilibrate: bool = True,
         *,
         assume_a: str = "gen",
+        lower: bool = False,
         device: DeviceLike | None = None,
         check_finite: bool = True,
     ) -> Pending[Array]: ...
@@ -265,6 +267,7 @@ class Methods:
         equilibrate: bool = True,
         *,
         assume_a: str = "gen",
+        lower: bool = False,
         device: DeviceLike | None = None,
         check_finite: bool = True,
     ) -> Pending[Array | RefinedSolution]: ...
@@ -277,6 +280,7 @@ class Methods:
         equilibrate: bool = True,
         *,
         assume_a: str = "gen",
+        lower: bool = False,
         device: DeviceLike | None = None,
         check_finite: bool = True,
     ) -> Pending[Any]:
@@ -291,6 +295,7 @@ class Methods:
             refine=refine,
             equilibrate=equilibrate,
             assume_a=assume_a,
+            lower=lower,
             device=device,
             check_finite=check_finite,
         )

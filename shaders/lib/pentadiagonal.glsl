@@ -56,7 +56,7 @@ vec4 divided(vec4 b, vec4 a) {
     return vec4(solved(a.rbga, b.rg), solved(a.rbga, b.ba));
 }
 
-float determinant(vec4 a) {
+float determinant_of(vec4 a) {
     float first = a.r * a.a;
     float second = a.g * a.b;
     return first - second;
@@ -68,5 +68,5 @@ float left_of_block(vec4 sum, vec4 magnitude) {
 #if DEFINITE
     if (sum.r <= 0.0) return -1.0;
 #endif
-    return left_of(determinant(sum), most);
+    return left_of(determinant_of(sum), most);
 }

@@ -15,6 +15,9 @@
 #ifndef ONTO
 #define ONTO 0  // add to `start` (0, 1)
 #endif
+#ifndef SUBTRACT
+#define SUBTRACT 0  // subtract from it instead, with ONTO (0, 1)
+#endif
 
 #ifndef MIRROR
 #define MIRROR 0  // only what is on and below the diagonal was drawn (0, 1)
@@ -66,6 +69,9 @@ void main() {
 #endif
     block = mirrored(block, texel);
 #if ONTO
+#if SUBTRACT
+    block = -block;
+#endif
     block += texelFetch(start, texel, 0);
 #endif
     result = without_padding(block, texel, shape);

@@ -59,7 +59,8 @@ float entry(int member, int i, int j) {
 
 bool is_lost(float scaled_entry, float entry) {
     int bits = floatBitsToInt(scaled_entry) & 0x7fffffff;
-    return entry != 0.0 && (bits < 0x00800000 || bits >= 0x7f800000);
+    bool is_there = (floatBitsToInt(entry) & 0x7fffffff) != 0;  // on the bits: to some devices denormals equal zero
+    return is_there && (bits < 0x00800000 || bits >= 0x7f800000);
 }
 
 void row_of(int member, int column, int i, out float row[5], out float b) {

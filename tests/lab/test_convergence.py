@@ -13,13 +13,13 @@ pytestmark = pytest.mark.newer_gl
 
 def test_every_solver_reaches_what_is_asked_for(device):
     named = []
-    found = convergence.histories(device, 6, 1e-5, progress=named.append)
+    found = convergence.histories(device, 5, 1e-5, progress=named.append)
     assert [one.name for one in found] == named
     assert len(found) == 7
     for one in found:
         assert one.info == 0
         assert one.residuals[-1] <= 1.001e-5 and one.residuals[-1] <= one.residuals[0]
-    text = convergence.table(found, 6, 1e-5)
+    text = convergence.table(found, 5, 1e-5)
     assert all(one.name in text for one in found)
 
 
@@ -29,9 +29,9 @@ def test_the_command(tmp_path, capsys):
     assert main(["convergence", "--size", "5", "--output", str(picture)]) == 0
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert "cg, merged" in capsys.readouterr().out
-    assert main(["convergence", "--size", "4", "--json"]) == 0
+    assert main(["convergence", "--size", "5", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert told["size"] == 4 and len(told["solvers"]) == 7
+    assert told["size"] == 5 and len(told["solvers"]) == 7
 
 
 def test_a_picture_of_another_kind(device, tmp_path):

@@ -108,6 +108,20 @@ def test_pivots_that_are_none_are_seen(device, variant):
     assert kernel.doubts(run(device, indefinite, ones, variant=variant, definite=True)[1], 5).all()
 
 
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_rows_that_are_not_dominant_are_told(device, variant):
+    """Their systems are judged by the size of the solution, too."""
+    ab = np.float32([[0, 1, 1, 1], [3, 3, 1, 3], [1, 1, 1, 0]])
+    assert (run(device, ab, np.ones((4, 1), np.float32), variant=variant)[1][0, 1]) <= 0.0625
+
+
+def test_rows_that_scaling_would_spoil_are_doubtful(device):
+    for row in ([0, 1e-38, 0], [1e38, 1e38, 1e38], [0, 0, 0]):  # lost behind 2^127: GPUs flush such entries
+        ab = np.float32([row, [1, 1e38, 1], row])
+        b = np.float32([[1], [1e-38], [1]])
+        assert kernel.doubts(run(device, ab, b)[1], 3).all()
+
+
 @pytest.mark.parametrize("n", [1, 2, 5, 33, 128])
 def test_the_passes_are_those_that_are_stated(n):
     levels = n.bit_length() - 1

@@ -38,6 +38,22 @@ def test_the_factor_keeps_its_bound(n, variant, device, rng):
         assert verdict.ok, verdict
 
 
+@pytest.mark.parametrize("panel", [32, 64, 96, 128])
+@pytest.mark.parametrize("n", [1, 33, 100, 131, 200])
+def test_the_rest_may_be_updated_in_two_passes(n, panel, device, rng):
+    """Integers exactly, also where rows are not whole blocks; and as few passes as there are panels."""
+    b = np.tril(rng.integers(-3, 4, (n, n)), -1) + np.diag(rng.integers(1, 10, n))
+    a = (b @ b.T).astype(np.float32)
+    a[np.triu_indices(n, 1)] = np.nan
+    parameters = (("FUSED", 0), ("PANEL", panel), ("UPDATE", 1))
+    plan = kernel.plan(resident((n, n)), device.limits, variant="blocked", parameters=parameters)
+    plan.check()
+    found = glla.Matrix(device, device.run(plan, A=device.upload(a))["L"], (n, n)).numpy()
+    assert (found == b).all()
+    inner = [-(-min(panel, n - top) // 16) for top in range(0, n, panel)]
+    assert plan.cost.passes == sum(3 * count + 1 for count in inner) + 2 * (len(inner) - 1)
+
+
 @pytest.mark.parametrize("n", [1, 16, 17, 40])
 def test_integers_are_exact_in_one_pass_for_16_columns(n, device, rng):
     b, a = integers(n, rng)
@@ -57,8 +73,8 @@ def test_larger_matrices_have_panels(n):
     fused, panels = (kernel.plan(resident((order, order)), Limits(), variant="blocked") for order in (256, n))
     assert fused.operation == "cholesky[blocked, fused]" and fused.cost.passes == 16
     assert panels.operation == "cholesky[blocked]" and panels.cost.passes > 60
-    assert dict(VARIANTS["blocked"].settle("", (), Limits())) == {"PANEL": 96, "FUSED": 256}
-    assert dict(VARIANTS["blocked"].settle("", (), Limits(software=True))) == {"PANEL": 64, "FUSED": 0}
+    assert dict(VARIANTS["blocked"].settle("", (), Limits())) == {"PANEL": 96, "FUSED": 256, "UPDATE": 0}
+    assert dict(VARIANTS["blocked"].settle("", (), Limits(software=True))) == {"PANEL": 64, "FUSED": 0, "UPDATE": 0}
 
 
 @pytest.mark.parametrize("n", [1, 9, 16, 17, 65, 112])

@@ -170,7 +170,9 @@ def test_nothing_and_what_is_refused():
         glla.inv(np.ones((2, 3)), assume_a="pos")
     with pytest.raises(OptionError, match="variant must be one of cholesky_gets_product, potri, got 'fast'"):
         glla.inv(np.eye(2), assume_a="pos", variant="fast")
-    with pytest.raises(OptionError, match="inv: variant must be None with assume_a='gen', got 'potri'"):
+    with pytest.raises(
+        OptionError, match=r"inv: variant must be one of .*, got 'potri'; other ones are for assume_a='pos'"
+    ):
         glla.inv(np.eye(2), variant="potri")
     with pytest.raises(NonFiniteError, match="inv: A must not hold NaN or infinity"):
         glla.inv(glla.asarray([[1, np.nan], [0, 1]], check_finite=False), assume_a="pos")

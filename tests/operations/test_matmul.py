@@ -362,3 +362,16 @@ def test_choice_keeps_to_the_limits(shape, side, software):
     made = plan(*shape, variant, limits, parameters=parameters)
     made.check(limits)
     assert matmul.plan(forms(*shape), limits).operation == made.operation  # what is chosen by default
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 1), (5, 7, 3), (33, 70, 129)], ids=str)
+@pytest.mark.parametrize("onto", [False, True])
+def test_interpolated_coordinates_meet_the_same_texels(run, rng, shape, onto):
+    """Bit for bit what integers fetch: a coordinate that is off by a texel changes every sum."""
+    m, k, n = shape
+    given = {"A": normal(m, k, rng), "B": normal(k, n, rng)} | ({"C0": normal(m, n, rng)} if onto else {})
+    one, two = (
+        run(matmul.plan(resident((m, k), (k, n)), variant=variant, onto=onto), **given).matrix("C", (m, n))
+        for variant in ("virtual_cube", "virtual_cube_interpolated")
+    )
+    assert_exact(two, one)

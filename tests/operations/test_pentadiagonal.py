@@ -58,6 +58,23 @@ def test_pivots_that_are_none_are_seen(device):
     assert kernel.doubts(run(device, free, np.ones((40, 1), np.float32))[1], 40).all()
 
 
+@pytest.mark.parametrize("block", [0, 1, 2])
+def test_a_block_that_is_nearly_singular_is_seen(device, block):
+    ab = np.zeros((5, 6), np.float32)
+    ab[2] = 1
+    i = 2 * block
+    ab[1, i + 1] = ab[3, i] = 1
+    ab[2, i + 1] = 1 + 1e-6
+    assert kernel.doubts(run(device, ab, np.ones((6, 1), np.float32))[1], 6).all()
+
+
+def test_rows_that_scaling_would_spoil_are_doubtful(device):
+    ab = np.zeros((5, 4), np.float32)
+    ab[2] = [1, 1e38, 1, 1]
+    b = np.float32([[1], [1e-38], [1], [1]])
+    assert kernel.doubts(run(device, ab, b)[1], 4).all()
+
+
 @pytest.mark.parametrize("n", [1, 2, 5, 33, 128])
 def test_the_passes_are_those_of_cyclic_reduction(n):
     blocks = (n + 1) // 2

@@ -46,7 +46,7 @@ TWO_COLUMNS = [name for name in VARIANTS if name not in MANNERS]
 ROWS_ONLY = [name for name in VARIANTS if "complete" not in pivotings(name)]
 ONE_COLUMN = [name for name in ROWS_ONLY if name in MANNERS]
 FULL = "row_operations_full"
-CHOICES = [(name, pivoting) for name in VARIANTS for pivoting in pivotings(name)]
+CHOICES = [(name, pivoting) for name in VARIANTS for pivoting in pivotings(name) if pivoting != "none"]
 MULTIPLIER_LIMIT = 1 + 8 * ROUNDOFF  # of inexact division
 
 every_shape = pytest.mark.parametrize("shape", WHOLE, ids=str)
@@ -509,15 +509,15 @@ def test_unknown_parameters(variant, given, message):
 @pytest.mark.parametrize("pivoting", [*NORMS, "complete"])
 @pytest.mark.parametrize("variant", MANNERS)
 def test_column_by_column_there_is_no_choice_of_pivoting(variant, pivoting):
-    (own,) = pivotings(variant)
+    own, *others = pivotings(variant)
     if pivoting == own:
         assert plan((5, 5), pivoting, variant=variant).operation == f"plu[{variant}, {own}]"
         return
     with pytest.raises(OptionError) as caught:
         plan((5, 5), pivoting, variant=variant)
     assert str(caught.value) == (
-        f"plu: variant {variant} goes column by column, so its pivoting must be {own}, got {pivoting!r}; "
-        "block norms are for rank2 and blocked"
+        f"plu: variant {variant} goes column by column, so its pivoting must be {' or '.join([own, *others])}, "
+        f"got {pivoting!r}; block norms are for rank2 and blocked"
     )
 
 
@@ -738,3 +738,24 @@ def test_flops_are_counted(shape, expected):
 def test_unknown_pivoting():
     with pytest.raises(OptionError, match="pivoting: must be one of partial, harmonic, geometric, got 'complete'"):
         plan((2, 2), "complete")
+
+
+def test_without_pivoting_nothing_is_searched_or_exchanged():
+    made = plan((37, 41), "none", "row_operations")
+    made.check(SOFTWARE)
+    assert {step.shader for step in made.flat.passes} == {
+        f"plu/columns/{name}" for name in ("to_vectors", "multipliers", "rank1", "from_vectors", "pair_records")
+    }
+    assert len(made.flat.passes) == 2 * 37 + 3
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (7, 5), (5, 8), (33, 32)], ids=str)
+def test_without_pivoting_integers_are_exact(run, rng, shape):
+    """L and U of small integers, unit triangular, so that no step rounds: they come back as they were."""
+    k = min(shape)
+    lower = np.tril(rng.integers(-1, 2, (shape[0], k)), -1) + np.eye(shape[0], k)
+    upper = np.triu(rng.integers(-2, 3, (k, shape[1])), 1) + np.eye(k, shape[1])
+    a = (lower @ upper).astype(np.float32)
+    L, U = unpack_lu(run(plan(shape, "none", "row_operations"), A=a).matrix("LU", shape))
+    assert_exact(L, lower)
+    assert_exact(U, upper)

@@ -45,5 +45,8 @@ def test_the_record_keeps_the_first_dry_cell(device):
     found = device.run(step, state=state(lake), record=found["record'"])
     depth, *_, steps = device.read(found["record'"]).ravel().tolist()
     assert depth == -np.inf and steps == 5
+    dry = device.write_texels(np.float32([[[-0.5, 3, 2, 7]]]))
+    kept = device.run(step, state=state(0 * still), record=dry)["record'"]
+    assert device.read(kept).ravel().tolist() == [-0.5, 3, 2, 7]
     again = device.run(step, state=state(0 * still), record=found["record'"])
     assert (device.read(again["record'"]) == device.read(found["record'"])).all()

@@ -5,17 +5,17 @@ import pytest
 
 from glla.errors import LimitError, OptionError, ShapeError
 from glla.operations import OPERATIONS
-from glla.operations.sparse import model, sell, spmv
+from glla.operations.sparse import krylov, model, sell, spmv
 from glla.operations.sparse.compressed import Compressed
 from glla.operations.sparse.formats import FORMATS, chosen
 from glla.operations.sparse.layout import filled, vector
 from glla.operations.sparse.spmv import VARIANTS
-from glla.passes import Form, Limits, Tuned
+from glla.passes import Draft, Form, Limits, Tuned
 from glla.testing import JUDGES
 
 pytestmark = pytest.mark.newer_gl
 
-SMALL = [(1, 1), (3, 2), (5, 5), (9, 70), (67, 13)]
+SMALL = [(1, 1), (3, 2), (9, 70), (37, 13), (37, 37)]
 
 
 def scattered(rng, shape, entries):
@@ -158,3 +158,37 @@ def test_the_judge_can_fail(rng):
     nan[-1] = np.nan
     for wrong in (dropped, nan, np.roll(y, 1, axis=0), y[:-1], y.astype(np.float64)):
         assert not judge.verdict((a, x), wrong).ok
+
+
+@pytest.mark.parametrize("name", ["sell", "pointers", "points"])
+def test_a_row_longer_than_the_trips_of_a_loop(device, name):
+    rows = Compressed.of_triplets((3, 60001), np.ones(60001, int), np.arange(60001), np.ones(60001))
+    assert product(device, rows, name, np.ones(60001, np.float32)).tolist() == [0, 60001, 0]
+
+
+@pytest.mark.parametrize("limits", [Limits(), Limits(software=True)], ids=["GPU", "software"])
+@pytest.mark.parametrize("count", [1, 1023, 70001])
+def test_inner_products(device, limits, count, rng):
+    draft, storage = Draft("inner products"), vector(count, limits)
+    u, v = draft.operand("u", storage), draft.operand("v", storage)
+    plan = draft.plan({"sums": krylov.dots(draft, "uv", [(u, v), (v, v), (u, u)], limits)}, 0)
+    block = krylov.BLOCK_IN_SOFTWARE if limits.software else krylov.BLOCK
+    assert max(plan.slots[plan.results["sums"]].height, plan.slots[plan.results["sums"]].width) <= block
+    values = rng.integers(-8, 9, (2, count)).astype(np.float32)
+    given = {name: device.write_texels(filled(x, storage)) for name, x in zip("uv", values, strict=True)}
+    sums = device.read(device.run(plan, **given)["sums"]).sum(axis=(0, 1))
+    assert sums.tolist() == [values[0] @ values[1], values[1] @ values[1], values[0] @ values[0], 0]
+
+
+@pytest.mark.sweep
+@pytest.mark.timeout(1200)  # each size is a program of its own for some formats
+@pytest.mark.parametrize("name", VARIANTS)
+def test_every_size_and_number_of_diagonals(device, name, rng):
+    for order in (*range(1, 131), 4095, 4096, 4097):
+        count = int(rng.integers(1, min(64, 2 * order - 1) + 1))
+        offsets = rng.choice(np.arange(1 - order, order), count, replace=False)
+        rows = np.concatenate([np.arange(max(0, -o), min(order, order - o)) for o in offsets])
+        columns = np.concatenate([np.arange(max(0, o), min(order, order + o)) for o in offsets])
+        matrix = Compressed.of_triplets((order, order), rows, columns, rng.integers(-8, 9, len(rows)))
+        x = rng.integers(-8, 9, order).astype(np.float32)
+        assert (product(device, matrix, name, x) == matrix.times(x)).all(), order

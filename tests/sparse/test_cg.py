@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import glla
-from glla.errors import DeviceMismatchError, NonFiniteError, OptionError, ShapeError, SingularMatrixError
+from glla.errors import DeviceMismatchError, DTypeError, NonFiniteError, OptionError, ShapeError, SingularMatrixError
 from glla.operations.sparse.cg import VARIANTS
+from glla.sparse.linalg import outer
 
 scipy_sparse = pytest.importorskip("scipy.sparse")
 from scipy.sparse import linalg as theirs  # noqa: E402
@@ -204,3 +205,39 @@ def test_progress_changes_nothing(rng):
     assert info == 0 and (x == L.cg(A, b)[0]).all()
     assert [count for count, _ in told] == [64, told[-1][0]]
     assert told[-1][1] <= 1e-5 < told[0][1]
+
+
+def test_operands_of_any_kind(rng):
+    A, b = poisson(5), rng.integers(-9, 9, 25)
+    expected = L.cg(A, b.astype(float))[0]
+    before = A.data.copy()
+    for given in (b, b.astype(">f8"), np.repeat(b, 2)[::2], b.astype(np.int8), b[:, np.newaxis], list(map(int, b))):
+        assert (L.cg(A, given)[0] == expected).all()
+    for given in (A.astype(np.int64), A.tocsc(), A.todia(), A.toarray(), np.asfortranarray(A.toarray())):
+        assert (L.cg(given, b)[0] == expected).all()
+    assert (A.data == before).all()
+    with pytest.raises(DTypeError, match="b must be real numbers"):
+        L.cg(A, b + 1j)
+    with pytest.raises(NonFiniteError, match="x0 must not hold NaN"):
+        L.cg(A, b, x0=np.full(25, np.nan))
+
+
+def test_what_is_not_finite_breaks_down():
+    A = glla.sparse.asarray(np.diag([1.0, np.nan, 2.0]), check_finite=False)
+    for solve in (L.cg, L.minres, L.bicgstab, L.gmres):
+        x, info = solve(A, [1.0, 1.0, 1.0])
+        assert info != 0 and np.isfinite(x).all()
+    x, info = L.cg(np.diag([1e-40, 2e-40]), [1e-40, 4e-40])
+    assert info == 0 and np.abs(x - [1, 2]).max() < 1e-4
+
+
+@pytest.mark.parametrize("condition", [1e2, 1e4])
+def test_refinement_takes_six_rounds_at_most(condition, rng, monkeypatch):
+    """To 1e-13, or to what float64 holds: u norm(A) norm(x)."""
+    rounds, inner = [], outer._inner
+    monkeypatch.setattr(outer, "_inner", lambda *given: rounds.append(1) or inner(*given))
+    Q = np.linalg.qr(rng.standard_normal((40, 40)))[0]
+    A = Q @ np.diag(np.geomspace(1, 1 / condition, 40)) @ Q.T
+    A = (A + A.T) / 2
+    x, _ = L.cg(A, A @ np.ones(40), rtol=1e-13, refine=True, maxiter=2000)
+    assert relative(A, x, A @ np.ones(40)) <= 1e-13 and len(rounds) <= 6

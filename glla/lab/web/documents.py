@@ -21,11 +21,12 @@
      "picture": {"R": {...}},                            # the result, for a browser that cannot run the passes
      "judge":    "rref", "after": [{"stage": "", "when": "...", "then": "..."}]}
 
-A step draws as its entry in ``draws`` says; ``r`` is its region, by default the whole target; its uniforms come on
-top of those of the entry. Of large operands there are ``halves`` instead of ``data``: the upper 16 bits of each
-number, the others being zero. The second plan runs where the page finds that the first one's result may not stand. Of
-a loop each turn runs its steps once; then what a slot of ``carry`` holds is what the operand behind it holds in the
-next turn. Types of uniforms are asked of the compiled program.
+With ``points`` in ``draws`` that many points are drawn instead of a triangle. A step draws as its entry in ``draws``
+says; ``r`` is its region, by default the whole target; its uniforms come on top of those of the entry. Of large
+operands there are ``halves`` instead of ``data``: the upper 16 bits of each number, the others being zero. The second
+plan runs where the page finds that the first one's result may not stand. Of a loop each turn runs its steps once;
+then what a slot of ``carry`` holds is what the operand behind it holds in the next turn. Types of uniforms are asked
+of the compiled program.
 """
 
 from __future__ import annotations
@@ -278,7 +279,7 @@ def _plans(
     forms = operations.forms(arrays)
     if shader is not None:
         plan = custom.contender(found.name, shader).build(forms, LIMITS, ())
-        return [(plan.operation, "", plan)]
+        return [(f"{found.name}[{shader.name}]", "", plan)]
     found.known(variant)
     first = _core(found, forms, {} if variant is None else {"variant": variant})
     plans = [(first.operation, "", first)]
@@ -383,7 +384,7 @@ class _Writer:
     """Writes plans; what they share, programs and texts, is written once."""
 
     programs: dict[tuple[Any, ...], dict[str, Any]] = field(default_factory=dict)
-    texts: dict[str, list[Any]] = field(default_factory=dict)
+    texts: dict[tuple[str, bool], list[Any]] = field(default_factory=dict)
     sources: dict[str, list[str]] = field(default_factory=dict)
     needs: dict[str, Any] = field(
         default_factory=lambda: {"targets": 1, "texture": 1, "block": 0, "units": 1, "blend": False, "transfer": False}
@@ -394,7 +395,7 @@ class _Writer:
         return {
             "programs": list(self.programs.values()),
             "texts": list(self.texts.values()),
-            "sources": {name: "\n".join(lines) + "\n" for name, lines in self.sources.items()},
+            "sources": {_told(name): "\n".join(lines) + "\n" for name, lines in self.sources.items()},
             "needs": self.needs,
         }
 
@@ -438,6 +439,7 @@ class _Writer:
         self._need("blend", step.accumulate)
         draw = {"p": self._program(step), "in": dict(step.inputs), "out": list(step.outputs)}
         draw |= {"add": 1} if step.accumulate else {}
+        draw |= {"points": step.points} if step.points else {}
         number = list(draws).index(key) if (key := json.dumps(draw)) in draws else len(draws)
         draws.setdefault(key, draw)
         written: dict[str, Any] = {"d": number}
@@ -456,7 +458,7 @@ class _Writer:
 
     def _program(self, step: Pass) -> int:
         shader = shaders.resolve(step.shader, step.defines)
-        key = (*shader.key, step.shader, tuple(step.defines.items()))
+        key = (*shader.key, step.shader, tuple(step.defines.items()), bool(step.points))
         if key not in self.programs:
             described = {
                 "defines": dict(step.defines),
@@ -464,24 +466,25 @@ class _Writer:
                 "outputs": dict(_outputs(step.shader, shader.outputs)),
             }
             self.programs[key] = {
-                "name": shaders.called(step.shader),
-                "v": self._text(shader.vertex),
+                "name": _told(shaders.called(step.shader)),
+                "v": self._text(shader.vertex, bool(step.points)),
                 "f": self._text(shader.fragment),
                 "summary": shaders.summary(step.shader, step.defines),
                 **{name: value for name, value in described.items() if value},
             }
         return list(self.programs).index(key)
 
-    def _text(self, stage: shaders.Stage) -> int:
-        if stage.text not in self.texts:
+    def _text(self, stage: shaders.Stage, points: bool = False) -> int:
+        key = (stage.text, points)
+        if key not in self.texts:
             for file in dict.fromkeys(file for file, _ in stage.lines if file != GENERATED):
                 if file not in self.sources:
                     self.sources[file] = _lines(file, stage)
-            parts = translated(stage, self.sources)
-            self.texts[stage.text] = [
-                [part.file, part.first, part.count] if isinstance(part, Span) else part for part in parts
+            parts = translated(stage, self.sources, points)
+            self.texts[key] = [
+                [_told(part.file), part.first, part.count] if isinstance(part, Span) else part for part in parts
             ]
-        return list(self.texts).index(stage.text)
+        return list(self.texts).index(key)
 
 
 def _of_the_host(step: Host, plan: Plan, name: str, when: str) -> dict[str, Any]:
@@ -505,6 +508,11 @@ def _lines(file: str, stage: shaders.Stage) -> list[str]:
     lines = zip(stage.text.splitlines(), stage.lines, strict=True)
     found = {number: line for line, (name, number) in lines if name == file}
     return [found.get(number, "") for number in range(1, max(found) + 1)]
+
+
+def _told(file: str) -> str:
+    """Name of a file of glla's; of a user's without its folder, which is nobody else's business."""
+    return file if not Path(file).is_absolute() else Path(file).name
 
 
 def _outputs(name: str, outputs: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -320,14 +320,15 @@ class Player {
       gl.uniform1i(one.location, unit++);
     }
     for (const [name, value] of Object.entries(uniforms)) this.uniform(program, name, value);
-    this.uniform(program, "number_of_step", step.s ?? 0);  // rule 3 of glla/passes/shader_es.py
+    this.uniform(program, "number_of_step", step.s ?? 0);  // rule 4 of glla/passes/shader_es.py
     Object.entries(step.b ?? {}).forEach(([name, [slot, first, count]], binding) => {
       const index = gl.getUniformBlockIndex(program.program, name);
       if (index === gl.INVALID_INDEX) return;
       gl.uniformBlockBinding(program.program, index, binding);
       gl.bindBufferRange(gl.UNIFORM_BUFFER, binding, this.held(plan, names[slot] ?? slot).buffer, 16 * first, 16 * count);
     });
-    gl.drawArrays(gl.TRIANGLES, 0, 3);
+    if (draw.points) gl.drawArrays(gl.POINTS, 0, draw.points);
+    else gl.drawArrays(gl.TRIANGLES, 0, 3);
     for (const slot of draws) {
       const { drawn, w } = this.held(plan, slot);
       for (let row = y; row < y + height; row++) drawn.fill(1, row * w + x, row * w + x + width);

@@ -12,7 +12,7 @@ from glla.errors import NotPositiveDefiniteError, OptionError, ShapeError
 from glla.operations import blocks
 from glla.operations.crossing import at_home, bring_in, read_back, upload
 from glla.operations.elimination import stack_definite
-from glla.operations.elimination.cholesky_blocks import InPanels, block16, sixteen
+from glla.operations.elimination.cholesky_blocks import InPanels, InWholePanels, block16, sixteen
 from glla.operations.record import Array, Choice, Operation
 from glla.operations.trust import near_one
 from glla.operations.verdict import Done, Go, Values, Verdict
@@ -54,7 +54,7 @@ VARIANTS = {
     "blocked": Variant(
         "panels of 64 columns, 16 at a time, the rest by the fast product, cut at the diagonal; small ones without",
         "LAPACK potrf",
-        parameters={"PANEL": (64, 32, 96, 128), "FUSED": (0, 64, 128, 256, 512)},
+        parameters={"PANEL": (64, 32, 96, 128), "FUSED": (0, 64, 128, 256, 512), "UPDATE": (0, 1)},
         on_gpu={"PANEL": 96, "FUSED": FUSED},
     ),
     "block16": Variant("16 columns a step: the block on the diagonal, the strip below it, the whole rest", SEED),
@@ -104,7 +104,8 @@ def plan(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, pa
         A key of `VARIANTS`; by default that of `choose`, with its parameters.
     parameters : tuple of (str, int)
         Of the variant. ``blocked``: ``PANEL``, columns of a panel; ``FUSED``, largest order without panels, at which
-        one pass makes 16 columns and updates all that remains.
+        one pass makes 16 columns and updates all that remains; ``UPDATE``, whether the rest is updated by a pass for
+        each 16 rows, A's panel in a uniform block (0), or by two passes, of which a fragment computes 4 x 2 texels (1).
 
     Returns
     -------
@@ -127,7 +128,8 @@ def plan(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, pa
     elif fused:
         result = sixteen(draft, source, n)
     elif variant == "blocked":
-        result = InPanels(draft, source, n, values["PANEL"]).result
+        panels = InWholePanels if values["UPDATE"] else InPanels
+        result = panels(draft, source, n, values["PANEL"]).result
     else:
         result = block16(draft, source, n, by_rows=variant == "block16_rows")
     return draft.plan({"L": result}, flops(forms))
@@ -161,7 +163,7 @@ def whole(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, p
     if not form.resident:
         results["L"] = read_back(draft, results["L"], form.matrix, limits, "L")
     again = partial(care, form, limits, variant, parameters)
-    far = Next("entries of the diagonal are beyond 2^-40 to 2^40", "care", again)
+    far = Next("entries of the diagonal are zero, or beyond 2^-40 to 2^40", "care", again)
     return draft.plan(results, after=(far, NOT_DEFINITE))
 
 
@@ -212,7 +214,7 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     `Done` has ``L`` where it was scaled on the host.
     """
     diagonal = values["diagonal"][:, 0]
-    if not stage and not near_one(diagonal):
+    if not stage and is_far(diagonal):
         return Go("care")
     bad = flaw(values["function"], diagonal, values["member"])
     if bad is not None:
@@ -220,6 +222,14 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     if not stage:
         return Done()
     return Done({"L": np.ldexp(values["L"].astype(np.float64), values["exponents"]).astype(np.float32)})
+
+
+def is_far(diagonal: Array) -> bool:
+    """Whether a matrix must be scaled before anything is said of it: pivots are far from 1, or zero.
+
+    A GPU may take denormals for zero; scaled, they are none.
+    """
+    return not near_one(diagonal) or bool((diagonal == 0).any())
 
 
 def flaw(function: str, diagonal: Array, member: str) -> NotPositiveDefiniteError | None:

@@ -16,6 +16,9 @@ from glla.passes.layout import Shape, packed, texels
 SIDE = 8
 """Texels of a block on the diagonal: 16 columns, as the author has them."""
 
+ROWS, COLUMNS = 4, 2
+"""Texels of a trailing update of whole panels that a fragment computes."""
+
 GROUP = 16
 """Rows of the matrix that one fragment of a trailing update in panels computes."""
 
@@ -117,18 +120,12 @@ class InPanels:
 
     def __init__(self, draft: Draft, source: str, n: int, panel: int) -> None:
         self.draft, self.n, self.panel = draft, n, panel
-        self.groups, self.width = -(-n // GROUP), -(-n // 8)
-        strip = Storage(8 * self.groups, self.width)
-        self.strips, self.spare = (
-            tuple(draft.slot(f"S{t}_{side}", strip) for t in range(4)) for side in ("ping", "pong")
-        )
         columns = matrix((n, panel))
         self.taken, self.factor = draft.slot("panel", columns), draft.slot("panel of L", columns)
         self.rest = PingPong(draft, "rest of the panel", columns, self.taken)
         self.block = draft.slot("D", Storage(SIDE, SIDE))
-        self.across = draft.slot("panel across", Storage(2 * panel, self.width))
         self.result = draft.slot("L", matrix((n, n)))
-        draft.draw("strips/to_strips", {"A": source}, self.strips, {"size": packed((n, n))})
+        self._begin(source)
         for number, top in enumerate(range(0, n, panel)):
             with draft.scope("panel", number):
                 self._factor_panel(top)
@@ -136,14 +133,27 @@ class InPanels:
                     with draft.scope("trailing update"):
                         self._subtract_product(top)
 
+    def _begin(self, source: str) -> None:
+        """Lay the matrix as strips."""
+        self.groups, self.width = -(-self.n // GROUP), -(-self.n // 8)
+        strip = Storage(8 * self.groups, self.width)
+        self.strips, self.spare = (
+            tuple(self.draft.slot(f"S{t}_{side}", strip) for t in range(4)) for side in ("ping", "pong")
+        )
+        self.across = self.draft.slot("panel across", Storage(2 * self.panel, self.width))
+        self.draft.draw("strips/to_strips", {"A": source}, self.strips, {"size": packed((self.n, self.n))})
+
+    def _take(self, top: int, shape: Shape, inside: Region) -> None:
+        """Take the columns of a panel out of what remains."""
+        samplers = {f"S{t}": slot for t, slot in enumerate(self.strips)}
+        self.draft.draw("strips/from_strips", samplers, self.taken, {"left": top, "shape": shape}, {}, inside)
+
     def _factor_panel(self, top: int) -> None:
         """Take out the panel, factor it, put it into its columns."""
         draft, height, start = self.draft, texels(self.n), top // 2
         shape = (self.n, min(self.panel, self.n - top))
         width = texels(shape[1])
-        samplers = {f"S{t}": slot for t, slot in enumerate(self.strips)}
-        inside = Region(0, start, width, height - start)
-        draft.draw("strips/from_strips", samplers, self.taken, {"left": top, "shape": shape}, {}, inside)
+        self._take(top, shape, Region(0, start, width, height - start))
         self.rest.front = self.taken
         for number, left in enumerate(range(0, width, SIDE)):
             with draft.scope("sixteen columns", number):
@@ -182,3 +192,43 @@ class InPanels:
                 step=group,
             )
         self.strips, self.spare = self.spare, self.strips
+
+
+class InWholePanels(InPanels):
+    """The same, with a trailing update of two passes, however large the matrix: what remains stays packed.
+
+    The product is `glla.operations.matmul`'s ``register_blocked``, up to the diagonal; it is summed up before it is
+    subtracted, so the bits are not those of the others.
+    """
+
+    def _begin(self, source: str) -> None:
+        side = texels(self.n)
+        self.open = PingPong(self.draft, "what remains", matrix((self.n, self.n)), source)
+        storage = Storage(-(-side // ROWS), -(-side // COLUMNS))
+        self.targets = tuple(self.draft.slot(f"product_{i}", storage) for i in range(ROWS * COLUMNS))
+
+    def _take(self, top: int, shape: Shape, inside: Region) -> None:
+        self.draft.draw("plu/blocked/copy_panel", {"P": self.open.front}, self.taken, {"left": -(top // 2)}, {}, inside)
+
+    def _subtract_product(self, top: int) -> None:
+        draft, side, first = self.draft, texels(self.n), (top + self.panel) // 2
+        block = {"ROWS": ROWS, "COLUMNS": COLUMNS}
+        x, y = first // COLUMNS, first // ROWS  # a panel has whole blocks
+        draft.draw(
+            "matmul/register_blocked",
+            {"A": self.factor, "B": self.factor},
+            self.targets,
+            {"first": 0, "count": self.panel // 2},
+            {**block, "TRANSPOSE_B": 1, "LOWER": 1},
+            Region(x, y, -(-side // COLUMNS) - x, -(-side // ROWS) - y),
+        )
+        inputs = {f"C{i}": slot for i, slot in enumerate(self.targets)}
+        draft.draw(
+            "matmul/interleave",
+            {**inputs, "start": self.open.front},
+            self.open.back,
+            {"shape": (self.n, self.n)},
+            {**block, "ONTO": 1, "SUBTRACT": 1},
+            Region(first, first, side - first, side - first),
+        )
+        self.open.swap()

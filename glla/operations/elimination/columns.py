@@ -26,12 +26,15 @@ class Manner:
         Search the whole rest of the matrix for each pivot, and exchange columns too.
     extra_column : bool
         Compute the next column with the multipliers, ahead of the rest of the matrix.
+    pivotless : bool
+        Take each pivot where it is: LU-GPU's LU, without its search and its exchange. With one element in a texel.
     """
 
     rows: int = 1
     columns: int = 1
     complete: bool = False
     extra_column: bool = False
+    pivotless: bool = False
 
 
 SIDE = 8
@@ -70,7 +73,8 @@ class ColumnByColumn:
         self.complete = {"COMPLETE": int(manner.complete)}
         self.chunk = searched_by(self.height)
         self.square = (side, side) if manner.complete else None
-        self.records = draft.slot("records", Storage(1, count))
+        self.pivotless = {"PIVOTLESS": 1} if manner.pivotless else {}
+        self.records = "" if manner.pivotless else draft.slot("records", Storage(1, count))
         start = draft.slot("vectors", storage)
         draft.draw("plu/columns/to_vectors", {"A": source}, start, {"shape": shape}, self.packing)
         self.matrix = PingPong(draft, "vectors", storage, start)
@@ -94,20 +98,23 @@ class ColumnByColumn:
             if k + 1 < count:  # before the rest of the matrix is reduced: that is what the extra column is for
                 self._search(k + 1)
         else:
-            self._search(k)
+            if not self.manner.pivotless:
+                self._search(k)
             multipliers = self._multipliers(k)
         storage = texture(self.draft.slots[self.matrix.back])
         top, left = max(k - 1, 0) // self.manner.rows, k // self.manner.columns
-        if left:
+        if self.manner.pivotless:
+            left = max(left - 1, 0)
+        elif left:
             self._exchange(k, Region(0, top, left, storage.height - top))
         if self.manner.complete and top:
             self._exchange(k, Region(left - 1, 0, storage.width - left + 1, top))
         self.draft.draw(
             "plu/columns/rank1",
-            {"A": self.matrix.front, "l": multipliers, "records": self.records},
+            {"A": self.matrix.front, "l": multipliers, **self._pivot},
             self.matrix.back,
             {"k": k},
-            {**self.packing, **self.complete},
+            {**self.packing, **self.complete, **self.pivotless},
             Region(left, top, storage.width - left, storage.height - top),
         )
         self.matrix.swap()
@@ -120,13 +127,17 @@ class ColumnByColumn:
 
     def _multipliers(self, k: int) -> str:
         """Normalise column k."""
-        inputs = {"A": self.matrix.front, "records": self.records}
+        inputs = {"A": self.matrix.front, **self._pivot}
         top = k // self.manner.rows
         region = Region(0, top, 1, self.height - top)
-        self.draft.draw(
-            "plu/columns/multipliers", inputs, self.multipliers, {"k": k}, {**self.packing, **self.complete}, region
-        )
+        defines = {**self.packing, **self.complete, **self.pivotless}
+        self.draft.draw("plu/columns/multipliers", inputs, self.multipliers, {"k": k}, defines, region)
         return self.multipliers
+
+    @property
+    def _pivot(self) -> dict[str, str]:
+        """Sampler of ``lib/column_pivot.glsl``, unless pivots stay where they are."""
+        return {} if self.manner.pivotless else {"records": self.records}
 
     def _next_column(self, k: int) -> str:
         """Normalise column k in the extra column, and reduce column k + 1 there."""
@@ -178,7 +189,9 @@ class ColumnByColumn:
         self.draft.draw("plu/columns/from_vectors", {"V": self.matrix.front}, lu, {"shape": self.shape}, self.packing)
         names = ("pivots", "health", "columns") if self.manner.complete else ("pivots", "health")
         targets = tuple(self.draft.slot(name, Storage(1, texels(count))) for name in names)
-        self.draft.draw("plu/columns/pair_records", {"records": self.records}, targets, {"count": count}, self.complete)
+        inputs = self._pivot or {"A": self.matrix.front}
+        defines = {**self.complete, **self.pivotless}
+        self.draft.draw("plu/columns/pair_records", inputs, targets, {"count": count}, defines)
         return {"LU": lu, **dict(zip(names, targets, strict=True))}
 
 

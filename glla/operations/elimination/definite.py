@@ -37,7 +37,7 @@ SCALE, BACK, SCALE_RESIDUAL, RESIDUAL = (
 CARE, REFINE, ALONE = "care", "refine", "one by one"
 """Names of the stages."""
 
-FAR = "the diagonal of L, or right-hand sides, are beyond 2^-40 to 2^40"
+FAR = "the diagonal of L is zero, or it or right-hand sides are beyond 2^-40 to 2^40"
 ZERO = Next("the factor has a zero on its diagonal", error="SingularMatrixError: names the place")
 DIVERGED = Next(
     "it does not come down", error="ConvergenceError: the matrix is too ill-conditioned for float32 factors"
@@ -301,7 +301,7 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     refine = values.get("refine")
     if stage == REFINE:
         return _turn(values, values["refinement"], values["corrected X"], values["residual left"])
-    if not stage and not refine and not (trust.near_one(values["diagonal"]) and _right_near_one(forms, values)):
+    if not stage and not refine and (cholesky.is_far(values["diagonal"]) or not _right_near_one(forms, values)):
         return Go(CARE)
     flaw = cholesky.flaw(values["function"], values["diagonal"][:, 0], values["member"])
     if flaw is not None:

@@ -265,7 +265,7 @@ def whole(
     if not form.resident:
         results["L"] = read_back(draft, results["L"], form.matrix, limits, "L")
     again = partial(careful, forms, limits, lower, variant, parameters)
-    far = Next("entries of the diagonal are beyond 2^-40 to 2^40", CARE, again)
+    far = Next("entries of the diagonal are zero, or beyond 2^-40 to 2^40", CARE, again)
     return draft.plan(results, after=(far, cholesky.NOT_DEFINITE))
 
 
@@ -325,7 +325,7 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     `Done` has ``L`` where it was scaled on the host.
     """
     diagonal = values["diagonal"][0]
-    if not stage and not trust.near_one(diagonal):
+    if not stage and cholesky.is_far(diagonal):
         return Go(CARE)
     flaw = cholesky.flaw("cholesky_banded", diagonal, "")
     if flaw is not None:
@@ -418,7 +418,7 @@ VARIANTS_OF_SOLUTION = {
 }
 """Those of the factor."""
 
-FAR = "the diagonal of L, or right-hand sides, are beyond 2^-40 to 2^40"
+FAR = "the diagonal of L is zero, or it or right-hand sides are beyond 2^-40 to 2^40"
 
 
 @cached_plan
@@ -483,7 +483,7 @@ def settle_solution(forms: Forms, stage: str, values: Values) -> Verdict:
     """Decide from the diagonal of L, and from the size of the right-hand sides. `Done` as that of `solve_pos`."""
     diagonal = values["diagonal"][0]
     b = values["largest_B"] if forms[1].resident else values["B"]
-    if not stage and not (trust.near_one(diagonal) and trust.largest_near_one(b)):
+    if not stage and (cholesky.is_far(diagonal) or not trust.largest_near_one(b)):
         return Go(CARE)
     flaw = cholesky.flaw(values["function"], diagonal, "")
     if flaw is not None:

@@ -27,7 +27,6 @@ from glla.operations.elimination.definite import CARE, diagonal
 from glla.operations.elimination.noise import UNIT_ROUNDOFF
 from glla.operations.record import Array, Choice, Operation
 from glla.operations.scaling import Integers
-from glla.operations.trust import near_one
 from glla.operations.verdict import Done, Go, Values, Verdict
 from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Next, Parameters, Plan, Variant, matrix, resident
 from glla.passes.cache import cached_plan
@@ -128,7 +127,7 @@ def _authors(draft: Draft, a: str, shape: Shape, limits: Limits) -> tuple[str, s
 
 # -- plans of a call --------------------------------------------------------------------------------------------------
 
-FAR = "the diagonal of L is beyond 2^-40 to 2^40, or X is not finite"
+FAR = "the diagonal of L is zero or beyond 2^-40 to 2^40, or X is not finite"
 MISSED = Next("the residual is too large", error="ConvergenceError: take potri")
 
 
@@ -204,7 +203,7 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     `Done` has ``X`` where it was scaled on the host.
     """
     pivots, own = values["diagonal"], values["diagonal of X"]
-    if not stage and not (near_one(pivots) and np.isfinite(own[:, 0]).all()):
+    if not stage and (cholesky.is_far(pivots) or not np.isfinite(own[:, 0]).all()):
         return Go(CARE)
     flaw = cholesky.flaw("inv", pivots[:, 0], values["member"])
     if flaw is not None:

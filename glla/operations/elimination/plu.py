@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.errors import GrowthWarning, OptionError, ShapeError
+from glla.errors import GrowthWarning, OptionError, ShapeError, SingularMatrixError
 from glla.operations import stack, trust
 from glla.operations.crossing import at_home, bring_in, read_back, read_texels, upload
 from glla.operations.elimination.columns import SIDE, ColumnByColumn, Manner
@@ -58,7 +58,7 @@ VARIANTS = Variants() | {
     ),
     "row_operations": Variant(
         "one element in a texel; a pass each for search, normalisation, exchange and rank-1 elimination of a column",
-        "Galoppo, Govindaraju, Henson and Manocha 2005 (LU-GPU), partial pivoting",
+        "Galoppo, Govindaraju, Henson and Manocha 2005 (LU-GPU), partial pivoting or none",
     ),
     "row_operations_full": Variant(
         "one element in a texel; the pivot is the largest of all that remains: A = P L U Q, Q in the result columns",
@@ -88,6 +88,9 @@ MANNERS = {
 }
 """How each variant eliminates that takes one column a step."""
 
+UNPIVOTED = "row_operations"
+"""Variant that can also leave every row where it is: LU-GPU's LU, its PLU without search and exchange."""
+
 
 BLOCKED_FROM = 256
 """Columns, or rows if they are fewer, from which `blocked` is chosen (``benchmarks/results/thresholds.md``)."""
@@ -109,9 +112,13 @@ def pivotings(variant: str) -> tuple[str, ...]:
 
     >>> pivotings("rank2"), pivotings("row_vectors"), pivotings("row_operations_full")
     (('partial', 'harmonic', 'geometric'), ('partial',), ('complete',))
+    >>> pivotings("row_operations")
+    ('partial', 'none')
     """
     if variant not in MANNERS:
         return tuple(NORMS)
+    if variant == UNPIVOTED:
+        return ("partial", "none")
     return ("complete",) if MANNERS[variant].complete else ("partial",)
 
 
@@ -139,9 +146,9 @@ def plan(
         Of the variant. ``blocked``: ``UNROLL``, write out the long loops, see ``strips/block_row.frag``; ``FUSED``, do
         more in a pass, see ``plu/blocked/panel_step.frag``. ``row_operations_full``: ``SIDE``, of the squares by which
         a search is reduced.
-    pivoting : {"partial", "harmonic", "geometric", "complete"}, optional
+    pivoting : {"partial", "harmonic", "geometric", "complete", "none"}, optional
         See `glla.operations.elimination.pivot`, and `pivotings` for what a variant knows; by default the first of
-        those.
+        those. ``none`` takes every pivot where it is: whoever runs such a plan has to judge its factors.
     stop : int, optional
         End after this number of steps, two columns each, to look at a factorisation in progress. Not ``blocked``.
 
@@ -152,9 +159,11 @@ def plan(
         a texel for each step, see ``pivot/factor_records.frag``; from ``row_operations_full`` also ``columns``, the
         exchanges of columns, recorded as those of rows. About 2/3 n^3 flop; per step of two columns ``rank2`` and
         ``blocked`` take an elimination pass and 1 (block norms) or 2 (partial) search passes, of which ``FUSED`` saves
-        one; the variants that go column by column take 9 or 10, a complete search more.
+        one; the variants that go column by column take 9 or 10, a complete search more, no search 4.
     """
     shape = forms[0].matrix
+    if variant is None and pivoting == "none":
+        variant, parameters = UNPIVOTED, ()
     if variant is None:
         variant, parameters = choose(forms, limits)
     if variant not in VARIANTS:
@@ -170,7 +179,8 @@ def plan(
         draft = Draft(f"plu[{variant}, {pivoting}]")
         columns = min(shape) if stop is None else min(2 * stop, min(shape))
         source = draft.operand("A", matrix(shape))
-        made = ColumnByColumn(draft, source, shape, MANNERS[variant], columns, chosen.get("SIDE", SIDE))
+        manner = replace(MANNERS[variant], pivotless=pivoting == "none")
+        made = ColumnByColumn(draft, source, shape, manner, columns, chosen.get("SIDE", SIDE))
         return draft.plan(made.results, flops(shape))
     if variant == "blocked":
         if stop is not None:
@@ -211,8 +221,8 @@ def _pivoting(variant: str, pivoting: str | None) -> str:
         if variant not in MANNERS:
             known(pivoting)
         raise OptionError(
-            f"plu: variant {variant} goes column by column, so its pivoting must be {possible[0]}, got {pivoting!r}; "
-            "block norms are for rank2 and blocked"
+            f"plu: variant {variant} goes column by column, so its pivoting must be {' or '.join(possible)}, "
+            f"got {pivoting!r}; block norms are for rank2 and blocked"
         )
     return pivoting
 
@@ -281,6 +291,8 @@ def whole(
         A block norm that has failed.
     """
     (form,) = forms
+    if pivoting == "none":
+        return care(form, limits, ("none",), variant, parameters)
     m, n = shape = form.matrix
     k = min(shape)
     draft = Draft(f"{'lu_factor' if packed else 'plu'}")
@@ -331,7 +343,7 @@ def care(
     """Plan of one more try: scaled by a power of two on the host, with the first of these pivotings.
 
     The host judges the residual, and tries the next. After a block norm that found no good pivots partial pivoting
-    comes `instead`.
+    comes `instead`. Without pivoting it is the whole call: nothing but a residual tells whether the factors stand.
     """
     shape, (pivoting, *others) = form.matrix, pivotings
     draft = Draft(f"care, {'partial' if instead else pivoting} pivoting")
@@ -346,7 +358,7 @@ def care(
     packed_a = upload(draft, source, shape, limits)
     made = draft.call("factor", core, A=packed_a)
     after: tuple[Next, ...] = ()
-    if norm != "partial":
+    if norm in BLOCK_NORMS:
         results["health_read"] = read_texels(draft, made["health"], "health_read")
         largest = draft.call("largest A", max_magnitude(shape), A=packed_a)["max"]
         results["largest_A"] = read_texels(draft, largest, "largest_A")
@@ -357,6 +369,8 @@ def care(
     if others:
         further = partial(care, Form(shape), limits, tuple(others), None, (), False)
         after += (Next(f"the residual is above 30: try {others[0]} pivoting", _stage(others[0]), further),)
+    elif norm == "none":
+        after += (Next("a pivot is zero, or the residual is above 30", error="SingularMatrixError: pivot"),)
     else:
         after += (
             Next("the factors are not finite with any pivoting", error="NonFiniteError: they do not fit float32"),
@@ -364,6 +378,8 @@ def care(
         )
     return draft.plan(results, after=after)
 
+
+BLOCK_NORMS = tuple(name for name in NORMS if name != "partial")
 
 CARE, PARTIAL = "care", "partial pivoting"
 """Names of stages."""
@@ -383,6 +399,8 @@ def _instead(pivoting: str) -> str:
 
 def in_turn(first: str) -> tuple[str, ...]:
     """Pivotings in the order in which they are tried."""
+    if first == "none":
+        return (first,)
     return (first, *(name for name in NORMS if name != first))
 
 
@@ -490,10 +508,11 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     """
     k = min(forms[0].matrix)
     pivots = exchanges(values["exchanges"], k)
-    if stage in ("", PARTIAL):
+    unpivoted = values["pivoting"] == "none"
+    if stage in ("", PARTIAL) and not unpivoted:
         return _usual(forms, stage, values, pivots)
     turns: tuple[str, ...] = values.get("turns") or in_turn(values["pivoting"])
-    if turns[0] != "partial" and stage != _instead(turns[0]) and not _accepted(forms, values):
+    if turns[0] in BLOCK_NORMS and stage != _instead(turns[0]) and not _accepted(forms, values):
         return Go(_instead(turns[0]), {"turns": turns})
     best: Packed | None = values.get("best")
     packed = Packed.judged(values["scaled A"], values["packed LU"], pivots)
@@ -501,11 +520,14 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
         best = packed
     if best.residual > PROMISED and len(turns) > 1:
         return Go(_stage(turns[1]), {"turns": turns[1:], "best": best})
+    if unpivoted and best.residual > PROMISED and (values["check_finite"] or np.isfinite(values["scaled A"]).all()):
+        return _no_pivot(values["function"], best)
     if np.isinf(best.residual) and values["check_finite"]:
         return overflow(values["function"])
     upper = np.triu(np.ones(forms[0].matrix, dtype=bool))
     lu = np.ldexp(best.lu, np.where(upper, values["exponent"], 0))
-    return Done({"lu": lu, "piv": best.pivots}, _warning(values["function"], best))
+    warning = None if unpivoted else _warning(values["function"], best)
+    return Done({"lu": lu, "piv": best.pivots}, warning)
 
 
 def _usual(forms: Forms, stage: str, values: Values, pivots: NDArray[np.int32]) -> Verdict:
@@ -523,6 +545,17 @@ def _usual(forms: Forms, stage: str, values: Values, pivots: NDArray[np.int32]) 
 def _accepted(forms: Forms, values: Values) -> bool:
     """Whether factors with a block norm stand."""
     return stands(values["health_read"], float(values["largest_A"].flat[0]), min(forms[0].matrix))
+
+
+def _no_pivot(function: str, found: Packed) -> SingularMatrixError:
+    """Error for a matrix that has to exchange rows; names the first pivot that is zero, or the smallest."""
+    pivots = np.abs(np.diagonal(found.lu))
+    k = int(np.argmin(np.where(np.isnan(pivots), 0, pivots)))
+    return SingularMatrixError(
+        f"{function}: without pivoting no pivot may be zero or small beside its column, got {float(pivots[k]):.3g} "
+        f"times the matrix's scale in column {k} and a normalised residual of {found.residual:.3g} ({PROMISED:g} is "
+        'promised); use pivoting="partial"'
+    )
 
 
 def _warning(function: str, best: Packed) -> GrowthWarning | None:

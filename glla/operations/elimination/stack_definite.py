@@ -145,7 +145,7 @@ def invert(forms: Forms, limits: Limits = PLAIN) -> Plan:
 
 # -- what an operation says of its stacks -----------------------------------------------------------------------------
 
-FAR = "the diagonal of L, or right-hand sides, are beyond 2^-40 to 2^40"
+FAR = "the diagonal of L is zero, or it or right-hand sides are beyond 2^-40 to 2^40"
 
 
 def batch(made: Callable[..., Plan], alone: Callable[..., Plan], stage: str, error: Next) -> Batch:
@@ -175,6 +175,7 @@ def batch(made: Callable[..., Plan], alone: Callable[..., Plan], stage: str, err
 def doubtful(operands: tuple[Array, ...], matrices: Array, figures: Array, **options: object) -> NDArray[np.intp]:
     """Members that go on alone: pivots far from 1, or right-hand sides that are, or figures that are not finite."""
     far = ~trust.each_near_one(figures[:, 0]) | ~np.isfinite(figures[:, 1]).all(axis=1)
+    far |= (figures[:, 0] == 0).any(axis=1)  # a GPU may take denormals for zero
     for b in operands[1:]:
         sizes = b if b.shape[1] == 1 else trust.largest_of_columns(b)  # a stand-in has a line of extremes
         far |= ~trust.each_near_one(sizes)

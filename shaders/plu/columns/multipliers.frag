@@ -3,7 +3,7 @@
 // A fragment computes the multipliers of the rows of one texel. Those of the rows down to k mean nothing.
 // A   rows x columns, see lib/vectors.glsl      l   a column with as many rows in a texel as A
 // Cost per fragment: up to 5 fetches, 1 division for each row.
-// Fetches: 3 to 3 + 2 * (ROWS > 1).
+// Fetches: 3 - PIVOTLESS to 3 + 2 * (ROWS > 1) - PIVOTLESS.
 // Galoppo, Govindaraju, Henson and Manocha, "LU-GPU: Efficient algorithms for solving dense linear systems on graphics
 // hardware" (2005): LU decomposition by row operations, a pass each.
 

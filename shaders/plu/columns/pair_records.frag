@@ -5,8 +5,9 @@
 // health    (1, largest entry that the two searches have met, pivot of the second column, 0); the first is 0 for a pivot of 0
 // columns   with COMPLETE (p, q, r, 0) as for the rows: the exchanges of columns
 // records   one candidate for each column, see lib/column_pivot.glsl
+// A         with PIVOTLESS instead: the factors, with one element in a texel; U's diagonal has the pivots
 // Cost per fragment: 4 fetches.
-// Fetches: 2 to 4.
+// Fetches: 1 to 4 - 2 * PIVOTLESS.
 
 #ifndef COMPLETE
 #define COMPLETE 0  // columns were exchanged (0, 1)
@@ -14,6 +15,9 @@
 
 #include "lib/column_pivot.glsl"
 
+#if PIVOTLESS
+uniform sampler2D A;
+#endif
 uniform int count;  // columns that were eliminated
 
 layout(location = 0) out vec4 pivots;
@@ -23,7 +27,11 @@ layout(location = 2) out vec4 columns;
 #endif
 
 float norm_of(int column) {
+#if PIVOTLESS
+    return column < count ? abs(texelFetch(A, ivec2(column), 0).r) : 0.0;
+#else
     return column < count ? max(texelFetch(records, ivec2(column, 0), 0).x, 0.0) : 0.0;
+#endif
 }
 
 void main() {

@@ -5,13 +5,14 @@
 //     column k       l, where the zeros would be, so that L and U share one matrix
 //
 // With COMPLETE columns k and q have changed places too. A fragment fetches its row where it stood before the exchange.
+// With PIVOTLESS nothing is exchanged, and a finished column of L, too, is drawn once more.
 // A finished row is drawn once more, one step after its own: then both textures of the ping-pong hold it.
 //
 // A fragment computes one texel of the new matrix.
 // A   rows x columns, see lib/vectors.glsl
 // l   plu/columns/multipliers.frag, or the red of plu/columns/next_column.frag
 // Cost per fragment: 4 fetches (two more for a texel of four rows that exchanges one), 2 flop for each element.
-// Fetches: 4 to 4 + 2 * (ROWS > 1).
+// Fetches: 4 - PIVOTLESS to 4 + 2 * (ROWS > 1) - PIVOTLESS.
 // Galoppo, Govindaraju, Henson and Manocha, "LU-GPU: Efficient algorithms for solving dense linear systems on graphics
 // hardware" (2005): one element in a texel, partial and full pivoting;
 // Moravanszky, "Dense matrix algebra on the GPU" (2003): four elements of a row or column in a texel;

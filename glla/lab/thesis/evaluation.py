@@ -1,0 +1,435 @@
+"""Chapters 4 and 5 and the appendices, figure by figure: a function for each section of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from math import ceil, sqrt
+from typing import Any
+
+import numpy as np
+
+from glla import cluster, hybrid, linalg
+from glla.hybrid.host import counterpart
+from glla.hybrid.tasks import SHARED
+from glla.lab import water
+from glla.lab.thesis import loops, published
+from glla.lab.thesis.measure import Place, cubic, dominant, polynomial, speedup, theirs, uniform
+from glla.lab.thesis.parts import Cell, Drawing, Section, Series, Table
+from glla.operations import OPERATIONS
+from glla.passes import Plan, resident
+from glla.queue.coprocessor import Coprocessor, coprocessor
+
+BY_PLACE, FIVE = 200, 5
+"""Order of the matrices whose error is shown by place (the thesis does not say its own), and how many there are."""
+
+TEXTBOOK, INTERPRETED = 400, 64
+"""Largest orders of the textbook's loops: those over rows in NumPy, and those over elements in Python."""
+
+NONE = "-"
+
+
+def planned(place: Place, operation: str, *shapes: tuple[int, int], **options: Any) -> Plan:
+    """Plan of an operation with its operands on the device."""
+    made: Plan = OPERATIONS[operation].core(resident(*shapes), place.device.limits, **options)
+    return made
+
+
+def _fits(title: str, rows: Sequence[tuple[str, str, str]]) -> Table:
+    return Table(title, ("run time in seconds", f"theirs ({published.DEVICE})", "ours"), tuple(rows))
+
+
+# -- 4.1.1: the product -----------------------------------------------------------------------------------------------
+
+
+def product(place: Place) -> Section:
+    """Figures 4.3 and 4.4, tables B.2: run times and errors of the product."""
+    section = Section("product", "Matrix product", "section 4.1.1, figures 4.3 and 4.4, table B.2")
+    ways = {
+        "inner product": {"variant": "inner_product"},
+        "virtual cube": {"variant": "virtual_cube_ping_pong"},
+        "glla's choice": {},
+    }
+    theirs_at = [size for size, _ in (*published.PRODUCT_SINGLE_PASS, *published.PRODUCT_MULTI_PASS)]
+    sizes, seconds = list[float](), {name: list[float]() for name in (*ways, "CPU")}
+    for n in place.shared(theirs_at):
+        m, inner, o = (int(n + place.rng.integers(0, 11)) for _ in range(3))  # as the thesis perturbs them
+        place.say(f"product {m} x {inner} x {o}")
+        a, b = uniform(place, m, inner), uniform(place, inner, o)
+        sizes.append(sqrt((m * inner + inner * o) / 2))
+        for name, options in ways.items():
+            seconds[name].append(place.gpu(planned(place, "matmul", a.shape, b.shape, **options), "matmul", a, b))
+        seconds["CPU"].append(place.cpu("matmul", a, b))
+    lines = {name: cubic(name, sizes, found) for name, found in seconds.items()}
+    section.values = {"fits": {name: line[1] for name, line in lines.items()}}
+    section.drawings.append(
+        Drawing("Figure 4.3: the product", "sqrt((mn + no) / 2)", series=tuple(line[0] for line in lines.values()))
+    )
+    section.tables.append(
+        _fits(
+            "Figure 4.3: fits a + b n^3",
+            [
+                (name, theirs(f"product, {name}") if f"product, {name}" in published.FITS else NONE, line[2])
+                for name, line in lines.items()
+            ],
+        )
+    )
+    rows = tuple((size, *(seconds[name][i] for name in seconds)) for i, size in enumerate(sizes))
+    section.tables.append(Table("Ours, seconds", ("sqrt((mn + no) / 2)", *seconds), rows))
+    for title, table in (
+        ("Table B.2a, theirs: MATLAB's product", published.PRODUCT_CPU),
+        ("Table B.2b, theirs: single pass", published.PRODUCT_SINGLE_PASS),
+        ("Table B.2c, theirs: multi pass", published.PRODUCT_MULTI_PASS),
+    ):
+        section.tables.append(Table(title, ("size", "seconds"), table))
+    _textbook_product(place, section)
+    _product_errors(place, section)
+    return section
+
+
+def _textbook_product(place: Place, section: Section) -> None:
+    n = min(place.sizes[-1], INTERPRETED)
+    a, b = uniform(place, n, n), uniform(place, n, n)
+    own, best = place.host(lambda: loops.product(a, b)), place.cpu("matmul", a, b)
+    gpu = place.gpu(planned(place, "matmul", (n, n), (n, n)), "matmul", a, b)
+    rows = (("three loops in Python", own, own / gpu), ("BLAS at its best", best, best / gpu), ("glla", gpu, 1.0))
+    section.tables.append(Table(f"Kinds of peers, n = {n}", ("who", "seconds", "over glla"), rows))
+
+
+def _product_errors(place: Place, section: Section) -> None:
+    n = place.sizes[-1] if place.quick else BY_PLACE
+    total, largest = np.zeros((n, n)), 0.0
+    for _ in range(FIVE):
+        a, b = uniform(place, n, n), uniform(place, n, n)
+        error, _ = _product_error(place, a, b)
+        total, largest = total + error / FIVE, max(largest, float(error.max()))
+    found = {"largest mean error": float(total.max()), "largest error": largest}
+    section.tables.append(_largest(f"Figure 4.4a: five products, n = {n}", published.PRODUCT_ERRORS, found))
+    section.drawings.append(Drawing("Figure 4.4a: mean error by place", y="|error|", image=_plain(total)))
+    means, relative = list[float](), 0.0
+    for size in place.sizes:
+        error, bound = _product_error(place, uniform(place, size, size), uniform(place, size, size))
+        means.append(float(error.mean()))
+        relative = max(relative, bound)
+    series, text = polynomial("mean error", place.sizes, means, 2)
+    section.drawings.append(Drawing("Figure 4.4b: mean error", y="|error|", series=(series,), logarithmic=False))
+    section.tables.append(
+        Table(
+            "Figure 4.4b: a quadratic",
+            ("theirs", "ours"),
+            ((f"second order polynomial, coefficients {published.NOT_PUBLISHED}", text),),
+        )
+    )
+    section.values |= {"relative error": relative, "of": "largest"}
+
+
+def _product_error(place: Place, a: Any, b: Any) -> tuple[Any, float]:
+    """Error of the thesis's product by place, and the largest relative one."""
+    exact = a.astype(np.float64) @ b.astype(np.float64)
+    error = np.abs(np.asarray(linalg.matmul(a, b, variant="inner_product", device=place.device)) - exact)
+    return error, float((error / exact).max())
+
+
+def _largest(title: str, expected: dict[str, float], found: dict[str, float]) -> Table:
+    rows = tuple((name, expected[name], found[name]) for name in expected)
+    return Table(title, ("error", f"theirs ({published.DEVICE})", "ours"), rows)
+
+
+def _plain(values: Any) -> tuple[tuple[float, ...], ...]:
+    return tuple(tuple(map(float, row)) for row in values)
+
+
+# -- 4.1.2: the reduced row echelon form ------------------------------------------------------------------------------
+
+
+def norms(place: Place) -> Section:
+    """Figure 4.5: the two norms of a pivot block, over its two diagonal elements."""
+    section = Section("norms", "Norms that choose a pivot", "section 4.1.2, figure 4.5")
+    x = np.linspace(0.01, 2, 40)
+    first, second = np.meshgrid(x, x)
+    for name, values in (("geom: a b", first * second), ("harm: a b / (a + b)", first * second / (first + second))):
+        section.drawings.append(Drawing(f"Figure 4.5, {name}", y=name, image=_plain(values)))
+    n = place.sizes[-1]
+    a = uniform(place, n, n)
+    norm, rows = float(np.abs(a).sum(axis=0).max()), []
+    for pivoting in ("harmonic", "geometric", "partial"):
+        P, L, U = map(np.asarray, linalg.plu(a, pivoting, device=place.device))
+        error = np.abs(P.astype(np.float64) @ L.astype(np.float64) @ U - a)
+        rows.append((pivoting, float(np.abs(L).max()), float(error.sum(axis=0).max()) / norm))
+    head = ("pivoting", "largest multiplier", "norm(P L U - A) / norm(A)")
+    section.tables.append(Table(f"What they do to a factorisation of U[0, 10), n = {n}", head, tuple(rows)))
+    return section
+
+
+def rref(place: Place) -> Section:
+    """Figures 4.7 to 4.9, tables B.1: run times and error of the echelon form."""
+    section = Section("rref", "Reduced row echelon form", "section 4.1.2, figures 4.7 to 4.9, table B.1")
+    sizes = place.shared([n for n, *_ in published.RREF])
+    seconds: dict[str, list[float]] = {"GPU, rank 2": [], "GPU, glla's choice": [], "CPU's LU": []}
+    unblocked, errors, relative = list[tuple[int, float, float]](), list[float](), 0.0
+    for n in sizes:
+        place.say(f"rref {n} x {n + 1}")
+        a = uniform(place, n, n)
+        augmented = np.column_stack([a, a.sum(axis=1, dtype=np.float64)]).astype(np.float32)
+        shape = (n, n + 1)
+        old = planned(place, "rref", shape, variant="rank2", pivoting="harmonic")
+        seconds["GPU, rank 2"].append(place.gpu(old, "rref", augmented))
+        seconds["GPU, glla's choice"].append(place.gpu(planned(place, "rref", shape), "rref", augmented))
+        seconds["CPU's LU"].append(place.cpu("rref", augmented))
+        if n <= TEXTBOOK:
+            unblocked.append((n, place.host(partial(loops.rref, augmented)), seconds["GPU, rank 2"][-1]))
+        R, _ = linalg.rref(augmented, variant="rank2", device=place.device)
+        errors.append(float(np.abs(np.asarray(R)[:, -1] - 1).mean()))
+        relative = max(relative, errors[-1])
+    lines = {name: cubic(name, sizes, found) for name, found in seconds.items()}
+    section.values = {"fits": {name: line[1] for name, line in lines.items()}, "relative error": relative, "of": "mean"}
+    loop = Series(
+        "unblocked rref on the CPU", tuple(float(n) for n, *_ in unblocked), tuple(t for _, t, _ in unblocked)
+    )
+    section.drawings.append(Drawing("Figure 4.7: against an unblocked rref", series=(loop, lines["GPU, rank 2"][0])))
+    section.drawings.append(Drawing("Figure 4.8: RREF against LU", series=tuple(line[0] for line in lines.values())))
+    names = {"CPU's LU": "RREF, CPU's LU", "GPU, rank 2": "RREF, GPU"}
+    section.tables.append(
+        _fits(
+            "Figure 4.8: fits a + b n^3",
+            [(name, theirs(names[name]) if name in names else NONE, line[2]) for name, line in lines.items()],
+        )
+    )
+    head = ("n", "loop over rows, seconds", "GPU, seconds", "ratio")
+    section.tables.append(Table("Figure 4.7, ours", head, tuple((n, t, g, t / g) for n, t, g in unblocked)))
+    section.tables.append(Table("Table B.1a, theirs: MATLAB's rref", ("n", "seconds"), published.MATLAB_RREF))
+    section.tables.append(
+        _beside("Table B.1b: RREF on the GPU, LU on the CPU", published.RREF, sizes, seconds["CPU's LU"],
+                seconds["GPU, rank 2"])
+    )  # fmt: skip
+    series, text = polynomial("mean |x - 1|", sizes, errors, 1)
+    section.drawings.append(Drawing("Figure 4.9: mean error", y="|error|", series=(series,), logarithmic=False))
+    section.tables.append(
+        Table("Figure 4.9: a line", ("theirs", "ours"), ((f"linear, coefficients {published.NOT_PUBLISHED}", text),))
+    )
+    return section
+
+
+def _beside(
+    title: str, table: Sequence[tuple[int, float, float]], sizes: Sequence[int], cpu: Sequence[float],
+    gpu: Sequence[float],
+) -> Table:  # fmt: skip
+    """Their rows, and ours of the same n where it was measured."""
+    ours = {n: (c, g) for n, c, g in zip(sizes, cpu, gpu, strict=True)}
+    rows: list[tuple[Cell, ...]] = []
+    for n, c, g in table:
+        own: tuple[Cell, ...] = (*ours[n], ours[n][0] / ours[n][1]) if n in ours else (NONE, NONE, NONE)
+        rows.append((n, c, g, c / g, *own))
+    rows += [(n, NONE, NONE, NONE, c, g, c / g) for n, (c, g) in ours.items() if n not in {row[0] for row in table}]
+    head = ("n", "CPU, theirs", "GPU, theirs", "CPU / GPU", "CPU, ours", "GPU, ours", "CPU / GPU")
+    return Table(f"{title}, seconds", head, tuple(rows))
+
+
+# -- 4.1.3: PLU -------------------------------------------------------------------------------------------------------
+
+
+def plu(place: Place) -> Section:
+    """Figures 4.11 and 4.12, table B.3: run times and errors of the factorisation."""
+    section = Section("plu", "PLU factorisation", "section 4.1.3, figures 4.11 and 4.12, table B.3")
+    sizes = place.shared(sorted({n for n, *_ in published.PLU}))
+    seconds: dict[str, list[float]] = {"GPU, rank 2": [], "GPU, glla's choice": [], "CPU": []}
+    textbook, means, relative = list[tuple[int, float, float]](), list[float](), 0.0
+    for n in sizes:
+        place.say(f"plu {n} x {n}")
+        a = dominant(place, n)
+        old = planned(place, "plu", a.shape, variant="rank2", pivoting="harmonic")
+        seconds["GPU, rank 2"].append(place.gpu(old, "plu", a))
+        seconds["GPU, glla's choice"].append(place.gpu(planned(place, "plu", a.shape), "plu", a))
+        seconds["CPU"].append(place.cpu("plu", a))
+        if n <= TEXTBOOK:
+            textbook.append((n, place.host(partial(loops.plu, a)), seconds["GPU, rank 2"][-1]))
+        error = _plu_error(place, a)
+        means.append(float(error.mean()))
+        relative = max(relative, float((error / np.abs(a)).mean()))
+    lines = {name: cubic(name, sizes, found) for name, found in seconds.items()}
+    section.values = {"fits": {name: line[1] for name, line in lines.items()}, "relative error": relative, "of": "mean"}
+    section.drawings.append(Drawing("Figure 4.11: PLU", series=tuple(line[0] for line in lines.values())))
+    names = {"CPU": "PLU, CPU", "GPU, rank 2": "PLU, GPU"}
+    section.tables.append(
+        _fits(
+            "Figure 4.11: fits a + b n^3",
+            [(name, theirs(names[name]) if name in names else NONE, line[2]) for name, line in lines.items()],
+        )
+    )
+    section.tables.append(_beside("Table B.3: PLU", published.PLU, sizes, seconds["CPU"], seconds["GPU, rank 2"]))
+    head = ("n", "unblocked in NumPy, seconds", "GPU, seconds", "ratio")
+    section.tables.append(Table("Beside an unblocked one", head, tuple((n, t, g, t / g) for n, t, g in textbook)))
+    n = place.sizes[-1] if place.quick else BY_PLACE
+    total, largest = np.zeros((n, n)), 0.0
+    for _ in range(FIVE):
+        error = _plu_error(place, dominant(place, n))
+        total, largest = total + error / FIVE, max(largest, float(error.max()))
+    found = {"largest mean error": float(total.max()), "largest error": largest}
+    section.tables.append(_largest(f"Figure 4.12a: five factorisations, n = {n}", published.PLU_ERRORS, found))
+    section.notes.append(
+        "The thesis prints neither the order nor the diagonal of figure 4.12a; an absolute error is proportional to "
+        "the diagonal, and ours is ten row sums or more."
+    )
+    section.drawings.append(Drawing("Figure 4.12a: mean |P L U - A| by place", y="|error|", image=_plain(total)))
+    series, text = polynomial("mean |P L U - A|", sizes, means, 1)
+    section.drawings.append(Drawing("Figure 4.12b: mean error", y="|error|", series=(series,), logarithmic=False))
+    section.tables.append(
+        Table("Figure 4.12b: a line", ("theirs", "ours"), ((f"linear, coefficients {published.NOT_PUBLISHED}", text),))
+    )
+    return section
+
+
+def _plu_error(place: Place, a: Any) -> Any:
+    P, L, U = (
+        np.asarray(f).astype(np.float64) for f in linalg.plu(a, "harmonic", variant="rank2", device=place.device)
+    )
+    return np.abs(P @ L @ U - a)
+
+
+# -- speed-ups --------------------------------------------------------------------------------------------------------
+
+
+def speedups(place: Place, done: dict[str, Section]) -> Section:
+    """The four speed-ups by equation 4.7, from the fits of the sections before."""
+    section = Section("speedups", "Speed-ups for large matrices", "equation 4.7, sections 4.1.1 to 4.1.3")
+    where = {
+        "inner product": ("product", "inner product", "CPU"),
+        "virtual cube": ("product", "virtual cube", "CPU"),
+        "RREF": ("rref", "GPU, rank 2", "CPU's LU"),
+        "PLU": ("plu", "GPU, rank 2", "CPU"),
+    }
+    rows = []
+    for name, (value, at, against) in published.SPEEDUPS.items():
+        part, ours, base = where[name]
+        best = "GPU, glla's choice" if part != "product" else "glla's choice"
+        lines = done[part].values["fits"]
+        rows.append((name, at, value, speedup(lines[ours], lines[base]), speedup(lines[best], lines[base]), against))
+    head = (
+        "algorithm",
+        "section",
+        f"theirs ({published.DEVICE})",
+        "ours, their algorithm",
+        "ours, best",
+        "theirs against",
+    )
+    section.tables.append(Table("b_CPU / b_GPU; ours against BLAS and LAPACK in float32, all cores", head, tuple(rows)))
+    return section
+
+
+# -- 4.2: both at once ------------------------------------------------------------------------------------------------
+
+
+def sharing(place: Place) -> Section:
+    """Figure 4.16: a stream of systems on the CPU, on the GPU, and on both."""
+    section = Section("sharing", "CPU and GPU at once", "section 4.2.4, figure 4.16, equation 4.46")
+    count = 4 if place.quick else 25
+    rows, series = list[tuple[Cell, ...]](), dict[str, list[tuple[int, float]]]()
+    with coprocessor() as gpu:
+        for operation in ("plu", "matmul", "rref"):
+            host = counterpart(operation) if operation in SHARED else None
+            if host is None:
+                section.notes.append(f"{operation}: not shared, glla.hybrid has no counterpart of it on the CPU.")
+                continue
+            for n in place.sizes:
+                place.say(f"sharing {operation} {n}")
+                systems = [_system(place, operation, n) for _ in range(count)]
+                cpu = place.host(partial(_one_by_one, host, systems))
+                alone = place.host(partial(_mapped, operation, systems, gpu, 0))
+                both = place.host(partial(_mapped, operation, systems, gpu, None))
+                rows.append((operation, n, cpu, alone, both, ceil(alone / cpu), min(cpu, alone) / both))
+                for name, value in (("CPU", cpu), ("GPU", alone), ("both", both)):
+                    series.setdefault(f"{operation}, {name}", []).append((n, value))
+    head = ("operation", "n", "CPU", "GPU", "both", "r = ceil(t_GPU / t_CPU)", "gain over the better one")
+    section.tables.append(Table(f"Ours, {count} in a row, seconds with transfers", head, tuple(rows)))
+    section.drawings.append(
+        Drawing(
+            f"Figure 4.16: {count} in a row",
+            series=tuple(
+                Series(name, tuple(float(n) for n, _ in points), tuple(t for _, t in points))
+                for name, points in series.items()
+            ),
+        )
+    )
+    section.notes.append(f"Theirs, 25 PLU factorisations in a row: {published.NOT_PUBLISHED} but as a picture.")
+    section.values = {"gains": [float(row[-1]) for row in rows]}
+    return section
+
+
+def _one_by_one(function: Callable[..., Any], systems: Sequence[Any]) -> None:
+    for one in systems:
+        function(*one) if isinstance(one, tuple) else function(one)
+
+
+def _mapped(operation: str, systems: Sequence[Any], gpu: Coprocessor, ratio: float | None) -> None:
+    for _ in hybrid.map(operation, systems, ratio=ratio, gpu=gpu):
+        pass
+
+
+def _system(place: Place, operation: str, n: int) -> Any:
+    """Operands of one system, as `glla.hybrid.map` takes them."""
+    if operation == "matmul":
+        return uniform(place, n, n), uniform(place, n, n)
+    return dominant(place, n)
+
+
+# -- chapter 5, appendix A --------------------------------------------------------------------------------------------
+
+
+def shallow(place: Place) -> Section:
+    """Table 5.1: the shallow water equations, CPU against both."""
+    section = Section("water", "Shallow water", "section 5.3, figure 5.4, table 5.1")
+    n, steps = (12, 2) if place.quick else (water.SIDE, water.STEPS)
+    found = water.case(place.device, n, steps, place.say)
+    rows = []
+    for name, gaps in found["differences"].items():
+        for value, (mean, largest) in gaps.items():
+            rows.append((name, value, *water.THEIRS[value], mean, largest))
+    head = ("what", "field", "mean, theirs", "max, theirs", "mean, ours", "max, ours")
+    section.tables.append(Table(f"Table 5.1: {n} x {n} cells, {steps} steps", head, tuple(rows)))
+    took = tuple(found["milliseconds"].items())
+    section.tables.append(Table("Milliseconds of a step (theirs: not published)", ("way", "ms"), took))
+    section.drawings.append(Drawing("Figure 5.4: elevation at the end", y="z [m]", image=_plain(found["hybrid"].z)))
+    section.notes.append("Their mean of z is above their maximum, so one of the two is a misprint.")
+    return section
+
+
+def spread(place: Place) -> Section:
+    """Tables A.1 and A.4: PLU on a cluster, as the model of glla.cluster predicts it for their nodes and network."""
+    section = Section("cluster", "PLU on a cluster", "appendix A, tables A.1 and A.4")
+    n, seconds = published.ONE_NODE[-1]
+    rate = 2 * n**3 / 3 / seconds
+    nodes = cluster.Parameters(latency=100e-6, network=11.5e6, rate=rate, panel_rate=rate, triangle_rate=rate)
+    rows = []
+    for n, nb, times in published.CLUSTER:
+        if nb >= (128 if place.quick else 1):
+            told = cluster.predict(n, nb, (2, 2), nodes, look_ahead=False).seconds
+            rows.append((n, nb, *times, told, times[-1] / told))
+    head = ("n", "subsize", "1 node", "2", "3", "4", "4, predicted", "measured / predicted")
+    section.tables.append(Table("Table A.1: theirs in seconds, and our model of four such nodes", head, tuple(rows)))
+    own: list[tuple[Cell, ...]] = []
+    for n, seconds in published.ONE_NODE:
+        if n <= 1.4 * place.sizes[-1]:
+            a = uniform(place, n, n)
+            own.append((n, seconds, place.gpu(planned(place, "plu", a.shape, variant="extra_column"), "plu", a),
+                        place.gpu(planned(place, "plu", a.shape), "plu", a)))  # fmt: skip
+        else:
+            own.append((n, seconds, NONE, NONE))
+    one = ("n", "theirs", "ours, their local algorithm", "ours, best")
+    section.tables.append(Table("Table A.4: one node, seconds", one, tuple(own)))
+    section.notes.append(
+        "Tables A.2 and A.3 vary processes and network: `mpiexec -n 4 python -m glla cluster bench` does so here. "
+        "The model takes 100 us and 11.5 MB/s for their network, which is assumed, and their own rate of table A.4."
+    )
+    return section
+
+
+SECTIONS: dict[str, Callable[[Place], Section]] = {
+    "product": product,
+    "norms": norms,
+    "rref": rref,
+    "plu": plu,
+    "sharing": sharing,
+    "water": shallow,
+    "cluster": spread,
+}
+"""What can be measured by itself, in the order of the thesis."""

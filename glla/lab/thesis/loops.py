@@ -1,0 +1,76 @@
+"""The thesis's kind of peer: what a reader of a textbook writes, without blocking.
+
+MATLAB's `rref` eliminates row by row in its own language; the ratios of figure 4.7 are against such a loop.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Double = NDArray[np.float64]
+
+
+def product(a: NDArray[Any], b: NDArray[Any]) -> list[list[float]]:
+    """Multiply by three loops.
+
+    >>> product(np.eye(2), np.ones((2, 1)))
+    [[1.0], [1.0]]
+    """
+    rows, columns = a.tolist(), b.T.tolist()
+    result = []
+    for row in rows:
+        line = []
+        for column in columns:
+            total = 0.0
+            for k, value in enumerate(row):
+                total += value * column[k]
+            line.append(total)
+        result.append(line)
+    return result
+
+
+def rref(a: NDArray[Any]) -> Double:
+    """Reduce row by row, MATLAB's way, in float64.
+
+    >>> rref(np.array([[2, 4], [1, 1]]))
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    r = np.array(a, dtype=np.float64)
+    m, n = r.shape
+    tolerance = max(m, n) * np.finfo(np.float64).eps * float(np.abs(r).sum(axis=1).max(initial=0.0))
+    i = 0
+    for j in range(n):
+        if i == m:
+            break
+        k = i + int(np.argmax(np.abs(r[i:, j])))
+        if abs(r[k, j]) <= tolerance:
+            r[i:, j] = 0
+            continue
+        r[[i, k], j:] = r[[k, i], j:]
+        r[i, j:] /= r[i, j]
+        for row in range(m):
+            if row != i:
+                r[row, j:] -= r[row, j] * r[i, j:]
+        i += 1
+    return r
+
+
+def plu(a: NDArray[Any]) -> tuple[Double, NDArray[np.intp]]:
+    """Factor column by column with partial pivoting; packed factors and the order of the rows.
+
+    >>> lu, order = plu(np.array([[1.0, 2.0], [4.0, 4.0]]))
+    >>> lu.tolist(), order.tolist()
+    ([[4.0, 4.0], [0.25, 1.0]], [1, 0])
+    """
+    lu, order = np.array(a, dtype=np.float64), np.arange(len(a))
+    for k in range(min(lu.shape)):
+        p = k + int(np.argmax(np.abs(lu[k:, k])))
+        lu[[k, p]], order[[k, p]] = lu[[p, k]], order[[p, k]]
+        if lu[k, k]:
+            lu[k + 1 :, k] /= lu[k, k]
+        lu[k + 1 :, k + 1 :] -= np.outer(lu[k + 1 :, k], lu[k, k + 1 :])
+    return lu, order

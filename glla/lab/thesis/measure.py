@@ -1,0 +1,154 @@
+"""How the thesis's evaluation is measured: plans on the device, peers on the CPU, and the fits of the thesis.
+
+As in the thesis, a GPU's time is that of the computation with its operands on the device: no compiling, no transfer.
+The CPU's is that of the peer in its fastest way, see `glla.lab.peers`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.gl import Device
+from glla.lab import fits, peers
+from glla.lab.bench import clock
+from glla.lab.fits import FEWEST, POOR, per_cent
+from glla.lab.operations import uploaded
+from glla.lab.thesis import published
+from glla.lab.thesis.parts import Cell, Series
+from glla.operations import OPERATIONS
+from glla.passes import Plan
+
+Array = NDArray[np.float32]
+
+SMALL = (64, 128, 192, 256, 384)
+"""Orders for a software rasteriser."""
+
+LARGE = (256, 512, 1024, 1536, 2048, 3072, 4096)
+"""Orders for a GPU."""
+
+QUICK = (8, 12, 16, 24)
+"""Orders that only show that everything runs."""
+
+
+@dataclass
+class Place:
+    """Where it is measured, and how much.
+
+    Attributes
+    ----------
+    device : Device
+        Where.
+    quick : bool
+        Small sizes, few repeats: shows that it runs, and nothing of speed.
+    say : callable
+        Takes a line on what is done now.
+    """
+
+    device: Device
+    quick: bool = False
+    say: Callable[[str], None] = lambda what: None
+    rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(2007))
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Orders that are measured."""
+        return QUICK if self.quick else SMALL if self.device.info.software else LARGE
+
+    def shared(self, theirs: Sequence[float]) -> list[int]:
+        """Orders of the thesis's table that can be measured here, beside `sizes`."""
+        return sorted({*self.sizes, *(int(n) for n in theirs if n <= 1.4 * self.sizes[-1])})
+
+    def gpu(self, plan: Plan, operation: str, *arrays: Array) -> float:
+        """Seconds of a plan whose operands are on the device: the median of a few runs."""
+        operands = uploaded(self.device, OPERATIONS[operation], plan, arrays)
+        return self.repeated(lambda: clock(lambda: self.device.run(plan, **operands), self.device)[0])
+
+    def cpu(self, operation: str, *arrays: Array) -> float:
+        """Seconds of the operation's peer on the CPU in its fastest way."""
+        peer, prepare = peers.BEST[operation]
+        given = prepare(*arrays)
+        figure = peers.Figure(peer, "thesis", given, peers.QUICK)
+        figure.time(given)
+        return float(figure.best.samples.median)
+
+    def host(self, work: Callable[[], Any]) -> float:
+        """Seconds of some work on the CPU."""
+
+        def once() -> float:
+            start = time.perf_counter()
+            work()
+            return time.perf_counter() - start
+
+        return self.repeated(once)
+
+    def repeated(self, once: Callable[[], float]) -> float:
+        """Run for the first time, which does not count; then the median of up to five."""
+        once()
+        found = [once()]
+        while len(found) < (2 if self.quick else 5) and sum(found) < 2.0:
+            found.append(once())
+        return float(np.median(found))
+
+
+def uniform(place: Place, *shape: int) -> Array:
+    """Entries from 0 to 10, as the thesis has them."""
+    return place.rng.uniform(0, 10, shape).astype(np.float32)
+
+
+def dominant(place: Place, n: int) -> Array:
+    """A matrix of U[0, 10) with a large random diagonal: ten times the row sums or more (the thesis says no number)."""
+    a = uniform(place, n, n)
+    a[np.arange(n), np.arange(n)] += (10 * n * (1 + place.rng.random(n))).astype(np.float32)
+    return a
+
+
+# -- fits -------------------------------------------------------------------------------------------------------------
+
+
+def cubic(label: str, sizes: Sequence[float], seconds: Sequence[float]) -> tuple[Series, fits.Fit | None, str]:
+    """Fit a + b n^3 as the thesis does; the line is drawn where it fits."""
+    found = fits.fit(sizes, seconds)
+    if found is None:
+        return Series(label, tuple(sizes), tuple(seconds)), None, f"no fit: fewer than {FEWEST} sizes"
+    if found.poor or found.b <= 0:
+        return Series(label, tuple(sizes), tuple(seconds)), None, f"no fit: off by up to {per_cent(found.worst)}"
+    x = np.geomspace(min(sizes), max(sizes), 60)
+    y = found.a + found.b * x**3
+    line = tuple(x[y > 0]), tuple(y[y > 0])
+    return Series(label, tuple(sizes), tuple(seconds), line), found, str(found)
+
+
+def polynomial(label: str, sizes: Sequence[float], values: Sequence[float], degree: int) -> tuple[Series, str]:
+    """Fit a polynomial as the thesis does for errors, and say how far it is off."""
+    if len(set(sizes)) < degree + 2:
+        return Series(label, tuple(sizes), tuple(values)), f"no fit: fewer than {degree + 2} sizes"
+    scale = max(sizes)
+    coefficients = np.polyfit(np.array(sizes) / scale, values, degree)
+    off = np.abs(np.polyval(coefficients, np.array(sizes) / scale) - values)
+    worst = float(np.max(off / np.maximum(np.abs(values), np.finfo(np.float64).tiny)))
+    if worst > POOR:
+        return Series(label, tuple(sizes), tuple(values)), f"no fit: off by up to {per_cent(worst)}"
+    x = np.linspace(min(sizes), max(sizes), 60)
+    terms = (f"{c / scale ** (degree - i):.3g} n^{degree - i}" for i, c in enumerate(coefficients))
+    line = tuple(x), tuple(np.polyval(coefficients, x / scale))
+    residual = float(np.sqrt(np.sum(off**2) / (len(sizes) - degree - 1)))
+    text = " + ".join(terms) + f", residual {residual:.2g}, off by up to {per_cent(worst)}"
+    return Series(label, tuple(sizes), tuple(values), line), text
+
+
+def theirs(name: str) -> str:
+    """Write a fit of the thesis."""
+    a, b = published.FITS[name]
+    return f"{a:.3g} + {b:.3g} n^3 (residual {published.NOT_PUBLISHED})"
+
+
+def speedup(ours: fits.Fit | None, base: fits.Fit | None) -> Cell:
+    """Equation 4.7, where both lines fit."""
+    found = fits.speedup(ours, base) if ours is not None and base is not None else None
+    return "no fit" if found is None else found
