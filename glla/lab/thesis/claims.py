@@ -143,6 +143,13 @@ def speeds(place: Place) -> Iterator[Claim]:
         "It searches all that remains in each step, so the search is as much work as the elimination.",
     )  # fmt: skip
     yield faster(
+        "Explicit tests in the search of a pivot are a major bottleneck", "4.1.2", published.NOT_PUBLISHED,
+        factors(variant="row_operations_full", parameters=(("BRANCHES", 1),)),
+        factors(variant="row_operations_full", parameters=(("BRANCHES", 0),)),
+        f"{plu} row_operations_full --param BRANCHES=0,1",
+        "Compilers turn a short if into the very selection that the thesis wrote by hand.",
+    )  # fmt: skip
+    yield faster(
         "Two columns a step in 2 x 2 texels are faster than LU-GPU's one", "3.3.2 and 4.1.3", published.NOT_PUBLISHED,
         factors(variant="row_operations"), factors(variant="rank2"), f"{plu} row_operations,rank2",
         "Half the passes, and each writes a quarter of the texels.",

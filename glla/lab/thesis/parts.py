@@ -129,12 +129,14 @@ class Section:
 
 
 def written(cell: Cell) -> str:
-    """Write a cell: numbers with three digits.
+    """Write a cell: numbers with three digits, or as many as stand before the point.
 
-    >>> written(0.000123456), written(2055), written("-")
+    >>> written(0.000123456), written(2055.3), written("-")
     ('0.000123', '2055', '-')
     """
-    return f"{cell:.3g}" if isinstance(cell, float) else str(cell)
+    if not isinstance(cell, float):
+        return str(cell)
+    return f"{cell:.0f}" if 1000 <= abs(cell) < 1e7 else f"{cell:.3g}"
 
 
 def page(sections: Sequence[Section], title: str, about: Sequence[str]) -> str:
