@@ -1,4 +1,4 @@
-// c = a + b.
+// The sum of two vectors: c = a + b.
 //
 // A fragment computes four elements.
 // a, b  wrapped

@@ -123,7 +123,7 @@ def test_fetches_of_a_variant_fall_with_its_blocks(device):
 
 
 def test_unknown_operation(device):
-    with pytest.raises(OptionError, match=r"^variants: operation must be one of .*matmul, plu, .*, got 'svd'$"):
+    with pytest.raises(OptionError, match=r"^variants: operation must be one of .*matmul, .*plu, .*, got 'svd'$"):
         collection.entries(device, ["svd"])
 
 
