@@ -63,7 +63,7 @@ def claims(place: Place, done: dict[str, Section]) -> Section:
             place.say(claim.says)
             rows.append(_row(claim))
     rows += [_row(claim) for claim in _of_sections(done)]
-    head = ("claim", "section", f"theirs ({published.DEVICE})", "ours", "", "command", "why")
+    head = ("claim", "section", f"theirs ({published.DEVICE})", "ours", "verdict", "command", "why")
     section.tables.append(Table("Claims that can be measured", head, tuple(rows)))
     return section
 
