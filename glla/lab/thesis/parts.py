@@ -143,7 +143,8 @@ def page(sections: Sequence[Section], title: str, about: Sequence[str]) -> str:
     """Make one page of all sections; it asks for nothing from anywhere."""
     style = (
         "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222}"
-        "table{border-collapse:collapse;margin:1rem 0;font-size:.9rem}caption{text-align:left;font-weight:600;white-space:nowrap}"
+        "table{border-collapse:collapse;margin:1rem 0;font-size:.9rem}"
+        "caption{text-align:left;font-weight:600;white-space:nowrap}"
         "th,td{padding:.25rem .7rem;border-bottom:1px solid #ddd;text-align:left;vertical-align:top}"
         ".wide{overflow-x:auto}img{max-width:100%}small{color:#666;font-weight:400;font-size:.6em}"
     )
