@@ -48,10 +48,17 @@ def test_published_speedups_follow_from_the_published_fits():
         assert published.SPEEDUPS[name][0] == pytest.approx(published.FITS[cpu][1] / published.FITS[gpu][1], abs=0.01)
 
 
+def test_published_fits_lie_near_the_published_measurements():
+    for name, measured in published.MEASURED.items():
+        a, b = published.FITS[name]
+        longest = max(seconds for _, seconds in measured)
+        assert max(abs(a + b * n**3 - seconds) for n, seconds in measured) < 0.2 * longest, name
+
+
 def test_no_line_where_none_fits():
     sizes = (10, 20, 30, 40, 50)
     series, fitted, text = measure.cubic("wild", sizes, (1.0, 9.0, 0.1, 7.0, 0.2))
-    assert fitted is None and series.line == ((), ()) and text.startswith("no fit: off by up to")
+    assert fitted is None and series.line == ((), ()) and text.startswith("no fit: residual")
     _, fitted, text = measure.cubic("cubic", sizes, [2.0 + 3e-3 * n**3 for n in sizes])
     assert fitted is not None and text.startswith("2 + 0.003 n^3, residual")
     assert measure.polynomial("line", sizes, [3.0 * n for n in sizes], 1)[1].startswith("3 n^1 + ")

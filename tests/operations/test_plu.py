@@ -496,7 +496,7 @@ def test_a_smaller_side_takes_more_passes():
     ("variant", "given", "message"),
     [
         (FULL, ("SIDE", 3), "SIDE must be one of 8, 2, 4, 16, got 3"),
-        (FULL, ("DEPTH", 8), "has no parameter 'DEPTH'; its parameters are: SIDE"),
+        (FULL, ("DEPTH", 8), "has no parameter 'DEPTH'; its parameters are: SIDE, BRANCHES"),
         ("rank2", ("SIDE", 8), "has no parameter 'SIDE'; its parameters are: none"),
     ],
 )
@@ -759,3 +759,15 @@ def test_without_pivoting_integers_are_exact(run, rng, shape):
     L, U = unpack_lu(run(plan(shape, "none", "row_operations"), A=a).matrix("LU", shape))
     assert_exact(L, lower)
     assert_exact(U, upper)
+
+
+def test_explicit_tests_find_the_pivots_that_a_selection_finds(run, rng):
+    """Equal entries among them: of equals the first is the pivot either way."""
+    shape = (13, 11)
+    a = rng.integers(-3, 4, shape).astype(np.float32)
+    one, two = (
+        run(plan(shape, variant="row_operations_full", parameters=(("BRANCHES", value), ("SIDE", 2))), A=a)
+        for value in (0, 1)
+    )
+    for name in ("pivots", "columns", "LU"):
+        assert_exact(np.asarray(one[name]), np.asarray(two[name]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -78,21 +79,25 @@ def run(device: Device, names: list[str] | None, html: Path | None, file: Path |
 
 
 def sections(place: Place, names: list[str] | None = None) -> list[Section]:
-    """Do some sections, all by default, and print each; those that others are made of are done, too."""
+    """Do some sections, all by default, and print each when it is done; those that others are made of are done, too."""
     wanted = list(NAMES) if names is None else [name for name in NAMES if name in names]
     if unknown := set(names or ()) - set(NAMES):
         raise OptionError(f"thesis: section must be one of {', '.join(NAMES)}, got {', '.join(sorted(unknown))}")
     needed = {part for name in wanted for part in AFTER.get(name, ())}
     done: dict[str, Section] = {}
-    for name, make in evaluation.SECTIONS.items():
+
+    def take(name: str, make: Callable[[], Section]) -> None:
+        done[name] = make()
+        if name in wanted:
+            print(f"\n{done[name].text()}", flush=True)
+
+    for name, section in evaluation.SECTIONS.items():
         if name in wanted or name in needed:
-            done[name] = make(place)
+            take(name, partial(section, place))
     if "speedups" in wanted:
-        done["speedups"] = evaluation.speedups(place, done)
+        take("speedups", lambda: evaluation.speedups(place, done))
     if "claims" in wanted:
-        done["claims"] = claims.claims(place, done)
-    for name in wanted:
-        print(f"\n{done[name].text()}")
+        take("claims", lambda: claims.claims(place, done))
     return [done[name] for name in wanted]
 
 

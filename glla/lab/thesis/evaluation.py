@@ -222,7 +222,7 @@ def _beside(
         rows.append((n, c, g, c / g, *own))
     rows += [(n, NONE, NONE, NONE, c, g, c / g) for n, (c, g) in ours.items() if n not in {row[0] for row in table}]
     head = ("n", "CPU, theirs", "GPU, theirs", "CPU / GPU", "CPU, ours", "GPU, ours", "CPU / GPU")
-    return Table(f"{title}, seconds", head, tuple(rows))
+    return Table(f"{title}, seconds", head, tuple(sorted(rows, key=lambda row: float(row[0]))))
 
 
 # -- 4.1.3: PLU -------------------------------------------------------------------------------------------------------
@@ -327,6 +327,8 @@ def sharing(place: Place) -> Section:
     with coprocessor() as gpu:
         for operation in ("plu", "matmul", "rref"):
             host = counterpart(operation) if operation in SHARED else None
+            if operation == "matmul":  # glla.hybrid shares systems; a product is shared by equation 4.46 itself
+                host = np.matmul
             if host is None:
                 section.notes.append(f"{operation}: not shared, glla.hybrid has no counterpart of it on the CPU.")
                 continue
@@ -335,7 +337,8 @@ def sharing(place: Place) -> Section:
                 systems = [_system(place, operation, n) for _ in range(count)]
                 cpu = place.host(partial(_one_by_one, host, systems))
                 alone = place.host(partial(_mapped, operation, systems, gpu, 0))
-                both = place.host(partial(_mapped, operation, systems, gpu, None))
+                ratio = None if operation in SHARED else alone / cpu
+                both = place.host(partial(_mapped, operation, systems, gpu, ratio))
                 rows.append((operation, n, cpu, alone, both, ceil(alone / cpu), min(cpu, alone) / both))
                 for name, value in (("CPU", cpu), ("GPU", alone), ("both", both)):
                     series.setdefault(f"{operation}, {name}", []).append((n, value))
@@ -361,8 +364,18 @@ def _one_by_one(function: Callable[..., Any], systems: Sequence[Any]) -> None:
 
 
 def _mapped(operation: str, systems: Sequence[Any], gpu: Coprocessor, ratio: float | None) -> None:
-    for _ in hybrid.map(operation, systems, ratio=ratio, gpu=gpu):
-        pass
+    """Let the GPU work, and the CPU beside it: `ratio` systems there for each one here, none if it is 0."""
+    if operation in SHARED:
+        for _ in hybrid.map(operation, systems, ratio=ratio, gpu=gpu):
+            pass
+        return
+    waiting, done = list(systems), []
+    while waiting:
+        done.append(gpu.matmul(*waiting.pop()))
+        for _ in range(min(ceil(ratio or 0), len(waiting))):
+            np.matmul(*waiting.pop())
+    for handle in done:
+        handle.result()
 
 
 def _system(place: Place, operation: str, n: int) -> Any:

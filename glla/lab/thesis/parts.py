@@ -129,19 +129,22 @@ class Section:
 
 
 def written(cell: Cell) -> str:
-    """Write a cell: numbers with three digits.
+    """Write a cell: numbers with three digits, or as many as stand before the point.
 
-    >>> written(0.000123456), written(2055), written("-")
+    >>> written(0.000123456), written(2055.3), written("-")
     ('0.000123', '2055', '-')
     """
-    return f"{cell:.3g}" if isinstance(cell, float) else str(cell)
+    if not isinstance(cell, float):
+        return str(cell)
+    return f"{cell:.0f}" if 1000 <= abs(cell) < 1e7 else f"{cell:.3g}"
 
 
 def page(sections: Sequence[Section], title: str, about: Sequence[str]) -> str:
     """Make one page of all sections; it asks for nothing from anywhere."""
     style = (
         "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222}"
-        "table{border-collapse:collapse;margin:1rem 0;font-size:.9rem}caption{text-align:left;font-weight:600}"
+        "table{border-collapse:collapse;margin:1rem 0;font-size:.9rem}"
+        "caption{text-align:left;font-weight:600;white-space:nowrap}"
         "th,td{padding:.25rem .7rem;border-bottom:1px solid #ddd;text-align:left;vertical-align:top}"
         ".wide{overflow-x:auto}img{max-width:100%}small{color:#666;font-weight:400;font-size:.6em}"
     )

@@ -96,3 +96,14 @@ CLUSTER = (
 
 ONE_NODE = ((64, 0.0284489), (256, 0.0491337), (1024, 0.280545), (2048, 1.44955), (4096, 10.051))
 """n, seconds of the local PLU on one node; table A.4."""
+
+MEASURED = {
+    "product, CPU": PRODUCT_CPU,
+    "product, inner product": PRODUCT_SINGLE_PASS,
+    "product, virtual cube": PRODUCT_MULTI_PASS,
+    "RREF, CPU's LU": tuple((n, cpu) for n, cpu, _ in RREF),
+    "RREF, GPU": tuple((n, gpu) for n, _, gpu in RREF),
+    "PLU, CPU": tuple((n, cpu) for n, cpu, _ in PLU),
+    "PLU, GPU": tuple((n, gpu) for n, _, gpu in PLU),
+}
+"""What appendix B has of the measurements behind `FITS`: size, seconds."""

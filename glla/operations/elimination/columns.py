@@ -58,6 +58,8 @@ class ColumnByColumn:
         Columns to eliminate.
     side : int
         Side of the squares by which a complete search is reduced.
+    branches : int
+        Whether that search compares by explicit tests.
 
     Attributes
     ----------
@@ -65,13 +67,16 @@ class ColumnByColumn:
         Slots of ``LU``, ``pivots``, ``health``, and after a complete search ``columns``.
     """
 
-    def __init__(self, draft: Draft, source: str, shape: Shape, manner: Manner, count: int, side: int = SIDE) -> None:
+    def __init__(
+        self, draft: Draft, source: str, shape: Shape, manner: Manner, count: int, side: int = SIDE, branches: int = 0
+    ) -> None:
         self.draft, self.shape, self.manner = draft, shape, manner
         self.height, width = -(-shape[0] // manner.rows), -(-shape[1] // manner.columns)
         storage = Storage(self.height, width, manner.rows * manner.columns)
         self.packing = {"ROWS": manner.rows, "COLUMNS": manner.columns}
         self.complete = {"COMPLETE": int(manner.complete)}
         self.chunk = searched_by(self.height)
+        self.branches = {"BRANCHES": branches} if manner.complete else {}
         self.square = (side, side) if manner.complete else None
         self.pivotless = {"PIVOTLESS": 1} if manner.pivotless else {}
         self.records = "" if manner.pivotless else draft.slot("records", Storage(1, count))
@@ -160,7 +165,7 @@ class ColumnByColumn:
         extent = _grid(searched, block)
         target = self._candidates(0, extent)
         uniforms: dict[str, Uniform] = {"k": k, "block": block, "shape": self.shape}
-        defines = {**self.packing, **self.complete, "LEFT": int(left)}
+        defines = {**self.packing, **self.complete, "LEFT": int(left), **self.branches}
         self.draft.draw("plu/columns/search", inputs, target, uniforms, defines, Region(0, 0, extent[1], extent[0]))
         self._reduce(k, target, extent)
 
@@ -175,7 +180,9 @@ class ColumnByColumn:
             target, first = (self.records, k) if done else (self._candidates(level, grid), 0)
             uniforms: dict[str, Uniform] = {"first": first, "block": block, "extent": extent}
             region = Region(first, 0, grid[1], grid[0])
-            self.draft.draw("plu/columns/best_candidates", {"candidates": candidates}, target, uniforms, {}, region)
+            self.draft.draw(
+                "plu/columns/best_candidates", {"candidates": candidates}, target, uniforms, self.branches, region
+            )
             candidates, extent = target, grid
 
     def _candidates(self, level: int, extent: Shape) -> str:

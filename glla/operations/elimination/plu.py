@@ -63,7 +63,7 @@ VARIANTS = Variants() | {
     "row_operations_full": Variant(
         "one element in a texel; the pivot is the largest of all that remains: A = P L U Q, Q in the result columns",
         "Galoppo, Govindaraju, Henson and Manocha 2005 (LU-GPU), full pivoting",
-        parameters={"SIDE": (SIDE, 2, 4, 16)},
+        parameters={"SIDE": (SIDE, 2, 4, 16), "BRANCHES": (0, 1)},
     ),
     "row_vectors": Variant(
         "four elements of a row in a texel (4x1 packing), one column a step",
@@ -145,7 +145,7 @@ def plan(
     parameters : tuple of (str, int)
         Of the variant. ``blocked``: ``UNROLL``, write out the long loops, see ``strips/block_row.frag``; ``FUSED``, do
         more in a pass, see ``plu/blocked/panel_step.frag``. ``row_operations_full``: ``SIDE``, of the squares by which
-        a search is reduced.
+        a search is reduced; ``BRANCHES``, whether it compares by an explicit ``if``.
     pivoting : {"partial", "harmonic", "geometric", "complete", "none"}, optional
         See `glla.operations.elimination.pivot`, and `pivotings` for what a variant knows; by default the first of
         those. ``none`` takes every pivot where it is: whoever runs such a plan has to judge its factors.
@@ -180,7 +180,9 @@ def plan(
         columns = min(shape) if stop is None else min(2 * stop, min(shape))
         source = draft.operand("A", matrix(shape))
         manner = replace(MANNERS[variant], pivotless=pivoting == "none")
-        made = ColumnByColumn(draft, source, shape, manner, columns, chosen.get("SIDE", SIDE))
+        made = ColumnByColumn(
+            draft, source, shape, manner, columns, chosen.get("SIDE", SIDE), chosen.get("BRANCHES", 0)
+        )
         return draft.plan(made.results, flops(shape))
     if variant == "blocked":
         if stop is not None:
