@@ -130,7 +130,7 @@ class Device:
             self._gl, self.limits, max_bytes, debug, self.staging.specify, idle_bytes, self._loader.is_current
         )
         self._programs = Programs(self._gl)
-        self._transfers = Transfers(self.calls, self._pool, self._gl.max_texture_units - 1)
+        self._transfers = Transfers(self.calls, self._pool, self._gl.max_texture_units - 1, self.info.software)
         self._runner = Runner(
             self._gl, self.calls, self._pool, self._programs, self._transfers, self.limits, debug, call_bytes
         )

@@ -44,10 +44,13 @@ class Transfers:
         Its textures.
     unit : int
         The texture unit to bind to. No pass may use it: its calls count on what they have bound before.
+    waits : bool
+        Wait until everything queued is drawn before a texture is read. OpenGL asks that of the driver; llvmpipe, with
+        threads of its own, now and then gives what a small texture held before it was cleared and drawn.
     """
 
-    def __init__(self, calls: Calls, pool: Pool, unit: int) -> None:
-        self._calls, self._pool, self._unit = calls, pool, unit
+    def __init__(self, calls: Calls, pool: Pool, unit: int, waits: bool = False) -> None:
+        self._calls, self._pool, self._unit, self._waits = calls, pool, unit, waits
 
     def write(self, texels: Texels) -> Texture:
         """Copy a height x width x channels array, of float32 or int32, into a texture."""
@@ -85,5 +88,7 @@ class Transfers:
 
     def _read_into(self, texture: Any, storage: Storage, address: int) -> None:
         """Have GL copy a texture into memory, or to a place in the buffer that is bound for it."""
+        if self._waits:
+            self._calls.finish()
         texture.use(self._unit)
         self._calls.get_tex_image(GL_TEXTURE_2D, 0, *pixels(storage), address)
