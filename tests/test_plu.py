@@ -276,7 +276,7 @@ def test_lu_factor_takes_matrices(shape):
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        (([[1]], "rook"), OptionError, "pivoting must be one of partial, harmonic, geometric, got 'rook'"),
+        (([[1]], "rook"), OptionError, "pivoting must be one of partial, harmonic, geometric, none, got 'rook'"),
         (
             ([["a"]],),
             DTypeError,

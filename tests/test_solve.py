@@ -622,7 +622,7 @@ def test_of_a_triangle_the_other_half_is_never_read(half, rng):
 
 
 @pytest.mark.parametrize("function", [lambda a, **how: glla.solve(a, a, **how), glla.inv])
-@pytest.mark.parametrize("given", ["banded", "tridiagonal", "positive", 3])
+@pytest.mark.parametrize("given", ["bands", "circulant", "positive", 3])
 def test_what_cannot_be_assumed(function, given):
     with pytest.raises(OptionError, match=r"^(solve|inv): assume_a must be one of gen, sym, her"):
         function(np.eye(3), assume_a=given)

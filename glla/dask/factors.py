@@ -268,7 +268,7 @@ class Factors:
 
         da = dask_array("lu")
         name = "-".join([self.name, what, *(one.name for one in others)])
-        tasks = {**self.tasks, **{(name, *place): task for place, task in blocks.items()}}
+        tasks: dict[Any, Any] = {**self.tasks, **{(name, *place): task for place, task in blocks.items()}}
         graph = HighLevelGraph.from_collections(name, tasks, dependencies=[self.array, *others])
         return da.Array(graph, name, chunks=chunks, meta=np.empty((0, 0), dtype=np.float32))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from math import prod
+from math import e, prod
 from typing import Any
 
 import numpy as np
@@ -180,7 +180,7 @@ def _value(forms: Forms, results: Any) -> Any:
 
 def _tame(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
     """A matrix whose determinant is near 1 for every n: normal entries of variance e / n."""
-    return ((rng.standard_normal((n, n)) * np.sqrt(np.e / n)).astype(np.float32),)
+    return ((rng.standard_normal((n, n)) * np.sqrt(e / n)).astype(np.float32),)
 
 
 def flops(forms: Forms) -> int:
