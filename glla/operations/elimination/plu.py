@@ -506,7 +506,7 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     """Decide what comes after a factorisation: it stands, or another pivoting has its try.
 
     `Done` has ``piv``, LAPACK's exchanges; and ``lu``, the packed factors, where they were found on the host.
-    `values` has ``pivoting``, the one asked for, if it is not the usual, ``check_finite``, and ``function`` for messages.
+    `values` has ``pivoting``, the one asked for, if it is not the usual; ``check_finite``; ``function`` for messages.
     """
     k = min(forms[0].matrix)
     pivots = exchanges(values["exchanges"], k)
