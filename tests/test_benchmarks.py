@@ -13,7 +13,7 @@ from benchmarks import __main__ as command
 from benchmarks import cases, exact, history, measure, plots, readme, report, side_by_side
 from benchmarks.cases import OPERATIONS, Case
 from glla import Device
-from glla.lab import ceilings, machine
+from glla.lab import ceilings, machine, peers
 from glla.lab.bench import EFFORTS, Bench
 from glla.lab.operations import ALONE
 from glla.lab.peers import Figure
@@ -52,6 +52,13 @@ def few_variants(monkeypatch):
         with_variants(monkeypatch, operation, {name: RECORDS[operation].variants[name] for name in names})
 
 
+def hurry_peers(patch):
+    """Time peers for milliseconds: their figures are not looked at."""
+    patch.setattr(peers, "TRIAL", replace(peers.TRIAL, seconds=0.002, warm=0.0))
+    for key, effort in EFFORTS.items():
+        patch.setitem(EFFORTS, key, replace(effort, peer=replace(effort.peer, seconds=0.002, warm=0.0)))
+
+
 def with_variants(monkeypatch, operation, variants):
     """Let an operation have these variants."""
     monkeypatch.setitem(RECORDS, operation, replace(RECORDS[operation], variants=variants))
@@ -67,6 +74,7 @@ def known_ceilings():
         }  # fmt: skip
         patch.setattr(ceilings, "report", lambda device, quick: told)
         patch.setattr(machine, "LISTEN", 0.0)
+        hurry_peers(patch)
         yield
 
 

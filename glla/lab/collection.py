@@ -109,8 +109,8 @@ def entries(
 
     Examples
     --------
-    >>> [(entry.variant, entry.fetches) for entry in entries(operations=["matmul"], n=4096)][:2]
-    [('inner_product', 17179869184), ('virtual_cube', 17179869184)]
+    >>> [(entry.variant, entry.fetches) for entry in entries(operations=["matmul"], n=256)][:2]
+    [('inner_product', 4194304), ('virtual_cube', 4194304)]
     """
     found = []
     for operation in list(map(_known, operations or names())):

@@ -9,6 +9,7 @@ import pytest
 
 from glla.errors import LimitError, PlanError
 from glla.lab import ceilings, comparison, machine, operations, peers
+from glla.lab.bench import EFFORTS
 from glla.lab.operations import Contender
 from glla.operations import matmul
 from glla.passes import Pass, Plan
@@ -30,6 +31,9 @@ def quick(monkeypatch, roofs):
     monkeypatch.setattr(ceilings, "of_fragments", lambda device, quick=False: roofs)
     monkeypatch.setattr(machine, "LISTEN", 0.0)
     monkeypatch.setattr(peers, "AGREEMENT", 1e9)
+    monkeypatch.setattr(peers, "TRIAL", replace(peers.TRIAL, seconds=0.002, warm=0.0))
+    for key, effort in EFFORTS.items():
+        monkeypatch.setitem(EFFORTS, key, replace(effort, peer=replace(effort.peer, seconds=0.002, warm=0.0)))
 
 
 @pytest.fixture(scope="session")

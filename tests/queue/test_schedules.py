@@ -348,7 +348,7 @@ def test_a_thousand_schedules():
 
 @pytest.mark.timeout(100)
 def test_schedules_on_a_device():
-    run_state_machine_as_test(DeviceSchedule, settings=settings(slow, max_examples=50, stateful_step_count=10))
+    run_state_machine_as_test(DeviceSchedule, settings=settings(slow, max_examples=25, stateful_step_count=10))
 
 
 # ---- threads that run free -----------------------------------------------------------------------------------------
