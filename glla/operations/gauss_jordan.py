@@ -20,6 +20,7 @@ from glla.operations.elimination.definite_inverse import WORST
 from glla.operations.elimination.noise import UNIT_ROUNDOFF
 from glla.operations.inverse import square
 from glla.operations.record import Array, Choice, Operation
+from glla.operations.scaling import scaling
 from glla.operations.verdict import Done, Values, Verdict
 from glla.passes import (
     PLAIN,
@@ -116,6 +117,10 @@ MISSED = Next(
 )
 
 
+EXACTLY = 2.0**-48
+"""A smallest singular value of at most this part of the largest, times n, counts as zero: 32 roundings of float64."""
+
+
 @cached_plan
 def whole(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, parameters: Parameters = ()) -> Plan:
     """Plan of a call: the inverse, and a look at its residual on the host."""
@@ -145,7 +150,27 @@ def looked_at(a: Array, x: Array) -> tuple[NDArray[np.float64]]:
         return (np.zeros(4),)
     error, *sizes = (np.abs(one).sum(axis=0).max() for one in (wide @ inverse - np.eye(len(a)), wide, inverse))
     ratio = error / (len(a) * sizes[0] * sizes[1] * UNIT_ROUNDOFF)
+    if len(a) * sizes[0] * sizes[1] * UNIT_ROUNDOFF > 1:  # so large an inverse may come of noise in place of a pivot
+        column = dependent_column(wide)
+        if column is not None:
+            return (np.array([np.inf, column, 0, True], dtype=np.float64),)
     return (np.array([ratio, *(worst_pivot(wide) if not ratio <= WORST else (0, 0, 0))], dtype=np.float64),)
+
+
+def dependent_column(a: NDArray[np.float64]) -> int | None:
+    """Give a column that depends on those before; None if there is none, as float64 has it.
+
+    Singular values tell, of the matrix with rows and columns near 1: the author's pivots let float64, too, lose digits.
+
+    >>> dependent_column(np.array([[1.0, 2, 1], [2, 4, 0], [3, 6, 5]])), dependent_column(np.eye(2))
+    (1, None)
+    """
+    rows, columns = scaling(a)
+    _, sizes, vectors = np.linalg.svd(np.ldexp(a, -rows - columns))
+    if sizes[-1] > len(a) * EXACTLY * sizes[0]:
+        return None
+    weights = np.abs(vectors[-1])
+    return int(np.flatnonzero(weights > 1e-6 * weights.max())[-1])
 
 
 @np.errstate(all="ignore")
