@@ -600,8 +600,12 @@ def _export(options: argparse.Namespace) -> int:
 
 def _explain(options: argparse.Namespace) -> int:
     from glla.lab import trace
+    from glla.operations import OPERATIONS
 
     print(glla.explain(trace.plan(options.operation, options.size, options.variant)))
+    if options.variant:
+        variant = OPERATIONS[options.operation].variants[options.variant]
+        print(f"\n{options.variant}: {variant.summary}\nsource: {variant.source}")
     return 0
 
 
