@@ -822,10 +822,7 @@ def _text(report: dict[str, Any]) -> str:
 def _sections(report: dict[str, Any]) -> dict[str, list[tuple[str, str]]]:
     device, limits = report["device"], report["limits"]
     return {
-        "device": [
-            *((key, device[name]) for key, name in LABELS.items()),
-            ("kind", KINDS[device["software"]]),
-        ],
+        "device": [*((key, device[name]) for key, name in LABELS.items()), ("kind", KINDS[device["software"]])],
         "limits": [(name, _quantity(limit["value"], limit["unit"])) for name, limit in limits.items()],
         "memory": _memory_rows(report["memory"]),
         "EGL devices": [_egl_row(one) for one in report["egl_devices"]] or [("none", "")],
