@@ -197,11 +197,7 @@ SUBJECTS: Mapping[str, Subject] = {
         operation="solve",
     ),
     "rref": Subject(
-        square=lambda n: (n, n + 1),
-        others=_slim,
-        operands=lambda shape: (shape,),
-        run=glla.rref,
-        operation="rref",
+        square=lambda n: (n, n + 1), others=_slim, operands=lambda shape: (shape,), run=glla.rref, operation="rref"
     ),
     "cholesky": Subject(
         square=lambda n: (n, n),

@@ -600,8 +600,12 @@ def _export(options: argparse.Namespace) -> int:
 
 def _explain(options: argparse.Namespace) -> int:
     from glla.lab import trace
+    from glla.operations import OPERATIONS
 
     print(glla.explain(trace.plan(options.operation, options.size, options.variant)))
+    if options.variant:
+        variant = OPERATIONS[options.operation].variants[options.variant]
+        print(f"\n{options.variant}: {variant.summary}\nsource: {variant.source}")
     return 0
 
 
@@ -825,10 +829,7 @@ def _text(report: dict[str, Any]) -> str:
 def _sections(report: dict[str, Any]) -> dict[str, list[tuple[str, str]]]:
     device, limits = report["device"], report["limits"]
     return {
-        "device": [
-            *((key, device[name]) for key, name in LABELS.items()),
-            ("kind", KINDS[device["software"]]),
-        ],
+        "device": [*((key, device[name]) for key, name in LABELS.items()), ("kind", KINDS[device["software"]])],
         "limits": [(name, _quantity(limit["value"], limit["unit"])) for name, limit in limits.items()],
         "memory": _memory_rows(report["memory"]),
         "EGL devices": [_egl_row(one) for one in report["egl_devices"]] or [("none", "")],

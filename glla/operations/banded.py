@@ -24,18 +24,7 @@ from glla.operations.record import Array, Batch, Choice, Operation
 from glla.operations.stack import Stack, capacity, raw
 from glla.operations.tridiagonal import FIGURES, REDUNDANT_UP_TO, VARIANTS, Lines, Systems
 from glla.operations.verdict import Done, Go, Values, Verdict
-from glla.passes import (
-    PLAIN,
-    Draft,
-    Forms,
-    HostArray,
-    Limits,
-    Next,
-    Parameters,
-    Plan,
-    matrix,
-    resident,
-)
+from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Next, Parameters, Plan, matrix, resident
 from glla.passes.cache import cached_plan
 
 REFINE, PIVOTING = "refine", "partial pivoting in float64"
@@ -116,12 +105,7 @@ class _Way:
     refine: bool
 
     def solve(
-        self,
-        draft: Draft,
-        stack: Stack,
-        operands: dict[str, str],
-        shape: tuple[int, int, int],
-        start: int = 0,
+        self, draft: Draft, stack: Stack, operands: dict[str, str], shape: tuple[int, int, int], start: int = 0
     ) -> tuple[Systems, str, str]:
         """Add all of it; give the systems, and the slots of unknowns and figures."""
         n = shape[1]
@@ -343,12 +327,7 @@ def room(forms: Forms, limits: Limits) -> int:
 
 @cached_plan
 def batched(
-    forms: Forms,
-    limits: Limits = PLAIN,
-    *,
-    lines: Given = FULL,
-    definite: bool = False,
-    refine: bool = False,
+    forms: Forms, limits: Limits = PLAIN, *, lines: Given = FULL, definite: bool = False, refine: bool = False
 ) -> Plan:
     """Plan of a stack of matrices from the host.
 

@@ -45,7 +45,7 @@ VARIANTS = {
     "gauss_jordan": Variant(
         "a column a step: exchange, normalise, eliminate; each a pass over all of [A | X]",
         '"Linear algebra on GPUs: applications in image restoration" (2012), section 5.2.1',
-    ),
+    )
 }
 
 LOOK = "residual in float64"

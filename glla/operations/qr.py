@@ -23,17 +23,7 @@ from glla.operations.qr_pairs import applied, pairs, reflectors, upper
 from glla.operations.qr_stack import MOST_COLUMNS, batched, most_together, record
 from glla.operations.qr_tall import Tree
 from glla.operations.record import Array, Batch, Choice, Operation
-from glla.passes import (
-    PLAIN,
-    Draft,
-    Forms,
-    Limits,
-    Parameters,
-    Plan,
-    Variant,
-    matrix,
-    resident,
-)
+from glla.passes import PLAIN, Draft, Forms, Limits, Parameters, Plan, Variant, matrix, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
 

@@ -44,19 +44,7 @@ from glla.operations.blocked_product import (
 )
 from glla.operations.crossing import bring_in, read_back
 from glla.operations.record import Array, Choice, Operation
-from glla.passes import (
-    PLAIN,
-    Draft,
-    Forms,
-    Limits,
-    Parameters,
-    PingPong,
-    Plan,
-    Storage,
-    Uniform,
-    Variant,
-    matrix,
-)
+from glla.passes import PLAIN, Draft, Forms, Limits, Parameters, PingPong, Plan, Storage, Uniform, Variant, matrix
 from glla.passes.cache import cached_plan
 from glla.passes.layout import packed, texels
 from glla.passes.shader import Define

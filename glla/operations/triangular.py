@@ -414,10 +414,7 @@ INTERFACE = Interface(
     stands_for="triangular/substitute",
     computes="a step of T X = B, T lower triangular: a fragment computes a texel of the right-hand sides; "
     "texel row t is solved with the block (t, t) of T, the rows below lose their multiples of it",
-    samplers={
-        "T": "n x n, packed, lower triangular",
-        "B": "n x columns, packed: rows solved so far, and what is left",
-    },
+    samplers={"T": "n x n, packed, lower triangular", "B": "n x columns, packed: rows solved so far, and what is left"},
     uniforms={"t": ("int", "texel row to solve"), "shape": ("ivec2", "rows and columns of B")},
     defines={"UPPER, UNIT, TRANSPOSED": "0, as lib/triangle.glsl has them; it declares T, too"},
     needed=("T", "B", "t"),

@@ -173,12 +173,7 @@ def whole(
     draft = Draft("triangular_inverse")
     t = bring_in(draft, "T", form, limits)
     inner = plan(
-        resident(shape),
-        limits,
-        variant=variant,
-        parameters=parameters,
-        lower=lower,
-        unit_diagonal=unit_diagonal,
+        resident(shape), limits, variant=variant, parameters=parameters, lower=lower, unit_diagonal=unit_diagonal
     )
     x = draft.call("inverse", inner, T=t)["X"]
     if form.resident:

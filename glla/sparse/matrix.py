@@ -25,11 +25,7 @@ from glla.sparse.convert import compressed, is_scipy
 
 
 def asarray(
-    A: Any,
-    format: str | None = None,
-    *,
-    device: DeviceLike | None = None,
-    check_finite: bool = True,
+    A: Any, format: str | None = None, *, device: DeviceLike | None = None, check_finite: bool = True
 ) -> SparseMatrix:
     """Put a sparse matrix onto a device.
 

@@ -406,10 +406,7 @@ def solution(
     band = _Band(draft, shape)
     a, b = draft.operand("A", matrix(shape)), draft.operand("B", matrix((n, columns)))
     factor = band.factor(a, not lower, variant)
-    results = {
-        "X": band.substitute(factor, b, columns),
-        "diagonal": band.diagonals(factor, "diagonal", 1, False),
-    }
+    results = {"X": band.substitute(factor, b, columns), "diagonal": band.diagonals(factor, "diagonal", 1, False)}
     return draft.plan(results, flops_of_solution(forms))
 
 

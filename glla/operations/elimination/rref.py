@@ -44,8 +44,7 @@ from glla.passes.layout import Shape, texels
 
 VARIANTS = Variants() | {
     "rank2": Variant(
-        "two columns a step, eliminated above and below at once",
-        "Brodtkorb 2007, section 4.1.2, listings 4.3 and 4.4",
+        "two columns a step, eliminated above and below at once", "Brodtkorb 2007, section 4.1.2, listings 4.3 and 4.4"
     ),
     "blocked": Variant(
         "blocked PLU of the whole matrix, then back substitution; for independent leading columns only",
