@@ -135,12 +135,14 @@ def is_regular(operands: Sequence[Array], figures: Array, equilibrate: bool = Tr
     (True, False)
     """
     a = operands[0]
+    if not a.any():
+        return False
     if len(a) > stack_small.LARGEST or not np.isfinite(figures).all() or not all(map(trust.near_one, operands)):
         return False
     if _growth(a, figures[1], equilibrate) > allowed_growth(len(a)):
         return False
     sizes = np.linalg.svd(a.astype(np.float64), compute_uv=False)
-    return bool(sizes[-1] * FAR_FROM_SINGULAR > sizes[0])  # not of a matrix of zeros
+    return bool(sizes[-1] * FAR_FROM_SINGULAR > sizes[0])
 
 
 def _growth(a: Array, largest: Array, equilibrate: bool) -> Any:
