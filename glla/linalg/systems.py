@@ -20,24 +20,9 @@ from glla.linalg.banded import solve_structured
 from glla.linalg.definite import OF_INVERSES, STRUCTURES, TRIANGLES, assumed, inverse_of_definite, solve_pos
 from glla.linalg.factors import factorise, from_pivots
 from glla.linalg.inverses import inverse_by_variant, must_be_small
-from glla.linalg.operands import (
-    as_float64,
-    column,
-    device_of,
-    matching,
-    operand,
-    square,
-    stored,
-)
+from glla.linalg.operands import as_float64, column, device_of, matching, operand, square, stored
 from glla.linalg.results import RefinedSolution
-from glla.linalg.routes import (
-    batched,
-    doubtful,
-    explained,
-    in_stacks,
-    stacked,
-    streams,
-)
+from glla.linalg.routes import batched, doubtful, explained, in_stacks, stacked, streams
 from glla.linalg.triangular import inverse_of_triangle, solve_triangular
 from glla.linalg.walk import Perform, on_device, walk
 from glla.operations import OPERATIONS, care, trust
@@ -201,12 +186,7 @@ def _beside_an_array(
 
 
 def _stack(
-    function: str,
-    operands: tuple[Resident, ...],
-    equilibrate: bool,
-    device: Device,
-    stack: Index,
-    check_finite: bool,
+    function: str, operands: tuple[Resident, ...], equilibrate: bool, device: Device, stack: Index, check_finite: bool
 ) -> Resident:
     """Solve a stack of systems on the device: together where they are small, else one by one."""
     operation = OPERATIONS[function]
@@ -217,8 +197,7 @@ def _stack(
 
     if found is None or found.matrices is None:
         return resident.one_by_one(
-            operands,
-            lambda index, a, b=None: _solve(function, a, b, equilibrate, device, check_finite, place(index)),
+            operands, lambda index, a, b=None: _solve(function, a, b, equilibrate, device, check_finite, place(index))
         )
     fixes = {}
     for index, forms, careful, given in resident.to_be_mended(
@@ -537,12 +516,7 @@ def _rcond(a: Matrix | Array, device: Device, check_finite: bool = False) -> flo
 
 @public()
 def lu_solve(
-    lu_and_piv: tuple[Any, Any],
-    b: Any,
-    trans: int = 0,
-    *,
-    device: DeviceLike | None = None,
-    check_finite: bool = True,
+    lu_and_piv: tuple[Any, Any], b: Any, trans: int = 0, *, device: DeviceLike | None = None, check_finite: bool = True
 ) -> Matrix | Array:
     """Solve A x = b from the factors of A, as `scipy.linalg.lu_solve`.
 
@@ -666,12 +640,7 @@ def _lu_solve_arrays(lu: Array, piv: NDArray[np.integer], b: Array, trans: int, 
 
 
 def _lu_solve(
-    lu: Matrix | Array,
-    piv: NDArray[np.integer],
-    b: Matrix | Array,
-    trans: int,
-    device: Device,
-    check_finite: bool,
+    lu: Matrix | Array, piv: NDArray[np.integer], b: Matrix | Array, trans: int, device: Device, check_finite: bool
 ) -> Matrix | Array:
     forms = forms_of((lu, b))
     plan = substitution.whole(forms, device.limits, transposed=trans != 0)

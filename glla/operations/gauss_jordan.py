@@ -17,7 +17,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.errors import ConvergenceError, OptionError, SingularMatrixError
+from glla.errors import ConvergenceError, SingularMatrixError
 from glla.operations import residual
 from glla.operations.crossing import at_home, bring_in_watched, read_back, upload
 from glla.operations.elimination import cholesky
@@ -27,31 +27,17 @@ from glla.operations.record import Array, Choice, Operation
 from glla.operations.residual import WORST
 from glla.operations.scaling import scaling
 from glla.operations.verdict import Done, Go, Values, Verdict
-from glla.passes import (
-    PLAIN,
-    Draft,
-    Form,
-    Forms,
-    HostArray,
-    Limits,
-    Next,
-    Parameters,
-    PingPong,
-    Plan,
-    Storage,
-    Uniform,
-    Variant,
-    matrix,
-    resident,
-)
+from glla.passes import PLAIN, Draft, Form, Forms, Limits, Next, Parameters, PingPong, Plan, Variant, resident, settled
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
+from glla.passes.steps import Uniform
+from glla.passes.storage import HostArray, Storage, matrix
 
 VARIANTS = {
     "gauss_jordan": Variant(
         "a column a step: exchange, normalise, eliminate; each a pass over all of [A | X]",
         '"Linear algebra on GPUs: applications in image restoration" (2012), section 5.2.1',
-    ),
+    )
 }
 
 LOOK = "residual in float64"
@@ -93,9 +79,7 @@ def core(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, pa
     Plan
         Operand ``A``, result ``X``, both packed. 3 n + 2 passes.
     """
-    if variant not in (None, *VARIANTS):
-        raise OptionError(f"gauss_jordan: variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
-    VARIANTS["gauss_jordan"].settle("gauss_jordan", parameters, limits)
+    settled("gauss_jordan", VARIANTS, choose, forms, limits, variant, parameters)
     n, _ = shape = forms[0].matrix
     side = texels(n)
     draft = Draft("gauss_jordan")

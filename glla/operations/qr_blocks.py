@@ -147,10 +147,7 @@ def explicit(shape: Shape) -> Plan:
     """Plan of V from the factors of a panel: operands ``H`` and ``T``, result ``V``. One pass."""
     size = (shape[0], min(shape))
     draft = Draft("qr/explicit")
-    inputs = {
-        "H": draft.operand("H", matrix(shape)),
-        "T": draft.operand("T", Storage(1, texels(size[1]))),
-    }
+    inputs = {"H": draft.operand("H", matrix(shape)), "T": draft.operand("T", Storage(1, texels(size[1])))}
     v = draft.slot("V", matrix(size))
     draft.draw("qr/explicit", inputs, v, {"shape": size})
     return draft.plan({"V": v})

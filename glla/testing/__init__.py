@@ -54,11 +54,7 @@ from glla.testing.bounds import (
     residual_rref,
     residual_solve,
 )
-from glla.testing.judges import (
-    JUDGES,
-    Judge,
-    PackedFactors,
-)
+from glla.testing.judges import JUDGES, Judge, PackedFactors
 from glla.testing.matrices import (
     MATRICES,
     NONSINGULAR,
@@ -93,19 +89,8 @@ from glla.testing.matrices import (
     wilkinson_growth,
     zeros,
 )
-from glla.testing.references import (
-    Array,
-    Float32,
-    Float64,
-    exact_rref,
-    permutation_from_piv,
-    product,
-    unpack_lu,
-)
-from glla.testing.verdicts import (
-    BoundWarning,
-    Verdict,
-)
+from glla.testing.references import Array, Float32, Float64, exact_rref, permutation_from_piv, product, unpack_lu
+from glla.testing.verdicts import BoundWarning, Verdict
 
 __all__ = [
     "JUDGES",

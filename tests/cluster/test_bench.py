@@ -10,7 +10,7 @@ pytest.importorskip("scipy", reason="panels are factored by SciPy's LAPACK")
 from glla import cluster
 from glla.cli import main
 from glla.cluster import DistributedMatrix
-from glla.cluster.bench import bench
+from glla.cluster.bench import bench, entries, product_residual
 from glla.cluster.steps import Receive, Send
 from glla.cluster.timeline import recording
 from glla.lab import timeline
@@ -35,6 +35,20 @@ def test_ranks_say_who_they_are(on_grid):
     assert [one["process"] for one in found[0]["ranks"]] == [[0, 0], [0, 1], [1, 0], [1, 1]]
     assert all(one["hpl_residual"] < 16 for one in found)
     assert any("passed" in line for line in said)
+
+
+@pytest.mark.parametrize(("shape", "wrong"), [((2, 2), (0, 0)), ((1, 2), (36, 4)), ((2, 1), (11, 30))])
+def test_residuals_see_one_wrong_element(shape, wrong, on_grid):
+    def work(grid):
+        a, b = (DistributedMatrix.from_function(grid, entries, size, 4) for size in ((37, 23), (23, 31)))
+        c = cluster.matmul(a, b)
+        whole = c.gather()
+        right = product_residual(a, b, c)
+        whole[wrong] += 0.01
+        return right, product_residual(a, b, DistributedMatrix.load(grid, whole, 4))
+
+    for right, other in on_grid(shape, work):
+        assert right < 1 < other
 
 
 def test_a_time_line_has_every_message(on_grid):

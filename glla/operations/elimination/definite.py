@@ -80,12 +80,7 @@ def flops_of_solve(forms: Forms) -> int:
 
 @cached_plan
 def solution(
-    forms: Forms,
-    limits: Limits = PLAIN,
-    *,
-    lower: bool = True,
-    variant: None = None,
-    parameters: Parameters = (),
+    forms: Forms, limits: Limits = PLAIN, *, lower: bool = True, variant: None = None, parameters: Parameters = ()
 ) -> Plan:
     """Plan of the solution on the device: operands ``C``, of which one triangle is read, and ``B``."""
     n, columns = forms[1].matrix
@@ -96,12 +91,7 @@ def solution(
 
 @cached_plan
 def whole_solution(
-    forms: Forms,
-    limits: Limits = PLAIN,
-    *,
-    lower: bool = True,
-    variant: None = None,
-    parameters: Parameters = (),
+    forms: Forms, limits: Limits = PLAIN, *, lower: bool = True, variant: None = None, parameters: Parameters = ()
 ) -> Plan:
     """Plan of a call: scaled on the host where both operands are there; the diagonal of the factor; the solution."""
     c_form, b_form = forms
