@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from glla.errors import GllaError, OptionError, TuningWarning
+from glla.errors import GllaError, OptionError, TuningWarning, one_of
 from glla.operations import OPERATIONS, Operation
 from glla.passes import Limits, Tuned, Variant, forms_of
 from glla.passes import shader as shaders
@@ -79,8 +79,7 @@ def variants(operation: str) -> dict[str, Variant]:
     ['rank2', 'blocked']
     """
     known = operations()
-    if operation not in known:
-        raise OptionError(f"tune: operation must be one of {', '.join(known)}, got {operation!r}")
+    one_of("tune: operation", operation, known)
     return OPERATIONS[operation].tunable()
 
 
@@ -171,8 +170,7 @@ def tuned(entry: Mapping[str, Any]) -> Tuned:
     """
     operation, size, name, given = (entry[key] for key in ("operation", "size", "variant", "parameters"))
     known = variants(operation)
-    if name not in known:
-        raise OptionError(f"variant of {operation} must be one of {', '.join(known)}, got {name!r}")
+    one_of(f"variant of {operation}", name, known)
     if type(size) is not int or size < 1:
         raise OptionError(f"size must be a whole number from 1, got {size!r}")
     parameters = tuple(given.items())

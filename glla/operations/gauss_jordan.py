@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.errors import ConvergenceError, OptionError, SingularMatrixError
+from glla.errors import ConvergenceError, SingularMatrixError
 from glla.operations.crossing import bring_in_watched, read_back, upload
 from glla.operations.elimination import cholesky
 from glla.operations.elimination.definite_inverse import WORST
@@ -22,24 +22,11 @@ from glla.operations.inverse import square
 from glla.operations.record import Array, Choice, Operation
 from glla.operations.scaling import scaling
 from glla.operations.verdict import Done, Values, Verdict
-from glla.passes import (
-    PLAIN,
-    Draft,
-    Forms,
-    HostArray,
-    Limits,
-    Next,
-    Parameters,
-    PingPong,
-    Plan,
-    Storage,
-    Uniform,
-    Variant,
-    matrix,
-    resident,
-)
+from glla.passes import PLAIN, Draft, Forms, Limits, Next, Parameters, PingPong, Plan, Variant, resident, settled
 from glla.passes.cache import cached_plan
 from glla.passes.layout import texels
+from glla.passes.steps import Uniform
+from glla.passes.storage import HostArray, Storage, matrix
 
 VARIANTS = {
     "gauss_jordan": Variant(
@@ -87,9 +74,7 @@ def core(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, pa
     Plan
         Operand ``A``, result ``X``, both packed. 3 n + 2 passes.
     """
-    if variant not in (None, *VARIANTS):
-        raise OptionError(f"gauss_jordan: variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
-    VARIANTS["gauss_jordan"].settle("gauss_jordan", parameters, limits)
+    settled("gauss_jordan", VARIANTS, choose, forms, limits, variant, parameters)
     n, _ = shape = forms[0].matrix
     side = texels(n)
     draft = Draft("gauss_jordan")

@@ -19,7 +19,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.errors import ConvergenceError, OptionError, ShapeError
+from glla.errors import ConvergenceError, ShapeError
 from glla.operations import care, matmul, triangular_inverse
 from glla.operations.crossing import at_home, bring_in_watched, read_back, upload
 from glla.operations.elimination import cholesky, stack_definite
@@ -28,9 +28,10 @@ from glla.operations.elimination.noise import UNIT_ROUNDOFF
 from glla.operations.record import Array, Choice, Operation
 from glla.operations.scaling import Integers
 from glla.operations.verdict import Done, Go, Values, Verdict
-from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Next, Parameters, Plan, Variant, matrix, resident
+from glla.passes import PLAIN, Draft, Form, Forms, Limits, Next, Parameters, Plan, Variant, resident, settled
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
+from glla.passes.storage import HostArray, matrix
 
 POTRI, AUTHORS = "potri", "cholesky_gets_product"
 
@@ -90,10 +91,7 @@ def plan(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, pa
         of a product.
     """
     shape = forms[0].matrix
-    variant = variant or POTRI
-    if variant not in VARIANTS:
-        raise OptionError(f"inv_pos: variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
-    VARIANTS[variant].settle(f"inv_pos[{variant}]", parameters, limits)
+    variant, _ = settled("inv_pos", VARIANTS, choose, forms, limits, variant, parameters)
     draft = Draft(f"inv_pos[{variant}]")
     a = draft.operand("A", matrix(shape))
     add = _potri if variant == POTRI else _authors

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from glla.array.convert import is_one_of
-from glla.errors import OptionError
+from glla.errors import one_of
 from glla.gl import DeviceLike
 from glla.operations.sparse import cg as plans
 from glla.passes import Limits, Plan
@@ -114,8 +113,8 @@ def cg(
     >>> info, x.dtype.name
     (0, 'float64')
     """
-    if variant is not None and not is_one_of(variant, plans.VARIANTS):
-        raise OptionError(f"cg: variant must be one of {', '.join(plans.VARIANTS)}, got {variant!r}")
+    if variant is not None:
+        one_of("cg: variant", variant, plans.VARIANTS)
     asked = task("cg", A, b, x0, rtol, atol, maxiter, M, callback, check_every, refine, device, progress)
     if hosted.is_hosted(asked):
         return hosted.solve(asked)
