@@ -364,7 +364,7 @@ def sharing(place: Place) -> Section:
         section.drawings.append(Drawing(f"Figure 4.16: {count} times {operation}", series=tuple(curves)))
     section.notes.append(
         f"Theirs, 25 PLU factorisations in a row: {published.NOT_PUBLISHED} but as a picture. A gain is over the "
-        "better one of CPU and GPU alone. By r, the CPU does r systems for each one on the GPU, as equation 4.46 has it; "
+        "better one of CPU and GPU alone. By r, the CPU does r systems for each one on the GPU (equation 4.46); "
         "glla.hybrid measures first (once for each size, not counted here), and lets one side alone where both would "
         "not pay: beside a software rasteriser, which takes the same cores, the CPU."
     )
