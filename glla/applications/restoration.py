@@ -28,6 +28,7 @@ from glla.errors import (
     OptionError,
     ShapeError,
     SingularMatrixError,
+    one_of,
     real,
 )
 from glla.gl import Device, DeviceLike
@@ -278,10 +279,9 @@ def restore(
     value = operand("restore", "image", image, True)
     weights = _checked_psf(psf, value.shape)
     balance = _checked_balance(balance)
-    if variant is not None and variant not in VARIANTS:
-        raise OptionError(f"restore: variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
-    if model not in MODELS:
-        raise OptionError(f"restore: model must be one of {', '.join(MODELS)}, got {model!r}")
+    if variant is not None:
+        one_of("restore: variant", variant, VARIANTS)
+    one_of("restore: model", model, MODELS)
     if as_printed and variant != "inverse":
         raise OptionError(f"restore: as_printed is for variant='inverse', got variant={variant!r}")
     exponent, level = _exponent(_largest("psf", weights)), _exponent(_largest("image", value))

@@ -15,7 +15,7 @@ import numpy as np
 
 from glla import linalg
 from glla.array.convert import Array, as_float32
-from glla.errors import CoprocessorError, OptionError, ShapeError
+from glla.errors import CoprocessorError, ShapeError, one_of
 from glla.hybrid import host
 from glla.hybrid.share import GAIN, MOST_AHEAD, Pace
 from glla.operations import OPERATIONS
@@ -309,5 +309,4 @@ def _hopeless(alone: Pace) -> bool:
 
 def check_shared(operation: str) -> None:
     """Refuse an operation that the CPU side has no function for."""
-    if operation not in SHARED:
-        raise OptionError(f"hybrid.map: op must be one of {', '.join(SHARED)}, got {operation!r}")
+    one_of("hybrid.map: op", operation, SHARED)

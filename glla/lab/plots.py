@@ -18,6 +18,7 @@ from glla.lab.roofline import Roof
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 SUFFIXES = (".png", ".svg", ".pdf")
 
@@ -105,26 +106,31 @@ def svg(comparison: Comparison, which: str) -> str:
         Which plot.
     """
     require("compare", "matplotlib")
-    import matplotlib
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=SIZE, layout="constrained", facecolor="none")
     ax = figure.subplots()
     ax.set_facecolor("none")
     {"times": times, "errors": errors, "bounds": bounds, "roofline": roofline}[which](ax, comparison, INK)
+    return element(figure, which)
+
+
+def element(figure: Figure, name: str) -> str:
+    """Give a figure as an SVG element for a page, with `INK` in the page's own colour.
+
+    Its names are its alone, by `name`, since a page has one space of names.
+    """
+    import matplotlib
+
     file = io.StringIO()
-    with matplotlib.rc_context({"svg.fonttype": "path", "svg.hashsalt": which}):
+    with matplotlib.rc_context({"svg.fonttype": "path", "svg.hashsalt": name}):
         figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None, "Type": None, "Format": None})
-    return _element(file.getvalue(), which)
-
-
-def _element(text: str, which: str) -> str:
-    """Cut the element out of the document; give its names to it alone, since a page has one space of names."""
+    text = file.getvalue()
     text = text[text.index("<svg") :]
     text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
-    text = re.sub(r'\bid="', f'id="{which}-', text)
-    text = re.sub(r'(href="#|url\(#)', rf"\g<1>{which}-", text)
+    text = re.sub(r'\bid="', f'id="{name}-', text)
+    text = re.sub(r'(href="#|url\(#)', rf"\g<1>{name}-", text)
     return text.replace(INK, "currentColor").strip()
 
 

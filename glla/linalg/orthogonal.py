@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from glla.array.array import Matrix, upload
-from glla.array.convert import Array, finite_result, is_one_of
-from glla.errors import OptionError, ShapeError
+from glla.array.convert import Array, finite_result
+from glla.errors import ShapeError, one_of
 from glla.gl import Device, DeviceLike
 from glla.linalg import resident
 from glla.linalg.operands import column, device_of, known_variant, operand, stored
@@ -94,8 +94,7 @@ def qr(
     value = operand("qr", "A", a, check_finite)
     if value.ndim < 2:
         raise ShapeError(f"qr: A must be at least two-dimensional, got shape {value.shape}; reshape it")
-    if not is_one_of(mode, kernel.MODES):
-        raise OptionError(f"qr: mode must be one of {', '.join(kernel.MODES)}, got {mode!r}")
+    one_of("qr: mode", mode, kernel.MODES)
     known_variant("qr", OPERATIONS["qr"], variant)
     target = device_of("qr", device, value) if value.size or isinstance(value, Matrix) else None
     parts: tuple[Any, ...]

@@ -15,29 +15,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from glla.errors import OptionError, ShapeError
+from glla.errors import ShapeError
 from glla.operations.crossing import bring_in, read_back
 from glla.operations.record import Array, Choice, Interface, Operation
-from glla.passes import (
-    PLAIN,
-    Block,
-    Buffer,
-    Draft,
-    Forms,
-    Limits,
-    Parameters,
-    PingPong,
-    Plan,
-    Region,
-    Storage,
-    Uniform,
-    Variant,
-    Variants,
-    kept,
-    matrix,
-    resident,
-)
+from glla.passes import PLAIN, Buffer, Draft, Forms, Limits, Parameters, PingPong, Plan, Storage, matrix, resident
 from glla.passes.layout import Shape, packed, texels
+from glla.passes.steps import Block, Region, Uniform
+from glla.passes.variant import Variant, Variants, kept, settled
 
 VARIANTS = Variants() | {
     "rank2": Variant("two rows a step, substituted into all open rows", "Brodtkorb 2007, section 4.1.3, equation 4.34"),
@@ -216,16 +200,13 @@ def substitute(
     str
         Slot of the solution.
     """
-    if variant is None:
-        variant, parameters = choose(resident((shape[0], shape[0]), shape), limits)
+    forms = resident((shape[0], shape[0]), shape)
+    variant, values = settled("triangular", VARIANTS, choose, forms, limits, variant, parameters)
     builders: dict[str, Callable[[Draft, str, str, Shape, Triangle, Mapping[str, int]], str]] = {
         "rank2": _rank2,
         "blocked": _blocked,
         "panel_broadcast": _panel_broadcast,
     }
-    if variant not in builders:
-        raise OptionError(f"triangular: variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
-    values = VARIANTS[variant].settle(f"triangular[{variant}]", parameters, limits)
     return builders[variant](draft, operand, start, shape, triangle, values)
 
 

@@ -21,7 +21,7 @@ from glla.passes.scopes import Scope
 from glla.passes.sharing import shared
 from glla.passes.steps import Block, DeviceStep, Dispatch, Host, Pass, Region, Step, Transfer, Uniform, touched
 from glla.passes.storage import Buffer, HostArray, Slot, Storage, matrix, texture, wrapped
-from glla.passes.variant import Variant, Variants, kept, parameter_space
+from glla.passes.variant import Variant, Variants, kept, parameter_space, settled
 
 __all__ = [
     "BLOCK_ALIGNMENT",
@@ -66,6 +66,7 @@ __all__ = [
     "matrix",
     "parameter_space",
     "resident",
+    "settled",
     "shared",
     "stages",
     "table",

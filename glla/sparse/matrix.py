@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from glla.array import lying, shaping
 from glla.array.array import Array, upload
-from glla.array.convert import as_float32, checked_device, is_one_of
+from glla.array.convert import as_float32, checked_device
 from glla.array.value import Resident
-from glla.errors import DeviceMismatchError, OptionError, ShapeError, UnsupportedError
+from glla.errors import DeviceMismatchError, ShapeError, UnsupportedError, one_of
 from glla.gl import Device, DeviceLike, Texture, default_device
 from glla.operations.sparse import spmv
 from glla.operations.sparse.compressed import Compressed
@@ -72,8 +72,8 @@ def asarray(
     >>> (A.T @ [1, 1]).tolist()
     [2.0, 3.0, 1.0]
     """
-    if format is not None and not is_one_of(format, FORMATS):
-        raise OptionError(f"sparse: format must be one of {', '.join(FORMATS)}, got {format!r}")
+    if format is not None:
+        one_of("sparse: format", format, FORMATS)
     place = checked_device("sparse", device)
     if isinstance(A, SparseMatrix):
         if place in (None, A.device) and format in (None, A.format):

@@ -44,32 +44,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla._version import __version__
-from glla.errors import LimitError, OptionError
+from glla.errors import LimitError, OptionError, one_of
 from glla.lab import custom, operations
 from glla.operations import OPERATIONS, Operation, routes
 from glla.operations.elimination import decided
-from glla.passes import (
-    Buffer,
-    Call,
-    Dispatch,
-    Forms,
-    Host,
-    HostArray,
-    Limits,
-    Loop,
-    Pass,
-    Plan,
-    Region,
-    Slot,
-    Storage,
-    Transfer,
-    Wrapped,
-    matrix,
-    stages,
-    texture,
-)
+from glla.passes import Call, Dispatch, Forms, Host, Limits, Loop, Pass, Plan, Region, Transfer, Wrapped, stages
 from glla.passes import shader as shaders
 from glla.passes.shader_es import GENERATED, HEAD, Span, translated
+from glla.passes.storage import Buffer, HostArray, Slot, Storage, matrix, texture
 
 Array = NDArray[np.float32]
 Document = dict[str, Any]
@@ -137,8 +119,7 @@ def document(
     ShaderError
         A shader cannot be translated.
     """
-    if operation not in OPERATIONS:
-        raise OptionError(f"export: operation must be one of {', '.join(OPERATIONS)}, got {operation!r}")
+    one_of("export: operation", operation, OPERATIONS)
     found = OPERATIONS[operation]
     arrays = _operands(found, size, seed, data)
     plans = _plans(found, arrays, variant, shader)

@@ -17,7 +17,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.errors import OptionError, ShapeError
+from glla.errors import ShapeError
 from glla.operations import care, trust
 from glla.operations.crossing import at_home, bring_in, bring_in_watched, read_back, upload
 from glla.operations.elimination import cholesky
@@ -25,25 +25,11 @@ from glla.operations.elimination.cholesky_blocks import SIDE
 from glla.operations.record import Array, Choice, Operation
 from glla.operations.scaling import Integers
 from glla.operations.verdict import Done, Go, Values, Verdict
-from glla.passes import (
-    PLAIN,
-    Draft,
-    Forms,
-    HostArray,
-    Limits,
-    Next,
-    Parameters,
-    PingPong,
-    Plan,
-    Region,
-    Storage,
-    Uniform,
-    Variant,
-    matrix,
-    resident,
-)
+from glla.passes import PLAIN, Draft, Forms, Limits, Next, Parameters, PingPong, Plan, Variant, resident, settled
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
+from glla.passes.steps import Region, Uniform
+from glla.passes.storage import HostArray, Storage, matrix
 
 CARE = "care"
 """Name of the stage."""
@@ -234,11 +220,7 @@ def plan(
         Passes: ``block16`` 3 ceil(n / 16) + 3, ``sixteen`` ceil(n / 16) + 4.
     """
     shape = forms[0].matrix
-    if variant is None:
-        variant, parameters = choose(forms, limits)
-    if variant not in VARIANTS:
-        raise OptionError(f"cholesky_banded: variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
-    VARIANTS[variant].settle(f"cholesky_banded[{variant}]", parameters, limits)
+    variant, _ = settled("cholesky_banded", VARIANTS, choose, forms, limits, variant, parameters)
     draft = Draft(f"cholesky_banded[{variant}]")
     band = _Band(draft, shape)
     factor = band.factor(draft.operand("A", matrix(shape)), not lower, variant)
@@ -397,11 +379,7 @@ def solution(
         those of the factor but two, 2 ceil(n / 16) for both substitutions, and 2.
     """
     (shape, (n, columns)) = (form.matrix for form in forms)
-    if variant is None:
-        variant, parameters = choose(forms, limits)
-    if variant not in VARIANTS:
-        raise OptionError(f"solve_pos_banded: variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
-    VARIANTS[variant].settle(f"solve_pos_banded[{variant}]", parameters, limits)
+    variant, _ = settled("solve_pos_banded", VARIANTS, choose, forms, limits, variant, parameters)
     draft = Draft(f"solve_pos_banded[{variant}]")
     band = _Band(draft, shape)
     a, b = draft.operand("A", matrix(shape)), draft.operand("B", matrix((n, columns)))

@@ -14,7 +14,7 @@ from glla.operations.record import Array, Choice, Operation
 from glla.operations.sparse import model
 from glla.operations.sparse.formats import FORMATS
 from glla.operations.sparse.layout import Structure, filled, vector
-from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Parameters, Plan, Variant
+from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Parameters, Plan, Variant, settled
 from glla.passes.cache import cached_plan
 
 VARIANTS = {
@@ -101,10 +101,7 @@ def plan(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, pa
 
 
 def _structure(forms: Forms, limits: Limits, variant: str | None, parameters: Parameters) -> Structure:
-    chosen = choose(forms, limits)[0] if variant is None else variant
-    if chosen not in VARIANTS:
-        raise OptionError(f"spmv: variant must be one of {', '.join(VARIANTS)}, got {chosen!r}")
-    VARIANTS[chosen].settle(f"spmv[{chosen}]", parameters, limits)
+    chosen, _ = settled("spmv", VARIANTS, choose, forms, limits, variant, parameters)
     given = structure_of(forms)
     if given is None:
         return FORMATS[chosen](model.pattern(model.side_of(forms[0].shape)), limits)

@@ -142,8 +142,11 @@ def _device(function: str, device: DeviceLike | None, b: Any) -> Device | None:
     return b.device if isinstance(b, Array) else None
 
 
-def solve(asked: Task, method: Method) -> tuple[Any, int]:
-    """Solve; give x, and 0, or the number of iterations if they did not reach it, or -1 for a breakdown."""
+def solve(asked: Task, method: Method, steadier: Method | None = None) -> tuple[Any, int]:
+    """Solve; give x, and 0, or the number of iterations if they did not reach it, or -1 for a breakdown.
+
+    Where `method` breaks down, `steadier` goes on, if there is one.
+    """
     if asked.a.shape[0] == 0:
         return asked.b if isinstance(asked.b, Array) else asked.b.astype(np.float32), 0
     resident = isinstance(asked.b, Array)
@@ -169,6 +172,9 @@ def solve(asked: Task, method: Method) -> tuple[Any, int]:
         if not isfinite(moved.residual):
             return state.result, -1
         before, better = state.residual, moved.residual < state.residual
+        if broken and moved.residual > wanted and steadier is not None:
+            state, method, steadier = (moved if better else state), steadier, None
+            continue
         if better or number == 0:
             state = moved
         if moved.residual > wanted and (broken and ended.iterations <= 1):
