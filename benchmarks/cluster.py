@@ -227,9 +227,9 @@ def records(done: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
                 continue
             best, what = min(line["seconds"]), line["what"]
             predicted = before.get(what)
-            nb = line["shape"][1] if what == "cell" else part["nb"]
+            n, nb = line["shape"] if what == "cell" else (part["n"], part["nb"])
             found.append({
-                "kind": part["kind"], "what": what, "n": part["n"], "nb": nb,
+                "kind": part["kind"], "what": what, "n": n, "nb": nb,
                 "count": line["devices"] if part["kind"] == "several" else part["ranks"],
                 "seconds": best, "gflops": _flop(what, line.get("shape", [part["n"]])) / best / 1e9,
                 "predicted": predicted, "ratio_to_predicted": None if predicted is None else best / predicted,
@@ -269,11 +269,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with Device() as device:
         about = report.about(device.info, options.commit, ENVIRONMENT)
     gpus = [{"index": one.index, "cuda": one.cuda} for one in list_egl_devices() if not one.software]
-    most = options.processes if options.thesis else options.ranks
-    crowded = max(most) > machine.cores()
+    every = tables(options.largest, options.processes) if options.thesis else parts(options.sizes, options.ranks)
+    crowded = max(part.ranks for part in every) > machine.cores()
     done: list[dict[str, Any]] = []
     path: Path | None = None
-    for part in tables(options.largest, options.processes) if options.thesis else parts(options.sizes, options.ranks):
+    for part in every:
         left = end - time.monotonic() - 10
         if left < 10:
             _progress(f"{part}: not run, the time is up")
