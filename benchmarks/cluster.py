@@ -127,7 +127,7 @@ def run(part: Part, options: argparse.Namespace, limit: float) -> dict[str, Any]
         if part.kind == "ranks":
             asked = [str(launcher), "--bind-to", "none", "-n", str(part.ranks), *asked]
         start = time.monotonic()
-        status, said = _watched(asked, environment(launcher, part.ranks), lines, limit)
+        status, said = _watched(asked, environment(launcher, part.ranks), lines, limit + 5)  # they end themselves
         text = lines.read_text(encoding="utf-8") if lines.exists() else ""
         told = [json.loads(line) for line in text.splitlines()]
     return {
@@ -147,7 +147,7 @@ def _watched(command: Sequence[str], env: dict[str, str], lines: Path, limit: fl
         process = subprocess.Popen(
             command, stdout=output, stderr=subprocess.STDOUT, env=env, cwd=report.ROOT, start_new_session=True
         )
-        end, seen = time.monotonic() + limit + 5, 0  # ranks end themselves before
+        end, seen = time.monotonic() + limit, 0
         while process.poll() is None and time.monotonic() < end:
             time.sleep(0.2)
             seen = _say_new(lines, seen)

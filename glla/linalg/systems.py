@@ -203,6 +203,8 @@ def _stack(
     for index, forms, careful, given in resident.to_be_mended(
         device, operation, operands, found, equilibrate=equilibrate
     ):
+        if kernel.is_regular(given, found.figures[index], equilibrate):
+            continue
         values = _values(function, given, member_of_stack(place(index)))
         fixes[index] = finite_result(function, walk(operation, forms, careful, values, care.CARE)["X"], check_finite)
     return resident.mended(found.matrices, fixes)
@@ -219,7 +221,8 @@ def _together(
     x = records[0]
     for index, forms, careful in doubtful(device, operation, operands, *records, equilibrate=equilibrate):
         given = [part[index] for part in operands]
-        if all(np.isfinite(part).all() for part in given):
+        finite = all(np.isfinite(part).all() for part in given)
+        if finite and not kernel.is_regular(given, records[1][index], equilibrate):
             place = tuple(int(i) for i in np.unravel_index(index, stack))
             values = _values(function, given, member_of_stack(place))
             x[index] = walk(OPERATIONS[function], forms, careful, values, care.CARE)["X"]
@@ -409,7 +412,7 @@ def inv(
 
 
 @public()
-def rcond(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True) -> np.float32 | Array:
+def rcond(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True) -> np.float32 | Array | Matrix:
     """Reciprocal condition number in the 1-norm, as LAPACK's `getrf` and `gecon` estimate it.
 
     Near 1 for a matrix whose systems lose no digits, below 6e-8 for one that float32 cannot tell from a singular one;
@@ -424,8 +427,8 @@ def rcond(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True
 
     Returns
     -------
-    float32, or an array of them for a stack
-        0 for a pivot of zero, infinity for an empty matrix. Synchronises.
+    float32, or an array of them for a stack, a Matrix for a stack on a device
+        0 for a pivot of zero, infinity for an empty matrix. Synchronises: reads figures of each matrix.
 
     Raises
     ------
@@ -454,7 +457,7 @@ def rcond(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True
     square("rcond", "A", value)
     stack, n = value.shape[:-2], value.shape[-1]
     if value.size == 0:
-        return np.full(stack, np.inf, dtype=np.float32)[()]
+        return resident.figures(np.full(stack, np.inf, dtype=np.float32), value)
     target = device_of("rcond", device, value)
     if isinstance(value, Matrix) and value.ndim > 2:
         results = _rcond_of_residents(resident.spread(value, stack), target, check_finite)
@@ -464,7 +467,7 @@ def rcond(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True
         results = _rcond_of_stack(value.reshape(-1, n, n), target)
     else:
         results = np.array(_rcond(value, target))
-    return results.astype(np.float32).reshape(stack)[()]
+    return resident.figures(results.astype(np.float32).reshape(stack), value)
 
 
 def _rcond_of_stack(a: Array, device: Device) -> Array:

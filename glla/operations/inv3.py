@@ -26,7 +26,7 @@ from glla.errors import ShapeError, SingularMatrixError
 from glla.operations import stack_small
 from glla.operations.crossing import at_home, texels_of
 from glla.operations.elimination.noise import UNIT_ROUNDOFF
-from glla.operations.record import Array, Choice, Operation
+from glla.operations.record import Array, Batch, Choice, Operation
 from glla.operations.stack import capacity, raw
 from glla.operations.verdict import Done, Values, Verdict
 from glla.operations.wrapped import move
@@ -151,6 +151,21 @@ def formula(count: int, texture_size: int, way: str = "adjugate") -> Plan:
         inputs = {"raw": "raw", "cofactors": cofactors}
         draft.draw("inv3/divide", inputs, records, _extent(draft, records, count))
     return draft.plan({"records": records}, 32 * count)
+
+
+def _of_stack(forms: Forms, limits: Limits = PLAIN, *, way: str) -> Plan:
+    return formula(forms[0].count, limits.texture_size, way)
+
+
+def _batch(way: str) -> Batch:
+    """How a stack on a device goes through the formula: a record is the inverse, and a line of three figures."""
+    return Batch(
+        lambda forms, limits: most_together(limits), partial(_of_stack, way=way), lambda forms: (3, 3), LINES[way] // 3
+    )
+
+
+BATCHES = {way: _batch(way) for way in ("adjugate", "adjugate_fused")}
+"""For stacks on a device, by variant. Elimination has its own, see `glla.operations.solve`."""
 
 
 def _extent(draft: Draft, slot: str, count: int) -> dict[str, Uniform]:
