@@ -329,6 +329,14 @@ def test_every_plan_of_wrapped_arrays_keeps_the_rules():
         plan.check(Limits(opengl=COMPUTE))
 
 
+@pytest.fixture(scope="module", autouse=True)
+def forget_plans():
+    """The plans of this file take hundreds of megabytes, which no later test needs."""
+    yield
+    for made in (plans_of_record, plans_of_kernel, plans_of_wrapped, plans_of_sparse):
+        made.cache_clear()
+
+
 @cache
 def reached_shaders():
     """The entry points that some plan draws or dispatches, as paths below shaders/ without their suffix."""
