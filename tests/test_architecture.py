@@ -306,7 +306,7 @@ def plans_of_sparse():
         for name, make in FORMATS.items():
             if name != "circular" or shape[0] == shape[1]:
                 forms = (Form(shape, resident=True, view=make(matrix, limits)), Form((shape[1], 1), resident=True))
-                found.append(spmv.plan(forms, limits))
+                found += [spmv.plan(forms, limits), *filter(None, [spmv.rows(forms[0], 2, limits)])]
     for n, variant, own in product((5, 70000), cg.VARIANTS, LIMITS):
         stencil = Draft("an operator")
         x, y = stencil.operand("x", vector(n, own)), stencil.slot("y", vector(n, own))

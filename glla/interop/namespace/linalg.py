@@ -151,18 +151,9 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
-    "cross",
-    "diagonal",
-    "matmul",
-    "matrix_norm",
-    "matrix_power",
-    "matrix_transpose",
-    "outer",
-    "tensordot",
-    "trace",
-    "vecdot",
-    "vector_norm",
-]
+    "cross", "diagonal", "matmul", "matrix_norm", "matrix_power", "matrix_transpose", "outer", "tensordot", "trace",
+    "vecdot", "vector_norm",
+]  # fmt: skip
 __all__ += sorted({public.namespace for public in registry.PUBLIC.values() if public.namespace} - {*__all__})
 
 LEFT_OUT = sorted(STANDARD.difference(__all__))
