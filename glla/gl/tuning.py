@@ -18,6 +18,7 @@ import stat
 import sys
 import warnings
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -53,11 +54,14 @@ def operations() -> tuple[str, ...]:
     >>> {"cholesky", "matmul", "plu", "qr"} <= set(operations()), "inv" in operations()
     (True, False)
     """
-    return tuple(name for name, one in OPERATIONS.items() if len(one.tunable()) > 1 and _heeds(one))
+    return tuple(name for name, one in OPERATIONS.items() if _heeds(one))
 
 
+@cache
 def _heeds(operation: Operation) -> bool:
     """Whether the rule of an operation chooses what was tuned under its name, as `plu`'s does and `lu_factor`'s not."""
+    if len(operation.tunable()) < 2:
+        return False
     forms = forms_of(operation.example(PROBE, np.random.default_rng(PROBE)))
     return all(
         operation.choose(forms, Limits(tuned=(Tuned(operation.name, PROBE, name),)))[0] == name
@@ -78,8 +82,7 @@ def variants(operation: str) -> dict[str, Variant]:
     >>> list(variants("plu"))
     ['rank2', 'blocked']
     """
-    known = operations()
-    one_of("tune: operation", operation, known)
+    one_of("tune: operation", operation, operations())
     return OPERATIONS[operation].tunable()
 
 

@@ -60,6 +60,8 @@ def implementation(function: Any) -> Callable[..., Any] | None:
 
 registry.announce("numpy", implementation)
 
+FUNCTIONS |= {np.linalg.vecdot: functions.vecdot, np.unstack: functions.unstack}  # as they are
+
 # -- products -------------------------------------------------------------------------------------------------------
 
 
@@ -80,7 +82,7 @@ def inner(a: Any, b: Any, /) -> Any:
     """Inner products of the last dimensions of both; with numbers too."""
     if np.ndim(a) == 0 or np.ndim(b) == 0:
         return a * b
-    return functions.tensordot(a, b, ([-1], [-1]))
+    return functions.tensordot(a, b, axes=([-1], [-1]))
 
 
 @implements(np.vdot)
@@ -98,13 +100,7 @@ def outer(a: Any, b: Any) -> Array:
 @implements(np.tensordot, np.linalg.tensordot)
 def tensordot(a: Any, b: Any, axes: Any = 2) -> Array:
     """Sums of products over pairs of dimensions."""
-    return functions.tensordot(a, b, axes)
-
-
-@implements(np.linalg.vecdot)
-def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Array:
-    """Inner products of vectors along a dimension."""
-    return functions.vecdot(x1, x2, axis)
+    return functions.tensordot(a, b, axes=axes)
 
 
 @implements(np.linalg.matrix_power)
@@ -394,13 +390,13 @@ def fliplr(m: Array) -> Array:
 @implements(np.roll)
 def roll(a: Array, shift: Any, axis: Any = None) -> Array:
     """Elements moved along dimensions, round the end."""
-    return functions.roll(a, shift, axis)
+    return functions.roll(a, shift, axis=axis)
 
 
 @implements(np.repeat)
 def repeat(a: Array, repeats: Any, axis: int | None = None) -> Array:
     """Each element several times."""
-    return functions.repeat(a, repeats, axis)
+    return functions.repeat(a, repeats, axis=axis)
 
 
 @implements(np.tile)
@@ -412,7 +408,7 @@ def tile(A: Array, reps: Any) -> Array:
 @implements(np.diff)
 def diff(a: Array, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Array:
     """Differences of neighbours."""
-    return functions.diff(a, axis, n, prepend, append)
+    return functions.diff(a, axis=axis, n=n, prepend=prepend, append=append)
 
 
 @implements(np.diagonal)
@@ -471,38 +467,32 @@ def astype(x: Array, dtype: Any, /, *, copy: bool = True) -> Array:
 @implements(np.concatenate)
 def concatenate(arrays: Any, /, axis: int | None = 0) -> Array:
     """Joined along a dimension."""
-    return functions.concat(list(arrays), axis)
+    return functions.concat(list(arrays), axis=axis)
 
 
 @implements(np.stack)
 def stack(arrays: Any, axis: int = 0) -> Array:
     """Joined along a new dimension."""
-    return functions.stack(list(arrays), axis)
-
-
-@implements(np.unstack)
-def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
-    """Slices along a dimension."""
-    return functions.unstack(x, axis)
+    return functions.stack(list(arrays), axis=axis)
 
 
 @implements(np.vstack)
 def vstack(tup: Any) -> Array:
     """Joined one above the other."""
-    return functions.concat(functions.raised(list(tup), 2), 0)
+    return functions.concat(functions.raised(list(tup), 2), axis=0)
 
 
 @implements(np.hstack)
 def hstack(tup: Any) -> Array:
     """Joined side by side."""
     arrays = functions.raised(list(tup), 1)
-    return functions.concat(arrays, 0 if arrays[0].ndim == 1 else 1)
+    return functions.concat(arrays, axis=0 if arrays[0].ndim == 1 else 1)
 
 
 @implements(np.column_stack)
 def column_stack(tup: Any) -> Array:
     """Joined side by side, vectors as columns."""
-    return functions.concat([one.reshape(-1, 1) if np.ndim(one) < 2 else one for one in tup], 1)
+    return functions.concat([one.reshape(-1, 1) if np.ndim(one) < 2 else one for one in tup], axis=1)
 
 
 @implements(np.append)
@@ -594,7 +584,7 @@ def argsort(a: Array, axis: int = -1, *, kind: Any = None, stable: Any = None) -
 @implements(np.searchsorted)
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Array:
     """Places in a sorted vector where numbers would be put in."""
-    return functions.searchsorted(a, v, side, sorter)
+    return functions.searchsorted(a, v, side=side, sorter=sorter)
 
 
 # -- making -----------------------------------------------------------------------------------------------------------
@@ -702,7 +692,7 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Array:
     if len(a) != 3 or len(b) != 3:
         raise ShapeError(f"cross: vectors must have three elements along axis {axis}, got {left.shape}, {right.shape}")
     parts = [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
-    return functions.stack(parts, axis)
+    return functions.stack(parts, axis=axis)
 
 
 def filled(shape: Any, number: float, device: DeviceLike | None = None) -> Array:

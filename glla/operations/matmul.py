@@ -606,6 +606,7 @@ MATMUL = Operation(
     aligned=aligned,
     batch=Batch(stack.most_products, stack.matmul, product_shape, on_device=_on_device),
     tiles=streamed,
+    host="glla.hybrid.host:matmul",
     thesis="inner_product",
     interface=INTERFACE,
 )

@@ -492,6 +492,7 @@ RREF = Operation(
     aside=lambda forms: {"tolerance": np.zeros((1, 1, 2), dtype=np.float32)},
     variants=VARIANTS,
     choose=choose,
+    host="glla.hybrid.host:rref",
     parts=2,
     thesis="rank2",
     pivotings=lambda variant: ("harmonic", *(name for name in NORMS if name != "harmonic")),
