@@ -498,7 +498,7 @@ def column_stack(tup: Any) -> Array:
 @implements(np.append)
 def append(arr: Any, values: Any, axis: int | None = None) -> Array:
     """Joined with further elements; both flat without an axis."""
-    return functions.concat([arr, values], axis)
+    return functions.concat([arr, values], axis=axis)
 
 
 @implements(np.array_split)
