@@ -246,7 +246,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _progress(f"{part}: did not come to its end\n{done[-1]['said']}")
         found = records(done)
         data = {
-            **about, "load": watch.told(), "gpus": gpus, "times_mean_something": not crowded, "engine": options.engine,
+            **about, "load": watch.load(), "gpus": gpus, "times_mean_something": not crowded, "engine": options.engine,
             "runs": found, "speedups": speedups(found), "parts": done,
         }  # fmt: skip
         saved = report.save(data, options.output, "cluster")

@@ -418,8 +418,8 @@ def spread(place: Place) -> Section:
     rows = []
     for n, nb, times in published.CLUSTER:
         if nb >= (128 if place.quick else 1):
-            told = cluster.predict(n, nb, (2, 2), nodes, look_ahead=False).seconds
-            rows.append((n, nb, *times, told, times[-1] / told))
+            predicted = cluster.predict(n, nb, (2, 2), nodes, look_ahead=False).seconds
+            rows.append((n, nb, *times, predicted, times[-1] / predicted))
     head = ("n", "subsize", "1 node", "2", "3", "4", "4, predicted", "measured / predicted")
     section.tables.append(Table("Table A.1: theirs in seconds, and our model of four such nodes", head, tuple(rows)))
     own: list[tuple[Cell, ...]] = []
