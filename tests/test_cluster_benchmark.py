@@ -59,7 +59,7 @@ def test_records_see_what_is_wrong():
             {"what": "predicted", "seconds": {"product": 2.0}},
             {"what": "product", "seconds": seconds, "residual": residual},
         ]
-        return {"kind": "ranks", "n": 100, "ranks": count, "told": told}
+        return {"kind": "ranks", "n": 100, "nb": 8, "ranks": count, "told": told}
 
     found = cluster.records([part(1, [5.0, 4.0], 0.5), part(2, [2.0], 1.5)])
     assert [one["ok"] for one in found] == [True, False]

@@ -14,8 +14,7 @@ import numpy as np
 
 from glla import linalg
 from glla.lab.thesis import published
-from glla.lab.thesis.evaluation import planned
-from glla.lab.thesis.measure import Place, dominant, uniform
+from glla.lab.thesis.measure import Place, dominant, planned, uniform
 from glla.lab.thesis.parts import Section, Table
 
 ALIKE = 1.05

@@ -22,7 +22,7 @@ from glla.lab.operations import uploaded
 from glla.lab.thesis import published
 from glla.lab.thesis.parts import Cell, Series
 from glla.operations import OPERATIONS
-from glla.passes import Plan
+from glla.passes import Plan, resident
 
 Array = NDArray[np.float32]
 
@@ -183,3 +183,9 @@ def speedup(ours: fits.Fit | None, base: fits.Fit | None) -> Cell:
     """Equation 4.7, where both lines fit."""
     found = fits.speedup(ours, base) if ours is not None and base is not None else None
     return "no fit" if found is None else found
+
+
+def planned(place: Place, operation: str, *shapes: tuple[int, int], **options: Any) -> Plan:
+    """Plan of an operation with its operands on the device."""
+    made: Plan = OPERATIONS[operation].core(resident(*shapes), place.device.limits, **options)
+    return made
