@@ -296,7 +296,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         found = records(done)
         data = {
             **about, "thesis": options.thesis,
-            "load": watch.told(), "gpus": gpus, "times_mean_something": not crowded,
+            "load": watch.load(), "gpus": gpus, "times_mean_something": not crowded,
             "engine": options.engine,
             "runs": found, "speedups": speedups(found), "parts": done,
         }  # fmt: skip
