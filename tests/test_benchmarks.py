@@ -458,6 +458,7 @@ def test_the_readme_shows_the_newest_results():
     assert readme.with_side_by_side(text, readme.RESULTS) == text
     assert readme.with_applications(text, readme.RESULTS) == text
     assert readme.with_exact(text, readme.RESULTS) == text
+    assert readme.with_ranks(text, readme.RESULTS) == text
 
 
 def test_the_plots_show_the_newest_results():
