@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from glla.array.array import Matrix
 from glla.array.convert import Array, as_float32
-from glla.errors import DryCellError, LimitError, OptionError, ShapeError, UnsupportedError, integer, one_of
+from glla.errors import DryCellError, LimitError, OptionError, ShapeError, integer, one_of
 from glla.gl import DeviceLike, Download, Texture
 from glla.linalg.operands import device_of
 from glla.operations import shallow_water as kernel
@@ -58,7 +58,7 @@ class ShallowWater:
     periodic : (bool, bool)
         Whether the ends of x, and of y, are joined; otherwise they are closed walls, along which the water slips.
     tide : (str, callable), optional
-        Of "adi": a side, one of "west" (i = 0), "east", "south" (j = 0), "north", whose cells have the elevation that
+        A side, one of "west" (i = 0), "east", "south" (j = 0), "north", whose cells have the elevation that
         the function gives for a time in s.
     coriolis : float
         The Coriolis parameter f, in 1/s.
@@ -87,8 +87,8 @@ class ShallowWater:
     DryCellError
         The depth of a cell is not above zero: names the first such cell and its step. Raised by a later `step`, or as
         the fields are looked at.
-    ShapeError, DTypeError, NonFiniteError, OptionError, UnsupportedError, LimitError
-        Fields do not fit together; numbers are out of their ranges; "semi_implicit" with a tide; too many cells.
+    ShapeError, DTypeError, NonFiniteError, OptionError, LimitError
+        Fields do not fit together; numbers are out of their ranges; too many cells.
 
     Notes
     -----
@@ -160,10 +160,6 @@ class ShallowWater:
         self._level = None if tide is None else tide[1]
         if tide is not None:
             one_of("ShallowWater: the side of tide", side, SIDES)
-            if scheme != "adi":
-                raise UnsupportedError(
-                    "ShallowWater: tide takes scheme='adi' so far; a periodic or closed basin has both"
-                )
         nx, ny = h.shape
         ring = bool(periodic[0]), bool(periodic[1])
         for name, length, joined in zip("xy", h.shape, ring, strict=True):
@@ -356,11 +352,13 @@ class ShallowWater:
         """Textures for `plan`, by name: for `glla.Device.run`."""
         given = {"state": self._state, "record": self._record}
         if self._scheme == "semi_implicit":
-            return {**given, "zero": self._zero}
-        if self._level is not None:
-            for half in (1, 2):
-                level = float(self._level(self.time + half * self._water.dt / 2))
-                given[f"level_{half}"] = self._device.write_texels(np.full((1, 1, 4), level, dtype=np.float32))
+            given["zero"] = self._zero
+        if self._level is None:
+            return given
+        behind = {"level": 1.0} if self._scheme == "semi_implicit" else {"level_1": 0.5, "level_2": 1.0}
+        for name, part in behind.items():
+            level = float(self._level(self.time + part * self._water.dt))
+            given[name] = self._device.write_texels(np.full((1, 1, 4), level, dtype=np.float32))
         return given
 
     def _look(self, record: NDArray[np.float32]) -> None:
