@@ -156,18 +156,24 @@ class ShallowWater:
         one_of("ShallowWater: scheme", scheme, SCHEMES)
         one_of("ShallowWater: splitting", splitting, SPLITTINGS)
         one_of("ShallowWater: variant", variant, VARIANTS)
-        side = "" if tide is None else tide[0]
-        self._level = None if tide is None else tide[1]
+        side, self._level = ("", None) if tide is None else _pair("tide", tide, "(side, function of the time in s)")
         if tide is not None:
             one_of("ShallowWater: the side of tide", side, SIDES)
+            if not callable(self._level):
+                raise OptionError(
+                    f"ShallowWater: tide must be (side, function of the time in s), got {self._level!r} for the "
+                    "function; for a level that stays pass lambda time: level"
+                )
         nx, ny = h.shape
-        ring = bool(periodic[0]), bool(periodic[1])
+        around = _pair("periodic", periodic, "(along x, along y)")
+        ring = bool(around[0]), bool(around[1])
+        blown = _pair("wind", wind, "(along x, along y)")
         for name, length, joined in zip("xy", h.shape, ring, strict=True):
             if joined and length < 3:
                 raise ShapeError(f"ShallowWater: a periodic basin has 3 cells at least along {name}, got {length}")
         if tide is not None and ring[0 if side in ("west", "east") else 1]:
             raise OptionError(f"ShallowWater: a basin that is periodic there has no side {side!r}")
-        pair = spacing if isinstance(spacing, tuple | list) else (spacing, spacing)
+        pair = _pair("spacing", spacing if np.ndim(spacing) else (spacing, spacing), "a number, or (along x, along y)")
         self._water = Water(
             cells=(nx, ny),
             spacing=(_positive("spacing", pair[0]), _positive("spacing", pair[1])),
@@ -175,7 +181,7 @@ class ShallowWater:
             gravity=_positive("gravity", gravity),
             friction=0.0 if chezy == inf else 1.0 / _positive("chezy", chezy) ** 2,
             coriolis=_number("coriolis", coriolis),
-            wind=(_number("wind", wind[0]), _number("wind", wind[1])),
+            wind=(_number("wind", blown[0]), _number("wind", blown[1])),
             convection=bool(convection),
             pieces=_within("pieces", integer("ShallowWater", "pieces", pieces), 1, 8),
             periodic=ring,
@@ -382,6 +388,12 @@ def _field(name: str, value: Any) -> Array:
     if isinstance(value, Matrix):
         return value.numpy()
     return as_float32("ShallowWater", name, value)
+
+
+def _pair(name: str, value: Any, words: str) -> tuple[Any, Any]:
+    if isinstance(value, str) or not hasattr(value, "__len__") or len(value) != 2:
+        raise OptionError(f"ShallowWater: {name} must be {words}, got {value!r}")
+    return value[0], value[1]
 
 
 def _number(name: str, value: Any) -> float:
