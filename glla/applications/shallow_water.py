@@ -156,8 +156,10 @@ class ShallowWater:
         one_of("ShallowWater: scheme", scheme, SCHEMES)
         one_of("ShallowWater: splitting", splitting, SPLITTINGS)
         one_of("ShallowWater: variant", variant, VARIANTS)
-        side, self._level = ("", None) if tide is None else _pair("tide", tide, "(side, function of the time in s)")
+        self._level: Callable[[float], float] | None = None
+        side = ""
         if tide is not None:
+            side, self._level = _pair("tide", tide, "(side, function of the time in s)")
             one_of("ShallowWater: the side of tide", side, SIDES)
             if not callable(self._level):
                 raise OptionError(
