@@ -47,7 +47,7 @@ def test_a_part_that_hangs_is_ended_and_keeps_what_it_had(tmp_path):
     program = (
         f"""import time; open({str(lines)!r}, "w").write('{{"what": "product"}}\\n'); print("here"); time.sleep(60)"""
     )
-    status, _ = cluster._watched([sys.executable, "-u", "-c", program], {}, lines, 0.0)
+    status, _ = cluster._watched([sys.executable, "-u", "-c", program], {}, lines, 2.0)
     assert status != 0
     assert time.monotonic() - start < 20
     assert json.loads(lines.read_text(encoding="utf-8"))["what"] == "product"
@@ -59,7 +59,7 @@ def test_records_see_what_is_wrong():
             {"what": "predicted", "seconds": {"product": 2.0}},
             {"what": "product", "seconds": seconds, "residual": residual},
         ]
-        return {"kind": "ranks", "n": 100, "ranks": count, "told": told}
+        return {"kind": "ranks", "n": 100, "nb": 8, "ranks": count, "told": told}
 
     found = cluster.records([part(1, [5.0, 4.0], 0.5), part(2, [2.0], 1.5)])
     assert [one["ok"] for one in found] == [True, False]

@@ -203,6 +203,8 @@ def _stack(
     for index, forms, careful, given in resident.to_be_mended(
         device, operation, operands, found, equilibrate=equilibrate
     ):
+        if kernel.is_regular(given, found.figures[index], equilibrate):
+            continue
         values = _values(function, given, member_of_stack(place(index)))
         fixes[index] = finite_result(function, walk(operation, forms, careful, values, care.CARE)["X"], check_finite)
     return resident.mended(found.matrices, fixes)
@@ -219,7 +221,8 @@ def _together(
     x = records[0]
     for index, forms, careful in doubtful(device, operation, operands, *records, equilibrate=equilibrate):
         given = [part[index] for part in operands]
-        if all(np.isfinite(part).all() for part in given):
+        finite = all(np.isfinite(part).all() for part in given)
+        if finite and not kernel.is_regular(given, records[1][index], equilibrate):
             place = tuple(int(i) for i in np.unravel_index(index, stack))
             values = _values(function, given, member_of_stack(place))
             x[index] = walk(OPERATIONS[function], forms, careful, values, care.CARE)["X"]

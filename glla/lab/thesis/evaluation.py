@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from glla import cluster, hybrid, linalg
+from glla import hybrid, linalg
 from glla.lab import water
-from glla.lab.thesis import loops, published
+from glla.lab.thesis import appendix, loops, published
 from glla.lab.thesis.measure import (
     Place,
     cubic,
@@ -400,7 +400,7 @@ def _system(place: Place, operation: str, n: int) -> Any:
     return _augmented(place, n) if operation == "rref" else dominant(place, n)
 
 
-# -- chapter 5, appendix A --------------------------------------------------------------------------------------------
+# -- chapter 5 --------------------------------------------------------------------------------------------------------
 
 
 def shallow(place: Place) -> Section:
@@ -423,36 +423,6 @@ def shallow(place: Place) -> Section:
     return section
 
 
-def spread(place: Place) -> Section:
-    """Tables A.1 and A.4: PLU on a cluster, as the model of glla.cluster predicts it for their nodes and network."""
-    section = Section("cluster", "PLU on a cluster", "appendix A, tables A.1 and A.4")
-    n, seconds = published.ONE_NODE[-1]
-    rate = 2 * n**3 / 3 / seconds
-    nodes = cluster.Parameters(latency=100e-6, network=11.5e6, rate=rate, panel_rate=rate, triangle_rate=rate)
-    rows = []
-    for n, nb, times in published.CLUSTER:
-        if nb >= (128 if place.quick else 1):
-            told = cluster.predict(n, nb, (2, 2), nodes, look_ahead=False).seconds
-            rows.append((n, nb, *times, told, times[-1] / told))
-    head = ("n", "subsize", "1 node", "2", "3", "4", "4, predicted", "measured / predicted")
-    section.tables.append(Table("Table A.1: theirs in seconds, and our model of four such nodes", head, tuple(rows)))
-    own: list[tuple[Cell, ...]] = []
-    for n, seconds in published.ONE_NODE:
-        if n <= 1.4 * place.sizes[-1]:
-            a = uniform(place, n, n)
-            own.append((n, seconds, place.gpu(planned(place, "plu", a.shape, variant="extra_column"), "plu", a),
-                        place.gpu(planned(place, "plu", a.shape), "plu", a)))  # fmt: skip
-        else:
-            own.append((n, seconds, NONE, NONE))
-    one = ("n", "theirs", "ours, their local algorithm", "ours, best")
-    section.tables.append(Table("Table A.4: one node, seconds", one, tuple(own)))
-    section.notes.append(
-        "Tables A.2 and A.3 vary processes and network: `mpiexec -n 4 python -m glla cluster bench` does so here. "
-        "The model takes 100 us and 11.5 MB/s for their network, which is assumed, and their own rate of table A.4."
-    )
-    return section
-
-
 SECTIONS: dict[str, Callable[[Place], Section]] = {
     "product": product,
     "norms": norms,
@@ -460,6 +430,6 @@ SECTIONS: dict[str, Callable[[Place], Section]] = {
     "plu": plu,
     "sharing": sharing,
     "water": shallow,
-    "cluster": spread,
+    "cluster": appendix.spread,
 }
 """What can be measured by itself, in the order of the thesis."""

@@ -149,7 +149,7 @@ def invert(forms: Forms, limits: Limits = PLAIN) -> Plan:
 
 # -- what an operation says of its stacks -----------------------------------------------------------------------------
 
-FAR = "the diagonal of L is zero, or it or right-hand sides are beyond 2^-40 to 2^40"
+FAR = "the diagonal of L is zero, or it or right-hand sides are beyond 2^-40 to 2^40, or X is not finite"
 
 
 def batch(made: Callable[..., Plan], alone: Callable[..., Plan], stage: str, error: Next) -> Batch:
@@ -173,7 +173,7 @@ def batch(made: Callable[..., Plan], alone: Callable[..., Plan], stage: str, err
         return replace(_way(made, forms)(forms, limits), after=(after, error))
 
     look = doubtful_with_factors if made is substitute else doubtful
-    return Batch(most_together, plan, lambda forms: forms[-1].matrix, 2, look)
+    return Batch(most_together, plan, lambda forms: forms[-1].matrix, 2, look, norms=made in (solve, substitute))
 
 
 def _way(made: Callable[..., Plan], forms: Forms) -> Callable[..., Plan]:
@@ -185,8 +185,10 @@ def _way(made: Callable[..., Plan], forms: Forms) -> Callable[..., Plan]:
 
 
 def doubtful(operands: tuple[Array, ...], matrices: Array, figures: Array, **options: object) -> NDArray[np.intp]:
-    """Members that go on alone: pivots far from 1, or right-hand sides that are, or figures that are not finite."""
+    """Members that go on alone: pivots far from 1, or right-hand sides that are, or numbers that are not finite."""
     far = ~trust.each_near_one(figures[:, 0]) | ~np.isfinite(figures[:, 1]).all(axis=1)
+    if len(matrices) == len(figures):  # of a stack on the device the norms tell
+        far |= ~np.isfinite(matrices).all(axis=(1, 2))
     far |= (figures[:, 0] == 0).any(axis=1)  # a GPU may take denormals for zero
     for b in operands[1:]:
         sizes = b if b.shape[1] == 1 else trust.largest_of_columns(b)  # a stand-in has a line of extremes

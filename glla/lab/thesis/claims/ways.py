@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import glla
+from glla import linalg
+from glla.array.array import asarray
 from glla.lab.thesis import published
 from glla.lab.thesis.claims.claim import ALIKE, HERE, Claim
 from glla.lab.thesis.measure import Place, dominant, planned, uniform
@@ -106,7 +107,7 @@ def _products(place: Place) -> Iterator[Claim]:
     )  # fmt: skip
     best, whole = (
         place.cpu("matmul", a, b),
-        place.host(lambda: glla.matmul(a, b, device=place.device)),
+        place.host(lambda: linalg.matmul(a, b, device=place.device)),
     )
     yield faster(
         "A product on the GPU is faster than ATLAS even with transfer and packing", "3.3.1", published.NOT_PUBLISHED,
@@ -177,14 +178,14 @@ def _eliminations(place: Place) -> Iterator[Claim]:
 def _division(place: Place) -> Claim:
     """MATLAB's mrdivide, X A = B: a solution with both transposed."""
     n = place.compared[-1]
-    a, b = (glla.asarray(m, place.device) for m in (dominant(place, n), uniform(place, n, n)))
+    a, b = (asarray(m, place.device) for m in (dominant(place, n), uniform(place, n, n)))
 
     def left() -> None:
-        glla.solve(a, b)
+        linalg.solve(a, b)
         place.device.finish()
 
     def right() -> None:
-        glla.solve(a.T, b.T).T  # noqa: B018 - the transpose is a part of it
+        linalg.solve(a.T, b.T).T  # noqa: B018 - the transpose is a part of it
         place.device.finish()
 
     ratio = place.host(right) / place.host(left)
