@@ -495,6 +495,36 @@ def column_stack(tup: Any) -> Array:
     return functions.concat([one.reshape(-1, 1) if np.ndim(one) < 2 else one for one in tup], axis=1)
 
 
+@implements(np.append)
+def append(arr: Any, values: Any, axis: int | None = None) -> Array:
+    """Joined with further elements; both flat without an axis."""
+    return functions.concat([arr, values], axis=axis)
+
+
+@implements(np.array_split)
+def array_split(ary: Array, indices_or_sections: Any, axis: int = 0) -> list[Array]:
+    """Cut along a dimension, at places or into parts of about one length; they share the texture."""
+    along = ary.swapaxes(0, axis)
+    if np.ndim(indices_or_sections) == 0:
+        count = integer("array_split", "sections", indices_or_sections)
+        if count < 1:
+            raise OptionError(f"array_split: sections must be at least 1, got {count}")
+        longer = len(along) % count
+        ends = np.cumsum([len(along) // count + (part < longer) for part in range(count)])[:-1].tolist()
+    else:
+        ends = list(indices_or_sections)
+    return [along[first:end].swapaxes(0, axis) for first, end in zip([None, *ends], [*ends, None], strict=True)]
+
+
+@implements(np.split)
+def split(ary: Array, indices_or_sections: Any, axis: int = 0) -> list[Array]:
+    """Cut along a dimension, at places or into parts of one length; they share the texture."""
+    length = ary.swapaxes(0, axis).shape[0]
+    if np.ndim(indices_or_sections) == 0 and length % max(indices_or_sections, 1):
+        raise ShapeError(f"split: parts must have one length, got {length} elements for {indices_or_sections} parts")
+    return array_split(ary, indices_or_sections, axis)
+
+
 @implements(np.where)
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     """Elements of x where the condition holds, else of y; without them, places on the host."""
@@ -592,6 +622,42 @@ def full_like(a: Array, fill_value: Any, dtype: Any = None, *, shape: Any = None
 def save(file: Any, arr: Array, allow_pickle: bool = True) -> None:
     """Write it to a file, read back. Synchronises."""
     np.save(file, arr.numpy(), allow_pickle=allow_pickle)
+
+
+@implements(np.savez)
+def savez(file: Any, *args: Any, allow_pickle: bool = True, **kwds: Any) -> None:
+    """Write arrays to a file, read back. Synchronises."""
+    given = {name: _at_home(one) for name, one in kwds.items()}
+    np.savez(file, *map(_at_home, args), allow_pickle=allow_pickle, **given)
+
+
+@implements(np.savez_compressed)
+def savez_compressed(file: Any, *args: Any, allow_pickle: bool = True, **kwds: Any) -> None:
+    """Write arrays to a file, read back. Synchronises."""
+    given = {name: _at_home(one) for name, one in kwds.items()}
+    np.savez_compressed(file, *map(_at_home, args), allow_pickle=allow_pickle, **given)
+
+
+@implements(np.savetxt)
+def savetxt(fname: Any, X: Array, *args: Any, **options: Any) -> None:
+    """Write it to a file as text, read back. Synchronises."""
+    np.savetxt(fname, X.numpy(), *args, **options)
+
+
+def _at_home(value: Any) -> Any:
+    return value.numpy() if isinstance(value, Array) else value
+
+
+@implements(np.iscomplexobj)
+def iscomplexobj(x: Array) -> bool:
+    """No."""
+    return False
+
+
+@implements(np.isrealobj)
+def isrealobj(x: Array) -> bool:
+    """Yes."""
+    return True
 
 
 @implements(np.may_share_memory, np.shares_memory)

@@ -52,7 +52,7 @@ def cg(
         One reduction an iteration, or two, as Hestenes and Stiefel have it. By default the first, and where its
         recurrence breaks down the other one, which loses fewer digits; with `refine` the other one from the beginning.
     check_every : int, optional
-        Look after so many iterations whether it is done. By default the host looks late and does not wait. Results
+        Iterations between looks whether it is done. By default the host looks late and does not wait. Results
         depend on neither.
     refine : bool
         Compute residuals in float64 on the host, by A as it was given, and x in float64: reaches rtol = 1e-13 for

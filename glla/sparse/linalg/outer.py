@@ -33,6 +33,7 @@ GAIN = 0.5
 """A restart that leaves more than this of the residual is the last one."""
 
 ENDLESS = 2**31 - 1
+"""Iterations at most, whatever is asked for: they are counted in 32 bits."""
 
 
 @dataclass(frozen=True)
