@@ -86,13 +86,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with Device(options.backend, options.index, options.software) as device, progress.shown(KIND) as say:
         folder = options.output / report.slug(device.info.renderer) / KIND
         folder.mkdir(parents=True, exist_ok=True)
-        told = {
+        measured = {
             "restoration": restored(device, options.size, options.seconds, folder, say),
             "windows": squared(device, folder, say),
         }
         about = report.about(device.info, options.commit, ENVIRONMENT, watch)
-    print(report.save({**about, **told}, options.output, KIND))
-    return 0 if told["windows"]["ok"] else 1
+    print(report.save({**about, **measured}, options.output, KIND))
+    return 0 if measured["windows"]["ok"] else 1
 
 
 if __name__ == "__main__":

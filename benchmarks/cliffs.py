@@ -1,7 +1,7 @@
 """Search for cliffs: sizes at which an operation is suddenly slow.
 
-    python -m benchmarks.cliffs [--operation matmul,plu,solve,rref,cholesky,inv_pos] [--sizes 63 64 65 ...]
-                                [--largest N] [--quick]
+    python -m benchmarks.cliffs [--operation matmul,plu,solve,...] [--sizes 63 64 65 ...] [--largest N]
+                                [--quick]
 
 The rule: no size within 15 % of a neighbour, in every dimension, may be less than half as fast per flop. What users
 call is timed, with operands and result on the device and the variant that `choose` picks: at square sizes all the way
@@ -25,6 +25,7 @@ from itertools import permutations
 from statistics import median
 
 import numpy as np
+from numpy.typing import NDArray
 
 import glla
 from benchmarks import report
@@ -32,10 +33,12 @@ from glla import Device, Matrix
 from glla.applications import window_squares
 from glla.gl.observe import observe
 from glla.lab import machine
-from glla.operations import OPERATIONS, matmul, triangular
-from glla.operations.elimination import cholesky, plu, rref
+from glla.operations import OPERATIONS, matmul, qr, syrk, triangular
+from glla.operations.elimination import cholesky, definite_band, plu, rref
 from glla.operations.window_squares import WINDOW
 from glla.passes import Plan, resident, table
+
+Array = NDArray[np.float32]
 
 NEIGHBOURS = 15
 """Per cent by which a dimension of two neighbours may differ."""
@@ -64,6 +67,15 @@ THRESHOLDS = {
     "solve": (plu.BLOCKED_FROM, *triangular.BLOCKS),
     "cholesky": (cholesky.BLOCKED_FROM, cholesky.BLOCKED_FROM_IN_SOFTWARE, cholesky.FUSED),
     "inv_pos": (cholesky.BLOCKED_FROM_IN_SOFTWARE, cholesky.FUSED, triangular.BROADCAST_FROM, matmul.LARGE),
+    "solve_pos": (cholesky.BLOCKED_FROM, cholesky.BLOCKED_FROM_IN_SOFTWARE, cholesky.FUSED, *triangular.BLOCKS),
+    "solve_triangular": triangular.BLOCKS,
+    "triangular_inverse": (*triangular.BLOCKS, triangular.BROADCAST_FROM),
+    "syrk": (syrk.THIN, syrk.THIN_INSIDE, syrk.SMALL, syrk.SMALL_IN_SOFTWARE, syrk.LARGE),
+    "qr": (qr.BLOCKED_FROM, qr.BLOCKED_FROM_IN_SOFTWARE, qr.TALL_FROM),
+    "lstsq": (qr.BLOCKED_FROM, qr.BLOCKED_FROM_IN_SOFTWARE, qr.TALL_FROM),
+    "cholesky_banded": (8 * (definite_band.NARROW + 1),),
+    "solve_pos_banded": (8 * (definite_band.NARROW + 1),),
+    "stacks": (),
     "window_squares": (),
 }  # fmt: skip
 """Where another variant begins, or another block: what `choose` of each kernel compares with."""
@@ -88,8 +100,9 @@ class Subject:
         What users call, with a `Matrix` for each operand.
     operation : str
         A key of `glla.operations.OPERATIONS`, which knows the additions and multiplications.
-    definite : bool
-        Operands must be positive definite: of what is there one half is read, and the diagonal is made large.
+    diagonal : callable or None
+        Of the first operand, where that is made large: half of a matrix is read, and must be positive definite or well
+        conditioned.
     """
 
     square: Callable[[int], Shape]
@@ -97,7 +110,7 @@ class Subject:
     operands: Callable[[Shape], Sequence[Shape]]
     run: Callable[..., object]
     operation: str
-    definite: bool = False
+    diagonal: Callable[[Array], Array] | None = None
 
     def flops(self, shape: Shape) -> int:
         """Additions and multiplications."""
@@ -167,6 +180,21 @@ def _products(largest: int) -> list[Shape]:
     return [shape for shape in dict.fromkeys(found) if max(shape) <= largest and min(shape) > 0]
 
 
+def _wide_bands(largest: int) -> list[Shape]:
+    """Bands (w + 1, n) of a few diagonals, up to as wide as the matrix."""
+    return [(rows, n) for n in _long(largest) for rows in THIN if rows > 3]
+
+
+def _stacks(largest: int) -> list[Shape]:
+    """(count, order) of stacks, of those members, too, that go in one pass."""
+    return [(count, n) for count in _long(largest) for n in (*THIN, 4, 5)]
+
+
+def _diagonal(a: Array) -> Array:
+    """View the diagonals of a stack of matrices."""
+    return np.einsum("...ii->...i", a)
+
+
 def _many(largest: int) -> list[Shape]:
     """Systems with more than one right-hand side, around where another way to substitute begins."""
     start = triangular.BROADCAST_FROM
@@ -197,11 +225,7 @@ SUBJECTS: Mapping[str, Subject] = {
         operation="solve",
     ),
     "rref": Subject(
-        square=lambda n: (n, n + 1),
-        others=_slim,
-        operands=lambda shape: (shape,),
-        run=glla.rref,
-        operation="rref",
+        square=lambda n: (n, n + 1), others=_slim, operands=lambda shape: (shape,), run=glla.rref, operation="rref"
     ),
     "cholesky": Subject(
         square=lambda n: (n, n),
@@ -209,7 +233,7 @@ SUBJECTS: Mapping[str, Subject] = {
         operands=lambda shape: (shape,),
         run=glla.cholesky,
         operation="cholesky",
-        definite=True,
+        diagonal=_diagonal,
     ),
     "inv_pos": Subject(
         square=lambda n: (n, n),
@@ -217,7 +241,76 @@ SUBJECTS: Mapping[str, Subject] = {
         operands=lambda shape: (shape,),
         run=partial(glla.inv, assume_a="pos"),
         operation="inv_pos",
-        definite=True,
+        diagonal=_diagonal,
+    ),
+    "solve_pos": Subject(
+        square=lambda n: (n, 1),
+        others=_many,
+        operands=lambda shape: ((shape[0], shape[0]), shape),
+        run=partial(glla.solve, assume_a="pos"),
+        operation="solve_pos",
+        diagonal=_diagonal,
+    ),
+    "solve_triangular": Subject(
+        square=lambda n: (n, 1),
+        others=_many,
+        operands=lambda shape: ((shape[0], shape[0]), shape),
+        run=glla.solve_triangular,
+        operation="solve_triangular",
+        diagonal=_diagonal,
+    ),
+    "triangular_inverse": Subject(
+        square=lambda n: (n, n),
+        others=lambda largest: (),
+        operands=lambda shape: (shape,),
+        run=partial(glla.inv, assume_a="lower triangular"),
+        operation="triangular_inverse",
+        diagonal=_diagonal,
+    ),
+    "syrk": Subject(
+        square=lambda n: (n, n),
+        others=_slim,
+        operands=lambda shape: (shape,),
+        run=lambda a: glla.matmul(a, a.T),
+        operation="syrk",
+    ),
+    "qr": Subject(
+        square=lambda n: (n, n),
+        others=_slim,
+        operands=lambda shape: (shape,),
+        run=glla.qr,
+        operation="qr",
+    ),
+    "lstsq": Subject(
+        square=lambda n: (n, n),
+        others=_slim,
+        operands=lambda shape: (shape, (shape[0], 1)),
+        run=glla.lstsq,
+        operation="lstsq",
+    ),
+    "cholesky_banded": Subject(
+        square=lambda n: (-(-n // 8), n),  # diagonals, and columns
+        others=_wide_bands,
+        operands=lambda shape: (shape,),
+        run=partial(glla.cholesky_banded, lower=True),
+        operation="cholesky_banded",
+        diagonal=lambda ab: ab[0],
+    ),
+    "solve_pos_banded": Subject(
+        square=lambda n: (-(-n // 8), n),  # up to three go other ways
+        others=_wide_bands,
+        operands=lambda shape: (shape, (shape[1], 1)),
+        run=partial(glla.solveh_banded, lower=True),
+        operation="solve_pos_banded",
+        diagonal=lambda ab: ab[0],
+    ),
+    "stacks": Subject(
+        square=lambda count: (count, min(count, 3)),
+        others=_stacks,
+        operands=lambda shape: ((shape[0], shape[1], shape[1]),),
+        run=glla.inv,
+        operation="inv",
+        diagonal=_diagonal,
     ),
     "window_squares": Subject(
         square=lambda n: (n, n),  # of windows: an image has a few more rows and columns
@@ -296,7 +389,9 @@ class Names:
             draw()
 
     def watch_parts(self, device: Device, plan: Plan, values: object, parts: Sequence[Callable[[], object]]) -> None:
-        """Run a plan of plans, whose plans come to `watch`."""
+        """Run a plan of plans, which come to `watch`; it may have variants itself."""
+        if "[" in plan.operation:
+            self.operations[plan.operation] = None
         for part in parts:
             part()
 
@@ -331,8 +426,8 @@ class Search:
         """Put operands on the device, entries uniform in [0, 10): such matrices are regular."""
         subject = SUBJECTS[self.operation]
         arrays = [10 * self.random.random(sides, dtype=np.float32) for sides in subject.operands(shape)]
-        if subject.definite:
-            arrays[0] += 10 * np.float32(shape[0]) * np.eye(shape[0], dtype=np.float32)
+        if subject.diagonal:
+            subject.diagonal(arrays[0])[...] += 20 * max(arrays[0].shape[-2:])
         operands: list[Matrix] = [glla.asarray(array, self.device) for array in arrays]
         return lambda: subject.run(*operands)
 

@@ -90,7 +90,7 @@ def about(
     watch : machine.Watch, optional
         What was made when the run began.
     """
-    load = {} if watch is None else {"load": watch.told()}
+    load = {} if watch is None else {"load": watch.load()}
     return {
         "commit": named or commit(),
         "renderer": info.renderer,
@@ -105,9 +105,9 @@ def about(
     }
 
 
-def save(data: dict[str, Any], folder: Path, kind: str = "") -> Path:
-    """Write a run to FOLDER/<renderer>/<kind>/<UTC date-time>.json."""
-    now = datetime.now(UTC)
+def save(data: dict[str, Any], folder: Path, kind: str = "", moment: datetime | None = None) -> Path:
+    """Write a run to FOLDER/<renderer>/<kind>/<UTC date-time>.json; `moment` is now by default."""
+    now = moment or datetime.now(UTC)
     data = {"date": now.isoformat(timespec="seconds"), **data}
     path = folder / slug(data["renderer"]) / kind / f"{now:%Y-%m-%dT%H%M%SZ}.json"
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -600,8 +600,12 @@ def _export(options: argparse.Namespace) -> int:
 
 def _explain(options: argparse.Namespace) -> int:
     from glla.lab import trace
+    from glla.operations import OPERATIONS
 
     print(glla.explain(trace.plan(options.operation, options.size, options.variant)))
+    if options.variant:
+        variant = OPERATIONS[options.operation].variants[options.variant]
+        print(f"\n{options.variant}: {variant.summary}\nsource: {variant.source}")
     return 0
 
 
@@ -679,8 +683,15 @@ def _sweeps(options: argparse.Namespace) -> int:
 def _thesis(options: argparse.Namespace) -> int:
     from glla.lab.thesis import command
 
+    if options.source is not None:
+        if options.html is None:
+            raise OptionError("thesis: --from needs --html FILE, the page to make")
+        command.draw(options.source, options.html)
+        return 0
+    if options.largest is not None and options.largest < 8:
+        raise OptionError(f"thesis: --largest must be at least 8, got {options.largest}")
     with _open(options) as device:
-        command.run(device, options.section, options.html, options.json, options.quick)
+        command.run(device, options.section, options.html, options.json, options.quick, options.largest)
     return 0
 
 
@@ -818,10 +829,7 @@ def _text(report: dict[str, Any]) -> str:
 def _sections(report: dict[str, Any]) -> dict[str, list[tuple[str, str]]]:
     device, limits = report["device"], report["limits"]
     return {
-        "device": [
-            *((key, device[name]) for key, name in LABELS.items()),
-            ("kind", KINDS[device["software"]]),
-        ],
+        "device": [*((key, device[name]) for key, name in LABELS.items()), ("kind", KINDS[device["software"]])],
         "limits": [(name, _quantity(limit["value"], limit["unit"])) for name, limit in limits.items()],
         "memory": _memory_rows(report["memory"]),
         "EGL devices": [_egl_row(one) for one in report["egl_devices"]] or [("none", "")],

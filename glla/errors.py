@@ -11,9 +11,12 @@ from __future__ import annotations
 import math
 import numbers
 import operator
-from typing import Any
+from collections.abc import Hashable, Iterable
+from typing import Any, TypeVar
 
 import numpy as np
+
+T = TypeVar("T")
 
 
 class GllaError(Exception):
@@ -146,6 +149,20 @@ class ConvergenceError(GllaError, np.linalg.LinAlgError):
 
 class DryCellError(GllaError, ArithmeticError):
     """A cell of a simulation has no water left, so that its equations say nothing any more."""
+
+
+def one_of(what: str, value: T, allowed: Iterable[object]) -> T:
+    """Give an option back, or say which values it may have.
+
+    Examples
+    --------
+    >>> one_of("compare: operation", "plu", ("matmul", "plu"))
+    'plu'
+    """
+    allowed = tuple(allowed)
+    if not isinstance(value, Hashable) or value not in allowed:
+        raise OptionError(f"{what} must be one of {', '.join(map(str, allowed))}, got {value!r}")
+    return value
 
 
 def integer(function: str, name: str, value: Any) -> int:

@@ -7,8 +7,8 @@ it lies a stub with its overloads. `glla.queue.methods` has a method of a coproc
 three with what this writes.
 
 The overloads follow from the annotation of what a function returns, ``Matrix | Array``: members of the union that name
-`RESIDENT` are for calls with a Matrix among the operands, the others for calls with arrays alone, `FLAGS` for calls
-with that option. Operands are the parameters without a default.
+`RESIDENT` are for calls with a Matrix among the operands, the others for calls with arrays alone, a `NUMBER` for both,
+`FLAGS` for calls with that option. Operands are the parameters without a default.
 """
 
 from __future__ import annotations
@@ -35,6 +35,9 @@ WIDTH = 120
 
 RESIDENT = "Matrix"
 """How annotations call an array on a device."""
+
+NUMBER = "np.float32"
+"""How annotations call what one matrix gives, and a stack an array of: it is for calls of either kind."""
 
 FLAGS = {"refine": "RefinedSolution"}
 """Options that, when True, change what is returned to this member of the annotation."""
@@ -92,8 +95,9 @@ def overloads(function: Callable[..., Any]) -> Iterator[Overload]:
     members = _members(inspect.signature(function).return_annotation)
     flags = [name for name in inspect.signature(function).parameters if name in FLAGS]
     plain = [member for member in members if member not in FLAGS.values()]
-    resident = [member for member in plain if RESIDENT in _names(member)]
-    host = [member for member in plain if member not in resident]
+    there = [member for member in plain if RESIDENT in _names(member)]
+    host = [member for member in plain if member not in there]
+    resident = [member for member in plain if member in there or member == NUMBER] if there else []
     off = {flag: "Literal[False]" for flag in flags}
     for name, kind in operands.items():
         for one in _with("Overriding[Given]", kind):
@@ -161,7 +165,7 @@ def functions() -> str:
 
 
 def stub() -> str:
-    """Text of the stub of `glla.linalg.public`."""
+    """Text of the stub of `glla.linalg.public`: an overload a line, so that those of a function stand side by side."""
     lines = {"from typing import TypeVar, overload", "from glla.registry import Overriding"}
     text = ""
     for name, function in public().items():
@@ -171,7 +175,7 @@ def stub() -> str:
             used = set().union(*map(_names, _annotations(function, one)))
             known = {"Given", "Overriding", "Literal", *dir(builtins)}
             lines |= {_origin(inspect.unwrap(function), word) for word in used - known}
-            text += "@overload\n" + _fitted(0, f"def {name}(", declared, f") -> {one.returns}: ...")
+            text += f"@overload\ndef {name}({', '.join(declared)}) -> {one.returns}: ...\n"
     head = f'"""The public functions, for each kind of operands. {NOTE}"""\n\n'
     return head + _sorted_imports(lines) + '\nGiven = TypeVar("Given")\n' + _listed() + f"\n{text}"
 

@@ -67,8 +67,10 @@ def test_shapes_are_within_bounds_and_not_all_square(operation, largest):
     assert all(min(shape) >= 1 and max(shape) <= largest + (operation == "rref") for shape in found)
     assert SUBJECTS[operation].square(largest) in found
     if largest == 4096:
-        wanted = {"matmul": (4096, 3, 4096), "solve": (4096, triangular.BROADCAST_FROM + 1)}.get(operation, (17, 4096))
-        assert wanted in found or SUBJECTS[operation].definite  # which are all square
+        wanted = {"matmul": (4096, 3, 4096), "stacks": (4096, 4)}.get(operation, (17, 4096))
+        if operation in ("solve", "solve_pos", "solve_triangular"):
+            wanted = (4096, triangular.BROADCAST_FROM + 1)
+        assert wanted in found or not SUBJECTS[operation].others(largest)  # all square
 
 
 @pytest.mark.parametrize("operation", SUBJECTS)
@@ -156,7 +158,16 @@ def test_what_is_measured_is_what_users_call(device, operation):
         "solve": "plu[rank2, partial], triangular[blocked, lower], triangular[blocked, upper]",
         "rref": "rref[rank2, harmonic], plu[rank2, partial], triangular[blocked, lower], triangular[blocked, upper]",
         "cholesky": "cholesky[rank2]",
-        "inv_pos": "cholesky[rank2], triangular_inverse[blocked, upper], syrk[symmetric]",
+        "inv_pos": "inv_pos[potri], cholesky[rank2], triangular_inverse[blocked, upper], syrk[symmetric]",
+        "solve_pos": "cholesky[rank2], triangular[blocked, lower], triangular[blocked, upper]",
+        "solve_triangular": "triangular[blocked, upper]",
+        "triangular_inverse": "triangular_inverse[blocked, lower]",
+        "syrk": "syrk[inner_product]",
+        "qr": "qr[householder]",
+        "lstsq": "-",
+        "cholesky_banded": "cholesky_banded[block16]",
+        "solve_pos_banded": "tridiagonal[redundant]",
+        "stacks": "stack[inverse, pivoted_small]",
         "window_squares": "window_squares[separable]",
     }
     assert measured.plans == wanted[operation]
@@ -178,13 +189,17 @@ BLOCKED = [1001, 1023, 1024, 1025, 1088, 1100, 1536, 1537]
 """Orders from which a GPU takes the variants with many passes, and where they begin another block or panel."""
 
 
+ONE_BLOCK = {"solve_triangular": 96, "triangular_inverse": 96}
+"""Orders up to which a triangle is one block, or a block and a bit: one pass becomes three, and a call costs more."""
+
+
 def plans(operation, shape, limits):
     """Give the variants that `choose` picks, and the plans that do the arithmetic."""
     forms = resident(*SUBJECTS[operation].operands(shape))
     if operation != "solve":
-        record = OPERATIONS[operation]
+        record, stacked = OPERATIONS[SUBJECTS[operation].operation], len(forms[0].shape) > 2
         name, _ = record.choose(forms, limits)
-        made = record.core(forms, limits, variant=name)
+        made = record.batch.plan(forms, limits) if stacked else record.core(forms, limits, variant=name or None)
         parts = [step.plan.operation for step in made.steps if isinstance(step, Call)]
         return tuple(parts or [made.operation]), [made]
     (name, _), (substitution, _) = plu.choose(forms[:1], limits), triangular.choose(forms, limits)
@@ -221,6 +236,7 @@ def test_neighbours_with_one_variant_cost_alike(operation, software):
     one takes beside one of the other, and nor is counted here what a fragment does.
     """
     orders = [n for n in cliffs.squares(cliffs.THRESHOLDS[operation], 400) if n % 4 < 2] + ([] if software else BLOCKED)
+    orders = [n for n in orders if n > ONE_BLOCK.get(operation, 0)]
     tried = [*map(SUBJECTS[operation].square, orders), *SUBJECTS[operation].others(400)]
     found = list(costs(operation, tried, Limits(software=software)))
     one_for_all = operation == "window_squares" or (software and operation != "matmul")

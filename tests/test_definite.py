@@ -232,3 +232,31 @@ def test_the_coprocessor_has_them(device, rng):
         factor = gpu.cho_factor(a)
         assert (gpu.cho_solve(factor.result(), b).result() == glla.cho_solve(glla.cho_factor(a), b)).all()
         assert (gpu.solve(a, b, assume_a="pos").result() == glla.solve(a, b, assume_a="pos")).all()
+
+
+def growing(n=17):
+    """L and L L^T of small integers, with a diagonal of ones, whose inverse float32 cannot hold."""
+    factor = np.eye(n) - 1000 * np.eye(n, k=-1)
+    return factor.astype(np.float32), (factor @ factor.T).astype(np.float32)
+
+
+@pytest.mark.parametrize("place", [np.asarray, glla.asarray])
+def test_a_solution_that_leaves_the_range_is_refused(place):
+    """Pivots and right-hand sides are near 1, and look harmless; on the device as on the host, and in a stack."""
+    factor, a = growing()
+    b, band = np.ones((len(a), 1), np.float32), np.stack([np.pad(np.diag(a, -d), (0, d)) for d in range(3)])
+    stacks = [np.stack([np.eye(len(a)), one]).astype(np.float32) for one in (a, factor)]
+    calls = {
+        "solve": lambda **options: glla.solve(place(a), place(b), assume_a="pos", **options),
+        "solve of a stack": lambda **options: glla.solve(place(stacks[0]), place(b), assume_a="pos", **options),
+        "cho_solve": lambda **options: glla.cho_solve((place(factor), True), place(b), **options),
+        "cho_solve of a stack": lambda **options: glla.cho_solve((place(stacks[1]), True), place(b), **options),
+        "solveh_banded": lambda **options: glla.solveh_banded(place(band), place(b), lower=True, **options),
+    }
+    for name, call in calls.items():
+        with pytest.raises(NonFiniteError, match=rf"^{name.split()[0]}: the result does not fit float32"):
+            call()
+        assert not np.isfinite(np.asarray(call(check_finite=False))).all()
+    tiny = np.float32([[2e-38, 0], [0, 3e-38]])
+    with pytest.raises(NonFiniteError, match=r"^solve: the result does not fit float32"):
+        glla.solve(place(tiny), place(np.float32([30, 1])), assume_a="pos")

@@ -481,6 +481,35 @@ def test_factors_of_any_shape_and_rank(operation, ratio, gpu, rng):
             testing.assert_plu(a, testing.permutation_from_piv(result[1], len(a)), L, U)
 
 
+@pytest.mark.parametrize("ratio", [0, INFINITE])
+def test_echelon_forms_of_any_shape_and_rank(ratio, gpu, rng):
+    """Wide, tall, of every rank, badly scaled; both sides find the pivots that exact arithmetic has."""
+    low = rng.integers(-5, 6, (6, 4)) @ rng.integers(-3, 4, (4, 9))
+    scaled = np.array([[2.0**60, 1, 2.0**61], [1, 2.0**-60, 3]])
+    late = np.array([[0, 1, 2], [0, 2, 4], [0, 0, 5]])
+    regular = np.array([[1.5, 1, 1.3], [1, 2.7, 0.75]]) * 2.0 ** np.array([20, 0, 9])
+    kinds = [testing.normal(3, 8, rng), testing.normal(9, 4, rng), testing.zeros(4, 4), low, scaled, late, regular]
+    ranks = [(0, 1, 2), (0, 1, 2, 3), (), (0, 1, 2, 3), (0, 2), (1, 2), (0, 1)]
+    results = list(glla.hybrid.map("rref", kinds, gpu=gpu, ratio=ratio))
+    assert [pivots for _, pivots in results] == ranks
+    for a, result in zip(kinds, results, strict=True):
+        verdict = testing.JUDGES["rref"].verdict((a.astype(np.float32),), result)
+        assert verdict.ok, verdict
+    (empty,) = glla.hybrid.map("rref", [np.ones((0, 3))], gpu=gpu, ratio=ratio)
+    assert empty.matrix.shape == (0, 3) and empty.pivots == ()
+
+
+@pytest.mark.parametrize("ratio", [0, INFINITE])
+def test_products_on_either_side(ratio, gpu, rng):
+    a, b = rng.integers(-9, 10, (5, 7)), rng.integers(-9, 10, (7, 3))
+    pairs = [(a, b), (a, b[:, 0]), (np.full((1, 2), 3e38), np.ones((2, 1))), (b.T, a.T)]
+    with glla.hybrid.map("matmul", pairs, gpu=gpu, ratio=ratio) as stream:
+        assert (next(stream) == a @ b).all() and next(stream).tolist() == (a @ b[:, 0]).tolist()
+        with pytest.raises(NonFiniteError, match="matmul"):
+            next(stream)
+        assert (next(stream) == (a @ b).T).all()
+
+
 def test_without_scipy(gpu, rng, monkeypatch):
     """NumPy solves and inverts; the rest is the GPU's."""
     monkeypatch.setattr(host, "has_lapack", lambda: False)

@@ -217,6 +217,26 @@ def test_a_singular_member_is_named(rng):
     )
 
 
+@pytest.mark.parametrize("resident", [False, True])
+@pytest.mark.parametrize("order", [1, 2, 3, 4])
+def test_doubtful_small_members_stand_or_are_refused(order, resident, device, rng):
+    """Singular values in float64 let small members stand; zeros, and integers of lower rank, are refused still."""
+    lend = glla.asarray if resident else np.asarray
+    nearly = np.linalg.qr(rng.standard_normal((40, order, order)))[0].astype(np.float32)
+    nearly[:, :, -1] = nearly[:, :, 0] * (order > 1) + nearly[:, :, -1] * np.float32(2.0**-12)
+    plans = device.stats().plans
+    inverses = np.asarray(glla.inv(lend(nearly)))
+    assert resident or device.stats().plans - plans < 40  # of the resident ones each is read back, by a plan
+    for a, x in zip(nearly, inverses, strict=True):
+        testing.assert_inverse(a, x)
+    for _ in range(10):
+        bad = rng.integers(-9, 10, (order, order)).astype(np.float32)
+        bad[-1] = bad[:-1].sum(axis=0)
+        for singular in (bad, np.zeros_like(bad)):
+            with pytest.raises(SingularMatrixError, match=r"\(7\)"):
+                glla.inv(lend(np.insert(nearly, 7, singular, axis=0)))
+
+
 def test_of_a_single_matrix_no_index_is_named(rng):
     for a in (np.ones((2, 2)), np.ones((1, 2, 2))):
         with pytest.raises(SingularMatrixError, match=r"^solve: Singular matrix: pivot 1 of 2"):

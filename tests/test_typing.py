@@ -14,7 +14,7 @@ import pytest
 import glla
 from glla import generate, registry
 from glla.array.array import Matrix
-from glla.linalg.results import QRResult
+from glla.linalg.results import QRResult, SlogdetResult
 
 ROOT = Path(__file__).resolve().parents[1]
 FILE = ROOT / "tests" / "typing" / "calls.py"
@@ -42,6 +42,8 @@ def is_of(value, kind):
     if origin in (glla.PLU, glla.RREF, QRResult):
         matrices = value[:1] if origin is glla.RREF else value
         return type(value) is origin and all(is_of(one, inner[0]) for one in matrices)
+    if origin is SlogdetResult:
+        return type(value) is origin and all(is_of(one, np.float32 | inner[0]) for one in value)
     return isinstance(value, kind)
 
 
@@ -50,6 +52,7 @@ def test_the_check_fails():
     for value, kind in [
         (X, np.ndarray[Any, np.dtype[np.float32]]), (glla.plu(X), glla.PLU[Matrix]), ((1, "a"), tuple[int, ...]),
         (single, Matrix | float), (glla.rref(X), glla.RREF[Matrix]), ((single,), tuple[int]), ((1,), tuple[int, int]),
+        (glla.slogdet([X]), SlogdetResult[Matrix]),
     ]:  # fmt: skip
         assert not is_of(value, kind)
 
@@ -112,4 +115,12 @@ def test_overloads_follow_from_the_annotation():
         ({"pair": "tuple[Matrix, Any]"} | off, "PLU[Matrix]", ""),
         (off, "Array", ""),
         ({}, "PLU[Matrix] | Array | RefinedSolution", ""),
+    ]
+    function.__annotations__["return"] = "np.float32 | Array | Matrix"  # a number is for either kind of operand
+    returns = [one.returns for one in generate.overloads(function) if one.returns != "Given" and not one.flag]
+    assert returns == [
+        "np.float32 | Matrix",
+        "np.float32 | Matrix",
+        "np.float32 | Array",
+        "np.float32 | Array | Matrix",
     ]

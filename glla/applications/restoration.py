@@ -28,6 +28,7 @@ from glla.errors import (
     OptionError,
     ShapeError,
     SingularMatrixError,
+    one_of,
     real,
 )
 from glla.gl import Device, DeviceLike
@@ -188,7 +189,7 @@ _SOLVERS: dict[str, Callable[..., Images]] = {
 def choose(model: Model) -> str:
     """Pick the variant: `separable` where the PSF is of rank 1, else `banded`, `cholesky` for a PSF that is wide.
 
-    `cg` for images of so many pixels that a texture has no row for each.
+    `cg` for images with more pixels than a texture has rows.
 
     A band of half of the diagonals is as much work as the whole matrix, p w^2 beside p^3 / 3, in smaller blocks.
     """
@@ -278,10 +279,9 @@ def restore(
     value = operand("restore", "image", image, True)
     weights = _checked_psf(psf, value.shape)
     balance = _checked_balance(balance)
-    if variant is not None and variant not in VARIANTS:
-        raise OptionError(f"restore: variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
-    if model not in MODELS:
-        raise OptionError(f"restore: model must be one of {', '.join(MODELS)}, got {model!r}")
+    if variant is not None:
+        one_of("restore: variant", variant, VARIANTS)
+    one_of("restore: model", model, MODELS)
     if as_printed and variant != "inverse":
         raise OptionError(f"restore: as_printed is for variant='inverse', got variant={variant!r}")
     exponent, level = _exponent(_largest("psf", weights)), _exponent(_largest("image", value))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from glla.array.array import Matrix
 from glla.array.convert import Array, as_float32
-from glla.errors import DryCellError, LimitError, OptionError, ShapeError, UnsupportedError, integer
+from glla.errors import DryCellError, LimitError, OptionError, ShapeError, UnsupportedError, integer, one_of
 from glla.gl import DeviceLike, Download, Texture
 from glla.linalg.operands import device_of
 from glla.operations import shallow_water as kernel
@@ -153,13 +153,13 @@ class ShallowWater:
             raise ShapeError(
                 f"ShallowWater: depth must be two-dimensional, a number for each cell, got shape {h.shape}"
             )
-        _one_of("scheme", scheme, SCHEMES)
-        _one_of("splitting", splitting, SPLITTINGS)
-        _one_of("variant", variant, tuple(VARIANTS))
+        one_of("ShallowWater: scheme", scheme, SCHEMES)
+        one_of("ShallowWater: splitting", splitting, SPLITTINGS)
+        one_of("ShallowWater: variant", variant, VARIANTS)
         side = "" if tide is None else tide[0]
         self._level = None if tide is None else tide[1]
         if tide is not None:
-            _one_of("the side of tide", side, SIDES)
+            one_of("ShallowWater: the side of tide", side, SIDES)
             if scheme != "adi":
                 raise UnsupportedError(
                     "ShallowWater: tide takes scheme='adi' so far; a periodic or closed basin has both"
@@ -334,7 +334,7 @@ class ShallowWater:
         for _ in range(_within("n", integer("ShallowWater.step", "n", n), 0, 10**9)):
             if self._dry:
                 raise DryCellError(self._dry)
-            results = self._device.run(self._plan(self.steps), **self._operands())
+            results = self._device.run(self._plan(self.steps), **self.operands())
             self._state, self._record = results["state'"], results["record'"]
             self.steps += 1
             if self.steps % self._every == 0:
@@ -352,7 +352,8 @@ class ShallowWater:
         first = step % 2 if self._splitting == "alternate" else int(self._splitting == "yx")
         return kernel.adi(self._water, first)
 
-    def _operands(self) -> dict[str, Texture]:
+    def operands(self) -> dict[str, Texture]:
+        """Textures for `plan`, by name: for `glla.Device.run`."""
         given = {"state": self._state, "record": self._record}
         if self._scheme == "semi_implicit":
             return {**given, "zero": self._zero}
@@ -402,8 +403,3 @@ def _within(name: str, value: Any, least: Any, most: Any) -> Any:
     if not least <= value <= most:
         raise OptionError(f"ShallowWater: {name} must be from {least} to {most}, got {value!r}")
     return value
-
-
-def _one_of(name: str, value: Any, known: tuple[str, ...]) -> None:
-    if not isinstance(value, str) or value not in known:
-        raise OptionError(f"ShallowWater: {name} must be one of {', '.join(known)}, got {value!r}")

@@ -14,14 +14,7 @@ from glla import registry
 from glla.array import arithmetic, blocks, dispatch, dlpack, html, lying, operators, reductions, shaping
 from glla.array.convert import as_float32, checked_device, finite_result
 from glla.array.value import Resident, Shape, as_elements, as_resident, from_array, run
-from glla.errors import (
-    DeviceMismatchError,
-    DTypeError,
-    OptionError,
-    ReleasedError,
-    ShapeError,
-    UnsupportedError,
-)
+from glla.errors import DeviceMismatchError, DTypeError, OptionError, ReleasedError, ShapeError, UnsupportedError
 from glla.gl import Device, DeviceLike, Texture, default_device, named_device
 from glla.operations import packing
 from glla.passes import Form

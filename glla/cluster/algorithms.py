@@ -24,7 +24,7 @@ from dataclasses import dataclass
 
 from glla.cluster.layout import Layout, grid_shape
 from glla.cluster.steps import Await, Receive, Schedule, Send, Step, Work
-from glla.errors import OptionError, ShapeError
+from glla.errors import ShapeError, one_of
 
 VARIANTS = {
     "tournament": "each process offers b rows, matches in a tree decide (CALU); stable, few messages",
@@ -410,13 +410,6 @@ class Scatter(Gather):
             yield Receive(0, "whole", self.root, nbytes)
 
 
-def known_variant(function: str, variant: str) -> str:
-    """Give a variant's name back, or say which there are."""
-    if variant not in VARIANTS:
-        raise OptionError(f"{function}: variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
-    return variant
-
-
 def process(layout: Layout, rank: int) -> tuple[int, int]:
     """Process of a rank: rows of the grid one after the other."""
     return divmod(rank, layout.grid[1])
@@ -484,9 +477,8 @@ def plan(
          1  queue   assemble
          1  await   assemble
     """
-    if operation not in OPERATIONS:
-        raise OptionError(f"plan: operation must be one of {', '.join(OPERATIONS)}, got {operation!r}")
-    known_variant("plan", variant)
+    one_of("plan: operation", operation, OPERATIONS)
+    one_of("plan: variant", variant, VARIANTS)
     if n < 0 or columns < 0:
         raise ShapeError(f"plan: n and columns must not be negative, got {n} and {columns}")
     layout = Layout((n, n), nb, grid_shape("plan", grid))

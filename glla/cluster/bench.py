@@ -12,15 +12,21 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from glla.cluster.algorithms import plan
+from glla.cluster.algorithms import PLU, plan
 from glla.cluster.grid import DistributedMatrix, Grid
 from glla.cluster.lapack import pivoted, solve_lower
+from glla.cluster.layout import Layout
 from glla.cluster.linalg import UNIT, lu_factor, matmul, solve
 from glla.cluster.model import Parameters, predict, simulate
+from glla.cluster.steps import Receive, Send
 
 BIG = 1 << 22
 """Bytes of the message that the network's rate is measured with."""
+
+STRIP = 1024
+"""Rows that are made float64 at a time."""
 
 REPEATS = 5
 """Measurements of each figure; the best one counts."""
@@ -93,6 +99,29 @@ def measure(grid: Grid, n: int, nb: int) -> Parameters:
     )
 
 
+def send_all(grid: Grid, n: int, nb: int, variant: str = "tournament") -> None:
+    """Send and receive every message of a factorisation, and compute nothing. All call it.
+
+    Parameters
+    ----------
+    grid : Grid
+        Whose.
+    n, nb : int
+        Order and blocks.
+    variant : str
+        How pivots are found.
+    """
+    every = PLU(Layout((n, n), nb, grid.shape), grid.p, grid.q, variant, False).steps()
+    messages = [step for step in every if isinstance(step, Send | Receive)]
+    data = np.zeros(max((step.nbytes for step in messages), default=0), dtype=np.uint8)
+    with grid.operation():
+        for step in messages:
+            if isinstance(step, Send):
+                grid.channel.send(step.name, data[: step.nbytes], step.to)
+            else:
+                grid.channel.receive(grid.channel.expect(step.name, step.nbytes, step.source), step.name, step.source)
+
+
 def own_share(grid: Grid) -> AbstractContextManager[Any]:
     """Give each rank of a machine its share of the cores for BLAS, which otherwise takes all of them in each rank.
 
@@ -115,14 +144,32 @@ def cores() -> int:
 
 def hpl_residual(a: DistributedMatrix, x: Any, b: Any) -> float:
     """HPL's residual, norm(A x - b) / (u (norm(A) norm(x) + norm(b)) n) in infinity norms; 16 passes. All call it."""
-    grid, wide, n = a.grid, a.local.astype(np.float64), a.shape[0]
-    rows, columns = a.layout.rows(grid.p), a.layout.columns(grid.q)
+    grid, n = a.grid, a.shape[0]
     with grid.operation():
-        both = np.zeros((2, n))
-        both[0, rows], both[1, rows] = wide @ x.astype(np.float64)[columns], np.abs(wide).sum(axis=1)
-        product, sums = grid.total(both)
+        product, sums = _times(a, x.astype(np.float64)), _times(a, np.ones(n), absolute=True)
     size = sums.max() * np.abs(x).max() + np.abs(b).max()
     return float(np.abs(product - b).max() / (UNIT * size * n))
+
+
+def product_residual(a: DistributedMatrix, b: DistributedMatrix, c: DistributedMatrix) -> float:
+    """Error of C = A B along a vector x of signs, as a multiple of k u abs(A) abs(B) abs(x), 1 is allowed. All call."""
+    grid, k = a.grid, a.shape[1]
+    x = np.random.default_rng(2007).choice([-1.0, 1.0], size=b.shape[1])
+    with grid.operation():
+        made, right = _times(c, x), _times(b, x)
+        difference = np.abs(made - _times(a, right))
+        bound = _times(a, _times(b, np.abs(x), absolute=True), absolute=True)
+        return float((difference / np.maximum(bound, np.finfo(np.float64).tiny)).max(initial=0) / (max(1, k) * UNIT))
+
+
+def _times(a: DistributedMatrix, x: NDArray[Any], absolute: bool = False) -> NDArray[np.float64]:
+    """A x, or abs(A) x, in float64 on the hosts, within an operation; a strip of rows at a time."""
+    rows, columns = a.layout.rows(a.grid.p), a.layout.columns(a.grid.q)
+    product, own = np.zeros(a.shape[0]), x[columns]
+    for start in range(0, len(rows), STRIP):
+        strip = a.local[start : start + STRIP].astype(np.float64)
+        product[rows[start : start + STRIP]] = (np.abs(strip, out=strip) if absolute else strip) @ own
+    return a.grid.total(product)
 
 
 def bench(grid: Grid, n: int, nb: int, variant: str, say: Callable[[str], None]) -> dict[str, Any]:
@@ -164,7 +211,7 @@ def bench(grid: Grid, n: int, nb: int, variant: str, say: Callable[[str], None])
             f"{parameters.triangle_rate / 1e9:.3g} GFLOP/s; bus {parameters.bus / 1e9:.3g} GB/s"
         )
         say(f"predicted: PLU {closed.seconds:.4g} s by the closed form, {simulated:.4g} s by simulation")
-    a = DistributedMatrix.from_function(grid, _entries, (n, n), nb)
+    a = DistributedMatrix.from_function(grid, entries, (n, n), nb)
     b = np.cos(np.arange(n, dtype=np.float64))
     lu_factor(a, variant=variant)  # compiles, and wakes up
     figures = {}
@@ -192,9 +239,16 @@ def bench(grid: Grid, n: int, nb: int, variant: str, say: Callable[[str], None])
     }  # fmt: skip
 
 
-def _entries(i: Any, j: Any) -> Any:
+def entries(i: Any, j: Any) -> NDArray[np.float32]:
     """Entries in [-1, 1) that look random, by their places: every rank makes its own."""
-    mixed = (i * 2654435761 + j * 40503 + (i ^ j) * 97) & 0xFFFFFFFF
-    mixed = ((mixed ^ (mixed >> 15)) * 2246822519) & 0xFFFFFFFF
-    mixed = ((mixed ^ (mixed >> 13)) * 3266489917) & 0xFFFFFFFF
-    return ((mixed ^ (mixed >> 16)) / 2.0**31 - 1).astype(np.float32)
+    i, j = (np.asarray(one).astype(np.uint32) for one in (i, j))  # products are modulo 2^32
+    mixed = i * np.uint32(2654435761) + j * np.uint32(40503)
+    mixed += (i ^ j) * np.uint32(97)
+    for factor in (2246822519, 3266489917):
+        mixed ^= mixed >> np.uint32(15 if factor == 2246822519 else 13)
+        mixed *= np.uint32(factor)
+    mixed ^= mixed >> np.uint32(16)
+    found: NDArray[np.float32] = (mixed >> np.uint32(8)).astype(np.float32)
+    found *= np.float32(2.0**-23)
+    found -= 1
+    return found

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from glla.array.array import Matrix, asarray, product
 from glla.array.convert import Array
-from glla.errors import OptionError
+from glla.errors import one_of
 from glla.gl import list_egl_devices
 from glla.queue.coprocessor import Coprocessor, coprocessor
 
@@ -296,8 +296,7 @@ def engine(name: str, device: str | int | None, host: tuple[int, int]) -> Engine
     host : (int, int)
         Number of the rank on its machine, and how many ranks there are.
     """
-    if name not in ENGINES:
-        raise OptionError(f"grid: engine must be one of {', '.join(ENGINES)}, got {name!r}")
+    one_of("grid: engine", name, ENGINES)
     if name == "numpy":
         return Host()
     if not os.environ.get("GLLA_DEVICE", "").strip() and device is None:

@@ -178,6 +178,8 @@ def grid(
         of glla, or was called with other options.
     OptionError
         The shape does not have as many processes as there are ranks.
+    ContextError
+        A rank finds no OpenGL; all raise it.
 
     Notes
     -----
@@ -203,9 +205,11 @@ def grid(
         raise OptionError(
             f"grid: shape must have as many processes as there are ranks, got {P} x {Q} for {channel.size}"
         )
-    own = engines.engine(engine, device, channel.communicator.host)
-    found = Grid(channel, (P, Q), own, own.asynchronous if look_ahead is None else look_ahead)
+    found = Grid(channel, (P, Q), engines.Host(), False)
     try:
+        with found.operation():  # a rank without a device ends it on all
+            found.engine = engines.engine(engine, device, channel.communicator.host)
+        found.look_ahead = found.engine.asynchronous if look_ahead is None else look_ahead
         _check_alike(found, repr((__version__, P, Q, engine, timeout, grace, found.look_ahead)))
     except BaseException:
         found.close()

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.cluster.algorithms import PLU as PLUSteps
-from glla.cluster.algorithms import Product, Substitution, known_variant
+from glla.cluster.algorithms import VARIANTS, Product, Substitution
 from glla.cluster.factoring import Factoring
 from glla.cluster.grid import DistributedMatrix, Grid
 from glla.cluster.layout import Layout
@@ -23,6 +23,7 @@ from glla.errors import (
     NonFiniteError,
     ShapeError,
     SingularMatrixError,
+    one_of,
 )
 from glla.linalg import PLU, RefinedSolution
 from glla.operations.elimination.pivot import allowed_growth
@@ -125,7 +126,7 @@ def lu_factor(a: DistributedMatrix, *, variant: str = "tournament") -> tuple[Dis
     pivoting, times the growth; that of "tournament" was at most 1.54 times as large on random matrices. A matrix near
     float32's limits is scaled by a power of two. Sources: Grigori, Demmel, Xiang 2011; Brodtkorb 2007, appendix A.
     """
-    known_variant("lu_factor", variant)
+    one_of("lu_factor: variant", variant, VARIANTS)
     with a.grid.operation():
         lu, piv, growth = _factored(a, a.float32("lu_factor"), variant)
     most = allowed_growth(max(a.shape))
@@ -320,7 +321,7 @@ def solve(
     ...     glla.cluster.solve(A, [4, 2])
     array([1.5, 1. ], dtype=float32)
     """
-    known_variant("solve", variant)
+    one_of("solve: variant", variant, VARIANTS)
     n = _square("solve", a)
     right, vector = _right("solve", b, n)
     grid = a.grid

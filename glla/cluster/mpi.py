@@ -7,6 +7,7 @@ them. MPI is called by one thread alone.
 from __future__ import annotations
 
 import os
+import sys
 import time
 from importlib.util import find_spec
 from typing import Any
@@ -129,11 +130,44 @@ def check_launcher(size: int | None) -> None:
             )
         from mpi4py import MPI
 
-        library = MPI.Get_library_version().splitlines()[0].strip("\0 ")
+        raise _unlike(launcher, started, f", where this is rank 0 of {size}", MPI)
+
+
+def _unlike(launcher: str, started: str, more: str, mpi: Any) -> ClusterError:
+    library = " ".join(mpi.Get_library_version().strip("\0 ").splitlines()[0].split())
+    return ClusterError(
+        f"grid: {launcher} has started {started} ranks, but mpi4py works with {library}{more}; call the mpiexec of "
+        "that MPI (that of the wheel `mpich` is beside python), or name the other MPI's library in MPI4PY_LIBMPI"
+    )
+
+
+def world() -> Any:
+    """MPI's communicator of all ranks. MPI is started, unless it was; whoever imports it first may have chosen how.
+
+    Raises
+    ------
+    ClusterError
+        There is no MPI library, or it is not the launcher's: MPICH would end this process then.
+    """
+    import mpi4py
+
+    started = "mpi4py.MPI" in sys.modules or not mpi4py.rc.initialize
+    try:
+        if not started:
+            mpi4py.rc.initialize, mpi4py.rc.finalize = False, True
+        from mpi4py import MPI
+    except (ImportError, RuntimeError) as error:
+        reason = str(error).splitlines()[0]
         raise ClusterError(
-            f"grid: {launcher} has started {started} ranks, but mpi4py works with {library}, where this is rank 0 of "
-            f"{size}; call the mpiexec of that MPI, or choose the other with MPI4PY_MPIABI or `pip install mpich`"
-        )
+            f"grid: mpi4py finds no MPI library ({reason}); pip install mpich, or install an MPI of the machine "
+            "(Debian: apt install mpich)"
+        ) from error
+    open_mpi = os.environ.get("OMPI_COMM_WORLD_SIZE", "")
+    if open_mpi and MPI.Get_library_version().startswith("MPICH"):
+        raise _unlike(LAUNCHERS["OMPI_COMM_WORLD_SIZE"], open_mpi, "", MPI)
+    if not started:
+        MPI.Init_thread()
+    return MPI.COMM_WORLD
 
 
 def communicator(given: Any = None) -> Communicator:
@@ -156,9 +190,7 @@ def communicator(given: Any = None) -> Communicator:
         check_launcher(None)
         return Alone()
     if given is None:
-        from mpi4py import MPI
-
-        given = MPI.COMM_WORLD
+        given = world()
         check_launcher(given.size)
         if given.size == 1:
             return Alone()

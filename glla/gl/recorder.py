@@ -19,22 +19,9 @@ from glla.errors import OptionError, TraceError
 from glla.gl.clock import GPUClock
 from glla.gl.observe import Watched, observe
 from glla.gl.pool import Texture
-from glla.passes import (
-    Call,
-    DeviceStep,
-    Dispatch,
-    Host,
-    Pass,
-    Plan,
-    Region,
-    Slot,
-    Storage,
-    Transfer,
-    Uniform,
-    table,
-    texture,
-)
+from glla.passes import Call, Plan, Slot, Storage, table, texture
 from glla.passes.shader import Define
+from glla.passes.steps import DeviceStep, Dispatch, Host, Pass, Region, Transfer, Uniform
 
 Array = NDArray[np.float32]
 

@@ -10,15 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.gl.calls import (
-    GL_FLOAT,
-    GL_FORMATS,
-    GL_INT,
-    GL_INTEGER_FORMATS,
-    GL_PIXEL_PACK_BUFFER,
-    GL_TEXTURE_2D,
-    Calls,
-)
+from glla.gl.calls import GL_FLOAT, GL_FORMATS, GL_INT, GL_INTEGER_FORMATS, GL_PIXEL_PACK_BUFFER, GL_TEXTURE_2D, Calls
 from glla.gl.pool import Pool, Texture, handle
 from glla.passes import Buffer, Storage
 

@@ -18,12 +18,13 @@ import stat
 import sys
 import warnings
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from glla.errors import GllaError, OptionError, TuningWarning
+from glla.errors import GllaError, OptionError, TuningWarning, one_of
 from glla.operations import OPERATIONS, Operation
 from glla.passes import Limits, Tuned, Variant, forms_of
 from glla.passes import shader as shaders
@@ -53,11 +54,14 @@ def operations() -> tuple[str, ...]:
     >>> {"cholesky", "matmul", "plu", "qr"} <= set(operations()), "inv" in operations()
     (True, False)
     """
-    return tuple(name for name, one in OPERATIONS.items() if len(one.tunable()) > 1 and _heeds(one))
+    return tuple(name for name, one in OPERATIONS.items() if _heeds(one))
 
 
+@cache
 def _heeds(operation: Operation) -> bool:
     """Whether the rule of an operation chooses what was tuned under its name, as `plu`'s does and `lu_factor`'s not."""
+    if len(operation.tunable()) < 2:
+        return False
     forms = forms_of(operation.example(PROBE, np.random.default_rng(PROBE)))
     return all(
         operation.choose(forms, Limits(tuned=(Tuned(operation.name, PROBE, name),)))[0] == name
@@ -78,9 +82,7 @@ def variants(operation: str) -> dict[str, Variant]:
     >>> list(variants("plu"))
     ['rank2', 'blocked']
     """
-    known = operations()
-    if operation not in known:
-        raise OptionError(f"tune: operation must be one of {', '.join(known)}, got {operation!r}")
+    one_of("tune: operation", operation, operations())
     return OPERATIONS[operation].tunable()
 
 
@@ -171,8 +173,7 @@ def tuned(entry: Mapping[str, Any]) -> Tuned:
     """
     operation, size, name, given = (entry[key] for key in ("operation", "size", "variant", "parameters"))
     known = variants(operation)
-    if name not in known:
-        raise OptionError(f"variant of {operation} must be one of {', '.join(known)}, got {name!r}")
+    one_of(f"variant of {operation}", name, known)
     if type(size) is not int or size < 1:
         raise OptionError(f"size must be a whole number from 1, got {size!r}")
     parameters = tuple(given.items())

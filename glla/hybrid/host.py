@@ -26,14 +26,16 @@ from numpy.typing import NDArray
 
 from glla.array.convert import Array, finite_result
 from glla.errors import NonFiniteError, SingularMatrixError
-from glla.linalg import PLU
+from glla.linalg import PLU, RREF
 from glla.linalg.factors import Factors
 from glla.linalg.walk import Perform, walk
 from glla.operations import OPERATIONS, care, trust
 from glla.operations.corrections import rescaled_residual, turned
 from glla.operations.det import sign_and_log
 from glla.operations.elimination import plu as factorisations
+from glla.operations.elimination import rref as echelon
 from glla.operations.elimination.complete import complete_order
+from glla.operations.elimination.decided import by_float64
 from glla.operations.elimination.pivot import allowed_growth
 from glla.operations.elimination.plu import permutation_of
 from glla.operations.factors import pivot_records, probes
@@ -155,6 +157,23 @@ class HostFactors(Factors):
         """Solutions for `glla.operations.factors.probes`."""
         return self.solve_array(probes(len(self.packed)))
 
+    @property
+    def leading(self) -> HostFactors:
+        """Factors of the square matrix that has the leading columns of L and U, and its rows in their order."""
+        order = min(self.shape)
+        found = HostFactors.__new__(HostFactors)
+        packed = np.asfortranarray(self.packed[:order, :order])
+        found.__dict__.update(_packed=packed, exchanges=np.arange(order, dtype=np.int32))
+        return found
+
+    @property
+    def diagonal_texels(self) -> Array:
+        """`diagonal` as a plan reads it back, see `glla.operations.trust.of_diagonal`."""
+        texels = np.zeros((-(-min(self.shape) // 2), 4), dtype=np.float32)
+        for part, figure in zip((texels[:, :2], texels[:, 2:]), self.diagonal, strict=True):
+            part[...] = np.resize(np.append(figure, np.zeros(1, np.float32)), part.shape)
+        return texels
+
     def solve_array(self, b: Array, transposed: bool = False) -> Array:
         """Solve A X = B, or with the transpose of A."""
         from scipy.linalg import lapack
@@ -243,10 +262,7 @@ def _in_place_of_plans() -> Perform:
     def factored(a: Array) -> dict[str, Any]:
         nonlocal factors
         factors = HostFactors(a)
-        diagonal = np.zeros((-(-len(a) // 2), 4), dtype=np.float32)
-        for part, figure in zip((diagonal[:, :2], diagonal[:, 2:]), factors.diagonal, strict=True):
-            part[...] = np.resize(np.append(figure, np.zeros(1, np.float32)), part.shape)
-        return {"diagonal": diagonal, "exchanges": pivot_records(factors.exchanges)}
+        return {"diagonal": factors.diagonal_texels, "exchanges": pivot_records(factors.exchanges)}
 
     def perform(stage: str, values: Values) -> Values:
         if stage == care.CARE:
@@ -308,6 +324,63 @@ def det(a: Array) -> Any:
     return result
 
 
+def rref(a: Array) -> RREF[Array]:
+    """Reduced row echelon form and pivot columns, as `glla.rref`: what LAPACK finds stands by the same rule."""
+    if a.size == 0:
+        return RREF(np.zeros_like(a), ())
+    given = {"A": a, "tol": None, "pivoting": "partial"}
+    values = walk(OPERATIONS["rref"], forms_of((a,)), _in_place_of_elimination(), given)
+    return RREF(finite_result("rref", values["R"], True), values["leading"])
+
+
+def _in_place_of_elimination() -> Perform:
+    """Give what does the stages of `glla.operations.elimination.rref`: A = P L [U11 U12], R = [I, U11^-1 U12]."""
+    leading: HostFactors
+
+    def perform(stage: str, values: Values) -> Values:
+        nonlocal leading
+        a = values["A"]
+        if stage == echelon.DECIDED:
+            r, pivots = by_float64(a)
+            return {"R": r, "leading": pivots}
+        if stage == echelon.LOOK:
+            return {"errors": trust.errors_of_suspects(leading.packed, leading.diagonal_texels)[0]}
+        scaled, rows, columns = _equilibrated(a)
+        if rows is None or columns is None:
+            scaled = np.ldexp(a, 1 - np.frexp(_largest(a))[1])
+            rows, columns = (np.zeros(count, np.int32) for count in a.shape)
+        factors = HostFactors(scaled)
+        leading = factors.leading
+        return {
+            "diagonal": leading.diagonal_texels,
+            "probe_solutions": leading.probe_solutions(),
+            "row_exponents": rows,
+            "column_exponents": columns,
+            "R": _echelon(factors, columns),
+        }
+
+    return perform
+
+
+def _echelon(factors: HostFactors, exponents: NDArray[np.int32]) -> Array:
+    """[I, U11^-1 U12], with its columns scaled back; without use where U11 is singular."""
+    from scipy.linalg import lapack
+
+    order = min(factors.shape)
+    r = np.zeros(factors.shape, dtype=np.float32)
+    np.fill_diagonal(r, 1)
+    if order < factors.shape[1]:
+        x = lapack.strtrs(factors.packed[:, :order], factors.packed[:, order:])[0]
+        r[:, order:] = np.ldexp(x, exponents[order:] - exponents[:order, np.newaxis])
+    return r
+
+
+def matmul(a: Array, b: Array) -> Array:
+    """A @ B, as `glla.matmul`, by NumPy's BLAS, which lets the interpreter go on."""
+    with np.errstate(all="ignore"):
+        return finite_result("matmul", np.matmul(a, b), True)
+
+
 # -- without ------------------------------------------------------------------------------------------------------
 
 
@@ -337,5 +410,6 @@ WITHOUT_SCIPY: dict[Callable[..., Any], Callable[..., Any] | None] = {
     lu_factor: None,
     plu: None,
     det: None,
+    rref: None,
 }
 """What takes the place of the functions here that call SciPy's LAPACK, where SciPy is missing."""

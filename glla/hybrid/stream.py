@@ -333,9 +333,11 @@ def map(
     ----------
     op : str
         What to do with each system: the function of glla of that name, of those that have a counterpart on the CPU
-        (``solve``, ``lu_factor``, ``plu``, ``inv``, ``det``); an unknown one is refused with their list.
+        (``solve``, ``lu_factor``, ``plu``, ``inv``, ``det``, ``rref``, ``matmul`` and more); an unknown one is refused
+        with their list.
     systems : iterable
-        Pairs (A, b) for ``solve``, matrices A for the others: array_like, real, one matrix each. There may be no end of
+        Pairs (A, b) for ``solve``, (A, B) for ``matmul``, matrices A for functions of one: array_like, real, one matrix
+        each. There may be no end of
         them: they are taken as they are needed, and a few ahead, depending on the ratio and at most 20.
     gpu : Coprocessor or Coprocessors, optional
         Whose device, or devices, to use; stays open. Several share the GPU's systems. By default one of its own, closed
@@ -378,7 +380,7 @@ def map(
     Error: either side keeps the bounds of the function. Which side does a system depends on times, so results may
     differ in the last bits from run to run. Both call a matrix singular by the same rule, save within rounding error
     of the line. The CPU side uses SciPy's LAPACK; without SciPy it is NumPy's, which has no factors: then the GPU alone
-    does ``lu_factor``, ``plu`` and ``det``, and the CPU side finds only pivots that are exactly zero.
+    does ``lu_factor``, ``plu``, ``det`` and ``rref``, and the CPU side finds only pivots that are exactly zero.
 
     Source: Brodtkorb 2007, section 4.2.4, equation 4.46.
 

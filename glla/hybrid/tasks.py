@@ -15,7 +15,7 @@ import numpy as np
 
 from glla import linalg
 from glla.array.convert import Array, as_float32
-from glla.errors import CoprocessorError, OptionError, ShapeError
+from glla.errors import CoprocessorError, ShapeError, one_of
 from glla.hybrid import host
 from glla.hybrid.share import GAIN, MOST_AHEAD, Pace
 from glla.operations import OPERATIONS
@@ -215,7 +215,7 @@ class Gpu:
 class Gpus:
     """Several devices as one GPU side: each task goes to the one that has the fewest.
 
-    What a task took counts as divided by the number of devices, as so many are done in that time.
+    What a task took is divided by the number of devices: each of them does one in that time.
     """
 
     def __init__(self, members: Sequence[Coprocessor], clock: Clock) -> None:
@@ -309,5 +309,4 @@ def _hopeless(alone: Pace) -> bool:
 
 def check_shared(operation: str) -> None:
     """Refuse an operation that the CPU side has no function for."""
-    if operation not in SHARED:
-        raise OptionError(f"hybrid.map: op must be one of {', '.join(SHARED)}, got {operation!r}")
+    one_of("hybrid.map: op", operation, SHARED)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -23,6 +24,9 @@ from glla.lab.extra import check_writable, require
 
 MOST_STEPS = 3_000_000
 """Steps, about, that a simulation may have: 20 for each panel and rank. It takes some ten seconds then."""
+
+SAID = 31999
+"""Tag of messages between ranks that come to their end."""
 
 UNITS = {
     "latency": (1e-6, "us for an empty message"),
@@ -118,12 +122,37 @@ def together(run: Callable[[], int]) -> int:
         return run()
     except BaseException as error:
         mpi = sys.modules.get("mpi4py.MPI")
-        if mpi is None or mpi.COMM_WORLD.size == 1:
+        if mpi is None or not mpi.Is_initialized() or mpi.COMM_WORLD.size == 1:
             raise
-        print(f"glla: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
-        time.sleep(1)  # the others say theirs
+        for line in said_once(mpi, f"{type(error).__name__}: {error}"):
+            print(f"glla: {line}", file=sys.stderr, flush=True)
+        sys.stdout.flush()
         mpi.COMM_WORLD.Abort(1)
-        raise
+        os._exit(1)
+
+
+def said_once(mpi: Any, text: str, seconds: float = 1.0) -> list[str]:
+    """What this rank has to say of its error: rank 0 hears the others for a while, and says each text once.
+
+    A rank whom rank 0 does not hear says its own.
+    """
+    comm, end = mpi.COMM_WORLD, time.monotonic() + seconds
+    if comm.rank:
+        heard = comm.issend(text, 0, SAID)
+        while not heard.Test():
+            if time.monotonic() > end + 1:
+                return [f"rank {comm.rank}: {text}"]
+            time.sleep(0.01)
+        time.sleep(seconds)  # rank 0 says it, and ends all
+        return []
+    texts, heard_of = [text], 1
+    while heard_of < comm.size and time.monotonic() < end:
+        if comm.iprobe(mpi.ANY_SOURCE, SAID):
+            other, heard_of = comm.recv(None, mpi.ANY_SOURCE, SAID), heard_of + 1
+            texts += [other] if other not in texts else []
+        else:
+            time.sleep(0.01)
+    return texts
 
 
 # -- trace ------------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from glla.errors import OptionError
+from glla.errors import one_of
 from glla.gl import Device, tuning
 from glla.lab import fetches
 from glla.lab.operations import Contender, contenders, find, forms, inputs, unmet, uploaded
@@ -113,18 +113,12 @@ def entries(
     [('inner_product', 4194304), ('virtual_cube', 4194304)]
     """
     found = []
-    for operation in list(map(_known, operations or names())):
+    for operation in [one_of("variants: operation", one, OPERATIONS) for one in operations or names()]:
         for contender in contenders(operation).values():
             if not contender.special:
                 progress(f"{operation} {contender.name}")
                 found.append(_entry(device, operation, contender, n))
     return found
-
-
-def _known(operation: str) -> str:
-    if operation not in OPERATIONS:
-        raise OptionError(f"variants: operation must be one of {', '.join(OPERATIONS)}, got {operation!r}")
-    return operation
 
 
 def plan(operation: str, contender: Contender, n: int, limits: Limits = PLAIN) -> Plan:

@@ -103,12 +103,7 @@ def described(operation: str, interface: Interface) -> str:
 
 
 def register(
-    operation: str,
-    source: str | os.PathLike[str],
-    name: str | None = None,
-    *,
-    summary: str = "",
-    author: str = "",
+    operation: str, source: str | os.PathLike[str], name: str | None = None, *, summary: str = "", author: str = ""
 ) -> Contender:
     r"""Let a fragment shader of your own take part in comparisons of an operation, from now on.
 
@@ -154,12 +149,7 @@ def register(
 
 
 def contender(
-    operation: str,
-    source: str | os.PathLike[str],
-    name: str | None = None,
-    *,
-    summary: str = "",
-    author: str = "",
+    operation: str, source: str | os.PathLike[str], name: str | None = None, *, summary: str = "", author: str = ""
 ) -> Contender:
     """Make a contender of a shader, as `register` does, without adding it to the table."""
     interface = find(operation)

@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from glla import linalg
 from glla.array.array import Matrix, asarray
-from glla.errors import OptionError
+from glla.errors import OptionError, one_of
 from glla.gl import Device, Texture
 from glla.operations import OPERATIONS, Operation
 from glla.passes import Forms, Limits, Parameters, Plan, Storage, Variant, forms_of, resident
@@ -142,8 +142,7 @@ def find(name: str) -> Operation:
     >>> find("matmul").formula
     'C = A B'
     """
-    if name not in OPERATIONS:
-        raise OptionError(f"compare: operation must be one of {', '.join(OPERATIONS)}, got {name!r}")
+    one_of("compare: operation", name, OPERATIONS)
     return OPERATIONS[name]
 
 

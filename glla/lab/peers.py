@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -31,7 +31,7 @@ from glla.errors import GllaError
 from glla.lab import machine
 from glla.lab.extra import require
 from glla.lab.samples import Samples
-from glla.operations import Operation
+from glla.operations import Operation, window_squares
 
 Array = NDArray[np.float32]
 Arrays = tuple[Array, ...]
@@ -106,6 +106,21 @@ class Peer:
 # -- ways to call them ----------------------------------------------------------------------------------------------
 
 
+def _numpy(label: str, order: Callable[..., Arrays], call: Callable[..., Any]) -> Way:
+    """A call of NumPy's."""
+    return Way(label, "numpy", order, lambda: call)
+
+
+def _scipy(label: str, order: Callable[..., Arrays], call: Callable[..., Any], *names: str) -> Way:
+    """A call of functions in `scipy.linalg`, which are imported when it is bound: ``call(*functions, *operands)``."""
+
+    def bind() -> Callable[..., Any]:
+        linalg = import_module("scipy.linalg")
+        return partial(call, *(operator.attrgetter(name)(linalg) for name in names))
+
+    return Way(label, "scipy", order, bind)
+
+
 def _as_given(*arrays: Array) -> Arrays:
     return tuple(np.ascontiguousarray(array) for array in arrays)
 
@@ -123,46 +138,26 @@ def _with_result(order: Callable[..., Arrays]) -> Callable[..., Arrays]:
     return operands
 
 
-def _matmul_out() -> Callable[..., Any]:
-    return lambda a, b, c: np.matmul(a, b, out=c)
-
-
-def _sgemm() -> Callable[..., Any]:
-    from scipy.linalg.blas import sgemm
-
-    return lambda a, b, c: sgemm(1.0, a, b, c=c, overwrite_c=1)
-
-
-def _sgemm_transposed() -> Callable[..., Any]:
-    from scipy.linalg.blas import sgemm
-
-    return lambda a, b, c: sgemm(1.0, b.T, a.T, c=c.T, overwrite_c=1).T  # (A B)^T = B^T A^T: no conversion
+def _into(a: Array, b: Array, c: Array) -> Any:
+    return np.matmul(a, b, out=c)
 
 
 PRODUCT = Peer(
     "BLAS gemm",
-    Way("a @ b", "numpy", _as_given, lambda: operator.matmul),
+    _numpy("a @ b", _as_given, operator.matmul),
     (
-        Way("numpy.matmul(a, b, out=c)", "numpy", _with_result(_as_given), _matmul_out),
-        Way("numpy.matmul(a, b, out=c), Fortran order", "numpy", _with_result(_fortran), _matmul_out),
-        Way("blas.sgemm(1, a, b, c=c, overwrite_c=1), Fortran order", "scipy", _with_result(_fortran), _sgemm),
-        Way(
-            "blas.sgemm(1, b.T, a.T, c=c.T, overwrite_c=1), C order",
-            "scipy", _with_result(_as_given), _sgemm_transposed,
+        _numpy("numpy.matmul(a, b, out=c)", _with_result(_as_given), _into),
+        _numpy("numpy.matmul(a, b, out=c), Fortran order", _with_result(_fortran), _into),
+        _scipy(
+            "blas.sgemm(1, a, b, c=c, overwrite_c=1), Fortran order", _with_result(_fortran),
+            lambda sgemm, a, b, c: sgemm(1.0, a, b, c=c, overwrite_c=1), "blas.sgemm",
+        ),
+        _scipy(  # (A B)^T = B^T A^T: no conversion
+            "blas.sgemm(1, b.T, a.T, c=c.T, overwrite_c=1), C order", _with_result(_as_given),
+            lambda sgemm, a, b, c: sgemm(1.0, b.T, a.T, c=c.T, overwrite_c=1).T, "blas.sgemm",
         ),
     ),
 )  # fmt: skip
-
-
-def _ssyrk(trans: int) -> Callable[[], Callable[..., Any]]:
-    """Half of A A^T: with `trans` A lies in C order, and BLAS is given its transpose, which needs no conversion."""
-
-    def bind() -> Callable[..., Any]:
-        from scipy.linalg.blas import ssyrk
-
-        return lambda a, c: ssyrk(1.0, a.T if trans else a, c=c, trans=trans, overwrite_c=1)
-
-    return bind
 
 
 def _half(order: Callable[..., Arrays]) -> Callable[..., Arrays]:
@@ -176,107 +171,66 @@ def _half(order: Callable[..., Arrays]) -> Callable[..., Arrays]:
 
 SYMMETRIC_PRODUCT = Peer(
     "BLAS syrk",
-    Way("a @ a.T", "numpy", _as_given, lambda: lambda a: a @ a.T),
+    _numpy("a @ a.T", _as_given, lambda a: a @ a.T),
     (
-        Way("a @ a.T, Fortran order", "numpy", _fortran, lambda: lambda a: a @ a.T),
-        Way("blas.ssyrk(1, a, c=c, overwrite_c=1), Fortran order, half of it", "scipy", _half(_fortran), _ssyrk(0)),
-        Way(
-            "blas.ssyrk(1, a.T, c=c, trans=1, overwrite_c=1), C order, half of it",
-            "scipy", _half(_as_given), _ssyrk(1),
+        _numpy("a @ a.T, Fortran order", _fortran, lambda a: a @ a.T),
+        _scipy(
+            "blas.ssyrk(1, a, c=c, overwrite_c=1), Fortran order, half of it", _half(_fortran),
+            lambda ssyrk, a, c: ssyrk(1.0, a, c=c, overwrite_c=1), "blas.ssyrk",
+        ),
+        _scipy(  # A lies in C order, and BLAS is given its transpose, which needs no conversion
+            "blas.ssyrk(1, a.T, c=c, trans=1, overwrite_c=1), C order, half of it", _half(_as_given),
+            lambda ssyrk, a, c: ssyrk(1.0, a.T, c=c, trans=1, overwrite_c=1), "blas.ssyrk",
         ),
     ),
 )  # fmt: skip
-
-
-def _lu_factor(**options: Any) -> Callable[[], Callable[..., Any]]:
-    def bind() -> Callable[..., Any]:
-        from scipy.linalg import lu_factor
-
-        return lambda a: lu_factor(a, **options)
-
-    return bind
-
-
-def _sgetrf(overwrite: int) -> Callable[[], Callable[..., Any]]:
-    def bind() -> Callable[..., Any]:
-        from scipy.linalg.lapack import sgetrf
-
-        return lambda a: sgetrf(a, overwrite_a=overwrite)[:2]
-
-    return bind
-
 
 IN_PLACE = "lapack.sgetrf(a, overwrite_a=1), Fortran order"
 FACTORS = Peer(
     "LAPACK getrf",
-    Way("scipy.linalg.lu_factor(a)", "scipy", _as_given, _lu_factor()),
+    _scipy("scipy.linalg.lu_factor(a)", _as_given, lambda lu_factor, a: lu_factor(a), "lu_factor"),
     (
-        Way(
-            "scipy.linalg.lu_factor(a, overwrite_a=True, check_finite=False), Fortran order",
-            "scipy", _fortran, _lu_factor(overwrite_a=True, check_finite=False),
+        _scipy(
+            "scipy.linalg.lu_factor(a, overwrite_a=True, check_finite=False), Fortran order", _fortran,
+            lambda lu_factor, a: lu_factor(a, overwrite_a=True, check_finite=False), "lu_factor",
         ),
-        Way("lapack.sgetrf(a), C order", "scipy", _as_given, _sgetrf(0)),
-        Way("lapack.sgetrf(a), Fortran order", "scipy", _fortran, _sgetrf(0)),
-        Way(IN_PLACE, "scipy", _fortran, _sgetrf(1)),
+        _scipy("lapack.sgetrf(a), C order", _as_given, lambda sgetrf, a: sgetrf(a)[:2], "lapack.sgetrf"),
+        _scipy("lapack.sgetrf(a), Fortran order", _fortran, lambda sgetrf, a: sgetrf(a)[:2], "lapack.sgetrf"),
+        _scipy(IN_PLACE, _fortran, lambda sgetrf, a: sgetrf(a, overwrite_a=1)[:2], "lapack.sgetrf"),
     ),
 )  # fmt: skip
 
 
-def _scipy_solve() -> Callable[..., Any]:
-    from scipy.linalg import solve
-
-    return lambda a, b: solve(a, b, overwrite_a=True, overwrite_b=True, check_finite=False)
-
-
-def _sgesv(overwrite: int) -> Callable[[], Callable[..., Any]]:
-    def bind() -> Callable[..., Any]:
-        from scipy.linalg.lapack import sgesv
-
-        return lambda a, b: sgesv(a, b, overwrite_a=overwrite, overwrite_b=overwrite)[2]
-
-    return bind
-
-
-def _sgetrs() -> Callable[..., Any]:
-    from scipy.linalg.lapack import sgetrf, sgetrs
-
-    def solve(a: Array, b: Array) -> Any:
-        lu, piv, _ = sgetrf(a, overwrite_a=1)
-        return sgetrs(lu, piv, b, overwrite_b=1)[0]
-
-    return solve
+def _getrf_and_getrs(sgetrf: Any, sgetrs: Any, a: Array, b: Array) -> Any:
+    lu, piv, _ = sgetrf(a, overwrite_a=1)
+    return sgetrs(lu, piv, b, overwrite_b=1)[0]
 
 
 SYSTEM = Peer(
     "LAPACK gesv",
-    Way("numpy.linalg.solve(a, b)", "numpy", _as_given, lambda: np.linalg.solve),
+    _numpy("numpy.linalg.solve(a, b)", _as_given, np.linalg.solve),
     (
-        Way("numpy.linalg.solve(a, b), Fortran order", "numpy", _fortran, lambda: np.linalg.solve),
-        Way(
-            "scipy.linalg.solve(a, b, overwrite_a=True, overwrite_b=True, check_finite=False), Fortran order",
-            "scipy", _fortran, _scipy_solve,
+        _numpy("numpy.linalg.solve(a, b), Fortran order", _fortran, np.linalg.solve),
+        _scipy(
+            "scipy.linalg.solve(a, b, overwrite_a=True, overwrite_b=True, check_finite=False), Fortran order", _fortran,
+            lambda solve, a, b: solve(a, b, overwrite_a=True, overwrite_b=True, check_finite=False), "solve",
         ),
-        Way("lapack.sgesv(a, b), C order", "scipy", _as_given, _sgesv(0)),
-        Way("lapack.sgesv(a, b, overwrite_a=1, overwrite_b=1), Fortran order", "scipy", _fortran, _sgesv(1)),
-        Way("lapack.sgetrf and sgetrs, in place, Fortran order", "scipy", _fortran, _sgetrs),
+        _scipy("lapack.sgesv(a, b), C order", _as_given, lambda sgesv, a, b: sgesv(a, b)[2], "lapack.sgesv"),
+        _scipy(
+            "lapack.sgesv(a, b, overwrite_a=1, overwrite_b=1), Fortran order", _fortran,
+            lambda sgesv, a, b: sgesv(a, b, overwrite_a=1, overwrite_b=1)[2], "lapack.sgesv",
+        ),
+        _scipy(
+            "lapack.sgetrf and sgetrs, in place, Fortran order", _fortran,
+            _getrf_and_getrs, "lapack.sgetrf", "lapack.sgetrs",
+        ),
     ),
 )  # fmt: skip
 
 
-def _scipy_inv() -> Callable[..., Any]:
-    from scipy.linalg import inv
-
-    return lambda a: inv(a, overwrite_a=True, check_finite=False)
-
-
-def _sgetri() -> Callable[..., Any]:
-    from scipy.linalg.lapack import sgetrf, sgetri, sgetri_lwork
-
-    def inverse(a: Array) -> Any:
-        lu, piv, _ = sgetrf(a, overwrite_a=1)
-        return sgetri(lu, piv, lwork=int(sgetri_lwork(len(a))[0]), overwrite_lu=1)[0]
-
-    return inverse
+def _getrf_and_getri(sgetrf: Any, sgetri: Any, sgetri_lwork: Any, a: Array) -> Any:
+    lu, piv, _ = sgetrf(a, overwrite_a=1)
+    return sgetri(lu, piv, lwork=int(sgetri_lwork(len(a))[0]), overwrite_lu=1)[0]
 
 
 def _with_identity(a: Array) -> Arrays:
@@ -285,126 +239,105 @@ def _with_identity(a: Array) -> Arrays:
 
 INVERSE = Peer(
     "LAPACK getri",
-    Way("numpy.linalg.inv(a)", "numpy", _as_given, lambda: np.linalg.inv),
+    _numpy("numpy.linalg.inv(a)", _as_given, np.linalg.inv),
     (
-        Way("numpy.linalg.inv(a), Fortran order", "numpy", _fortran, lambda: np.linalg.inv),
-        Way(
-            "scipy.linalg.inv(a, overwrite_a=True, check_finite=False), Fortran order",
-            "scipy", _fortran, _scipy_inv,
+        _numpy("numpy.linalg.inv(a), Fortran order", _fortran, np.linalg.inv),
+        _scipy(
+            "scipy.linalg.inv(a, overwrite_a=True, check_finite=False), Fortran order", _fortran,
+            lambda inv, a: inv(a, overwrite_a=True, check_finite=False), "inv",
         ),
-        Way("lapack.sgetrf and sgetri, in place, Fortran order", "scipy", _fortran, _sgetri),
-        Way("lapack.sgetrf and sgetrs of the identity, in place, Fortran order", "scipy", _with_identity, _sgetrs),
+        _scipy(
+            "lapack.sgetrf and sgetri, in place, Fortran order", _fortran,
+            _getrf_and_getri, "lapack.sgetrf", "lapack.sgetri", "lapack.sgetri_lwork",
+        ),
+        _scipy(
+            "lapack.sgetrf and sgetrs of the identity, in place, Fortran order", _with_identity,
+            _getrf_and_getrs, "lapack.sgetrf", "lapack.sgetrs",
+        ),
     ),
 )  # fmt: skip
 
 
-def _stack_inverse() -> Callable[..., Any]:
-    return lambda a: np.linalg.inv(a.reshape(-1, 3, 3)).reshape(-1, 9)
-
-
-def _adjugate_by_hand() -> Callable[..., Any]:
-    def inverse(a: Array) -> Array:
-        rows = a.reshape(-1, 3, 3)
-        x = np.empty_like(rows)
-        for i, (j, k) in enumerate(((1, 2), (2, 0), (0, 1))):
-            x[:, :, i] = np.cross(rows[:, j], rows[:, k])
-        x /= np.einsum("ij,ij->i", rows[:, 0], x[:, :, 0])[:, np.newaxis, np.newaxis]
-        return x.reshape(-1, 9)
-
-    return inverse
+def _adjugate_by_hand(a: Array) -> Array:
+    rows = a.reshape(-1, 3, 3)
+    x = np.empty_like(rows)
+    for i, (j, k) in enumerate(((1, 2), (2, 0), (0, 1))):
+        x[:, :, i] = np.cross(rows[:, j], rows[:, k])
+    x /= np.einsum("ij,ij->i", rows[:, 0], x[:, :, 0])[:, np.newaxis, np.newaxis]
+    return x.reshape(-1, 9)
 
 
 INVERSES3 = Peer(
     "LAPACK gesv of each, order 3, in float64",
-    Way("numpy.linalg.inv(a), a stack of order 3", "numpy", _as_given, _stack_inverse),
-    (Way("adjugate by hand with numpy.cross", "numpy", _as_given, _adjugate_by_hand),),
-)
+    _numpy(
+        "numpy.linalg.inv(a), a stack of order 3", _as_given,
+        lambda a: np.linalg.inv(a.reshape(-1, 3, 3)).reshape(-1, 9),
+    ),
+    (_numpy("adjugate by hand with numpy.cross", _as_given, _adjugate_by_hand),),
+)  # fmt: skip
 """NumPy computes stacks of float32 in float64."""
 
 
-def _logarithm() -> Callable[..., Any]:
-    from scipy.linalg.lapack import sgetrf
-
-    def slogdet(a: Array) -> Any:
-        lu, piv, _ = sgetrf(a, overwrite_a=1)
-        u = lu.diagonal().astype(np.float64)
-        exchanges = np.count_nonzero(piv != np.arange(len(piv)))
-        return np.prod(np.sign(u)) * (-1) ** exchanges, np.log(np.abs(u)).sum()
-
-    return slogdet
+def _logarithm(sgetrf: Any, a: Array) -> Any:
+    lu, piv, _ = sgetrf(a, overwrite_a=1)
+    u = lu.diagonal().astype(np.float64)
+    exchanges = np.count_nonzero(piv != np.arange(len(piv)))
+    return np.prod(np.sign(u)) * (-1) ** exchanges, np.log(np.abs(u)).sum()
 
 
 DETERMINANT = Peer(
     "LAPACK getrf, diagonal",
-    Way("numpy.linalg.slogdet(a)", "numpy", _as_given, lambda: np.linalg.slogdet),
+    _numpy("numpy.linalg.slogdet(a)", _as_given, np.linalg.slogdet),
     (
-        Way("numpy.linalg.slogdet(a), Fortran order", "numpy", _fortran, lambda: np.linalg.slogdet),
-        Way("lapack.sgetrf in place and its diagonal, Fortran order", "scipy", _fortran, _logarithm),
+        _numpy("numpy.linalg.slogdet(a), Fortran order", _fortran, np.linalg.slogdet),
+        _scipy("lapack.sgetrf in place and its diagonal, Fortran order", _fortran, _logarithm, "lapack.sgetrf"),
     ),
 )
 
 
-def _scipy_qr() -> Callable[..., Any]:
-    from scipy.linalg import qr
-
-    return lambda a: qr(a, overwrite_a=True, mode="economic", check_finite=False)
-
-
-def _sorgqr() -> Callable[..., Any]:
-    from scipy.linalg.lapack import sgeqrf, sgeqrf_lwork, sorgqr
-
-    def factors(a: Array) -> Any:
-        k = min(a.shape)
-        packed, tau, _, _ = sgeqrf(a, lwork=int(sgeqrf_lwork(*a.shape)[0]), overwrite_a=1)
-        r = np.triu(packed[:k])
-        return sorgqr(packed[:, :k], tau, lwork=64 * k, overwrite_a=1)[0], r
-
-    return factors
+def _geqrf_and_orgqr(sgeqrf: Any, sgeqrf_lwork: Any, sorgqr: Any, a: Array) -> Any:
+    k = min(a.shape)
+    packed, tau, _, _ = sgeqrf(a, lwork=int(sgeqrf_lwork(*a.shape)[0]), overwrite_a=1)
+    r = np.triu(packed[:k])
+    return sorgqr(packed[:, :k], tau, lwork=64 * k, overwrite_a=1)[0], r
 
 
 ORTHOGONAL = Peer(
     "LAPACK geqrf and orgqr",
-    Way("numpy.linalg.qr(a)", "numpy", _as_given, lambda: np.linalg.qr),
+    _numpy("numpy.linalg.qr(a)", _as_given, np.linalg.qr),
     (
-        Way("numpy.linalg.qr(a), Fortran order", "numpy", _fortran, lambda: np.linalg.qr),
-        Way(
-            'scipy.linalg.qr(a, mode="economic", overwrite_a=True, check_finite=False), Fortran order',
-            "scipy", _fortran, _scipy_qr,
+        _numpy("numpy.linalg.qr(a), Fortran order", _fortran, np.linalg.qr),
+        _scipy(
+            'scipy.linalg.qr(a, mode="economic", overwrite_a=True, check_finite=False), Fortran order', _fortran,
+            lambda qr, a: qr(a, overwrite_a=True, mode="economic", check_finite=False), "qr",
         ),
-        Way("lapack.sgeqrf and sorgqr, in place, Fortran order", "scipy", _fortran, _sorgqr),
+        _scipy(
+            "lapack.sgeqrf and sorgqr, in place, Fortran order", _fortran,
+            _geqrf_and_orgqr, "lapack.sgeqrf", "lapack.sgeqrf_lwork", "lapack.sorgqr",
+        ),
     ),
 )  # fmt: skip
 
 
-def _scipy_lstsq(driver: str) -> Callable[[], Callable[..., Any]]:
-    def bind() -> Callable[..., Any]:
-        from scipy.linalg import lstsq
-
-        options = {"lapack_driver": driver, "overwrite_a": True, "overwrite_b": True, "check_finite": False}
-        return lambda a, b: lstsq(a, b, **options)[:3]
-
-    return bind
-
-
-def _sgels() -> Callable[..., Any]:
-    from scipy.linalg.lapack import sgels
-
-    return lambda a, b: (sgels(a, b, overwrite_a=1, overwrite_b=1)[1][: a.shape[1]],)
+def _lstsq_by(driver: str) -> Way:
+    options = {"lapack_driver": driver, "overwrite_a": True, "overwrite_b": True, "check_finite": False}
+    return _scipy(
+        f'scipy.linalg.lstsq(a, b, lapack_driver="{driver}", overwrite_a=True, overwrite_b=True, check_finite=False), '
+        "Fortran order",
+        _fortran, lambda lstsq, a, b: lstsq(a, b, **options)[:3], "lstsq",
+    )  # fmt: skip
 
 
 LEAST_SQUARES = Peer(
     "LAPACK gelsd",
-    Way("numpy.linalg.lstsq(a, b)", "numpy", _as_given, lambda: np.linalg.lstsq),
+    _numpy("numpy.linalg.lstsq(a, b)", _as_given, np.linalg.lstsq),
     (
-        *(
-            Way(
-                f'scipy.linalg.lstsq(a, b, lapack_driver="{driver}", overwrite_a=True, overwrite_b=True, '
-                "check_finite=False), Fortran order",
-                "scipy", _fortran, _scipy_lstsq(driver),
-            )
-            for driver in ("gelsd", "gelsy")
+        _lstsq_by("gelsd"),
+        _lstsq_by("gelsy"),
+        _scipy(
+            "lapack.sgels (full rank), in place, Fortran order", _fortran,
+            lambda sgels, a, b: (sgels(a, b, overwrite_a=1, overwrite_b=1)[1][: a.shape[1]],), "lapack.sgels",
         ),
-        Way("lapack.sgels (full rank), in place, Fortran order", "scipy", _fortran, _sgels),
     ),
 )  # fmt: skip
 
@@ -418,15 +351,10 @@ def _turned(a: Array, b: Array) -> Arrays:
     return turn(a), turn(b)
 
 
-def _each_sgesv() -> Callable[..., Any]:
-    from scipy.linalg.lapack import sgesv
-
-    def solve(a: Array, b: Array) -> Any:
-        for matrix, right in zip(a, b, strict=True):
-            sgesv(matrix, right, overwrite_a=1, overwrite_b=1)
-        return b
-
-    return solve
+def _each_gesv(sgesv: Any, a: Array, b: Array) -> Any:
+    for matrix, right in zip(a, b, strict=True):
+        sgesv(matrix, right, overwrite_a=1, overwrite_b=1)
+    return b
 
 
 def _shared_solve() -> Callable[..., Any]:
@@ -442,39 +370,12 @@ def _shared_solve() -> Callable[..., Any]:
 
 STACK = Peer(
     "LAPACK gesv, each of a stack",
-    Way("numpy.linalg.solve(a, b)", "numpy", _as_given, lambda: np.linalg.solve),
+    _numpy("numpy.linalg.solve(a, b)", _as_given, np.linalg.solve),
     (
         Way("numpy.linalg.solve(a, b), the stack cut into a part for each core", "numpy", _as_given, _shared_solve),
-        Way("lapack.sgesv of each, in place, Fortran order", "scipy", _turned, _each_sgesv),
+        _scipy("lapack.sgesv of each, in place, Fortran order", _turned, _each_gesv, "lapack.sgesv"),
     ),
 )
-
-
-def _solve_triangular(**options: Any) -> Callable[[], Callable[..., Any]]:
-    def bind() -> Callable[..., Any]:
-        from scipy.linalg import solve_triangular
-
-        return lambda t, b: solve_triangular(t, b, lower=True, **options)
-
-    return bind
-
-
-def _strtrs() -> Callable[..., Any]:
-    from scipy.linalg.lapack import strtrs
-
-    return lambda t, b: strtrs(t, b, lower=1, overwrite_b=1)[0]
-
-
-def _strtrs_transposed() -> Callable[..., Any]:
-    from scipy.linalg.lapack import strtrs
-
-    return lambda t, b: strtrs(t.T, b, lower=0, trans=1, overwrite_b=1)[0]
-
-
-def _strsm() -> Callable[..., Any]:
-    from scipy.linalg.blas import strsm
-
-    return lambda t, b: strsm(1.0, t, b, lower=1, overwrite_b=1)
 
 
 def _right_side_turned(t: Array, b: Array) -> Arrays:
@@ -483,57 +384,57 @@ def _right_side_turned(t: Array, b: Array) -> Arrays:
 
 TRIANGULAR = Peer(
     "LAPACK trtrs",
-    Way("scipy.linalg.solve_triangular(t, b, lower=True)", "scipy", _as_given, _solve_triangular()),
+    _scipy(
+        "scipy.linalg.solve_triangular(t, b, lower=True)", _as_given,
+        lambda solve_triangular, t, b: solve_triangular(t, b, lower=True), "solve_triangular",
+    ),
     (
-        Way(
+        _scipy(
             "scipy.linalg.solve_triangular(t, b, lower=True, overwrite_b=True, check_finite=False), Fortran order",
-            "scipy", _fortran, _solve_triangular(overwrite_b=True, check_finite=False),
+            _fortran, lambda solve_triangular, t, b: solve_triangular(
+                t, b, lower=True, overwrite_b=True, check_finite=False
+            ), "solve_triangular",
         ),
-        Way("lapack.strtrs(t, b, lower=1, overwrite_b=1), Fortran order", "scipy", _fortran, _strtrs),
-        Way(
-            "lapack.strtrs(t.T, b, trans=1, overwrite_b=1), t in C order",
-            "scipy", _right_side_turned, _strtrs_transposed,
+        _scipy(
+            "lapack.strtrs(t, b, lower=1, overwrite_b=1), Fortran order", _fortran,
+            lambda strtrs, t, b: strtrs(t, b, lower=1, overwrite_b=1)[0], "lapack.strtrs",
         ),
-        Way("blas.strsm(1, t, b, lower=1, overwrite_b=1), Fortran order", "scipy", _fortran, _strsm),
+        _scipy(
+            "lapack.strtrs(t.T, b, trans=1, overwrite_b=1), t in C order", _right_side_turned,
+            lambda strtrs, t, b: strtrs(t.T, b, lower=0, trans=1, overwrite_b=1)[0], "lapack.strtrs",
+        ),
+        _scipy(
+            "blas.strsm(1, t, b, lower=1, overwrite_b=1), Fortran order", _fortran,
+            lambda strsm, t, b: strsm(1.0, t, b, lower=1, overwrite_b=1), "blas.strsm",
+        ),
     ),
 )  # fmt: skip
-
-
-def _upper(**options: Any) -> Callable[[], Callable[..., Any]]:
-    def bind() -> Callable[..., Any]:
-        from scipy.linalg import solve_triangular
-
-        return lambda t, b: solve_triangular(t, b, **options)
-
-    return bind
-
 
 UPPER = Peer(
     "LAPACK trtrs, upper",
-    Way("scipy.linalg.solve_triangular(t, b)", "scipy", _as_given, _upper()),
+    _scipy(
+        "scipy.linalg.solve_triangular(t, b)", _as_given,
+        lambda solve_triangular, t, b: solve_triangular(t, b), "solve_triangular",
+    ),
     (
-        Way(
-            "scipy.linalg.solve_triangular(t, b, overwrite_b=True, check_finite=False), Fortran order",
-            "scipy", _fortran, _upper(overwrite_b=True, check_finite=False),
+        _scipy(
+            "scipy.linalg.solve_triangular(t, b, overwrite_b=True, check_finite=False), Fortran order", _fortran,
+            lambda solve_triangular, t, b: solve_triangular(t, b, overwrite_b=True, check_finite=False),
+            "solve_triangular",
         ),
     ),
 )  # fmt: skip
 
-
-def _strtri(**options: Any) -> Callable[[], Callable[..., Any]]:
-    def bind() -> Callable[..., Any]:
-        from scipy.linalg.lapack import strtri
-
-        return lambda t: strtri(t, **options)[0]
-
-    return bind
-
-
 INVERSE_TRIANGLE = Peer(
     "LAPACK trtri",
-    Way("scipy.linalg.lapack.strtri(t)", "scipy", _as_given, _strtri()),
-    (Way("lapack.strtri(t, overwrite_c=1), Fortran order", "scipy", _fortran, _strtri(overwrite_c=1)),),
-)
+    _scipy("scipy.linalg.lapack.strtri(t)", _as_given, lambda strtri, t: strtri(t)[0], "lapack.strtri"),
+    (
+        _scipy(
+            "lapack.strtri(t, overwrite_c=1), Fortran order", _fortran,
+            lambda strtri, t: strtri(t, overwrite_c=1)[0], "lapack.strtri",
+        ),
+    ),
+)  # fmt: skip
 
 OLD_FORMS = {
     "numpy.matmul": "numpy.matmul(a, b)",
@@ -549,64 +450,40 @@ OLD_FORMS = {
 """What results up to 2026-11-21 call a peer -> the call that they timed, of C-ordered arrays: a usual call."""
 
 
-def _lu_solve() -> Callable[..., Any]:
-    from scipy.linalg import lu_solve
-
-    return lambda lu, b: lu_solve((lu, np.arange(len(lu), dtype=np.int32)), b, check_finite=False)
+def _lu_solve(lu_solve: Any, lu: Array, b: Array) -> Any:
+    return lu_solve((lu, np.arange(len(lu), dtype=np.int32)), b, check_finite=False)
 
 
 SUBSTITUTION = Peer(
     "LAPACK getrs",
-    Way("scipy.linalg.lu_solve((lu, piv), b)", "scipy", _as_given, _lu_solve),
-    (Way("scipy.linalg.lu_solve((lu, piv), b), Fortran order", "scipy", _fortran, _lu_solve),),
+    _scipy("scipy.linalg.lu_solve((lu, piv), b)", _as_given, _lu_solve, "lu_solve"),
+    (_scipy("scipy.linalg.lu_solve((lu, piv), b), Fortran order", _fortran, _lu_solve, "lu_solve"),),
 )
 
 
-def _cho_solve() -> Callable[..., Any]:
-    from scipy.linalg import cho_solve
-
-    return lambda c, b: cho_solve((c, True), b, check_finite=False)
+def _cho_solve(cho_solve: Any, c: Array, b: Array) -> Any:
+    return cho_solve((c, True), b, check_finite=False)
 
 
 SUBSTITUTION_POS = Peer(
     "LAPACK potrs",
-    Way("scipy.linalg.cho_solve((c, lower), b)", "scipy", _as_given, _cho_solve),
-    (Way("scipy.linalg.cho_solve((c, lower), b), Fortran order", "scipy", _fortran, _cho_solve),),
+    _scipy("scipy.linalg.cho_solve((c, lower), b)", _as_given, _cho_solve, "cho_solve"),
+    (_scipy("scipy.linalg.cho_solve((c, lower), b), Fortran order", _fortran, _cho_solve, "cho_solve"),),
 )
-
-
-def _sposv() -> Callable[..., Any]:
-    from scipy.linalg.lapack import sposv
-
-    return lambda a, b: sposv(a, b, lower=1, overwrite_a=1, overwrite_b=1)[1]
-
-
-def _solve_pos() -> Callable[..., Any]:
-    from scipy.linalg import solve
-
-    return lambda a, b: solve(a, b, assume_a="pos")
-
 
 SYSTEM_POS = Peer(
     "LAPACK posv",
-    Way('scipy.linalg.solve(a, b, assume_a="pos")', "scipy", _as_given, _solve_pos),
-    (Way("lapack.sposv(a, b, overwrite_a=1, overwrite_b=1), in place, Fortran order", "scipy", _fortran, _sposv),),
-)
-
-
-def _solve_banded(**options: Any) -> Callable[[], Callable[..., Any]]:
-    def bind() -> Callable[..., Any]:
-        from scipy.linalg import solve_banded
-
-        return lambda ab, b: solve_banded((1, 1), ab, b, **options)
-
-    return bind
-
-
-def _solve_five() -> Callable[..., Any]:
-    from scipy.linalg import solve_banded
-
-    return lambda ab, b: solve_banded((2, 2), ab, b, check_finite=False)
+    _scipy(
+        'scipy.linalg.solve(a, b, assume_a="pos")', _as_given,
+        lambda solve, a, b: solve(a, b, assume_a="pos"), "solve",
+    ),
+    (
+        _scipy(
+            "lapack.sposv(a, b, overwrite_a=1, overwrite_b=1), in place, Fortran order", _fortran,
+            lambda sposv, a, b: sposv(a, b, lower=1, overwrite_a=1, overwrite_b=1)[1], "lapack.sposv",
+        ),
+    ),
+)  # fmt: skip
 
 
 def _band_with_room(ab: Array, b: Array) -> tuple[Array, ...]:
@@ -616,145 +493,123 @@ def _band_with_room(ab: Array, b: Array) -> tuple[Array, ...]:
     return roomy, np.array(b, order="F")
 
 
-def _sgbsv() -> Callable[..., Any]:
-    from scipy.linalg.lapack import sgbsv
-
-    return lambda ab, b: sgbsv(2, 2, ab, b, overwrite_ab=1, overwrite_b=1)[2]
-
-
 PENTADIAGONAL = Peer(
     "LAPACK gbsv",
-    Way("scipy.linalg.solve_banded((2, 2), ab, b)", "scipy", _as_given, _solve_five),
-    (Way("lapack.sgbsv, in place, in Fortran order", "scipy", _band_with_room, _sgbsv),),
-)
+    _scipy(
+        "scipy.linalg.solve_banded((2, 2), ab, b)", _as_given,
+        lambda solve_banded, ab, b: solve_banded((2, 2), ab, b, check_finite=False), "solve_banded",
+    ),
+    (
+        _scipy(
+            "lapack.sgbsv, in place, in Fortran order", _band_with_room,
+            lambda sgbsv, ab, b: sgbsv(2, 2, ab, b, overwrite_ab=1, overwrite_b=1)[2], "lapack.sgbsv",
+        ),
+    ),
+)  # fmt: skip
 
 
-def _sgtsv() -> Callable[..., Any]:
-    from scipy.linalg.lapack import sgtsv
-
-    return lambda ab, b: sgtsv(
-        ab[2, :-1], ab[1], ab[0, 1:], b, overwrite_dl=1, overwrite_d=1, overwrite_du=1, overwrite_b=1
-    )[3]
+def _gtsv(sgtsv: Any, ab: Array, b: Array) -> Any:
+    return sgtsv(ab[2, :-1], ab[1], ab[0, 1:], b, overwrite_dl=1, overwrite_d=1, overwrite_du=1, overwrite_b=1)[3]
 
 
 TRIDIAGONAL = Peer(
     "LAPACK gtsv",
-    Way("scipy.linalg.solve_banded((1, 1), ab, b)", "scipy", _as_given, _solve_banded()),
-    (Way("lapack.sgtsv, in place, right sides in Fortran order", "scipy", _right_side_turned, _sgtsv),),
-)
+    _scipy(
+        "scipy.linalg.solve_banded((1, 1), ab, b)", _as_given,
+        lambda solve_banded, ab, b: solve_banded((1, 1), ab, b), "solve_banded",
+    ),
+    (_scipy("lapack.sgtsv, in place, right sides in Fortran order", _right_side_turned, _gtsv, "lapack.sgtsv"),),
+)  # fmt: skip
 
 
-def _spotri() -> Callable[..., Any]:
-    from scipy.linalg.lapack import spotrf, spotri
-
-    return lambda a: spotri(spotrf(a, lower=1, overwrite_a=1, clean=0)[0], lower=1, overwrite_c=1)[0]
-
-
-def _inv_pos() -> Callable[..., Any]:
-    from scipy.linalg import inv
-
-    return lambda a: inv(a, assume_a="pos")
+def _potrf_and_potri(spotrf: Any, spotri: Any, a: Array) -> Any:
+    return spotri(spotrf(a, lower=1, overwrite_a=1, clean=0)[0], lower=1, overwrite_c=1)[0]
 
 
 INVERSE_POS = Peer(
     "LAPACK potri",
-    Way('scipy.linalg.inv(a, assume_a="pos")', "scipy", _as_given, _inv_pos),
-    (Way("lapack.spotrf and spotri, in place, Fortran order, one half", "scipy", _fortran, _spotri),),
-)
-
-
-def _cholesky_banded() -> Callable[..., Any]:
-    from scipy.linalg import cholesky_banded
-
-    return lambda ab: cholesky_banded(ab, check_finite=False)
-
-
-def _spbtrf() -> Callable[..., Any]:
-    from scipy.linalg.lapack import spbtrf
-
-    return lambda ab: spbtrf(ab, overwrite_ab=1)[0]
-
+    _scipy('scipy.linalg.inv(a, assume_a="pos")', _as_given, lambda inv, a: inv(a, assume_a="pos"), "inv"),
+    (
+        _scipy(
+            "lapack.spotrf and spotri, in place, Fortran order, one half", _fortran,
+            _potrf_and_potri, "lapack.spotrf", "lapack.spotri",
+        ),
+    ),
+)  # fmt: skip
 
 FACTOR_BANDED = Peer(
     "LAPACK pbtrf",
-    Way("scipy.linalg.cholesky_banded(ab)", "scipy", _as_given, _cholesky_banded),
-    (Way("lapack.spbtrf(ab, overwrite_ab=1), in place, Fortran order", "scipy", _fortran, _spbtrf),),
-)
-
-
-def _solveh_banded() -> Callable[..., Any]:
-    from scipy.linalg import solveh_banded
-
-    return lambda ab, b: solveh_banded(ab, b, check_finite=False)
-
-
-def _spbsv() -> Callable[..., Any]:
-    from scipy.linalg.lapack import spbsv
-
-    return lambda ab, b: spbsv(ab, b, overwrite_ab=1, overwrite_b=1)[1]
-
+    _scipy(
+        "scipy.linalg.cholesky_banded(ab)", _as_given,
+        lambda cholesky_banded, ab: cholesky_banded(ab, check_finite=False), "cholesky_banded",
+    ),
+    (
+        _scipy(
+            "lapack.spbtrf(ab, overwrite_ab=1), in place, Fortran order", _fortran,
+            lambda spbtrf, ab: spbtrf(ab, overwrite_ab=1)[0], "lapack.spbtrf",
+        ),
+    ),
+)  # fmt: skip
 
 SYSTEM_BANDED = Peer(
     "LAPACK pbsv",
-    Way("scipy.linalg.solveh_banded(ab, b)", "scipy", _as_given, _solveh_banded),
-    (Way("lapack.spbsv(ab, b, overwrite_ab=1, overwrite_b=1), in place, Fortran order", "scipy", _fortran, _spbsv),),
-)
+    _scipy(
+        "scipy.linalg.solveh_banded(ab, b)", _as_given,
+        lambda solveh_banded, ab, b: solveh_banded(ab, b, check_finite=False), "solveh_banded",
+    ),
+    (
+        _scipy(
+            "lapack.spbsv(ab, b, overwrite_ab=1, overwrite_b=1), in place, Fortran order", _fortran,
+            lambda spbsv, ab, b: spbsv(ab, b, overwrite_ab=1, overwrite_b=1)[1], "lapack.spbsv",
+        ),
+    ),
+)  # fmt: skip
 
 
-def _sgecon() -> Callable[..., Any]:
-    from scipy.linalg.lapack import sgecon, sgetrf
-
-    def rcond(a: Array) -> Any:
-        norm = np.abs(a).sum(axis=0).max()
-        return sgecon(sgetrf(a, overwrite_a=1)[0], norm)[0]
-
-    return rcond
+def _getrf_and_gecon(sgetrf: Any, sgecon: Any, a: Array) -> Any:
+    norm = np.abs(a).sum(axis=0).max()
+    return sgecon(sgetrf(a, overwrite_a=1)[0], norm)[0]
 
 
 CONDITION = Peer(
     "LAPACK gecon",
-    Way("1 / numpy.linalg.cond(a, 1)", "numpy", _as_given, lambda: lambda a: 1 / np.linalg.cond(a, 1)),
-    (Way("lapack.sgetrf and sgecon, in place, Fortran order", "scipy", _fortran, _sgecon),),
-)
+    _numpy("1 / numpy.linalg.cond(a, 1)", _as_given, lambda a: 1 / np.linalg.cond(a, 1)),
+    (
+        _scipy(
+            "lapack.sgetrf and sgecon, in place, Fortran order", _fortran,
+            _getrf_and_gecon, "lapack.sgetrf", "lapack.sgecon",
+        ),
+    ),
+)  # fmt: skip
 
 DET = Peer(
     "LAPACK getrf, product of the diagonal",
-    Way("numpy.linalg.det(a)", "numpy", _as_given, lambda: np.linalg.det),
-    (Way("numpy.linalg.det(a), Fortran order", "numpy", _fortran, lambda: np.linalg.det),),
+    _numpy("numpy.linalg.det(a)", _as_given, np.linalg.det),
+    (_numpy("numpy.linalg.det(a), Fortran order", _fortran, np.linalg.det),),
 )
 
 
-def _by_windows() -> Callable[..., Any]:
-    from glla.operations.window_squares import on_host
+def _ranges(count: int, w: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    places = np.arange(count)
+    return np.maximum(0, places - w + 1), np.minimum(places, count - w) + 1
 
-    return on_host
 
-
-def _by_prefix_sums() -> Callable[..., Any]:
-    """Bind the closed form: sums of rows and of columns as differences of running sums, then w products."""
-
-    def ranges(count: int, w: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        places = np.arange(count)
-        return np.maximum(0, places - w + 1), np.minimum(places, count - w) + 1
-
-    def sums(a: Array, w: int = 5, limit: float = 65535.0) -> Any:
-        (top, bottom), (left, right) = (ranges(side, w) for side in a.shape)
-        down, across = (
-            np.pad(np.cumsum(a, axis=axis, dtype=np.float64), [(int(axis == one), 0) for one in (0, 1)])
-            for axis in (0, 1)
-        )
-        total = np.zeros(a.shape)
-        for k in range(w):
-            total += (across[:, right + k] - across[:, left + k]) * (down[bottom + k] - down[top + k])
-        return np.clip(total, 0, limit).astype(np.float32)
-
-    return sums
+def _by_prefix_sums(a: Array, w: int = 5, limit: float = 65535.0) -> Any:
+    """The closed form: sums of rows and of columns as differences of running sums, then w products."""
+    (top, bottom), (left, right) = (_ranges(side, w) for side in a.shape)
+    down, across = (
+        np.pad(np.cumsum(a, axis=axis, dtype=np.float64), [(int(axis == one), 0) for one in (0, 1)]) for axis in (0, 1)
+    )
+    total = np.zeros(a.shape)
+    for k in range(w):
+        total += (across[:, right + k] - across[:, left + k]) * (down[bottom + k] - down[top + k])
+    return np.clip(total, 0, limit).astype(np.float32)
 
 
 WINDOWS = Peer(
     "NumPy, squares of windows",
-    Way("windows @ windows, and 25 shifted sums", "numpy", _as_given, _by_windows),
-    (Way("differences of numpy.cumsum, and 5 products", "numpy", _as_given, _by_prefix_sums),),
+    _numpy("windows @ windows, and 25 shifted sums", _as_given, window_squares.on_host),
+    (_numpy("differences of numpy.cumsum, and 5 products", _as_given, _by_prefix_sums),),
 )
 
 
@@ -982,8 +837,7 @@ class Trial:
     threads: int | None
     seconds: float
 
-    @property
-    def told(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:
         """As plain data."""
         return {"way": self.way.label, "threads": self.threads, "seconds": self.seconds}
 
@@ -1027,8 +881,7 @@ class Finalist:
         medians = [block.median for block in self.blocks]
         return max(medians) / min(medians) if medians else 1.0
 
-    @property
-    def told(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:
         """As plain data, every sample of every block included."""
         return {
             "way": self.way.label,
@@ -1113,26 +966,26 @@ class Figure:
             f"where {allowed:g} is allowed"
         )
 
-    def told(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:
         """Everything, as plain data: the fastest way, the usual call, what was tried, and every sample."""
         return {
             "name": self.peer.name,
             "size": self.size,
-            "best": self.best.told,
-            "usual": None if self.usual is None else self.usual.told,
-            "trials": [trial.told for trial in self.trials],
+            "best": self.best.as_dict(),
+            "usual": None if self.usual is None else self.usual.as_dict(),
+            "trials": [trial.as_dict() for trial in self.trials],
         }
 
 
-def brief(told: dict[str, Any]) -> dict[str, Any]:
-    """What a record says of a finalist as `Finalist.told` gives it: without the samples."""
-    return {name: told[name] for name in ("way", "threads", "seconds", "lower", "upper", "repeats")}
+def brief(finalist: dict[str, Any]) -> dict[str, Any]:
+    """What a record says of a finalist as `Finalist.as_dict` gives it: without the samples."""
+    return {name: finalist[name] for name in ("way", "threads", "seconds", "lower", "upper", "repeats")}
 
 
-def described(told: dict[str, Any]) -> str:
+def described(finalist: dict[str, Any]) -> str:
     """Write a call and its threads.
 
     >>> described({"way": "a @ b", "threads": 16}), described({"way": "a @ b", "threads": None})
     ('a @ b, 16 threads', 'a @ b')
     """
-    return f"{told['way']}{_threads(told['threads'])}"
+    return f"{finalist['way']}{_threads(finalist['threads'])}"

@@ -18,19 +18,20 @@ from glla.lab.roofline import Roof
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 SUFFIXES = (".png", ".svg", ".pdf")
 
 COLOURS = (
     "#2f7fc1", "#e08214", "#2b9c6a", "#d1495b", "#8e6bbf", "#a3704c", "#d65fa9", "#7a8794", "#9a9a1f", "#1fa3b5",
 )  # fmt: skip
-"""Each is told from white and from near black."""
+"""Colours that stand out from white and from near black."""
 
 MARKERS = "os^DvP*X<>p"
 DASHES = ("-", "--", "-.", ":")
 
 DISTINCT = len(MARKERS) * len(DASHES)
-"""Series that are told apart without their colours: the numbers of markers and of dashes have no common divisor."""
+"""Series that differ without their colours: the numbers of markers and of dashes have no common divisor."""
 
 
 def style(number: int) -> dict[str, Any]:
@@ -105,26 +106,31 @@ def svg(comparison: Comparison, which: str) -> str:
         Which plot.
     """
     require("compare", "matplotlib")
-    import matplotlib
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=SIZE, layout="constrained", facecolor="none")
     ax = figure.subplots()
     ax.set_facecolor("none")
     {"times": times, "errors": errors, "bounds": bounds, "roofline": roofline}[which](ax, comparison, INK)
+    return element(figure, which)
+
+
+def element(figure: Figure, name: str) -> str:
+    """Give a figure as an SVG element for a page, with `INK` in the page's own colour.
+
+    Its names are its alone, by `name`, since a page has one space of names.
+    """
+    import matplotlib
+
     file = io.StringIO()
-    with matplotlib.rc_context({"svg.fonttype": "path", "svg.hashsalt": which}):
+    with matplotlib.rc_context({"svg.fonttype": "path", "svg.hashsalt": name}):
         figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None, "Type": None, "Format": None})
-    return _element(file.getvalue(), which)
-
-
-def _element(text: str, which: str) -> str:
-    """Cut the element out of the document; give its names to it alone, since a page has one space of names."""
+    text = file.getvalue()
     text = text[text.index("<svg") :]
     text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
-    text = re.sub(r'\bid="', f'id="{which}-', text)
-    text = re.sub(r'(href="#|url\(#)', rf"\g<1>{which}-", text)
+    text = re.sub(r'\bid="', f'id="{name}-', text)
+    text = re.sub(r'(href="#|url\(#)', rf"\g<1>{name}-", text)
     return text.replace(INK, "currentColor").strip()
 
 

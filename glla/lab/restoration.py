@@ -338,9 +338,9 @@ def timings(
     sides : sequence of int
         In growing order.
     most : float
-        Seconds: a way is left out where it would take longer, told from the side before by p^3 for p pixels.
+        Seconds: a way is left out where it would take longer, by its time at the side before and p^3 for p pixels.
     say : callable
-        Is told what is done now.
+        Called with what is done now.
     balance : float
         Tikhonov's weight.
     """

@@ -8,7 +8,7 @@ from functools import partial
 from io import BytesIO
 from pathlib import Path
 
-from glla.errors import OptionError
+from glla.errors import OptionError, one_of
 from glla.gl import Device
 from glla.gl.recorder import Recorder
 from glla.lab import chrome, frames, operations, page
@@ -148,8 +148,7 @@ def plan(operation: str, size: int, variant: str | None = None, limits: Limits =
 
 
 def _find(command: str, operation: str) -> Operation:
-    if operation not in OPERATIONS:
-        raise OptionError(f"{command}: operation must be one of {', '.join(OPERATIONS)}, got {operation!r}")
+    one_of(f"{command}: operation", operation, OPERATIONS)
     return OPERATIONS[operation]
 
 

@@ -121,7 +121,10 @@ def cho_solve(
         plan = kernel.whole_solution(forms, target.limits, lower=bool(lower))
         perform = on_device(target, plan, "cho_solve", {"B": "b"} if check_finite else None)
         values = {"C": stored(c), "B": stored(b), "member": member_of_stack(index)}
-        return walk(OPERATIONS["cho_solve"], forms, perform, values)["X"]
+        found = walk(OPERATIONS["cho_solve"], forms, perform, values)
+        if "largest_X" in found:
+            finite_result("cho_solve", found["largest_X"], check_finite)
+        return found["X"]
 
     return _each("cho_solve", "cho_solve", factor, rhs, one, target, check_finite, bool(lower))
 
@@ -215,14 +218,13 @@ def _beside_an_array(
     if 0 in shape:
         return upload(np.empty(shape if b.ndim > 1 else b.shape, dtype=np.float32), device)
     if not stack:
-        x = one(left, right, ())
-        result = x if isinstance(x, Matrix) else upload(x, device)
+        result = _kept(function, one(left, right, ()), device, check_finite)
     elif left.ndim == 2 or left.size == left.shape[-1] ** 2:  # one A for all: one system with many right-hand sides
         rank = len(shape)
         spread = Matrix._of(arithmetic.broadcast(right.value, shape))
         wide = spread.transpose((rank - 2, *range(rank - 2), rank - 1))
         x = one(left.reshape(left.shape[-2:]), wide.reshape(shape[-2], -1), ())
-        found = x if isinstance(x, Matrix) else upload(x, device)
+        found = _kept(function, x, device, check_finite)
         result = found.reshape(wide.shape).transpose((*range(1, rank - 1), 0, rank - 1))
     else:
         beside = resident.spread(right, stack)
@@ -230,9 +232,17 @@ def _beside_an_array(
         together = stacks_definite.on_device(name, function, halves, "X", device, stack, check_finite)
         if together is None:
             operands = resident.spread(left, stack), beside
-            together = resident.one_by_one(operands, lambda i, c, b: one(c, b, stacks_definite.place(i, stack)))
+            together = resident.one_by_one(
+                operands,
+                lambda i, c, b: _kept(function, one(c, b, stacks_definite.place(i, stack)), device, check_finite),
+            )
         result = resident.shaped(together, shape)
     return result if b.ndim > 1 else result[..., 0]
+
+
+def _kept(function: str, x: Array | Matrix, device: Device, check_finite: bool) -> Matrix:
+    """Leave a solution on the device; one that was scaled on the host goes back."""
+    return x if isinstance(x, Matrix) else upload(finite_result(function, x, check_finite), device)
 
 
 def inverse_of_definite(

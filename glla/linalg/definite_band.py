@@ -76,7 +76,7 @@ def cholesky_banded(
     target = device_of("cholesky_banded", device, band)
     forms, lower = forms_of((band,)), bool(lower)
     perform = on_device(target, kernel.whole(forms, target.limits, lower=lower, variant=variant))
-    factor = walk(OPERATIONS["cholesky_banded"], forms, perform, {"A": stored(band), "lower": lower})["L"]
+    factor = walk(OPERATIONS["cholesky_banded"], forms, perform, {"A": stored(band), "lower": lower, "member": ""})["L"]
     if isinstance(band, Matrix):
         return factor if isinstance(factor, Matrix) else upload(factor, target)
     return finite_result("cholesky_banded", factor, check_finite)
@@ -145,7 +145,7 @@ def solve_definite_band(
         target, kernel.whole_solution(forms, target.limits, lower=lower, variant=variant), function, names
     )
     values = {name: stored(one) for name, one in zip("AB", operands, strict=True)}
-    x = walk(OPERATIONS["solve_pos_banded"], forms, perform, {**values, "function": function})["X"]
+    x = walk(OPERATIONS["solve_pos_banded"], forms, perform, {**values, "function": function, "member": ""})["X"]
     if any(isinstance(one, Matrix) for one in operands) and not isinstance(x, Matrix):
         x = upload(finite_result(function, x, check_finite), target)
     found: Matrix | Array = x if rhs.ndim > 1 else x[..., 0]

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from glla.array.array import Matrix, upload
-from glla.array.convert import LARGEST, Array, finite_result, is_one_of
-from glla.errors import OptionError, real
+from glla.array.convert import LARGEST, Array, finite_result
+from glla.errors import OptionError, one_of, real
 from glla.gl import Device, DeviceLike
 from glla.linalg.operands import device_of, known_variant, operand, run, stored, two_dimensional
 from glla.linalg.results import RREF
@@ -83,8 +83,7 @@ def rref(
     """
     value = operand("rref", "A", a, check_finite)
     two_dimensional("rref", "A", value)
-    if not is_one_of(pivoting, pivot.NORMS):
-        raise OptionError(f"rref: pivoting must be one of {', '.join(pivot.NORMS)}, got {pivoting!r}")
+    one_of("rref: pivoting", pivoting, pivot.NORMS)
     known_variant("rref", OPERATIONS["rref"], variant)
     tol = None if tol is None else real("rref", "tol", tol)
     if tol is not None and not tol >= 0:

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.array.array import Matrix, upload
-from glla.array.convert import Array, finite_result, is_one_of
-from glla.errors import OptionError, ShapeError
+from glla.array.convert import Array, finite_result
+from glla.errors import OptionError, ShapeError, one_of
 from glla.gl import Device, DeviceLike
 from glla.linalg import resident
 from glla.linalg.operands import device_of, known_variant, operand, stored, two_dimensional
@@ -123,9 +123,7 @@ def _factors(
 
 
 def _known_pivoting(function: str, pivoting: str, variant: str | None) -> None:
-    names = (*pivot.NORMS, "none")
-    if not is_one_of(pivoting, names):
-        raise OptionError(f"{function}: pivoting must be one of {', '.join(names)}, got {pivoting!r}")
+    one_of(f"{function}: pivoting", pivoting, (*pivot.NORMS, "none"))
     known_variant(function, OPERATIONS["plu"], variant)
     possible: tuple[str, ...] = (pivoting,) if variant is None else kernel.pivotings(variant)
     if "complete" in possible:

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from glla.array.array import Matrix, upload
-from glla.array.convert import Array, finite_result, refuse_nonfinite
-from glla.errors import NonFiniteError, OptionError
+from glla.array.convert import Array, finite_result
+from glla.errors import GllaError, NonFiniteError, OptionError
 from glla.gl import Device, DeviceLike
 from glla.linalg import resident
 from glla.linalg.operands import device_of, operand, square, stored
 from glla.linalg.routes import stacked
 from glla.linalg.walk import on_device, walk
 from glla.operations import OPERATIONS, gauss_jordan
-from glla.operations.inv3 import most_together, whole
+from glla.operations.inv3 import BATCHES, most_together, settle, whole
 from glla.operations.routes import must_fit_a_texture, pieces
 from glla.operations.stack_small import LARGEST
 from glla.operations.trust import member_of_stack
 from glla.passes import forms_of
+
+TINY = np.finfo(np.float32).tiny
+"""Smallest normal float32, 2^-126: GPUs may take what is smaller for zero."""
 
 FORMULAS = ("adjugate", "adjugate_fused")
 """Variants of `glla.operations.inv3` that `inv` takes by their names; elimination is what it does without."""
@@ -58,7 +64,7 @@ def inverse_by_formula(a: Any, variant: str, device: DeviceLike | None, check_fi
     Parameters
     ----------
     a : array_like or Matrix, shape (..., 3, 3)
-        Real numbers. A Matrix is read back, and its inverses are uploaded.
+        Real numbers.
     variant : {"adjugate", "adjugate_fused"}
         In two passes, as the source has it, or in one.
     device, check_finite
@@ -67,7 +73,7 @@ def inverse_by_formula(a: Any, variant: str, device: DeviceLike | None, check_fi
     Returns
     -------
     ndarray of float32 or Matrix
-        Of the shape of `a`. Synchronises.
+        Of the shape of `a`. Synchronises; of matrices on a device six figures each are read, and they stay there.
 
     Raises
     ------
@@ -97,11 +103,32 @@ def inverse_by_formula(a: Any, variant: str, device: DeviceLike | None, check_fi
             f"inv: variant {variant!r} is a formula for matrices of order 3, got shape {value.shape}; leave it out"
         )
     target = device_of("inv", device, value)
-    array = value.numpy() if isinstance(value, Matrix) else value
-    if isinstance(value, Matrix) and check_finite:
-        refuse_nonfinite("inv", "A", array)
-    x = finite_result("inv", _inverses(array, variant, target), check_finite)
-    return upload(x, target) if isinstance(value, Matrix) else x
+    if value.size == 0:
+        return value.copy()
+    if isinstance(value, Matrix):
+        return _of_residents(value, variant, target, check_finite)
+    return finite_result("inv", _inverses(value, variant, target), check_finite)
+
+
+def _of_residents(a: Matrix, variant: str, device: Device, check_finite: bool) -> Matrix:
+    """Invert matrices on a device: of each the figures are read back, and the largest entry of the inverse."""
+    stack = a.shape[:-2]
+    operation = replace(OPERATIONS["inv"], batch=BATCHES[variant])
+    found = resident.together(device, operation, (resident.spread(a, stack or (1,)),), check_finite)
+    if found is None or found.matrices is None:
+        return upload(_inverses(a.numpy(), variant, device), device)
+    verdict = settle((a.value.form,), "", {"figures": found.figures[:, 0], "members": partial(_member, stack)})
+    if isinstance(verdict, GllaError):
+        raise verdict
+    x = resident.shaped(found.matrices, a.shape)
+    largest = abs(x).max(axis=(-2, -1)).numpy().reshape(-1)
+    finite_result("inv", largest, check_finite)
+    _refuse_lost(np.flatnonzero(largest < TINY))
+    return x
+
+
+def _member(stack: tuple[int, ...], index: int) -> str:
+    return member_of_stack(tuple(int(i) for i in np.unravel_index(index, stack)) if stack else ())
 
 
 def _inverses(a: Array, variant: str, device: Device) -> Array:
@@ -111,17 +138,22 @@ def _inverses(a: Array, variant: str, device: Device) -> Array:
         part = rows[first:end]
 
         def member(index: int, first: int = first) -> str:
-            return member_of_stack(tuple(int(i) for i in np.unravel_index(first + index, stack)) if stack else ())
+            return _member(stack, first + index)
 
         forms = forms_of((part,))
         perform = on_device(device, whole(forms, device.limits, variant=variant))
         x[first:end] = walk(OPERATIONS["inv3"], forms, perform, {"A": part, "members": member})["X"]
-    lost = np.flatnonzero((np.abs(x) < np.finfo(np.float32).tiny).all(axis=1))
-    if len(lost):
-        raise NonFiniteError(
-            f"inv: the inverse must fit float32, got one below 2^-126 (matrix {lost[0]} of the stack); scale the matrix"
-        )
+    _refuse_lost(np.flatnonzero((np.abs(x) < TINY).all(axis=1)))
     return x.reshape(a.shape)
+
+
+def _refuse_lost(places: NDArray[np.intp]) -> None:
+    """Raise NonFiniteError for inverses of which nothing is left in float32."""
+    if len(places):
+        raise NonFiniteError(
+            f"inv: the inverse must fit float32, got one below 2^-126 (matrix {places[0]} of the stack); scale the "
+            "matrix"
+        )
 
 
 def inverse_by_gauss_jordan(a: Any, device: DeviceLike | None, check_finite: bool) -> Matrix | Array:

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.array.array import Matrix
-from glla.array.convert import Array, as_float32, as_real, checked_device, is_one_of, refuse_nonfinite
+from glla.array.convert import Array, as_float32, as_real, checked_device, refuse_nonfinite
 from glla.array.value import Resident
-from glla.errors import DeviceMismatchError, NonFiniteError, OptionError, ShapeError
+from glla.errors import DeviceMismatchError, NonFiniteError, ShapeError, one_of
 from glla.gl import Device, DeviceLike, default_device
 from glla.operations import Operation
 from glla.passes import Plan
@@ -93,8 +93,8 @@ def refuse_nonfinite_largest(function: str, name: str, largest: Array) -> None:
 
 def known_variant(function: str, operation: Operation, variant: Any) -> None:
     """Raise OptionError unless the operation has such a variant."""
-    if variant is not None and not is_one_of(variant, operation.variants):
-        raise OptionError(f"{function}: variant must be one of {', '.join(operation.variants)}, got {variant!r}")
+    if variant is not None:
+        one_of(f"{function}: variant", variant, operation.variants)
 
 
 def as_float64(function: str, name: str, value: Any, check_finite: bool) -> NDArray[np.float64]:

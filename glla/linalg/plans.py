@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from glla.errors import ContextError, OptionError
+from glla.errors import ContextError, OptionError, one_of
 from glla.gl import DeviceLike, named_device
 from glla.operations import OPERATIONS
 from glla.operations.routes import shown
@@ -68,8 +68,7 @@ def plan(
     2     matmul/inner_product  A=A B=B  C        x 0:1 y 0:2      CONTINUE=
     3     stack/unpack          M=C      records  x 0:3 y 0:3      MATRIX=1
     """
-    if operation not in OPERATIONS:
-        raise OptionError(f"plan: operation must be one of {', '.join(OPERATIONS)}, got {operation!r}")
+    one_of("plan: operation", operation, OPERATIONS)
     target, chosen, room = _target(device, limits)
     record = OPERATIONS[operation]
     try:

@@ -217,3 +217,14 @@ def shaped(value: Resident, shape: tuple[int, ...]) -> Array:
     """Give a stack its dimensions."""
     view = View.of(shape, value.dtype)
     return Array._of(lying.best(lying.whole(value).seen(view)))
+
+
+def figures(found: Host, beside: Any) -> np.float32 | Host | Array:
+    """Give figures of the members of a stack: onto its device if it lies on one; of a single matrix a number.
+
+    They were settled on the host, in float64 where that matters, so that a stack has the same ones wherever it lies.
+    """
+    if isinstance(beside, Array) and beside.ndim > 2:
+        return Array._of(from_array(found, beside.device))
+    figure: np.float32 | Host = found[()]
+    return figure

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from glla.array.html import of_array, of_host
 from glla.passes.html import folded, line
@@ -85,11 +84,19 @@ class QRResult(NamedTuple, Generic[Value]):
         return line("A = Q @ R") + "".join(folded(name, _part(part), unfolded=True) for name, part in parts)
 
 
-class SlogdetResult(NamedTuple):
-    """What `slogdet` returns: det(A) = sign * exp(logabsdet)."""
+class SlogdetResult(NamedTuple, Generic[Value]):
+    """What `slogdet` returns: det(A) = sign * exp(logabsdet).
 
-    sign: np.float32 | NDArray[np.float32]
-    logabsdet: np.float32 | NDArray[np.float32]
+    Attributes
+    ----------
+    sign : float32, or array of them for a stack
+        -1, 0 or 1.
+    logabsdet : float32, or array of them for a stack
+        -inf for a determinant of zero.
+    """
+
+    sign: np.float32 | Value
+    logabsdet: np.float32 | Value
 
 
 class RefinedSolution(np.ndarray[Any, np.dtype[np.float64]]):

@@ -90,6 +90,7 @@ def on_device(
     batch = operation.batch
     assert batch is not None and batch.doubtful is not None
     far, fixes = set(map(int, batch.doubtful(found.extremes, found.upper, found.figures))), dict[int, Array]()
+    far |= set(map(int, np.flatnonzero(~np.isfinite(found.norms).all(axis=1))))
     stacks = [resident.flat(one) for one in operands]
     for index in _looked_at(found.figures, far):
         member = member_of_stack(place(index, stack))

@@ -20,24 +20,9 @@ from glla.linalg.banded import solve_structured
 from glla.linalg.definite import OF_INVERSES, STRUCTURES, TRIANGLES, assumed, inverse_of_definite, solve_pos
 from glla.linalg.factors import factorise, from_pivots
 from glla.linalg.inverses import inverse_by_variant, must_be_small
-from glla.linalg.operands import (
-    as_float64,
-    column,
-    device_of,
-    matching,
-    operand,
-    square,
-    stored,
-)
+from glla.linalg.operands import as_float64, column, device_of, matching, operand, square, stored
 from glla.linalg.results import RefinedSolution
-from glla.linalg.routes import (
-    batched,
-    doubtful,
-    explained,
-    in_stacks,
-    stacked,
-    streams,
-)
+from glla.linalg.routes import batched, doubtful, explained, in_stacks, stacked, streams
 from glla.linalg.triangular import inverse_of_triangle, solve_triangular
 from glla.linalg.walk import Perform, on_device, walk
 from glla.operations import OPERATIONS, care, trust
@@ -201,12 +186,7 @@ def _beside_an_array(
 
 
 def _stack(
-    function: str,
-    operands: tuple[Resident, ...],
-    equilibrate: bool,
-    device: Device,
-    stack: Index,
-    check_finite: bool,
+    function: str, operands: tuple[Resident, ...], equilibrate: bool, device: Device, stack: Index, check_finite: bool
 ) -> Resident:
     """Solve a stack of systems on the device: together where they are small, else one by one."""
     operation = OPERATIONS[function]
@@ -217,13 +197,14 @@ def _stack(
 
     if found is None or found.matrices is None:
         return resident.one_by_one(
-            operands,
-            lambda index, a, b=None: _solve(function, a, b, equilibrate, device, check_finite, place(index)),
+            operands, lambda index, a, b=None: _solve(function, a, b, equilibrate, device, check_finite, place(index))
         )
     fixes = {}
     for index, forms, careful, given in resident.to_be_mended(
         device, operation, operands, found, equilibrate=equilibrate
     ):
+        if kernel.is_regular(given, found.figures[index], equilibrate):
+            continue
         values = _values(function, given, member_of_stack(place(index)))
         fixes[index] = finite_result(function, walk(operation, forms, careful, values, care.CARE)["X"], check_finite)
     return resident.mended(found.matrices, fixes)
@@ -240,7 +221,8 @@ def _together(
     x = records[0]
     for index, forms, careful in doubtful(device, operation, operands, *records, equilibrate=equilibrate):
         given = [part[index] for part in operands]
-        if all(np.isfinite(part).all() for part in given):
+        finite = all(np.isfinite(part).all() for part in given)
+        if finite and not kernel.is_regular(given, records[1][index], equilibrate):
             place = tuple(int(i) for i in np.unravel_index(index, stack))
             values = _values(function, given, member_of_stack(place))
             x[index] = walk(OPERATIONS[function], forms, careful, values, care.CARE)["X"]
@@ -430,7 +412,7 @@ def inv(
 
 
 @public()
-def rcond(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True) -> np.float32 | Array:
+def rcond(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True) -> np.float32 | Array | Matrix:
     """Reciprocal condition number in the 1-norm, as LAPACK's `getrf` and `gecon` estimate it.
 
     Near 1 for a matrix whose systems lose no digits, below 6e-8 for one that float32 cannot tell from a singular one;
@@ -445,8 +427,8 @@ def rcond(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True
 
     Returns
     -------
-    float32, or an array of them for a stack
-        0 for a pivot of zero, infinity for an empty matrix. Synchronises.
+    float32, or an array of them for a stack, a Matrix for a stack on a device
+        0 for a pivot of zero, infinity for an empty matrix. Synchronises: reads figures of each matrix.
 
     Raises
     ------
@@ -475,7 +457,7 @@ def rcond(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True
     square("rcond", "A", value)
     stack, n = value.shape[:-2], value.shape[-1]
     if value.size == 0:
-        return np.full(stack, np.inf, dtype=np.float32)[()]
+        return resident.figures(np.full(stack, np.inf, dtype=np.float32), value)
     target = device_of("rcond", device, value)
     if isinstance(value, Matrix) and value.ndim > 2:
         results = _rcond_of_residents(resident.spread(value, stack), target, check_finite)
@@ -485,7 +467,7 @@ def rcond(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True
         results = _rcond_of_stack(value.reshape(-1, n, n), target)
     else:
         results = np.array(_rcond(value, target))
-    return results.astype(np.float32).reshape(stack)[()]
+    return resident.figures(results.astype(np.float32).reshape(stack), value)
 
 
 def _rcond_of_stack(a: Array, device: Device) -> Array:
@@ -537,12 +519,7 @@ def _rcond(a: Matrix | Array, device: Device, check_finite: bool = False) -> flo
 
 @public()
 def lu_solve(
-    lu_and_piv: tuple[Any, Any],
-    b: Any,
-    trans: int = 0,
-    *,
-    device: DeviceLike | None = None,
-    check_finite: bool = True,
+    lu_and_piv: tuple[Any, Any], b: Any, trans: int = 0, *, device: DeviceLike | None = None, check_finite: bool = True
 ) -> Matrix | Array:
     """Solve A x = b from the factors of A, as `scipy.linalg.lu_solve`.
 
@@ -666,12 +643,7 @@ def _lu_solve_arrays(lu: Array, piv: NDArray[np.integer], b: Array, trans: int, 
 
 
 def _lu_solve(
-    lu: Matrix | Array,
-    piv: NDArray[np.integer],
-    b: Matrix | Array,
-    trans: int,
-    device: Device,
-    check_finite: bool,
+    lu: Matrix | Array, piv: NDArray[np.integer], b: Matrix | Array, trans: int, device: Device, check_finite: bool
 ) -> Matrix | Array:
     forms = forms_of((lu, b))
     plan = substitution.whole(forms, device.limits, transposed=trans != 0)

@@ -189,11 +189,7 @@ def _smaller(
 
 def _stream(device: Device, a: Array, b: Array, out: Array, tiling: Tiling, watch: Watch) -> None:
     rows, inner, columns = tiling.rows, tiling.inner, tiling.columns
-    with (
-        device.current(),
-        device.uploads(tiling.largest_upload) as uploads,
-        _Results(device, watch) as results,
-    ):
+    with device.current(), device.uploads(tiling.largest_upload) as uploads, _Results(device, watch) as results:
         left_operand = _Operand(device, uploads, a, (rows, inner), watch)
         right_operand = _Operand(device, uploads, b, (inner, columns), watch)
         for tile, (top, left) in enumerate(tiling.order()):
@@ -210,11 +206,7 @@ def _stream(device: Device, a: Array, b: Array, out: Array, tiling: Tiling, watc
 
 
 def solve(
-    factors: Solver,
-    block: Callable[[slice], Array],
-    out: Array,
-    transposed: bool = False,
-    watch: Watch = _silent,
+    factors: Solver, block: Callable[[slice], Array], out: Array, transposed: bool = False, watch: Watch = _silent
 ) -> None:
     """Solve A X = B, or with the transpose of A, block by block of B's columns. Synchronises.
 

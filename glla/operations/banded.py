@@ -24,18 +24,7 @@ from glla.operations.record import Array, Batch, Choice, Operation
 from glla.operations.stack import Stack, capacity, raw
 from glla.operations.tridiagonal import FIGURES, REDUNDANT_UP_TO, VARIANTS, Lines, Systems
 from glla.operations.verdict import Done, Go, Values, Verdict
-from glla.passes import (
-    PLAIN,
-    Draft,
-    Forms,
-    HostArray,
-    Limits,
-    Next,
-    Parameters,
-    Plan,
-    matrix,
-    resident,
-)
+from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Next, Parameters, Plan, matrix, resident, settled
 from glla.passes.cache import cached_plan
 
 REFINE, PIVOTING = "refine", "partial pivoting in float64"
@@ -97,14 +86,6 @@ FULL: Lines = ((2, -1), (1, 0), (0, 1))
 """Of (1, 1) bands as SciPy has them: upper, diagonal, lower."""
 
 
-def _settled(forms: Forms, limits: Limits, variant: str | None, parameters: Parameters) -> tuple[str, dict[str, int]]:
-    if variant is None:
-        variant, parameters = choose(forms, limits)
-    if variant not in VARIANTS:
-        raise OptionError(f"tridiagonal: variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
-    return variant, VARIANTS[variant].settle(f"tridiagonal[{variant}]", parameters, limits)
-
-
 @dataclass(frozen=True)
 class _Way:
     """How systems are solved: by which variant, and which bands are given."""
@@ -116,12 +97,7 @@ class _Way:
     refine: bool
 
     def solve(
-        self,
-        draft: Draft,
-        stack: Stack,
-        operands: dict[str, str],
-        shape: tuple[int, int, int],
-        start: int = 0,
+        self, draft: Draft, stack: Stack, operands: dict[str, str], shape: tuple[int, int, int], start: int = 0
     ) -> tuple[Systems, str, str]:
         """Add all of it; give the systems, and the slots of unknowns and figures."""
         n = shape[1]
@@ -181,7 +157,7 @@ def plan(
         variant, values = "", dict[str, int]()
         draft = Draft("pentadiagonal")
     else:
-        variant, values = _settled(forms, limits, variant, parameters)
+        variant, values = settled("tridiagonal", VARIANTS, choose, forms, limits, variant, parameters)
         draft = Draft(f"tridiagonal[{variant}]")
     operands = {"A": draft.operand("A", matrix((rows, n))), "B": draft.operand("B", matrix((n, columns)))}
     way = _Way(lines, definite, variant, values, refine)
@@ -343,12 +319,7 @@ def room(forms: Forms, limits: Limits) -> int:
 
 @cached_plan
 def batched(
-    forms: Forms,
-    limits: Limits = PLAIN,
-    *,
-    lines: Given = FULL,
-    definite: bool = False,
-    refine: bool = False,
+    forms: Forms, limits: Limits = PLAIN, *, lines: Given = FULL, definite: bool = False, refine: bool = False
 ) -> Plan:
     """Plan of a stack of matrices from the host.
 
@@ -357,7 +328,7 @@ def batched(
     """
     (rows, n), (_, columns), count = forms[0].matrix, forms[1].matrix, forms[0].count
     five = isinstance(lines, int)
-    variant, values = ("", dict[str, int]()) if five else _settled(forms, limits, None, ())
+    variant, values = ("", {}) if five else settled("tridiagonal", VARIANTS, choose, forms, limits, None, ())
     draft = Draft("stack[pentadiagonal]" if five else "stack[tridiagonal]")
     operand = draft.operand("raw", raw(count * n * (rows + columns), limits.texture_size))
     stack = Stack.of(count * columns, (n, 1), limits.texture_size)

@@ -47,9 +47,14 @@ def bring_in_watched(draft: Draft, name: str, form: Form, limits: Limits, result
     """
     slot = bring_in(draft, name, form, limits)
     if form.resident:
-        largest = draft.call(f"largest {name}", max_magnitude(form.matrix), A=slot)["max"]
-        results[f"largest_{name}"] = read_texels(draft, largest, f"largest_{name}")
+        watch(draft, name, slot, form.matrix, results)
     return slot
+
+
+def watch(draft: Draft, name: str, slot: str, shape: Shape, results: dict[str, str]) -> None:
+    """Add the read-back of the largest entry of a packed matrix that stays on the device, as ``largest_NAME``."""
+    largest = draft.call(f"largest {name}", max_magnitude(shape), A=slot)["max"]
+    results[f"largest_{name}"] = read_texels(draft, largest, f"largest_{name}")
 
 
 def upload(draft: Draft, source: str, shape: Shape, limits: Limits, transposed: bool = False) -> str:

@@ -22,32 +22,18 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.errors import OptionError, ShapeError, SingularMatrixError
+from glla.errors import ShapeError, SingularMatrixError
 from glla.operations import stack_small
 from glla.operations.crossing import at_home, texels_of
 from glla.operations.elimination.noise import UNIT_ROUNDOFF
-from glla.operations.record import Array, Choice, Operation
+from glla.operations.record import Array, Batch, Choice, Operation
 from glla.operations.stack import capacity, raw
 from glla.operations.verdict import Done, Values, Verdict
 from glla.operations.wrapped import move
 from glla.operations.wrapped.view import View
-from glla.passes import (
-    PLAIN,
-    Draft,
-    Form,
-    Forms,
-    HostArray,
-    Limits,
-    Next,
-    Parameters,
-    Plan,
-    Uniform,
-    Variant,
-    matrix,
-    texture,
-    wrapped,
-)
+from glla.passes import PLAIN, Draft, Form, Forms, Limits, Next, Parameters, Plan, Uniform, Variant, settled
 from glla.passes.cache import cached_plan
+from glla.passes.storage import HostArray, matrix, texture, wrapped
 
 SEED = '"PyCuda code to invert a high number of 3x3 matrixes" (forum answer)'
 """Where the formula, and its division among threads, come from."""
@@ -127,7 +113,7 @@ def core(
         Operand ``A``, result ``X``, both packed; ``figures``, wrapped, a line for each matrix. Passes: ``adjugate`` 2,
         the others 1, beside those that bring the rows in and pack them again.
     """
-    variant, _ = _settled(variant, parameters, limits)
+    variant, _ = settled("inv3", VARIANTS, choose, forms, limits, variant, parameters)
     (form,), size = forms, limits.texture_size
     count = form.matrix[0]
     draft = Draft(f"inv3[{variant}]")
@@ -139,15 +125,6 @@ def core(
     x, lines = (_part(draft, records, count, start, stop, size) for start, stop in ((0, 9), (9, 9 + LINES[variant])))
     results = {"X": draft.call("X", move.pack(View.of((count, 9)), size), A=x)["packed"]}
     return draft.plan(results | ({"figures": lines} if figures else {}), flops(forms))
-
-
-def _settled(variant: str | None, parameters: Parameters, limits: Limits) -> Choice:
-    """Give the variant, the usual one if there is none, and its parameters."""
-    name = variant or "pivoted_small"
-    if name not in VARIANTS:
-        raise OptionError(f"inv3: variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
-    VARIANTS[name].settle(f"inv3[{name}]", parameters, limits)
-    return name, parameters
 
 
 def _records(draft: Draft, elements: str, count: int, variant: str, limits: Limits) -> str:
@@ -174,6 +151,21 @@ def formula(count: int, texture_size: int, way: str = "adjugate") -> Plan:
         inputs = {"raw": "raw", "cofactors": cofactors}
         draft.draw("inv3/divide", inputs, records, _extent(draft, records, count))
     return draft.plan({"records": records}, 32 * count)
+
+
+def _of_stack(forms: Forms, limits: Limits = PLAIN, *, way: str) -> Plan:
+    return formula(forms[0].count, limits.texture_size, way)
+
+
+def _batch(way: str) -> Batch:
+    """How a stack on a device goes through the formula: a record is the inverse, and a line of three figures."""
+    return Batch(
+        lambda forms, limits: most_together(limits), partial(_of_stack, way=way), lambda forms: (3, 3), LINES[way] // 3
+    )
+
+
+BATCHES = {way: _batch(way) for way in ("adjugate", "adjugate_fused")}
+"""For stacks on a device, by variant. Elimination has its own, see `glla.operations.solve`."""
 
 
 def _extent(draft: Draft, slot: str, count: int) -> dict[str, Uniform]:
@@ -208,7 +200,7 @@ SINGULAR = Next("a determinant is no larger than its rounding error", error="Sin
 @cached_plan
 def whole(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, parameters: Parameters = ()) -> Plan:
     """Plan of a call: the inverses, and the figures that tell whether a matrix is singular, read back."""
-    variant, _ = _settled(variant, parameters, limits)
+    variant, _ = settled("inv3", VARIANTS, choose, forms, limits, variant, parameters)
     (form,), size = forms, limits.texture_size
     count, lines = form.matrix[0], LINES[variant]
     draft = Draft(f"inv3[{variant}]")

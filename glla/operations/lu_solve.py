@@ -55,12 +55,7 @@ def core(
 
 @cached_plan
 def whole(
-    forms: Forms,
-    limits: Limits = PLAIN,
-    *,
-    transposed: bool = False,
-    variant: None = None,
-    parameters: Parameters = (),
+    forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False, variant: None = None, parameters: Parameters = ()
 ) -> Plan:
     """Plan of a call: upload, U's diagonal, substitution, read-back."""
     lu_form, b_form = forms

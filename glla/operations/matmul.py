@@ -30,25 +30,11 @@ from glla.operations.crossing import bring_in, read_back
 from glla.operations.record import Array, Batch, Choice, Interface, Operation
 from glla.operations.wrapped import product as wrapped_product
 from glla.operations.wrapped.view import View
-from glla.passes import (
-    PLAIN,
-    Draft,
-    Forms,
-    Limits,
-    Parameters,
-    PingPong,
-    Plan,
-    Region,
-    Storage,
-    Uniform,
-    Variant,
-    Variants,
-    kept,
-    matrix,
-)
+from glla.passes import PLAIN, Draft, Forms, Limits, Parameters, PingPong, Plan, Region, Storage, Uniform, matrix
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, packed, texels
 from glla.passes.shader import Define
+from glla.passes.variant import Variant, Variants, kept
 
 Sizes = tuple[int, int, int]
 """Rows of A, inner dimension, columns of B."""
@@ -620,6 +606,7 @@ MATMUL = Operation(
     aligned=aligned,
     batch=Batch(stack.most_products, stack.matmul, product_shape, on_device=_on_device),
     tiles=streamed,
+    host="glla.hybrid.host:matmul",
     thesis="inner_product",
     interface=INTERFACE,
 )

@@ -45,11 +45,7 @@ def pack(shape: Shape, transposed: bool = False) -> Plan:
     raw = draft.operand("raw", Storage(columns, rows, 1) if transposed else Storage(rows, columns, 1))
     packed = draft.slot("packed", matrix(shape))
     draft.draw(
-        "packing/pack",
-        {"raw": raw},
-        packed,
-        {"corner": (0, 0), "shape": shape},
-        {"TRANSPOSED": int(transposed)},
+        "packing/pack", {"raw": raw}, packed, {"corner": (0, 0), "shape": shape}, {"TRANSPOSED": int(transposed)}
     )
     return draft.plan({"packed": packed})
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.errors import OptionError
+from glla.errors import OptionError, one_of
 from glla.operations import equilibrate, packing
 from glla.operations.crossing import bring_in, read_back, read_texels
 from glla.operations.qr_blocks import Panels
@@ -23,17 +23,7 @@ from glla.operations.qr_pairs import applied, pairs, reflectors, upper
 from glla.operations.qr_stack import MOST_COLUMNS, batched, most_together, record
 from glla.operations.qr_tall import Tree
 from glla.operations.record import Array, Batch, Choice, Operation
-from glla.passes import (
-    PLAIN,
-    Draft,
-    Forms,
-    Limits,
-    Parameters,
-    Plan,
-    Variant,
-    matrix,
-    resident,
-)
+from glla.passes import PLAIN, Draft, Forms, Limits, Parameters, Plan, Variant, matrix, resident, settled
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
 
@@ -135,8 +125,7 @@ def plan(
         min(m, n), ``householder`` takes 3 ceil(k / 2) passes for R and 2 ceil(k / 2) for Q, and 5 beside; ``blocked``
         those for R, and some 15 for each panel.
     """
-    if mode not in MODES:
-        raise OptionError(f"qr: mode must be one of {', '.join(MODES)}, got {mode!r}")
+    one_of("qr: mode", mode, MODES)
     shape = forms[0].matrix
     if variant is None:
         variant, parameters = choose(forms, limits, mode)
@@ -188,11 +177,7 @@ def factored(
     draft: Draft, source: str, shape: Shape, limits: Limits, variant: str | None = None, parameters: Parameters = ()
 ) -> Factored:
     """Add a factorisation to a draft that is made of plans."""
-    if variant is None:
-        variant, parameters = choose(resident(shape), limits)
-    if variant not in VARIANTS:
-        raise OptionError(f"qr: variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
-    values = VARIANTS[variant].settle(f"qr[{variant}]", parameters, limits)
+    variant, values = settled("qr", VARIANTS, choose, resident(shape), limits, variant, parameters)
     given = draft.call("scaled", equilibrate.columns(shape), A=source)
     if variant == "tsqr":
         tree = Tree(draft, shape, values["ROWS"], limits)

@@ -147,10 +147,7 @@ def explicit(shape: Shape) -> Plan:
     """Plan of V from the factors of a panel: operands ``H`` and ``T``, result ``V``. One pass."""
     size = (shape[0], min(shape))
     draft = Draft("qr/explicit")
-    inputs = {
-        "H": draft.operand("H", matrix(shape)),
-        "T": draft.operand("T", Storage(1, texels(size[1]))),
-    }
+    inputs = {"H": draft.operand("H", matrix(shape)), "T": draft.operand("T", Storage(1, texels(size[1])))}
     v = draft.slot("V", matrix(size))
     draft.draw("qr/explicit", inputs, v, {"shape": size})
     return draft.plan({"V": v})
@@ -183,7 +180,7 @@ def bordered(shape: Shape, side: int) -> Plan:
 
 @cached_plan
 def beside(shape: Shape, columns: int) -> Plan:
-    """Plan that puts B, with so many columns, to the right of A: result ``C``. One pass."""
+    """Plan that puts B, whose columns are given, to the right of A: result ``C``. One pass."""
     m, n = shape
     draft = Draft("qr/beside")
     inputs = {"A": draft.operand("A", matrix(shape)), "B": draft.operand("B", matrix((m, columns)))}

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.operations import care, factors, reduce, solve, trust
-from glla.operations.crossing import at_home, bring_in_watched, read_texels
+from glla.operations import care, factors, residual, solve, trust
+from glla.operations.crossing import at_home, bring_in_watched
 from glla.operations.elimination.counts import flops as elimination_flops
 from glla.operations.elimination.plu import SCALED, scaled_by_one
 from glla.operations.inverse import core, example, square
@@ -55,9 +55,7 @@ def whole(forms: Forms, limits: Limits = PLAIN, *, variant: None = None, paramet
     shape, n = form.matrix, form.shape[-1]
     draft, results = Draft("rcond"), dict[str, str]()
     a = bring_in_watched(draft, "A", form, limits, results)
-    sums = draft.call("sums of columns", reduce.fold(shape, "sum_magnitudes", 0), A=a)["total"]
-    norm = draft.call("norm", reduce.fold((1, n), "max"), A=sums)["total"]
-    results["norm_read"] = read_texels(draft, norm, "norm_read")
+    results["norm_read"] = residual.add_norm(draft, a, shape, "norm_read")
     made = factors.factor(draft, a, shape, limits)
     results |= {"LU": made.lu, "pivots": made.records, "diagonal": factors.read_diagonal(draft, made)}
     return draft.plan(results, flops(forms), after=(_care(form, limits), _climb(n, limits)))

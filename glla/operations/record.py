@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.errors import OptionError
+from glla.errors import OptionError, one_of
 from glla.operations.verdict import Settle
 from glla.passes import Forms, Limits, Parameters, Plan, Variant
 from glla.passes.layout import Shape
@@ -233,5 +233,5 @@ class Operation:
         """Raise OptionError unless there is such a variant."""
         if variant is not None and not self.variants:
             raise OptionError(f"{self.name}: has no variants, got {variant!r}; leave it out")
-        if variant is not None and (not isinstance(variant, str) or variant not in self.variants):
-            raise OptionError(f"{self.name}: variant must be one of {', '.join(self.variants)}, got {variant!r}")
+        if variant is not None:
+            one_of(f"{self.name}: variant", variant, self.variants)

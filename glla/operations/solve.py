@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,6 +23,10 @@ from glla.passes.cache import cached_plan
 DOUBTFUL_IN_STACKS = 2.0**-6
 """As `glla.operations.trust.DOUBTFUL`, for two probes in place of four: normal matrices of order 256 have at most 0.024
 (llvmpipe-llvm-15-0-6-256-bits/doubt)."""
+
+FAR_FROM_SINGULAR = 2.0**18
+"""Condition of small matrices up to which a solution stands: none up to 10^6 has a pivot near its rounding error, see
+`glla.operations.trust.SINGULAR`."""
 
 
 def check(forms: Forms) -> None:
@@ -119,12 +124,39 @@ def batched(forms: Forms, limits: Limits = PLAIN, *, equilibrate: bool = True) -
     return replace(made, after=(replace(careful, when=f"{care.GREW}; or {care.SMALL}"),))
 
 
+def is_regular(operands: Sequence[Array], figures: Array, equilibrate: bool = True) -> bool:
+    """Whether a doubtful member is well away from singular, by its singular values in float64: its solution stands.
+
+    Only of order `stack_small.LARGEST` or less, where that takes microseconds and a closer look on the device a
+    millisecond. Growth and numbers near float32's limits still need that look.
+
+    >>> ones = np.ones((3, 3), dtype=np.float32)
+    >>> is_regular([np.diag([1, 1, 1e-5]).astype(np.float32)], ones), is_regular([ones], ones)
+    (True, False)
+    """
+    a = operands[0]
+    if not a.any():
+        return False
+    if len(a) > stack_small.LARGEST or not np.isfinite(figures).all() or not all(map(trust.near_one, operands)):
+        return False
+    if _growth(a, figures[1], equilibrate) > allowed_growth(len(a)):
+        return False
+    sizes = np.linalg.svd(a.astype(np.float64), compute_uv=False)
+    return bool(sizes[-1] * FAR_FROM_SINGULAR > sizes[0])
+
+
+def _growth(a: Array, largest: Array, equilibrate: bool) -> Any:
+    """How far entries grew, of a matrix or of each in a stack."""
+    return np.max(largest, axis=-1) / (1.0 if equilibrate else np.max(np.abs(a), axis=(-2, -1)))
+
+
 @np.errstate(all="ignore")  # what leaves the range is looked at afterwards
 def doubtful(operands: tuple[Array, ...], x: Array, figures: Array, equilibrate: bool = True) -> NDArray[np.intp]:
     """Members of a stack whose solutions must not be trusted."""
     a, n = operands[0], figures.shape[-1]
-    u, largest, squares = np.moveaxis(figures, 1, 0)
-    growth = np.max(largest, axis=1) / (1.0 if equilibrate else np.max(np.abs(a), axis=(1, 2)))
+    # Members lie side by side: NumPy reduces a short last axis ten times as slowly as a long one.
+    u, largest, squares = np.moveaxis(np.moveaxis(figures, 0, -1).copy(), -1, 1)
+    growth = _growth(a, largest, equilibrate)
     norms = np.sqrt(np.sum(squares, axis=1, dtype=np.float64) / stack.PROBES)
     sound = np.isfinite(u).all(axis=1) & (growth <= allowed_growth(n))
     care_of = ~sound | trust.inverse_is_large(norms, largest, DOUBTFUL_IN_STACKS)

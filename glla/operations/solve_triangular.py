@@ -30,20 +30,7 @@ from glla.operations.streams import needed
 from glla.operations.tiles import between_plans, columns_at_once, starts
 from glla.operations.trust import member_of_stack
 from glla.operations.verdict import Done, Go, Values, Verdict
-from glla.passes import (
-    PLAIN,
-    Draft,
-    Forms,
-    HostArray,
-    Limits,
-    Next,
-    Parameters,
-    Plan,
-    kept,
-    matrix,
-    resident,
-    texture,
-)
+from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Next, Parameters, Plan, kept, matrix, resident, texture
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
 
@@ -162,12 +149,7 @@ def _largest(draft: Draft, slot: str, shape: Shape, name: str) -> str:
 
 @cached_plan
 def care(
-    forms: Forms,
-    limits: Limits = PLAIN,
-    *,
-    lower: bool = False,
-    unit_diagonal: bool = False,
-    transposed: bool = False,
+    forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, unit_diagonal: bool = False, transposed: bool = False
 ) -> Plan:
     """Plan of the substitution on the host, in float64."""
     draft = Draft("care")
@@ -180,12 +162,7 @@ def care(
 
 @cached_plan
 def batched(
-    forms: Forms,
-    limits: Limits = PLAIN,
-    *,
-    lower: bool = False,
-    unit_diagonal: bool = False,
-    transposed: bool = False,
+    forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, unit_diagonal: bool = False, transposed: bool = False
 ) -> Plan:
     """Plan of a stack of systems: a triangle, or its transpose, is one of two factors, and the other one is I.
 

@@ -1,6 +1,6 @@
 """Stacks of matrices of order 4 at most: one pass, in which every fragment eliminates a whole matrix in registers.
 
-    raw --> stack/pivoted_small --> records, four elements to a texel
+    raw --> stack/pivoted_small, or definite_small --> records, four elements to a texel
 
 Larger matrices take passes of their own for what is in, for exchanges, steps and substitutions, and for what goes out,
 see `glla.operations.stack`. Here nothing waits for a pass: the four elements of a texel cost a hundred or two additions
@@ -38,17 +38,21 @@ def stride(length: int) -> int:
     return -(-length // 4) * 4
 
 
+def most(record: int, elements: int, limits: Limits) -> int:
+    """Most matrices of which both the elements that come in and the elements of their records fit a texture."""
+    return capacity((1, stride(record) // 4), elements, limits.texture_size)
+
+
 def most_systems(forms: Forms, limits: Limits) -> int:
     """Small systems that one plan may solve at once."""
     n, columns = forms[-1].matrix
-    width = stride(n * (columns + 3)) // 4
-    return capacity((1, width), n * (n + columns), limits.texture_size)
+    return most(n * (columns + 3), n * (n + columns), limits)
 
 
 def most_determinants(forms: Forms, limits: Limits) -> int:
     """Small matrices whose determinants one plan may find at once."""
     n = forms[0].shape[-1]
-    return capacity((1, n), n * n, limits.texture_size)
+    return most(4 * n, n * n, limits)
 
 
 @cached_plan
@@ -60,7 +64,8 @@ def solve(forms: Forms, limits: Limits = PLAIN, *, equilibrate: bool = True) -> 
     inverse = len(forms) == 1
     (n, _), (_, columns), count = forms[0].matrix, forms[-1].matrix, forms[0].count
     own: dict[str, Uniform] = {} if inverse else {"start": count * n * n}
-    return _one_pass(
+    return one_pass(
+        "stack/pivoted_small",
         "stack[inverse, pivoted_small]" if inverse else "stack[solve, pivoted_small]",
         count,
         n * (n if inverse else n + columns),
@@ -81,10 +86,11 @@ def determinant(forms: Forms, limits: Limits = PLAIN) -> Plan:
     n, count = forms[0].shape[-1], forms[0].count
     defines = {"ORDER": n, "DETERMINANT": 1}
     name = "stack[determinant, pivoted_small]"
-    return _one_pass(name, count, n * n, (0, 4 * n), {}, defines, plu_flops((n, n)), limits)
+    return one_pass("stack/pivoted_small", name, count, n * n, (0, 4 * n), {}, defines, plu_flops((n, n)), limits)
 
 
-def _one_pass(
+def one_pass(
+    shader: str,
     operation: str,
     count: int,
     elements: int,
@@ -94,12 +100,15 @@ def _one_pass(
     flops: int,
     limits: Limits,
 ) -> Plan:
-    """Plan of one pass from operands to records. `record`: columns of X, and elements; `flops`: for each matrix."""
+    """Plan of one pass from operands to records. `record`: columns of X, and elements; `flops`: for each matrix.
+
+    The shader takes ``raw`` and the uniform ``extent``, beside those of its `own`.
+    """
     columns, length = record
     draft = Draft(operation)
     operand = draft.operand("raw", raw(count * elements, limits.texture_size))
     storage = wrapped(count * stride(length), limits.texture_size)
     result = draft.slot("records", storage)
     extent = (count, columns, stride(length) // 4, storage.width)
-    draft.draw("stack/pivoted_small", {"raw": operand}, result, {"extent": extent, **own}, dict(defines))
+    draft.draw(shader, {"raw": operand}, result, {"extent": extent, **own}, dict(defines))
     return draft.plan({"records": result}, count * flops)

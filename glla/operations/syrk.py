@@ -28,7 +28,7 @@ from functools import partial
 
 import numpy as np
 
-from glla.errors import OptionError, ShapeError
+from glla.errors import ShapeError
 from glla.operations.blocked_product import (
     BLOCK_COLUMNS,
     BLOCK_ROWS,
@@ -44,22 +44,11 @@ from glla.operations.blocked_product import (
 )
 from glla.operations.crossing import bring_in, read_back
 from glla.operations.record import Array, Choice, Operation
-from glla.passes import (
-    PLAIN,
-    Draft,
-    Forms,
-    Limits,
-    Parameters,
-    PingPong,
-    Plan,
-    Storage,
-    Uniform,
-    Variant,
-    matrix,
-)
+from glla.passes import PLAIN, Draft, Forms, Limits, Parameters, PingPong, Plan, Uniform, Variant, settled
 from glla.passes.cache import cached_plan
 from glla.passes.layout import packed, texels
 from glla.passes.shader import Define
+from glla.passes.storage import Storage, matrix
 
 SEED = '"COMP 633 Parallel Computing, PA2" (course report, 2013)'
 """Where the author's variants come from."""
@@ -210,12 +199,8 @@ def plan(
         "stripes_transposed": partial(_stripes, transposed=1),
         "compute_tiled": compute_tiled,
     }
-    if variant is None:
-        variant, parameters = choose(forms, limits)
-    if variant not in VARIANTS:
-        raise OptionError(f"syrk: variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
+    variant, values = settled("syrk", VARIANTS, choose, forms, limits, variant, parameters)
     (form,), (m, k) = forms, forms[0].matrix
-    values = VARIANTS[variant].settle(f"syrk[{variant}]", parameters, limits)
     draft = Draft(f"syrk[{variant}]")
     given = draft.operand("A", matrix((k, m) if form.transposed else (m, k)))
     left = right = given

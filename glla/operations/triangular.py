@@ -15,29 +15,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from glla.errors import OptionError, ShapeError
+from glla.errors import ShapeError
 from glla.operations.crossing import bring_in, read_back
 from glla.operations.record import Array, Choice, Interface, Operation
-from glla.passes import (
-    PLAIN,
-    Block,
-    Buffer,
-    Draft,
-    Forms,
-    Limits,
-    Parameters,
-    PingPong,
-    Plan,
-    Region,
-    Storage,
-    Uniform,
-    Variant,
-    Variants,
-    kept,
-    matrix,
-    resident,
-)
+from glla.passes import PLAIN, Buffer, Draft, Forms, Limits, Parameters, PingPong, Plan, Storage, matrix, resident
 from glla.passes.layout import Shape, packed, texels
+from glla.passes.steps import Block, Region, Uniform
+from glla.passes.variant import Variant, Variants, kept, settled
 
 VARIANTS = Variants() | {
     "rank2": Variant("two rows a step, substituted into all open rows", "Brodtkorb 2007, section 4.1.3, equation 4.34"),
@@ -216,16 +200,13 @@ def substitute(
     str
         Slot of the solution.
     """
-    if variant is None:
-        variant, parameters = choose(resident((shape[0], shape[0]), shape), limits)
+    forms = resident((shape[0], shape[0]), shape)
+    variant, values = settled("triangular", VARIANTS, choose, forms, limits, variant, parameters)
     builders: dict[str, Callable[[Draft, str, str, Shape, Triangle, Mapping[str, int]], str]] = {
         "rank2": _rank2,
         "blocked": _blocked,
         "panel_broadcast": _panel_broadcast,
     }
-    if variant not in builders:
-        raise OptionError(f"triangular: variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
-    values = VARIANTS[variant].settle(f"triangular[{variant}]", parameters, limits)
     return builders[variant](draft, operand, start, shape, triangle, values)
 
 
@@ -414,10 +395,7 @@ INTERFACE = Interface(
     stands_for="triangular/substitute",
     computes="a step of T X = B, T lower triangular: a fragment computes a texel of the right-hand sides; "
     "texel row t is solved with the block (t, t) of T, the rows below lose their multiples of it",
-    samplers={
-        "T": "n x n, packed, lower triangular",
-        "B": "n x columns, packed: rows solved so far, and what is left",
-    },
+    samplers={"T": "n x n, packed, lower triangular", "B": "n x columns, packed: rows solved so far, and what is left"},
     uniforms={"t": ("int", "texel row to solve"), "shape": ("ivec2", "rows and columns of B")},
     defines={"UPPER, UNIT, TRANSPOSED": "0, as lib/triangle.glsl has them; it declares T, too"},
     needed=("T", "B", "t"),

@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from glla.errors import OptionError, ShapeError, SingularMatrixError
+from glla.errors import ShapeError, SingularMatrixError, one_of
 from glla.operations import solve_triangular, triangular
 from glla.operations.blocks import gather
 from glla.operations.crossing import at_home, bring_in, read_back, read_texels
@@ -20,23 +20,10 @@ from glla.operations.reduce import max_magnitude
 from glla.operations.solve_triangular import CARE, TINY, in_float64, lost
 from glla.operations.triangular import Triangle
 from glla.operations.verdict import Done, Go, Values, Verdict
-from glla.passes import (
-    PLAIN,
-    Draft,
-    Forms,
-    HostArray,
-    Limits,
-    Next,
-    Parameters,
-    PingPong,
-    Plan,
-    Region,
-    Variant,
-    matrix,
-    resident,
-)
+from glla.passes import PLAIN, Draft, Forms, Limits, Next, Parameters, PingPong, Plan, Region, Variant, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
+from glla.passes.storage import HostArray, matrix
 
 VARIANTS = {
     "gets": Variant(
@@ -114,8 +101,7 @@ def plan(
     shape = forms[0].matrix
     if variant is None:
         variant, parameters = choose(forms, limits)
-    if variant not in VARIANTS:
-        raise OptionError(f"triangular_inverse: variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
+    one_of("triangular_inverse: variant", variant, VARIANTS)
     draft = Draft(f"triangular_inverse[{variant}, {'lower' if lower else 'upper'}]")
     operand = draft.operand("T", matrix(shape))
     if variant == "gets":
@@ -173,12 +159,7 @@ def whole(
     draft = Draft("triangular_inverse")
     t = bring_in(draft, "T", form, limits)
     inner = plan(
-        resident(shape),
-        limits,
-        variant=variant,
-        parameters=parameters,
-        lower=lower,
-        unit_diagonal=unit_diagonal,
+        resident(shape), limits, variant=variant, parameters=parameters, lower=lower, unit_diagonal=unit_diagonal
     )
     x = draft.call("inverse", inner, T=t)["X"]
     if form.resident:

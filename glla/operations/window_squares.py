@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from glla.errors import LimitError, OptionError, ShapeError
+from glla.errors import LimitError, ShapeError
 from glla.operations.crossing import bring_in, read_back
 from glla.operations.record import Array, Choice, Operation
-from glla.passes import PLAIN, Draft, Forms, Limits, Parameters, Plan, Region, Uniform, Variant, matrix, resident
+from glla.passes import PLAIN, Draft, Forms, Limits, Parameters, Plan, Variant, matrix, resident, settled
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
+from glla.passes.steps import Region, Uniform
 
 SEED = '"Dense matrix multiplication" (aksoyyusuf, CUDA), "Designing the Solution"'
 """Where the author's variant comes from."""
@@ -95,14 +96,10 @@ def plan(
     OptionError, LimitError
         No such variant; a window that is too large for it.
     """
-    if variant is None:
-        variant, parameters = choose(forms, limits)
-    if variant not in VARIANTS:
-        raise OptionError(f"window_squares: variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
+    variant, _ = settled("window_squares", VARIANTS, choose, forms, limits, variant, parameters)
     if w > WIDEST[variant]:
         widest = WIDEST[variant]
         raise LimitError(f"window_squares: w must be at most {widest} with variant {variant!r}, got {w}", w, widest)
-    VARIANTS[variant].settle(f"window_squares[{variant}]", parameters, limits)
     shape = forms[0].matrix
     draft = Draft(f"window_squares[{variant}]")
     image = draft.operand("A", matrix(shape))

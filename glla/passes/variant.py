@@ -9,8 +9,9 @@ from itertools import count, product
 from threading import Lock
 from typing import Any
 
-from glla.errors import OptionError
+from glla.errors import OptionError, one_of
 from glla.passes.cache import cached_plan
+from glla.passes.form import Forms
 from glla.passes.limits import Limits, Parameters, version
 from glla.passes.plan import Plan
 
@@ -103,6 +104,41 @@ class Variant:
             got = ", ".join(f"{key} = {value}" for key, value in values.items())
             raise OptionError(f"{name}: {self.rule}, got {got}")
         return values
+
+
+def settled(
+    operation: str,
+    variants: Mapping[str, Variant],
+    choose: Callable[..., tuple[str, Parameters]],
+    forms: Forms,
+    limits: Limits,
+    variant: str | None,
+    parameters: Parameters,
+) -> tuple[str, dict[str, int]]:
+    """Give a variant and the values of all its parameters: what is asked for, or what is chosen.
+
+    Parameters
+    ----------
+    operation : str
+        For the messages.
+    variants : mapping of str to Variant
+        Those of the operation.
+    choose : callable
+        (forms, limits) -> the variant where none is asked for, with values for its parameters.
+    forms, limits
+        What a plan is made for.
+    variant, parameters
+        What is asked for.
+
+    Raises
+    ------
+    OptionError
+        No such variant, and see `Variant.settle`.
+    """
+    if variant is None:
+        variant, parameters = choose(forms, limits)
+    one_of(f"{operation}: variant", variant, variants)
+    return variant, variants[variant].settle(f"{operation}[{variant}]", parameters, limits)
 
 
 def parameter_space(variant: Variant) -> Iterator[Parameters]:

@@ -43,11 +43,7 @@ class Coprocessor(Methods):
     """
 
     def __init__(
-        self,
-        open_engine: Callable[[], Engine],
-        capacity: int = 64,
-        timeout: float | None = None,
-        copy: bool = True,
+        self, open_engine: Callable[[], Engine], capacity: int = 64, timeout: float | None = None, copy: bool = True
     ) -> None:
         if not isinstance(capacity, int) or isinstance(capacity, bool) or capacity < 1:
             raise OptionError(f"coprocessor: capacity must be an int from 1, got {capacity!r}")

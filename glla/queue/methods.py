@@ -223,7 +223,9 @@ class Methods:
             linalg.rref, a, tol=tol, pivoting=pivoting, variant=variant, device=device, check_finite=check_finite
         )
 
-    def slogdet(self, a: Any, *, device: DeviceLike | None = None, check_finite: bool = True) -> Pending[SlogdetResult]:
+    def slogdet(
+        self, a: Any, *, device: DeviceLike | None = None, check_finite: bool = True
+    ) -> Pending[SlogdetResult[Array]]:
         """Sign and logarithm of the determinant, as `numpy.linalg.slogdet`.
 
         Queued; see `glla.slogdet`.

@@ -694,35 +694,19 @@ JUDGES: dict[str, Judge] = {
         result=_factors.result,
         ratios=_of_lu_factor(_factors.ratios),
     ),
-    "lu_solve": Judge(
-        verdict=_judge_lu_solve,
-        deviation=_lu_solve_deviation,
-        error="|x - (P L U)^-1 b|",
-        result="x",
-    ),
+    "lu_solve": Judge(verdict=_judge_lu_solve, deviation=_lu_solve_deviation, error="|x - (P L U)^-1 b|", result="x"),
     "cholesky": Judge(
         verdict=_judge_cholesky,
         deviation=lambda inputs, factor: _mean(wide(factor) - np.linalg.cholesky(wide(inputs[0]))),
         error="|L - chol(A)|",
         result="L",
     ),
-    "cho_factor": Judge(
-        verdict=_judge_cho_factor,
-        deviation=_cho_factor_deviation,
-        error="|L - chol(A)|",
-        result="c",
-    ),
+    "cho_factor": Judge(verdict=_judge_cho_factor, deviation=_cho_factor_deviation, error="|L - chol(A)|", result="c"),
     "cho_solve": Judge(
-        verdict=_judge_cho_solve,
-        deviation=_cho_solve_deviation,
-        error="|x - (L L^T)^-1 b|",
-        result="x",
+        verdict=_judge_cho_solve, deviation=_cho_solve_deviation, error="|x - (L L^T)^-1 b|", result="x"
     ),
     "cholesky_banded": Judge(
-        verdict=_judge_cholesky_banded,
-        deviation=_cholesky_banded_deviation,
-        error="|U - chol(A)|",
-        result="U",
+        verdict=_judge_cholesky_banded, deviation=_cholesky_banded_deviation, error="|U - chol(A)|", result="U"
     ),
     "solve_pos_banded": Judge(
         verdict=lambda inputs, x: judge_solve(_banded(inputs[0]), x, inputs[1]),

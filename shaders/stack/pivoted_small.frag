@@ -32,6 +32,7 @@
 #include "lib/divide.glsl"
 #include "lib/exponent.glsl"
 #include "lib/random.glsl"
+#include "lib/raw.glsl"
 
 uniform sampler2D raw;
 uniform ivec4 extent;  // matrices, columns of X, texels of a record, texels in a row of records
@@ -51,19 +52,10 @@ int pivots[ORDER];
 vec4 X[ORDER];   // right-hand sides of the four elements, then solutions
 vec2 probe[ORDER];
 
-float element(int first, int i) {  // element first + i of raw
-    int width = textureSize(raw, 0).x;
-    int y = first / width;
-    int x = first - y * width + i;
-    // In floats, because a division of integers takes long: x is small, and never near a whole multiple of the width.
-    int further = int((float(x) + 0.5) / float(width));
-    return texelFetch(raw, ivec2(x - further * width, y + further), 0).r;
-}
-
 void fetch_matrix(int matrix) {
     for (EACH(i)) {
         A[i] = vec4(0.0);
-        for (EACH(j)) A[i][j] = element(matrix * ORDER * ORDER, ORDER * i + j);
+        for (EACH(j)) A[i][j] = element_of(raw, matrix * ORDER * ORDER, ORDER * i + j);
     }
 }
 
@@ -110,7 +102,7 @@ void fetch_right_sides(int matrix, int place) {
 #if IDENTITY
             float b = i == column ? 1.0 : 0.0;
 #else
-            float b = element(start + matrix * ORDER * columns, i * columns + column);
+            float b = element_of(raw, start + matrix * ORDER * columns, i * columns + column);
 #endif
             X[i][c] = scaled(b, -row_exponents[i]);
         }

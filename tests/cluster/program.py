@@ -1,5 +1,6 @@
 """What test_mpi.py starts under mpiexec: ``program.py WHAT``. Rank 0 prints "all is well"."""
 
+import json
 import os
 import signal
 import sys
@@ -37,6 +38,24 @@ def exact(engine):
         assert (np.abs(a @ x - b) <= 1e-14 * (np.abs(a) @ np.abs(x) + np.abs(b))).all()
 
 
+def gpus():
+    """Each rank works on another GPU; one alone leaves the other GPUs' memory as it is."""
+    from benchmarks.cluster_rank import gpu_memory
+
+    before = gpu_memory() or []
+    with cluster.grid() as grid:
+        a = DistributedMatrix.load(grid, np.ones((512, 512)), 64)
+        assert (cluster.matmul(a, a).gather() == 512).all()
+        with grid.operation():
+            who = [json.loads(text) for text in grid.collect(json.dumps(grid.describe()).encode())]
+        if grid.rank == 0:
+            assert len({one["cuda"] for one in who}) == grid.size, who
+            assert all(one["cuda"] is not None and "llvmpipe" not in one["engine"] for one in who), who
+        if grid.size == 1:
+            grown = [now > then for now, then in zip(gpu_memory() or [], before, strict=True)]
+            assert sum(grown) <= 1, (before, gpu_memory())
+
+
 def errors(count):
     """Many random problems with an error at a random step; every rank raises the same one, and the grid goes on."""
     rng = np.random.default_rng(0)
@@ -50,7 +69,7 @@ def errors(count):
     for case in range(count):
         shape = shapes[rng.integers(len(shapes))]
         nb = int(rng.choice([2, 4, 8]))
-        n = int(rng.integers(1, 40))
+        n = int(rng.integers(1, 24))
         name, rank, panel = names[rng.integers(len(names))], int(rng.integers(size)), int(rng.integers(-(-n // nb)))
         a = rng.uniform(-1, 1, (n, n)).astype(np.float32)
         variant = str(rng.choice(["tournament", "partial"]))
@@ -85,13 +104,14 @@ def errors(count):
 def dies(how, panel, folder):
     """One rank is killed, is stopped, or hangs; the others raise an error that names it, and write it to a file.
 
-    The launcher does not pass on all output once a rank has died.
+    The launcher does not pass on all output once a rank has died, and may end the others.
     """
     real = factoring.Factoring.put_rows
-    victim = 1
+    victim, said = 1, Path(folder)
 
     def failing(self, at):
         if (self.at.rank, at) == (victim, panel):
+            (said / "victim").write_text(str(os.getpid()), encoding="utf-8")
             if how == "killed":
                 os.kill(os.getpid(), signal.SIGKILL)
             if how == "stopped":  # as dead for the others, but not for the launcher
@@ -99,7 +119,7 @@ def dies(how, panel, folder):
             time.sleep(600)
         real(self, at)
 
-    grid = cluster.grid(engine="numpy", timeout=4, grace=2)
+    grid = cluster.grid(engine="numpy", timeout=2.5, grace=1.5)
     whole = DistributedMatrix.load(grid, np.random.default_rng(1).uniform(-1, 1, (40, 40)), 4)
     with grid.operation():
         factoring.Factoring.put_rows = failing
@@ -107,15 +127,21 @@ def dies(how, panel, folder):
     try:
         cluster.lu_factor(whole)
     except ClusterError as error:
-        seconds = time.monotonic() - start
-        Path(folder, f"{grid.rank}.txt").write_text(f"{seconds:.1f} {error}", encoding="utf-8")
-        time.sleep(10)  # the launcher may end the others when one of them ends
+        text = f"{time.monotonic() - start:.1f} {error}"
+        (said / f"{grid.rank}.new").write_text(text, encoding="utf-8")
+        (said / f"{grid.rank}.new").rename(said / f"{grid.rank}.txt")
+        while len(list(said.glob("*.txt"))) < grid.size - 1 and time.monotonic() < start + 15:
+            time.sleep(0.05)
+        if grid.rank == 0:
+            os.kill(int((said / "victim").read_text(encoding="utf-8")), signal.SIGKILL)
         os._exit(0)
 
 
 if __name__ == "__main__":
     what, *arguments = sys.argv[1:]
-    if what == "exact":
+    if what == "gpus":
+        gpus()
+    elif what == "exact":
         exact(*arguments)
     elif what == "errors":
         errors(int(arguments[0]))

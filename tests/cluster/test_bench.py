@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 
+import numpy as np
 import pytest
 
 pytest.importorskip("scipy", reason="panels are factored by SciPy's LAPACK")
@@ -10,7 +11,7 @@ pytest.importorskip("scipy", reason="panels are factored by SciPy's LAPACK")
 from glla import cluster
 from glla.cli import main
 from glla.cluster import DistributedMatrix
-from glla.cluster.bench import bench
+from glla.cluster.bench import bench, entries, product_residual, send_all
 from glla.cluster.steps import Receive, Send
 from glla.cluster.timeline import recording
 from glla.lab import timeline
@@ -35,6 +36,36 @@ def test_ranks_say_who_they_are(on_grid):
     assert [one["process"] for one in found[0]["ranks"]] == [[0, 0], [0, 1], [1, 0], [1, 1]]
     assert all(one["hpl_residual"] < 16 for one in found)
     assert any("passed" in line for line in said)
+
+
+@pytest.mark.parametrize(("shape", "wrong"), [((2, 2), (0, 0)), ((1, 2), (36, 4)), ((2, 1), (11, 30))])
+def test_residuals_see_one_wrong_element(shape, wrong, on_grid):
+    def work(grid):
+        a, b = (DistributedMatrix.from_function(grid, entries, size, 4) for size in ((37, 23), (23, 31)))
+        c = cluster.matmul(a, b)
+        whole = c.gather()
+        right = product_residual(a, b, c)
+        whole[wrong] += 0.01
+        return right, product_residual(a, b, DistributedMatrix.load(grid, whole, 4))
+
+    for right, other in on_grid(shape, work):
+        assert right < 1 < other
+
+
+@pytest.mark.parametrize("variant", ["tournament", "partial"])
+def test_messages_alone_are_those_of_the_plan(variant, on_grid):
+    def work(grid):
+        before = np.array([grid.sent, grid.received])
+        with grid.operation():
+            pass
+        plain = np.array([grid.sent, grid.received]) - before
+        send_all(grid, 37, 4, variant)
+        return (np.array([grid.sent, grid.received]) - before - 2 * plain).tolist()
+
+    planned = cluster.plan("plu", 37, 4, (2, 2), variant=variant, look_ahead=False)
+    for rank, found in enumerate(on_grid((2, 2), work)):
+        one = planned.totals(rank)
+        assert found == [[one.sent, one.sent_bytes], [one.received, one.received_bytes]]
 
 
 def test_a_time_line_has_every_message(on_grid):

@@ -31,6 +31,12 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.fixture
+def one_fingerprint(monkeypatch):
+    """Do without reading all shaders for each file, which takes 5 ms and more."""
+    monkeypatch.setattr(tuning, "fingerprint", lambda: "the same")
+
+
 def limits(*tuned, **others):
     return Limits(tuned=tuple(Tuned(*one) for one in tuned), **others)
 
@@ -160,7 +166,7 @@ JSON = st.recursive(
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
 @given(st.sampled_from([*ENTRY, "tuned", "format", "glla"]), JSON)
-def test_odd_values_anywhere(folder, name, value):
+def test_odd_values_anywhere(folder, one_fingerprint, name, value):
     file = tuning.path(RENDERER)
     tuning.write(file, RENDERER, "1.2", [ENTRY])
     spoilt(file, **({"tuned": [ENTRY | {name: value}]} if name in ENTRY else {name: value}))
@@ -190,8 +196,7 @@ def test_a_file_without_an_end(folder):
 # ---- writing ---------------------------------------------------------------------------------
 
 
-def test_writers_do_not_disturb_each_other(folder, monkeypatch):
-    monkeypatch.setattr(tuning, "fingerprint", lambda: "the same")  # it takes 5 ms
+def test_writers_do_not_disturb_each_other(folder, one_fingerprint):
     file = tuning.path(RENDERER)
     failures = []
 

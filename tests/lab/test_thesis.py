@@ -7,8 +7,10 @@ import pytest
 
 from glla.cli import main
 from glla.errors import OptionError
-from glla.lab.thesis import command, loops, measure, published
+from glla.lab.thesis import command, evaluation, loops, measure, published
+from glla.lab.thesis.document import Document
 from glla.lab.thesis.measure import Place
+from glla.lab.thesis.parts import coarse
 
 
 def test_a_page_with_every_section(tmp_path, capsys, device):
@@ -19,10 +21,51 @@ def test_a_page_with_every_section(tmp_path, capsys, device):
     assert [one["name"] for one in found["sections"]] == list(command.NAMES)
     for one in found["sections"]:
         assert f'<section id="{one["name"]}">' in text and one["title"] in printed
-    assert "http" not in text and text.count("<img ") == sum(len(one["drawings"]) for one in found["sections"])
+    assert "src=" not in text and "://" not in text.replace("://www.w3.org/", "")
+    assert text.count("<figure>") == sum(len(one["drawings"]) for one in found["sections"])
+    assert found["complete"] and "It was ended before" not in text
     assert "A quick run" in printed and "not published" in printed
     for value, *_ in published.SPEEDUPS.values():
-        assert f"<td>{value:.3g}</td>" in text
+        assert f'<td class="number">{value:.3g}</td>' in text
+    again = tmp_path / "again.html"
+    assert main(["thesis", "--from", str(data), "--html", str(again)]) == 0
+    assert again.read_text(encoding="utf-8") == text
+
+
+def test_a_run_that_is_cut_leaves_what_it_did(tmp_path, device, monkeypatch):
+    page, data = tmp_path / "thesis.html", tmp_path / "thesis.json"
+
+    def cut(place):
+        raise KeyboardInterrupt
+
+    monkeypatch.setitem(evaluation.SECTIONS, "rref", cut)
+    with pytest.raises(KeyboardInterrupt):
+        command.run(device, ["norms", "rref"], page, data, quick=True)
+    assert [one.name for one in Document.read(data).sections] == ["norms"]
+    assert "It was ended before all sections were done." in page.read_text(encoding="utf-8")
+    assert set(tmp_path.iterdir()) == {data, page}
+
+
+def test_a_file_of_something_else_is_refused(tmp_path):
+    other = tmp_path / "other.json"
+    other.write_text("{}", encoding="utf-8")
+    with pytest.raises(OptionError, match="--from must be a file that glla thesis --json wrote"):
+        command.draw(other, tmp_path / "page.html")
+    assert main(["thesis", "--from", str(other)]) != 0
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_no_order_above_the_largest(device):
+    place = Place(device, largest=100)
+    assert place.sizes == (64,) and place.compared == (64,) and place.shared([70, 89, 138]) == [64, 70, 89]
+    assert Place(device, largest=32).sizes == (32,)
+
+
+def test_a_picture_of_a_matrix_is_its_average_over_blocks():
+    wide = np.arange(3 * 130).reshape(3, 130)
+    found = np.array(coarse(wide))
+    assert found.shape == (1, 44)
+    assert found[0, 0] == wide[:, :3].mean() and found[0, -1] == wide[:, 129:].mean()
 
 
 def test_one_section_on_the_command_line(capsys):
@@ -33,7 +76,7 @@ def test_one_section_on_the_command_line(capsys):
 
 def test_an_unknown_section_is_named(device):
     with pytest.raises(OptionError, match=r"thesis: section must be one of product, .*, got dance"):
-        command.sections(Place(device, quick=True), ["dance"])
+        command.evaluate(Place(device, quick=True), ["dance"])
 
 
 def test_published_speedups_follow_from_the_published_fits():
@@ -61,7 +104,10 @@ def test_no_line_where_none_fits():
     assert fitted is None and series.line == ((), ()) and text.startswith("no fit: residual")
     _, fitted, text = measure.cubic("cubic", sizes, [2.0 + 3e-3 * n**3 for n in sizes])
     assert fitted is not None and text.startswith("2 + 0.003 n^3, residual")
-    assert measure.polynomial("line", sizes, [3.0 * n for n in sizes], 1)[1].startswith("3 n^1 + ")
+    line = measure.polynomial("line", sizes, [5.0 + 3.0 * n for n in sizes], 1)[1]
+    assert line.startswith("5 + 3 n, residual ") and line.endswith(" of the largest")
+    series, text = measure.polynomial("wild", sizes, (1.0, 9.0, 0.1, 7.0, 0.2), 2)
+    assert series.line == ((), ()) and text.startswith("no fit: residual")
     assert measure.polynomial("few", (1, 2), (1.0, 2.0), 1)[1] == "no fit: fewer than 3 sizes"
 
 

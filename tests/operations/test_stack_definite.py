@@ -220,3 +220,79 @@ def test_the_coprocessor_has_stacks(rng):
     a = definite(4, 5, rng)
     with glla.coprocessor() as gpu:
         assert (gpu.cholesky(a).result() == glla.cholesky(a)).all()
+
+
+# Order 4 at most ----------------------------------------------------------------------------------------------------
+
+
+LONGER_WAY = {
+    "cholesky": kernel.factor,
+    "solve_pos": kernel.solve,
+    "cho_solve": kernel.substitute,
+    "inv_pos": kernel.invert,
+}
+"""Plans of larger matrices, by the operation."""
+
+
+def records_of(run, plan, length, *operands):
+    """Run a plan on stacks; give the record of each matrix. What is no record is zero."""
+    storage = plan.slots["raw"]
+    raw = np.full(storage.height * storage.width, np.nan, dtype=np.float32)
+    flat = np.concatenate([operand.reshape(-1) for operand in operands])
+    raw[: flat.size] = flat
+    found = run(plan, raw=raw.reshape(storage.height, storage.width, 1))["records"]
+    stride = length + -length % found.shape[-1]
+    assert not found.reshape(-1)[len(operands[0]) * stride :].any()
+    records = found.reshape(-1)[: len(operands[0]) * stride].reshape(-1, stride)
+    assert not records[:, length:].any()
+    return records[:, :length]
+
+
+@pytest.mark.parametrize("columns", [1, 3, 6])
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+@pytest.mark.parametrize("name", LONGER_WAY)
+def test_one_pass_gives_the_numbers_of_the_longer_way(run, name, n, columns, device, rng):
+    """Of what is not definite, too, and with NaN in the other half; a member's NaN stays in it."""
+    a = np.concatenate([definite(20, n, rng, 1e4), definite(20, n, rng) * np.float32(2.0**-30)])
+    a[3, -1, -1] = -1
+    a[4] = 0
+    a[5, 0, 0] = np.nan
+    a[6] *= np.float32(2.0**100)
+    if name == "cho_solve":
+        a = np.tril(a)
+        a[7] *= -1
+    half = np.where(np.tri(n, dtype=bool), a, np.nan).astype(np.float32)
+    given = [half] + [rng.standard_normal((40, n, columns)).astype(np.float32)] * (name in ("solve_pos", "cho_solve"))
+    forms, batch = tuple(Form(one.shape) for one in given), OPERATIONS[name].batch
+    plan = batch.plan(forms, PLAIN)
+    assert plan.cost.passes == 1 and plan.after
+    small, large = (records_of(run, one, batch.length(forms), *given) for one in (plan, LONGER_WAY[name](forms, PLAIN)))
+    if name != "inv_pos":  # without the spare line
+        small, large = small[:, :-n], large[:, :-n]
+    assert np.isfinite(small[:3]).all()
+    bad = ~np.isfinite(large)
+    assert (bad == ~np.isfinite(small)).all()
+    if device.limits.software:
+        np.testing.assert_array_equal(small[~bad], large[~bad])
+    else:
+        np.testing.assert_allclose(small[~bad], large[~bad], rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("side", [4, 7, 64])
+@pytest.mark.parametrize("name", LONGER_WAY)
+def test_small_members_fit_small_textures(name, side):
+    batch, limits = OPERATIONS[name].batch, Limits(texture_size=side)
+    for n in (1, 2, 3, 4):
+        shapes = [(n, n), (n, 3)][: len(OPERATIONS[name].operands)]
+        count = batch.most(tuple(Form((9, *shape)) for shape in shapes), limits)
+        assert count or side < 8
+        if count:
+            batch.plan(tuple(Form((count, *shape)) for shape in shapes), limits).check(limits)
+
+
+def test_what_a_trace_sees_of_small_members(device, rng):
+    a = definite(500, 3, rng)
+    for call in (glla.cholesky, lambda one: glla.inv(one, assume_a="pos")):
+        with glla.trace() as trace:
+            call(a)
+        assert [one.draw.shader for one in trace.passes if one.draw] == ["stack/definite_small"]

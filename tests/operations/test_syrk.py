@@ -34,7 +34,7 @@ def is_bitwise_symmetric(c):
 @every_variant
 @pytest.mark.parametrize("lies_transposed", [False, True])
 def test_integers_are_exact(run, rng, variant, lies_transposed):
-    for shape in ((1, 1), (2, 3), (5, 4), (7, 7), (9, 33), (33, 9), (1, 500), (70, 1), (66, 130)):
+    for shape in ((1, 1), (2, 3), (5, 4), (7, 7), (9, 33), (33, 9), (1, 500), (500, 1), (66, 130)):
         a = integers(*shape, rng)
         c = product(run, a, variant, lies_transposed=lies_transposed)
         assert (c == a.astype(np.float64) @ a.T).all()

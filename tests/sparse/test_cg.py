@@ -231,13 +231,46 @@ def test_what_is_not_finite_breaks_down():
     assert info == 0 and np.abs(x - [1, 2]).max() < 1e-4
 
 
-@pytest.mark.parametrize("condition", [1e2, 1e4])
-def test_refinement_takes_six_rounds_at_most(condition, rng, monkeypatch):
-    """To 1e-13, or to what float64 holds: u norm(A) norm(x)."""
-    rounds, inner = [], outer._inner
-    monkeypatch.setattr(outer, "_inner", lambda *given: rounds.append(1) or inner(*given))
-    Q = np.linalg.qr(rng.standard_normal((40, 40)))[0]
-    A = Q @ np.diag(np.geomspace(1, 1 / condition, 40)) @ Q.T
-    A = (A + A.T) / 2
-    x, _ = L.cg(A, A @ np.ones(40), rtol=1e-13, refine=True, maxiter=2000)
-    assert relative(A, x, A @ np.ones(40)) <= 1e-13 and len(rounds) <= 6
+def definite(n, condition, rng):
+    """A random symmetric matrix of norm 1 with eigenvalues down to 1 / condition."""
+    Q = np.linalg.qr(rng.standard_normal((n, n)))[0]
+    A = Q @ np.diag(np.geomspace(1, 1 / condition, n)) @ Q.T
+    return (A + A.T) / 2
+
+
+@pytest.fixture
+def rounds(monkeypatch):
+    """Grows by one with every iteration that the device begins."""
+    seen, inner = [], outer._inner
+    monkeypatch.setattr(outer, "_inner", lambda *given: seen.append(given[1].turn.keywords["variant"]) or inner(*given))
+    return seen
+
+
+@pytest.mark.parametrize("condition", [1e2, 1e4, 1e6])
+def test_refinement_takes_six_rounds_at_most(condition, rounds):
+    """The merged recurrence breaks down at the largest condition, so the classic one is taken."""
+    A = definite(40, condition, np.random.default_rng(1))
+    x, info = L.cg(A, A @ np.ones(40), rtol=1e-13, refine=True, maxiter=10_000)
+    assert info == 0 and relative(A, x, A @ np.ones(40)) <= 1e-13 and len(rounds) <= 6
+
+
+@pytest.mark.parametrize("condition", [1e4, 1e6])
+def test_refinement_ends_where_float64_does(condition, rng):
+    """No float64 x has a residual below 2^-53 norm(A) norm(x), about, and what is not reached is not claimed."""
+    A, b = definite(24, condition, rng), rng.standard_normal(24)
+    x, info = L.cg(A, b, rtol=1e-16, refine=True, maxiter=20_000)
+    assert info > 0
+    assert np.linalg.norm(b - A @ x) <= 2.0**-53 * np.linalg.norm(x)
+    best = np.linalg.solve(A, b)
+    assert np.linalg.norm(b - A @ x) <= 2 * np.linalg.norm(b - A @ best)
+
+
+def test_where_the_merged_recurrence_breaks_down_the_classic_one_goes_on(rounds):
+    """Breaking down would say that a definite matrix is none."""
+    rng = np.random.default_rng(3)
+    A, b = definite(24, 1e6, rng), rng.standard_normal(24)
+    assert L.cg(A, b, variant="merged", maxiter=5000)[1] == -1
+    rounds.clear()
+    x, info = L.cg(A, b, maxiter=5000)
+    assert info > 0 and rounds[0] == "merged" and rounds[-1] == "classic"
+    assert np.linalg.norm(b - A @ x) <= 4 * 2.0**-24 * np.linalg.norm(x)

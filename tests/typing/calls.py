@@ -48,7 +48,7 @@ def arrays(x: NDArray[np.float64]) -> None:
     assert_type(glla.det(x), Number)
     assert_type(glla.det(np.stack([x, x])), Number)
     assert_type(glla.rcond(x), Number)
-    assert_type(glla.slogdet(x), SlogdetResult)
+    assert_type(glla.slogdet(x), SlogdetResult[Float32])
     assert_type(glla.slogdet(x).logabsdet, Number)
 
 
@@ -88,9 +88,10 @@ def matrices(A: Matrix, x: NDArray[np.float64]) -> None:
     assert_type(glla.solve_triangular(x, A), Matrix)
     assert_type(glla.solve_banded((1, 0), A, x), Matrix)
     assert_type(glla.solveh_banded(x, A), Matrix)
-    assert_type(glla.det(A), Number)
-    assert_type(glla.rcond(A), Number)
-    assert_type(glla.slogdet(A), SlogdetResult)
+    assert_type(glla.det(A), np.float32 | Matrix)
+    assert_type(glla.rcond(A), np.float32 | Matrix)
+    assert_type(glla.slogdet(A), SlogdetResult[Matrix])
+    assert_type(glla.slogdet(A).sign, np.float32 | Matrix)
 
 
 def operators(A: Matrix) -> None:
@@ -130,7 +131,7 @@ def futures(gpu: Coprocessor, x: NDArray[np.float64], exact: bool) -> None:
     assert_type(gpu.solve_triangular(x, x), Pending[Float32])
     assert_type(gpu.det(x), Pending[Number])
     assert_type(gpu.rcond(x), Pending[Number])
-    assert_type(gpu.slogdet(x), Pending[SlogdetResult])
+    assert_type(gpu.slogdet(x), Pending[SlogdetResult[Float32]])
     assert_type(gpu.asarray(x), Pending[Float32])
     assert_type(gpu.submit(float, "1"), Pending[float])
     assert_type(gpu.submit(glla.inv, x).result(), Any)

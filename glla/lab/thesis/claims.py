@@ -14,8 +14,7 @@ import numpy as np
 
 from glla import linalg
 from glla.lab.thesis import published
-from glla.lab.thesis.evaluation import planned
-from glla.lab.thesis.measure import Place, dominant, uniform
+from glla.lab.thesis.measure import Place, dominant, planned, uniform
 from glla.lab.thesis.parts import Section, Table
 
 ALIKE = 1.05
@@ -77,7 +76,7 @@ def _row(claim: Claim) -> tuple[str, ...]:
 
 def speeds(place: Place) -> Iterator[Claim]:
     """Claims about which of two ways is the faster."""
-    n = place.sizes[-1]
+    n = place.compared[-1]
     a, b = uniform(place, n, n), uniform(place, n, n)
     d = dominant(place, n)
     seconds: dict[str, float] = {}
@@ -161,7 +160,7 @@ def speeds(place: Place) -> Iterator[Claim]:
 
 def numbers(place: Place) -> Iterator[Claim]:
     """Claims about errors."""
-    n = place.sizes[-1]
+    n = place.compared[-1]
     command = "glla thesis --section claims"
     a, b = (place.rng.integers(-99, 100, (n, n)).astype(np.float32) for _ in range(2))
     exact = a.astype(np.float64) @ b.astype(np.float64)
@@ -190,7 +189,7 @@ def numbers(place: Place) -> Iterator[Claim]:
 
 def formats(place: Place) -> Iterator[Claim]:
     """Storage of fewer bits, as what it does to the error of a product: rounded on the host, multiplied in float32."""
-    n = place.sizes[-1]
+    n = place.compared[-1]
     a, b = uniform(place, n, n), uniform(place, n, n)
     exact = a.astype(np.float64) @ b.astype(np.float64)
 
@@ -227,7 +226,7 @@ def _half(m: Any) -> Any:
 
 def manners(place: Place) -> Iterator[Claim]:
     """Claims about passes and calls that return at once."""
-    n = place.sizes[-1]
+    n = place.compared[-1]
     tiny = planned(place, "matmul", (2, n), (n, 2), variant="virtual_cube")
     a, b = uniform(place, 2, n), uniform(place, n, 2)
     each = 1e6 * place.gpu(tiny, "matmul", a, b) / tiny.cost.passes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import json
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -15,8 +15,9 @@ from glla.gl import Device
 from glla.lab import machine, progress
 from glla.lab.extra import check_writable, require
 from glla.lab.thesis import claims, evaluation, published
+from glla.lab.thesis.document import Document
 from glla.lab.thesis.measure import Place
-from glla.lab.thesis.parts import Section, page
+from glla.lab.thesis.parts import Section
 
 AFTER = {"speedups": ("product", "rref", "plu")}
 """Sections that are made of others."""
@@ -30,7 +31,8 @@ def add(commands: Any, add_device_options: Callable[[argparse.ArgumentParser], N
     parser: argparse.ArgumentParser = commands.add_parser(
         "thesis",
         help="the evaluation of the thesis behind glla, done again on this device: theirs beside ours",
-        description=f"Theirs: {published.DEVICE}. Ours: this device, the CPU by BLAS and LAPACK at their best.",
+        description=f"Theirs: {published.DEVICE}. Ours: this device, the CPU by BLAS and LAPACK at their best. "
+        "Files are written after each section: a run that is cut leaves what it has done.",
     )
     parser.add_argument(
         "--section", action="append", choices=NAMES, metavar="NAME",
@@ -38,13 +40,25 @@ def add(commands: Any, add_device_options: Callable[[argparse.ArgumentParser], N
     )  # fmt: skip
     parser.add_argument("--html", type=Path, metavar="FILE", help="one page with plots, to be mailed")
     parser.add_argument("--json", type=Path, metavar="FILE", help="everything, for programs")
+    parser.add_argument(
+        "--from", type=Path, metavar="FILE", dest="source",
+        help="measure nothing: make the page of what --json wrote, or of a file below benchmarks/results",
+    )  # fmt: skip
+    parser.add_argument("--largest", type=int, metavar="N", help="no order above it (384 in software, 4096 on a GPU)")
     parser.add_argument("--quick", action="store_true", help="tiny sizes: shows that it runs, nothing of speed")
     add_device_options(parser)
     return parser
 
 
-def run(device: Device, names: list[str] | None, html: Path | None, file: Path | None, quick: bool = False) -> None:
-    """Do the sections, print each when it is done, and write the files.
+def run(
+    device: Device,
+    names: list[str] | None,
+    html: Path | None = None,
+    file: Path | None = None,
+    quick: bool = False,
+    largest: int | None = None,
+) -> None:
+    """Do the sections, print each when it is done, and write the files anew after each.
 
     Raises
     ------
@@ -55,41 +69,62 @@ def run(device: Device, names: list[str] | None, html: Path | None, file: Path |
     OSError
         A file cannot be written; that is found before the work.
     """
+    check_files(html, file)
+    with progress.shown("thesis") as say:
+        place = Place(device, quick, say, largest)
+        evaluate(place, names, lambda document: document.write(html, file))
+    for path in filter(None, (html, file)):
+        print(f"written: {path}")
+
+
+def draw(source: Path, html: Path) -> None:
+    """Make the page of a file.
+
+    Raises
+    ------
+    OptionError
+        It is no such file.
+    MissingPackageError, OSError
+        As `run`.
+    """
+    document = Document.read(source)
+    check_files(html)
+    document.write(html)
+    print(f"written: {html}")
+
+
+def check_files(html: Path | None, file: Path | None = None) -> None:
+    """Raise what would make the writing of them fail."""
     if html is not None:
         require("thesis", "matplotlib")
     for path in filter(None, (html, file)):
         check_writable(path)
-    title = f"A MATLAB Interface to the GPU (2007), done again by glla {__version__}"
-    about = [
-        f"Ours: {device.info.renderer}, OpenGL {device.info.version}; CPU: {machine.cpu_model()}, "
-        f"{machine.cores()} cores.",
-        f"Theirs: {published.DEVICE}.",
-        *(["A quick run: it shows that everything runs, and nothing of speed."] if quick else []),
-    ]
-    print("\n".join([title, *about]))
-    with progress.shown("thesis") as say:
-        found = sections(Place(device, quick, say), names)
-    if html is not None:
-        html.write_text(page(found, title, about), encoding="utf-8")
-        print(f"written: {html}")
-    if file is not None:
-        data = {"title": title, "about": about, "sections": [_without_fits(one) for one in found]}
-        file.write_text(json.dumps(data, indent=1, allow_nan=False, default=float) + "\n", encoding="utf-8")
-        print(f"written: {file}")
 
 
-def sections(place: Place, names: list[str] | None = None) -> list[Section]:
-    """Do some sections, all by default, and print each when it is done; those that others are made of are done, too."""
+def evaluate(
+    place: Place, names: list[str] | None = None, keep: Callable[[Document], None] = lambda document: None
+) -> Document:
+    """Do some sections, all by default, print each when it is done, and have `keep` take what is there so far.
+
+    Those that others are made of are done, too.
+    """
     wanted = list(NAMES) if names is None else [name for name in NAMES if name in names]
     if unknown := set(names or ()) - set(NAMES):
         raise OptionError(f"thesis: section must be one of {', '.join(NAMES)}, got {', '.join(sorted(unknown))}")
+    document = Document(f"A MATLAB Interface to the GPU (2007), done again by glla {__version__}", _about(place))
+    print("\n".join([document.title, *document.about]))
     needed = {part for name in wanted for part in AFTER.get(name, ())}
     done: dict[str, Section] = {}
 
     def take(name: str, make: Callable[[], Section]) -> None:
-        done[name] = make()
+        start = time.perf_counter()
+        done[name] = section = make()
+        section.seconds = round(time.perf_counter() - start, 2)
         if name in wanted:
-            print(f"\n{done[name].text()}", flush=True)
+            print(f"\n{section.text()}\n\n{section.name}: {section.seconds:.1f} s", flush=True)
+            document.sections.append(section)
+            document.complete = name == wanted[-1]
+            keep(document)
 
     for name, section in evaluation.SECTIONS.items():
         if name in wanted or name in needed:
@@ -98,9 +133,13 @@ def sections(place: Place, names: list[str] | None = None) -> list[Section]:
         take("speedups", lambda: evaluation.speedups(place, done))
     if "claims" in wanted:
         take("claims", lambda: claims.claims(place, done))
-    return [done[name] for name in wanted]
+    return document
 
 
-def _without_fits(section: Section) -> dict[str, Any]:
-    """Give a section as plain data; its fits stand in its tables."""
-    return {name: value for name, value in section.plain().items() if name != "values"}
+def _about(place: Place) -> list[str]:
+    info = place.device.info
+    return [
+        f"Ours: {info.renderer}, OpenGL {info.version}; CPU: {machine.written(machine.describe())}.",
+        f"Theirs: {published.DEVICE}.",
+        *(["A quick run: it shows that everything runs, and nothing of speed."] if place.quick else []),
+    ]

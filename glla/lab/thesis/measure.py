@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from glla.gl import Device
 from glla.lab import fits, peers
 from glla.lab.bench import clock
-from glla.lab.fits import FEWEST, POOR, per_cent
+from glla.lab.fits import FEWEST, per_cent
 from glla.lab.operations import uploaded
 from glla.lab.thesis import published
 from glla.lab.thesis.parts import Cell, Series
 from glla.operations import OPERATIONS
-from glla.passes import Plan
+from glla.passes import Plan, resident
 
 Array = NDArray[np.float32]
 
@@ -32,9 +32,16 @@ SMALL = (64, 128, 192, 256, 384)
 LARGE = (256, 512, 1024, 1536, 2048, 3072, 4096)
 """Orders for a GPU."""
 
+COMPARED = 2048
+"""Largest order at which two ways are compared, and at which CPU and GPU share a stream."""
+
+ENOUGH = 0.5
+"""Seconds of repeats after which there are no more of them."""
+
 NOISY = 0.1
-"""Residual over the longest run time, above which the thesis's line is said not to fit: as in the thesis every
-measurement weighs the same in seconds, so that the constant is far off for small sizes and says nothing of them."""
+"""Residual over the longest run time, or the largest error, above which the thesis's line is said not to fit: as in the
+thesis every measurement weighs the same in seconds, so that the constant is far off for small sizes and says nothing of
+them."""
 
 QUICK = (8, 12, 16, 24)
 """Orders that only show that everything runs."""
@@ -52,21 +59,33 @@ class Place:
         Small sizes, few repeats: shows that it runs, and nothing of speed.
     say : callable
         Takes a line on what is done now.
+    largest : int or None
+        No order above it; None for what suits the device.
     """
 
     device: Device
     quick: bool = False
     say: Callable[[str], None] = lambda what: None
+    largest: int | None = None
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(2007))
 
     @property
     def sizes(self) -> tuple[int, ...]:
         """Orders that are measured."""
-        return QUICK if self.quick else SMALL if self.device.info.software else LARGE
+        orders = QUICK if self.quick else SMALL if self.device.info.software else LARGE
+        if self.largest is None:
+            return orders
+        return tuple(n for n in orders if n <= self.largest) or (self.largest,)
+
+    @property
+    def compared(self) -> tuple[int, ...]:
+        """Orders at which different ways are compared: those of `sizes` up to `COMPARED`."""
+        return tuple(n for n in self.sizes if n <= COMPARED) or self.sizes[:1]
 
     def shared(self, theirs: Sequence[float]) -> list[int]:
         """Orders of the thesis's table that can be measured here, beside `sizes`."""
-        return sorted({*self.sizes, *(int(n) for n in theirs if n <= 1.4 * self.sizes[-1])})
+        most = min(1.4 * self.sizes[-1], self.largest or np.inf)
+        return sorted({*self.sizes, *(int(n) for n in theirs if n <= most)})
 
     def gpu(self, plan: Plan, operation: str, *arrays: Array) -> float:
         """Seconds of a plan whose operands are on the device: the median of a few runs."""
@@ -95,7 +114,7 @@ class Place:
         """Run for the first time, which does not count; then the median of up to five."""
         once()
         found = [once()]
-        while len(found) < (2 if self.quick else 5) and sum(found) < 2.0:
+        while len(found) < (2 if self.quick else 5) and sum(found) < ENOUGH:
             found.append(once())
         return float(np.median(found))
 
@@ -137,14 +156,15 @@ def polynomial(label: str, sizes: Sequence[float], values: Sequence[float], degr
     scale = max(sizes)
     coefficients = np.polyfit(np.array(sizes) / scale, values, degree)
     off = np.abs(np.polyval(coefficients, np.array(sizes) / scale) - values)
-    worst = float(np.max(off / np.maximum(np.abs(values), np.finfo(np.float64).tiny)))
-    if worst > POOR:
-        return Series(label, tuple(sizes), tuple(values)), f"no fit: off by up to {per_cent(worst)}"
-    x = np.linspace(min(sizes), max(sizes), 60)
-    terms = (f"{c / scale ** (degree - i):.3g} n^{degree - i}" for i, c in enumerate(coefficients))
-    line = tuple(x), tuple(np.polyval(coefficients, x / scale))
     residual = float(np.sqrt(np.sum(off**2) / (len(sizes) - degree - 1)))
-    text = " + ".join(terms) + f", residual {residual:.2g}, off by up to {per_cent(worst)}"
+    part = residual / max(values)
+    if not part <= NOISY:
+        return Series(label, tuple(sizes), tuple(values)), f"no fit: residual {per_cent(part)} of the largest"
+    x = np.linspace(min(sizes), max(sizes), 60)
+    powers = ("", " n", *(f" n^{i}" for i in range(2, degree + 1)))
+    terms = (f"{c / scale**i:.3g}{powers[i]}" for i, c in enumerate(coefficients[::-1]))
+    line = tuple(x), tuple(np.polyval(coefficients, x / scale))
+    text = f"{' + '.join(terms)}, residual {residual:.2g}, {per_cent(part)} of the largest"
     return Series(label, tuple(sizes), tuple(values), line), text
 
 
@@ -163,3 +183,9 @@ def speedup(ours: fits.Fit | None, base: fits.Fit | None) -> Cell:
     """Equation 4.7, where both lines fit."""
     found = fits.speedup(ours, base) if ours is not None and base is not None else None
     return "no fit" if found is None else found
+
+
+def planned(place: Place, operation: str, *shapes: tuple[int, int], **options: Any) -> Plan:
+    """Plan of an operation with its operands on the device."""
+    made: Plan = OPERATIONS[operation].core(resident(*shapes), place.device.limits, **options)
+    return made

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import lru_cache
 from html import escape
-from io import BytesIO
 from typing import Any
 
-from glla.lab.plots import COLOURS
+import numpy as np
+
+from glla.lab import plots
 
 Cell = str | float | int
+
+SIDE = 64
+"""Rows and columns of a picture of a matrix at most: more are averaged."""
+
+MARKED = {"holds": "good", "does not hold": "bad"}
+"""Words of cells that stand out."""
 
 
 @dataclass(frozen=True)
@@ -32,11 +40,14 @@ class Table:
     def html(self) -> str:
         """Write it as an element."""
         head = "".join(f"<th>{escape(one)}</th>" for one in self.headings)
-        rows = "".join(
-            "<tr>" + "".join(f"<td>{escape(written(cell))}</td>" for cell in row) + "</tr>" for row in self.rows
-        )
+        rows = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in self.rows)
         caption = f"<caption>{escape(self.title)}</caption>"
         return f'<div class="wide"><table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
+
+
+def _cell(cell: Cell) -> str:
+    kind = MARKED.get(cell, "") if isinstance(cell, str) else "number"
+    return f'<td class="{kind}">{escape(written(cell))}</td>' if kind else f"<td>{escape(written(cell))}</td>"
 
 
 @dataclass(frozen=True)
@@ -61,31 +72,58 @@ class Drawing:
     image: tuple[tuple[float, ...], ...] = ()
 
     def html(self) -> str:
-        """Draw it by matplotlib, as a picture in the page."""
-        from matplotlib.figure import Figure
+        """Draw it by matplotlib, as a figure of the page in the page's own colours."""
+        return _drawn(self)
 
-        figure = Figure(figsize=(7.2, 4.0), layout="constrained")
-        ax = figure.subplots()
-        if self.image:
-            figure.colorbar(ax.imshow(self.image, cmap="viridis", interpolation="nearest"), ax=ax, label=self.y)
-        for one, colour in zip(self.series, COLOURS, strict=False):
-            marks = "x" if one.line[0] else "x--"
-            ax.plot(one.x, one.y, marks, color=colour, label=one.label.replace("$", r"\$"))
-            if one.line[0]:
-                ax.plot(*one.line, color=colour)
-        if self.series:
-            ax.legend(frameon=False, fontsize=8)
-            ax.set_ylabel(self.y)
-            ax.set_xlabel(self.x)
-            ax.grid(alpha=0.2)
-            if self.logarithmic:
-                ax.set_xscale("log")
-                ax.set_yscale("log")
-        ax.set_title(self.title, fontsize=10)
-        file = BytesIO()
-        figure.savefig(file, format="png", dpi=110)
-        data = b64encode(file.getvalue()).decode()
-        return f'<img alt="{escape(self.title)}" src="data:image/png;base64,{data}">'
+
+@lru_cache(maxsize=64)
+def _drawn(drawing: Drawing) -> str:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6.4, 4.2), layout="constrained", facecolor="none")
+    ax = figure.subplots()
+    ax.set_facecolor("none")
+    parts: list[Any] = [ax]
+    if drawing.image:
+        picture = ax.imshow(drawing.image, cmap="viridis", interpolation="nearest", extent=(0, 1, 1, 0))
+        bar = figure.colorbar(picture, ax=ax)
+        bar.set_label(drawing.y, color=plots.INK)
+        parts.append(bar.ax)
+        ax.set(xticks=(), yticks=())
+    for one, colour in zip(drawing.series, plots.COLOURS, strict=False):
+        label = one.label.replace("$", r"\$")
+        ax.plot(one.x, one.y, "x" if one.line[0] else "x--", color=colour, label=label)
+        if one.line[0]:
+            ax.plot(*one.line, color=colour)
+    if drawing.series:
+        ax.legend(frameon=False, fontsize=9, labelcolor=plots.INK)
+        ax.set_ylabel(drawing.y, color=plots.INK)
+        ax.set_xlabel(drawing.x, color=plots.INK)
+        ax.grid(alpha=0.2)
+        if drawing.logarithmic:
+            ax.set_xscale("log")
+            ax.set_yscale("log")
+    for part in parts:
+        part.tick_params(which="both", colors=plots.INK)
+        for spine in part.spines.values():
+            spine.set_color(plots.INK)
+    name = re.sub(r"[^a-z0-9]+", "-", drawing.title.lower()).strip("-")
+    caption = f"<figcaption>{escape(drawing.title)}</figcaption>"
+    return f"<figure>{caption}{plots.element(figure, name)}</figure>"
+
+
+def coarse(values: Any) -> tuple[tuple[float, ...], ...]:
+    """Average a matrix over blocks until it is `SIDE` wide at most, to three digits: what a picture of it needs.
+
+    >>> coarse([[1, 2], [3, 4]])
+    ((1.0, 2.0), (3.0, 4.0))
+    """
+    array = np.asarray(values, dtype=np.float64)
+    step = -(-max(array.shape) // SIDE)
+    starts = [np.arange(0, side, step) for side in array.shape]
+    sums = np.add.reduceat(np.add.reduceat(array, starts[0], axis=0), starts[1], axis=1)
+    counts = [np.diff(np.append(first, side)) for first, side in zip(starts, array.shape, strict=True)]
+    return tuple(tuple(float(f"{value:.3g}") for value in row) for row in sums / np.outer(*counts))
 
 
 @dataclass
@@ -101,7 +139,9 @@ class Section:
     tables, drawings, notes : lists
         What it shows.
     values : dict
-        Figures that other sections take from it.
+        Figures that other sections take from it; they are not kept in files.
+    seconds : float
+        What it took.
     """
 
     name: str
@@ -111,6 +151,7 @@ class Section:
     drawings: list[Drawing] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     values: dict[str, Any] = field(default_factory=dict)
+    seconds: float = 0.0
 
     def text(self) -> str:
         """Write it for a terminal."""
@@ -120,12 +161,38 @@ class Section:
     def html(self) -> str:
         """Write it as a part of a page."""
         parts = [f'<section id="{self.name}"><h2>{escape(self.title)} <small>{escape(self.places)}</small></h2>']
-        parts += [*(one.html() for one in self.drawings), *(one.html() for one in self.tables)]
+        parts += ['<div class="drawings">', *(one.html() for one in self.drawings), "</div>"] if self.drawings else []
+        parts += [one.html() for one in self.tables]
         return "".join([*parts, *(f"<p>{escape(note)}</p>" for note in self.notes), "</section>"])
 
     def plain(self) -> dict[str, Any]:
-        """Give it as plain data."""
-        return asdict(self)
+        """Give it as plain data, as `of` takes it."""
+        return {name: value for name, value in asdict(self).items() if name != "values"}
+
+    @staticmethod
+    def of(data: Mapping[str, Any]) -> Section:
+        """Make it of plain data.
+
+        >>> section = Section("norms", "Norms", "4.5", [Table("t", ("n",), ((1,),))], [Drawing("d", image=((1.0,),))])
+        >>> Section.of(section.plain()) == section
+        True
+        """
+        tables = [Table(one["title"], tuple(one["headings"]), _rows(one["rows"])) for one in data["tables"]]
+        drawings = [
+            Drawing(**{**one, "series": tuple(map(_series, one["series"])), "image": _rows(one["image"])})
+            for one in data["drawings"]
+        ]
+        kept = {name: data[name] for name in ("name", "title", "places", "notes", "seconds")}
+        return Section(**kept, tables=tables, drawings=drawings)
+
+
+def _rows(rows: Sequence[Sequence[Any]]) -> tuple[tuple[Any, ...], ...]:
+    return tuple(map(tuple, rows))
+
+
+def _series(data: Mapping[str, Any]) -> Series:
+    x, y = data["line"]
+    return Series(data["label"], tuple(data["x"]), tuple(data["y"]), (tuple(x), tuple(y)))
 
 
 def written(cell: Cell) -> str:
@@ -137,22 +204,3 @@ def written(cell: Cell) -> str:
     if not isinstance(cell, float):
         return str(cell)
     return f"{cell:.0f}" if 1000 <= abs(cell) < 1e7 else f"{cell:.3g}"
-
-
-def page(sections: Sequence[Section], title: str, about: Sequence[str]) -> str:
-    """Make one page of all sections; it asks for nothing from anywhere."""
-    style = (
-        "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222}"
-        "table{border-collapse:collapse;margin:1rem 0;font-size:.9rem}"
-        "caption{text-align:left;font-weight:600;white-space:nowrap}"
-        "th,td{padding:.25rem .7rem;border-bottom:1px solid #ddd;text-align:left;vertical-align:top}"
-        ".wide{overflow-x:auto}img{max-width:100%}small{color:#666;font-weight:400;font-size:.6em}"
-    )
-    links = " &middot; ".join(f'<a href="#{one.name}">{escape(one.title)}</a>' for one in sections)
-    lines = "".join(f"<p>{escape(line)}</p>" for line in about)
-    body = "".join(one.html() for one in sections)
-    return (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
-        f'<meta name="viewport" content="width=device-width"><style>{style}</style></head>'
-        f"<body><h1>{escape(title)}</h1>{lines}<nav>{links}</nav>{body}</body></html>\n"
-    )

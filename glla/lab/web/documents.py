@@ -50,31 +50,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla._version import __version__
-from glla.errors import LimitError, OptionError
+from glla.errors import LimitError, OptionError, one_of
 from glla.lab import custom, operations
 from glla.lab.web import pictures, scripts, stages
 from glla.operations import OPERATIONS, Operation
-from glla.passes import (
-    Buffer,
-    Call,
-    Dispatch,
-    Forms,
-    Host,
-    HostArray,
-    Limits,
-    Loop,
-    Pass,
-    Plan,
-    Region,
-    Slot,
-    Storage,
-    Transfer,
-    Wrapped,
-    texture,
-)
+from glla.passes import Call, Dispatch, Forms, Host, Limits, Loop, Pass, Plan, Region, Transfer, Wrapped
 from glla.passes import shader as shaders
 from glla.passes import stages as stages_of
 from glla.passes.shader_es import GENERATED, HEAD, Span, translated
+from glla.passes.storage import Buffer, HostArray, Slot, Storage, texture
 
 Array = NDArray[np.float32]
 Document = dict[str, Any]
@@ -145,8 +129,7 @@ def document(
     ShaderError
         A shader cannot be translated.
     """
-    if operation not in OPERATIONS:
-        raise OptionError(f"export: operation must be one of {', '.join(OPERATIONS)}, got {operation!r}")
+    one_of("export: operation", operation, OPERATIONS)
     found = OPERATIONS[operation]
     arrays = _operands(found, size, seed, data)
     name, plan, whole = _plans(found, arrays, variant, shader)

@@ -2,7 +2,7 @@
 // The page: matrices to edit, passes to step through, textures as numbers and colours, shaders beside them, a verdict.
 
 const data = JSON.parse(document.getElementById("data").textContent);
-const TABLE = 16;  // a matrix of up to so many rows and columns is a table; beyond, a picture and a part of it as a table
+const TABLE = 16;  // a matrix with at most this number of rows and columns is a table; beyond, a picture and a part of it as a table
 const MOST_TEXELS = 64;  // texels of what is no matrix that are listed
 const PERIOD = 900;  // milliseconds for which playing shows a pass
 const at = (id) => document.getElementById(id);
@@ -228,7 +228,7 @@ function showOperands() {
 
 const ORDINALS = [null, "first", "second", "third", "fourth", "fifth"];
 
-// Plans of a call that have begun after so many passes: the first, and those that a decision called for.
+// Plans of a call that have begun until then: the first, and those that a decision called for.
 const tries = (passes) => 1 + player.timeline.slice(0, passes).filter((one) => one.because).length;
 
 // A transfer: its title, and what it does.

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.errors import NotPositiveDefiniteError, OptionError, ShapeError
+from glla.errors import NotPositiveDefiniteError, ShapeError
 from glla.operations import blocks
 from glla.operations.crossing import at_home, bring_in, read_back, upload
 from glla.operations.elimination import stack_definite
@@ -16,24 +16,10 @@ from glla.operations.elimination.cholesky_blocks import InPanels, InWholePanels,
 from glla.operations.record import Array, Choice, Operation
 from glla.operations.trust import near_one
 from glla.operations.verdict import Done, Go, Values, Verdict
-from glla.passes import (
-    PLAIN,
-    Draft,
-    Form,
-    Forms,
-    HostArray,
-    Limits,
-    Next,
-    Parameters,
-    PingPong,
-    Plan,
-    Region,
-    Variant,
-    matrix,
-    resident,
-)
+from glla.passes import Draft, Form, Forms, HostArray, Next, PingPong, Plan, Region, Variant, matrix, resident, settled
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
+from glla.passes.limits import PLAIN, Limits, Parameters
 
 SEED = '"Linear algebra on GPUs: applications in image restoration" (2012), section 5.2.2'
 """Where the author's variants come from."""
@@ -57,7 +43,11 @@ VARIANTS = {
         parameters={"PANEL": (64, 32, 96, 128), "FUSED": (0, 64, 128, 256, 512), "UPDATE": (0, 1)},
         on_gpu={"PANEL": 96, "FUSED": FUSED},
     ),
-    "block16": Variant("16 columns a step: the block on the diagonal, the strip below it, the whole rest", SEED),
+    "block16": Variant(
+        "16 columns a step: the block on the diagonal, the strip below it, the whole rest; 3 N - 1 passes for N steps, "
+        "of which the author made 4 N - 4 launches",
+        SEED,
+    ),
     "block16_rows": Variant(
         "as block16, with a pass for each block row of the rest: the update that the author found to be the bottleneck",
         SEED,
@@ -114,11 +104,7 @@ def plan(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, pa
         ceil(n / 2); ``block16`` 3 N - 1; ``block16_rows`` 3 N - 1 + (N - 1) (N - 2) / 2, the last term those of the
         rows, one after the other; ``blocked`` about 3 N + N^2 / (2 p), p = PANEL / 16; up to order FUSED N.
     """
-    if variant is None:
-        variant, parameters = choose(forms, limits)
-    if variant not in VARIANTS:
-        raise OptionError(f"cholesky: variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
-    values = VARIANTS[variant].settle(f"cholesky[{variant}]", parameters, limits)
+    variant, values = settled("cholesky", VARIANTS, choose, forms, limits, variant, parameters)
     (n, _) = forms[0].matrix
     fused = variant == "blocked" and n <= values["FUSED"]
     draft = Draft("cholesky[blocked, fused]" if fused else f"cholesky[{variant}]")

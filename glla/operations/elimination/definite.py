@@ -17,7 +17,7 @@ from glla.errors import ShapeError, SingularMatrixError
 from glla.operations import blocks, care, triangular, trust
 from glla.operations.alignment import aligned
 from glla.operations.corrections import Refinement, rescaled_residual, turned
-from glla.operations.crossing import at_home, bring_in, bring_in_watched, read_back, upload
+from glla.operations.crossing import at_home, bring_in, bring_in_watched, read_back, upload, watch
 from glla.operations.elimination import cholesky, stack_definite
 from glla.operations.record import Array, Operation
 from glla.operations.scaling import Float64, Integers
@@ -37,7 +37,7 @@ SCALE, BACK, SCALE_RESIDUAL, RESIDUAL = (
 CARE, REFINE, ALONE = "care", "refine", "one by one"
 """Names of the stages."""
 
-FAR = "the diagonal of L is zero, or it or right-hand sides are beyond 2^-40 to 2^40"
+FAR = "the diagonal of L is zero, or it or right-hand sides are beyond 2^-40 to 2^40, or X is not finite"
 ZERO = Next("the factor has a zero on its diagonal", error="SingularMatrixError: names the place")
 DIVERGED = Next(
     "it does not come down", error="ConvergenceError: the matrix is too ill-conditioned for float32 factors"
@@ -80,12 +80,7 @@ def flops_of_solve(forms: Forms) -> int:
 
 @cached_plan
 def solution(
-    forms: Forms,
-    limits: Limits = PLAIN,
-    *,
-    lower: bool = True,
-    variant: None = None,
-    parameters: Parameters = (),
+    forms: Forms, limits: Limits = PLAIN, *, lower: bool = True, variant: None = None, parameters: Parameters = ()
 ) -> Plan:
     """Plan of the solution on the device: operands ``C``, of which one triangle is read, and ``B``."""
     n, columns = forms[1].matrix
@@ -96,12 +91,7 @@ def solution(
 
 @cached_plan
 def whole_solution(
-    forms: Forms,
-    limits: Limits = PLAIN,
-    *,
-    lower: bool = True,
-    variant: None = None,
-    parameters: Parameters = (),
+    forms: Forms, limits: Limits = PLAIN, *, lower: bool = True, variant: None = None, parameters: Parameters = ()
 ) -> Plan:
     """Plan of a call: scaled on the host where both operands are there; the diagonal of the factor; the solution."""
     c_form, b_form = forms
@@ -115,6 +105,7 @@ def whole_solution(
         b = bring_in_watched(draft, "B", b_form, limits, results)
         results["diagonal"] = diagonal(draft, c, n, limits)
         results["X"] = substitute(draft, c, b, (n, columns), limits, lower)
+        watch(draft, "X", results["X"], (n, columns), results)
         return draft.plan(results, after=(ZERO,))
     given = tuple(draft.operand(name, HostArray(form.matrix)) for name, form in zip("CB", forms, strict=True))
     shapes = {"scaled C": (n, n), "scaled B": (n, columns), "row exponents": (n, 1), "sizes": (columns,)}
@@ -219,8 +210,11 @@ def whole(
     factor = draft.call("factor", made, A=a)["L"]
     results["diagonal"] = diagonal(draft, factor, n, limits)
     x = substitute(draft, factor, b, (n, columns), limits)
-    at_host = not any(form.resident for form in forms)
-    results["X"] = read_back(draft, x, (n, columns), limits, "X") if at_host else x
+    if any(form.resident for form in forms):
+        results["X"] = x
+        watch(draft, "X", x, (n, columns), results)
+    else:
+        results["X"] = read_back(draft, x, (n, columns), limits, "X")
     far = Next(FAR, CARE, partial(careful, forms, limits, variant, parameters))
     return draft.plan(results, after=(far, cholesky.NOT_DEFINITE))
 
@@ -311,7 +305,7 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
         return _turn(values, Refinement(), np.zeros_like(b), b)
     if stage == CARE:
         return care.scaled_back(values, values["X"].astype(np.float64))
-    return Done()
+    return Done() if trust.finite(values, "X") else Go(CARE)
 
 
 def _right_near_one(forms: Forms, values: Values) -> bool:

@@ -17,33 +17,19 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.errors import OptionError, ShapeError
+from glla.errors import ShapeError
 from glla.operations import care, trust
-from glla.operations.crossing import at_home, bring_in, bring_in_watched, read_back, upload
+from glla.operations.crossing import at_home, bring_in, bring_in_watched, read_back, upload, watch
 from glla.operations.elimination import cholesky
 from glla.operations.elimination.cholesky_blocks import SIDE
 from glla.operations.record import Array, Choice, Operation
 from glla.operations.scaling import Integers
 from glla.operations.verdict import Done, Go, Values, Verdict
-from glla.passes import (
-    PLAIN,
-    Draft,
-    Forms,
-    HostArray,
-    Limits,
-    Next,
-    Parameters,
-    PingPong,
-    Plan,
-    Region,
-    Storage,
-    Uniform,
-    Variant,
-    matrix,
-    resident,
-)
+from glla.passes import PLAIN, Draft, Forms, Limits, Next, Parameters, PingPong, Plan, Variant, resident, settled
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
+from glla.passes.steps import Region, Uniform
+from glla.passes.storage import HostArray, Storage, matrix
 
 CARE = "care"
 """Name of the stage."""
@@ -234,11 +220,7 @@ def plan(
         Passes: ``block16`` 3 ceil(n / 16) + 3, ``sixteen`` ceil(n / 16) + 4.
     """
     shape = forms[0].matrix
-    if variant is None:
-        variant, parameters = choose(forms, limits)
-    if variant not in VARIANTS:
-        raise OptionError(f"cholesky_banded: variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
-    VARIANTS[variant].settle(f"cholesky_banded[{variant}]", parameters, limits)
+    variant, _ = settled("cholesky_banded", VARIANTS, choose, forms, limits, variant, parameters)
     draft = Draft(f"cholesky_banded[{variant}]")
     band = _Band(draft, shape)
     factor = band.factor(draft.operand("A", matrix(shape)), not lower, variant)
@@ -327,7 +309,7 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     diagonal = values["diagonal"][0]
     if not stage and cholesky.is_far(diagonal):
         return Go(CARE)
-    flaw = cholesky.flaw("cholesky_banded", diagonal, "")
+    flaw = cholesky.flaw("cholesky_banded", diagonal, values["member"])
     if flaw is not None:
         return flaw
     return Done({"L": scaled_back(values["L"], values["exponents"], values["lower"])} if stage else {})
@@ -397,19 +379,12 @@ def solution(
         those of the factor but two, 2 ceil(n / 16) for both substitutions, and 2.
     """
     (shape, (n, columns)) = (form.matrix for form in forms)
-    if variant is None:
-        variant, parameters = choose(forms, limits)
-    if variant not in VARIANTS:
-        raise OptionError(f"solve_pos_banded: variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
-    VARIANTS[variant].settle(f"solve_pos_banded[{variant}]", parameters, limits)
+    variant, _ = settled("solve_pos_banded", VARIANTS, choose, forms, limits, variant, parameters)
     draft = Draft(f"solve_pos_banded[{variant}]")
     band = _Band(draft, shape)
     a, b = draft.operand("A", matrix(shape)), draft.operand("B", matrix((n, columns)))
     factor = band.factor(a, not lower, variant)
-    results = {
-        "X": band.substitute(factor, b, columns),
-        "diagonal": band.diagonals(factor, "diagonal", 1, False),
-    }
+    results = {"X": band.substitute(factor, b, columns), "diagonal": band.diagonals(factor, "diagonal", 1, False)}
     return draft.plan(results, flops_of_solution(forms))
 
 
@@ -418,7 +393,7 @@ VARIANTS_OF_SOLUTION = {
 }
 """Those of the factor."""
 
-FAR = "the diagonal of L is zero, or it or right-hand sides are beyond 2^-40 to 2^40"
+FAR = "the diagonal of L is zero, or it or right-hand sides are beyond 2^-40 to 2^40, or X is not finite"
 
 
 @cached_plan
@@ -434,7 +409,9 @@ def whole_solution(
     draft, results = Draft("solve_pos_banded"), dict[str, str]()
     a, b = (bring_in_watched(draft, name, form, limits, results) for name, form in zip("AB", forms, strict=True))
     results |= _solved(draft, a, b, forms, limits, lower, variant, parameters)
-    if not any(form.resident for form in forms):
+    if any(form.resident for form in forms):
+        watch(draft, "X", results["X"], forms[1].matrix, results)
+    else:
         results["X"] = read_back(draft, results["X"], forms[1].matrix, limits, "X")
     far = Next(FAR, CARE, partial(careful_solution, forms, limits, lower, variant, parameters))
     return draft.plan(results, after=(far, cholesky.NOT_DEFINITE))
@@ -485,10 +462,12 @@ def settle_solution(forms: Forms, stage: str, values: Values) -> Verdict:
     b = values["largest_B"] if forms[1].resident else values["B"]
     if not stage and (cholesky.is_far(diagonal) or not trust.largest_near_one(b)):
         return Go(CARE)
-    flaw = cholesky.flaw(values["function"], diagonal, "")
+    flaw = cholesky.flaw(values["function"], diagonal, values["member"])
     if flaw is not None:
         return flaw
-    return care.scaled_back({**values, "member": ""}, values["X"].astype(np.float64)) if stage else Done()
+    if stage:
+        return care.scaled_back(values, values["X"].astype(np.float64))
+    return Done() if trust.finite(values, "X") else Go(CARE)
 
 
 def example_of_system(n: int, rng: np.random.Generator) -> tuple[Array, ...]:

@@ -8,7 +8,7 @@ instead, with U = M^T, costs as much and has no such bound: with F = U^T L - I
 and substitution into L^T U = I keeps abs(F) <= (n + 4) u abs(U^T) abs(L); into L M = I it keeps L M - I so small, while
 M L - I may be larger by the condition of L (Higham 2002, section 14.2). Cholesky's own backward error added,
 norm(A X - I) <= c n u norm(A) norm(X), whatever the condition of A. The author inverts L; so the residual of what his
-way gives is looked at.
+way gives is looked at: of a matrix of the host in float64, of one on the device there, see `glla.operations.residual`.
 """
 
 from __future__ import annotations
@@ -19,18 +19,21 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.errors import ConvergenceError, OptionError, ShapeError
+from glla.errors import ConvergenceError, ShapeError
 from glla.operations import care, matmul, triangular_inverse
-from glla.operations.crossing import at_home, bring_in_watched, read_back, upload
+from glla.operations import residual as residuals
+from glla.operations.crossing import at_home, bring_in, bring_in_watched, read_back, upload
 from glla.operations.elimination import cholesky, stack_definite
 from glla.operations.elimination.definite import CARE, diagonal
 from glla.operations.elimination.noise import UNIT_ROUNDOFF
 from glla.operations.record import Array, Choice, Operation
+from glla.operations.residual import WORST
 from glla.operations.scaling import Integers
 from glla.operations.verdict import Done, Go, Values, Verdict
-from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Next, Parameters, Plan, Variant, matrix, resident
+from glla.passes import PLAIN, Draft, Form, Forms, Limits, Next, Parameters, Plan, Variant, resident, settled
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
+from glla.passes.storage import HostArray, matrix
 
 POTRI, AUTHORS = "potri", "cholesky_gets_product"
 
@@ -44,11 +47,8 @@ VARIANTS = {
     ),
 }
 
-WORST = 30.0
-"""Largest norm(A X - I) / (n norm(A) norm(X) u) of an inverse, in the 1-norm."""
-
 RESIDUAL = "residual in float64"
-"""Work of the host, by the words that a plan and a trace have for it."""
+"""Work of the host, and the stage that comes for a matrix on the device, by the words that a plan has for it."""
 
 
 def choose(forms: Forms, limits: Limits) -> Choice:
@@ -90,10 +90,7 @@ def plan(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, pa
         of a product.
     """
     shape = forms[0].matrix
-    variant = variant or POTRI
-    if variant not in VARIANTS:
-        raise OptionError(f"inv_pos: variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
-    VARIANTS[variant].settle(f"inv_pos[{variant}]", parameters, limits)
+    variant, _ = settled("inv_pos", VARIANTS, choose, forms, limits, variant, parameters)
     draft = Draft(f"inv_pos[{variant}]")
     a = draft.operand("A", matrix(shape))
     add = _potri if variant == POTRI else _authors
@@ -146,10 +143,35 @@ def whole(
     draft, results = Draft("inv_pos"), dict[str, str]()
     a = bring_in_watched(draft, "A", form, limits, results)
     results |= _inverted(draft, a, form.matrix, limits, variant, parameters)
-    if not form.resident:
-        results["X"] = read_back(draft, results["X"], form.matrix, limits, "X")
     far = Next(FAR, CARE, partial(careful, form, limits, variant, parameters))
+    if form.resident:
+        later: tuple[Next, ...] = ()
+        if variant == AUTHORS:
+            whole_ = residuals.add_whole(draft, a, form.matrix, limits)
+            results |= residuals.add_residual(draft, whole_, results["X"], form.matrix, limits)
+            later = (Next("the residual may be too large", RESIDUAL, partial(look, form, limits)),)
+        return draft.plan(results, after=(far, cholesky.NOT_DEFINITE, *later))
+    if variant == AUTHORS:
+        results["residual"] = _add_look(draft, a, results["X"], form.matrix, limits)
+    results["X"] = read_back(draft, results["X"], form.matrix, limits, "X")
     return draft.plan(results, after=(far, *_errors(variant)))
+
+
+@cached_plan
+def look(form: Form, limits: Limits) -> Plan:
+    """Plan of a look at the residual of the author's inverse, which is read back with its matrix."""
+    draft = Draft(RESIDUAL)
+    a = bring_in(draft, "A", form, limits)
+    x = draft.operand("X", matrix(form.matrix))
+    return draft.plan({"residual": _add_look(draft, a, x, form.matrix, limits)}, after=(MISSED,))
+
+
+def _add_look(draft: Draft, a: str, x: str, shape: Shape, limits: Limits) -> str:
+    """Add the residual in float64 of matrices on the device; give its slot."""
+    known = tuple(read_back(draft, one, shape, limits, f"{name} again") for name, one in (("A", a), ("X", x)))
+    found = draft.slot("residual", HostArray((1,)))
+    draft.host(RESIDUAL, residual, known, (found,), flops=2 * shape[0] ** 3)
+    return found
 
 
 @cached_plan
@@ -160,7 +182,10 @@ def careful(form: Form, limits: Limits, variant: str | None, parameters: Paramet
     a, scaled = at_home(draft, "A", form, limits), draft.slot("scaled A", HostArray(shape))
     exponents = draft.slot("column exponents", HostArray((shape[0], 1)))
     draft.host(cholesky.SCALED, cholesky.equilibrated, (a,), (scaled, exponents))
-    results = _inverted(draft, upload(draft, scaled, shape, limits), shape, limits, variant, parameters)
+    at_device = upload(draft, scaled, shape, limits)
+    results = _inverted(draft, at_device, shape, limits, variant, parameters)
+    if variant == AUTHORS:
+        results["residual"] = _add_look(draft, at_device, results["X"], shape, limits)
     results["X"] = read_back(draft, results["X"], shape, limits, "X")
     small = Next("X is too small", error="NonFiniteError: the solution must fit float32")
     return draft.plan({**results, "column exponents": exponents}, after=(small, *_errors(variant)))
@@ -169,18 +194,12 @@ def careful(form: Form, limits: Limits, variant: str | None, parameters: Paramet
 def _inverted(
     draft: Draft, a: str, shape: Shape, limits: Limits, variant: str | None, parameters: Parameters
 ) -> dict[str, str]:
-    """Add the inverse, the read-back of both diagonals, and what tells of the residual of the author's way."""
+    """Add the inverse, and the read-back of both diagonals."""
     core = plan(resident(shape), limits, variant=variant, parameters=parameters)
     made = draft.call("inverse", core, A=a)
     found = {"X": made["X"]}
     for name, matrix_ in (("diagonal", "L"), ("diagonal of X", "X")):
         found[name] = diagonal(draft, made[matrix_], shape[0], limits, f"diagonal of {matrix_}")
-    if variant == AUTHORS:
-        known = tuple(
-            read_back(draft, one, shape, limits, f"{name} again") for name, one in (("A", a), ("X", made["X"]))
-        )
-        found["residual"] = draft.slot("residual", HostArray((1,)))
-        draft.host(RESIDUAL, residual, known, (found["residual"],), flops=2 * shape[0] ** 3)
     return found
 
 
@@ -208,13 +227,15 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     flaw = cholesky.flaw("inv", pivots[:, 0], values["member"])
     if flaw is not None:
         return flaw
+    if not stage and "norm_R" in values and not residuals.ratio(values, forms[0].shape[-1]) <= residuals.STANDS:
+        return Go(RESIDUAL)
     ratio = float(values["residual"].flat[0]) if "residual" in values else 0.0
     if not ratio <= WORST:
         return ConvergenceError(
             f"inv: norm(A X - I) is {ratio:.3g} n norm(A) norm(X) u{values['member']}, more than {WORST:g}; "
             f"variant={POTRI!r} keeps that bound"
         )
-    if not stage:
+    if stage != CARE:
         return Done()
     exponents: Integers = values["column exponents"]
     return care.scaled_back({**values, "sizes": -exponents[:, 0]}, values["X"].astype(np.float64))

@@ -26,7 +26,7 @@ from math import isqrt, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.errors import OptionError
+from glla.errors import one_of
 from glla.passes import Draft, Region, Storage, Uniform
 from glla.passes.layout import Shape, texels
 
@@ -100,7 +100,7 @@ WIDE_AT_ONCE = 16
 
 
 def searched_by(height: int, wide: bool = False) -> int:
-    """Texels that one fragment searches, of a column of so many: about the square root, so that two levels balance.
+    """Texels that one fragment searches of a column: about the square root of their number, so that two levels balance.
 
     >>> searched_by(10), searched_by(2048), searched_by(2048, wide=True)
     (10, 45, 15)
@@ -322,5 +322,4 @@ def _defines(pivoting: str, fixed: bool) -> dict[str, int]:
 
 def known(pivoting: str) -> None:
     """Raise OptionError unless it is a key of `NORMS`."""
-    if pivoting not in NORMS:
-        raise OptionError(f"pivoting: must be one of {', '.join(NORMS)}, got {pivoting!r}")
+    one_of("pivoting:", pivoting, NORMS)

@@ -23,27 +23,11 @@ from glla.operations.record import Array, Batch, Choice, Interface, Operation
 from glla.operations.reduce import max_magnitude
 from glla.operations.trust import overflow, size_near_one
 from glla.operations.verdict import Done, Go, Values, Verdict
-from glla.passes import (
-    PLAIN,
-    Draft,
-    Form,
-    Forms,
-    HostArray,
-    Limits,
-    Next,
-    Parameters,
-    PingPong,
-    Plan,
-    Region,
-    Storage,
-    Variant,
-    Variants,
-    kept,
-    matrix,
-    resident,
-)
+from glla.passes import PLAIN, Draft, Form, Forms, Limits, Next, Parameters, PingPong, Plan, Region, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
+from glla.passes.storage import HostArray, Storage, matrix
+from glla.passes.variant import Variant, Variants, kept, settled
 
 VARIANTS = Variants() | {
     "rank2": Variant(
@@ -164,12 +148,8 @@ def plan(
     shape = forms[0].matrix
     if variant is None and pivoting == "none":
         variant, parameters = UNPIVOTED, ()
-    if variant is None:
-        variant, parameters = choose(forms, limits)
-    if variant not in VARIANTS:
-        raise OptionError(f"plu: variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
+    variant, chosen = settled("plu", VARIANTS, choose, forms, limits, variant, parameters)
     pivoting = _pivoting(variant, pivoting)
-    chosen = VARIANTS[variant].settle(f"plu[{variant}]", parameters, limits)
     if stop is not None and stop < 1:
         raise OptionError(f"plu: stop must be at least 1, got {stop}")
     exchange = VARIANTS[variant].exchange

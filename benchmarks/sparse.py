@@ -1,0 +1,678 @@
+"""Measure what is promised of sparse matrices, tridiagonal systems and shallow water, beside SciPy and LAPACK.
+
+    python -m benchmarks.sparse [SYSTEM ...] [--size N] [--rounds R] [--seconds S] [--output DIR]
+
+    spmv           A x, A the five points of an N x N grid: GFLOP/s of formats, beside SciPy's csr and dia
+    unstructured   A x, A a triangulation of as many points (mesh), and 16 entries a row anywhere (scattered)
+    cg             (A + shift I) x = b for the same grid, to 1e-5 of the true residual: ms an iteration, beside SciPy's
+                   cg in float32
+    tridiagonal    N definite systems of order N: beside LAPACK's sptsv in a loop, as one long system, on all cores
+    water          a step of shallow water, N x N cells, beside the same scheme in NumPy
+    streamed       many systems of order 300 from NumPy to NumPy, a million on a GPU
+
+Every way is judged first; a wrong result is not timed, and the exit status is 1. The others are timed in turns, a call
+of each in every round, at most R rounds and about S seconds of each; medians count. Ceilings of the device are measured
+by the same run: `limit` is the time that texels written, texels fetched and draws would take one after the other. The
+figures go to DIR/<renderer>/sparse/<UTC date-time>.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import glla
+from benchmarks import report
+from glla import Device
+from glla.applications import ShallowWater
+from glla.gl import Texture
+from glla.lab import ceilings, fetches, machine, progress, water
+from glla.lab.samples import Samples
+from glla.operations import OPERATIONS
+from glla.operations.routes import batch_plan
+from glla.operations.sparse import cg as iteration
+from glla.operations.sparse import spmv
+from glla.operations.stack import raw
+from glla.passes import Plan, forms_of
+
+Floats = NDArray[np.floating[Any]]
+Say = Callable[[str], None]
+
+KIND = "sparse"
+U = 2.0**-24
+ORDER = 300
+"""Order of the systems that are streamed."""
+
+SIZES = {
+    # name: (on a GPU, in software)
+    "spmv": (1024, 256),
+    "unstructured": (1024, 256),
+    "cg": (1024, 256),
+    "tridiagonal": (1024, 256),
+    "water": (1024, 128),
+    "streamed": (1_000_000, 20_000),
+}
+"""Sides of grids, orders of systems, numbers of systems."""
+
+ROUNDS, SECONDS = 5, 4.0
+"""Calls of each way at most, and seconds of each after which it is called no more."""
+
+SHIFT, RTOL = 0.02, 1e-5
+"""Added to the diagonal of the five points, 0 to 8 of itself, so that about a hundred iterations are enough; and the
+residual that is asked for, against the right-hand side."""
+
+TOGETHER = 16
+"""Columns of a product with a matrix."""
+
+MOST_ERROR = 16 * U
+"""Componentwise backward error that `solveh_banded` allows."""
+
+ENVIRONMENT = ("LP_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to do it.
+
+    Attributes
+    ----------
+    name : str
+        Of what; it says whether data lie on the device.
+    run : callable
+        Does it `per` times, to the end.
+    check : callable
+        What is wrong with it, "" if nothing.
+    per : callable
+        Products, iterations or steps of a run; asked after `check`.
+    flop : float
+        Of one of them.
+    plan : (Plan, mapping of str to Texture), optional
+        Of one of them, with its operands, for its limit.
+    told : dict
+        What `check` found out, for the results.
+    """
+
+    name: str
+    run: Callable[[], Any]
+    check: Callable[[], str]
+    per: Callable[[], int] = lambda: 1
+    flop: float = 0.0
+    plan: tuple[Plan, Mapping[str, Texture]] | None = None
+    told: dict[str, Any] = field(default_factory=dict)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run it; return the exit status."""
+    options = _parser().parse_args(arguments)
+    watch, figures, began = machine.Watch(), list[dict[str, Any]](), time.perf_counter()
+    with (
+        Device(options.backend, options.index, options.software) as device,
+        progress.shown(KIND) as line,
+    ):
+
+        def say(what: str) -> None:
+            line(what)
+            print(f"{time.perf_counter() - began:6.1f} s  {what}", file=sys.stderr, flush=True)
+
+        software = bool(device.limits.software)
+        say("ceilings")
+        roofs = ceilings.report(device, quick=True)
+        for name in options.systems:
+            size = options.size or SIZES[name][int(software)]
+            for system, ways in SYSTEMS[name](device, size, say):
+                made = timed(ways, options.rounds, options.seconds, lambda way, s=system: say(f"{s}: {way}"))
+                for one in made:
+                    one |= limit(device, one.pop("plan"), roofs["ceilings"], one.get("seconds"))
+                    figures.append({"system": system, "size": size, **one})
+        data = {
+            **report.about(device.info, options.commit, ENVIRONMENT, watch),
+            "seconds": round(time.perf_counter() - began, 1),
+            "peak_bytes": device.stats().peak_bytes,
+            "ceilings": roofs,
+            "figures": figures,
+        }
+    path = report.save(data, options.output, KIND)
+    print(table(figures))
+    for text in report.warnings(data):
+        print(f"WARNING: {text}")
+    print(f"{data['seconds']} s; {path}")
+    return 1 if any(one["flaw"] for one in figures) else 0
+
+
+def timed(ways: Sequence[Way], rounds: int, seconds: float, say: Say = lambda what: None) -> list[dict[str, Any]]:
+    """Judge all ways, then time them in turns.
+
+    Parameters
+    ----------
+    ways : sequence of Way
+        Each is run once to be judged.
+    rounds, seconds : int, float
+        Calls of each at most, and seconds of each after which it is called no more.
+    say : callable
+        Called with what is done next.
+
+    Returns
+    -------
+    list of dict
+        For each way its name, what is wrong with it if anything, median and fastest seconds, and GFLOP/s.
+    """
+    flaws = {}
+    for way in ways:
+        say(f"{way.name}, judged")
+        flaws[way.name] = way.check()
+    times: dict[str, list[float]] = {way.name: [] for way in ways}
+    for _ in range(rounds):
+        for way in ways:
+            spent = times[way.name]
+            if flaws[way.name] or (spent and sum(spent) + spent[-1] > seconds):
+                continue
+            say(f"{way.name}, call {len(spent) + 1} of {rounds} at most")
+            start = time.perf_counter()
+            way.run()
+            spent.append(time.perf_counter() - start)
+    figures = []
+    for way in ways:
+        one: dict[str, Any] = {"variant": way.name, "flaw": flaws[way.name], "plan": way.plan, **way.told}
+        if times[way.name]:
+            found, per = Samples.of(times[way.name]), way.per()
+            one |= {"seconds": found.median / per, "fastest": min(found.times) / per, "calls": len(found.times)}
+            if way.flop:
+                one["gflops"] = way.flop / one["seconds"] / 1e9
+        figures.append(one)
+    return figures
+
+
+def limit(
+    device: Device,
+    planned: tuple[Plan, Mapping[str, Texture]] | None,
+    roofs: dict[str, Any],
+    seconds: float | None,
+) -> dict[str, float]:
+    """Seconds that a plan takes at the ceilings: all that it writes, fetches and draws, one after the other.
+
+    Fetches are counted, by running the plan once more.
+    """
+    if planned is None:
+        return {}
+    plan, operands = planned
+    write = max(one["value"] for name, one in roofs.items() if name.startswith("write_"))
+    parts = {
+        "writing": plan.cost.nbytes / write / 1e9,
+        "fetching": fetches.count(device, plan, operands) / roofs["fetch_rgba32f"]["value"] / 1e9,
+        "drawing": plan.cost.passes * roofs["ping_pong"]["value"] / 1e6,
+    }
+    whole = sum(parts.values())
+    return {**parts, "limit": whole, **({} if seconds is None else {"of_limit": whole / seconds})}
+
+
+# -- products ---------------------------------------------------------------------------------------------------------
+
+Systems = Iterator[tuple[str, list[Way]]]
+
+
+def grid(n: int) -> Any:
+    """The five-point Laplacian of an n x n grid, float32."""
+    from scipy.sparse import dia_array
+
+    point = np.arange(n * n)
+    beside = -np.ones(n * n, dtype=np.float32)
+    left, right = (np.where(point % n == edge, 0, beside).astype(np.float32) for edge in (n - 1, 0))
+    diagonals = np.stack([beside, left, np.full(n * n, 4, np.float32), right, beside])
+    return dia_array((diagonals, [-n, -1, 0, 1, n]), shape=(n * n, n * n))
+
+
+def mesh(n: int, rng: np.random.Generator) -> Any:
+    """Adjacency of a triangulation: an n x n grid, each cell cut at random, points shuffled, then ordered by RCM."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+    point = np.arange(n * n).reshape(n, n)
+    cut = rng.random((n - 1, n - 1)) < 0.5
+    one = np.where(cut, point[:-1, :-1], point[:-1, 1:])
+    two = np.where(cut, point[1:, 1:], point[1:, :-1])
+    pairs = [(point[:-1], point[1:]), (point[:, :-1], point[:, 1:]), (one, two)]
+    shuffled = rng.permutation(n * n).astype(np.int32)
+    a = shuffled[np.concatenate([first.ravel() for first, _ in pairs])]
+    b = shuffled[np.concatenate([second.ravel() for _, second in pairs])]
+    own = np.arange(n * n, dtype=np.int32)
+    rows, columns = np.concatenate([a, b, own]), np.concatenate([b, a, own])
+    values = rng.standard_normal(len(rows)).astype(np.float32)
+    found = coo_array((values, (rows, columns)), shape=(n * n, n * n)).tocsr()
+    order = reverse_cuthill_mckee(found, symmetric_mode=True)
+    return found[order][:, order].tocsr()
+
+
+def scattered(n: int, rng: np.random.Generator) -> Any:
+    """16 entries in each of n^2 rows, in any columns."""
+    from scipy.sparse import csr_array
+
+    count = n * n
+    columns = rng.integers(0, count, (count, 16), dtype=np.int32)
+    columns.sort(axis=1)
+    values = rng.standard_normal(16 * count).astype(np.float32)
+    found = csr_array((values, columns.ravel(), 16 * np.arange(count + 1, dtype=np.int64)), shape=(count, count))
+    found.sum_duplicates()
+    return found
+
+
+def _spmv(device: Device, n: int, say: Say) -> Systems:
+    say("spmv: matrix")
+    yield "spmv", _products(device, grid(n), ("diagonals", "circular", "sell"), ("csr", "dia"))
+
+
+def _unstructured(device: Device, n: int, say: Say) -> Systems:
+    for make in (mesh, scattered):
+        name = f"unstructured, {make.__name__}"
+        say(f"{name}: matrix")
+        yield name, _products(device, make(n, np.random.default_rng(14)), ("sell", "pointers"), ("csr",))
+
+
+def _products(device: Device, A: Any, formats: Sequence[str], peers: Sequence[str]) -> list[Way]:
+    """Products in some formats of ours, whose operands lie on the device, and of SciPy's."""
+    rng = np.random.default_rng(2007)
+    x = rng.standard_normal(A.shape[1]).astype(np.float32)
+    rows = A.tocsr()
+    exact, size = rows.astype(np.float64) @ x.astype(np.float64), abs(rows) @ np.abs(x)
+    bound = (np.diff(rows.indptr).max() + 2) * U * size
+    given, repeats = glla.asarray(x, device), 4 if device.limits.software else 32
+    flop = 2.0 * rows.nnz
+
+    def judged(make: Callable[[], Floats]) -> str:
+        worst = float(np.max(np.abs(make() - exact) / bound, initial=0.0))
+        return "" if worst <= 1 else f"error {worst:.3g} times the bound"
+
+    ways = []
+    for name in formats:
+        matrix = glla.sparse.asarray(rows, name, device=device)
+        textures = {**matrix.operands, "x": given.value.texture}
+        plan = matrix.plan
+
+        def run(matrix: Any = matrix) -> None:
+            for _ in range(repeats):
+                matrix @ given
+            device.finish()
+
+        def bare(plan: Plan = plan, textures: Any = textures) -> None:
+            for _ in range(repeats):
+                device.run(plan, **textures)["y"].release()
+            device.finish()
+
+        check = partial(judged, lambda matrix=matrix: (matrix @ given).numpy())
+        ways.append(Way(f"A @ x, {name}, resident", run, check, lambda: repeats, flop, (plan, textures)))
+        ways.append(Way(f"plan alone, {name}, resident", bare, check, lambda: repeats, flop, (plan, textures)))
+        if name == formats[0]:
+            whole = partial(matrix.__matmul__, x)
+            ways.append(Way(f"A @ x, {name}, x and y in NumPy", whole, partial(judged, whole), flop=flop))
+            ways.append(_together(device, matrix, repeats))
+    for name in peers:
+        own = rows.asformat(name)
+        product = partial(own.__matmul__, x)
+        ways.append(Way(f"SciPy {name}", product, partial(judged, product), flop=flop))
+    X = rng.standard_normal((A.shape[1], TOGETHER), dtype=np.float32)
+    ways.append(Way(f"SciPy csr, {TOGETHER} columns", partial(rows.__matmul__, X), lambda: "", flop=TOGETHER * flop))
+    return ways
+
+
+def _together(device: Device, matrix: glla.sparse.SparseMatrix, repeats: int) -> Way:
+    """The product with some columns at once, on the device; judged by the columns one by one."""
+    X = np.random.default_rng(14).standard_normal((matrix.shape[1], TOGETHER), dtype=np.float32)
+    given, flat = glla.asarray(X, device), glla.asarray(X.reshape(-1), device)
+
+    def run() -> None:
+        for _ in range(repeats):
+            matrix @ given
+        device.finish()
+
+    def check() -> str:
+        found, one = (matrix @ given).numpy(), matrix @ np.ascontiguousarray(X[:, TOGETHER - 1])
+        size = np.abs(found).max()
+        worst = float(np.abs(found[:, -1] - one).max() / size)
+        return "" if worst <= 64 * U else f"columns together differ by {worst:.3g} of the largest"
+
+    flop, name = 2.0 * TOGETHER * matrix.nnz, f"A @ X, {TOGETHER} columns, {matrix.format}, resident"
+    plan = spmv.rows(matrix.form, TOGETHER // 4, device.limits)
+    assert plan is not None
+    textures = {**matrix.operands, "X": flat.value.texture}
+    return Way(name, run, check, lambda: repeats, flop, (plan, textures))
+
+
+# -- conjugate gradients ----------------------------------------------------------------------------------------------
+
+
+def _cg(device: Device, n: int, say: Say) -> Systems:
+    from scipy.sparse import eye_array
+    from scipy.sparse.linalg import cg
+
+    say("cg: matrix")
+    A = (grid(n).tocsr() + np.float32(SHIFT) * eye_array(n * n, dtype=np.float32)).tocsr()
+    assert A.dtype == np.float32
+    b = np.random.default_rng(14).standard_normal(n * n).astype(np.float32)
+    wide = A.astype(np.float64)
+    flop = 2.0 * A.nnz + 10.0 * n * n
+
+    def judged(solve: Callable[..., Any], told: dict[str, Any]) -> str:
+        steps: list[None] = []
+        x, info = solve(callback=lambda xk: steps.append(None))
+        told["iterations"] = len(steps)
+        found = x.numpy() if isinstance(x, glla.Array) else x
+        told["residual"] = float(np.linalg.norm(b - wide @ found.astype(np.float64)) / np.linalg.norm(b))
+        if info != 0 or found.dtype != np.float32:
+            return f"info {info}, {found.dtype}"
+        # SciPy says 0 by the recurrence, and is not held to it: its true residual is told
+        return "" if told["residual"] <= 1.01 * RTOL or solve in others else f"true residual {told['residual']:.3g}"
+
+    matrix, given = glla.sparse.asarray(A, device=device), glla.asarray(b, device)
+    ways = []
+    others = [partial(cg, A.asformat(name), b, rtol=RTOL) for name in ("csr", "dia")]
+    for name in iteration.VARIANTS:
+        solve = partial(glla.sparse.linalg.cg, matrix, given, rtol=RTOL, variant=name)
+        told: dict[str, Any] = {}
+        plan = _one_iteration(device, matrix, given, name)
+
+        def run(solve: Any = solve) -> None:
+            solve()
+            device.finish()
+
+        check, count = partial(judged, solve, told), partial(told.__getitem__, "iterations")
+        ways.append(Way(f"cg, {name}, resident", run, check, count, flop, plan, told))
+    for name, solve in zip(("csr", "dia"), others, strict=True):
+        told = {}
+        check, count = partial(judged, solve, told), partial(told.__getitem__, "iterations")
+        ways.append(Way(f"SciPy cg, {name}, float32", solve, check, count, flop, told=told))
+    yield "cg", ways
+
+
+def _one_iteration(
+    device: Device, matrix: glla.sparse.SparseMatrix, b: glla.Array, variant: str
+) -> tuple[Plan, Mapping[str, Texture]]:
+    """Plan of an iteration, and what it takes before the first one."""
+    n, limits = matrix.shape[0], device.limits
+    given = {f"A.{name}": texture for name, texture in matrix.operands.items()}
+    given["bound"] = device.write_texels(np.zeros((1, 1, 4), dtype=np.float32))
+    begins = iteration.begin(matrix.plan, None, n, limits, variant=variant)
+    needed = {name: texture for name, texture in given.items() if name in begins.operands}
+    given |= device.run(begins, b=b.value.texture, **needed)
+    plan = iteration.turn(matrix.plan, None, n, limits, variant=variant)
+    return plan, {name: given[name] for name in plan.operands}
+
+
+# -- tridiagonal systems ----------------------------------------------------------------------------------------------
+
+
+def diffusion(count: int, n: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Lower bands of definite systems as an implicit step of a diffusion has them, (count, 2, n), and right sides."""
+    beside = rng.random((count, n + 1), dtype=np.float32) + np.float32(0.5)
+    beside[:, 0] = beside[:, n] = 0
+    ab = np.empty((count, 2, n), dtype=np.float32)
+    ab[:, 0] = np.float32(0.5) + beside[:, :n] + beside[:, 1:]
+    ab[:, 1] = -beside[:, 1:]
+    return ab, rng.standard_normal((count, n, 1), dtype=np.float32)
+
+
+def backward_error(ab: Floats, b: Floats, x: Floats) -> float:
+    """Largest componentwise backward error, in float64."""
+    ab, b, x = (one.astype(np.float64) for one in (ab, b[..., 0], x[..., 0]))
+    found, size = ab[:, 0] * x - b, np.abs(ab[:, 0] * x) + np.abs(b)
+    for target, source in ((slice(1, None), slice(None, -1)), (slice(None, -1), slice(1, None))):
+        part = ab[:, 1, :-1] * x[:, source]
+        found[:, target] += part
+        size[:, target] += np.abs(part)
+    return float(np.max(np.abs(found) / size, initial=0.0))
+
+
+def _sptsv() -> Any:
+    """LAPACK's own function, which lets other threads run: pointers alone go in."""
+    from scipy.linalg import cython_lapack
+
+    api = ctypes.pythonapi
+    api.PyCapsule_GetName.restype, api.PyCapsule_GetName.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    api.PyCapsule_GetPointer.restype = ctypes.c_void_p
+    api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    capsule = cython_lapack.__pyx_capi__["sptsv"]
+    return ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 7)(
+        api.PyCapsule_GetPointer(capsule, api.PyCapsule_GetName(capsule))
+    )
+
+
+def on_threads(ab: Floats, b: Floats, threads: int) -> Floats:
+    """Solve by LAPACK's sptsv: a part of the systems on each thread, all of a part as one long system.
+
+    Entries between systems are zero, so one call does a part, without a loop; d, e and b are its own copies.
+    """
+    solve, count = _sptsv(), len(ab)
+    x = np.empty_like(b)
+
+    def part(first: int, end: int) -> None:
+        d, e = ab[first:end, 0].ravel().copy(), ab[first:end, 1].ravel().copy()  # e ends a system with zero
+        x[first:end] = b[first:end]
+        sizes = [ctypes.c_int(one) for one in (d.size, 1, d.size, 0)]
+        rows, columns, leading, info = (ctypes.addressof(one) for one in sizes)
+        solve(rows, columns, d.ctypes.data, e.ctypes.data, x[first:end].ctypes.data, leading, info)
+
+    ends = np.linspace(0, count, min(threads, count) + 1).astype(int)
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(part, ends[:-1].tolist(), ends[1:].tolist()))
+    return x
+
+
+def in_a_loop(ab: Floats, b: Floats) -> Floats:
+    """Solve by a loop of LAPACK's sptsv, as SciPy wraps it."""
+    from scipy.linalg.lapack import sptsv
+
+    return np.stack([sptsv(one[0], one[1, :-1], right)[2] for one, right in zip(ab, b, strict=True)])
+
+
+def _tridiagonal(device: Device, n: int, say: Say) -> Systems:
+    from scipy.linalg import solveh_banded
+
+    say("tridiagonal: systems")
+    ab, b = diffusion(n, n, np.random.default_rng(14))
+    flop, cores = 8.0 * b.size, machine.cores()
+    given = glla.asarray(ab, device), glla.asarray(b, device)
+    operation, forms = OPERATIONS["tridiagonal"], forms_of((ab, b))
+    lines = ((1, -1), (0, 0), (1, 0))
+    plan = batch_plan(operation, forms, device.limits, n, lines=lines, definite=True)
+    storage = raw(ab.size + b.size, device.limits.texture_size)
+    elements = np.zeros((storage.height, storage.width, storage.channels), dtype=np.float32)
+    elements.reshape(-1)[: ab.size + b.size] = np.concatenate([ab.ravel(), b.ravel()])
+    planned = plan, {"raw": device.write_texels(elements)}
+    repeats = 1 if device.limits.software else 8
+
+    def bare() -> None:
+        for _ in range(repeats):
+            device.run(plan, **planned[1])["records"].release()
+        device.finish()
+
+    def resident() -> None:
+        for _ in range(repeats):
+            glla.solveh_banded(*given, lower=True)
+        device.finish()
+
+    def records() -> Floats:
+        found = device.run(plan, **planned[1])["records"]
+        rows = device.read(found).reshape(-1)
+        stride = rows.size // n if rows.size % n == 0 else n + 4
+        return rows[: n * stride].reshape(n, stride)[:, :n, np.newaxis]
+
+    def judged(make: Callable[[], Any]) -> str:
+        x = make()
+        worst = backward_error(ab, b, x.numpy() if isinstance(x, glla.Array) else x)
+        return "" if worst <= MOST_ERROR else f"backward error {worst / U:.3g} u"
+
+    ours = partial(glla.solveh_banded, ab, b, lower=True, device=device)
+    calls: list[tuple[str, Callable[[], Any]]] = [
+        ("solveh_banded, from NumPy to NumPy", ours),
+        ("LAPACK sptsv in a loop, 1 core", partial(in_a_loop, ab, b)),
+        ("LAPACK sptsv as one long system, 1 core", partial(on_threads, ab, b, 1)),
+        (f"LAPACK sptsv as {cores} long systems, {cores} cores", partial(on_threads, ab, b, cores)),
+        ("SciPy solveh_banded of the stack", partial(solveh_banded, ab, b, lower=True, check_finite=False)),
+    ]
+    yield (
+        "tridiagonal",
+        [
+            Way("plan alone, resident", bare, partial(judged, records), lambda: repeats, flop, planned),
+            Way(
+                "solveh_banded, resident",
+                resident,
+                partial(judged, lambda: glla.solveh_banded(*given, lower=True)),
+                lambda: repeats,
+                flop,
+                planned,
+            ),
+            *(Way(name, run, partial(judged, run), flop=flop) for name, run in calls),
+        ],
+    )
+
+
+def _streamed(device: Device, count: int, say: Say) -> Systems:
+    say(f"streamed: {count} systems of order {ORDER}")
+    ab, b = diffusion(count, ORDER, np.random.default_rng(14))
+    flop, cores, told = 8.0 * b.size, machine.cores(), dict[str, Any]()
+    some = np.unique(np.linspace(0, count - 1, 5000).astype(int))
+    last: dict[str, Floats] = {}
+
+    def ours() -> None:
+        last["x"] = glla.solveh_banded(ab, b, lower=True, check_finite=False, device=device)
+
+    def judged(run: Callable[[], Any], told: dict[str, Any]) -> str:
+        x = run()
+        x = last["x"] if x is None else x
+        told["peak_bytes"] = device.stats().peak_bytes
+        worst = backward_error(ab[some], b[some], x[some])
+        return "" if worst <= MOST_ERROR else f"backward error {worst / U:.3g} u"
+
+    lapack = partial(on_threads, ab, b)
+    yield (
+        "streamed",
+        [
+            Way("solveh_banded, from NumPy to NumPy", ours, partial(judged, ours, told), flop=flop, told=told),
+            Way(
+                f"LAPACK sptsv as {cores} long systems, {cores} cores",
+                partial(lapack, cores),
+                partial(judged, partial(lapack, cores), {}),
+                flop=flop,
+            ),
+            Way(
+                "LAPACK sptsv as one long system, 1 core",
+                partial(lapack, 1),
+                partial(judged, partial(lapack, 1), {}),
+                flop=flop,
+            ),
+        ],
+    )
+
+
+# -- shallow water ----------------------------------------------------------------------------------------------------
+
+
+def _water(device: Device, n: int, say: Say) -> Systems:
+    say("water: humps")
+    start, repeats = water.hump(n).astype(np.float32), 2 if device.limits.software else 16
+    reference = water.Reference(start)
+
+    def simulated(scheme: str) -> ShallowWater:
+        return water.resident(device, n, scheme)
+
+    exact = water.Reference(water.hump(n))
+    for _ in range(2):
+        exact.step()
+
+    def judged(scheme: str, told: dict[str, Any]) -> str:
+        basin = simulated(scheme)
+        before = basin.volume()
+        basin.step(2)
+        told["differences"] = {name: most for name, (_, most) in water.differences(basin, exact).items()}
+        told["volume_lost"] = abs(basin.volume() / before - 1)
+        allowed = 1e-5 if scheme == "adi" else 0.2  # the other scheme does not damp
+        worst = max(told["differences"].values())
+        if told["volume_lost"] > 1e-6:
+            return f"volume changed by {told['volume_lost']:.3g} of itself"
+        return "" if worst <= allowed else f"differs by {worst:.3g} from NumPy in float64"
+
+    ways = []
+    for scheme in ("adi", "semi_implicit"):
+        basin, told = simulated(scheme), dict[str, Any]()
+
+        def run(basin: ShallowWater = basin) -> None:
+            basin.step(repeats)
+            device.finish()
+
+        plan = (basin.plan(), basin.operands()) if scheme == "adi" else None
+        ways.append(
+            Way(f"ShallowWater, {scheme}", run, partial(judged, scheme, told), lambda: repeats, plan=plan, told=told)
+        )
+    ways.append(Way("the same scheme (adi) in NumPy, float32", reference.step, lambda: ""))
+    yield "water", ways
+
+
+SYSTEMS: dict[str, Callable[[Device, int, Say], Systems]] = {
+    "spmv": _spmv,
+    "unstructured": _unstructured,
+    "cg": _cg,
+    "tridiagonal": _tridiagonal,
+    "water": _water,
+    "streamed": _streamed,
+}
+"""What can be asked for: (device, size, say) -> names and ways."""
+
+
+# -- what is told -----------------------------------------------------------------------------------------------------
+
+
+def table(figures: Sequence[dict[str, Any]]) -> str:
+    """Write the figures as Markdown: of a product, an iteration, a step or a whole call."""
+    lines = [
+        "| system | size | way | ms | GFLOP/s | of the limit | true residual | iterations |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for one in figures:
+        cells = [
+            f"{1e3 * one['seconds']:.4g}" if "seconds" in one else "-",
+            f"{one['gflops']:.3g}" if "gflops" in one else "-",
+            f"{100 * one['of_limit']:.0f} %" if "of_limit" in one else "-",
+            f"{one['residual']:.2e}" if "residual" in one else "-",
+            str(one.get("iterations", "-")),
+        ]
+        lines.append(f"| {one['system']} | {one['size']} | {one['variant']} | {' | '.join(cells)} |")
+        if one["flaw"]:
+            lines[-1] += f" WRONG: {one['flaw']}"
+    return "\n".join(lines)
+
+
+def _system(text: str) -> str:
+    if text not in SYSTEMS:
+        raise argparse.ArgumentTypeError(f"must be one of {', '.join(SYSTEMS)}, got {text!r}")
+    return text
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.sparse", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument(
+        "systems",
+        nargs="*",
+        type=_system,
+        default=list(SYSTEMS),
+        metavar="SYSTEM",
+        help=f"some of {', '.join(SYSTEMS)} (all)",
+    )
+    parser.add_argument("--size", type=report.whole_number, metavar="N", help="in place of the usual ones")
+    parser.add_argument("--rounds", type=report.whole_number, default=ROUNDS, metavar="R", help=f"({ROUNDS})")
+    parser.add_argument(
+        "--seconds", type=float, default=SECONDS, metavar="S", help=f"of each way, about, at most ({SECONDS:g})"
+    )
+    report.add_options(parser)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,125 @@
+"""The thesis's evaluation, kept: ``python -m benchmarks.thesis [--section NAME] [--largest N] [--output DIR]``.
+
+It does what `glla thesis` does. The figures go to DIR/<renderer>/thesis/<UTC date-time>.json, which is written anew
+after each section: a run that is cut leaves what it has done. ``python -m glla thesis --from FILE --html PAGE`` makes
+the page of it, ``python -m benchmarks.readme`` the tables of the README, of the newest run of each renderer that has
+all sections.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("LP_NUM_THREADS", "0")  # best for many small passes
+
+import argparse
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from benchmarks import report
+from glla import Device
+from glla.lab import machine, progress
+from glla.lab.thesis import command
+from glla.lab.thesis.document import Document
+from glla.lab.thesis.measure import Place
+
+ENVIRONMENT = ("LP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run it; return the exit status."""
+    options = _parser().parse_args(arguments)
+    watch, moment = machine.Watch(), datetime.now(UTC)
+    paths = list[Path]()
+    with Device(options.backend, options.index, options.software) as device, progress.shown("thesis") as say:
+        about = report.about(device.info, options.commit, ENVIRONMENT)
+
+        def keep(document: Document) -> None:
+            load = watch.load()
+            data = {**about, "load": load, "busy": machine.busy(load), "quick": options.quick, **document.plain()}
+            paths[:] = [report.save(data, options.output, "thesis", moment)]
+
+        command.evaluate(Place(device, options.quick, say, options.largest), options.section, keep)
+    print(*paths)
+    return 0
+
+
+def tables(results: Path) -> str:
+    """Give the speed-ups and the claims of the newest whole run of each renderer, in Markdown."""
+    runs = newest(results)
+    if not runs:
+        return "No run of all sections is kept yet."
+    heads = [
+        f"**{run['renderer']}**, {machine.written(run['machine'])}; commit {run['commit']}, {run['date'][:10]}"
+        + (f". Mind: {run['busy']}." if run["busy"] else ".")
+        for run in runs
+    ]
+    return "\n\n".join([*heads, _speedups(runs), _claims(runs)])
+
+
+def newest(results: Path) -> list[dict[str, Any]]:
+    """Read the newest run of each renderer that has all sections, of a quiet machine where there is one."""
+    found = []
+    for folder in sorted(results.glob("*/thesis")):
+        runs = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
+        whole = [run for run in runs if not run["quick"] and _names(run) == set(command.NAMES)]
+        found += sorted(whole, key=lambda run: (not run["busy"], run["date"]))[-1:]
+    return found
+
+
+def _names(run: dict[str, Any]) -> set[str]:
+    return {section["name"] for section in run["sections"]}
+
+
+def _table(run: dict[str, Any], section: str) -> list[dict[str, Any]]:
+    """Rows of the first table of a section, by their headings."""
+    (one,) = (part for part in run["sections"] if part["name"] == section)
+    return [dict(zip(one["tables"][0]["headings"], row, strict=True)) for row in one["tables"][0]["rows"]]
+
+
+def _speedups(runs: Sequence[dict[str, Any]]) -> str:
+    rows = []
+    for run in runs:
+        for row in _table(run, "speedups"):
+            values = [f"{value:.3g}" if isinstance(value, float) else str(value) for value in row.values()]
+            rows.append(_line([run["renderer"], *values]))
+    return "\n".join([_head(["device", *_table(runs[0], "speedups")[0]]), *rows])
+
+
+def _claims(runs: Sequence[dict[str, Any]]) -> str:
+    """One row a claim, with what each device says of it."""
+    found = [{row["claim"]: row for row in _table(run, "claims")} for run in runs]
+    first = next(iter(found[0].values()))
+    theirs = next(name for name in first if name.startswith("theirs"))
+    head = ["claim", "section", theirs, *(run["renderer"] for run in runs), "why"]
+    rows = []
+    for claim in dict.fromkeys(name for one in found for name in one):
+        told = [f"{one[claim]['ours']}: {one[claim]['verdict']}" if claim in one else "-" for one in found]
+        row = next(one[claim] for one in found if claim in one)
+        rows.append(_line([claim, row["section"], row[theirs], *told, row["why"]]))
+    return "\n".join([_head(head), *rows])
+
+
+def _head(names: Sequence[str]) -> str:
+    return f"{_line(names)}\n|{'---|' * len(names)}"
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.thesis", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("--section", action="append", choices=command.NAMES, metavar="NAME")
+    parser.add_argument("--largest", type=int, metavar="N", help="no order above it")
+    parser.add_argument("--quick", action="store_true", help="tiny sizes: shows that it runs")
+    report.add_options(parser)
+    return parser
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

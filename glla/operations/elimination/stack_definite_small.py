@@ -1,0 +1,65 @@
+"""Stacks of positive definite matrices of order 4 at most: one pass, in which a fragment factors a whole matrix.
+
+    raw --> stack/definite_small --> records, four elements to a texel
+
+What `glla.operations.stack_small` is beside `glla.operations.stack`, this is beside `stack_definite`: records, figures
+and all numbers are those of its longer way, so whatever judges members judges these.
+"""
+
+from __future__ import annotations
+
+from glla.operations.stack_small import LARGEST, most, one_pass
+from glla.passes import PLAIN, Forms, Limits, Plan, Uniform
+from glla.passes.cache import cached_plan
+
+FACTOR, SOLUTION, INVERSE = range(3)
+"""What is asked for, by the shader's number."""
+
+
+def is_small(forms: Forms) -> bool:
+    """Whether members are small enough, see `glla.operations.stack_small.LARGEST`."""
+    return forms[0].shape[-1] <= LARGEST
+
+
+def most_together(forms: Forms, limits: Limits) -> int:
+    """Small members that one plan may do at once."""
+    n, columns = forms[-1].matrix
+    return most(n * (columns + 2), n * n + (0 if len(forms) == 1 else n * columns), limits)
+
+
+@cached_plan
+def plan(forms: Forms, limits: Limits = PLAIN, *, result: int, given: bool = False) -> Plan:
+    """Plan of a stack of small matrices. One pass.
+
+    Parameters
+    ----------
+    forms : (Form,) or (Form, Form)
+        Of the stack, n x n, 0 < n <= 4; for solutions of that of B, too.
+    limits : Limits
+        Of the device.
+    result : int
+        `FACTOR`, `SOLUTION` or `INVERSE`.
+    given : bool
+        The stack holds factors, not matrices.
+
+    Returns
+    -------
+    Plan
+        Operand ``raw``: the matrices, of which the lower half is read, then all B. Result ``records``: for each matrix
+        L or X, the diagonal of L, and once more that or the diagonal of the inverse. They have four elements to a texel
+        and begin with one.
+    """
+    (n, columns), count = forms[-1].matrix, forms[0].count
+    own: dict[str, Uniform] = {"start": count * n * n} if result == SOLUTION else {}
+    work = {FACTOR: 0, SOLUTION: 2 * n * n * columns, INVERSE: 2 * n**3 // 3}[result]
+    return one_pass(
+        "stack/definite_small",
+        f"stack[{'cholesky' if not given else 'cho_solve'}, {('factor', 'solution', 'inverse')[result]}, small]",
+        count,
+        n * n + (n * columns if result == SOLUTION else 0),
+        (columns, n * (columns + 2)),
+        own,
+        {"ORDER": n, "GIVEN": int(given), "RESULT": result},
+        (0 if given else n**3 // 3) + work,
+        limits,
+    )

@@ -1,0 +1,96 @@
+"""`python -m benchmarks.sparse`: every way is judged and timed, and judges can fail."""
+
+import json
+
+import numpy as np
+import pytest
+
+from benchmarks import sparse
+from glla.lab import machine
+
+pytest.importorskip("scipy")
+
+WAYS = {
+    "spmv": {"A @ x, diagonals, resident", "SciPy csr", "SciPy dia"},
+    "unstructured": {"A @ x, sell, resident", "SciPy csr"},
+    "cg": {"cg, merged, resident", "SciPy cg, csr, float32"},
+    "tridiagonal": {"solveh_banded, resident", "LAPACK sptsv in a loop, 1 core"},
+    "water": {"ShallowWater, adi", "ShallowWater, semi_implicit"},
+    "streamed": {"solveh_banded, from NumPy to NumPy", "LAPACK sptsv as one long system, 1 core"},
+}
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory):
+    """One run of all, as small as can be."""
+    folder = tmp_path_factory.mktemp("results")
+    patch = pytest.MonkeyPatch()
+    patch.setattr(machine, "LISTEN", 0.0)
+    try:
+        assert sparse.main(["--size", "12", "--rounds", "1", "--software", "--output", str(folder)]) == 0
+    finally:
+        patch.undo()
+    (path,) = folder.rglob("sparse/*.json")
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("system", WAYS)
+def test_every_way_is_judged_and_timed(told, system):
+    found = {one["variant"]: one for one in told["figures"] if one["system"].startswith(system)}
+    assert set(found) >= WAYS[system]
+    assert all(one["seconds"] > 0 and not one["flaw"] for one in found.values())
+    limited = [one for one in found.values() if "limit" in one]
+    assert bool(limited) == (system != "streamed")
+    for one in limited:
+        assert all(one[part] > 0 for part in ("writing", "fetching", "drawing", "of_limit"))
+        assert one["limit"] == pytest.approx(one["writing"] + one["fetching"] + one["drawing"])
+    if system == "cg":
+        assert all(0 < one["residual"] <= 1.1e-5 and one["iterations"] > 1 for one in found.values())
+
+
+def test_what_is_wrong_is_not_timed(capsys):
+    calls = []
+    bad = sparse.Way("bad", lambda: calls.append(1), lambda: "error 5 times the bound")
+    (figure,) = sparse.timed([bad], 3, 1.0)
+    assert not calls and "seconds" not in figure
+    assert "WRONG: error 5" in sparse.table([{"system": "x", "size": 3, **figure}])
+
+
+def test_a_wrong_result_is_told(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(sparse, "U", 1e-12)
+    monkeypatch.setattr(machine, "LISTEN", 0.0)
+    arguments = ["spmv", "--size", "8", "--rounds", "1", "--software", "--output", str(tmp_path)]
+    assert sparse.main(arguments) == 1
+    assert "WRONG: error" in capsys.readouterr().out
+
+
+def test_time_is_bounded(monkeypatch):
+    calls = []
+    slow = sparse.Way("slow", lambda: calls.append(1), lambda: "")
+    now = iter(range(100))
+    monkeypatch.setattr(sparse.time, "perf_counter", lambda: float(next(now)))
+    (figure,) = sparse.timed([slow], 50, 3.0)
+    assert len(calls) == figure["calls"] == 3
+
+
+@pytest.mark.parametrize("solve", [sparse.in_a_loop, lambda *given: sparse.on_threads(*given, 3)])
+def test_lapack_solves_what_the_judge_knows(solve, rng):
+    ab, b = sparse.diffusion(7, 5, rng)
+    kept = ab.copy(), b.copy()
+    x = solve(ab, b)
+    assert sparse.backward_error(ab, b, x) < sparse.MOST_ERROR
+    assert (ab == kept[0]).all() and (b == kept[1]).all()
+    x[3, 2] += 1e-4
+    assert sparse.backward_error(ab, b, x) > sparse.MOST_ERROR
+
+
+def test_matrices_are_what_they_are_called(rng):
+    five = sparse.grid(3).toarray()
+    assert (
+        (five == five.T).all() and (five.diagonal() == 4).all() and (five[4] == [0, -1, 0, -1, 4, -1, 0, -1, 0]).all()
+    )
+    mesh, anywhere = sparse.mesh(6, rng), sparse.scattered(6, rng)
+    pattern = mesh.toarray() != 0
+    assert (pattern == pattern.T).all() and mesh.nnz == 36 + 2 * (2 * 30 + 25)
+    assert np.abs(mesh.tocoo().row - mesh.tocoo().col).max() < 20
+    assert anywhere.shape == (36, 36) and np.diff(anywhere.indptr).max() <= 16

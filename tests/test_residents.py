@@ -1,0 +1,166 @@
+"""Stacks that lie on a device: results lie there too, are those of the host's stacks, and no matrix is read back."""
+
+import numpy as np
+import pytest
+
+import glla
+from glla import array_api as xp
+from glla import testing
+from glla.errors import ConvergenceError, NonFiniteError, SingularMatrixError
+
+COUNT, ORDER = 6, 40
+
+
+@pytest.fixture
+def traffic(device, monkeypatch):
+    """Bytes of every read and of every upload, in order."""
+    found = {"read": [], "write": []}
+    transfers = device._transfers
+    read, write = transfers.read, transfers.write
+    monkeypatch.setattr(transfers, "read", lambda one: found["read"].append(one.storage.nbytes) or read(one))
+    monkeypatch.setattr(transfers, "write", lambda texels: found["write"].append(texels.nbytes) or write(texels))
+    return found
+
+
+def definite(count, n, rng):
+    a = rng.standard_normal((count, n, n)) / np.sqrt(n)
+    return (a @ a.swapaxes(1, 2) + np.eye(n)).astype(np.float32)
+
+
+CALLS = {
+    "matmul": lambda A: glla.matmul(A, A),
+    **{
+        f"solve {what}": lambda A, what=what: glla.solve(A, A[..., :2], assume_a=what)
+        for what in ("gen", "pos", "lower triangular", "upper triangular", "diagonal", "tridiagonal")
+    },
+    **{
+        f"inv {what}": lambda A, what=what: glla.inv(A, assume_a=what) for what in ("gen", "pos", "lower triangular")
+    },
+    "inv gauss_jordan": lambda A: glla.inv(A, variant="gauss_jordan"),
+    "inv author's": lambda A: glla.inv(A, assume_a="pos", variant="cholesky_gets_product"),
+    "lu_solve": lambda A: glla.lu_solve((A, np.broadcast_to(np.arange(ORDER), A.shape[:-1])), A[..., :2]),
+    "cho_solve": lambda A: glla.cho_solve((A, True), A[..., :2]),
+    "lu_factor": lambda A: glla.lu_factor(A)[0],
+    **{name: getattr(glla, name) for name in ("det", "slogdet", "rcond", "cholesky", "qr")},
+    **{f"array API's {name}": getattr(xp.linalg, name) for name in ("det", "slogdet")},
+}  # fmt: skip
+
+
+def parts(result):
+    return result if isinstance(result, tuple) else (result,)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_results_stay_and_figures_alone_are_read(name, device, rng, traffic):
+    a = definite(COUNT, ORDER, rng)
+    A = glla.asarray(a, device)
+    traffic["write"].clear()
+    found = parts(CALLS[name](A))
+    assert sum(traffic["read"]) < a.nbytes / 4 and sum(traffic["write"]) < a.nbytes / 16
+    assert all(type(one) is glla.Array and one.shape[0] == COUNT and one.device is device for one in found)
+    for mine, expected in zip(found, parts(CALLS[name](a)), strict=True) if "API" not in name else ():
+        tolerance = 0 if name in ("det", "slogdet") else 1e-4 * np.abs(expected).max()
+        np.testing.assert_allclose(mine.numpy(), expected, rtol=0, atol=tolerance)
+
+
+@pytest.mark.parametrize(
+    ("variant", "figures"), [("adjugate", 3), ("adjugate_fused", 3), ("pivoted_small", 9), ("gauss_jordan", 1)]
+)
+def test_inverses_of_order_3_stay(variant, figures, device, rng, traffic):
+    a = definite(400, 3, rng).reshape(4, 100, 3, 3)
+    A = glla.asarray(a, device)
+    traffic["write"].clear()
+    X = glla.inv(A, variant=variant)
+    assert type(X) is glla.Array and X.shape == a.shape
+    assert not traffic["write"]
+    assert max(traffic["read"]) <= 4 * figures * 400 * 1.1  # the last line of a texture is filled up
+    x = glla.inv(a, variant=variant)
+    testing.assert_exact(X.numpy(), x)
+    testing.assert_exact(glla.inv(A[1, 2], variant=variant).numpy(), x[1, 2])
+    turned = glla.inv(a[:, ::2].swapaxes(0, 1).mT, variant=variant)
+    testing.assert_exact(glla.inv(A[:, ::2].swapaxes(0, 1).mT, variant=variant).numpy(), turned)
+    assert glla.inv(A[:0], variant=variant).shape == (0, 100, 3, 3)
+
+
+@pytest.mark.parametrize("n", [1, 3, 9, 300])
+@pytest.mark.parametrize("exponents", [(0, 0, 0, 0), (0, 100, -100, 3)], ids=str)
+def test_determinants_are_those_of_the_host_bit_by_bit(n, exponents, device, rng):
+    a = np.ldexp(definite(4, n, rng), np.reshape(exponents, (4, 1, 1))).reshape(2, 2, n, n)
+    a[1, 1, 0] = 0  # singular
+    A = glla.asarray(a, device)
+    for mine, expected in zip(glla.slogdet(A), glla.slogdet(a), strict=True):
+        testing.assert_exact(mine.numpy(), expected)
+    testing.assert_exact(glla.det(A, check_finite=False).numpy(), glla.det(a, check_finite=False))
+    if exponents[1] and n > 1:
+        with pytest.raises(NonFiniteError, match=r"^det: the determinant does not fit float32"):
+            glla.det(A)
+
+
+def test_one_matrix_gives_numbers(rng):
+    A = glla.asarray(definite(2, 5, rng))
+    for one in (glla.det(A[0]), *glla.slogdet(A[0]), glla.rcond(A[0])):
+        assert type(one) is np.float32
+    for one in (glla.det(A), *glla.slogdet(A), glla.rcond(A)):
+        assert type(one) is glla.Array and one.dtype == np.float32 and one.shape == (2,)
+    for one in (np.linalg.det(A), *np.linalg.slogdet(A), xp.linalg.det(A[0])):
+        assert type(one) is glla.Array
+
+
+@pytest.mark.parametrize("shape", [(0, 3, 3), (2, 0, 4, 4), (3, 0, 0)])
+def test_stacks_of_nothing(shape):
+    A = xp.zeros(shape)
+    for name in ("det", "rcond"):
+        found = getattr(glla, name)(A)
+        assert type(found) is glla.Array
+        testing.assert_exact(found.numpy(), getattr(glla, name)(np.zeros(shape)))
+    assert [one.shape for one in glla.slogdet(A)] == [shape[:-2]] * 2
+
+
+@pytest.mark.parametrize("variant", ["adjugate", "adjugate_fused", "gauss_jordan"])
+def test_singular_members_are_named(variant, rng):
+    a = definite(6, 3, rng).reshape(2, 3, 3, 3)
+    a[1, 2] = np.arange(1, 10).reshape(3, 3)
+    for given in (a, glla.asarray(a)):
+        with pytest.raises(SingularMatrixError, match=r"^inv: Singular matrix at index \(1, 2\) of the stack: "):
+            glla.inv(given, variant=variant)
+
+
+@pytest.mark.parametrize("variant", ["adjugate", "adjugate_fused"])
+def test_inverses_out_of_range_are_refused(variant, rng):
+    a = definite(3, 3, rng)
+    for exponent, message in ((127, r"got one below 2\^-126 \(matrix 1"), (-140, "does not fit float32")):
+        # 2^-140: entries are denormals, which a GPU may take for zeros
+        given = a.copy()
+        given[1] = np.eye(3) * 2.0**exponent
+        for one in (given, glla.asarray(given)):
+            with pytest.raises((NonFiniteError, SingularMatrixError)) as caught:
+                glla.inv(one, variant=variant)
+            assert exponent < 0 or caught.match(message)
+    bad = a.copy()
+    bad[2, 0, 0] = np.nan
+    BAD = glla.asarray(bad, check_finite=False)
+    with pytest.raises(
+        NonFiniteError, match=r"^inv: A must not hold NaN or infinity, got an Array whose matrix 2 does"
+    ):
+        glla.inv(BAD, variant=variant)
+    testing.assert_exact(
+        glla.inv(BAD, variant=variant, check_finite=False).numpy()[:2], glla.inv(a, variant=variant)[:2]
+    )
+
+
+def test_a_residual_that_may_be_too_large_is_looked_at(device, rng, traffic):
+    """Doubtful members alone are read back: the author's pivot of 1e-8 loses what is in the matrix."""
+    a = definite(4, 20, rng)
+    a[2, :2, :2], a[2, :2, 2:], a[2, 2:, :2] = [[1e-8, 1], [1, 1]], 0, 0
+    A = glla.asarray(a, device)
+    with pytest.raises(ConvergenceError, match=r"n norm\(A\) norm\(X\) u at index \(2\) of the stack, .* in column 0 "):
+        glla.inv(A, variant="gauss_jordan")
+    assert traffic["read"].count(a[0].nbytes) == 2  # A and X of the one
+
+
+def test_results_of_a_coprocessor_are_arrays(rng):
+    a = definite(3, 5, rng)
+    with glla.coprocessor() as gpu:
+        found = gpu.det(gpu.inv(a)).result()
+        assert isinstance(found, np.ndarray)
+        np.testing.assert_allclose(found * glla.det(a), 1, rtol=1e-4)
