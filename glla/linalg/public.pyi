@@ -16,6 +16,7 @@ Given = TypeVar("Given")
 __all__ = [
     "cho_factor",
     "cho_solve",
+    "cho_solve_banded",
     "cholesky",
     "cholesky_banded",
     "det",
@@ -85,6 +86,60 @@ def cho_solve(
 @overload
 def cho_solve(
     c_and_lower: tuple[Any, bool], b: Any, *, device: DeviceLike | None = None, check_finite: bool = True
+) -> Array: ...
+@overload
+def cho_solve_banded(
+    cb_and_lower: Overriding[Given],
+    b: Any,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+    *,
+    device: DeviceLike | None = None,
+) -> Given: ...
+@overload
+def cho_solve_banded(
+    cb_and_lower: tuple[Overriding[Given], bool],
+    b: Any,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+    *,
+    device: DeviceLike | None = None,
+) -> Given: ...
+@overload
+def cho_solve_banded(
+    cb_and_lower: tuple[Any, bool],
+    b: Overriding[Given],
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+    *,
+    device: DeviceLike | None = None,
+) -> Given: ...
+@overload
+def cho_solve_banded(
+    cb_and_lower: tuple[Matrix, bool],
+    b: Any,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+    *,
+    device: DeviceLike | None = None,
+) -> Matrix: ...
+@overload
+def cho_solve_banded(
+    cb_and_lower: tuple[Any, bool],
+    b: Matrix,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+    *,
+    device: DeviceLike | None = None,
+) -> Matrix: ...
+@overload
+def cho_solve_banded(
+    cb_and_lower: tuple[Any, bool],
+    b: Any,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+    *,
+    device: DeviceLike | None = None,
 ) -> Array: ...
 @overload
 def cholesky(
