@@ -9,12 +9,18 @@ a network, for example, the wheels do; --prefix, since --target leaves MPICH's l
     export PYTHONPATH=$(echo /tmp/site/lib/python3*/site-packages)
     python -m benchmarks.cluster --commit NAME --output $OUT
 
+    python -m benchmarks.cluster --thesis [--largest N] [--processes 4,16,64]    # tables A.1 to A.3 of the thesis
+
 It goes in parts, the most important one first: for each size, downwards, and each number of ranks (one a GPU), a
 launch of `benchmarks.cluster_rank`, and then one process with all GPUs of this host. Each part
 
 - measures what the model needs, and writes down what that predicts *before* it runs anything;
 - runs a product and PLU, with look-ahead and without, REPEATS times each, of which the best one counts;
 - checks the product along a vector and the factors by HPL's residual.
+
+With --thesis it runs PLU on 4 processes for each order and subsize of the thesis's tables A.1 and A.3, and of table A.2
+for each number of processes, beside its messages alone, in place of all that; `glla thesis` shows the newest such file
+beside the thesis's figures.
 
 A part has LIMIT seconds, all of them SECONDS; a part that hangs is ended, and what it had measured stays. The figures
 go to DIR/<renderer>/cluster/<UTC date-time>.json, which is written anew after each part; progress to stderr. The exit
@@ -43,6 +49,7 @@ from benchmarks import report
 from glla import Device
 from glla.gl import list_egl_devices
 from glla.lab import machine
+from glla.lab.thesis import published
 
 ENVIRONMENT = ("LP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "CUDA_VISIBLE_DEVICES", "GLLA_DEVICE")
 
@@ -56,20 +63,23 @@ class Part:
 
     Parameters
     ----------
-    kind : {"ranks", "several"}
+    kind : {"ranks", "several", "thesis"}
         What `benchmarks.cluster_rank` is asked for.
     n : int
         Order.
     ranks : int
         Processes; 1 for "several".
+    cells : tuple of (int, int)
+        Of "thesis": orders and subsizes.
     """
 
     kind: str
     n: int
     ranks: int
+    cells: tuple[tuple[int, int], ...] = ()
 
     def __str__(self) -> str:
-        return f"n = {self.n}, " + (f"ranks: {self.ranks}" if self.kind == "ranks" else "one process, all devices")
+        return f"n = {self.n}, " + ("one process, all devices" if self.kind == "several" else f"ranks: {self.ranks}")
 
 
 def parts(sizes: Sequence[int], ranks: Sequence[int]) -> list[Part]:
@@ -85,6 +95,30 @@ def parts(sizes: Sequence[int], ranks: Sequence[int]) -> list[Part]:
         Part("several", first, 1),
         *(Part("ranks", n, count) for n in others for count in each),
     ]
+
+
+def tables(largest: int, processes: Sequence[int]) -> list[Part]:
+    """Launches for the thesis's tables: each order of A.1, then A.2 with each number of processes.
+
+    >>> [(part.n, part.ranks, part.cells) for part in tables(200, [4])]
+    [(128, 4, ((128, 8), (128, 16), (128, 32), (128, 64)))]
+    """
+    cells = [(n, nb) for n, nb, _ in published.CLUSTER if n <= largest]
+    found = [
+        Part("thesis", n, published.PROCESSES, tuple(cell for cell in cells if cell[0] == n))
+        for n in sorted({n for n, _ in cells})
+    ]
+    if largest >= published.LARGEST:
+        found += [
+            Part(
+                "thesis",
+                published.LARGEST,
+                count,
+                tuple((published.LARGEST, nb) for p, nb, *_ in published.NUMBERS if p == count),
+            )
+            for count in processes
+        ]
+    return found
 
 
 def mpiexec() -> Path | None:
@@ -116,29 +150,35 @@ def environment(launcher: Path | None, ranks: int) -> dict[str, str]:
 
 def run(part: Part, options: argparse.Namespace, limit: float) -> dict[str, Any]:
     """Do a part, end it when its time is up, and tell what came of it."""
-    launcher = mpiexec()
+    launcher, nb = mpiexec(), options.nb or blocks(part.n)
     with tempfile.TemporaryDirectory() as folder:
         lines = Path(folder, "lines")
         asked = [
             sys.executable, "-m", "benchmarks.cluster_rank", part.kind, str(lines), "--n", str(part.n),
-            "--nb", str(options.nb or block(part.n)), "--engine", options.engine, "--repeats", str(options.repeats),
+            "--nb", *map(str, nb), "--engine", options.engine, "--repeats", str(options.repeats),
             "--limit", f"{limit:.0f}",
         ]  # fmt: skip
-        if part.kind == "ranks":
+        if part.cells:
+            asked += ["--cells", ",".join(f"{n}x{nb}" for n, nb in part.cells)]
+        if part.kind != "several":
             asked = [str(launcher), "--bind-to", "none", "-n", str(part.ranks), *asked]
         start = time.monotonic()
         status, said = _watched(asked, environment(launcher, part.ranks), lines, limit + 5)  # they end themselves
         text = lines.read_text(encoding="utf-8") if lines.exists() else ""
         told = [json.loads(line) for line in text.splitlines()]
     return {
-        "kind": part.kind, "n": part.n, "ranks": part.ranks, "nb": options.nb or block(part.n),
+        "kind": part.kind, "n": part.n, "ranks": part.ranks, "nb": nb,
         "wall_seconds": time.monotonic() - start, "ended": status == 0, "said": said if status else "", "told": told,
     }  # fmt: skip
 
 
-def block(n: int) -> int:
-    """Rows and columns of a block: 512 of a large matrix, an eighth of a small one."""
-    return min(512, max(2, n // 16 * 2))
+def blocks(n: int) -> list[int]:
+    """Rows and columns of a block: 512 and 256 of a large matrix, an eighth of a small one.
+
+    >>> blocks(16384), blocks(512), blocks(4)
+    ([512, 256], [64], [2])
+    """
+    return [512, 256] if n >= 8192 else [min(512, max(2, n // 16 * 2))]
 
 
 def _watched(command: Sequence[str], env: dict[str, str], lines: Path, limit: float) -> tuple[int, str]:
@@ -169,7 +209,11 @@ def _say_new(lines: Path, seen: int) -> int:
     for line in told[seen:]:
         one = json.loads(line)
         seconds = one.get("seconds")
-        _progress(f"  {one['what']}" + (f": {_text(seconds)}" if seconds else ""))
+        _progress(
+            f"  {one['what']}"
+            + (f", nb = {one['nb']}" if "nb" in one else "")
+            + (f": {_text(seconds)}" if seconds else "")
+        )
     return len(told)
 
 
@@ -191,11 +235,13 @@ def records(done: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
                 continue
             best, what = min(line["seconds"]), line["what"]
             predicted = before.get(what)
+            n, nb = line["shape"] if what == "cell" else (part["n"], line.get("nb"))
             found.append({
-                "kind": part["kind"], "what": what, "n": part["n"],
-                "count": part["ranks"] if part["kind"] == "ranks" else line["devices"],
+                "kind": part["kind"], "what": what, "n": n, "nb": nb,
+                "count": line["devices"] if part["kind"] == "several" else part["ranks"],
                 "seconds": best, "gflops": _flop(what, line.get("shape", [part["n"]])) / best / 1e9,
                 "predicted": predicted, "ratio_to_predicted": None if predicted is None else best / predicted,
+                **({"network": min(line["network"])} if what == "cell" else {}),
                 "residual": line["residual"], "ok": line["residual"] < PASS.get(what, 16.0) and line.get("ok", True),
             })  # fmt: skip
     return found
@@ -209,16 +255,18 @@ def _flop(what: str, shape: Sequence[int]) -> float:
 
 
 def speedups(found: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Hold all that ran on several ranks or devices against one."""
-    one = {(each["kind"], each["what"], each["n"]): each["seconds"] for each in found if each["count"] == 1}
+    """Hold all that ran on several ranks or devices against one, each with its best blocks."""
+    best: dict[tuple[str, str, int, int], dict[str, Any]] = {}
+    for each in found:
+        if each["kind"] != "thesis" and each["ok"]:
+            key = each["kind"], each["what"], each["n"], each["count"]
+            best[key] = min(best.get(key, each), each, key=lambda one: one["seconds"])
     return [
-        {
-            **{name: each[name] for name in ("kind", "what", "n", "count")},
-            "speedup": one[each["kind"], each["what"], each["n"]] / each["seconds"],
-        }
-        for each in found
-        if each["count"] > 1 and (each["kind"], each["what"], each["n"]) in one
-    ]
+        {"kind": kind, "what": what, "n": n, "count": count, "nb": each["nb"], "nb_of_one": one["nb"],
+         "speedup": one["seconds"] / each["seconds"]}
+        for (kind, what, n, count), each in best.items()
+        if count > 1 and (one := best.get((kind, what, n, 1)))
+    ]  # fmt: skip
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -231,10 +279,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with Device() as device:
         about = report.about(device.info, options.commit, ENVIRONMENT)
     gpus = [{"index": one.index, "cuda": one.cuda} for one in list_egl_devices() if not one.software]
-    crowded = max(options.ranks) > machine.cores() or max(options.ranks) > max(1, len(gpus))
+    every = tables(options.largest, options.processes) if options.thesis else parts(options.sizes, options.ranks)
+    crowded = max(part.ranks for part in every) > machine.cores()
     done: list[dict[str, Any]] = []
     path: Path | None = None
-    for part in parts(options.sizes, options.ranks):
+    for part in every:
         left = end - time.monotonic() - 10
         if left < 10:
             _progress(f"{part}: not run, the time is up")
@@ -246,7 +295,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _progress(f"{part}: did not come to its end\n{done[-1]['said']}")
         found = records(done)
         data = {
-            **about, "load": watch.told(), "gpus": gpus, "times_mean_something": not crowded, "engine": options.engine,
+            **about, "thesis": options.thesis,
+            "load": watch.load(), "gpus": gpus, "times_mean_something": not crowded,
+            "engine": options.engine,
             "runs": found, "speedups": speedups(found), "parts": done,
         }  # fmt: skip
         saved = report.save(data, options.output, "cluster")
@@ -262,8 +313,8 @@ def _show(found: Sequence[dict[str, Any]], path: Path | None) -> None:
         predicted = "" if one["predicted"] is None else f", {one['ratio_to_predicted']:.2f} times the prediction"
         word = "" if one["ok"] else " FAILED"
         print(
-            f"{one['kind']}, {one['what']}, n = {one['n']}, on {one['count']}: {one['seconds']:.4g} s, "
-            f"{one['gflops']:.4g} GFLOP/s{predicted}, residual {one['residual']:.3g}{word}"
+            f"{one['kind']}, {one['what']}, n = {one['n']}, nb = {one['nb']}, on {one['count']}: "
+            f"{one['seconds']:.4g} s, {one['gflops']:.4g} GFLOP/s{predicted}, residual {one['residual']:.3g}{word}"
         )
     for one in speedups(found):
         print(f"{one['kind']}, {one['what']}, n = {one['n']}: {one['speedup']:.2f} times one")
@@ -287,7 +338,10 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.cluster", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--sizes", type=_numbers, default=[8192, 16384], metavar="N,N", help="(8192,16384)")
     parser.add_argument("--ranks", type=_numbers, default=[1, 2], metavar="R,R", help="(1,2)")
-    parser.add_argument("--nb", type=report.whole_number, help="rows and columns of a block (512, or an eighth of n)")
+    parser.add_argument("--thesis", action="store_true", help="the tables of the thesis's appendix A instead")
+    parser.add_argument("--largest", type=report.whole_number, default=8192, metavar="N", help="of them (8192)")
+    parser.add_argument("--processes", type=_numbers, default=[4, 16], metavar="P,P", help="of table A.2 (4,16)")
+    parser.add_argument("--nb", type=_numbers, metavar="B,B", help="rows and columns of a block (512,256)")
     parser.add_argument("--engine", choices=("glla", "numpy"), default="glla", help="what makes the products (glla)")
     parser.add_argument("--repeats", type=report.whole_number, default=2, help="runs of each, the best counts (2)")
     parser.add_argument("--seconds", type=float, default=400, metavar="S", help="for all parts (400)")

@@ -1,10 +1,12 @@
 """What one process of `benchmarks.cluster` does; a line of JSON for each thing that is measured, so none is lost.
 
-    mpiexec -n 2 python -m benchmarks.cluster_rank ranks LINES --n 16384 --nb 512 --limit 90
+    mpiexec -n 2 python -m benchmarks.cluster_rank ranks LINES --n 16384 --nb 512 256 --limit 90
+    mpiexec -n 4 python -m benchmarks.cluster_rank thesis LINES --cells 128x8,128x16 --limit 90
     python -m benchmarks.cluster_rank several LINES --n 16384 --limit 90
 
 `ranks`: the ranks' parameters are measured, what they predict is written down, then a product and PLU are run, with
 look-ahead and without, and checked. `several`: products and right-hand sides that one process cuts among its devices.
+`thesis`: cells of the tables of the thesis's appendix A, n by subsize: PLU, and its messages alone.
 A process that takes longer than its limit ends itself.
 """
 
@@ -27,7 +29,7 @@ from numpy.typing import NDArray
 
 import glla
 from glla import cluster, testing
-from glla.cluster.bench import entries, hpl_residual, measure, product_residual
+from glla.cluster.bench import entries, hpl_residual, measure, product_residual, send_all
 from glla.gl import list_egl_devices
 
 TIMEOUT = 30.0
@@ -51,28 +53,33 @@ class Lines:
                 file.write(line + "\n")
 
 
-def ranks(lines_file: Path, n: int, nb: int, shape: str | None, engine: str, repeats: int) -> None:
-    """Measure, predict, run, check, on all ranks."""
+def ranks(lines_file: Path, n: int, blocks: Sequence[int], shape: str | None, engine: str, repeats: int) -> None:
+    """Measure, predict, run, check, on all ranks; the product with the first of the blocks alone."""
     with cluster.grid(shape=shape, engine=engine, timeout=TIMEOUT) as grid:
         lines = Lines(lines_file, grid.rank == 0)
         with grid.operation():
             who = [json.loads(text) for text in grid.collect(json.dumps(grid.describe()).encode())]
         lines.write("who", ranks=who)
-        parameters = measure(grid, n, nb)
-        ways = [True, False] if grid.engine.asynchronous else [False]
-        lines.write("predicted", parameters=asdict(parameters), seconds=_predicted(n, nb, grid.shape, ways, parameters))
-        a = cluster.DistributedMatrix.from_function(grid, entries, (n, n), nb)
         b = np.cos(np.arange(n, dtype=np.float64))
-        lines.write("ready", gpu_memory=gpu_memory())
-        found, seconds = _timed(grid, lambda: cluster.matmul(a, a), repeats)
-        lines.write("product", seconds=seconds, residual=product_residual(a, a, found))
-        del found
-        for way in ways:
-            grid.look_ahead = way
-            factors, seconds = _timed(grid, lambda: cluster.lu_factor(a), repeats)
-            x = cluster.lu_solve(factors, b)
-            lines.write(_plu(way), seconds=seconds, residual=hpl_residual(a, x, b))
-            del factors
+        asynchronous = grid.engine.asynchronous
+        for nb in blocks:
+            first = nb == blocks[0]
+            ways = [True, False] if asynchronous and first else [asynchronous]
+            parameters = measure(grid, n, nb)
+            told = _predicted(n, nb, grid.shape, ways, parameters)
+            lines.write("predicted", nb=nb, parameters=asdict(parameters), seconds=told)
+            a = cluster.DistributedMatrix.from_function(grid, entries, (n, n), nb)
+            lines.write("ready", gpu_memory=gpu_memory())
+            if first:
+                found, seconds = _timed(grid, lambda a=a: cluster.matmul(a, a), repeats)
+                lines.write("product", nb=nb, seconds=seconds, residual=product_residual(a, a, found))
+                del found
+            for way in ways:
+                grid.look_ahead = way
+                factors, seconds = _timed(grid, lambda a=a: cluster.lu_factor(a), repeats)
+                x = cluster.lu_solve(factors, b)
+                lines.write(_plu(way), nb=nb, seconds=seconds, residual=hpl_residual(a, x, b))
+                del factors
         lines.write("end", gpu_memory=gpu_memory())
 
 
@@ -103,6 +110,22 @@ def _timed(grid: cluster.Grid, work: Callable[[], Any], repeats: int) -> tuple[A
         with grid.operation():
             times.append(float(grid.total(own, largest=True)[0]))
     return found, times
+
+
+def thesis(lines_file: Path, cells: Sequence[tuple[int, int]], shape: str | None, engine: str, repeats: int) -> None:
+    """PLU and its messages alone, for orders and blocks of appendix A."""
+    with cluster.grid(shape=shape, engine=engine, timeout=TIMEOUT) as grid:
+        lines = Lines(lines_file, grid.rank == 0)
+        with grid.operation():
+            who = [json.loads(text) for text in grid.collect(json.dumps(grid.describe()).encode())]
+        lines.write("who", ranks=who)
+        for n, nb in cells:
+            a = cluster.DistributedMatrix.from_function(grid, entries, (n, n), nb)
+            b = np.cos(np.arange(n, dtype=np.float64))
+            factors, seconds = _timed(grid, lambda a=a: cluster.lu_factor(a), repeats)
+            residual = hpl_residual(a, cluster.lu_solve(factors, b), b)
+            network = _timed(grid, lambda n=n, nb=nb: send_all(grid, n, nb), repeats)[1] if grid.size > 1 else [0.0]
+            lines.write("cell", shape=[n, nb], seconds=seconds, network=network, residual=residual)
 
 
 def several(lines_file: Path, n: int, repeats: int) -> None:
@@ -173,13 +196,23 @@ def gpu_memory() -> list[int] | None:
         return None
 
 
+def read_cells(text: str) -> list[tuple[int, int]]:
+    """Read orders and blocks.
+
+    >>> read_cells("128x8,512x64")
+    [(128, 8), (512, 64)]
+    """
+    return [(int(n), int(nb)) for n, nb in (one.split("x") for one in text.split(","))]
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Do what is asked for."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.cluster_rank")
-    parser.add_argument("what", choices=("ranks", "several"))
+    parser.add_argument("what", choices=("ranks", "thesis", "several"))
     parser.add_argument("lines", type=Path)
-    parser.add_argument("--n", type=int, required=True)
-    parser.add_argument("--nb", type=int, default=64)
+    parser.add_argument("--n", type=int, default=1024)
+    parser.add_argument("--cells", type=read_cells, default=[], metavar="NxNB,NxNB")
+    parser.add_argument("--nb", type=int, nargs="+", default=[64])
     parser.add_argument("--shape")
     parser.add_argument("--engine", default="glla")
     parser.add_argument("--repeats", type=int, default=2)
@@ -188,6 +221,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     faulthandler.dump_traceback_later(options.limit, exit=True)
     if options.what == "ranks":
         ranks(options.lines, options.n, options.nb, options.shape, options.engine, options.repeats)
+    elif options.what == "thesis":
+        thesis(options.lines, options.cells, options.shape, options.engine, options.repeats)
     else:
         several(options.lines, options.n, options.repeats)
     faulthandler.cancel_dump_traceback_later()

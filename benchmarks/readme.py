@@ -108,7 +108,7 @@ def smalls(results: Path, run: dict[str, Any]) -> list[dict[str, Any]]:
         if any(case["operation"] == "small" and case["ok"] for case in other["cases"])
     ]
     found = [other for other in found if history.has_best_peers(other)] or found
-    return [by_threads for _, by_threads in sorted({plots.told(other): other for other in found}.items())]
+    return [by_threads for _, by_threads in sorted({plots.setting(other): other for other in found}.items())]
 
 
 def _runs(folder: Path) -> list[dict[str, Any]]:
@@ -220,9 +220,9 @@ def _peers(run: dict[str, Any], cases: Sequence[dict[str, Any]]) -> str:
     return "\n".join([PEERS_HEAD, *(_peer_row(run["peers"][key]) for key in keys)])
 
 
-def _peer_row(told: dict[str, Any]) -> str:
-    best, usual = told["best"], told["usual"]
-    cells = [told["name"], told["size"], f"`{peers.described(best)}`", f"{1e3 * best['seconds']:.4g}", quartiles(best)]
+def _peer_row(peer: dict[str, Any]) -> str:
+    best, usual = peer["best"], peer["usual"]
+    cells = [peer["name"], peer["size"], f"`{peers.described(best)}`", f"{1e3 * best['seconds']:.4g}", quartiles(best)]
     cells += [f"`{usual['way']}`", f"{1e3 * usual['seconds']:.4g}", quartiles(usual)]
     return f"| {' | '.join(cells)} |"
 
@@ -266,7 +266,7 @@ def _small_rows(run: dict[str, Any]) -> list[str]:
         if case["ok"] and (case["operation"].startswith("stack_") or (case["operation"], case["n"]) in SMALL_SHOWN)
     ]
     return [
-        f"| {run['renderer']}{plots.told(run)} | {count} | {case['n']} | {1e3 * case['end_to_end']['seconds']:.3g} "
+        f"| {run['renderer']}{plots.setting(run)} | {count} | {case['n']} | {1e3 * case['end_to_end']['seconds']:.3g} "
         f"| {_or_dash(case['peer'] and 1e3 * case['peer']['seconds'], '.3g')} "
         f"| {_or_dash(case['ratio_to_peer_end_to_end'], '.2g')} "
         f"| {1e3 * case['usual']['seconds']:.3g} | {case['ratio_to_usual_end_to_end']:.2g} |"

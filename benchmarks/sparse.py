@@ -22,7 +22,7 @@ import argparse
 import ctypes
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -35,11 +35,13 @@ import glla
 from benchmarks import report
 from glla import Device
 from glla.applications import ShallowWater
+from glla.gl import Texture
 from glla.lab import ceilings, fetches, machine, progress, water
 from glla.lab.samples import Samples
 from glla.operations import OPERATIONS
 from glla.operations.routes import batch_plan
 from glla.operations.sparse import cg as iteration
+from glla.operations.sparse import spmv
 from glla.operations.stack import raw
 from glla.passes import Plan, forms_of
 
@@ -69,6 +71,9 @@ SHIFT, RTOL = 0.02, 1e-5
 """Added to the diagonal of the five points, 0 to 8 of itself, so that about a hundred iterations are enough; and the
 residual that is asked for, against the right-hand side."""
 
+TOGETHER = 16
+"""Columns of a product with a matrix."""
+
 MOST_ERROR = 16 * U
 """Componentwise backward error that `solveh_banded` allows."""
 
@@ -91,8 +96,8 @@ class Way:
         Products, iterations or steps of a run; asked after `check`.
     flop : float
         Of one of them.
-    plan : Plan, optional
-        Of one of them, for its limit.
+    plan : (Plan, mapping of str to Texture), optional
+        Of one of them, with its operands, for its limit.
     told : dict
         What `check` found out, for the results.
     """
@@ -102,7 +107,7 @@ class Way:
     check: Callable[[], str]
     per: Callable[[], int] = lambda: 1
     flop: float = 0.0
-    plan: Plan | None = None
+    plan: tuple[Plan, Mapping[str, Texture]] | None = None
     told: dict[str, Any] = field(default_factory=dict)
 
 
@@ -126,9 +131,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             size = options.size or SIZES[name][int(software)]
             for system, ways in SYSTEMS[name](device, size, say):
                 made = timed(ways, options.rounds, options.seconds, lambda way, s=system: say(f"{s}: {way}"))
-                figures += [{"system": system, "size": size, **one} for one in made]
-        for one in figures:
-            one |= limit(one.pop("plan"), roofs["ceilings"], one.get("seconds"))
+                for one in made:
+                    one |= limit(device, one.pop("plan"), roofs["ceilings"], one.get("seconds"))
+                    figures.append({"system": system, "size": size, **one})
         data = {
             **report.about(device.info, options.commit, ENVIRONMENT, watch),
             "seconds": round(time.perf_counter() - began, 1),
@@ -187,15 +192,23 @@ def timed(ways: Sequence[Way], rounds: int, seconds: float, say: Say = lambda wh
     return figures
 
 
-def limit(plan: Plan | None, roofs: dict[str, Any], seconds: float | None) -> dict[str, float]:
-    """Seconds that a plan takes at the ceilings: all that it writes, fetches and draws, one after the other."""
-    found = None if plan is None else fetches.estimate(plan)
-    if plan is None or found is None:
+def limit(
+    device: Device,
+    planned: tuple[Plan, Mapping[str, Texture]] | None,
+    roofs: dict[str, Any],
+    seconds: float | None,
+) -> dict[str, float]:
+    """Seconds that a plan takes at the ceilings: all that it writes, fetches and draws, one after the other.
+
+    Fetches are counted, by running the plan once more.
+    """
+    if planned is None:
         return {}
+    plan, operands = planned
     write = max(one["value"] for name, one in roofs.items() if name.startswith("write_"))
     parts = {
         "writing": plan.cost.nbytes / write / 1e9,
-        "fetching": found[0] / roofs["fetch_rgba32f"]["value"] / 1e9,
+        "fetching": fetches.count(device, plan, operands) / roofs["fetch_rgba32f"]["value"] / 1e9,
         "drawing": plan.cost.passes * roofs["ping_pong"]["value"] / 1e6,
     }
     whole = sum(parts.values())
@@ -295,16 +308,42 @@ def _products(device: Device, A: Any, formats: Sequence[str], peers: Sequence[st
             device.finish()
 
         check = partial(judged, lambda matrix=matrix: (matrix @ given).numpy())
-        ways.append(Way(f"A @ x, {name}, resident", run, check, lambda: repeats, flop, plan))
-        ways.append(Way(f"plan alone, {name}, resident", bare, check, lambda: repeats, flop, plan))
+        ways.append(Way(f"A @ x, {name}, resident", run, check, lambda: repeats, flop, (plan, textures)))
+        ways.append(Way(f"plan alone, {name}, resident", bare, check, lambda: repeats, flop, (plan, textures)))
         if name == formats[0]:
             whole = partial(matrix.__matmul__, x)
             ways.append(Way(f"A @ x, {name}, x and y in NumPy", whole, partial(judged, whole), flop=flop))
+            ways.append(_together(device, matrix, repeats))
     for name in peers:
         own = rows.asformat(name)
         product = partial(own.__matmul__, x)
         ways.append(Way(f"SciPy {name}", product, partial(judged, product), flop=flop))
+    X = rng.standard_normal((A.shape[1], TOGETHER), dtype=np.float32)
+    ways.append(Way(f"SciPy csr, {TOGETHER} columns", partial(rows.__matmul__, X), lambda: "", flop=TOGETHER * flop))
     return ways
+
+
+def _together(device: Device, matrix: glla.sparse.SparseMatrix, repeats: int) -> Way:
+    """The product with some columns at once, on the device; judged by the columns one by one."""
+    X = np.random.default_rng(14).standard_normal((matrix.shape[1], TOGETHER), dtype=np.float32)
+    given, flat = glla.asarray(X, device), glla.asarray(X.reshape(-1), device)
+
+    def run() -> None:
+        for _ in range(repeats):
+            matrix @ given
+        device.finish()
+
+    def check() -> str:
+        found, one = (matrix @ given).numpy(), matrix @ np.ascontiguousarray(X[:, TOGETHER - 1])
+        size = np.abs(found).max()
+        worst = float(np.abs(found[:, -1] - one).max() / size)
+        return "" if worst <= 64 * U else f"columns together differ by {worst:.3g} of the largest"
+
+    flop, name = 2.0 * TOGETHER * matrix.nnz, f"A @ X, {TOGETHER} columns, {matrix.format}, resident"
+    plan = spmv.rows(matrix.form, TOGETHER // 4, device.limits)
+    assert plan is not None
+    textures = {**matrix.operands, "X": flat.value.texture}
+    return Way(name, run, check, lambda: repeats, flop, (plan, textures))
 
 
 # -- conjugate gradients ----------------------------------------------------------------------------------------------
@@ -338,7 +377,7 @@ def _cg(device: Device, n: int, say: Say) -> Systems:
     for name in iteration.VARIANTS:
         solve = partial(glla.sparse.linalg.cg, matrix, given, rtol=RTOL, variant=name)
         told: dict[str, Any] = {}
-        plan = iteration.turn(matrix.plan, None, n * n, device.limits, variant=name)
+        plan = _one_iteration(device, matrix, given, name)
 
         def run(solve: Any = solve) -> None:
             solve()
@@ -351,6 +390,20 @@ def _cg(device: Device, n: int, say: Say) -> Systems:
         check, count = partial(judged, solve, told), partial(told.__getitem__, "iterations")
         ways.append(Way(f"SciPy cg, {name}, float32", solve, check, count, flop, told=told))
     yield "cg", ways
+
+
+def _one_iteration(
+    device: Device, matrix: glla.sparse.SparseMatrix, b: glla.Array, variant: str
+) -> tuple[Plan, Mapping[str, Texture]]:
+    """Plan of an iteration, and what it takes before the first one."""
+    n, limits = matrix.shape[0], device.limits
+    given = {f"A.{name}": texture for name, texture in matrix.operands.items()}
+    given["bound"] = device.write_texels(np.zeros((1, 1, 4), dtype=np.float32))
+    begins = iteration.begin(matrix.plan, None, n, limits, variant=variant)
+    needed = {name: texture for name, texture in given.items() if name in begins.operands}
+    given |= device.run(begins, b=b.value.texture, **needed)
+    plan = iteration.turn(matrix.plan, None, n, limits, variant=variant)
+    return plan, {name: given[name] for name in plan.operands}
 
 
 # -- tridiagonal systems ----------------------------------------------------------------------------------------------
@@ -432,12 +485,12 @@ def _tridiagonal(device: Device, n: int, say: Say) -> Systems:
     storage = raw(ab.size + b.size, device.limits.texture_size)
     elements = np.zeros((storage.height, storage.width, storage.channels), dtype=np.float32)
     elements.reshape(-1)[: ab.size + b.size] = np.concatenate([ab.ravel(), b.ravel()])
-    texture = device.write_texels(elements)
+    planned = plan, {"raw": device.write_texels(elements)}
     repeats = 1 if device.limits.software else 8
 
     def bare() -> None:
         for _ in range(repeats):
-            device.run(plan, raw=texture)["records"].release()
+            device.run(plan, **planned[1])["records"].release()
         device.finish()
 
     def resident() -> None:
@@ -446,7 +499,7 @@ def _tridiagonal(device: Device, n: int, say: Say) -> Systems:
         device.finish()
 
     def records() -> Floats:
-        found = device.run(plan, raw=texture)["records"]
+        found = device.run(plan, **planned[1])["records"]
         rows = device.read(found).reshape(-1)
         stride = rows.size // n if rows.size % n == 0 else n + 4
         return rows[: n * stride].reshape(n, stride)[:, :n, np.newaxis]
@@ -467,14 +520,14 @@ def _tridiagonal(device: Device, n: int, say: Say) -> Systems:
     yield (
         "tridiagonal",
         [
-            Way("plan alone, resident", bare, partial(judged, records), lambda: repeats, flop, plan),
+            Way("plan alone, resident", bare, partial(judged, records), lambda: repeats, flop, planned),
             Way(
                 "solveh_banded, resident",
                 resident,
                 partial(judged, lambda: glla.solveh_banded(*given, lower=True)),
                 lambda: repeats,
                 flop,
-                plan,
+                planned,
             ),
             *(Way(name, run, partial(judged, run), flop=flop) for name, run in calls),
         ],
@@ -554,7 +607,7 @@ def _water(device: Device, n: int, say: Say) -> Systems:
             basin.step(repeats)
             device.finish()
 
-        plan = basin.plan() if scheme == "adi" else None
+        plan = (basin.plan(), basin.operands()) if scheme == "adi" else None
         ways.append(
             Way(f"ShallowWater, {scheme}", run, partial(judged, scheme, told), lambda: repeats, plan=plan, told=told)
         )

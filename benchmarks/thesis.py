@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         about = report.about(device.info, options.commit, ENVIRONMENT)
 
         def keep(document: Document) -> None:
-            load = watch.told()
+            load = watch.load()
             data = {**about, "load": load, "busy": machine.busy(load), "quick": options.quick, **document.plain()}
             paths[:] = [report.save(data, options.output, "thesis", moment)]
 

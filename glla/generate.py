@@ -165,7 +165,7 @@ def functions() -> str:
 
 
 def stub() -> str:
-    """Text of the stub of `glla.linalg.public`."""
+    """Text of the stub of `glla.linalg.public`: an overload a line, so that those of a function stand side by side."""
     lines = {"from typing import TypeVar, overload", "from glla.registry import Overriding"}
     text = ""
     for name, function in public().items():
@@ -175,7 +175,7 @@ def stub() -> str:
             used = set().union(*map(_names, _annotations(function, one)))
             known = {"Given", "Overriding", "Literal", *dir(builtins)}
             lines |= {_origin(inspect.unwrap(function), word) for word in used - known}
-            text += "@overload\n" + _fitted(0, f"def {name}(", declared, f") -> {one.returns}: ...")
+            text += f"@overload\ndef {name}({', '.join(declared)}) -> {one.returns}: ...\n"
     head = f'"""The public functions, for each kind of operands. {NOTE}"""\n\n'
     return head + _sorted_imports(lines) + '\nGiven = TypeVar("Given")\n' + _listed() + f"\n{text}"
 

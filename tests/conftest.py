@@ -19,6 +19,7 @@ os.environ["GLLA_TUNING"] = "off"
 
 import glla
 from glla.passes import shader as shaders
+from glla.passes.cache import PLANS
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "matrices"
 
@@ -52,6 +53,24 @@ def pytest_collection_finish() -> None:
 def device() -> glla.Device:
     """Give the default device."""
     return glla.default_device()
+
+
+MOST_PROGRAMS = 256
+"""Compiled programs that the tests of one file leave to those of the next: llvmpipe takes a megabyte for each."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def leaves_little(device: glla.Device) -> Iterator[None]:
+    """Forget what a file of tests has had kept for later calls, where the next file hardly finds any use for it.
+
+    A worker would come to gigabytes, and whoever collects garbage would look through all plans.
+    """
+    yield
+    for made in PLANS.builders:
+        PLANS.forget(made)
+    if device.stats().programs > MOST_PROGRAMS:
+        device.forget()
+        device.free()
 
 
 @pytest.fixture

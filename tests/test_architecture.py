@@ -307,7 +307,7 @@ def plans_of_sparse():
         for name, make in FORMATS.items():
             if name != "circular" or shape[0] == shape[1]:
                 forms = (Form(shape, resident=True, view=make(matrix, limits)), Form((shape[1], 1), resident=True))
-                found.append(spmv.plan(forms, limits))
+                found += [spmv.plan(forms, limits), *filter(None, [spmv.rows(forms[0], 2, limits)])]
     for n, variant, own in product((5, 70000), cg.VARIANTS, LIMITS):
         stencil = Draft("an operator")
         x, y = stencil.operand("x", vector(n, own)), stencil.slot("y", vector(n, own))
@@ -328,6 +328,14 @@ def test_every_plan_of_sparse_matrices_keeps_the_rules():
 def test_every_plan_of_wrapped_arrays_keeps_the_rules():
     for plan in plans_of_wrapped():
         plan.check(Limits(opengl=COMPUTE))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def forget_plans():
+    """The plans of this file take hundreds of megabytes, which no later test needs."""
+    yield
+    for made in (plans_of_record, plans_of_kernel, plans_of_wrapped, plans_of_sparse):
+        made.cache_clear()
 
 
 @cache

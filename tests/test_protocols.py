@@ -164,11 +164,17 @@ def test_an_array_is_not_changed_by_a_matrix():
 # Other functions ---------------------------------------------------------------------------------------------------
 
 
-def saved(A):
-    """An Array written to a file, and read."""
+def written(write):
+    """What is written to a file."""
     file = io.BytesIO()
-    np.save(file, A)
-    return np.load(io.BytesIO(file.getvalue()))
+    write(file)
+    return file.getvalue()
+
+
+def saved(A, save=np.save, name=None):
+    """An Array written to a file, and read; by its name if there are several."""
+    found = np.load(io.BytesIO(written(lambda file: save(file, A))))
+    return found if name is None else found[name]
 
 
 CALLS = {
@@ -269,6 +275,14 @@ CALLS = {
     ),
     np.empty_like: lambda a, A: (np.empty_like(a).shape, np.empty_like(A).shape),
     np.save: lambda a, A: (a, saved(A)),
+    np.savez: lambda a, A: (a, saved(A, lambda file, A: np.savez(file, a, b=A), "b")),
+    np.savez_compressed: lambda a, A: (a, saved(A, np.savez_compressed, "arr_0")),
+    np.savetxt: lambda a, A: (True, written(lambda file: np.savetxt(file, A, "%.1f")).startswith(b"5.0 1.0 -2.0")),
+    np.iscomplexobj: lambda a, A: (np.iscomplexobj(a), np.iscomplexobj(A)),
+    np.isrealobj: lambda a, A: (np.isrealobj(a), np.isrealobj(A)),
+    np.append: lambda a, A: (np.append(a, [a[0]], 0), np.append(A, [a[0]], 0)),
+    np.array_split: lambda a, A: (np.array_split(a, 3, 1)[1], np.array_split(A, 3, 1)[1]),
+    np.split: lambda a, A: (np.split(a, [1, 3])[1], np.split(A, [1, 3])[1]),
     np.may_share_memory: lambda a, A: (True, np.may_share_memory(A, A.T)),
     np.shares_memory: lambda a, A: (False, np.shares_memory(A, a)),
     np.array_repr: lambda a, A: (True, np.array_repr(A) == repr(A)),
@@ -287,7 +301,7 @@ CALLS = {
 }
 
 
-ON_THE_HOST = (np.save, np.linalg.det, np.linalg.slogdet)
+ON_THE_HOST = (np.save, np.savez, np.savez_compressed, np.linalg.det, np.linalg.slogdet)
 """Functions whose results are NumPy's."""
 
 
@@ -308,6 +322,20 @@ def test_functions_run_on_the_device(function, rng, monkeypatch):
     assert np.shape(result) == np.shape(expected)
     np.testing.assert_allclose(host(result), expected, rtol=1e-5, atol=1e-5)
     testing.assert_exact(A.numpy(), a)
+
+
+@pytest.mark.parametrize("cut", [1, 2, 3, 7, [2], [0, 2, 2, 9], [-1]], ids=str)
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_parts_are_numpys(cut, axis, rng):
+    a = testing.integers(6, 8, rng)
+    A = glla.asarray(a)
+    for mine, expected in zip(np.array_split(A, cut, axis), np.array_split(a, cut, axis), strict=True):
+        testing.assert_exact(mine.numpy(), expected)
+    if a.shape[axis] % (cut if isinstance(cut, int) else 1):
+        with pytest.raises(ShapeError, match=rf"^split: parts must have one length, got {a.shape[axis]} elements for"):
+            np.split(A, cut, axis)
+    else:
+        assert [one.shape for one in np.split(A, cut, axis)] == [one.shape for one in np.split(a, cut, axis)]
 
 
 def test_arrays_beside_matrices(rng):

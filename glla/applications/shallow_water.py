@@ -334,7 +334,7 @@ class ShallowWater:
         for _ in range(_within("n", integer("ShallowWater.step", "n", n), 0, 10**9)):
             if self._dry:
                 raise DryCellError(self._dry)
-            results = self._device.run(self._plan(self.steps), **self._operands())
+            results = self._device.run(self._plan(self.steps), **self.operands())
             self._state, self._record = results["state'"], results["record'"]
             self.steps += 1
             if self.steps % self._every == 0:
@@ -352,7 +352,8 @@ class ShallowWater:
         first = step % 2 if self._splitting == "alternate" else int(self._splitting == "yx")
         return kernel.adi(self._water, first)
 
-    def _operands(self) -> dict[str, Texture]:
+    def operands(self) -> dict[str, Texture]:
+        """Textures for `plan`, by name: for `glla.Device.run`."""
         given = {"state": self._state, "record": self._record}
         if self._scheme == "semi_implicit":
             return {**given, "zero": self._zero}

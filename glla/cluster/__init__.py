@@ -20,24 +20,6 @@ from glla.cluster.steps import Schedule
 from glla.cluster.threads import run
 
 __all__ = [
-    "VARIANTS",
-    "DistributedMatrix",
-    "Grid",
-    "Layout",
-    "Parameters",
-    "Prediction",
-    "Schedule",
-    "Simulation",
-    "check",
-    "grid",
-    "listing_a1",
-    "lu_factor",
-    "lu_solve",
-    "matmul",
-    "plan",
-    "plu",
-    "predict",
-    "run",
-    "simulate",
-    "solve",
-]
+    "VARIANTS", "DistributedMatrix", "Grid", "Layout", "Parameters", "Prediction", "Schedule", "Simulation", "check",
+    "grid", "listing_a1", "lu_factor", "lu_solve", "matmul", "plan", "plu", "predict", "run", "simulate", "solve",
+]  # fmt: skip

@@ -14,11 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.cluster.algorithms import plan
+from glla.cluster.algorithms import PLU, plan
 from glla.cluster.grid import DistributedMatrix, Grid
 from glla.cluster.lapack import pivoted, solve_lower
+from glla.cluster.layout import Layout
 from glla.cluster.linalg import UNIT, lu_factor, matmul, solve
 from glla.cluster.model import Parameters, predict, simulate
+from glla.cluster.steps import Receive, Send
 
 BIG = 1 << 22
 """Bytes of the message that the network's rate is measured with."""
@@ -95,6 +97,29 @@ def measure(grid: Grid, n: int, nb: int) -> Parameters:
         triangle_rate=nb * nb * columns / triangle,
         bus=1 / byte if byte else float("inf"),
     )
+
+
+def send_all(grid: Grid, n: int, nb: int, variant: str = "tournament") -> None:
+    """Send and receive every message of a factorisation, and compute nothing. All call it.
+
+    Parameters
+    ----------
+    grid : Grid
+        Whose.
+    n, nb : int
+        Order and blocks.
+    variant : str
+        How pivots are found.
+    """
+    every = PLU(Layout((n, n), nb, grid.shape), grid.p, grid.q, variant, False).steps()
+    messages = [step for step in every if isinstance(step, Send | Receive)]
+    data = np.zeros(max((step.nbytes for step in messages), default=0), dtype=np.uint8)
+    with grid.operation():
+        for step in messages:
+            if isinstance(step, Send):
+                grid.channel.send(step.name, data[: step.nbytes], step.to)
+            else:
+                grid.channel.receive(grid.channel.expect(step.name, step.nbytes, step.source), step.name, step.source)
 
 
 def own_share(grid: Grid) -> AbstractContextManager[Any]:

@@ -17,20 +17,6 @@ from glla.gl.pool import Texture
 from glla.gl.staging import Download, Uploads
 
 __all__ = [
-    "Device",
-    "DeviceInfo",
-    "DeviceLike",
-    "Download",
-    "EGLDevice",
-    "Fence",
-    "GPUClock",
-    "Observer",
-    "Stats",
-    "Texture",
-    "Uploads",
-    "default_device",
-    "list_egl_devices",
-    "named_device",
-    "observe",
-    "set_default_device",
-]
+    "Device", "DeviceInfo", "DeviceLike", "Download", "EGLDevice", "Fence", "GPUClock", "Observer", "Stats", "Texture",
+    "Uploads", "default_device", "list_egl_devices", "named_device", "observe", "set_default_device",
+]  # fmt: skip

@@ -35,7 +35,7 @@ def values(function: str, *operands: Any) -> list[Resident]:
     return operators.beside_each_other(function, *map(value_of, operands))
 
 
-def where(condition: Any, x1: Any, x2: Any) -> Array:
+def where(condition: Any, x1: Any, x2: Any, /) -> Array:
     """Elements of the first where the condition holds, else of the second."""
     choice, left, right = condition, x1, x2
     beside = next((one for one in (condition, x1, x2) if isinstance(one, Array)), None)
@@ -61,17 +61,17 @@ def clip(x: Any, low: Any, high: Any) -> Any:
 # -- joining ----------------------------------------------------------------------------------------------------------
 
 
-def concat(arrays: Sequence[Any], axis: int | None = 0) -> Array:
+def concat(arrays: Sequence[Any], /, *, axis: int | None = 0) -> Array:
     """Arrays joined along a dimension; flattened first if it is None."""
     return Array._of(shaping.concat("concat", values("concat", *arrays), axis))
 
 
-def stack(arrays: Sequence[Any], axis: int = 0) -> Array:
+def stack(arrays: Sequence[Any], /, *, axis: int = 0) -> Array:
     """Arrays of one shape joined along a new dimension."""
     return Array._of(shaping.stack("stack", values("stack", *arrays), axis))
 
 
-def unstack(x: Array, axis: int = 0) -> tuple[Array, ...]:
+def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
     """Slices along a dimension."""
     at = reductions.place("unstack", axis, x.ndim)
     return tuple(x[(*(slice(None),) * at, number)] for number in range(x.shape[at]))
@@ -85,13 +85,13 @@ def raised(arrays: Sequence[Any], ndim: int) -> list[Any]:
 # -- moving -----------------------------------------------------------------------------------------------------------
 
 
-def broadcast_to(x: Array, shape: Any) -> Array:
+def broadcast_to(x: Array, /, shape: Any) -> Array:
     """An array spread over a shape."""
     lengths = tuple(operator.index(length) for length in (shape if np.ndim(shape) else (shape,)))
     return Array._of(arithmetic.broadcast(x.value, lengths))
 
 
-def moveaxis(x: Array, source: Any, destination: Any) -> Array:
+def moveaxis(x: Array, source: Any, destination: Any, /) -> Array:
     """Dimensions moved to other places, the others staying in order."""
     start, end = (reductions.places("moveaxis", axes, x.ndim) for axes in (source, destination))
     if len(start) != len(end):
@@ -102,10 +102,10 @@ def moveaxis(x: Array, source: Any, destination: Any) -> Array:
     return x.transpose(tuple(order)) if x.ndim else x.copy()
 
 
-def roll(x: Array, shift: Any, axis: Any = None) -> Array:
+def roll(x: Array, /, shift: Any, *, axis: Any = None) -> Array:
     """Elements moved along dimensions; those that leave at the end come in at the beginning."""
     if axis is None:
-        return roll(x.reshape(-1), shift, 0).reshape(x.shape)
+        return roll(x.reshape(-1), shift, axis=0).reshape(x.shape)
     axes, shifts = (tuple(one) if isinstance(one, tuple | list) else (one,) for one in (axis, shift))
     if len(shifts) == 1:
         shifts = shifts * len(axes)
@@ -122,7 +122,7 @@ def roll(x: Array, shift: Any, axis: Any = None) -> Array:
     return result.copy() if result is x else result
 
 
-def repeat(x: Array, repeats: Any, axis: int | None = None) -> Array:
+def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
     """Each element along a dimension several times."""
     if axis is None:
         x, axis = x.reshape(-1), 0
@@ -133,7 +133,7 @@ def repeat(x: Array, repeats: Any, axis: int | None = None) -> Array:
     return x.take(np.repeat(np.arange(x.shape[at]), counts), at)
 
 
-def tile(x: Array, repetitions: Any) -> Array:
+def tile(x: Array, repetitions: Any, /) -> Array:
     """An array repeated along its dimensions."""
     times = tuple(operator.index(one) for one in (repetitions if np.ndim(repetitions) else (repetitions,)))
     rank = max(len(times), x.ndim)
@@ -144,11 +144,11 @@ def tile(x: Array, repetitions: Any) -> Array:
     return spread.reshape([count * length for count, length in zip(times, shape, strict=True)])
 
 
-def diff(x: Array, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Array:
+def diff(x: Array, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Array:
     """Differences of neighbours along a dimension, n times."""
     at = reductions.place("diff", axis, x.ndim)
     parts = [one for one in (prepend, x, append) if one is not None]
-    result = concat(parts, at) if len(parts) > 1 else x
+    result = concat(parts, axis=at) if len(parts) > 1 else x
     before = (slice(None),) * at
     for _ in range(n):
         later, sooner = result[(*before, slice(1, None))], result[(*before, slice(None, -1))]
@@ -156,9 +156,9 @@ def diff(x: Array, axis: int = -1, n: int = 1, prepend: Any = None, append: Any 
     return result.copy() if result is x else result
 
 
-def searchsorted(sorted_: Array, x: Any, side: str = "left", sorter: Any = None) -> Array:
+def searchsorted(x1: Array, x2: Any, /, *, side: str = "left", sorter: Any = None) -> Array:
     """Places in a sorted vector where numbers would be put in; int32."""
-    line, numbers = values("searchsorted", sorted_, x)
+    line, numbers = values("searchsorted", x1, x2)
     if side not in ("left", "right"):
         raise OptionError(f"searchsorted: side must be 'left' or 'right', got {side!r}")
     if line.ndim != 1:
@@ -248,7 +248,7 @@ def triangle(x: Array, upper: bool, k: int = 0) -> Array:
 # -- products ---------------------------------------------------------------------------------------------------------
 
 
-def vecdot(x1: Any, x2: Any, axis: int = -1) -> Array:
+def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Array:
     """Inner products of vectors along a dimension."""
     left, right = (Array._of(one) for one in values("vecdot", x1, x2))
     reductions.place("vecdot", axis, min(left.ndim, right.ndim))
@@ -260,7 +260,7 @@ def vecdot(x1: Any, x2: Any, axis: int = -1) -> Array:
     return product.reshape(product.shape[:-2])
 
 
-def tensordot(x1: Any, x2: Any, axes: Any = 2) -> Array:
+def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Array:
     """Sums of products over pairs of dimensions: one product of matrices."""
     left, right = (Array._of(one) for one in values("tensordot", x1, x2))
     if isinstance(axes, int | np.integer):

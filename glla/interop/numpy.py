@@ -60,6 +60,8 @@ def implementation(function: Any) -> Callable[..., Any] | None:
 
 registry.announce("numpy", implementation)
 
+FUNCTIONS |= {np.linalg.vecdot: functions.vecdot, np.unstack: functions.unstack}  # as they are
+
 # -- products -------------------------------------------------------------------------------------------------------
 
 
@@ -80,7 +82,7 @@ def inner(a: Any, b: Any, /) -> Any:
     """Inner products of the last dimensions of both; with numbers too."""
     if np.ndim(a) == 0 or np.ndim(b) == 0:
         return a * b
-    return functions.tensordot(a, b, ([-1], [-1]))
+    return functions.tensordot(a, b, axes=([-1], [-1]))
 
 
 @implements(np.vdot)
@@ -98,13 +100,7 @@ def outer(a: Any, b: Any) -> Array:
 @implements(np.tensordot, np.linalg.tensordot)
 def tensordot(a: Any, b: Any, axes: Any = 2) -> Array:
     """Sums of products over pairs of dimensions."""
-    return functions.tensordot(a, b, axes)
-
-
-@implements(np.linalg.vecdot)
-def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Array:
-    """Inner products of vectors along a dimension."""
-    return functions.vecdot(x1, x2, axis)
+    return functions.tensordot(a, b, axes=axes)
 
 
 @implements(np.linalg.matrix_power)
@@ -394,13 +390,13 @@ def fliplr(m: Array) -> Array:
 @implements(np.roll)
 def roll(a: Array, shift: Any, axis: Any = None) -> Array:
     """Elements moved along dimensions, round the end."""
-    return functions.roll(a, shift, axis)
+    return functions.roll(a, shift, axis=axis)
 
 
 @implements(np.repeat)
 def repeat(a: Array, repeats: Any, axis: int | None = None) -> Array:
     """Each element several times."""
-    return functions.repeat(a, repeats, axis)
+    return functions.repeat(a, repeats, axis=axis)
 
 
 @implements(np.tile)
@@ -412,7 +408,7 @@ def tile(A: Array, reps: Any) -> Array:
 @implements(np.diff)
 def diff(a: Array, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Array:
     """Differences of neighbours."""
-    return functions.diff(a, axis, n, prepend, append)
+    return functions.diff(a, axis=axis, n=n, prepend=prepend, append=append)
 
 
 @implements(np.diagonal)
@@ -471,38 +467,62 @@ def astype(x: Array, dtype: Any, /, *, copy: bool = True) -> Array:
 @implements(np.concatenate)
 def concatenate(arrays: Any, /, axis: int | None = 0) -> Array:
     """Joined along a dimension."""
-    return functions.concat(list(arrays), axis)
+    return functions.concat(list(arrays), axis=axis)
 
 
 @implements(np.stack)
 def stack(arrays: Any, axis: int = 0) -> Array:
     """Joined along a new dimension."""
-    return functions.stack(list(arrays), axis)
-
-
-@implements(np.unstack)
-def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
-    """Slices along a dimension."""
-    return functions.unstack(x, axis)
+    return functions.stack(list(arrays), axis=axis)
 
 
 @implements(np.vstack)
 def vstack(tup: Any) -> Array:
     """Joined one above the other."""
-    return functions.concat(functions.raised(list(tup), 2), 0)
+    return functions.concat(functions.raised(list(tup), 2), axis=0)
 
 
 @implements(np.hstack)
 def hstack(tup: Any) -> Array:
     """Joined side by side."""
     arrays = functions.raised(list(tup), 1)
-    return functions.concat(arrays, 0 if arrays[0].ndim == 1 else 1)
+    return functions.concat(arrays, axis=0 if arrays[0].ndim == 1 else 1)
 
 
 @implements(np.column_stack)
 def column_stack(tup: Any) -> Array:
     """Joined side by side, vectors as columns."""
-    return functions.concat([one.reshape(-1, 1) if np.ndim(one) < 2 else one for one in tup], 1)
+    return functions.concat([one.reshape(-1, 1) if np.ndim(one) < 2 else one for one in tup], axis=1)
+
+
+@implements(np.append)
+def append(arr: Any, values: Any, axis: int | None = None) -> Array:
+    """Joined with further elements; both flat without an axis."""
+    return functions.concat([arr, values], axis=axis)
+
+
+@implements(np.array_split)
+def array_split(ary: Array, indices_or_sections: Any, axis: int = 0) -> list[Array]:
+    """Cut along a dimension, at places or into parts of about one length; they share the texture."""
+    along = ary.swapaxes(0, axis)
+    if np.ndim(indices_or_sections) == 0:
+        count = integer("array_split", "sections", indices_or_sections)
+        if count < 1:
+            raise OptionError(f"array_split: sections must be at least 1, got {count}")
+        longer = len(along) % count
+        ends = np.cumsum([len(along) // count + (part < longer) for part in range(count)])[:-1].tolist()
+    else:
+        ends = list(indices_or_sections)
+    return [along[first:end].swapaxes(0, axis) for first, end in zip([None, *ends], [*ends, None], strict=True)]
+
+
+@implements(np.split)
+def split(ary: Array, indices_or_sections: Any, axis: int = 0) -> list[Array]:
+    """Cut along a dimension, at places or into parts of one length; they share the texture."""
+    length = ary.swapaxes(0, axis).shape[0]
+    if np.ndim(indices_or_sections) == 0 and length % max(indices_or_sections, 1):
+        raise ShapeError(f"split: parts must have one length, got {length} elements for {indices_or_sections} parts")
+    return array_split(ary, indices_or_sections, axis)
 
 
 @implements(np.where)
@@ -564,7 +584,7 @@ def argsort(a: Array, axis: int = -1, *, kind: Any = None, stable: Any = None) -
 @implements(np.searchsorted)
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Array:
     """Places in a sorted vector where numbers would be put in."""
-    return functions.searchsorted(a, v, side, sorter)
+    return functions.searchsorted(a, v, side=side, sorter=sorter)
 
 
 # -- making -----------------------------------------------------------------------------------------------------------
@@ -604,6 +624,42 @@ def save(file: Any, arr: Array, allow_pickle: bool = True) -> None:
     np.save(file, arr.numpy(), allow_pickle=allow_pickle)
 
 
+@implements(np.savez)
+def savez(file: Any, *args: Any, allow_pickle: bool = True, **kwds: Any) -> None:
+    """Write arrays to a file, read back. Synchronises."""
+    given = {name: _at_home(one) for name, one in kwds.items()}
+    np.savez(file, *map(_at_home, args), allow_pickle=allow_pickle, **given)
+
+
+@implements(np.savez_compressed)
+def savez_compressed(file: Any, *args: Any, allow_pickle: bool = True, **kwds: Any) -> None:
+    """Write arrays to a file, read back. Synchronises."""
+    given = {name: _at_home(one) for name, one in kwds.items()}
+    np.savez_compressed(file, *map(_at_home, args), allow_pickle=allow_pickle, **given)
+
+
+@implements(np.savetxt)
+def savetxt(fname: Any, X: Array, *args: Any, **options: Any) -> None:
+    """Write it to a file as text, read back. Synchronises."""
+    np.savetxt(fname, X.numpy(), *args, **options)
+
+
+def _at_home(value: Any) -> Any:
+    return value.numpy() if isinstance(value, Array) else value
+
+
+@implements(np.iscomplexobj)
+def iscomplexobj(x: Array) -> bool:
+    """No."""
+    return False
+
+
+@implements(np.isrealobj)
+def isrealobj(x: Array) -> bool:
+    """Yes."""
+    return True
+
+
 @implements(np.may_share_memory, np.shares_memory)
 def may_share_memory(a: Any, b: Any, /, max_work: Any = None) -> bool:
     """Whether both lie in one texture. What changes one of them changes no other, so little depends on it."""
@@ -636,7 +692,7 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Array:
     if len(a) != 3 or len(b) != 3:
         raise ShapeError(f"cross: vectors must have three elements along axis {axis}, got {left.shape}, {right.shape}")
     parts = [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
-    return functions.stack(parts, axis)
+    return functions.stack(parts, axis=axis)
 
 
 def filled(shape: Any, number: float, device: DeviceLike | None = None) -> Array:

@@ -855,8 +855,7 @@ class Trial:
     threads: int | None
     seconds: float
 
-    @property
-    def told(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:
         """As plain data."""
         return {"way": self.way.label, "threads": self.threads, "seconds": self.seconds}
 
@@ -900,8 +899,7 @@ class Finalist:
         medians = [block.median for block in self.blocks]
         return max(medians) / min(medians) if medians else 1.0
 
-    @property
-    def told(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:
         """As plain data, every sample of every block included."""
         return {
             "way": self.way.label,
@@ -986,26 +984,26 @@ class Figure:
             f"where {allowed:g} is allowed"
         )
 
-    def told(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:
         """Everything, as plain data: the fastest way, the usual call, what was tried, and every sample."""
         return {
             "name": self.peer.name,
             "size": self.size,
-            "best": self.best.told,
-            "usual": None if self.usual is None else self.usual.told,
-            "trials": [trial.told for trial in self.trials],
+            "best": self.best.as_dict(),
+            "usual": None if self.usual is None else self.usual.as_dict(),
+            "trials": [trial.as_dict() for trial in self.trials],
         }
 
 
-def brief(told: dict[str, Any]) -> dict[str, Any]:
-    """What a record says of a finalist as `Finalist.told` gives it: without the samples."""
-    return {name: told[name] for name in ("way", "threads", "seconds", "lower", "upper", "repeats")}
+def brief(finalist: dict[str, Any]) -> dict[str, Any]:
+    """What a record says of a finalist as `Finalist.as_dict` gives it: without the samples."""
+    return {name: finalist[name] for name in ("way", "threads", "seconds", "lower", "upper", "repeats")}
 
 
-def described(told: dict[str, Any]) -> str:
+def described(finalist: dict[str, Any]) -> str:
     """Write a call and its threads.
 
     >>> described({"way": "a @ b", "threads": 16}), described({"way": "a @ b", "threads": None})
     ('a @ b, 16 threads', 'a @ b')
     """
-    return f"{told['way']}{_threads(told['threads'])}"
+    return f"{finalist['way']}{_threads(finalist['threads'])}"

@@ -351,7 +351,7 @@ def run(device: Device, size: int, output: Path, as_json: bool = False) -> bool:
     gaps = found["differences"]
     right = all(most < 1e-4 for name in gaps for _, most in gaps[name].values())
     if as_json:
-        told = {
+        report = {
             "glla": __version__, "renderer": device.info.renderer, "cells": [size, size], "steps": STEPS, "dt_s": DT,
             "differences": {
                 name: {field: {"mean": mean, "max": most} for field, (mean, most) in fields.items()}
@@ -359,7 +359,7 @@ def run(device: Device, size: int, output: Path, as_json: bool = False) -> bool:
             },
             "milliseconds_a_step": found["milliseconds"], "film": str(output), "figure": str(drawing), "right": right,
         }  # fmt: skip
-        print(json.dumps(told, indent=2))
+        print(json.dumps(report, indent=2))
         return right
     console.print(f"glla {__version__} on {device.info.renderer}, {device.info.backend}", markup=False)
     console.print(table_of_differences(gaps))

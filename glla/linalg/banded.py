@@ -85,7 +85,7 @@ def solve_banded(
     -----
     Error: the componentwise backward error, max |b - A x| / (|A| |x| + |b|), is checked for each system on the device
     and stays below 16 u, u = 2^-24 (entries below 2^-100 of a row aside). Systems that do not pass, or whose pivots
-    lost so many digits that the matrix may be singular, are solved again with a step of refinement, and then on the CPU
+    lost digits enough for a singular matrix, are solved again with a step of refinement, and then on the CPU
     in float64 with partial pivoting: so are most of hundreds of equations that are neither dominant nor definite.
     Cost: 8 n k flop for each matrix, of more than three diagonals 19 n k; 2 log2(n) + 4 passes for all together.
     Sources: Hockney 1965 (cyclic reduction); Wang 1981; LAPACK gtsv.

@@ -10,7 +10,7 @@ from glla.array.array import Matrix, upload
 from glla.array.convert import Array, finite_result
 from glla.errors import ShapeError, one_of
 from glla.gl import Device, DeviceLike
-from glla.linalg import resident
+from glla.linalg import resident, tall
 from glla.linalg.operands import column, device_of, known_variant, operand, stored
 from glla.linalg.results import QRResult
 from glla.linalg.routes import batched, stacked
@@ -67,12 +67,14 @@ def qr(
     ShapeError, DTypeError, NonFiniteError
         `a` is not at least two-dimensional, not real, not finite, or R does not fit float32.
     LimitError, OutOfMemoryError
-        `a` is larger than a texture, or does not fit the device's memory.
+        `a` is wider than a texture, or taller in another mode than "reduced" and "r", or does not fit the device's
+        memory.
 
     Notes
     -----
-    A stack of small matrices in the host's memory goes through one plan in mode "reduced"; else, and on the device, its
-    members go one by one.
+    A matrix taller than a texture, 50 000 x 20 say, goes block by block of rows, see `glla.linalg.tall`. A stack of
+    small matrices in the host's memory goes through one plan in mode "reduced"; else, and on the device, its members go
+    one by one.
 
     Error: norm(A - Q R) / (m norm(A) u) and norm(Q^T Q - I) / (m u) stay below 30, u = 2^-24, whatever the rank, and
     at the ends of float32's range: columns are scaled by powers of two first, which rounds nothing. What lies below a
@@ -103,6 +105,9 @@ def qr(
         parts = found if isinstance(found, tuple) else (found,)
         if isinstance(value, Matrix):
             parts = tuple(upload(part, value.device) for part in parts)
+    elif tall.is_tall(value.shape, target) and mode in ("reduced", "r"):
+        found = tall.factored(value, target, lambda block: _factors(block, mode, variant, target))
+        parts = found if isinstance(value, Matrix) else tuple(finite_result("qr", one, check_finite) for one in found)
     elif isinstance(value, Matrix):
         parts = _of_matrix(value, mode, variant, target)
     else:
@@ -194,7 +199,7 @@ def lstsq(
     ShapeError, DTypeError, NonFiniteError, OptionError
         Shapes do not fit; not real, not finite; x does not fit float32; unknown variant.
     LimitError, OutOfMemoryError
-        A, beside b, is larger than a texture, or does not fit the device's memory.
+        A, beside b, is wider than a texture, or does not fit the device's memory.
 
     Notes
     -----
@@ -202,7 +207,8 @@ def lstsq(
     and singular values are off by as much. Cost: 2 n^2 (m - n / 3) flop on the device for m >= n, the factorisation of
     [A b]; then the host takes the singular value decomposition of R, in float64, about 20 min(m, n)^3 flop: it pays
     for matrices much longer than wide, or wider than long. Source: Golub and Van Loan, "Matrix computations" (2013),
-    sections 5.3 and 5.5; LAPACK gelsd.
+    sections 5.3 and 5.5; LAPACK gelsd. [A b] taller than a texture goes block by block of rows, see
+    `glla.linalg.tall`.
 
     Examples
     --------
@@ -224,12 +230,27 @@ def lstsq(
         zeros: Any = np.zeros(left.shape, dtype=np.float32), np.zeros(right.shape, dtype=np.float32)
         found: Any = np.linalg.lstsq(*zeros)
     else:
+        if tall.is_tall((left.shape[0], left.shape[1] + column(right).shape[1]), target):
+            rcond = max(left.shape) * squares.EPSILON if rcond is None else rcond
+            left, right = _short(left, right, variant, target)
         found = _least(left, right, rcond, variant, target, check_finite)
     x, residuals, rank, s = found
     if not on_a_device:
         return x, residuals, int(rank), s
     assert target is not None
     return upload(x, target), upload(residuals, target), int(rank), upload(s, target)
+
+
+def _short(
+    a: Array | Matrix, b: Array | Matrix, variant: str | None, device: Device
+) -> tuple[Array | Matrix, Array | Matrix]:
+    """Give a short problem with the solution of a tall one: R of [A b], taken apart again."""
+    both = [a, column(b)]
+    if isinstance(a, Matrix) or isinstance(b, Matrix):
+        both = [one if isinstance(one, Matrix) else upload(one, device) for one in both]
+    (r,) = tall.factored(tall.joined(both, 1), device, lambda block: _factors(block, "r", variant, device))
+    n = a.shape[1]
+    return r[:, :n], r[:, n:] if b.ndim == 2 else r[:, n]
 
 
 def _rows(b: Any) -> Form:

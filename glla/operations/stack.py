@@ -187,7 +187,7 @@ class Cells:
         return matrix(shape) if self.stack is None else self.stack.storage(*packed(shape))
 
     def texels(self, height: int, width: int) -> Storage:
-        """Texture with so many texels for each."""
+        """Texture with this number of texels for each."""
         return Storage(height, width) if self.stack is None else self.stack.storage(height, width)
 
     def region(self, x: int, y: int, width: int, height: int) -> Region:

@@ -11,15 +11,9 @@ from numpy.typing import NDArray
 from glla.testing.references import exact_pivots
 
 __all__ = [
-    "combined_columns",
-    "exact_pivots",
-    "growing",
-    "hidden_singular",
-    "incidence",
-    "laplacian",
-    "product",
+    "combined_columns", "exact_pivots", "growing", "hidden_singular", "incidence", "laplacian", "product",
     "vandermonde",
-]
+]  # fmt: skip
 
 Integers = NDArray[np.int64]
 

@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 
+import numpy as np
 import pytest
 
 pytest.importorskip("scipy", reason="panels are factored by SciPy's LAPACK")
@@ -10,7 +11,7 @@ pytest.importorskip("scipy", reason="panels are factored by SciPy's LAPACK")
 from glla import cluster
 from glla.cli import main
 from glla.cluster import DistributedMatrix
-from glla.cluster.bench import bench, entries, product_residual
+from glla.cluster.bench import bench, entries, product_residual, send_all
 from glla.cluster.steps import Receive, Send
 from glla.cluster.timeline import recording
 from glla.lab import timeline
@@ -49,6 +50,22 @@ def test_residuals_see_one_wrong_element(shape, wrong, on_grid):
 
     for right, other in on_grid(shape, work):
         assert right < 1 < other
+
+
+@pytest.mark.parametrize("variant", ["tournament", "partial"])
+def test_messages_alone_are_those_of_the_plan(variant, on_grid):
+    def work(grid):
+        before = np.array([grid.sent, grid.received])
+        with grid.operation():
+            pass
+        plain = np.array([grid.sent, grid.received]) - before
+        send_all(grid, 37, 4, variant)
+        return (np.array([grid.sent, grid.received]) - before - 2 * plain).tolist()
+
+    planned = cluster.plan("plu", 37, 4, (2, 2), variant=variant, look_ahead=False)
+    for rank, found in enumerate(on_grid((2, 2), work)):
+        one = planned.totals(rank)
+        assert found == [[one.sent, one.sent_bytes], [one.received, one.received_bytes]]
 
 
 def test_a_time_line_has_every_message(on_grid):

@@ -242,7 +242,7 @@ def definite(n, condition, rng):
 def rounds(monkeypatch):
     """Grows by one with every iteration that the device begins."""
     seen, inner = [], outer._inner
-    monkeypatch.setattr(outer, "_inner", lambda *given: seen.append(given[1].variant) or inner(*given))
+    monkeypatch.setattr(outer, "_inner", lambda *given: seen.append(given[1].turn.keywords["variant"]) or inner(*given))
     return seen
 
 

@@ -5,7 +5,11 @@ import pytest
 
 import glla
 from glla.errors import DTypeError, LimitError, NonFiniteError, OptionError, ShapeError, UnsupportedError
+from glla.operations.sparse import spmv
 from glla.operations.sparse.formats import FORMATS
+from glla.operations.sparse.layout import filled
+from glla.passes import Form, Limits
+from glla.sparse.convert import compressed
 
 scipy_sparse = pytest.importorskip("scipy.sparse")
 pytestmark = pytest.mark.newer_gl
@@ -53,6 +57,74 @@ def test_products_of_every_format(format):
     assert (A @ columns == DENSE @ columns).all()
     assert (A @ np.asfortranarray(columns)[::-1] == DENSE @ columns[::-1]).all()
     assert (A @ np.zeros((4, 0))).shape == (5, 0)
+
+
+SHAPES = [(1, 1), (9, 70), (37, 13), (67, 67)]
+
+
+def sparse_integers(rng, shape, format):
+    """Rows of very different lengths; for formats of diagonals eight of these, each a term of a program."""
+    rows, columns = np.indices(shape)
+    places = rng.random(shape) < 0.9 * (1 - rows / shape[0]) ** 2
+    if format in ("diagonals", "circular"):
+        places &= np.isin((columns - rows) % 67, [0, 1, 2, 30, 33, 34, 65, 66])
+    return rng.integers(1, 9, shape) * places
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_products_with_matrices_are_exact(device, format, rng):
+    """Columns together, of any number, from the host and from the device."""
+    for shape in SHAPES:
+        if format == "circular" and shape[0] != shape[1]:
+            continue
+        dense = sparse_integers(rng, shape, format)
+        A = glla.sparse.asarray(dense, format)
+        for columns in (1, 2, 3, 5, 8):
+            X = rng.integers(-8, 9, (shape[1], columns)).astype(np.float32)
+            assert (dense @ X == (A @ X)).all(), (shape, columns)
+            Y = A @ glla.asarray(X)
+            assert isinstance(Y, glla.Array) and (Y.numpy() == dense @ X).all(), (shape, columns)
+
+
+@pytest.mark.parametrize("format", [name for name in FORMATS if name != "points"])
+def test_columns_go_together(device, format, rng, monkeypatch):
+    """One pass for all of them, or for each block of what fits."""
+    dense = sparse_integers(rng, (67, 67), format)
+    A, X = glla.sparse.asarray(dense, format), rng.integers(-8, 9, (67, 12)).astype(np.float32)
+    A.textures  # noqa: B018 - uploads
+    before = device.stats().passes
+    assert (dense @ X == (A @ X)).all() and device.stats().passes == before + 1
+    monkeypatch.setattr(spmv, "MOST_AT_ONCE", 67 * 8)
+    before = device.stats().passes
+    assert (dense @ X == (A @ X)).all() and device.stats().passes == before + 2
+    assert ((A @ glla.asarray(X)).numpy() == dense @ X).all()
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_nan_stays_in_its_column_and_in_the_rows_that_meet_it(format, rng):
+    dense = sparse_integers(rng, (67, 67), format)
+    X = rng.integers(-8, 9, (67, 6)).astype(np.float32)
+    X[7, 4], X[66, 1] = np.nan, np.inf
+    Y = glla.sparse.asarray(dense, format) @ X
+    expected = np.zeros(Y.shape, bool)
+    expected[:, 4], expected[:, 1] = dense[:, 7] != 0, dense[:, 66] != 0
+    assert (~np.isfinite(Y) == expected).all()
+    kept = ~expected
+    assert (Y[kept] == (dense @ np.nan_to_num(X, posinf=0))[kept]).all()
+
+
+def test_rows_longer_than_a_loop_go_on_in_another_pass(device, rng):
+    limits = Limits(loop_trips=16)
+    dense = rng.integers(-8, 9, (6, 50))
+    for format in ("sell", "pointers", "blocks"):
+        rows = compressed(dense)
+        structure = FORMATS[format](rows, limits)
+        plan = spmv.rows(Form(rows.shape, resident=True, view=structure), 2, limits)
+        X = rng.integers(-8, 9, (50, 8)).astype(np.float32)
+        given = structure.texels(rows, limits) | {"X": filled(X, plan.slots["X"])}
+        Y = device.read(device.run(plan, **{name: device.write_texels(one) for name, one in given.items()})["Y"])
+        assert len(plan.steps) > 1 and (Y.reshape(-1)[:48].reshape(6, 8) == dense @ X).all(), format
+        assert not Y.reshape(-1)[48:].any()
 
 
 def test_what_is_on_the_device_stays_there(device):

@@ -39,9 +39,10 @@ import sys
 from typing import Any
 
 from glla import registry
+from glla.interop import functions
 from glla.interop.namespace import creation, datatypes, elementwise, linalg, shapes, statistics
 from glla.interop.namespace.datatypes import __array_namespace_info__
-from glla.interop.namespace.linalg import matmul, matrix_transpose, tensordot, vecdot
+from glla.interop.namespace.linalg import matmul, matrix_transpose
 
 __array_api_version__ = "2025.12"
 
@@ -56,20 +57,22 @@ CREATION = (
     "ones", "ones_like", "tril", "triu", "zeros", "zeros_like",
 )  # fmt: skip
 DATATYPES = ("astype", "bool", "can_cast", "finfo", "float32", "iinfo", "int32", "isdtype", "result_type")
-SHAPES = (
-    "broadcast_arrays", "broadcast_shapes", "broadcast_to", "concat", "expand_dims", "flip", "moveaxis",
-    "permute_dims", "repeat", "reshape", "roll", "squeeze", "stack", "tile", "unstack",
+COMMON = (
+    "broadcast_to", "concat", "diff", "moveaxis", "repeat", "roll", "searchsorted", "stack", "tensordot", "tile",
+    "unstack", "vecdot", "where",
 )  # fmt: skip
+SHAPES = ("broadcast_arrays", "broadcast_shapes", "expand_dims", "flip", "permute_dims", "reshape", "squeeze")
 STATISTICS = (
-    "all", "any", "argmax", "argmin", "argsort", "count_nonzero", "cumulative_prod", "cumulative_sum", "diff", "isin",
-    "max", "mean", "min", "nonzero", "prod", "searchsorted", "sort", "std", "sum", "take", "take_along_axis",
-    "unique_all", "unique_counts", "unique_inverse", "unique_values", "var", "where",
+    "all", "any", "argmax", "argmin", "argsort", "count_nonzero", "cumulative_prod", "cumulative_sum", "isin", "max",
+    "mean", "min", "nonzero", "prod", "sort", "std", "sum", "take", "take_along_axis", "unique_all", "unique_counts",
+    "unique_inverse", "unique_values", "var",
 )  # fmt: skip
 
 for _module, _names in (
     (creation, CREATION),
     (datatypes, DATATYPES),
     (elementwise, elementwise.__all__),
+    (functions, COMMON),
     (shapes, SHAPES),
     (statistics, STATISTICS),
 ):
@@ -86,8 +89,7 @@ __all__ = [  # the names above
     "nan",
     "newaxis",
     "pi",
-    "tensordot",
-    "vecdot",
+    *COMMON,
     *CREATION,
     *DATATYPES,
     *SHAPES,

@@ -19,6 +19,7 @@ from glla.array.array import Array, upload
 from glla.errors import ShapeError
 from glla.interop import functions
 from glla.interop import numpy as protocols
+from glla.interop.functions import tensordot, vecdot
 from glla.interop.namespace.datatypes import checked_dtype
 
 
@@ -60,19 +61,9 @@ def outer(x1: Any, x2: Any, /) -> Array:
     return functions.outer(x1, x2)
 
 
-def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Array:
-    """Sums of products over pairs of dimensions."""
-    return functions.tensordot(x1, x2, axes)
-
-
 def trace(x: Array, /, *, offset: int = 0, dtype: Any = None) -> Array:
     """Sum of the diagonal of each matrix."""
     return diagonal(x, offset=offset).sum(-1, dtype=checked_dtype("trace", dtype))
-
-
-def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Array:
-    """Inner products of vectors along a dimension."""
-    return functions.vecdot(x1, x2, axis)
 
 
 def vector_norm(x: Array, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Array:
@@ -160,18 +151,9 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
-    "cross",
-    "diagonal",
-    "matmul",
-    "matrix_norm",
-    "matrix_power",
-    "matrix_transpose",
-    "outer",
-    "tensordot",
-    "trace",
-    "vecdot",
-    "vector_norm",
-]
+    "cross", "diagonal", "matmul", "matrix_norm", "matrix_power", "matrix_transpose", "outer", "tensordot", "trace",
+    "vecdot", "vector_norm",
+]  # fmt: skip
 __all__ += sorted({public.namespace for public in registry.PUBLIC.values() if public.namespace} - {*__all__})
 
 LEFT_OUT = sorted(STANDARD.difference(__all__))

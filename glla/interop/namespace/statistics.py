@@ -14,7 +14,6 @@ from glla.array import array as arrays
 from glla.array import reductions, shaping
 from glla.array.array import Array, value_of
 from glla.errors import OptionError, ShapeError
-from glla.interop import functions
 from glla.interop.namespace.datatypes import checked_dtype
 
 
@@ -94,21 +93,6 @@ def _cumulative(operation: str, x: Array, axis: int | None, dtype: Any, include_
         raise ShapeError(f"cumulative_{operation}: axis must be given for shape {x.shape}")
     value = x.value if name is None else x.astype(name, copy=False).value
     return Array._of(reductions.cumulative(operation, value, axis or 0 if axis is None else axis, include_initial))
-
-
-def diff(x: Array, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Array:
-    """Differences of neighbours along a dimension, n times."""
-    return functions.diff(x, axis, n, prepend, append)
-
-
-def where(condition: Any, x1: Any, x2: Any, /) -> Array:
-    """Elements of the first where the condition holds, else of the second."""
-    return functions.where(condition, x1, x2)
-
-
-def searchsorted(x1: Array, x2: Any, /, *, side: str = "left", sorter: Any = None) -> Array:
-    """Places in a sorted vector where numbers would be put in."""
-    return functions.searchsorted(x1, x2, side, sorter)
 
 
 def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:

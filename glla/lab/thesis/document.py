@@ -73,7 +73,7 @@ class Document:
 
     @staticmethod
     def of(data: Mapping[str, Any]) -> Document:
-        """Make it of plain data; of what a file has besides, the commit and the date are told."""
+        """Make it of plain data; of what a file has besides, the commit and the date are kept."""
         made = Document(data["title"], list(data["about"]), list(map(Section.of, data["sections"])), data["complete"])
         if "commit" in data:
             made.about.append(f"Measured {data['date'][:10]}, commit {data['commit']}.")

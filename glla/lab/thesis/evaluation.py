@@ -10,14 +10,23 @@ from typing import Any
 
 import numpy as np
 
-from glla import cluster, hybrid, linalg
+from glla import hybrid, linalg
 from glla.lab import water
-from glla.lab.thesis import loops, published
-from glla.lab.thesis.measure import Place, cubic, dominant, polynomial, speedup, theirs, uniform
+from glla.lab.thesis import appendix, loops, published
+from glla.lab.thesis.measure import (
+    Place,
+    cubic,
+    dominant,
+    exponent,
+    faster_from,
+    planned,
+    polynomial,
+    speedup,
+    theirs,
+    uniform,
+)
 from glla.lab.thesis.parts import Cell, Drawing, Section, Series, Table, coarse
 from glla.linalg.echelon import eliminated
-from glla.operations import OPERATIONS
-from glla.passes import Plan, resident
 from glla.queue import Coprocessor, coprocessor
 
 BY_PLACE, FIVE = 1000, 5
@@ -30,12 +39,6 @@ EPSILON = 2.0**-23
 """Norm of a pivot block that counts as zero, as the thesis has it: the machine's epsilon."""
 
 NONE = "-"
-
-
-def planned(place: Place, operation: str, *shapes: tuple[int, int], **options: Any) -> Plan:
-    """Plan of an operation with its operands on the device."""
-    made: Plan = OPERATIONS[operation].core(resident(*shapes), place.device.limits, **options)
-    return made
 
 
 def _fits(title: str, rows: Sequence[tuple[str, str, str]]) -> Table:
@@ -65,6 +68,7 @@ def product(place: Place) -> Section:
         seconds["CPU"].append(place.cpu("matmul", a, b))
     lines = {name: cubic(name, sizes, found) for name, found in seconds.items()}
     section.values = {"fits": {name: line[1] for name, line in lines.items()}}
+    section.values["faster from"] = faster_from(sizes, seconds["virtual cube"], seconds["CPU"])
     section.drawings.append(
         Drawing("Figure 4.3: the product", "sqrt((mn + no) / 2)", series=tuple(line[0] for line in lines.values()))
     )
@@ -124,6 +128,7 @@ def _product_errors(place: Place, section: Section) -> None:
         )
     )
     section.values |= {"relative error": relative, "of": "largest"}
+    section.values["growth"] = {"exponent": exponent(place.sizes, means), "fit": text}
 
 
 def _product_error(place: Place, a: Any, b: Any) -> tuple[Any, float]:
@@ -180,6 +185,7 @@ def rref(place: Place) -> Section:
     lines = {name: cubic(name, sizes, found) for name, found in seconds.items()}
     section.values = {"fits": {name: line[1] for name, line in lines.items()}}
     section.values |= {"relative error": max(errors), "of": f"mean of x, the median of {FIVE} systems"}
+    section.values["faster from"] = faster_from(sizes, seconds["GPU, rank 2"], seconds["CPU's LU"])
     loop = Series(
         "unblocked rref on the CPU", tuple(float(n) for n, *_ in unblocked), tuple(t for _, t, _ in unblocked)
     )
@@ -200,6 +206,9 @@ def rref(place: Place) -> Section:
                 seconds["GPU, rank 2"])
     )  # fmt: skip
     series, text = polynomial("mean |x - 1|", place.compared, errors, 1)
+    section.values["growth"] = {"exponent": exponent(place.compared, errors), "fit": text}
+    n, own, gpu = unblocked[-1]
+    section.values["unblocked"] = n, own / gpu
     section.drawings.append(Drawing("Figure 4.9: mean error", y="|error|", series=(series,), logarithmic=False))
     section.tables.append(
         Table("Figure 4.9: a line", ("theirs", "ours"), ((f"linear, coefficients {published.NOT_PUBLISHED}", text),))
@@ -262,6 +271,7 @@ def plu(place: Place) -> Section:
             relative = max(relative, float((error / np.abs(a)).mean()))
     lines = {name: cubic(name, sizes, found) for name, found in seconds.items()}
     section.values = {"fits": {name: line[1] for name, line in lines.items()}, "relative error": relative, "of": "mean"}
+    section.values["faster from"] = faster_from(sizes, seconds["GPU, rank 2"], seconds["CPU"])
     section.drawings.append(Drawing("Figure 4.11: PLU", series=tuple(line[0] for line in lines.values())))
     names = {"CPU": "PLU, CPU", "GPU, rank 2": "PLU, GPU"}
     section.tables.append(
@@ -286,6 +296,8 @@ def plu(place: Place) -> Section:
     )
     section.drawings.append(Drawing("Figure 4.12a: mean |P L U - A| by place", y="|error|", image=coarse(total)))
     series, text = polynomial("mean |P L U - A|", place.compared, means, 1)
+    section.values["growth"] = {"exponent": exponent(place.compared, means), "fit": text}
+    section.values["diagonal"] = float(np.diag(total).mean()), float((total.sum() - np.trace(total)) / (n * n - n))
     section.drawings.append(Drawing("Figure 4.12b: mean error", y="|error|", series=(series,), logarithmic=False))
     section.tables.append(
         Table("Figure 4.12b: a line", ("theirs", "ours"), ((f"linear, coefficients {published.NOT_PUBLISHED}", text),))
@@ -388,7 +400,7 @@ def _system(place: Place, operation: str, n: int) -> Any:
     return _augmented(place, n) if operation == "rref" else dominant(place, n)
 
 
-# -- chapter 5, appendix A --------------------------------------------------------------------------------------------
+# -- chapter 5 --------------------------------------------------------------------------------------------------------
 
 
 def shallow(place: Place) -> Section:
@@ -405,37 +417,9 @@ def shallow(place: Place) -> Section:
     took = tuple(found["milliseconds"].items())
     section.tables.append(Table("Milliseconds of a step (theirs: not published)", ("way", "ms"), took))
     section.drawings.append(Drawing("Figure 5.4: elevation at the end", y="z [m]", image=coarse(found["hybrid"].z)))
+    gap = found["differences"]["CPU and GPU against CPU"]["z"]
+    section.values = {"milliseconds": dict(took), "largest": gap[1]}
     section.notes.append("Their mean of z is above their maximum, so one of the two is a misprint.")
-    return section
-
-
-def spread(place: Place) -> Section:
-    """Tables A.1 and A.4: PLU on a cluster, as the model of glla.cluster predicts it for their nodes and network."""
-    section = Section("cluster", "PLU on a cluster", "appendix A, tables A.1 and A.4")
-    n, seconds = published.ONE_NODE[-1]
-    rate = 2 * n**3 / 3 / seconds
-    nodes = cluster.Parameters(latency=100e-6, network=11.5e6, rate=rate, panel_rate=rate, triangle_rate=rate)
-    rows = []
-    for n, nb, times in published.CLUSTER:
-        if nb >= (128 if place.quick else 1):
-            told = cluster.predict(n, nb, (2, 2), nodes, look_ahead=False).seconds
-            rows.append((n, nb, *times, told, times[-1] / told))
-    head = ("n", "subsize", "1 node", "2", "3", "4", "4, predicted", "measured / predicted")
-    section.tables.append(Table("Table A.1: theirs in seconds, and our model of four such nodes", head, tuple(rows)))
-    own: list[tuple[Cell, ...]] = []
-    for n, seconds in published.ONE_NODE:
-        if n <= 1.4 * place.sizes[-1]:
-            a = uniform(place, n, n)
-            own.append((n, seconds, place.gpu(planned(place, "plu", a.shape, variant="extra_column"), "plu", a),
-                        place.gpu(planned(place, "plu", a.shape), "plu", a)))  # fmt: skip
-        else:
-            own.append((n, seconds, NONE, NONE))
-    one = ("n", "theirs", "ours, their local algorithm", "ours, best")
-    section.tables.append(Table("Table A.4: one node, seconds", one, tuple(own)))
-    section.notes.append(
-        "Tables A.2 and A.3 vary processes and network: `mpiexec -n 4 python -m glla cluster bench` does so here. "
-        "The model takes 100 us and 11.5 MB/s for their network, which is assumed, and their own rate of table A.4."
-    )
     return section
 
 
@@ -446,6 +430,6 @@ SECTIONS: dict[str, Callable[[Place], Section]] = {
     "plu": plu,
     "sharing": sharing,
     "water": shallow,
-    "cluster": spread,
+    "cluster": appendix.spread,
 }
 """What can be measured by itself, in the order of the thesis."""

@@ -94,6 +94,25 @@ CLUSTER = (
 )  # fmt: skip
 """n, subsize, seconds on 1, 2, 3 and 4 nodes; table A.1."""
 
+PROCESSES = 4
+"""Processes of tables A.1 and A.3."""
+
+LARGEST = 8192
+"""Order of table A.2, which does not state it: its best time, 86.3 s, and the 4.2 GFLOPS that are printed give it."""
+
+NUMBERS = (
+    (4, 256, 97.78950, 42), (4, 512, 98.19350, 36), (4, 1024, 99.65560, 31), (4, 2048, 102.98800, 30),
+    (16, 256, 86.30310, 37), (16, 512, 88.69330, 35), (16, 1024, 89.53110, 35), (16, 2048, 95.1656, 33),
+    (64, 128, 122.72900, 24), (64, 256, 124.48000, 23), (64, 512, 120.79000, 23), (64, 1024, 124.32000, 21),
+)  # fmt: skip
+"""Processes, subsize, seconds on 4 nodes, percent of them for the network; table A.2."""
+
+MESSAGES = (
+    (2048, 128, (0.57228, 3.18597, 5.70082, 6.30781)), (2048, 256, (0.59500, 3.14385, 5.72201, 5.73072)),
+    (2048, 512, (0.62175, 3.13140, 5.64543, 5.65009)), (2048, 1024, (0.69741, 3.02938, 5.37086, 5.38025)),
+)  # fmt: skip
+"""n, subsize, seconds of the messages alone on 1, 2, 3 and 4 nodes; table A.3."""
+
 ONE_NODE = ((64, 0.0284489), (256, 0.0491337), (1024, 0.280545), (2048, 1.44955), (4096, 10.051))
 """n, seconds of the local PLU on one node; table A.4."""
 

@@ -123,8 +123,8 @@ function health(player, plan) {
   }
   // Of an equilibrated matrix the largest entries are 1 to 2; an echelon form with partial pivoting tells a growth itself.
   const { operation } = player.data;
-  const told = operation === "rref" && name.includes("partial") ? 1 : 0;
-  const scale = told || ("row_exponents" in results ? 2 : largestEntry(operand));
+  const partial = operation === "rref" && name.includes("partial") ? 1 : 0;
+  const scale = partial || ("row_exponents" in results ? 2 : largestEntry(operand));
   const order = Math.min(operand.m, operand.n);
   const allowed = 16 + 4 * Math.sqrt(order);
   const blocks = /harmonic|geometric/.test(name);

@@ -271,7 +271,7 @@ class Player {
     }
   }
 
-  // Goes to the state after so many passes.
+  // Goes to the state after a number of passes.
   go(position) {
     const wanted = Math.max(0, Math.min(this.timeline.length, position));
     if (wanted < this.position) this.restart();

@@ -2,7 +2,7 @@
 // The page: matrices to edit, passes to step through, textures as numbers and colours, shaders beside them, a verdict.
 
 const data = JSON.parse(document.getElementById("data").textContent);
-const TABLE = 16;  // a matrix of up to so many rows and columns is a table; beyond, a picture and a part of it as a table
+const TABLE = 16;  // a matrix with at most this number of rows and columns is a table; beyond, a picture and a part of it as a table
 const MOST_TEXELS = 64;  // texels of what is no matrix that are listed
 const PERIOD = 900;  // milliseconds for which playing shows a pass
 const at = (id) => document.getElementById(id);

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.operations.sparse.compressed import Compressed, Integers
-from glla.operations.sparse.layout import filled, in_passes, many, places, slices, vector
+from glla.operations.sparse.layout import Rows, filled, in_passes, many, places, slices, vector
 from glla.passes import Draft, Limits, Storage
 from glla.passes.layout import Shape
 
@@ -82,6 +82,16 @@ class Blocks:
         inputs = {"A": "A", "columns": "columns", "pointers": "pointers", "x": x}
         parts = [({"trips": trips}, defines) for trips in slices(self.longest, limits.loop_trips // 2)]
         return in_passes(draft, "spmv/blocks", inputs, own, parts)
+
+    def draw_rows(self, draft: Draft, limits: Limits, rows: Rows) -> str:
+        """Add the passes of the product with a matrix."""
+        slots = self.slots(limits)
+        defines = {
+            "A_WIDTH": slots["A"].width, "POINTERS_WIDTH": slots["pointers"].width,
+            "X_VECTOR": vector(self.shape[1], limits).width,
+        }  # fmt: skip
+        parts = [({"trips": trips}, defines) for trips in slices(self.longest, limits.loop_trips)]
+        return rows.in_passes(draft, "blocks", slots, limits, parts)
 
 
 def _across(shape: Shape) -> int:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from glla.errors import OptionError
 from glla.operations.sparse.compressed import Compressed
-from glla.operations.sparse.diagonals import TERMS, across, grid, in_grid
-from glla.operations.sparse.layout import in_passes, vector
+from glla.operations.sparse.diagonals import TERMS, across, grid, in_grid, rows_of_diagonals
+from glla.operations.sparse.layout import Rows, in_passes, vector
 from glla.passes import Draft, Limits, Storage, Uniform
 from glla.passes.layout import Shape
 from glla.passes.shader import Define
@@ -75,3 +75,7 @@ class Circular:
                 yield {}, {**shared, "COUNT": len(some), "TERMS": text}
 
         return in_passes(draft, "spmv/circular", {"A": "A", "x": x}, own, parts())
+
+    def draw_rows(self, draft: Draft, limits: Limits, rows: Rows) -> str:
+        """Add the passes of the product with a matrix."""
+        return rows_of_diagonals(draft, limits, rows, self.offsets, around=True)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.operations.sparse.compressed import Compressed
-from glla.operations.sparse.layout import in_passes, vector
+from glla.operations.sparse.layout import Rows, in_passes, vector
 from glla.passes import Draft, Limits, Storage, Uniform
 from glla.passes.layout import Shape
 from glla.passes.shader import Define
@@ -67,6 +67,24 @@ class Diagonals:
                 yield {}, {**shared, **written(self.offsets[first : first + TERMS], first)}
 
         return in_passes(draft, "spmv/diagonals", {"A": "A", "x": x}, own, parts())
+
+    def draw_rows(self, draft: Draft, limits: Limits, rows: Rows) -> str:
+        """Add the passes of the product with a matrix."""
+        return rows_of_diagonals(draft, limits, rows, self.offsets)
+
+
+def rows_of_diagonals(draft: Draft, limits: Limits, rows: Rows, offsets: tuple[int, ...], around: bool = False) -> str:
+    """Add the passes of the product of diagonals and a matrix."""
+    own = vector(rows.shape[0], limits)
+    shared: dict[str, Define] = {
+        "GRID": across(len(offsets)), "VECTOR_WIDTH": own.width, "HEIGHT": own.height, "AROUND": int(around),
+    }  # fmt: skip
+    parts = []
+    for first in range(0, len(offsets), TERMS):
+        some = offsets[first : first + TERMS]
+        text = " ".join(f"TERM({first + d}, {offset})" for d, offset in enumerate(some))
+        parts.append((dict[str, Uniform](), {**shared, "COUNT": len(some), "TERMS": text}))
+    return rows.in_passes(draft, "diagonals", ("A",), limits, parts)
 
 
 def written(offsets: tuple[int, ...], first: int) -> dict[str, Define]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -46,6 +47,53 @@ class Structure(Protocol):
 
     def draw(self, draft: Draft, limits: Limits, x: str) -> str:
         """Add the passes of the product to a draft that has the `slots`; give the slot of y."""
+
+    def draw_rows(self, draft: Draft, limits: Limits, rows: Rows) -> str | None:
+        """Add those of the product with a matrix; give the slot of Y. None where columns go one by one."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Right-hand sides of a product, side by side: X and Y, wrapped, their rows whole texels.
+
+    Attributes
+    ----------
+    x : str
+        Slot of X.
+    quads : int
+        Texels of a row: four columns each.
+    shape : tuple of int
+        Of the matrix.
+    """
+
+    x: str
+    quads: int
+    shape: Shape
+
+    def storage(self, length: int, limits: Limits) -> Storage:
+        """Storage of a matrix of so many rows."""
+        return vector(4 * self.quads * length, limits)
+
+    def defines(self, limits: Limits) -> dict[str, Define]:
+        """Defines of ``lib/sparse_rows.glsl``."""
+        y, x = (self.storage(length, limits) for length in self.shape)
+        return {
+            "QUADS": self.quads, "ROWS": self.shape[0], "COLUMNS": self.shape[1], "WIDTH": y.width, "X_WIDTH": x.width,
+        }  # fmt: skip
+
+    def in_passes(
+        self,
+        draft: Draft,
+        shader: str,
+        operands: Iterable[str],
+        limits: Limits,
+        parts: Iterable[tuple[Mapping[str, Uniform], Mapping[str, Define]]],
+    ) -> str:
+        """Add a pass for each part of the sum, see the function `in_passes`."""
+        shared, y = self.defines(limits), self.storage(self.shape[0], limits)
+        inputs = {name: name for name in operands} | {"X": self.x}
+        whole = [(uniforms, {**shared, **defines}) for uniforms, defines in parts]
+        return in_passes(draft, f"spmm/{shader}", inputs, y, whole)
 
 
 def vector(length: int, limits: Limits) -> Storage:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from glla.errors import LimitError
 from glla.operations.sparse.compressed import Compressed
-from glla.operations.sparse.layout import filled, in_passes, many, slices, vector
+from glla.operations.sparse.layout import Rows, filled, in_passes, many, slices, vector
 from glla.passes import Draft, Limits, Storage
 from glla.passes.layout import Shape
 
@@ -78,3 +78,10 @@ class Pointers:
         }  # fmt: skip
         parts = [({"trips": trips}, defines) for trips in slices(self.longest, limits.loop_trips // 4)]
         return in_passes(draft, "spmv/pointers", {"A": "A", "pointers": "pointers", "x": x}, own, parts)
+
+    def draw_rows(self, draft: Draft, limits: Limits, rows: Rows) -> str:
+        """Add the passes of the product with a matrix."""
+        slots = self.slots(limits)
+        defines = {"A_WIDTH": slots["A"].width, "POINTERS_WIDTH": slots["pointers"].width}
+        parts = [({"trips": trips}, defines) for trips in slices(self.longest, limits.loop_trips)]
+        return rows.in_passes(draft, "pointers", slots, limits, parts)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.operations.sparse.compressed import Compressed
-from glla.operations.sparse.layout import filled, many, places, vector
+from glla.operations.sparse.layout import Rows, filled, many, places, vector
 from glla.passes import Draft, Limits, Storage
 from glla.passes.layout import Shape
 
@@ -60,3 +60,6 @@ class Points:
             inputs = {"A": "A", "places": "places", "x": x}
             draft.draw("spmv/points", inputs, y, defines=defines, accumulate=True, points=self.entries)
         return y
+
+    def draw_rows(self, draft: Draft, limits: Limits, rows: Rows) -> None:
+        """Say that columns go one by one."""

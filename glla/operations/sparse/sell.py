@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.operations.sparse.compressed import Compressed, Integers
-from glla.operations.sparse.layout import filled, in_passes, many, places, slices, vector
+from glla.operations.sparse.layout import Rows, filled, in_passes, many, places, slices, vector
 from glla.passes import Draft, Limits, Storage
 from glla.passes.layout import Shape
 
@@ -121,6 +121,16 @@ class Sell:
             "spmv/gather", {"x": made, "places": "order"}, result, defines={"WIDTH": own.width, "ROWS": self.shape[0]}
         )
         return result
+
+    def draw_rows(self, draft: Draft, limits: Limits, rows: Rows) -> str:
+        """Add the passes of the product with a matrix."""
+        slots, (own, other) = self.slots(limits), (vector(length, limits) for length in self.shape)
+        defines = {
+            "SLICE": self.slice // 4, "SLICES_WIDTH": slots["slices"].width, "A_WIDTH": slots["A"].width,
+            "Y_VECTOR": own.width, "X_VECTOR": other.width, "SORTED": int(self.sorted),
+        }  # fmt: skip
+        parts = [({"trips": trips}, defines) for trips in slices(self.longest, limits.loop_trips)]
+        return rows.in_passes(draft, "sell", slots, limits, parts)
 
 
 def _order(lengths: Integers) -> Integers:

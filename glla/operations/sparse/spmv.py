@@ -13,7 +13,7 @@ from glla.operations.crossing import read_texels, texels_of, write_texels
 from glla.operations.record import Array, Choice, Operation
 from glla.operations.sparse import model
 from glla.operations.sparse.formats import FORMATS
-from glla.operations.sparse.layout import Structure, filled, vector
+from glla.operations.sparse.layout import Rows, Structure, filled, vector
 from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Parameters, Plan, Variant, settled
 from glla.passes.cache import cached_plan
 
@@ -98,6 +98,41 @@ def plan(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, pa
         draft.operand(name, storage)
     x = draft.operand("x", vector(structure.shape[1], limits))
     return draft.plan({"y": structure.draw(draft, limits, x)}, flops(forms))
+
+
+MOST_AT_ONCE = 1 << 26
+"""Elements of X and of Y at most that one plan takes: 256 MB each."""
+
+LEAST_AT_ONCE = 3
+"""Columns from which they go together: fewer would mostly be padding, as a row is whole texels of four."""
+
+
+def columns_at_once(shape: tuple[int, int]) -> int:
+    """Columns of X that go together, a multiple of four; the others follow in further blocks.
+
+    >>> columns_at_once((1 << 20, 1 << 20)), columns_at_once((1 << 30, 1))
+    (64, 4)
+    """
+    return max(4, MOST_AT_ONCE // max(*shape, 1) // 4 * 4)
+
+
+@cached_plan
+def rows(form: Form, quads: int, limits: Limits = PLAIN) -> Plan | None:
+    """Plan of the product with a matrix of four columns for each of `quads`; None where columns go one by one.
+
+    Returns
+    -------
+    Plan or None
+        Operands: the textures of A, and ``X``, wrapped, in C order. Result ``Y``, likewise. Passes as `plan`.
+    """
+    structure = cast("Structure", form.view)
+    draft = Draft(f"spmm[{structure.name}]")
+    for name, storage in structure.slots(limits).items():
+        draft.operand(name, storage)
+    given = Rows("X", quads, structure.shape)
+    draft.operand("X", given.storage(structure.shape[1], limits))
+    y = structure.draw_rows(draft, limits, given)
+    return None if y is None else draft.plan({"Y": y}, 8 * quads * structure.entries)
 
 
 def _structure(forms: Forms, limits: Limits, variant: str | None, parameters: Parameters) -> Structure:

@@ -3,30 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from glla.errors import one_of
 from glla.gl import DeviceLike
 from glla.operations.sparse import cg as plans
-from glla.passes import Limits, Plan
 from glla.sparse.linalg import hosted
-from glla.sparse.linalg.outer import solve, task
-
-
-@dataclass(frozen=True)
-class _Conjugate:
-    limits: Limits
-    variant: str
-
-    def begin(self, a: Plan, m: Plan | None, n: int) -> Plan:
-        return plans.begin(a, m, n, self.limits, variant=self.variant)
-
-    def turn(self, a: Plan, m: Plan | None, n: int) -> Plan:
-        return plans.turn(a, m, n, self.limits, variant=self.variant)
-
-    def carried(self, preconditioned: bool) -> tuple[str, ...]:
-        return plans.carried(self.variant, preconditioned)
+from glla.sparse.linalg.outer import Method, solve, task
 
 
 def cg(
@@ -68,7 +52,7 @@ def cg(
         One reduction an iteration, or two, as Hestenes and Stiefel have it. By default the first, and where its
         recurrence breaks down the other one, which loses fewer digits; with `refine` the other one from the beginning.
     check_every : int, optional
-        Look after so many iterations whether it is done. By default the host looks late and does not wait. Results
+        Iterations between looks whether it is done. By default the host looks late and does not wait. Results
         depend on neither.
     refine : bool
         Compute residuals in float64 on the host, by A as it was given, and x in float64: reaches rtol = 1e-13 for
@@ -121,7 +105,12 @@ def cg(
     asked = task("cg", A, b, x0, rtol, atol, maxiter, M, callback, check_every, refine, device, progress)
     if hosted.is_hosted(asked):
         return hosted.solve(asked)
-    merged, classic = (_Conjugate(asked.a.device.limits, name) for name in ("merged", "classic"))
+    merged, classic = (_method(name, asked.m is not None) for name in ("merged", "classic"))
     if variant is not None:
         return solve(asked, classic if variant == "classic" else merged)
     return solve(asked, classic) if refine else solve(asked, merged, classic)
+
+
+def _method(variant: str, preconditioned: bool) -> Method:
+    begin, turn = (partial(make, variant=variant) for make in (plans.begin, plans.turn))
+    return Method(begin, turn, plans.carried(variant, preconditioned))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,27 +12,11 @@ from glla.array.convert import is_one_of
 from glla.errors import OptionError
 from glla.gl import DeviceLike
 from glla.operations.sparse import gmres as plans
-from glla.passes import Limits, Plan
 from glla.sparse.linalg import hosted
-from glla.sparse.linalg.outer import solve, task
+from glla.sparse.linalg.outer import Method, solve, task
 
 RESTART = 20
 """Steps of a cycle by default, as SciPy's."""
-
-
-@dataclass(frozen=True)
-class _General:
-    limits: Limits
-    steps: int
-
-    def begin(self, a: Plan, m: Plan | None, n: int) -> Plan:
-        return plans.begin(a, m, n, self.limits)
-
-    def turn(self, a: Plan, m: Plan | None, n: int) -> Plan:
-        return plans.cycle(a, m, n, self.limits, steps=self.steps)
-
-    def carried(self, preconditioned: bool) -> tuple[str, ...]:
-        return plans.CARRIED
 
 
 def gmres(
@@ -104,4 +88,4 @@ def gmres(
     if hosted.is_hosted(asked):
         kind = {} if callback is None else {"callback_type": "x"}
         return hosted.solve(asked, restart=steps, **kind)
-    return solve(asked, _General(asked.a.device.limits, steps))
+    return solve(asked, Method(plans.begin, partial(plans.cycle, steps=steps), plans.CARRIED))

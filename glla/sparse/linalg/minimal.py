@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,24 +11,8 @@ import numpy as np
 from glla.errors import OptionError
 from glla.gl import DeviceLike
 from glla.operations.sparse import minres as plans
-from glla.passes import Limits, Plan
 from glla.sparse.linalg import hosted
-from glla.sparse.linalg.outer import shifted, solve, task
-
-
-@dataclass(frozen=True)
-class _Minimal:
-    limits: Limits
-    shift: float
-
-    def begin(self, a: Plan, m: Plan | None, n: int) -> Plan:
-        return plans.begin(a, m, n, self.limits)
-
-    def turn(self, a: Plan, m: Plan | None, n: int) -> Plan:
-        return plans.turn(a, m, n, self.limits, shift=self.shift)
-
-    def carried(self, preconditioned: bool) -> tuple[str, ...]:
-        return plans.CARRIED
+from glla.sparse.linalg.outer import Method, shifted, solve, task
 
 
 def minres(
@@ -92,4 +76,4 @@ def minres(
         return hosted.solve(asked, shift=shift)
     asked = shifted(asked, float(shift), asked.maxiter)
     scaled = float(shift) * 2.0**-asked.a.exponent
-    return solve(asked, _Minimal(asked.a.device.limits, scaled))
+    return solve(asked, Method(plans.begin, partial(plans.turn, shift=scaled), plans.CARRIED))

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import isfinite
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from glla.array.value import Resident
 from glla.errors import DeviceMismatchError, OptionError
 from glla.gl import Device, DeviceLike, named_device
 from glla.operations.sparse.cg import BREAKDOWN
-from glla.passes import Plan, iterate
+from glla.passes import Limits, Plan, iterate
 from glla.sparse.linalg import vectors
 from glla.sparse.linalg.operators import Operator, operator
 
@@ -34,19 +34,26 @@ GAIN = 0.5
 """A restart that leaves more than this of the residual is the last one."""
 
 ENDLESS = 2**31 - 1
+"""Iterations at most, whatever is asked for: they are counted in 32 bits."""
 
 
-class Method(Protocol):
-    """A Krylov method, as plans."""
+@dataclass(frozen=True)
+class Method:
+    """A Krylov method, as builders of plans for (a, m, n, limits).
 
-    def begin(self, a: Plan, m: Plan | None, n: int) -> Plan:
-        """What comes before the first iteration: operands ``b``, ``bound``; results `carried`, and ``state``."""
+    Attributes
+    ----------
+    begin : callable
+        What comes before the first iteration: operands ``b``, ``bound``; results `carried`, and ``state``.
+    turn : callable
+        An iteration.
+    carried : tuple of str
+        What one iteration hands to the next; ``x`` among it.
+    """
 
-    def turn(self, a: Plan, m: Plan | None, n: int) -> Plan:
-        """An iteration."""
-
-    def carried(self, preconditioned: bool) -> tuple[str, ...]:
-        """What one iteration hands to the next; ``x`` among it."""
+    begin: Callable[[Plan, Plan | None, int, Limits], Plan]
+    turn: Callable[[Plan, Plan | None, int, Limits], Plan]
+    carried: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -207,10 +214,10 @@ def _inner(asked: Task, method: Method, state: Any, goal: float, before: int) ->
     fixed = {f"A.{name}": texture for name, texture in a.textures.items()} | {"bound": bound}
     if m is not None:
         fixed |= {f"M.{name}": texture for name, texture in m.textures.items()}
-    begins, turn = method.begin(*plans, n), method.turn(*plans, n)
+    begins, turn = method.begin(*plans, n, device.limits), method.turn(*plans, n, device.limits)
     given = {name: texture for name, texture in fixed.items() if name in begins.operands}
     carried = device.run(begins, b=r.value.texture, **given)
-    names, exponent, done, stop = method.carried(m is not None), e - a.exponent, 0, 0.0
+    names, exponent, done, stop = method.carried, e - a.exponent, 0, 0.0
     every = 1 if asked.callback is not None else asked.check_every or (NOTED if asked.progress is not None else most)
     fixed |= {name: texture for name, texture in carried.items() if name not in names}  # the same in every iteration
     needed = {name: texture for name, texture in fixed.items() if name in turn.operands}

@@ -3,28 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from glla.gl import DeviceLike
 from glla.operations.sparse import bicgstab as plans
-from glla.passes import Limits, Plan
 from glla.sparse.linalg import hosted
-from glla.sparse.linalg.outer import solve, task
-
-
-@dataclass(frozen=True)
-class _Stabilised:
-    limits: Limits
-
-    def begin(self, a: Plan, m: Plan | None, n: int) -> Plan:
-        return plans.begin(a, m, n, self.limits)
-
-    def turn(self, a: Plan, m: Plan | None, n: int) -> Plan:
-        return plans.turn(a, m, n, self.limits)
-
-    def carried(self, preconditioned: bool) -> tuple[str, ...]:
-        return plans.CARRIED
+from glla.sparse.linalg.outer import Method, solve, task
 
 
 def bicgstab(
@@ -75,4 +59,6 @@ def bicgstab(
     (0, [1.0, 1.0])
     """
     asked = task("bicgstab", A, b, x0, rtol, atol, maxiter, M, callback, check_every, refine, device, progress)
-    return hosted.solve(asked) if hosted.is_hosted(asked) else solve(asked, _Stabilised(asked.a.device.limits))
+    if hosted.is_hosted(asked):
+        return hosted.solve(asked)
+    return solve(asked, Method(plans.begin, plans.turn, plans.CARRIED))
