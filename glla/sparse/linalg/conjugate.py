@@ -80,7 +80,7 @@ def cg(
     Notes
     -----
     *Cost.* An iteration takes the passes of a product, and 3 to 5 more (``classic``: 6 to 10): 2 nnz + 14 n flop.
-    *Read-backs.* 16 bytes for each look at the state, see `glla.iterate`; x, or 12 bytes of norms, at the end.
+    *Read-backs.* 16 bytes for each look at the state, see `glla.iterate`; x, or 16 bytes of norms, at the end.
     *Accuracy.* The residual of a float32 x is about u norm(A) norm(x) at best, u = 2^-24; asking for less ends with
     info > 0, or takes refine=True. Of a float64 x it is about 2^-53 norm(A) norm(x), whoever computes it: up to 1e-10
     norm(b) at a condition number of 1e6. Where that is more than was asked for, info > 0, and x is near the best there
