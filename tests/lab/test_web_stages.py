@@ -189,9 +189,10 @@ def cases(name, n, rng):
         made = beside(triangles(n, rng), rng.standard_normal((n, n)))
     elif name == "triangular_inverse":
         made = ((t,) for t in triangles(n, rng))
-    elif name in ("lu_solve", "cho_solve"):
+    elif name in ("lu_solve", "cho_solve", "cho_solve_banded"):
         t = rng.uniform(1, 2, (n, n))
-        made = beside((t, t * (1 - np.eye(n) * (np.arange(n) == 2))), sides)
+        factors = t, t * (1 - np.eye(n) * (np.arange(n) == 2))
+        made = beside(in_band(factors, n // 8 + 1) if name == "cho_solve_banded" else factors, sides)
     else:
         assert name == "inv3", name
         a = rng.standard_normal((n, 9))

@@ -103,6 +103,7 @@ def _sign_and_log(a: Float64) -> dict[str, Float64]:
 PICTURES: dict[str, Callable[..., Mapping[str, Any]]] = {
     "cho_factor": lambda a: {"L": np.linalg.cholesky(a)},
     "cho_solve": lambda c, b: {"X": np.linalg.solve(np.tril(c) @ np.tril(c).T, b)},
+    "cho_solve_banded": lambda c, b: {"X": np.linalg.solve(_banded(c, len(c) - 1).T @ _banded(c, len(c) - 1), b)},
     "cholesky": lambda a: {"L": np.linalg.cholesky(a)},
     "cholesky_banded": lambda ab: {"L": _banded_factor(ab)},
     "det": lambda a: {"det": np.linalg.det(a)},

@@ -8,7 +8,7 @@ const zeroAt = (diagonal, words) => {
 };
 
 SETTLE.lu_solve = (stage, v) => zeroAt(firstTwo(v.at("diagonal"), v.matrix("LU").n), "U");
-SETTLE.cho_solve = (stage, v) => zeroAt(Array.from(v.at("diagonal")), "the factor");
+SETTLE.cho_solve = SETTLE.cho_solve_banded = (stage, v) => zeroAt(Array.from(v.at("diagonal")), "the factor");
 
 // By determinant and permanent, or by U's diagonal and the largest entries of its columns.
 SETTLE.inv3 = (stage, v) => {

@@ -16,3 +16,6 @@ JUDGES.cholesky_banded = ({ A }, { L }) => {
 };
 
 JUDGES.solve_pos_banded = ({ A, B }, { X }) => solution(ofSymmetricBand(A), X, B);
+
+// By its factor U, A = U^T U.
+JUDGES.cho_solve_banded = ({ C, B }, { X }) => substituted(transposed(ofUpperBand(C)), ofUpperBand(C), X, B);
