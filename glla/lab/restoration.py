@@ -315,8 +315,8 @@ def _by_band(g: Float64, psf: Float64, balance: float) -> Any:
     return solveh_banded(band, h.T @ g.ravel(), lower=True, overwrite_ab=True, check_finite=False).reshape(g.shape)
 
 
-PRICE = {"inverse": 3.0}
-"""A way whose work grows with this power of the pixels; 3 for those that factor a whole matrix, too."""
+PRICE = {"scipy.linalg.solveh_banded": 2.0, "scipy.sparse.linalg.spsolve": 2.0, "numpy.fft, wraps around": 1.0}
+"""Work of the peers grows with this power of the pixels, at most; 3 for what factors a whole matrix."""
 
 
 def timings(
@@ -338,7 +338,7 @@ def timings(
     sides : sequence of int
         In growing order.
     most : float
-        Seconds: a way is left out where it would take longer, by its time at the side before and p^3 for p pixels.
+        Seconds: a way is left out where it would take longer, by its time at the side before and `PRICE`.
     say : callable
         Called with what is done now.
     balance : float
@@ -354,7 +354,7 @@ def timings(
         seen = degraded(image, BLUR)
         for name, way in ways.items():
             say(f"{name}, {side} x {side}")
-            if name in before and before[name][1] * (side / before[name][0]) ** 6 > most and name in VARIANTS:
+            if name in before and before[name][1] * (side / before[name][0]) ** (2 * PRICE.get(name, 3.0)) > most:
                 found.append(Timing(name, side, None, None, "too long"))
                 continue
             try:

@@ -13,7 +13,18 @@ import numpy as np
 from glla import hybrid, linalg
 from glla.lab import water
 from glla.lab.thesis import appendix, loops, published
-from glla.lab.thesis.measure import Place, cubic, dominant, planned, polynomial, speedup, theirs, uniform
+from glla.lab.thesis.measure import (
+    Place,
+    cubic,
+    dominant,
+    exponent,
+    faster_from,
+    planned,
+    polynomial,
+    speedup,
+    theirs,
+    uniform,
+)
 from glla.lab.thesis.parts import Cell, Drawing, Section, Series, Table, coarse
 from glla.linalg.echelon import eliminated
 from glla.queue import Coprocessor, coprocessor
@@ -57,6 +68,7 @@ def product(place: Place) -> Section:
         seconds["CPU"].append(place.cpu("matmul", a, b))
     lines = {name: cubic(name, sizes, found) for name, found in seconds.items()}
     section.values = {"fits": {name: line[1] for name, line in lines.items()}}
+    section.values["faster from"] = faster_from(sizes, seconds["virtual cube"], seconds["CPU"])
     section.drawings.append(
         Drawing("Figure 4.3: the product", "sqrt((mn + no) / 2)", series=tuple(line[0] for line in lines.values()))
     )
@@ -116,6 +128,7 @@ def _product_errors(place: Place, section: Section) -> None:
         )
     )
     section.values |= {"relative error": relative, "of": "largest"}
+    section.values["growth"] = {"exponent": exponent(place.sizes, means), "fit": text}
 
 
 def _product_error(place: Place, a: Any, b: Any) -> tuple[Any, float]:
@@ -172,6 +185,7 @@ def rref(place: Place) -> Section:
     lines = {name: cubic(name, sizes, found) for name, found in seconds.items()}
     section.values = {"fits": {name: line[1] for name, line in lines.items()}}
     section.values |= {"relative error": max(errors), "of": f"mean of x, the median of {FIVE} systems"}
+    section.values["faster from"] = faster_from(sizes, seconds["GPU, rank 2"], seconds["CPU's LU"])
     loop = Series(
         "unblocked rref on the CPU", tuple(float(n) for n, *_ in unblocked), tuple(t for _, t, _ in unblocked)
     )
@@ -192,6 +206,9 @@ def rref(place: Place) -> Section:
                 seconds["GPU, rank 2"])
     )  # fmt: skip
     series, text = polynomial("mean |x - 1|", place.compared, errors, 1)
+    section.values["growth"] = {"exponent": exponent(place.compared, errors), "fit": text}
+    n, own, gpu = unblocked[-1]
+    section.values["unblocked"] = n, own / gpu
     section.drawings.append(Drawing("Figure 4.9: mean error", y="|error|", series=(series,), logarithmic=False))
     section.tables.append(
         Table("Figure 4.9: a line", ("theirs", "ours"), ((f"linear, coefficients {published.NOT_PUBLISHED}", text),))
@@ -254,6 +271,7 @@ def plu(place: Place) -> Section:
             relative = max(relative, float((error / np.abs(a)).mean()))
     lines = {name: cubic(name, sizes, found) for name, found in seconds.items()}
     section.values = {"fits": {name: line[1] for name, line in lines.items()}, "relative error": relative, "of": "mean"}
+    section.values["faster from"] = faster_from(sizes, seconds["GPU, rank 2"], seconds["CPU"])
     section.drawings.append(Drawing("Figure 4.11: PLU", series=tuple(line[0] for line in lines.values())))
     names = {"CPU": "PLU, CPU", "GPU, rank 2": "PLU, GPU"}
     section.tables.append(
@@ -278,6 +296,8 @@ def plu(place: Place) -> Section:
     )
     section.drawings.append(Drawing("Figure 4.12a: mean |P L U - A| by place", y="|error|", image=coarse(total)))
     series, text = polynomial("mean |P L U - A|", place.compared, means, 1)
+    section.values["growth"] = {"exponent": exponent(place.compared, means), "fit": text}
+    section.values["diagonal"] = float(np.diag(total).mean()), float((total.sum() - np.trace(total)) / (n * n - n))
     section.drawings.append(Drawing("Figure 4.12b: mean error", y="|error|", series=(series,), logarithmic=False))
     section.tables.append(
         Table("Figure 4.12b: a line", ("theirs", "ours"), ((f"linear, coefficients {published.NOT_PUBLISHED}", text),))
@@ -397,6 +417,8 @@ def shallow(place: Place) -> Section:
     took = tuple(found["milliseconds"].items())
     section.tables.append(Table("Milliseconds of a step (theirs: not published)", ("way", "ms"), took))
     section.drawings.append(Drawing("Figure 5.4: elevation at the end", y="z [m]", image=coarse(found["hybrid"].z)))
+    gap = found["differences"]["CPU and GPU against CPU"]["z"]
+    section.values = {"milliseconds": dict(took), "largest": gap[1]}
     section.notes.append("Their mean of z is above their maximum, so one of the two is a misprint.")
     return section
 

@@ -80,7 +80,8 @@ class Drawing:
 def _drawn(drawing: Drawing) -> str:
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(6.4, 4.2), layout="constrained", facecolor="none")
+    figure = Figure(figsize=(6.4, 4.2), facecolor="none")
+    figure.subplots_adjust(0.12, 0.12, 0.97, 0.97)
     ax = figure.subplots()
     ax.set_facecolor("none")
     parts: list[Any] = [ax]
