@@ -50,7 +50,9 @@ def _rows(data: dict[str, Any]) -> list[str]:
 def _run(data: dict[str, Any], gain: dict[str, Any], count: int, blocks: str) -> dict[str, Any]:
     """Find the run that a gain was taken from."""
     wanted = (gain["kind"], gain["what"], gain["n"], count, gain.get(blocks))  # older files have one size of blocks
-    runs = [run for run in data["runs"] if tuple(run.get(name) for name in ("kind", "what", "n", "count", "nb")) == wanted]
+    runs = [
+        run for run in data["runs"] if tuple(run.get(name) for name in ("kind", "what", "n", "count", "nb")) == wanted
+    ]
     return min(runs, key=lambda run: float(run["seconds"]))
 
 
