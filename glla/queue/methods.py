@@ -46,6 +46,23 @@ class Methods:
         """
         return self._queue(linalg.cho_solve, c_and_lower, b, device=device, check_finite=check_finite)
 
+    def cho_solve_banded(
+        self,
+        cb_and_lower: Any,
+        b: Any,
+        overwrite_b: bool = False,
+        check_finite: bool = True,
+        *,
+        device: DeviceLike | None = None,
+    ) -> Pending[Array]:
+        """Solve A x = b from the Cholesky factor of a band, as `scipy.linalg.cho_solve_banded`.
+
+        Queued; see `glla.cho_solve_banded`.
+        """
+        return self._queue(
+            linalg.cho_solve_banded, cb_and_lower, b, overwrite_b=overwrite_b, check_finite=check_finite, device=device
+        )
+
     def cholesky(
         self,
         a: Any,
