@@ -142,7 +142,7 @@ class _Declared:
             They are not those of the function.
         """
         if len(args) == len(self.operands) and self.plain and kwargs.keys() <= self.options:
-            return dict(zip(self.operands, args, strict=True)) | kwargs
+            return {**dict(zip(self.operands, args, strict=True)), **kwargs}
         return self.signature.bind(*args, **kwargs).arguments
 
 
