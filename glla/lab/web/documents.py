@@ -136,11 +136,11 @@ def document(
     writer = _Writer(scripts.hosts(operation))
     written = [writer.plan(plan, name)]
     if whole is not None and scripts.settles(operation):
-        behind = list(stages.after(plan, whole, scripts.hosts(operation), MOST_PASSES))
-        for one in behind:
+        behind = stages.after(plan, whole, scripts.hosts(operation), MOST_PASSES)
+        for one in behind or ():
             written.append(writer.plan(one.plan, one.stage or CALL) | {"stage": one.stage, "shared": dict(one.shared)})
             written[0] |= {"also": dict(one.also)} if one.also else {}
-        if all(one.stage for one in behind):
+        if behind is not None and (not behind or behind[0].stage):
             written[0]["stage"] = ""
     given, aside = _given(found, plan, arrays)
     return {
