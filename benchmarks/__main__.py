@@ -88,7 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "sizes": list(sizes),
         "seconds": round(time.perf_counter() - start, 1),
         "ceilings": measured,
-        "peers": run.told_peers(),
+        "peers": run.peers_as_dict(),
         "cases": records,
     }
     path = report.save(data, options.output)

@@ -1,6 +1,6 @@
 """Time the applications beside the figures of their sources, and draw them.
 
-    python -m benchmarks.applications [--size 64] [--seconds 20] [--output DIR]
+    python -m benchmarks.applications [--size 64] [--largest 128] [--seconds 20] [--output DIR]
 
 Restoration: mean square errors in the six ways of the source's table 6.3, what the border does to the FFT, seconds of
 every variant and of the CPU's ways at growing sides, and the source's inversions. Window squares: milliseconds of each
@@ -32,12 +32,12 @@ ENVIRONMENT = ("GLLA_DEBUG", "LP_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_
 PICTURES = {"restoration": "restoration.png", "windows": "windows.png"}
 
 
-def restored(device: Device, size: int, most: float, folder: Path, say: Any) -> dict[str, Any]:
+def restored(device: Device, size: int, largest: int, most: float, folder: Path, say: Any) -> dict[str, Any]:
     """Measure and draw restoration."""
     picture = restoration.load(None, size)
     found = restoration.outcomes(device, picture, say)
     borders = restoration.borders(device, picture)
-    largest = 64 if device.info.software else max(SIDES)
+    largest = min(largest, 64 if device.info.software else max(SIDES))
     timed = restoration.timings(
         device, partial(restoration.load, None), [side for side in SIDES if side <= largest], most, say
     )
@@ -79,6 +79,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run it; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.applications", description="Time the applications.")
     parser.add_argument("--size", type=report.whole_number, default=restoration.SIDE, help="rows of the picture (64)")
+    parser.add_argument(
+        "--largest", type=report.whole_number, default=max(SIDES), help=f"largest side timed ({max(SIDES)})"
+    )
     parser.add_argument("--seconds", type=report.whole_number, default=20, help="leave out what takes longer (20)")
     report.add_options(parser)
     options = parser.parse_args(arguments)
@@ -86,13 +89,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with Device(options.backend, options.index, options.software) as device, progress.shown(KIND) as say:
         folder = options.output / report.slug(device.info.renderer) / KIND
         folder.mkdir(parents=True, exist_ok=True)
-        told = {
-            "restoration": restored(device, options.size, options.seconds, folder, say),
+        measured = {
+            "restoration": restored(device, options.size, options.largest, options.seconds, folder, say),
             "windows": squared(device, folder, say),
         }
         about = report.about(device.info, options.commit, ENVIRONMENT, watch)
-    print(report.save({**about, **told}, options.output, KIND))
-    return 0 if told["windows"]["ok"] else 1
+    print(report.save({**about, **measured}, options.output, KIND))
+    return 0 if measured["windows"]["ok"] else 1
 
 
 if __name__ == "__main__":

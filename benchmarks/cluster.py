@@ -150,12 +150,12 @@ def environment(launcher: Path | None, ranks: int) -> dict[str, str]:
 
 def run(part: Part, options: argparse.Namespace, limit: float) -> dict[str, Any]:
     """Do a part, end it when its time is up, and tell what came of it."""
-    launcher, nb = mpiexec(), options.nb or block(part.n)
+    launcher, nb = mpiexec(), options.nb or blocks(part.n)
     with tempfile.TemporaryDirectory() as folder:
         lines = Path(folder, "lines")
         asked = [
             sys.executable, "-m", "benchmarks.cluster_rank", part.kind, str(lines), "--n", str(part.n),
-            "--nb", str(nb), "--engine", options.engine, "--repeats", str(options.repeats),
+            "--nb", *map(str, nb), "--engine", options.engine, "--repeats", str(options.repeats),
             "--limit", f"{limit:.0f}",
         ]  # fmt: skip
         if part.cells:
@@ -167,14 +167,18 @@ def run(part: Part, options: argparse.Namespace, limit: float) -> dict[str, Any]
         text = lines.read_text(encoding="utf-8") if lines.exists() else ""
         told = [json.loads(line) for line in text.splitlines()]
     return {
-        "kind": part.kind, "n": part.n, "ranks": part.ranks, "nb": None if part.cells else nb,
+        "kind": part.kind, "n": part.n, "ranks": part.ranks, "nb": nb,
         "wall_seconds": time.monotonic() - start, "ended": status == 0, "said": said if status else "", "told": told,
     }  # fmt: skip
 
 
-def block(n: int) -> int:
-    """Rows and columns of a block: 512 of a large matrix, an eighth of a small one."""
-    return min(512, max(2, n // 16 * 2))
+def blocks(n: int) -> list[int]:
+    """Rows and columns of a block: 512 and 256 of a large matrix, an eighth of a small one.
+
+    >>> blocks(16384), blocks(512), blocks(4)
+    ([512, 256], [64], [2])
+    """
+    return [512, 256] if n >= 8192 else [min(512, max(2, n // 16 * 2))]
 
 
 def _watched(command: Sequence[str], env: dict[str, str], lines: Path, limit: float) -> tuple[int, str]:
@@ -205,7 +209,11 @@ def _say_new(lines: Path, seen: int) -> int:
     for line in told[seen:]:
         one = json.loads(line)
         seconds = one.get("seconds")
-        _progress(f"  {one['what']}" + (f": {_text(seconds)}" if seconds else ""))
+        _progress(
+            f"  {one['what']}"
+            + (f", nb = {one['nb']}" if "nb" in one else "")
+            + (f": {_text(seconds)}" if seconds else "")
+        )
     return len(told)
 
 
@@ -227,7 +235,7 @@ def records(done: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
                 continue
             best, what = min(line["seconds"]), line["what"]
             predicted = before.get(what)
-            n, nb = line["shape"] if what == "cell" else (part["n"], part["nb"])
+            n, nb = line["shape"] if what == "cell" else (part["n"], line.get("nb"))
             found.append({
                 "kind": part["kind"], "what": what, "n": n, "nb": nb,
                 "count": line["devices"] if part["kind"] == "several" else part["ranks"],
@@ -247,16 +255,18 @@ def _flop(what: str, shape: Sequence[int]) -> float:
 
 
 def speedups(found: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Hold all that ran on several ranks or devices against one."""
-    one = {(each["kind"], each["what"], each["n"]): each["seconds"] for each in found if each["count"] == 1}
+    """Hold all that ran on several ranks or devices against one, each with its best blocks."""
+    best: dict[tuple[str, str, int, int], dict[str, Any]] = {}
+    for each in found:
+        if each["kind"] != "thesis" and each["ok"]:
+            key = each["kind"], each["what"], each["n"], each["count"]
+            best[key] = min(best.get(key, each), each, key=lambda one: one["seconds"])
     return [
-        {
-            **{name: each[name] for name in ("kind", "what", "n", "count")},
-            "speedup": one[each["kind"], each["what"], each["n"]] / each["seconds"],
-        }
-        for each in found
-        if each["count"] > 1 and (each["kind"], each["what"], each["n"]) in one
-    ]
+        {"kind": kind, "what": what, "n": n, "count": count, "nb": each["nb"], "nb_of_one": one["nb"],
+         "speedup": one["seconds"] / each["seconds"]}
+        for (kind, what, n, count), each in best.items()
+        if count > 1 and (one := best.get((kind, what, n, 1)))
+    ]  # fmt: skip
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -277,7 +287,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         left = end - time.monotonic() - 10
         if left < 10:
             _progress(f"{part}: not run, the time is up")
-            done.append({**vars(part), "nb": None, "ended": False, "said": "not run, the time was up", "told": []})
+            done.append({**vars(part), "ended": False, "said": "not run, the time was up", "told": []})
             continue
         _progress(f"{part}: at most {min(options.limit, left):.0f} s")
         done.append(run(part, options, min(options.limit, left)))
@@ -286,7 +296,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         found = records(done)
         data = {
             **about, "thesis": options.thesis,
-            "load": watch.told(), "gpus": gpus, "times_mean_something": not crowded,
+            "load": watch.load(), "gpus": gpus, "times_mean_something": not crowded,
             "engine": options.engine,
             "runs": found, "speedups": speedups(found), "parts": done,
         }  # fmt: skip
@@ -331,7 +341,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--thesis", action="store_true", help="the tables of the thesis's appendix A instead")
     parser.add_argument("--largest", type=report.whole_number, default=8192, metavar="N", help="of them (8192)")
     parser.add_argument("--processes", type=_numbers, default=[4, 16], metavar="P,P", help="of table A.2 (4,16)")
-    parser.add_argument("--nb", type=report.whole_number, help="rows and columns of a block (512, or an eighth of n)")
+    parser.add_argument("--nb", type=_numbers, metavar="B,B", help="rows and columns of a block (512,256)")
     parser.add_argument("--engine", choices=("glla", "numpy"), default="glla", help="what makes the products (glla)")
     parser.add_argument("--repeats", type=report.whole_number, default=2, help="runs of each, the best counts (2)")
     parser.add_argument("--seconds", type=float, default=400, metavar="S", help="for all parts (400)")

@@ -1,6 +1,6 @@
 """What one process of `benchmarks.cluster` does; a line of JSON for each thing that is measured, so none is lost.
 
-    mpiexec -n 2 python -m benchmarks.cluster_rank ranks LINES --n 16384 --nb 512 --limit 90
+    mpiexec -n 2 python -m benchmarks.cluster_rank ranks LINES --n 16384 --nb 512 256 --limit 90
     mpiexec -n 4 python -m benchmarks.cluster_rank thesis LINES --cells 128x8,128x16 --limit 90
     python -m benchmarks.cluster_rank several LINES --n 16384 --limit 90
 
@@ -53,28 +53,33 @@ class Lines:
                 file.write(line + "\n")
 
 
-def ranks(lines_file: Path, n: int, nb: int, shape: str | None, engine: str, repeats: int) -> None:
-    """Measure, predict, run, check, on all ranks."""
+def ranks(lines_file: Path, n: int, blocks: Sequence[int], shape: str | None, engine: str, repeats: int) -> None:
+    """Measure, predict, run, check, on all ranks; the product with the first of the blocks alone."""
     with cluster.grid(shape=shape, engine=engine, timeout=TIMEOUT) as grid:
         lines = Lines(lines_file, grid.rank == 0)
         with grid.operation():
             who = [json.loads(text) for text in grid.collect(json.dumps(grid.describe()).encode())]
         lines.write("who", ranks=who)
-        parameters = measure(grid, n, nb)
-        ways = [True, False] if grid.engine.asynchronous else [False]
-        lines.write("predicted", parameters=asdict(parameters), seconds=_predicted(n, nb, grid.shape, ways, parameters))
-        a = cluster.DistributedMatrix.from_function(grid, entries, (n, n), nb)
         b = np.cos(np.arange(n, dtype=np.float64))
-        lines.write("ready", gpu_memory=gpu_memory())
-        found, seconds = _timed(grid, lambda: cluster.matmul(a, a), repeats)
-        lines.write("product", seconds=seconds, residual=product_residual(a, a, found))
-        del found
-        for way in ways:
-            grid.look_ahead = way
-            factors, seconds = _timed(grid, lambda: cluster.lu_factor(a), repeats)
-            x = cluster.lu_solve(factors, b)
-            lines.write(_plu(way), seconds=seconds, residual=hpl_residual(a, x, b))
-            del factors
+        asynchronous = grid.engine.asynchronous
+        for nb in blocks:
+            first = nb == blocks[0]
+            ways = [True, False] if asynchronous and first else [asynchronous]
+            parameters = measure(grid, n, nb)
+            told = _predicted(n, nb, grid.shape, ways, parameters)
+            lines.write("predicted", nb=nb, parameters=asdict(parameters), seconds=told)
+            a = cluster.DistributedMatrix.from_function(grid, entries, (n, n), nb)
+            lines.write("ready", gpu_memory=gpu_memory())
+            if first:
+                found, seconds = _timed(grid, lambda a=a: cluster.matmul(a, a), repeats)
+                lines.write("product", nb=nb, seconds=seconds, residual=product_residual(a, a, found))
+                del found
+            for way in ways:
+                grid.look_ahead = way
+                factors, seconds = _timed(grid, lambda a=a: cluster.lu_factor(a), repeats)
+                x = cluster.lu_solve(factors, b)
+                lines.write(_plu(way), nb=nb, seconds=seconds, residual=hpl_residual(a, x, b))
+                del factors
         lines.write("end", gpu_memory=gpu_memory())
 
 
@@ -207,7 +212,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("lines", type=Path)
     parser.add_argument("--n", type=int, default=1024)
     parser.add_argument("--cells", type=read_cells, default=[], metavar="NxNB,NxNB")
-    parser.add_argument("--nb", type=int, default=64)
+    parser.add_argument("--nb", type=int, nargs="+", default=[64])
     parser.add_argument("--shape")
     parser.add_argument("--engine", default="glla")
     parser.add_argument("--repeats", type=int, default=2)

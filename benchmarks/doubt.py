@@ -71,12 +71,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for family, make in FAMILIES.items():
             for n in options.sizes:
                 errors, ratios = np.array([figures(make(n, rng), device) for _ in range(options.count)]).T
-                told = [np.min(errors), np.median(errors), np.max(errors), np.min(ratios), np.max(ratios)]
-                print(f"{family:20} {n:5}  ", *(f"{figure:9.3g}" for figure in told), flush=True)
+                shown = [np.min(errors), np.median(errors), np.max(errors), np.min(ratios), np.max(ratios)]
+                print(f"{family:20} {n:5}  ", *(f"{figure:9.3g}" for figure in shown), flush=True)
                 measured = {"errors": sorted(map(float, errors)), "ratios": sorted(map(float, ratios))}
                 records.append({"family": family, "n": n, **measured})
-        told_all = {**report.about(device.info, options.commit), "count": options.count, "records": records}
-    print(report.save(told_all, options.output, "doubt"))
+        found_all = {**report.about(device.info, options.commit), "count": options.count, "records": records}
+    print(report.save(found_all, options.output, "doubt"))
     return 0
 
 

@@ -93,12 +93,12 @@ def table(results: Path) -> str:
     """Give the Markdown of the newest results of each renderer: exact factors, of how many."""
     rows, ways = list[str](), dict[str, None]()
     for folder in sorted(results.glob("*/exact")):
-        told = json.loads(max(folder.glob("*.json")).read_text(encoding="utf-8"))
-        ways |= dict.fromkeys(one["way"] for one in told["records"])
-        for key in dict.fromkeys((one["diagonal"], one["n"]) for one in told["records"]):
-            mine = {one["way"]: one for one in told["records"] if (one["diagonal"], one["n"]) == key}
-            cells = [_cell(mine[way], told["count"]) for way in ways]
-            rows.append(f"| {told['renderer']} | {key[0]} | {key[1]} | {' | '.join(cells)} |")
+        result = json.loads(max(folder.glob("*.json")).read_text(encoding="utf-8"))
+        ways |= dict.fromkeys(one["way"] for one in result["records"])
+        for key in dict.fromkeys((one["diagonal"], one["n"]) for one in result["records"]):
+            mine = {one["way"]: one for one in result["records"] if (one["diagonal"], one["n"]) == key}
+            cells = [_cell(mine[way], result["count"]) for way in ways]
+            rows.append(f"| {result['renderer']} | {key[0]} | {key[1]} | {' | '.join(cells)} |")
     return "\n".join([HEAD.format(ways=" | ".join(ways), lines="|".join(["---"] * len(ways))), *rows])
 
 
@@ -120,8 +120,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         records = measured(device, options.sizes, options.count)
         for one in records:
             print(f"{one['diagonal']:12} {one['n']:4} {one['way']:20} {_cell(one, options.count)}")
-        told = {**report.about(device.info, options.commit), "count": options.count, "records": records}
-    print(report.save(told, options.output, "exact"))
+        result = {**report.about(device.info, options.commit), "count": options.count, "records": records}
+    print(report.save(result, options.output, "exact"))
     return 0
 
 

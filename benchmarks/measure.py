@@ -64,15 +64,15 @@ class Run:
 
     def settle(self, records: Sequence[dict[str, Any]]) -> None:
         """Hold every record against its peer: the one figure that all of its measurements came to."""
-        told = self.told_peers()
+        known = self.peers_as_dict()
         for record in records:
             if record["ok"]:
                 key = key_of(Case(record["operation"], record["variant"], record["n"]))
-                record |= beside(record, key, told[key])
+                record |= beside(record, key, known[key])
 
-    def told_peers(self) -> dict[str, Any]:
+    def peers_as_dict(self) -> dict[str, Any]:
         """All figures of peers, as plain data."""
-        return {key: figure.told() for key, figure in self.beside.figures.items()}
+        return {key: figure.as_dict() for key, figure in self.beside.figures.items()}
 
     def measure(self, case: Case) -> dict[str, Any]:
         """Verify a case and, if it is right, time it.
@@ -120,7 +120,7 @@ def key_of(case: Case) -> str:
 
 
 def beside(record: dict[str, Any], key: str, peer: dict[str, Any]) -> dict[str, Any]:
-    """What a record says of its peer, as `Figure.told` gives it: at its best, and as it is usually called."""
+    """What a record says of its peer, as `Figure.as_dict` gives it: at its best, and as it is usually called."""
     whole = record["end_to_end"]["seconds"]
     seconds = (record["resident"] or record["end_to_end"])["seconds"]
     found: dict[str, Any] = {"peer": {"key": key, "name": peer["name"], **peers.brief(peer["best"])}}

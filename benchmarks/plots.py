@@ -133,7 +133,7 @@ def systems(run: Run, smalls: Sequence[Run]) -> Picture:
     for operation, title in (("plu", "PLU, n x n"), ("rref", "RREF, n x (n + 1)"), ("solve", "solve, n x n")):
         curves = _variants(run, operation, "resident")
         panels.append(Panel(f"{title}, operands on the device", "seconds", (*curves, *_peers(run, operation))))
-    threads = [_series(small, "small", "end_to_end", f"glla{told(small)}") for small in smalls]
+    threads = [_series(small, "small", "end_to_end", f"glla{setting(small)}") for small in smalls]
     if threads:
         panels.append(Panel("solve, from NumPy to NumPy", "seconds", (*threads, *_peers(smalls[0], "small"))))
     ratios = "; ".join(_ratio(run, operation) for operation in ("plu", "rref", "solve"))
@@ -141,7 +141,7 @@ def systems(run: Run, smalls: Sequence[Run]) -> Picture:
     return Picture("systems", alt, tuple(panels))
 
 
-def told(run: Run) -> str:
+def setting(run: Run) -> str:
     """Say what a software rasteriser's threads were set to, if they were."""
     threads = run["environment"].get("LP_NUM_THREADS")
     return f", LP_NUM_THREADS={threads}" if threads is not None and run["software"] else ""

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks import exact, history, plots, seeds, side_by_side, theirs
+from benchmarks import exact, history, plots, seeds, side_by_side, theirs, thesis
 from benchmarks.report import quartiles, slug, warnings
 from glla import Device
 from glla.lab import collection, machine, peers, show
@@ -29,6 +29,7 @@ BESIDE_START, BESIDE_END = "<!-- side by side: python -m benchmarks.readme -->",
 VARIANTS_START, VARIANTS_END = "<!-- variants: python -m benchmarks.readme -->", "<!-- end of variants -->"
 RESTORED_START, RESTORED_END = "<!-- restoration: python -m benchmarks.readme -->", "<!-- end of restoration -->"
 EXACT_START, EXACT_END = "<!-- exact: python -m benchmarks.readme -->", "<!-- end of exact -->"
+THESIS_START, THESIS_END = "<!-- thesis: python -m benchmarks.readme -->", "<!-- end of thesis -->"
 SQUARED_START, SQUARED_END = "<!-- windows: python -m benchmarks.readme -->", "<!-- end of windows -->"
 SHOWN = WHOLE | {"det"}
 """Operations that the table shows."""
@@ -108,7 +109,7 @@ def smalls(results: Path, run: dict[str, Any]) -> list[dict[str, Any]]:
         if any(case["operation"] == "small" and case["ok"] for case in other["cases"])
     ]
     found = [other for other in found if history.has_best_peers(other)] or found
-    return [by_threads for _, by_threads in sorted({plots.told(other): other for other in found}.items())]
+    return [by_threads for _, by_threads in sorted({plots.setting(other): other for other in found}.items())]
 
 
 def _runs(folder: Path) -> list[dict[str, Any]]:
@@ -220,9 +221,9 @@ def _peers(run: dict[str, Any], cases: Sequence[dict[str, Any]]) -> str:
     return "\n".join([PEERS_HEAD, *(_peer_row(run["peers"][key]) for key in keys)])
 
 
-def _peer_row(told: dict[str, Any]) -> str:
-    best, usual = told["best"], told["usual"]
-    cells = [told["name"], told["size"], f"`{peers.described(best)}`", f"{1e3 * best['seconds']:.4g}", quartiles(best)]
+def _peer_row(peer: dict[str, Any]) -> str:
+    best, usual = peer["best"], peer["usual"]
+    cells = [peer["name"], peer["size"], f"`{peers.described(best)}`", f"{1e3 * best['seconds']:.4g}", quartiles(best)]
     cells += [f"`{usual['way']}`", f"{1e3 * usual['seconds']:.4g}", quartiles(usual)]
     return f"| {' | '.join(cells)} |"
 
@@ -266,7 +267,7 @@ def _small_rows(run: dict[str, Any]) -> list[str]:
         if case["ok"] and (case["operation"].startswith("stack_") or (case["operation"], case["n"]) in SMALL_SHOWN)
     ]
     return [
-        f"| {run['renderer']}{plots.told(run)} | {count} | {case['n']} | {1e3 * case['end_to_end']['seconds']:.3g} "
+        f"| {run['renderer']}{plots.setting(run)} | {count} | {case['n']} | {1e3 * case['end_to_end']['seconds']:.3g} "
         f"| {_or_dash(case['peer'] and 1e3 * case['peer']['seconds'], '.3g')} "
         f"| {_or_dash(case['ratio_to_peer_end_to_end'], '.2g')} "
         f"| {1e3 * case['usual']['seconds']:.3g} | {case['ratio_to_usual_end_to_end']:.2g} |"
@@ -294,6 +295,11 @@ def with_exact(readme: str, results: Path) -> str:
     return _between(readme, EXACT_START, exact.table(results), EXACT_END)
 
 
+def with_thesis(readme: str, results: Path) -> str:
+    """Put the thesis's speed-ups, theirs and ours, between their two markers."""
+    return _between(readme, THESIS_START, thesis.speedups(results), THESIS_END)
+
+
 def with_variants(readme: str, found: list[collection.Entry]) -> str:
     """Put the table of variants between its two markers."""
     return _between(readme, VARIANTS_START, collection.markdown(found), VARIANTS_END)
@@ -318,7 +324,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             path.write_text(plots.svg(picture), encoding="utf-8")
     text = with_plots(rewritten(text, newest(RESULTS)), RESULTS)
     text = seeds.rewritten(with_applications(with_side_by_side(text, RESULTS), RESULTS), RESULTS)
-    README.write_text(with_exact(text, RESULTS), encoding="utf-8")
+    README.write_text(with_thesis(with_exact(text, RESULTS), RESULTS), encoding="utf-8")
+    thesis.CLAIMS.write_text(thesis.claims(RESULTS), encoding="utf-8")
 
 
 def _collection() -> list[collection.Entry]:

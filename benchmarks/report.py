@@ -90,7 +90,7 @@ def about(
     watch : machine.Watch, optional
         What was made when the run began.
     """
-    load = {} if watch is None else {"load": watch.told()}
+    load = {} if watch is None else {"load": watch.load()}
     return {
         "commit": named or commit(),
         "renderer": info.renderer,

@@ -1,6 +1,6 @@
 """Time the author's variants of an algorithm, the fast ones, and the CPU, side by side: with and without transfer.
 
-    python -m benchmarks.sources [SYSTEM ...] [--sizes N,N] [--rounds R] [--output DIR]
+    python -m benchmarks.sources [SYSTEM ...] [--sizes N,N] [--rounds R] [--seconds S] [--output DIR]
 
     syrk           M M^T: every version of the source, the plain product of the same matrices, and BLAS
     inv3           many 3 x 3 inverses from NumPy to NumPy: the formula, elimination, and NumPy
@@ -10,9 +10,10 @@
     covariances    the adjugate formula beside elimination, on covariances of a photograph: no times, but errors
 
 All ways are judged first; a wrong result is not timed, and the exit status is 1. They are timed in turns, a call of
-each in every round, so that what else the machine does falls on all alike; medians count. The figures go to
-DIR/<renderer>/sources/<UTC date-time>.json, and the ratios can be trusted where the times cannot. `benchmarks.seeds`
-makes the README's table of them.
+each in every round, so that what else the machine does falls on all alike, R rounds at most and about S seconds of each
+way; medians count. The figures go to DIR/<renderer>/sources/<UTC date-time>.json, a file for each system, so that a run
+that is cut leaves what it has done; the ratios can be trusted where the times cannot. Progress goes to stderr.
+`benchmarks.seeds` makes the README's table of them.
 """
 
 from __future__ import annotations
@@ -51,8 +52,8 @@ SIZES = {
 }
 """Sizes by default: orders, numbers of matrices, sides of the photograph."""
 
-ROUNDS = 5
-"""Rounds by default."""
+ROUNDS, SECONDS = 5, 4.0
+"""Calls of each way at most, and seconds of each after which it is called no more."""
 
 ENVIRONMENT = ("LP_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
@@ -72,58 +73,76 @@ class Way:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run it; return the exit status."""
     options = _parser().parse_args(arguments)
-    watch, figures, ok = machine.Watch(), [], True
-    extra: dict[str, Any] = {}
     with Device(options.backend, options.index, options.software) as device:
-        for name in options.systems:
-            sizes = options.sizes or SIZES[name][int(bool(device.limits.software))]
-            for size in sizes:
-                print(f"{name}, {size}", file=sys.stderr, flush=True)
-                if name in LOOKED_AT:
-                    extra.setdefault(name, []).extend(LOOKED_AT[name](device, size))
-                    continue
-                made, fine = timed(WAYS[name](device, size), options.rounds)
-                ok &= fine
-                figures += [{"system": name, "size": size, **one} for one in made]
-        figures += [one for found in extra.get("sweeps", ()) for one in _figures_of_sweeps(found)]
-        data = {**report.about(device.info, options.commit, ENVIRONMENT, watch), "figures": figures, **extra}
-    path = report.save(data, options.output, "sources")
+        return max(_system_timed(name, device, options) for name in options.systems)
+
+
+def _system_timed(name: str, device: Device, options: argparse.Namespace) -> int:
+    """Time one system, keep and print its figures; return the exit status."""
+    watch, ok = machine.Watch(), True
+    figures: list[dict[str, Any]] = []
+    extra: dict[str, Any] = {}
+    for size in options.sizes or SIZES[name][int(bool(device.limits.software))]:
+        if name in LOOKED_AT:
+            _say(f"{name}, {size}")
+            extra.setdefault(name, []).extend(LOOKED_AT[name](device, size))
+            continue
+        ways = WAYS[name](device, size)
+        made, fine = timed(ways, options.rounds, options.seconds, lambda way, n=size: _say(f"{name}, {n}: {way}"))
+        ok &= fine
+        figures += [{"system": name, "size": size, **one} for one in made]
+    figures += [one for found in extra.get("sweeps", ()) for one in _figures_of_sweeps(found)]
+    data = {**report.about(device.info, options.commit, ENVIRONMENT, watch), "figures": figures, **extra}
     print(table(figures))
     if "covariances" in extra:
         print(covariances.table([covariances.Record(**one) for one in extra["covariances"]]))
     for text in report.warnings(data):
         print(f"WARNING: {text}")
-    print(path)
+    print(report.save(data, options.output, "sources"))
     return 0 if ok else 1
 
 
-def timed(ways: Mapping[str, Mapping[str, Way]], rounds: int) -> tuple[list[dict[str, Any]], bool]:
+def _say(what: str) -> None:
+    print(what, file=sys.stderr, flush=True)
+
+
+def timed(
+    ways: Mapping[str, Mapping[str, Way]], rounds: int, seconds: float, say: Callable[[str], None]
+) -> tuple[list[dict[str, Any]], bool]:
     """Judge all ways, then time them in turns.
 
     Parameters
     ----------
     ways : mapping
         Kind of timing ("resident", "end_to_end") -> name -> way.
-    rounds : int
-        Calls of each.
+    rounds, seconds : int, float
+        Calls of each at most, and seconds of each after which it is called no more.
+    say : callable
+        Called with what is done next.
 
     Returns
     -------
     list of dict, bool
         A figure for each name: seconds of each kind, what is wrong with it if anything; and whether all are right.
     """
-    flaws = {name: one.check() for kind in ways.values() for name, one in kind.items()}
+    flaws = {}
+    for name, way in {name: one for kind in ways.values() for name, one in kind.items()}.items():
+        say(f"{name}, judged")
+        flaws[name] = way.check()
     times: dict[tuple[str, str], list[float]] = {}
     for _ in range(rounds):
         for kind, named in ways.items():
             for name, way in named.items():
-                if not flaws[name]:
-                    start = time.perf_counter()
-                    way.run()
-                    times.setdefault((name, kind), []).append(time.perf_counter() - start)
+                spent = times.setdefault((name, kind), [])
+                if flaws[name] or (spent and sum(spent) + spent[-1] > seconds):
+                    continue
+                say(f"{name}, {kind}, call {len(spent) + 1} of {rounds} at most")
+                start = time.perf_counter()
+                way.run()
+                spent.append(time.perf_counter() - start)
     figures = []
     for name, flaw in flaws.items():
-        found = {kind: Samples.of(all_) for (other, kind), all_ in times.items() if other == name}
+        found = {kind: Samples.of(all_) for (other, kind), all_ in times.items() if other == name and all_}
         seconds = {kind: {"seconds": one.median, "fastest": min(one.times)} for kind, one in found.items()}
         figures.append({"variant": name, "flaw": flaw, **seconds})
     return figures, not any(flaws.values())
@@ -310,6 +329,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--sizes", type=_sizes, metavar="N,N", help="in place of the usual ones")
     parser.add_argument("--rounds", type=report.whole_number, default=ROUNDS, metavar="R", help=f"({ROUNDS})")
+    parser.add_argument(
+        "--seconds", type=float, default=SECONDS, metavar="S", help=f"of each way, about, at most ({SECONDS:g})"
+    )
     report.add_options(parser)
     return parser
 

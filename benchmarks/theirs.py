@@ -50,13 +50,13 @@ def restored(results: Path) -> str:
     """Give the Markdown of restoration."""
     runs = newest(results)
     (run,) = runs[-1:]
-    told = run["restoration"]
+    measured = run["restoration"]
     pairs = [(place, whose) for place in (0, 1) for whose in ("theirs", "ours")]
     errors = [
         f"| {one['name']} | {' | '.join(f'{one[whose][place]:.3g}' for place, whose in pairs)} |"
-        for one in told["errors"]
+        for one in measured["errors"]
     ]
-    methods = zip(*told["borders"].values(), strict=True)
+    methods = zip(*measured["borders"].values(), strict=True)
     borders = [
         f"| {both[0]['method']} | {' | '.join(f'{one[part]:.3g}' for one in both for part in ('whole', 'inner'))} |"
         for both in methods
@@ -66,7 +66,7 @@ def restored(results: Path) -> str:
             _images(
                 results, "restoration", "A photograph degraded in six ways and restored; the border by three methods"
             ),
-            "\n".join([ERRORS.format(size=told["size"]), *errors]),
+            "\n".join([ERRORS.format(size=measured["size"]), *errors]),
             "\n".join([BORDERS, *borders]),
             *map(_seconds, runs),
         ]

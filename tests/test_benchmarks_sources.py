@@ -2,6 +2,8 @@
 
 import json
 import re
+import time
+from functools import partial
 
 import pytest
 
@@ -31,10 +33,17 @@ def test_every_way_is_judged_and_timed(system, tmp_path, capsys):
 def test_what_is_wrong_is_not_timed():
     calls = []
     ways = {"resident": {"bad": sources.Way("bad", lambda: calls.append(1), lambda: "error 5, bound 1")}}
-    figures, fine = sources.timed(ways, 3)
+    figures, fine = sources.timed(ways, 3, 1.0, lambda what: None)
     assert not fine and not calls
     assert figures == [{"variant": "bad", "flaw": "error 5, bound 1"}]
     assert "WRONG: error 5" in sources.table([{"system": "x", "size": 3, **figures[0]}])
+
+
+def test_what_takes_long_is_called_once():
+    ways = {"resident": {name: sources.Way(name, partial(time.sleep, s), str) for name, s in (("a", 0.03), ("b", 0))}}
+    said = []
+    sources.timed(ways, 3, 0.02, said.append)
+    assert [text.split(",")[0] for text in said if "call" in text] == ["a", "b", "b", "b"]
 
 
 def test_the_readme_has_the_table_of_the_results():

@@ -189,7 +189,7 @@ _SOLVERS: dict[str, Callable[..., Images]] = {
 def choose(model: Model) -> str:
     """Pick the variant: `separable` where the PSF is of rank 1, else `banded`, `cholesky` for a PSF that is wide.
 
-    `cg` for images of so many pixels that a texture has no row for each.
+    `cg` for images with more pixels than a texture has rows.
 
     A band of half of the diagonals is as much work as the whole matrix, p w^2 beside p^3 / 3, in smaller blocks.
     """

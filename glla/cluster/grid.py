@@ -368,9 +368,20 @@ class DistributedMatrix:
         """
         with np.errstate(over="ignore"):
             copy = self.local.astype(np.float32)
-        if not np.isfinite(copy).all():
+        if not np.isfinite(extreme(copy)):
             raise NonFiniteError(f"{function}: a value does not fit float32; scale the matrix")
         return copy
+
+
+def extreme(values: NDArray[Any]) -> float:
+    """Largest absolute value; NaN or infinity if there is one. It makes no copies.
+
+    Examples
+    --------
+    >>> extreme(np.array([1.0, -3.0])), extreme(np.array([1.0, np.nan, -np.inf])), extreme(np.empty((0, 2)))
+    (3.0, nan, 0.0)
+    """
+    return float(np.maximum(values.max(initial=0), abs(values.min(initial=0))))
 
 
 def _alike(grid: Grid, local: NDArray[Any]) -> NDArray[Any]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from glla.cluster.algorithms import PLU as PLUSteps
 from glla.cluster.algorithms import VARIANTS, Product, Substitution
 from glla.cluster.factoring import Factoring
-from glla.cluster.grid import DistributedMatrix, Grid
+from glla.cluster.grid import DistributedMatrix, Grid, extreme
 from glla.cluster.layout import Layout
 from glla.cluster.parts import Double, Multiplying, Substituting
 from glla.errors import (
@@ -39,6 +39,9 @@ MOST_ROUNDS = 40
 
 REFINED = 1e-14
 """Componentwise backward error that `solve(refine=True)` comes below, as elsewhere in glla."""
+
+STRIP = 64
+"""Rows that are looked at together, so that what is made of them stays in the cache."""
 
 PROBES = 2
 """Right-hand sides of random signs that are solved beside those given, to see how large the inverse is."""
@@ -85,7 +88,7 @@ def matmul(a: DistributedMatrix, b: DistributedMatrix) -> DistributedMatrix:
         at = Product(Layout((a.shape[0], b.shape[1]), a.layout.nb, grid.shape), grid.p, grid.q, a.shape[1])
         actor = Multiplying(at, a.float32("matmul"), b.float32("matmul"), grid.engine)
         grid.run(at.steps(), actor)
-        if not np.isfinite(actor.result).all():
+        if not np.isfinite(extreme(actor.result)):
             raise NonFiniteError("matmul: the product does not fit float32; scale an operand")
         return DistributedMatrix(grid, at.layout, actor.result)
 
@@ -143,28 +146,31 @@ def lu_factor(a: DistributedMatrix, *, variant: str = "tournament") -> tuple[Dis
 def _factored(
     a: DistributedMatrix, values: NDArray[Any], variant: str
 ) -> tuple[DistributedMatrix, NDArray[np.int32], float]:
-    """Factor, within an operation; also the growth."""
+    """Factor, within an operation; also the growth. The values are overwritten."""
     grid, layout = a.grid, a.layout
     scale = _largest(grid, values)
     exponent = math.frexp(scale)[1] if scale > 0 and not 2.0**-40 < scale < 2.0**40 else 0
-    local = np.ldexp(values, -exponent) if exponent else values.copy()
+    local = np.ldexp(values, -exponent) if exponent else values
     at = PLUSteps(layout, grid.p, grid.q, variant, grid.look_ahead)
     actor = Factoring(at, local, grid.engine)
     grid.run(at.steps(), actor)
-    upper = layout.rows(grid.p)[:, None] <= layout.columns(grid.q)[None, :]
-    if exponent:
-        with np.errstate(over="ignore"):
-            scaled = np.where(upper, np.ldexp(actor.packed, exponent), actor.packed)
-        if not np.isfinite(scaled).all():
-            raise NonFiniteError("lu_factor: U does not fit float32; scale the matrix")
-        actor.packed = scaled
-    grown = _largest(grid, np.where(upper, actor.packed, 0))
+    rows, columns = layout.rows(grid.p)[:, None], layout.columns(grid.q)[None, :]
+    own = 0.0
+    for start in range(0, len(rows), STRIP):  # of U
+        strip, upper = actor.packed[start : start + STRIP], rows[start : start + STRIP] <= columns
+        if exponent:
+            with np.errstate(over="ignore"):
+                strip[...] = np.where(upper, np.ldexp(strip, exponent), strip)
+        own = float(np.maximum(own, extreme(np.where(upper, strip, 0))))
+    if not np.isfinite(own):
+        raise NonFiniteError("lu_factor: U does not fit float32; scale the matrix")
+    grown = float(grid.total(np.array([own]), largest=True)[0])
     growth = grown / scale if scale else 1.0
     return DistributedMatrix(grid, layout, actor.packed), actor.exchanges.astype(np.int32), growth
 
 
 def _largest(grid: Grid, values: NDArray[Any]) -> float:
-    return float(grid.total(np.array([np.abs(values).max(initial=0)], dtype=np.float64), largest=True)[0])
+    return float(grid.total(np.array([extreme(values)]), largest=True)[0])
 
 
 def permutation(piv: NDArray[np.int32], m: int) -> NDArray[np.int64]:
@@ -442,9 +448,10 @@ def _exponents(largest: Double) -> NDArray[np.int64]:
 def _check_pivots(function: str, lu: DistributedMatrix) -> None:
     """Refuse a zero pivot: the first one's column, the same on all ranks."""
     grid, n = lu.grid, lu.shape[0]
-    rows, columns = lu.layout.rows(grid.p)[:, None], lu.layout.columns(grid.q)[None, :]
-    zero = (rows == columns) & (lu.local == 0)
-    where = np.broadcast_to(columns, zero.shape)[zero]
+    here, row, column = np.intersect1d(
+        lu.layout.rows(grid.p), lu.layout.columns(grid.q), assume_unique=True, return_indices=True
+    )
+    where = here[lu.local[row, column] == 0]
     first = -grid.total(np.array([-float(where.min(initial=n))]), largest=True)[0]
     if first < n:
         raise SingularMatrixError(f"{function}: the matrix is singular, the pivot of column {int(first)} is zero")

@@ -255,17 +255,17 @@ class Channel:
         others = [rank for rank in range(self.size) if rank != self.rank]
         tags = range(self._tag(TAGS[0]), self._tag("clean"))
         clean = [self.expect("clean", 1, rank) for rank in others]
-        told, end, looks = False, time.monotonic() + self.grace, 0
+        announced, end, looks = False, time.monotonic() + self.grace, 0
         while time.monotonic() < end:
             self.communicator.drop(tags)
-            if not told and all(ticket.done() for ticket, _ in self._leaving):
+            if not announced and all(ticket.done() for ticket, _ in self._leaving):
                 self._leaving = [
                     (self.communicator.post(data, rank, self._tag("clean")), data)
                     for rank in others
                     for data in [np.zeros(1, dtype=np.uint8)]
                 ]
-                told = True
-            if told and all(ticket.done() for ticket, _ in [*self._leaving, *clean]):
+                announced = True
+            if announced and all(ticket.done() for ticket, _ in [*self._leaving, *clean]):
                 self._coming.clear()
                 return True
             self.communicator.idle(looks)

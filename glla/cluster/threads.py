@@ -103,7 +103,7 @@ class Threads:
             self._post.news.notify_all()
 
     def heard(self) -> list[bytes]:
-        """What others have told."""
+        """What others have reported."""
         with self._post.news:
             said, self._post.alarms[self.rank] = self._post.alarms[self.rank], []
         return said

@@ -69,8 +69,8 @@ def recording(grid: Grid) -> Iterator[Timeline]:
     finally:
         events, grid.events = grid.events, None
     with grid.operation():
-        told = json.dumps([_written(event, start) for event in events if _counts(event)]).encode()
-        found.events = [_read(one) for text in grid.collect(told) for one in json.loads(text)]
+        mine = json.dumps([_written(event, start) for event in events if _counts(event)]).encode()
+        found.events = [_read(one) for text in grid.collect(mine) for one in json.loads(text)]
 
 
 def _counts(event: Event) -> bool:

@@ -52,7 +52,7 @@ KEPT_OF_WORK = 1.5
 The parts of a call leave up to 1.29 behind (`plu` of a Matrix; others 1.0 to 1.12)."""
 
 RECENT = 1024
-"""Textures lent after which the most that was in use at a time counts no longer as recent, at the latest twice that."""
+"""Textures lent in a span. The most that was in use at a time, in this span and the one before, counts as recent."""
 
 
 def _never() -> bool:

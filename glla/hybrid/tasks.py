@@ -215,7 +215,7 @@ class Gpu:
 class Gpus:
     """Several devices as one GPU side: each task goes to the one that has the fewest.
 
-    What a task took counts as divided by the number of devices, as so many are done in that time.
+    What a task took is divided by the number of devices: each of them does one in that time.
     """
 
     def __init__(self, members: Sequence[Coprocessor], clock: Clock) -> None:

@@ -174,6 +174,17 @@ def of_fragments(device: Device, quick: bool = False) -> dict[str, Ceiling]:
     return {**meter.fragments(), **meter.colours()}
 
 
+def of_channels(device: Device, quick: bool = False) -> dict[str, Ceiling]:
+    """Measure what chapters 2 and 3 of the thesis speak of.
+
+    ``four``, ``swizzled``, ``one``: multiply-adds of four channels at once, of four that change their places, of one
+    alone; ``fetch``, ``write``, ``upload``: of RGBA32F texels, from the cache, to a target, and from the host.
+    """
+    meter = _Meter(device, EFFORTS[device.info.software, quick])
+    meter.warm_up()
+    return meter.channels()
+
+
 class _Meter:
     """The measurements."""
 
@@ -242,6 +253,26 @@ class _Meter:
         timed = self.time_plan(kernels.uniform_fetch(self.size, steps, rounds), panel=panel)
         what = "reads of a vec4 from a uniform block, at an index that all fragments share"
         figures["fetch_uniform"] = timed.rate(fetches, "Gfetch/s", what)
+        return figures
+
+    def channels(self) -> dict[str, Ceiling]:
+        """Measure arithmetic in its forms, and RGBA32F texels on their ways."""
+        effort = self.effort
+        size, steps, rounds = self.size, effort.steps, effort.rounds
+        figures = {}
+        for name, (channels, swizzled) in {"four": (4, False), "swizzled": (4, True), "one": (1, False)}.items():
+            plan = kernels.arithmetic(size, steps, rounds, channels, swizzled)
+            what = f"fragment multiply-adds, {name}"
+            figures[name] = self.time_plan(plan, coefficients=self.coefficients()).rate(plan.flops, "GFLOP/s", what)
+        operand = self.device.write_texels(self.random(kernels.SIDE, kernels.SIDE, 4))
+        fetches = effort.side**2 * kernels.FETCHES * steps * rounds
+        timed = self.time_plan(kernels.fetch(size, steps, rounds, 4), T=operand)
+        figures["fetch"] = timed.rate(fetches, "Gfetch/s", "texel fetches, RGBA32F, cached 64 x 64")
+        plan = kernels.write(size, steps, 1)
+        figures["write"] = self.time_plan(plan).rate(plan.cost.nbytes, "GB/s", "colour writes, 1 RGBA32F target")
+        texels = self.random(effort.matrix, effort.matrix, 4)
+        timed = self.time(partial(self.device.write_texels, texels))
+        figures["upload"] = timed.rate(texels.nbytes, "GB/s", "host to texture, RGBA32F")
         return figures
 
     def colours(self) -> dict[str, Ceiling]:

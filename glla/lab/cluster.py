@@ -145,14 +145,14 @@ def said_once(mpi: Any, text: str, seconds: float = 1.0) -> list[str]:
             time.sleep(0.01)
         time.sleep(seconds)  # rank 0 says it, and ends all
         return []
-    told, heard_of = [text], 1
+    texts, heard_of = [text], 1
     while heard_of < comm.size and time.monotonic() < end:
         if comm.iprobe(mpi.ANY_SOURCE, SAID):
             other, heard_of = comm.recv(None, mpi.ANY_SOURCE, SAID), heard_of + 1
-            told += [other] if other not in told else []
+            texts += [other] if other not in texts else []
         else:
             time.sleep(0.01)
-    return told
+    return texts
 
 
 # -- trace ------------------------------------------------------------------------------------------------------------

@@ -64,7 +64,7 @@ class Files:
     def _draw(self, comparison: Comparison) -> list[Path]:
         """Draw where results are wrong; without matplotlib it is only said."""
         for mistake in comparison.mistakes:
-            print(f"where it is wrong: {mistake.told}")
+            print(f"where it is wrong: {mistake.words}")
         if not comparison.mistakes or find_spec("matplotlib") is None:
             return []
         self.pictures.mkdir(parents=True, exist_ok=True)

@@ -251,7 +251,7 @@ class Comparison:
     mistakes : list of Mistake
         Where results are wrong: of each variant that has a wrong one, the smallest. See `glla.lab.mistakes`.
     peers : list of dict
-        For each size who stood beside on the CPU, as `glla.lab.peers.Figure.told`: ways tried, every sample.
+        For each size who stood beside on the CPU, as `glla.lab.peers.Figure.as_dict`: ways tried, every sample.
     troubles : list of str
         What speaks against the figures: the CPU's, repeated, disagreed; other processes were at work.
     complete : bool
@@ -515,7 +515,7 @@ class Experiment:
                 yield from self._run_size(size)
             result.complete = True
         finally:
-            result.environment["load"] = watch.told()
+            result.environment["load"] = watch.load()
             busy = machine.busy(result.environment["load"])
             result.troubles += [busy] if busy else []
 
@@ -536,7 +536,7 @@ class Experiment:
             figure.time(theirs)
             apart = figure.disagreement()
             self.result.troubles += [f"busy machine? {apart}"] if apart else []
-            self.result.peers.append(figure.told())
+            self.result.peers.append(figure.as_dict())
 
     def _measure(
         self, entry: Entry, size: int, arrays: Arrays, base: Mapping[str, Any], thesis: float | None

@@ -162,22 +162,22 @@ class _Header:
     A plan has thousands of passes with the same shader, whose expressions are read anew only for new values.
     """
 
-    told: tuple[str, str]
+    expressions: tuple[str, str]
     macros: dict[str, str | None]
     known: dict[tuple[int | None, ...], tuple[int, int]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, step: Pass | Dispatch) -> _Header | None:
-        told = shaders.fetches(step.shader)
-        return None if told is None else cls(told, shaders.macros(step.shader, step.defines))
+        expressions = shaders.fetches(step.shader)
+        return None if expressions is None else cls(expressions, shaders.macros(step.shader, step.defines))
 
     def bounds(self, names: Mapping[str, int]) -> tuple[int, int]:
         """Fewest and most fetches of a fragment with these values of uniforms and sizes."""
-        used = sorted(set(_NAME.findall(" ".join(self.told))))
+        used = sorted(set(_NAME.findall(" ".join(self.expressions))))
         key = tuple(names.get(name) for name in used)
         if key not in self.known:
             macros = self.macros | {name: str(names[name]) for name in used if name in names}
-            least, most = (conditions.value(text, macros) for text in self.told)
+            least, most = (conditions.value(text, macros) for text in self.expressions)
             self.known[key] = least, most
         return self.known[key]
 

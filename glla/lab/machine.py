@@ -36,7 +36,7 @@ def _usable() -> set[int]:
 
 
 def physical_cores(system: Path = SYSTEM) -> int | None:
-    """Count the physical cores behind them: two hardware threads of one core count once; None where it is not told."""
+    """Count the physical cores behind them: two hardware threads of one core count once; None if unknown."""
     siblings = [_read(system / f"cpu{number}" / "topology" / "thread_siblings_list") for number in sorted(_usable())]
     return len(set(siblings)) if all(siblings) else None
 
@@ -68,7 +68,7 @@ def blas() -> list[dict[str, Any]]:
     from threadpoolctl import threadpool_info
 
     if find_spec("scipy") is not None:
-        import scipy.linalg  # noqa: F401 - loads its BLAS, so that it is told
+        import scipy.linalg  # noqa: F401 - loads its BLAS, so that it is listed
     return [
         {
             "used_by": _user(one["filepath"]),
@@ -93,7 +93,7 @@ def describe() -> dict[str, Any]:
 
 
 def written(machine: dict[str, Any]) -> str:
-    """Write what `describe` told in a line.
+    """Write what `describe` gives in a line.
 
     >>> openblas = {"used_by": "numpy", "name": "openblas", "version": "0.3.31", "threads": 16, "kernels": "Zen"}
     >>> written({"cpu": "EPYC", "cores": 16, "physical_cores": 8, "blas": [openblas]})
@@ -114,10 +114,10 @@ def written(machine: dict[str, Any]) -> str:
 
 
 class Watch:
-    """Looks at the machine's load while something is measured: make it before, ask `told` after.
+    """Looks at the machine's load while something is measured: make it before, ask `load` after.
 
     Other processes' use of the CPU is all of the machine's less this process's own, in cores: 1.5 is one core and a
-    half. It is None where the system has no ``/proc/stat``, or the time was short. Making it, and `told`, take `LISTEN`
+    half. It is None where the system has no ``/proc/stat``, or the time was short. Making it, and `load`, take `LISTEN`
     seconds each.
 
     Parameters
@@ -132,7 +132,7 @@ class Watch:
         self._at_start = others(listen)
         self._begun = _Usage()
 
-    def told(self) -> dict[str, Any]:
+    def load(self) -> dict[str, Any]:
         """Give load average and other processes' use of the CPU, at the start, during the run and at the end."""
         during = self._begun.others()
         return {
@@ -173,7 +173,7 @@ class _Usage:
 
 
 def machine_seconds(proc: Path = PROC) -> float | None:
-    """Seconds of CPU that the whole machine has used since it started, stolen time included; None if it is not told."""
+    """Seconds of CPU that the whole machine has used since it started, stolen time included; None if unknown."""
     name, *fields = _read(proc / "stat").partition("\n")[0].split() or [""]
     if name != "cpu" or len(fields) < 5:
         return None
@@ -183,8 +183,8 @@ def machine_seconds(proc: Path = PROC) -> float | None:
 
 def machine_cores(proc: Path = PROC) -> int:
     """Count the cores that `machine_seconds` speaks of, which may be more than this process may use."""
-    told = sum(line.startswith("cpu") for line in _read(proc / "stat").splitlines())
-    return max(told - 1, 0) or os.cpu_count() or 1  # less the line of all together
+    counted = sum(line.startswith("cpu") for line in _read(proc / "stat").splitlines())
+    return max(counted - 1, 0) or os.cpu_count() or 1  # less the line of all together
 
 
 def _own_seconds() -> float:

@@ -21,7 +21,7 @@ RIGHT, UNDEFINED = "#dfe7ef", "#7b1fa2"
 
 SHADES = "YlOrRd"
 LIGHTEST = 0.35
-"""Where in the colours an element begins that is just outside of its bound: it is told from the right ones."""
+"""Where in the colours an element begins that is just outside of its bound: it looks different from the right ones."""
 
 MOST = 400
 """Cells on a side of the picture; of a larger matrix a cell is a square of elements, and shows the worst of them."""
@@ -43,7 +43,7 @@ class Mistake:
         What the elements are of.
     ratios : ndarray of float64 or None
         Error over bound of each element, wrong above 1; None where it was read from a file, which does not hold them.
-    told : str
+    words : str
         All of it in words.
     """
 
@@ -51,7 +51,7 @@ class Mistake:
     size: int
     matrix: str
     ratios: NDArray[np.float64] | None
-    told: str
+    words: str
 
     @property
     def file_name(self) -> str:
@@ -67,25 +67,25 @@ def find(variant: str, size: int, matrix: str, ratios: NDArray[np.float64]) -> M
     --------
     >>> ratios = np.zeros((4, 4))
     >>> ratios[0, 3] = ratios[2, 1] = 7.0
-    >>> find("mine", 4, "C", ratios).told
+    >>> find("mine", 4, "C", ratios).words
     'mine, n = 4: 2 of 16 elements of C are wrong; the worst is C[0, 3], 7 times its bound; all lie in channel g'
     """
     wrong = ~(ratios <= 1.0)
     places = np.argwhere(wrong)
     if not len(places):
-        told = f"{variant}, n = {size}: each element of {matrix} is within its bound"
-        return Mistake(variant, size, matrix, ratios, told)
+        words = f"{variant}, n = {size}: each element of {matrix} is within its bound"
+        return Mistake(variant, size, matrix, ratios, words)
     row, column = np.unravel_index(np.argmax(np.where(np.isnan(ratios), np.inf, ratios)), ratios.shape)
     worst = f"{ratios[row, column]:.3g} times its bound" if np.isfinite(ratios[row, column]) else "beyond any bound"
     name = matrix if matrix.isalpha() else f"({matrix})"
-    told = (
+    words = (
         f"{variant}, n = {size}: {len(places)} of {ratios.size} elements of {matrix} are wrong; "
         f"the worst is {name}[{row}, {column}], {worst}"
     )
     channels = sorted({CHANNELS[i % 2, j % 2] for i, j in places.tolist()}, key="rgba".index)
     if len(channels) < len(CHANNELS) and len(places) > 1:
-        told += f"; all lie in channel{'s' if len(channels) > 1 else ''} {' and '.join(channels)}"
-    return Mistake(variant, size, matrix, ratios, told)
+        words += f"; all lie in channel{'s' if len(channels) > 1 else ''} {' and '.join(channels)}"
+    return Mistake(variant, size, matrix, ratios, words)
 
 
 def colours(ratios: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
@@ -129,7 +129,7 @@ def figure(mistake: Mistake) -> Figure:
     ax.imshow(image, interpolation="nearest", extent=extent)
     ax.set_xlabel("column")
     ax.set_ylabel("row")
-    ax.set_title(_lines(mistake.told), fontsize=11, parse_math=False)
+    ax.set_title(_lines(mistake.words), fontsize=11, parse_math=False)
     shades = ListedColormap(colormaps[SHADES](np.linspace(LIGHTEST, 1.0, 256)))
     drawn.colorbar(ScalarMappable(LogNorm(1.0, most), shades), ax=ax, label="error over bound", shrink=0.8)
     kinds = [

@@ -551,6 +551,23 @@ FACTOR_BANDED = Peer(
     ),
 )  # fmt: skip
 
+
+def _cho_solve_banded(cho_solve_banded: Any, cb: Array, b: Array) -> Any:
+    return cho_solve_banded((cb, False), b, check_finite=False)
+
+
+SUBSTITUTION_BANDED = Peer(
+    "LAPACK pbtrs",
+    _scipy("scipy.linalg.cho_solve_banded((cb, lower), b)", _as_given, _cho_solve_banded, "cho_solve_banded"),
+    (
+        _scipy(
+            "lapack.spbtrs(cb, b, overwrite_b=1), in place, Fortran order", _fortran,
+            lambda spbtrs, cb, b: spbtrs(cb, b, overwrite_b=1)[0], "lapack.spbtrs",
+        ),
+    ),
+)  # fmt: skip
+
+
 SYSTEM_BANDED = Peer(
     "LAPACK pbsv",
     _scipy(
@@ -682,6 +699,7 @@ BEST: dict[str, tuple[Peer, Callable[..., Arrays]]] = {
     "solve_pos": (SYSTEM_POS, _same),
     "inv_pos": (INVERSE_POS, _same),
     "cholesky_banded": (FACTOR_BANDED, _same),
+    "cho_solve_banded": (SUBSTITUTION_BANDED, _same),
     "solve_pos_banded": (SYSTEM_BANDED, _same),
     "triangular": (TRIANGULAR, _same),
     "tridiagonal": (TRIDIAGONAL, _same),
@@ -837,8 +855,7 @@ class Trial:
     threads: int | None
     seconds: float
 
-    @property
-    def told(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:
         """As plain data."""
         return {"way": self.way.label, "threads": self.threads, "seconds": self.seconds}
 
@@ -882,8 +899,7 @@ class Finalist:
         medians = [block.median for block in self.blocks]
         return max(medians) / min(medians) if medians else 1.0
 
-    @property
-    def told(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:
         """As plain data, every sample of every block included."""
         return {
             "way": self.way.label,
@@ -968,26 +984,26 @@ class Figure:
             f"where {allowed:g} is allowed"
         )
 
-    def told(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:
         """Everything, as plain data: the fastest way, the usual call, what was tried, and every sample."""
         return {
             "name": self.peer.name,
             "size": self.size,
-            "best": self.best.told,
-            "usual": None if self.usual is None else self.usual.told,
-            "trials": [trial.told for trial in self.trials],
+            "best": self.best.as_dict(),
+            "usual": None if self.usual is None else self.usual.as_dict(),
+            "trials": [trial.as_dict() for trial in self.trials],
         }
 
 
-def brief(told: dict[str, Any]) -> dict[str, Any]:
-    """What a record says of a finalist as `Finalist.told` gives it: without the samples."""
-    return {name: told[name] for name in ("way", "threads", "seconds", "lower", "upper", "repeats")}
+def brief(finalist: dict[str, Any]) -> dict[str, Any]:
+    """What a record says of a finalist as `Finalist.as_dict` gives it: without the samples."""
+    return {name: finalist[name] for name in ("way", "threads", "seconds", "lower", "upper", "repeats")}
 
 
-def described(told: dict[str, Any]) -> str:
+def described(finalist: dict[str, Any]) -> str:
     """Write a call and its threads.
 
     >>> described({"way": "a @ b", "threads": 16}), described({"way": "a @ b", "threads": None})
     ('a @ b, 16 threads', 'a @ b')
     """
-    return f"{told['way']}{_threads(told['threads'])}"
+    return f"{finalist['way']}{_threads(finalist['threads'])}"

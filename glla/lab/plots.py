@@ -25,13 +25,13 @@ SUFFIXES = (".png", ".svg", ".pdf")
 COLOURS = (
     "#2f7fc1", "#e08214", "#2b9c6a", "#d1495b", "#8e6bbf", "#a3704c", "#d65fa9", "#7a8794", "#9a9a1f", "#1fa3b5",
 )  # fmt: skip
-"""Each is told from white and from near black."""
+"""Colours that stand out from white and from near black."""
 
 MARKERS = "os^DvP*X<>p"
 DASHES = ("-", "--", "-.", ":")
 
 DISTINCT = len(MARKERS) * len(DASHES)
-"""Series that are told apart without their colours: the numbers of markers and of dashes have no common divisor."""
+"""Series that differ without their colours: the numbers of markers and of dashes have no common divisor."""
 
 
 def style(number: int) -> dict[str, Any]:

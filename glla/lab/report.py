@@ -85,7 +85,7 @@ def render(comparison: Comparison) -> str:
         ],
         sizes=sorted({record.size for record in comparison.records}),
         listings=listings(comparison),
-        mistakes=[(one.told, picture(one)) for one in comparison.mistakes],
+        mistakes=[(one.words, picture(one)) for one in comparison.mistakes],
         styles=Markup(styles()),
     )
 

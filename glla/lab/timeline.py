@@ -37,7 +37,7 @@ def _names(found: Timeline) -> Iterator[dict[str, Any]]:
 
 def _event(event: Event) -> dict[str, Any]:
     step = event.step
-    told = {name: getattr(step, name) for name in step.__dataclass_fields__ if name not in ("name", "engine", "peer")}
+    values = {name: getattr(step, name) for name in step.__dataclass_fields__ if name not in ("name", "engine", "peer")}
     return {
         "name": f"{type(step).__name__.lower()} {step.name}" if not isinstance(step, Work) else step.name,
         "cat": type(step).__name__,
@@ -46,7 +46,7 @@ def _event(event: Event) -> dict[str, Any]:
         "dur": 1e6 * (event.end - event.start),
         "pid": event.rank,
         "tid": _lane(event),
-        "args": told,
+        "args": values,
     }
 
 

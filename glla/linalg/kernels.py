@@ -424,7 +424,7 @@ def _planned(
     dtypes: tuple[str, ...],
     repeat: int,
     feedback: tuple[tuple[str, str], ...],
-    written: str,  # the values, told apart where they are equal: 0.0 and -0.0
+    written: str,  # the values, different where they are equal: 0.0 and -0.0
 ) -> Plan:
     """Plan of a call. Where a texel has elements outside of the result, the shader is one that puts zeros there."""
     declared, draft = version.declared, Draft(name)

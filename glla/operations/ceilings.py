@@ -28,7 +28,7 @@ DOT = Storage(2, 2)
 POINT = Region(0, 0, 1, 1)
 
 
-def arithmetic(size: Shape, steps: int, rounds: int = 1) -> Plan:
+def arithmetic(size: Shape, steps: int, rounds: int = 1, channels: int = 4, swizzled: bool = False) -> Plan:
     """Plan of multiply-adds in 32 independent sums, without memory.
 
     Parameters
@@ -38,19 +38,24 @@ def arithmetic(size: Shape, steps: int, rounds: int = 1) -> Plan:
     steps : int
         Passes.
     rounds : int
-        Rounds of `FLOPS` flop in each fragment.
+        Rounds of `FLOPS` flop in each fragment, or a quarter of it.
+    channels : {4, 1}
+        That take part in each sum.
+    swizzled : bool
+        All four change their places in each step.
 
     Returns
     -------
     Plan
         Operand ``coefficients``, see ``ceilings/arithmetic.frag``; result ``result``.
     """
-    draft = Draft("ceiling_arithmetic")
+    draft = Draft(f"ceiling_arithmetic[{channels}{', swizzled' if swizzled else ''}]")
     inputs = {"coefficients": draft.operand("coefficients", Storage(SIDE, SIDE))}
-    targets = _two(draft, size)
+    targets, defines = _two(draft, size), {"CHANNELS": channels, "SWIZZLED": int(swizzled)}
     for step in range(steps):
-        draft.draw("ceilings/arithmetic", inputs, targets[step % 2], {"rounds": rounds})
-    return draft.plan({"result": targets[(steps - 1) % 2]}, steps * size[0] * size[1] * rounds * FLOPS)
+        draft.draw("ceilings/arithmetic", inputs, targets[step % 2], {"rounds": rounds}, defines)
+    flops = steps * size[0] * size[1] * rounds * FLOPS * channels // 4
+    return draft.plan({"result": targets[(steps - 1) % 2]}, flops)
 
 
 def fetch(size: Shape, steps: int, rounds: int = 1, channels: int = 4) -> Plan:

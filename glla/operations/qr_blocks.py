@@ -180,7 +180,7 @@ def bordered(shape: Shape, side: int) -> Plan:
 
 @cached_plan
 def beside(shape: Shape, columns: int) -> Plan:
-    """Plan that puts B, with so many columns, to the right of A: result ``C``. One pass."""
+    """Plan that puts B, whose columns are given, to the right of A: result ``C``. One pass."""
     m, n = shape
     draft = Draft("qr/beside")
     inputs = {"A": draft.operand("A", matrix(shape)), "B": draft.operand("B", matrix((m, columns)))}

@@ -43,7 +43,7 @@ _MAIN = re.compile(r"\bvoid\s+main\s*\(\s*(?:void)?\s*\)")
 
 @dataclass(frozen=True)
 class Span:
-    """Lines of a file: from `first` on, counted from 1, so many."""
+    """Lines of a file: from `first` on, counted from 1, `count` of them."""
 
     file: str
     first: int

@@ -52,7 +52,7 @@ class Spread:
 
 
 def bands(length: int, count: int) -> list[slice]:
-    """Cut a length into so many bands, even ones so that texels stay whole; none is empty.
+    """Cut a length into a number of bands, even ones so that texels stay whole; none is empty.
 
     Examples
     --------

@@ -5,7 +5,18 @@
 //
 // A fragment computes the four channels of s0 + ... + s7.
 // coefficients   64 x 64, (m, c, r, d) in a texel, m and c of about 1
-// Cost per fragment: 1 fetch, 1024 flop a round.
+// Cost per fragment: 1 fetch, 256 CHANNELS flop a round.
+// Brodtkorb 2007: swizzles, section 2.2.4; one channel or four, listings 3.1 and 3.2.
+
+#ifndef CHANNELS
+#define CHANNELS 4  // of each s that take part (1, 4)
+#endif
+#ifndef SWIZZLED
+#define SWIZZLED 0  // red, green and blue change their places in each of the 16 steps of a round (0, 1)
+#endif
+#if CHANNELS != 4 && (CHANNELS != 1 || SWIZZLED)
+#error CHANNELS must be 4, or 1 without SWIZZLED
+#endif
 
 #include "lib/repeat.glsl"
 
@@ -14,23 +25,34 @@ uniform int rounds;
 
 layout(location = 0) out vec4 result;
 
-#define STEP(i)       \
-    s0 = s0 * m + c;  \
-    s1 = s1 * m + c;  \
-    s2 = s2 * m + c;  \
-    s3 = s3 * m + c;  \
-    s4 = s4 * m + c;  \
-    s5 = s5 * m + c;  \
-    s6 = s6 * m + c;  \
-    s7 = s7 * m + c;  \
-    s0 = s0 * r + d;  \
-    s1 = s1 * r + d;  \
-    s2 = s2 * r + d;  \
-    s3 = s3 * r + d;  \
-    s4 = s4 * r + d;  \
-    s5 = s5 * r + d;  \
-    s6 = s6 * r + d;  \
-    s7 = s7 * r + d;
+#if CHANNELS == 1
+#define TO(s) s.r
+#else
+#define TO(s) s
+#endif
+#if SWIZZLED
+#define FROM(s) s.gbra
+#else
+#define FROM(s) TO(s)
+#endif
+
+#define STEP(i)                   \
+    TO(s0) = FROM(s0) * m + c;    \
+    TO(s1) = FROM(s1) * m + c;    \
+    TO(s2) = FROM(s2) * m + c;    \
+    TO(s3) = FROM(s3) * m + c;    \
+    TO(s4) = FROM(s4) * m + c;    \
+    TO(s5) = FROM(s5) * m + c;    \
+    TO(s6) = FROM(s6) * m + c;    \
+    TO(s7) = FROM(s7) * m + c;    \
+    TO(s0) = FROM(s0) * r + d;    \
+    TO(s1) = FROM(s1) * r + d;    \
+    TO(s2) = FROM(s2) * r + d;    \
+    TO(s3) = FROM(s3) * r + d;    \
+    TO(s4) = FROM(s4) * r + d;    \
+    TO(s5) = FROM(s5) * r + d;    \
+    TO(s6) = FROM(s6) * r + d;    \
+    TO(s7) = FROM(s7) * r + d;
 
 void main() {
     vec4 given = texelFetch(coefficients, ivec2(gl_FragCoord.xy) & 63, 0);

@@ -452,9 +452,9 @@ def test_one_wrong_element_is_seen_in_a_large_matrix():
 
 def test_mistakes_in_words():
     ratios = np.zeros((4, 4))
-    assert mistakes.find("a", 4, "C", ratios).told == "a, n = 4: each element of C is within its bound"
+    assert mistakes.find("a", 4, "C", ratios).words == "a, n = 4: each element of C is within its bound"
     ratios[:, 1] = np.inf
-    assert mistakes.find("a", 4, "L U", ratios).told == (
+    assert mistakes.find("a", 4, "L U", ratios).words == (
         "a, n = 4: 4 of 16 elements of L U are wrong; the worst is (L U)[0, 1], beyond any bound; "
         "all lie in channels g and a"
     )

@@ -63,7 +63,7 @@ def test_another_process_is_seen():
         process.stdout.readline()
         try:
             watch = machine.Watch(listen=0.2)
-            told = watch.told()
+            told = watch.load()
         finally:
             process.kill()
     assert max(used for used in told["others_cores"].values() if used is not None) > 0.2

@@ -125,7 +125,7 @@ def test_the_fastest_way_is_the_peer_and_the_usual_call_stands_beside(clock):
     figure = Figure(made("usual", "slow", "fast"), "n = 4", ())
     figure.time(())
     figure.time(())
-    told = figure.told()
+    told = figure.as_dict()
     assert (told["best"]["way"], told["best"]["seconds"]) == ("fast", 1.0)
     assert (told["usual"]["way"], told["usual"]["seconds"]) == ("usual", 3.0)
     assert [trial["way"] for trial in told["trials"]] == ["fast", "slow", "usual"]

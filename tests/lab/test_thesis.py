@@ -1,16 +1,20 @@
 """`glla thesis`: every section runs, and says nothing that was not measured or printed in the thesis."""
 
 import json
+import re
 
 import numpy as np
 import pytest
 
 from glla.cli import main
 from glla.errors import OptionError
+from glla.lab import fits
 from glla.lab.thesis import command, evaluation, loops, measure, published
+from glla.lab.thesis.claims import accuracy, sections, ways
+from glla.lab.thesis.claims.claim import Claim
 from glla.lab.thesis.document import Document
 from glla.lab.thesis.measure import Place
-from glla.lab.thesis.parts import coarse
+from glla.lab.thesis.parts import Section, coarse
 
 
 def test_a_page_with_every_section(tmp_path, capsys, device):
@@ -27,9 +31,58 @@ def test_a_page_with_every_section(tmp_path, capsys, device):
     assert "A quick run" in printed and "not published" in printed
     for value, *_ in published.SPEEDUPS.values():
         assert f'<td class="number">{value:.3g}</td>' in text
+    check_claims(found["sections"][-1]["tables"][0])
     again = tmp_path / "again.html"
     assert main(["thesis", "--from", str(data), "--html", str(again)]) == 0
     assert again.read_text(encoding="utf-8") == text
+
+
+def check_claims(table):
+    """Every claim has all its cells, and is there once."""
+    assert len(table["rows"]) == len({row[0] for row in table["rows"]}) >= 50
+    for says, where, theirs, ours, verdict, measured_by, why in table["rows"]:
+        assert re.fullmatch(r"[2-7]\.\d.*", where) and says and theirs and ours, says
+        assert verdict in ("holds", "does not hold", "measured") and measured_by.startswith("glla"), says
+        assert why.endswith(".") and ". " not in why, says
+
+
+def test_the_sentence_goes_with_the_verdict():
+    told = [ways.faster("s", "4.1", "t", ratio, 8, "c", "because.", "although.").row[4:] for ratio in (1.2, 1.04, 0.5)]
+    assert told == [("holds", "c", "because."), *[("does not hold", "c", "although.")] * 2]
+    assert Claim("s", "4.1", "t", "o", None, "c", "because.").row[4:] == ("measured", "c", "because.")
+
+
+def test_what_is_repacked_comes_back(device, rng):
+    a = rng.integers(-9, 10, (10, 10)).astype(np.float32)
+    result = device.run(ways._repacking(10), M=device.upload(a))["back"]
+    assert np.array_equal(device.download(result, (10, 10)), a)
+
+
+def test_storage_of_fewer_bits_is_worse_by_as_much(device):
+    eight, half = accuracy._formats(Place(device, quick=True))
+    for claim, smallest, largest in ((eight, 1e-4, 2e-2), (half, 1e-5, 2e-3)):
+        assert smallest < float(claim.ours.split()[2].rstrip(",")) < largest and claim.holds, claim
+
+
+def test_claims_of_sections_follow_their_figures():
+    line = fits.Fit(0.0, 1e-9, 1, 9)
+    values = {
+        "relative error": 1e-7, "of": "largest", "growth": {"exponent": 2.0, "fit": "1 + 2 n^2"},
+        "fits": {"GPU": line, "CPU": line}, "faster from": (7, 9), "unblocked": (9, 3.0), "diagonal": (2.0, 1.0),
+    }  # fmt: skip
+    bad = {
+        "relative error": 1e-3, "of": "mean", "growth": {"exponent": 1.0, "fit": "no fit: residual 14 %"},
+        "fits": {"GPU": line, "CPU": None}, "faster from": (None, 9), "unblocked": (9, 0.5), "diagonal": (1.0, 2.0),
+    }  # fmt: skip
+    for given, expected in ((values, True), (bad, False)):
+        done = {name: Section(name, name, "4", values=given) for name in ("product", "rref", "plu")}
+        found = list(sections.claims(done))
+        assert len(found) == 14 and {claim.holds for claim in found} == {expected}
+    assert any(claim.ours == "nowhere up to n = 9" for claim in found)
+    water = {"milliseconds": {"CPU, dense systems (LAPACK)": 20.0, "CPU and GPU, dense systems": 19.0,
+                              "NumPy, tridiagonal, float32": 1.0}, "largest": 1e-7}  # fmt: skip
+    done = {"water": Section("water", "", "5", values=water), "sharing": Section("", "", "", values={"gains": [0.9]})}
+    assert [claim.holds for claim in sections.claims(done)] == [False, True, True, True]
 
 
 def test_a_run_that_is_cut_leaves_what_it_did(tmp_path, device, monkeypatch):

@@ -67,5 +67,5 @@ def test_a_cell_is_factored_and_its_messages_are_sent(tmp_path):
     cluster_rank.thesis(lines, [(24, 8), (16, 4)], None, "numpy", 2)
     told = [json.loads(line) for line in lines.read_text(encoding="utf-8").splitlines()]
     assert [one["what"] for one in told] == ["who", "cell", "cell"]
-    found = cluster.records([{"kind": "thesis", "n": 24, "ranks": 1, "nb": None, "told": told}])
+    found = cluster.records([{"kind": "thesis", "n": 24, "ranks": 1, "told": told}])
     assert [(one["n"], one["nb"], one["count"], one["ok"]) for one in found] == [(24, 8, 1, True), (16, 4, 1, True)]

@@ -45,22 +45,34 @@ def added(s, factor, term, fused):
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
 @pytest.mark.parametrize("rounds", [1, 3])
-def test_arithmetic_is_not_folded(run, rng, size, rounds):
+@pytest.mark.parametrize("swizzled", [False, True])
+def test_arithmetic_is_not_folded(run, rng, size, rounds, swizzled):
     """Every multiply-add rounds: the result is that of doing all of them, bit by bit, fused or not."""
     m, c = rng.uniform(0.5, 1, (2, ceilings.SIDE, ceilings.SIDE))
     given = np.stack([m, c, 1 / m, -c / m], axis=-1).astype(np.float32)
-    result = run(ceilings.arithmetic(size, 2, rounds), coefficients=given)["result"]
+    result = run(ceilings.arithmetic(size, 2, rounds, swizzled=swizzled), coefficients=given)["result"]
     m, c, r, d = (tiled(given, size)[:, :, i, None, None] for i in range(4))
     equal = []
     for fused in (False, True):
         s = np.broadcast_to(START, (*size, 8, 4)).astype(np.float32)
         for _ in range(8 * rounds):
-            s = added(added(s, m, c, fused), r, d, fused)
+            for factor, term in ((m, c), (r, d)):
+                s = added(s[..., [1, 2, 0, 3]] if swizzled else s, factor, term, fused)
         pairs = s[:, :, 0::2] + s[:, :, 1::2]
         fours = pairs[:, :, 0::2] + pairs[:, :, 1::2]
         equal.append(np.mean(fours[:, :, 0] + fours[:, :, 1] == result))
     assert max(equal) > 0.99
-    assert np.allclose(result, START.sum(axis=0), rtol=1e-4)
+    places = np.roll(np.arange(3), -16 * rounds) if swizzled else np.arange(3)
+    assert np.allclose(result, START.sum(axis=0)[[*places, 3]], rtol=1e-4)
+
+
+def test_arithmetic_of_one_channel_leaves_the_others(run):
+    given = np.broadcast_to(np.float32([0.5, 1, 1, 0]), (ceilings.SIDE, ceilings.SIDE, 4))
+    result = run(ceilings.arithmetic((3, 3), 1, 1, channels=1), coefficients=given)["result"]
+    left = START.sum(axis=0)
+    left[0] = 8 * (2 + 2.0**-8 * (left[0] / 8 - 2))  # s <- s / 2 + 1, eight times
+    assert np.allclose(result, left, rtol=1e-6)
+    assert ceilings.arithmetic((3, 3), 1, 1, channels=1).flops == 9 * ceilings.FLOPS // 4
 
 
 def test_arithmetic_stays_finite_and_normal(run, rng):

@@ -7,7 +7,7 @@ The CPU's is that of the peer in its fastest way, see `glla.lab.peers`.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -45,6 +45,10 @@ them."""
 
 QUICK = (8, 12, 16, 24)
 """Orders that only show that everything runs."""
+
+
+ONCE = peers.Effort(fewest=1, most=1, seconds=0.0, warm=0.0)
+"""Of a peer in a quick run."""
 
 
 @dataclass
@@ -92,10 +96,17 @@ class Place:
         operands = uploaded(self.device, OPERATIONS[operation], plan, arrays)
         return self.repeated(lambda: clock(lambda: self.device.run(plan, **operands), self.device)[0])
 
+    def gpu_plan(self, plan: Plan, matrices: Mapping[str, Array]) -> float:
+        """As `gpu`, of a plan that is no operation's, with packed matrices for its operands."""
+        operands = {name: self.device.upload(value) for name, value in matrices.items()}
+        return self.repeated(lambda: clock(lambda: self.device.run(plan, **operands), self.device)[0])
+
     def cpu(self, operation: str, *arrays: Array) -> float:
-        """Seconds of the operation's peer on the CPU in its fastest way."""
+        """Seconds of the operation's peer on the CPU in its fastest way; of its usual call, if it must be quick."""
         peer, prepare = peers.BEST[operation]
         given = prepare(*arrays)
+        if self.quick:
+            return float(peers.repeats(peer.usual, given, None, ONCE).median)
         figure = peers.Figure(peer, "thesis", given, peers.QUICK)
         figure.time(given)
         return float(figure.best.samples.median)
@@ -129,6 +140,12 @@ def dominant(place: Place, n: int) -> Array:
     a = uniform(place, n, n)
     a[np.arange(n), np.arange(n)] += (10 * n * (1 + place.rng.random(n))).astype(np.float32)
     return a
+
+
+def planned(place: Place, operation: str, *shapes: tuple[int, int], **options: Any) -> Plan:
+    """Plan of an operation with its operands on the device."""
+    made: Plan = OPERATIONS[operation].core(resident(*shapes), place.device.limits, **options)
+    return made
 
 
 # -- fits -------------------------------------------------------------------------------------------------------------
@@ -168,11 +185,45 @@ def polynomial(label: str, sizes: Sequence[float], values: Sequence[float], degr
     return Series(label, tuple(sizes), tuple(values), line), text
 
 
+def exponent(sizes: Sequence[float], values: Sequence[float]) -> float:
+    """Power of n that the values follow best, by a line through their logarithms.
+
+    >>> exponent((1, 2, 4), (3, 12, 48))
+    2.0
+    """
+    if len(sizes) < 2:
+        return float("nan")
+    return round(float(np.polyfit(np.log(sizes), np.log(values), 1)[0]), 3)
+
+
+def faster_from(sizes: Sequence[float], ours: Sequence[float], base: Sequence[float]) -> tuple[float | None, float]:
+    """Size from which on ours takes less time than the base, None if not even at the largest one; and that one.
+
+    >>> faster_from((1, 2, 3, 4), (1, 9, 9, 9), (2, 2, 10, 10)), faster_from((1, 2), (1, 3), (2, 2))
+    ((3, 4), (None, 2))
+    """
+    found = None
+    for size, own, other in sorted(zip(sizes, ours, base, strict=True), reverse=True):
+        if own >= other:
+            break
+        found = size
+    return found, max(sizes)
+
+
 def theirs(name: str) -> str:
     """Write a fit of the thesis, with its residual over what its tables have of the measurements."""
     a, b = published.FITS[name]
     off = [a + b * n**3 - seconds for n, seconds in published.MEASURED[name]]
     return _line(a, b, float(np.sqrt(np.sum(np.square(off)) / (len(off) - 2))))
+
+
+def their_curve(name: str) -> Series:
+    """What a table of the thesis has of the measurements, and the line that it prints for them."""
+    a, b = published.FITS[name]
+    sizes, seconds = zip(*published.MEASURED[name], strict=True)
+    x = np.geomspace(min(sizes), max(sizes), 60)
+    y = a + b * x**3
+    return Series(f"theirs: {name}", sizes, seconds, (tuple(x[y > 0]), tuple(y[y > 0])), theirs=True)
 
 
 def _line(a: float, b: float, residual: float) -> str:
@@ -183,9 +234,3 @@ def speedup(ours: fits.Fit | None, base: fits.Fit | None) -> Cell:
     """Equation 4.7, where both lines fit."""
     found = fits.speedup(ours, base) if ours is not None and base is not None else None
     return "no fit" if found is None else found
-
-
-def planned(place: Place, operation: str, *shapes: tuple[int, int], **options: Any) -> Plan:
-    """Plan of an operation with its operands on the device."""
-    made: Plan = OPERATIONS[operation].core(resident(*shapes), place.device.limits, **options)
-    return made

@@ -100,7 +100,7 @@ WIDE_AT_ONCE = 16
 
 
 def searched_by(height: int, wide: bool = False) -> int:
-    """Texels that one fragment searches, of a column of so many: about the square root, so that two levels balance.
+    """Texels that one fragment searches of a column: about the square root of their number, so that two levels balance.
 
     >>> searched_by(10), searched_by(2048), searched_by(2048, wide=True)
     (10, 45, 15)

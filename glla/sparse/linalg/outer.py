@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -34,6 +33,7 @@ GAIN = 0.5
 """A restart that leaves more than this of the residual is the last one."""
 
 ENDLESS = 2**31 - 1
+"""Iterations at most, whatever is asked for: they are counted in 32 bits."""
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ def solve(asked: Task, method: Method, steadier: Method | None = None) -> tuple[
         iterations += ended.iterations
         moved = state.added(ended.x, ended.exponent)
         broken = ended.stop == BREAKDOWN
-        if not isfinite(moved.residual):
+        if not moved.finite:
             return state.result, -1
         before, better = state.residual, moved.residual < state.residual
         if broken and moved.residual > wanted and steadier is not None:

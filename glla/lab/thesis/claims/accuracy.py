@@ -1,0 +1,127 @@
+"""Claims about errors, and about what a shader computes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from glla import linalg
+from glla.gl import selftest
+from glla.lab.thesis import published
+from glla.lab.thesis.claims.claim import HERE, Claim
+from glla.lab.thesis.measure import Place, uniform
+
+
+def claims(place: Place) -> Iterator[Claim]:
+    """Measure all."""
+    yield _integers(place)
+    yield _norms(place)
+    yield from _formats(place)
+    yield from _device(place)
+
+
+def _integers(place: Place) -> Claim:
+    n = place.compared[-1]
+    a, b = (place.rng.integers(-99, 100, (n, n)).astype(np.float32) for _ in range(2))
+    exact = a.astype(np.float64) @ b.astype(np.float64)
+    wrong = int(np.count_nonzero(np.asarray(linalg.matmul(a, b, device=place.device)) != exact))
+    return Claim(
+        "Products of integers are exact", "4.1.1", "exact up to 2^24", f"{wrong} of {n * n} wrong, n = {n}", wrong == 0,
+        HERE, "float32 has 24 bits, and sums below 2^24 are not rounded in any order.",
+        "The device does not add integers below 2^24 exactly.",
+    )  # fmt: skip
+
+
+def _norms(place: Place) -> Claim:
+    n = place.compared[-1]
+    a = uniform(place, n, n)
+    found = {}
+    for pivoting in ("harmonic", "geometric"):
+        P, L, U = (np.asarray(f).astype(np.float64) for f in linalg.plu(a, pivoting, device=place.device))
+        found[pivoting] = float(np.abs(P @ L @ U - a).max())
+    return Claim(
+        "The harmonic norm is the better one in single precision", "4.1.2", published.NOT_PUBLISHED,
+        f"largest error {found['harmonic']:.2g} against {found['geometric']:.2g}, n = {n}",
+        found["harmonic"] <= found["geometric"], "glla pivoting",
+        "It avoids one small pivot beside a large one; in a random matrix that is also a matter of chance.",
+        "Random matrices offer pairs of which both are large, so either norm does, and chance decides.",
+    )  # fmt: skip
+
+
+# -- storage of fewer bits: rounded on the host, multiplied in float32 ------------------------------------------------
+
+
+def _formats(place: Place) -> Iterator[Claim]:
+    n = place.compared[-1]
+    a, b = uniform(place, n, n), uniform(place, n, n)
+    exact = a.astype(np.float64) @ b.astype(np.float64)
+
+    def error(store: Callable[[Any], Any]) -> float:
+        c = store(np.asarray(linalg.matmul(store(a), store(b), device=place.device)))
+        return float((np.abs(c - exact) / exact).max())
+
+    whole = error(lambda m: m)
+    for name, store, theirs in (
+        ("8 bits", eight_bits, "limited to 8 bits of precision"), ("half floats", half, published.NOT_PUBLISHED),
+    ):  # fmt: skip
+        found = error(store)
+        yield Claim(
+            f"With {name} in a texel the product loses its accuracy", "3.3.1", theirs,
+            f"relative error {found:.2g}, {whole:.2g} with float32, n = {n}", found > whole, HERE,
+            "Operands and result are rounded once each, which no arithmetic in between can mend.",
+            "Sums of this length lose as much in float32.",
+        )  # fmt: skip
+
+
+def eight_bits(m: Any) -> Any:
+    """Round to 256 levels from 0 to the largest entry, as a fixed-point colour does.
+
+    >>> eight_bits(np.array([0.0, 1.0, 2.004, 255.0])).tolist()
+    [0.0, 1.0, 2.0, 255.0]
+    """
+    top = np.float32(m.max())
+    return (np.round(m / top * 255) / 255 * top).astype(np.float32)
+
+
+def half(m: Any) -> Any:
+    """Round to float16, scaled by a power of two so that nothing overflows.
+
+    >>> half(np.array([2049.0, 0.5, 1e6])).tolist()
+    [2048.0, 0.5, 999936.0]
+    """
+    scale = np.float32(2.0 ** np.ceil(np.log2(m.max())))
+    return ((m / scale).astype(np.float16).astype(np.float32) * scale).astype(np.float32)
+
+
+# -- what the self-test finds -----------------------------------------------------------------------------------------
+
+
+def _device(place: Place) -> Iterator[Claim]:
+    findings = {one.name: one for one in selftest.examine(place.device)}
+    longest = int(findings["loops"].figures["longest"])
+    at_least = "at least " if findings["loops"].detail.startswith("run for") else ""
+    yield Claim(
+        "Loops of a shader end after 256 trips, without an error", "2.2.5", "256 trips", f"{at_least}{longest} trips",
+        longest <= 256, "glla info", "The driver ends them.",
+        "Loops have become true branches; glla still splits its sums, as llvmpipe ends them after 65535 trips.",
+    )  # fmt: skip
+    wrong = int(findings["NaN and infinity"].figures["wrong_values"])
+    yield Claim(
+        "NaN and infinity deviate from IEEE 754", "2.2.5 and 7.1", published.NOT_PUBLISHED, f"{wrong} wrong values",
+        wrong > 0, "glla info", "The device does not follow IEEE 754 there.",
+        "GPUs have followed IEEE 754 in sums and products since they were built for computing.",
+    )  # fmt: skip
+    contraction = findings["a * b + c"]
+    yield Claim(
+        "A multiply-add rounds twice, but for newer hardware", "2.2.5", "twice on NVIDIA, once on ATI",
+        contraction.detail, bool(contraction.figures["separate"]), "glla info",
+        "This compiler keeps the two operations apart.", "The units fuse both, and the compiler makes use of it.",
+    )  # fmt: skip
+    ulps = float(findings["division"].figures["max_ulps"])
+    yield Claim(
+        "A division has two rounding errors", "4.1.2", "a reciprocal, then a product", f"up to {ulps:.3g} ulp",
+        ulps > 0.5, "glla info", "A quotient is still made of a reciprocal, so its last bit is not sure.",
+        "Quotients are correctly rounded here.",
+    )  # fmt: skip

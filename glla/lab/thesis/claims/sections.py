@@ -1,0 +1,142 @@
+"""Claims that follow from what the other sections have measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from glla.lab import fits
+from glla.lab.thesis import published
+from glla.lab.thesis.claims.claim import ALIKE, Claim
+from glla.lab.thesis.parts import Section
+
+WHERE = {"product": ("4.1.1", "the product"), "rref": ("4.1.2", "RREF"), "plu": ("4.1.3", "PLU")}
+"""Section of the page -> section of the thesis, and what it is about."""
+
+FITS = {
+    "product": ("product, virtual cube", "product, CPU"),
+    "rref": ("RREF, GPU", "RREF, CPU's LU"),
+    "plu": ("PLU, GPU", "PLU, CPU"),
+}
+"""Section -> their fits of GPU and CPU."""
+
+POLYNOMIAL = {"product": "a second order polynomial", "rref": "a line", "plu": "a line"}
+
+
+def claims(done: dict[str, Section]) -> Iterator[Claim]:
+    """Judge what is there."""
+    for name, (where, what) in WHERE.items():
+        if name in done:
+            yield _negligible(done[name], where, what)
+            yield _growth(done[name], where, what)
+            yield _cubic(done[name], where, what)
+            yield _crossover(done[name], where, what)
+    if "rref" in done:
+        yield _unblocked(done["rref"])
+    if "plu" in done:
+        yield _diagonal(done["plu"])
+    if "sharing" in done:
+        yield _shared(done["sharing"])
+    if "water" in done:
+        yield from _water(done["water"])
+
+
+def _negligible(section: Section, where: str, what: str) -> Claim:
+    found, kind = (section.values[key] for key in ("relative error", "of"))
+    return Claim(
+        f"The relative error of {what} is negligible", where, "below 0.001 %", f"{100 * found:.2g} % ({kind})",
+        found < published.RELATIVE_ERROR, f"glla thesis --section {section.name}",
+        "float32 starts at 0.000006 %, and the errors of a sum mostly cancel.",
+        "The error of a solution is float32's times the condition of the matrix, thousands and more for random ones.",
+    )  # fmt: skip
+
+
+def _growth(section: Section, where: str, what: str) -> Claim:
+    growth = section.values["growth"]
+    return Claim(
+        f"The mean error of {what} grows with n like {POLYNOMIAL[section.name]}", where, "closely",
+        f"n^{growth['exponent']:.2g}; {growth['fit']}", not growth["fit"].startswith("no fit"),
+        f"glla thesis --section {section.name}",
+        "Rounding errors add up like a random walk, by the square root of n to n times the size of a result; over this "
+        "range such a curve fits.",
+        "Errors of single matrices differ by their condition far more than by n.",
+    )  # fmt: skip
+
+
+def _cubic(section: Section, where: str, what: str) -> Claim:
+    lines = section.values["fits"]
+    fitting = [name for name, line in lines.items() if line is not None]
+    return Claim(
+        f"Run times of {what} follow a + b n^3", where, "fits very well",
+        f"{len(fitting)} of {len(lines)} do: {', '.join(fitting) or 'none'}", len(fitting) == len(lines),
+        f"glla thesis --section {section.name}", "The work is cubic, and the rate does not depend on n.",
+        "The rate still rises with n over this range (caches, threads, more work a pass), which a + b n^3 has no place "
+        "for; or the machine was busy.",
+    )  # fmt: skip
+
+
+def _crossover(section: Section, where: str, what: str) -> Claim:
+    gpu, cpu = (fits.Fit(*published.FITS[name], 0, 4096) for name in FITS[section.name])
+    theirs, (ours, largest) = fits.crossover(gpu, cpu), section.values["faster from"]
+    return Claim(
+        f"On the GPU {what} is faster than ATLAS from some n on", where,
+        f"from n = {theirs:.0f}, by their fits" if theirs else "everywhere, by their fits",
+        f"from n = {ours:.0f}" if ours is not None else f"nowhere up to n = {largest:.0f}", ours is not None,
+        f"glla thesis --section {section.name}",
+        "The GPU has more arithmetic, and needs n to fill it and to pay for its passes.",
+        "BLAS and LAPACK use all cores and wide registers now, and are blocked; this algorithm is the thesis's.",
+    )  # fmt: skip
+
+
+def _unblocked(section: Section) -> Claim:
+    n, own = section.values["unblocked"]
+    (m, loop), (order, _, gpu) = published.MATLAB_RREF[-1], published.RREF[-1]
+    return Claim(
+        "MATLAB's rref must be sub-optimal", "4.1.2", f"{loop / gpu:.0f} times the GPU's time, n = {m} and {order}",
+        f"{own:.2g} times, n = {n}", own > ALIKE, "glla thesis --section rref",
+        "A loop over rows in an interpreter does little in each of its n^2 steps; it falls further behind with n.",
+        "At this order the loop over rows in NumPy is as fast as the passes.",
+    )  # fmt: skip
+
+
+def _diagonal(section: Section) -> Claim:
+    on, off = section.values["diagonal"]
+    return Claim(
+        "The largest error of PLU is on the diagonal of a dominant matrix", "4.1.3", published.NOT_PUBLISHED,
+        f"mean error {on:.2g} on it, {off:.2g} beside it", on > off, "glla thesis --section plu",
+        "An error is proportional to the entry, and the diagonal has the largest.",
+    )  # fmt: skip
+
+
+def _shared(section: Section) -> Claim:
+    gains = section.values["gains"]
+    return Claim(
+        "CPU and GPU together are faster than either", "4.2.4", published.NOT_PUBLISHED,
+        f"{min(gains):.2f} to {max(gains):.2f} times the better one", max(gains) > ALIKE,
+        "glla thesis --section sharing",
+        "They add up where they are two devices of like speed, for some operations and orders.",
+        "They are no two devices of like speed: one would only be waited for, or they share their cores.",
+    )  # fmt: skip
+
+
+def _water(section: Section) -> Iterator[Claim]:
+    took, largest = section.values["milliseconds"], section.values["largest"]
+    dense, both, bands = (took[name] for name in ("CPU, dense systems (LAPACK)", "CPU and GPU, dense systems",
+                                                  "NumPy, tridiagonal, float32"))  # fmt: skip
+    command = "glla thesis --section water"
+    yield Claim(
+        "At 121 x 121 cells the gain of CPU and GPU together is minimal", "5.3", "minimal",
+        f"{dense / both:.2f} times", dense / both < 1.25, command,
+        "Systems of order 121 are too small for a GPU, so the CPU does nearly all of them.",
+        "The CPU alone leaves enough to do.",
+    )  # fmt: skip
+    yield Claim(
+        "The systems can be solved far more efficiently as tridiagonal ones", "5.2", published.NOT_PUBLISHED,
+        f"{dense / bands:.0f} times", dense / bands > 2, command,
+        "A tridiagonal system takes 8 n flop, a dense one 2 n^3 / 3.",
+    )  # fmt: skip
+    yield Claim(
+        "CPU and GPU together give the elevation of the CPU alone", "5.3", "relative error below 0.001 %",
+        f"largest difference {largest:.2g} m of a wave of 1 m", largest < published.RELATIVE_ERROR, command,
+        "The systems are well conditioned, so float32's rounding errors stay what they are.",
+        "Differences of rounding have grown over the steps.",
+    )  # fmt: skip
