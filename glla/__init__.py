@@ -3,14 +3,14 @@
 The way of ``glla.matmul(A, B)`` from the call to the draw, and the file to read for each step:
 
 1.  ``linalg/products.py``: the public function looks at its operands (``linalg/operands.py``).
-2.  ``operations/routes.py``: small matrices go together in one plan, others one by one, what does not fit in tiles.
+2.  ``linalg/routes.py``: small matrices go together in one plan, others one by one, what does not fit in tiles.
 3.  ``operations/matmul.py``: `choose` picks the variant by shapes and limits, `plan` writes its passes into a draft.
 4.  ``passes/draft.py``, ``passes/plan.py``: a plan is a list of steps over named slots; ``print(glla.plan(...))``.
 5.  ``passes/check.py``: what OpenGL would not find is found here, before the plan runs for the first time.
-6.  ``gl/runner.py``: a plan of plans is walked through: upload, pack, multiply, unpack, read back.
-7.  ``gl/device.py``, ``gl/programs.py``: shaders are compiled once, textures come from a pool, all calls are looked up.
+6.  ``gl/composed.py``: a plan of plans is walked through: upload, pack, multiply, unpack, read back.
+7.  ``gl/prepare.py``, ``gl/programs.py``, ``gl/pool.py``: shaders are compiled once, textures come from a pool.
 8.  ``shaders/matmul/inner_product.frag``: a fragment sums 2x2 products over the inner dimension for its texel of C.
-9.  ``gl/device.py``: one call of glDrawArrays for each pass; nothing waits before the read-back.
+9.  ``gl/runner.py``: one call of glDrawArrays (``gl/calls.py``) for each pass; nothing waits before the read-back.
 10. ``linalg/products.py``: the array is checked for overflow and returned.
 """
 

@@ -1,5 +1,9 @@
 """The product: NumPy's shapes, exact integers, bounded floats, and every length of the inner dimension."""
 
+import re
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -7,6 +11,7 @@ import glla
 from glla import testing
 from glla.errors import DeviceMismatchError, NonFiniteError, OptionError, ShapeError
 from glla.operations.matmul import VARIANTS
+from glla.passes.cache import PLANS
 
 VARIANT_NAMES = sorted(VARIANTS)
 
@@ -210,3 +215,23 @@ def test_two_devices():
         testing.assert_exact(glla.matmul(A.numpy(), B).numpy(), np.eye(2))
         testing.assert_exact(glla.matmul(np.eye(3), np.eye(3), device=other), np.eye(3))
         del A, B
+
+
+def test_the_way_of_a_call_is_as_the_package_describes_it(rng):
+    """Each file that its docstring names takes part."""
+    named = set(re.findall(r"``([a-z_/]+\.(?:py|frag))``", glla.__doc__))
+    package, seen = Path(glla.__file__).parent, set()
+    a, b = rng.standard_normal((2, 40, 40)).astype(np.float32)
+    with glla.Device() as fresh:
+        for made in PLANS.builders:
+            PLANS.forget(made)
+        sys.setprofile(lambda frame, event, argument: seen.add(frame.f_code.co_filename))
+        try:
+            for variant in (None, "inner_product"):
+                glla.matmul(a, b, variant=variant, device=fresh)
+        finally:
+            sys.setprofile(None)
+    files = {Path(file).relative_to(package).as_posix() for file in seen if Path(file).is_relative_to(package)}
+    drawn = {step.shader for step in glla.plan("matmul", (40, 40), (40, 40), variant="inner_product").passes}
+    assert len(named) > 10
+    assert named <= files | {f"shaders/{shader}.frag" for shader in drawn}

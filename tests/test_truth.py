@@ -580,8 +580,8 @@ def call(name: str, case: Case, device: glla.Device) -> tuple[Plan, list[Signatu
         lu, b = operands
         piv = np.zeros(lu.shape[:-1], dtype=np.int32) + np.arange(lu.shape[-1], dtype=np.int32)
         operands = [(lu, piv), b]
-    if name == "cho_solve":
-        operands = [(operands[0], True), operands[1]]
+    if name in ("cho_solve", "cho_solve_banded"):
+        operands = [(operands[0], name == "cho_solve"), operands[1]]
     failed = True
     with glla.trace() as trace, suppress(GllaError), warnings.catch_warnings():
         warnings.simplefilter("ignore")

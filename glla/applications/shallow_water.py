@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from glla.array.array import Matrix
 from glla.array.convert import Array, as_float32
-from glla.errors import DryCellError, LimitError, OptionError, ShapeError, UnsupportedError, integer, one_of
+from glla.errors import DryCellError, LimitError, OptionError, ShapeError, integer, one_of
 from glla.gl import DeviceLike, Download, Texture
 from glla.linalg.operands import device_of
 from glla.operations import shallow_water as kernel
@@ -58,7 +58,7 @@ class ShallowWater:
     periodic : (bool, bool)
         Whether the ends of x, and of y, are joined; otherwise they are closed walls, along which the water slips.
     tide : (str, callable), optional
-        Of "adi": a side, one of "west" (i = 0), "east", "south" (j = 0), "north", whose cells have the elevation that
+        A side, one of "west" (i = 0), "east", "south" (j = 0), "north", whose cells have the elevation that
         the function gives for a time in s.
     coriolis : float
         The Coriolis parameter f, in 1/s.
@@ -87,8 +87,8 @@ class ShallowWater:
     DryCellError
         The depth of a cell is not above zero: names the first such cell and its step. Raised by a later `step`, or as
         the fields are looked at.
-    ShapeError, DTypeError, NonFiniteError, OptionError, UnsupportedError, LimitError
-        Fields do not fit together; numbers are out of their ranges; "semi_implicit" with a tide; too many cells.
+    ShapeError, DTypeError, NonFiniteError, OptionError, LimitError
+        Fields do not fit together; numbers are out of their ranges; too many cells.
 
     Notes
     -----
@@ -156,22 +156,26 @@ class ShallowWater:
         one_of("ShallowWater: scheme", scheme, SCHEMES)
         one_of("ShallowWater: splitting", splitting, SPLITTINGS)
         one_of("ShallowWater: variant", variant, VARIANTS)
-        side = "" if tide is None else tide[0]
-        self._level = None if tide is None else tide[1]
+        self._level: Callable[[float], float] | None = None
+        side = ""
         if tide is not None:
+            side, self._level = _pair("tide", tide, "(side, function of the time in s)")
             one_of("ShallowWater: the side of tide", side, SIDES)
-            if scheme != "adi":
-                raise UnsupportedError(
-                    "ShallowWater: tide takes scheme='adi' so far; a periodic or closed basin has both"
+            if not callable(self._level):
+                raise OptionError(
+                    f"ShallowWater: tide must be (side, function of the time in s), got {self._level!r} for the "
+                    "function; for a level that stays pass lambda time: level"
                 )
         nx, ny = h.shape
-        ring = bool(periodic[0]), bool(periodic[1])
+        around = _pair("periodic", periodic, "(along x, along y)")
+        ring = bool(around[0]), bool(around[1])
+        blown = _pair("wind", wind, "(along x, along y)")
         for name, length, joined in zip("xy", h.shape, ring, strict=True):
             if joined and length < 3:
                 raise ShapeError(f"ShallowWater: a periodic basin has 3 cells at least along {name}, got {length}")
         if tide is not None and ring[0 if side in ("west", "east") else 1]:
             raise OptionError(f"ShallowWater: a basin that is periodic there has no side {side!r}")
-        pair = spacing if isinstance(spacing, tuple | list) else (spacing, spacing)
+        pair = _pair("spacing", spacing if np.ndim(spacing) else (spacing, spacing), "a number, or (along x, along y)")
         self._water = Water(
             cells=(nx, ny),
             spacing=(_positive("spacing", pair[0]), _positive("spacing", pair[1])),
@@ -179,7 +183,7 @@ class ShallowWater:
             gravity=_positive("gravity", gravity),
             friction=0.0 if chezy == inf else 1.0 / _positive("chezy", chezy) ** 2,
             coriolis=_number("coriolis", coriolis),
-            wind=(_number("wind", wind[0]), _number("wind", wind[1])),
+            wind=(_number("wind", blown[0]), _number("wind", blown[1])),
             convection=bool(convection),
             pieces=_within("pieces", integer("ShallowWater", "pieces", pieces), 1, 8),
             periodic=ring,
@@ -356,11 +360,13 @@ class ShallowWater:
         """Textures for `plan`, by name: for `glla.Device.run`."""
         given = {"state": self._state, "record": self._record}
         if self._scheme == "semi_implicit":
-            return {**given, "zero": self._zero}
-        if self._level is not None:
-            for half in (1, 2):
-                level = float(self._level(self.time + half * self._water.dt / 2))
-                given[f"level_{half}"] = self._device.write_texels(np.full((1, 1, 4), level, dtype=np.float32))
+            given["zero"] = self._zero
+        if self._level is None:
+            return given
+        behind = {"level": 1.0} if self._scheme == "semi_implicit" else {"level_1": 0.5, "level_2": 1.0}
+        for name, part in behind.items():
+            level = float(self._level(self.time + part * self._water.dt))
+            given[name] = self._device.write_texels(np.full((1, 1, 4), level, dtype=np.float32))
         return given
 
     def _look(self, record: NDArray[np.float32]) -> None:
@@ -384,6 +390,12 @@ def _field(name: str, value: Any) -> Array:
     if isinstance(value, Matrix):
         return value.numpy()
     return as_float32("ShallowWater", name, value)
+
+
+def _pair(name: str, value: Any, words: str) -> tuple[Any, Any]:
+    if isinstance(value, str) or not hasattr(value, "__len__") or len(value) != 2:
+        raise OptionError(f"ShallowWater: {name} must be {words}, got {value!r}")
+    return value[0], value[1]
 
 
 def _number(name: str, value: Any) -> float:

@@ -551,6 +551,23 @@ FACTOR_BANDED = Peer(
     ),
 )  # fmt: skip
 
+
+def _cho_solve_banded(cho_solve_banded: Any, cb: Array, b: Array) -> Any:
+    return cho_solve_banded((cb, False), b, check_finite=False)
+
+
+SUBSTITUTION_BANDED = Peer(
+    "LAPACK pbtrs",
+    _scipy("scipy.linalg.cho_solve_banded((cb, lower), b)", _as_given, _cho_solve_banded, "cho_solve_banded"),
+    (
+        _scipy(
+            "lapack.spbtrs(cb, b, overwrite_b=1), in place, Fortran order", _fortran,
+            lambda spbtrs, cb, b: spbtrs(cb, b, overwrite_b=1)[0], "lapack.spbtrs",
+        ),
+    ),
+)  # fmt: skip
+
+
 SYSTEM_BANDED = Peer(
     "LAPACK pbsv",
     _scipy(
@@ -682,6 +699,7 @@ BEST: dict[str, tuple[Peer, Callable[..., Arrays]]] = {
     "solve_pos": (SYSTEM_POS, _same),
     "inv_pos": (INVERSE_POS, _same),
     "cholesky_banded": (FACTOR_BANDED, _same),
+    "cho_solve_banded": (SUBSTITUTION_BANDED, _same),
     "solve_pos_banded": (SYSTEM_BANDED, _same),
     "triangular": (TRIANGULAR, _same),
     "tridiagonal": (TRIDIAGONAL, _same),

@@ -18,8 +18,8 @@ from glla.array.value import Resident
 from glla.errors import LimitError, OptionError, ShapeError, UnsupportedError
 from glla.gl import Device, DeviceLike
 from glla.linalg import resident
-from glla.linalg.definite_band import solve_definite_band
-from glla.linalg.operands import column, device_of, known_variant, operand, square, stored
+from glla.linalg.definite_band import in_stacks, solve_definite_band
+from glla.linalg.operands import device_of, known_variant, operand, square, stored
 from glla.linalg.routes import batched
 from glla.linalg.walk import on_device, walk
 from glla.operations import OPERATIONS, Operation
@@ -132,7 +132,7 @@ def solveh_banded(
     ----------
     ab : array_like or Matrix, shape (..., u + 1, n)
         The diagonals of the upper half, ``ab[u + i - j, j] == a[i, j]``; with `lower` those of the lower half,
-        ``ab[i - j, j] == a[i, j]``. More than one diagonal takes Cholesky factors, member by member.
+        ``ab[i - j, j] == a[i, j]``. More than one diagonal takes Cholesky factors.
     b : array_like or Matrix, shape (n,) or (..., n, k)
         Right-hand sides, as in `solve_banded`.
     lower : bool
@@ -177,7 +177,7 @@ def solveh_banded(
             raise OptionError(
                 f"solveh_banded: variant is for one diagonal beside the main one, got {width} and {variant!r}"
             )
-        return _definite(bands, b, lower, device, check_finite)
+        return solve_definite_band("solveh_banded", bands, b, lower, device=device, check_finite=check_finite)
     beside = 1 if lower else width - 1
     rows = ((beside, -1), (0, 0), (beside, 0)) if lower else ((beside, 0), (width, 0), (beside, 1))
     if width == 0:
@@ -206,46 +206,6 @@ def solve_structured(a: Any, b: Any, structure: str, device: DeviceLike | None, 
     rows = ways[width]
     lines = _Lines("solve", width, width, rows)
     return _solve(lines, _diagonals(matrix, width), b, None, device, check_finite)
-
-
-def _definite(ab: Array | Matrix, b: Any, lower: bool, device: DeviceLike | None, check_finite: bool) -> Matrix | Array:
-    """Solve with bands of any width by their Cholesky factors, member by member of a stack."""
-    function, rhs = "solveh_banded", operand("solveh_banded", "b", b, check_finite)
-    stack, right = _stacked(function, ab, rhs)
-    target = device_of(function, device, ab, rhs)
-    options: dict[str, Any] = {"lower": bool(lower), "device": target, "check_finite": check_finite}
-    if not stack:
-        return solve_definite_band(function, ab, rhs, **options)
-    shape = (*stack, *right.shape[-2:])
-    if isinstance(ab, Matrix) or isinstance(rhs, Matrix):
-        if 0 in shape:
-            return upload(np.empty(shape if rhs.ndim > 1 else shape[:-1], np.float32), target)
-        parts = (one if isinstance(one, Matrix) else upload(one, target) for one in (ab, right))
-        operands = tuple(resident.spread(one, stack) for one in parts)
-        found = resident.one_by_one(operands, lambda i, a, b: solve_definite_band(function, a, b, **options))
-        x = resident.shaped(found, shape)
-        return x[..., 0] if rhs.ndim == 1 else x
-    lefts, rights = np.broadcast_to(ab, (*stack, *ab.shape[-2:])), np.broadcast_to(right, shape)
-    result = np.empty(shape, dtype=np.float32)
-    for place in np.ndindex(stack):
-        result[place] = solve_definite_band(function, lefts[place], rights[place], **options)
-    return result[..., 0] if rhs.ndim == 1 else result
-
-
-def _stacked(function: str, ab: Array | Matrix, rhs: Array | Matrix) -> tuple[Index, Array | Matrix]:
-    """Dimensions of the stack, and right-hand sides as columns."""
-    if rhs.ndim == 0:
-        raise ShapeError(f"{function}: b must have at least one dimension, got a scalar")
-    right = column(rhs)
-    if right.shape[-2] != ab.shape[-1]:
-        raise ShapeError(f"{function}: b must have as many rows as ab has columns, got ab {ab.shape} and b {rhs.shape}")
-    try:
-        return np.broadcast_shapes(ab.shape[:-2], right.shape[:-2]), right
-    except ValueError:
-        raise ShapeError(
-            f"{function}: leading dimensions must broadcast, got ab {ab.shape} and b {rhs.shape}; a stack of single "
-            "right-hand sides is (..., n, 1)"
-        ) from None
 
 
 @dataclass(frozen=True)
@@ -330,7 +290,7 @@ def _solve(
         raise OptionError(f"{function}: variant is for one diagonal on either side, got {variant!r}; leave it out")
     known_variant(function, lines.operation, variant)
     rhs = operand(function, "b", b, check_finite)
-    stack, right = _stacked(function, ab, rhs)
+    stack, right = in_stacks(function, ab, rhs)
     if max(lines.lower, lines.upper) > 2:
         raise UnsupportedError(
             f"{function}: takes two diagonals on either side so far, got {lines.lower} below and {lines.upper} above; "

@@ -1,21 +1,34 @@
-"""Bands of symmetric positive definite matrices: `cholesky_banded`, and what systems with a wide band take."""
+"""Bands of symmetric positive definite matrices: `cholesky_banded`, `cho_solve_banded`, systems with a wide band."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from math import prod
 from typing import Any
 
 import numpy as np
 
+from glla.array import arithmetic
 from glla.array.array import Matrix, upload
 from glla.array.convert import Array, finite_result
 from glla.errors import ShapeError
-from glla.gl import DeviceLike
-from glla.linalg.operands import column, device_of, known_variant, operand, stored, two_dimensional
+from glla.gl import Device, DeviceLike
+from glla.linalg import resident, stacks_definite
+from glla.linalg.operands import column, device_of, known_variant, operand, stored
+from glla.linalg.routes import stacked
 from glla.linalg.walk import on_device, walk
 from glla.operations import OPERATIONS
 from glla.operations.elimination import definite_band as kernel
+from glla.operations.elimination import definite_band_factors as factors
+from glla.operations.trust import member_of_stack
 from glla.passes import forms_of
 from glla.registry import public
+
+Index = tuple[int, ...]
+"""Place in a stack."""
+
+One = Callable[[Any, Any, Index], Any]
+"""(band or factor, B, place in the stack) -> X, of one system, where it was found."""
 
 
 @public()
@@ -31,7 +44,7 @@ def cholesky_banded(
 
     Parameters
     ----------
-    ab : array_like or Matrix, shape (w + 1, n)
+    ab : array_like or Matrix, shape (..., w + 1, n)
         The main diagonal of a symmetric positive definite matrix and w beside it: those above it, a_ij at
         [w + i - j, j], or with `lower` those below it, a_ij at [i - j, j]. Corners that belong to no element are not
         used.
@@ -44,22 +57,22 @@ def cholesky_banded(
 
     Returns
     -------
-    ndarray of float32 or Matrix, shape (w + 1, n)
+    ndarray of float32 or Matrix, shape (..., w + 1, n)
         The factor in the same storage, zero in the corners. Synchronises.
 
     Raises
     ------
     NotPositiveDefiniteError
-        A pivot is not above zero: names the leading minor.
+        A pivot is not above zero: names the leading minor, and the matrix of a stack.
     ShapeError, DTypeError, NonFiniteError, OptionError
-        `ab` is no matrix, not real, not finite; unknown variant.
+        `ab` has fewer than two dimensions, not real, not finite; unknown variant.
     LimitError, OutOfMemoryError
         `ab` is larger than a texture, or does not fit the device's memory.
 
     Notes
     -----
     Error: norm(A - L L^T) / (n norm(A) u) stays below 30, u = 2^-24. Cost: n w^2 flop; 3 n / 16 passes, n / 16 for a
-    narrow band on a GPU. Source: LAPACK pbtrf.
+    narrow band on a GPU. Bands of a stack go together, by as many passes as one. Source: LAPACK pbtrf.
 
     Examples
     --------
@@ -68,18 +81,111 @@ def cholesky_banded(
     array([[2., 2., 3.],
            [1., 1., 0.]], dtype=float32)
     """
-    band = operand("cholesky_banded", "ab", ab, check_finite)
-    two_dimensional("cholesky_banded", "ab", band)
-    known_variant("cholesky_banded", OPERATIONS["cholesky_banded"], variant)
-    if band.size == 0:
-        return band.copy()
-    target = device_of("cholesky_banded", device, band)
-    forms, lower = forms_of((band,)), bool(lower)
-    perform = on_device(target, kernel.whole(forms, target.limits, lower=lower, variant=variant))
-    factor = walk(OPERATIONS["cholesky_banded"], forms, perform, {"A": stored(band), "lower": lower, "member": ""})["L"]
-    if isinstance(band, Matrix):
-        return factor if isinstance(factor, Matrix) else upload(factor, target)
-    return finite_result("cholesky_banded", factor, check_finite)
+    function = "cholesky_banded"
+    bands = banded(function, "ab", ab, check_finite)
+    known_variant(function, OPERATIONS[function], variant)
+    if bands.size == 0:
+        return bands.copy()
+    target, stack, lower = device_of(function, device, bands), bands.shape[:-2], bool(lower)
+
+    def one(band: Array | Matrix, place: Index) -> Array | Matrix:
+        forms = forms_of((band,))
+        perform = on_device(target, kernel.whole(forms, target.limits, lower=lower, variant=variant))
+        values = {"A": stored(band), "lower": lower, "member": member_of_stack(place)}
+        found: Array | Matrix = walk(OPERATIONS[function], forms, perform, values)["L"]
+        return found
+
+    if isinstance(bands, Matrix):
+        if not stack:
+            return _kept(function, one(bands, ()), target, check_finite)
+        operands, found = (resident.spread(bands, stack),), None
+        if variant is None:
+            found = stacks_definite.on_device(
+                function, function, operands, "L", target, stack, check_finite, False, lower=lower
+            )
+        if found is None:
+            found = resident.one_by_one(
+                operands, lambda i, a: _kept(function, one(a, stacks_definite.place(i, stack)), target, check_finite)
+            )
+        return resident.shaped(found, bands.shape)
+    flat, result = bands.reshape(-1, *bands.shape[-2:]), None
+    if stack and variant is None:
+        result = stacks_definite.of_arrays(function, function, (flat,), "L", target, stack, lower=lower)
+    if result is None:
+        result = stacked(_of_host(one(band, place)) for place, band in zip(np.ndindex(stack), flat, strict=True))
+    return finite_result(function, np.ascontiguousarray(result).reshape(bands.shape), check_finite)
+
+
+@public()
+def cho_solve_banded(
+    cb_and_lower: tuple[Any, bool],
+    b: Any,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+    *,
+    device: DeviceLike | None = None,
+) -> Matrix | Array:
+    """Solve A x = b from the Cholesky factor of a band, as `scipy.linalg.cho_solve_banded`.
+
+    Parameters
+    ----------
+    cb_and_lower : (cb, lower)
+        The factor of a matrix or of a stack of them, shape (..., w + 1, n), from `cholesky_banded` or SciPy's, and
+        which diagonals it holds: L's (True), or those of U = L^T. Corners that belong to no element are not used.
+    b : array_like or Matrix, shape (n,) or (..., n, k)
+        Right-hand sides. Leading dimensions broadcast; a 1-D `b` is one vector.
+    overwrite_b : bool
+        Is taken as SciPy takes it, and changes nothing: operands are never written to.
+    device, check_finite
+        As in `matmul`.
+
+    Returns
+    -------
+    ndarray of float32 or Matrix
+        Of the shape of `b`, or of all the stack; beside a Matrix a Matrix. Synchronises.
+
+    Raises
+    ------
+    SingularMatrixError
+        The factor has a zero on its diagonal; names the matrix of a stack.
+    ShapeError
+        Shapes do not fit together, or the first argument is no pair.
+    DTypeError, NonFiniteError
+        Not real; not finite, or the solution is too large for float32.
+    LimitError, OutOfMemoryError
+        `cb` is larger than a texture, or the operands do not fit the device's memory.
+
+    Notes
+    -----
+    Error: norm(b - A x) / ((norm(abs(L) abs(L^T)) norm(x) + norm(b)) n u) stays below 30, u = 2^-24. Cost: 4 n w k
+    flop, and n / 8 passes, for a stack too. Source: LAPACK pbtrs.
+
+    Examples
+    --------
+    >>> import glla
+    >>> cb = glla.cholesky_banded([[4, 5, 10], [2, 2, 0]], lower=True)
+    >>> glla.cho_solve_banded((cb, True), [6, 9, 12])
+    array([1., 1., 1.], dtype=float32)
+    """
+    function = "cho_solve_banded"
+    try:
+        cb, lower = cb_and_lower
+    except (TypeError, ValueError):
+        raise ShapeError(f"{function}: the first argument must be the pair (cb, lower) of cholesky_banded") from None
+    factor, rhs = banded(function, "cb", cb, check_finite), operand(function, "b", b, check_finite)
+    target = device_of(function, device, factor, rhs)
+
+    def one(c: Any, b: Any, place: Index) -> Any:
+        forms = forms_of((c, b))
+        plan = factors.whole(forms, target.limits, lower=bool(lower))
+        perform = on_device(target, plan, function, {"B": "b"} if check_finite else None)
+        values = {"C": stored(c), "B": stored(b), "member": member_of_stack(place), "function": function}
+        found = walk(OPERATIONS[function], forms, perform, values)
+        if "largest_X" in found:
+            finite_result(function, found["largest_X"], check_finite)
+        return found["X"]
+
+    return _each(function, function, factor, rhs, one, target, check_finite, bool(lower))
 
 
 def solve_definite_band(
@@ -102,17 +208,17 @@ def solve_definite_band(
     ----------
     function : str
         That calls, for messages.
-    ab : array_like or Matrix, shape (w + 1, n)
+    ab : array_like or Matrix, shape (..., w + 1, n)
         As in `cholesky_banded`.
-    b : array_like or Matrix, shape (n,) or (n, k)
-        Right-hand sides.
+    b : array_like or Matrix, shape (n,) or (..., n, k)
+        Right-hand sides, as in `cho_solve_banded`.
     lower, variant, device, check_finite
         As in `cholesky_banded`.
 
     Returns
     -------
     ndarray of float32, or Matrix where an operand is one
-        Of the shape of `b`. Synchronises.
+        Of the shape of `b`, or of all the stack. Synchronises.
 
     Raises
     ------
@@ -122,31 +228,141 @@ def solve_definite_band(
     Notes
     -----
     Error: norm(b - A x) / ((norm(A) norm(x) + norm(b)) n u) stays below 30. Cost: n w^2 + 4 n w k flop; 5 n / 16
-    passes, 3 n / 16 for a narrow band on a GPU.
+    passes, 3 n / 16 for a narrow band on a GPU, for a stack too.
 
     Examples
     --------
     >>> solve_definite_band("solveh_banded", [[4, 5, 10], [2, 2, 0]], [6, 9, 12], lower=True)
     array([1., 1., 1.], dtype=float32)
     """
-    band, rhs = operand(function, "ab", ab, check_finite), operand(function, "b", b, check_finite)
-    two_dimensional(function, "ab", band)
-    if rhs.ndim not in (1, 2) or rhs.shape[0] != band.shape[1]:
-        n = band.shape[1]
-        raise ShapeError(f"{function}: b must have shape ({n},) or ({n}, k) for ab {band.shape}, got {rhs.shape}")
+    bands, rhs = banded(function, "ab", ab, check_finite), operand(function, "b", b, check_finite)
     known_variant(function, OPERATIONS["solve_pos_banded"], variant)
-    target, operands = device_of(function, device, band, rhs), (band, column(rhs))
-    if band.size == 0 or rhs.size == 0:
-        nothing = np.empty(rhs.shape, dtype=np.float32)
-        return upload(nothing, target) if any(isinstance(one, Matrix) for one in operands) else nothing
-    forms, lower = forms_of(operands), bool(lower)
-    names = {"A": "ab", "B": "b"} if check_finite else None
-    perform = on_device(
-        target, kernel.whole_solution(forms, target.limits, lower=lower, variant=variant), function, names
-    )
-    values = {name: stored(one) for name, one in zip("AB", operands, strict=True)}
-    x = walk(OPERATIONS["solve_pos_banded"], forms, perform, {**values, "function": function, "member": ""})["X"]
-    if any(isinstance(one, Matrix) for one in operands) and not isinstance(x, Matrix):
-        x = upload(finite_result(function, x, check_finite), target)
-    found: Matrix | Array = x if rhs.ndim > 1 else x[..., 0]
-    return found if isinstance(found, Matrix) else finite_result(function, np.ascontiguousarray(found), check_finite)
+    target = device_of(function, device, bands, rhs)
+
+    def one(band: Any, right: Any, place: Index) -> Any:
+        forms = forms_of((band, right))
+        names = {"A": "ab", "B": "b"} if check_finite else None
+        plan = kernel.whole_solution(forms, target.limits, lower=bool(lower), variant=variant)
+        values = {"A": stored(band), "B": stored(right), "member": member_of_stack(place), "function": function}
+        return walk(OPERATIONS["solve_pos_banded"], forms, on_device(target, plan, function, names), values)["X"]
+
+    together = "solve_pos_banded" if variant is None else ""
+    return _each(together, function, bands, rhs, one, target, check_finite, bool(lower))
+
+
+# -- stacks -----------------------------------------------------------------------------------------------------------
+
+
+def banded(function: str, name: str, ab: Any, check_finite: bool) -> Array | Matrix:
+    """Take bands in LAPACK's storage: a row for each diagonal."""
+    bands = operand(function, name, ab, check_finite)
+    if bands.ndim < 2 or bands.shape[-2] == 0:
+        raise ShapeError(f"{function}: {name} must have shape (..., w + 1, n), got {bands.shape}")
+    return bands
+
+
+def in_stacks(function: str, ab: Array | Matrix, rhs: Array | Matrix, name: str = "ab") -> tuple[Index, Array | Matrix]:
+    """Dimensions of the stack, and right-hand sides as columns."""
+    if rhs.ndim == 0:
+        raise ShapeError(f"{function}: b must have at least one dimension, got a scalar")
+    right = column(rhs)
+    if right.shape[-2] != ab.shape[-1]:
+        raise ShapeError(
+            f"{function}: b must have as many rows as {name} has columns, got {name} {ab.shape} and b {rhs.shape}"
+        )
+    try:
+        return np.broadcast_shapes(ab.shape[:-2], right.shape[:-2]), right
+    except ValueError:
+        raise ShapeError(
+            f"{function}: leading dimensions must broadcast, got {name} {ab.shape} and b {rhs.shape}; a stack of "
+            "single right-hand sides is (..., n, 1)"
+        ) from None
+
+
+def _each(
+    name: str,
+    function: str,
+    ab: Array | Matrix,
+    rhs: Array | Matrix,
+    one: One,
+    device: Device,
+    check_finite: bool,
+    lower: bool,
+) -> Matrix | Array:
+    """Solve every system of a stack; where an operand is on the device the solutions stay there.
+
+    Members go together, by the plan of the operation of this `name`, if there is one; otherwise one by one.
+    """
+    stack, right = in_stacks(function, ab, rhs, "cb" if name == "cho_solve_banded" else "ab")
+    shape = (*stack, *right.shape[-2:])
+    there = isinstance(ab, Matrix) or isinstance(rhs, Matrix)
+    x: Array | Matrix
+    if 0 in (*shape, ab.shape[-1]):
+        nothing = np.empty(shape, dtype=np.float32)
+        x = upload(nothing, device) if there else nothing
+    elif there:
+        x = _of_arrays_there(name, function, ab, right, stack, one, device, check_finite, lower)
+    else:
+        x = _of_host_arrays(name, function, ab, right, stack, one, device, lower)
+        finite_result(function, x, check_finite)
+    return x[..., 0] if rhs.ndim == 1 else x
+
+
+def _of_host_arrays(
+    name: str, function: str, ab: Any, right: Any, stack: Index, one: One, device: Device, lower: bool
+) -> Array:
+    shape, members = (*stack, *right.shape[-2:]), ab.shape[-2:]
+    if prod(ab.shape[:-2]) == 1:  # one A for all: one system with many right-hand sides
+        wide = np.moveaxis(np.broadcast_to(right, shape), -2, 0)
+        x = _of_host(one(ab.reshape(members), np.ascontiguousarray(wide.reshape(shape[-2], -1)), ()))
+        return np.ascontiguousarray(np.moveaxis(x.reshape(wide.shape), 0, -2))
+    lefts = np.broadcast_to(ab, (*stack, *members)).reshape(-1, *members)
+    rights = np.broadcast_to(right, shape).reshape(-1, *shape[-2:])
+    found = None
+    if name:
+        found = stacks_definite.of_arrays(name, function, (lefts, rights), "X", device, stack, lower=lower)
+    if found is None:
+        found = stacked(_of_host(one(*system)) for system in zip(lefts, rights, np.ndindex(stack), strict=True))
+    return np.ascontiguousarray(found).reshape(shape)
+
+
+def _of_arrays_there(
+    name: str,
+    function: str,
+    ab: Array | Matrix,
+    right: Array | Matrix,
+    stack: Index,
+    one: One,
+    device: Device,
+    check_finite: bool,
+    lower: bool,
+) -> Matrix:
+    left, beside = (part if isinstance(part, Matrix) else upload(part, device) for part in (ab, right))
+    shape = (*stack, *right.shape[-2:])
+    if not stack:
+        return _kept(function, one(left, beside, ()), device, check_finite)
+    if prod(ab.shape[:-2]) == 1:
+        rank = len(shape)
+        wide = Matrix._of(arithmetic.broadcast(beside.value, shape)).transpose((rank - 2, *range(rank - 2), rank - 1))
+        x = one(left.reshape(left.shape[-2:]), wide.reshape(shape[-2], -1), ())
+        found = _kept(function, x, device, check_finite)
+        return found.reshape(wide.shape).transpose((*range(1, rank - 1), 0, rank - 1))
+    operands, together = (resident.spread(left, stack), resident.spread(beside, stack)), None
+    if name:
+        together = stacks_definite.on_device(name, function, operands, "X", device, stack, check_finite, lower=lower)
+    if together is None:
+        together = resident.one_by_one(
+            operands,
+            lambda i, a, b: _kept(function, one(a, b, stacks_definite.place(i, stack)), device, check_finite),
+        )
+    return resident.shaped(together, shape)
+
+
+def _kept(function: str, x: Array | Matrix, device: Device, check_finite: bool) -> Matrix:
+    """Leave a result on the device; one that was scaled on the host goes back."""
+    return x if isinstance(x, Matrix) else upload(finite_result(function, x, check_finite), device)
+
+
+def _of_host(x: Any) -> Array:
+    found: Array = x.numpy() if isinstance(x, Matrix) else x
+    return found

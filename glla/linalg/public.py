@@ -3,7 +3,7 @@
 from glla.linalg.banded import solve_banded, solveh_banded
 from glla.linalg.cholesky import cho_factor, cholesky
 from glla.linalg.definite import cho_solve
-from glla.linalg.definite_band import cholesky_banded
+from glla.linalg.definite_band import cho_solve_banded, cholesky_banded
 from glla.linalg.determinants import det, slogdet
 from glla.linalg.echelon import rref
 from glla.linalg.factorise import lu_factor, plu
@@ -15,6 +15,7 @@ from glla.linalg.triangular import solve_triangular
 __all__ = [
     "cho_factor",
     "cho_solve",
+    "cho_solve_banded",
     "cholesky",
     "cholesky_banded",
     "det",

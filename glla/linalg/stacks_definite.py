@@ -27,8 +27,13 @@ from glla.passes import Forms
 Index = tuple[int, ...]
 """Place in a stack."""
 
+GIVEN_FACTORS = ("cho_solve", "cho_solve_banded")
+"""Operations whose stacks are factors."""
 
-def of_arrays(name: str, function: str, operands: Sequence[Array], result: str, device: Device, stack: Index) -> Any:
+
+def of_arrays(
+    name: str, function: str, operands: Sequence[Array], result: str, device: Device, stack: Index, **options: Any
+) -> Any:
     """Do a stack of arrays of the host together.
 
     Parameters
@@ -45,6 +50,8 @@ def of_arrays(name: str, function: str, operands: Sequence[Array], result: str, 
         Where.
     stack : tuple of int
         Dimensions of the stack, for messages.
+    **options
+        Of the operation.
 
     Returns
     -------
@@ -52,15 +59,16 @@ def of_arrays(name: str, function: str, operands: Sequence[Array], result: str, 
         None if the members go one by one.
     """
     operation = OPERATIONS[name]
-    records = batched(device, operation, operands)
+    records = batched(device, operation, operands, **options)
     if records is None:
         return None
     found, figures = records
-    far = {index: (forms, perform) for index, forms, perform in doubtful(device, operation, tuple(operands), *records)}
+    alone = doubtful(device, operation, tuple(operands), *records, **options)
+    far = {index: (forms, perform) for index, forms, perform in alone}
     for index in _looked_at(figures, far):
         member = member_of_stack(place(index, stack))
         if index in far:
-            values = _values(operation, function, [part[index] for part in operands], member)
+            values = {**_values(operation, function, [part[index] for part in operands], member), **options}
             found[index] = walk(operation, far[index][0], far[index][1], values, _stage(operation, far[index][0]))[
                 result
             ]
@@ -78,13 +86,14 @@ def on_device(
     stack: Index,
     check_finite: bool,
     refuse: bool = True,
+    **options: Any,
 ) -> Resident | None:
     """Do a stack on the device together; None if the members go one by one.
 
     As `of_arrays`. With `refuse` NaN and infinity in operands are errors, unless `check_finite` is false.
     """
     operation = OPERATIONS[name]
-    found = resident.together(device, operation, operands, check_finite and refuse)
+    found = resident.together(device, operation, operands, check_finite and refuse, **options)
     if found is None or found.matrices is None:
         return None
     batch = operation.batch
@@ -96,8 +105,8 @@ def on_device(
         member = member_of_stack(place(index, stack))
         if index in far:
             given = [resident.member(one, index).numpy() for one in stacks]
-            values = _values(operation, function, given, member)
-            forms, perform = _alone(device, operation, given)
+            values = {**_values(operation, function, given, member), **options}
+            forms, perform = _alone(device, operation, given, options)
             made = walk(operation, forms, perform, values, _stage(operation, forms))[result]
             fixes[index] = finite_result(function, made, check_finite)
         else:
@@ -116,15 +125,17 @@ def _looked_at(figures: Array, far: Any) -> Iterator[int]:
     return iter(sorted({*far, *map(int, bad)}))
 
 
-def _alone(device: Device, operation: Operation, given: Sequence[Array]) -> tuple[Forms, Perform]:
-    first = np.zeros(1, dtype=np.intp)
-    ((_, forms, perform),) = doubtful(device, operation, tuple(one[np.newaxis] for one in given), places=first)
+def _alone(
+    device: Device, operation: Operation, given: Sequence[Array], options: dict[str, Any]
+) -> tuple[Forms, Perform]:
+    first, members = np.zeros(1, dtype=np.intp), tuple(one[np.newaxis] for one in given)
+    ((_, forms, perform),) = doubtful(device, operation, members, places=first, **options)
     return forms, perform
 
 
 def _stage(operation: Operation, forms: Forms) -> str:
     """Name of the stage that comes for a member."""
-    return "one by one" if operation.name == "cho_solve" else "care"
+    return "one by one" if operation.name in GIVEN_FACTORS else "care"
 
 
 def _values(operation: Operation, function: str, given: Sequence[Array], member: str) -> dict[str, Any]:
@@ -134,8 +145,8 @@ def _values(operation: Operation, function: str, given: Sequence[Array], member:
 def _refuse_a_flaw(operation: Operation, function: str, diagonal: Array, member: str) -> None:
     """Raise if the diagonal of L is that of a matrix that is not positive definite, or of no factor."""
     verdict: Verdict
-    if operation.name == "cho_solve":
-        verdict = settle_solve((), "", {"diagonal": diagonal, "member": member})
+    if operation.name in GIVEN_FACTORS:
+        verdict = settle_solve((), "", {"diagonal": diagonal, "member": member, "function": function})
     else:
         verdict = flaw(function, diagonal, member) or Done()
     if isinstance(verdict, GllaError):

@@ -67,8 +67,7 @@ def flops(forms: Forms) -> int:
 def choose(forms: Forms, limits: Limits) -> Choice:
     """Pick the variant: what was tuned on the device, else one pass for a few equations, and cyclic reduction.
 
-    In software partition, which writes less: 0.4 to 0.9 of the time of cyclic reduction from n = 16 to 1024, in one run
-    on a busy machine (``glla compare tridiagonal``).
+    In software partition, which writes less.
     """
     n = forms[0].shape[-1]
     tuned = limits.tuning("tridiagonal", n, n)
@@ -365,6 +364,7 @@ _BATCH = Batch(
     lines=1,
     order=lambda forms: FIGURES,
     doubtful=doubtful,
+    least=False,
 )
 
 TRIDIAGONAL = Operation(

@@ -6,13 +6,10 @@ which is applied on the way, and the two reflections of all that remains.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from glla.operations.stack import Stack
-from glla.passes import Draft, Limits, PingPong, Plan, Region, Storage, Uniform, matrix
+from glla.operations.stack import Cells
+from glla.passes import Draft, Limits, PingPong, Plan, Storage, Uniform, matrix
 from glla.passes.cache import cached_plan
-from glla.passes.layout import Shape, packed, texels
-from glla.passes.shader import Define
+from glla.passes.layout import Shape, texels
 
 SLICE, SLICES = 64, 32
 """Texels of a column that a fragment sums on a GPU, and most slices; a guess: a fetch that waits for nothing takes as
@@ -27,41 +24,6 @@ def slices(height: int, limits: Limits) -> tuple[int, int]:
     """
     count = 1 if limits.software else min(-(-height // SLICE), SLICES)
     return count, -(-height // count)
-
-
-@dataclass(frozen=True)
-class Cells:
-    """What passes draw to: a single matrix, or every matrix of a stack at once.
-
-    Attributes
-    ----------
-    stack : Stack or None
-        How the matrices share textures.
-    """
-
-    stack: Stack | None = None
-
-    def matrix(self, shape: Shape) -> Storage:
-        """Texture with a packed matrix for each."""
-        return matrix(shape) if self.stack is None else self.stack.storage(*packed(shape))
-
-    def texels(self, height: int, width: int) -> Storage:
-        """Texture with this number of texels for each."""
-        return Storage(height, width) if self.stack is None else self.stack.storage(height, width)
-
-    def region(self, x: int, y: int, width: int, height: int) -> Region:
-        """Rectangle of texels, of each."""
-        return Region(x, y, width, height) if self.stack is None else self.stack.region(x, y, width, height)
-
-    @property
-    def grid(self) -> dict[str, Uniform]:
-        """Uniforms of ``lib/stack.glsl``."""
-        return {} if self.stack is None else self.stack.grid
-
-    @property
-    def defines(self) -> dict[str, Define]:
-        """For ``lib/stack.glsl``."""
-        return {} if self.stack is None else {"STACK": 1}
 
 
 def add_reflectors(draft: Draft, source: str, shape: Shape, limits: Limits, cells: Cells) -> str:

@@ -5,8 +5,8 @@ A record holds Q and, below it, the transpose of R: (m + n) x min(m, n).
 
 from __future__ import annotations
 
-from glla.operations.qr_pairs import Cells, add_applied, add_pairs, add_reflectors
-from glla.operations.stack import LARGEST, Stack, capacity
+from glla.operations.qr_pairs import add_applied, add_pairs, add_reflectors
+from glla.operations.stack import LARGEST, Cells, Stack, capacity
 from glla.passes import PLAIN, Draft, Forms, Limits, Plan, Uniform
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels

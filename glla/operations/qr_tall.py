@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from glla.operations import packing
-from glla.operations.qr_pairs import Cells, add_applied, add_pairs, add_reflectors, applied, pairs, reflectors
-from glla.operations.stack import Stack
+from glla.operations.qr_pairs import add_applied, add_pairs, add_reflectors, applied, pairs, reflectors
+from glla.operations.stack import Cells, Stack
 from glla.passes import Draft, Limits, Plan, matrix
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels

@@ -102,6 +102,11 @@ class Water:
         """Of every shader that looks beyond a cell."""
         return {"PERIODIC_X": int(self.periodic[0]), "PERIODIC_Y": int(self.periodic[1])}
 
+    @property
+    def side(self) -> dict[str, int]:
+        """Define of shaders that look for cells of given elevation."""
+        return {"TIDE": SIDES.index(self.tide) + 1 if self.tide else 0}
+
 
 RECORD = Storage(1, 1)
 """Of the record (least depth, i, j, steps)."""
@@ -213,8 +218,7 @@ class _Step:
         equations = self.slot("E", Storage(n, count) if along else Storage(count, n))
         inputs = {"state": self.state, "T": face} | ({"level": level} if level else {})
         rho: dict[str, Uniform] = {"rho": water.dt / (2 * water.spacing[1 - along])}
-        tide = SIDES.index(water.tide) + 1 if water.tide else 0
-        self.draw("equations", inputs, equations, rho, ALONG=along, TIDE=tide)
+        self.draw("equations", inputs, equations, rho, ALONG=along, **water.side)
         systems = Systems(draft, stack, n, rows=rows, guard=False)
         values = VARIANTS[water.variant].settle(water.variant, ())
         x, _, _ = systems.solve(equations, water.variant, values, f"{equations} ")
@@ -267,11 +271,15 @@ def adi(water: Water, first: int = 0) -> Plan:
 
 @cached_plan
 def semi_implicit(water: Water) -> Plan:
-    """Plan of a semi-implicit step: operands ``state``, ``record`` and ``zero``, a texel of zeros; results as `adi`."""
+    """Plan of a semi-implicit step: operands ``state``, ``record`` and ``zero``, a texel of zeros; results as `adi`.
+
+    With a tide also ``level``, its elevation behind the step, a texel.
+    """
     draft = Draft("shallow water, semi-implicit")
     state, record = draft.operand("state", water.storage), draft.operand("record", RECORD)
     zero = draft.operand("zero", RECORD)
-    made = draft.call("system", system(water), state=state)
+    level = {"level": draft.operand("level", RECORD)} if water.tide else {}
+    made = draft.call("system", system(water), state=state, **level)
     solved = draft.call("gradients", gradients(water), C=made["C"], S=made["S"], K=zero, F=zero)["S'"]
     ended = draft.call("conclusion", conclusion(water), state=state, record=record, U=made["U"], V=made["V"], S=solved)
     return draft.plan(ended, 100 * water.cells[0] * water.cells[1])
@@ -279,12 +287,16 @@ def semi_implicit(water: Water) -> Plan:
 
 @cached_plan
 def system(water: Water) -> Plan:
-    """Plan of the five-point system of a step: results ``U``, ``V``, ``C``, and ``S`` to begin with."""
+    """Plan of the five-point system of a step: results ``U``, ``V``, ``C``, and ``S`` to begin with.
+
+    Operands ``state``, and with a tide ``level``.
+    """
     step = _Step(Draft("system of a semi-implicit step"), water, watched=False)
     u, v = step.coefficients(0, True), step.coefficients(1, True)
     c, s = step.slot("C"), step.slot("S")
     step.draw("system", {"U": u, "V": v}, c)
-    step.draft.draw("shallow_water/begin", {"C": c}, s)
+    given = {"state": step.state, "level": step.draft.operand("level", RECORD)} if water.tide else {}
+    step.draw("begin", {"C": c, **given}, s, None, **water.side)
     return step.draft.plan({"U": u, "V": v, "C": c, "S": s}, 0)
 
 
@@ -309,7 +321,7 @@ def iteration(water: Water) -> Plan:
     operands |= {name: draft.operand(name, RECORD) for name in "KF"}
     product = draft.slot("W", water.storage)
     inputs = {"C": operands["C"], "S": operands["S"]}
-    draft.draw("shallow_water/product", inputs, product, {"cells": water.cells}, water.defines)
+    draft.draw("shallow_water/product", inputs, product, {"cells": water.cells}, {**water.defines, **water.side})
     slot, (width, height) = product, water.cells
     while slot == product or width * height > 1:
         size = (width, height)

@@ -22,9 +22,10 @@ from dataclasses import dataclass
 from math import isqrt
 
 from glla.operations.elimination.counts import flops as plu_flops
-from glla.passes import PLAIN, Draft, Forms, Limits, PingPong, Plan, Region, Storage, Uniform
+from glla.passes import PLAIN, Draft, Forms, Limits, PingPong, Plan, Region, Storage, Uniform, matrix
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, packed, texels
+from glla.passes.shader import Define
 
 MOST_TEXELS = 2**22
 """Most texels of a texture with a stack, 64 MiB; larger stacks go in pieces and lose nothing."""
@@ -167,6 +168,41 @@ class Stack:
     def raw(self, length: int) -> Storage:
         """Raw texture with a record of `length` elements for each matrix."""
         return raw(self.count * length, self.texture_size)
+
+
+@dataclass(frozen=True)
+class Cells:
+    """What passes draw to: a single matrix, or every matrix of a stack at once.
+
+    Attributes
+    ----------
+    stack : Stack or None
+        How the matrices share textures.
+    """
+
+    stack: Stack | None = None
+
+    def matrix(self, shape: Shape) -> Storage:
+        """Texture with a packed matrix for each."""
+        return matrix(shape) if self.stack is None else self.stack.storage(*packed(shape))
+
+    def texels(self, height: int, width: int) -> Storage:
+        """Texture with this number of texels for each."""
+        return Storage(height, width) if self.stack is None else self.stack.storage(height, width)
+
+    def region(self, x: int, y: int, width: int, height: int) -> Region:
+        """Rectangle of texels, of each."""
+        return Region(x, y, width, height) if self.stack is None else self.stack.region(x, y, width, height)
+
+    @property
+    def grid(self) -> dict[str, Uniform]:
+        """Uniforms of ``lib/stack.glsl``."""
+        return {} if self.stack is None else self.stack.grid
+
+    @property
+    def defines(self) -> dict[str, Define]:
+        """For ``lib/stack.glsl``."""
+        return {} if self.stack is None else {"STACK": 1}
 
 
 class Passes:
@@ -329,6 +365,7 @@ class Passes:
         pivots: str = "",
         probes: bool = False,
         mirrored: bool = False,
+        line: bool = False,
     ) -> str:
         """Lay out the records that are read back.
 
@@ -336,9 +373,10 @@ class Passes:
         with the pivots if they are given, and then with the exponents if there are some. With `probes` the last two
         columns of `matrix`, behind those of `shape`, are solutions for `pack_probes`: their squares are the last line.
         A `mirrored` matrix is symmetric: of it the lower half is read, and the second line of figures is its diagonal.
+        With `line` the only figures are the first row of `factors`.
         """
         exponents, scaled = bool(pivots and self.exponents), bool(matrix and self.exponents)
-        length = shape[0] * shape[1] + (2 * bool(factors) + bool(pivots) + exponents + probes) * order
+        length = shape[0] * shape[1] + ((1 if line else 2) * bool(factors) + bool(pivots) + exponents + probes) * order
         slots = {"M": matrix, "LU": factors, "pivots": pivots}
         if exponents:
             slots |= self.exponents
@@ -357,7 +395,7 @@ class Passes:
             {**uniforms, "width": storage.width},
             {
                 "MATRIX": int(bool(matrix)),
-                "FIGURES": int(bool(factors)),
+                "FIGURES": 2 if line else int(bool(factors)),
                 "PIVOTS": int(bool(pivots)),
                 "EXPONENTS": int(exponents),
                 "PROBES": int(probes),

@@ -494,6 +494,24 @@ def _banded(ab: Array) -> Float64:
     return found
 
 
+def _band_of_factor(inputs: tuple[Any, ...]) -> tuple[Array, Array]:
+    """L, whole, of a factor's band and which half that is (U's, if it is not said), and b."""
+    cb, lower, b = inputs if len(inputs) == 3 else (inputs[0], False, inputs[1])
+    if lower:  # what is on and below the diagonal, as what is on and above it
+        cb = np.stack([np.roll(row, distance) for distance, row in enumerate(cb)])[::-1]
+    return np.tril(_banded(cb)), b
+
+
+def _judge_cho_solve_banded(inputs: tuple[Any, ...], x: Array) -> Verdict:
+    factor, b = _band_of_factor(inputs)
+    return _judge_cho_solve((factor, True, b), x)
+
+
+def _cho_solve_banded_deviation(inputs: tuple[Any, ...], x: Array) -> float:
+    factor, b = _band_of_factor(inputs)
+    return _cho_solve_deviation((factor, True, b), x)
+
+
 def _judge_cholesky_banded(inputs: Arrays, factor: Array) -> Verdict:
     """Judge U of A = U^T U, both in LAPACK's storage: its corners are zero."""
     (ab,) = inputs
@@ -704,6 +722,12 @@ JUDGES: dict[str, Judge] = {
     "cho_factor": Judge(verdict=_judge_cho_factor, deviation=_cho_factor_deviation, error="|L - chol(A)|", result="c"),
     "cho_solve": Judge(
         verdict=_judge_cho_solve, deviation=_cho_solve_deviation, error="|x - (L L^T)^-1 b|", result="x"
+    ),
+    "cho_solve_banded": Judge(
+        verdict=_judge_cho_solve_banded,
+        deviation=_cho_solve_banded_deviation,
+        error="|x - (L L^T)^-1 b|",
+        result="x",
     ),
     "cholesky_banded": Judge(
         verdict=_judge_cholesky_banded, deviation=_cholesky_banded_deviation, error="|U - chol(A)|", result="U"

@@ -14,7 +14,7 @@
 layout(location = 0) out vec4 result;
 
 void main() {
-    ivec2 texel = ivec2(gl_FragCoord.xy);
+    ivec2 texel = own_texel();
     result = vec4(0.0);
     if (texel.x > texel.y) return;
     factor_block(texel.x);

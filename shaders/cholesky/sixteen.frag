@@ -21,11 +21,11 @@ uniform ivec2 shape;  // rows and columns of A, as it is stored
 layout(location = 0) out vec4 result;
 
 void main() {
-    ivec2 texel = ivec2(gl_FragCoord.xy);
+    ivec2 texel = own_texel();
     ivec2 place = from_diagonal(texel, corner);
     result = vec4(0.0);
     if (place.x > place.y) return;
-    vec4 before = texelFetch(A, texel, 0);
+    vec4 before = texelFetch(A, at(texel), 0);
     result = before;
     if (place.x < 0 || beyond_reach(place)) return;
     int last = min(place.x, SIDE - 1);

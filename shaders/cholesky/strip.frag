@@ -20,19 +20,19 @@ layout(location = 0) out vec4 result;
 const int SIDE = 8;  // of D, in texels
 
 void main() {
-    ivec2 texel = ivec2(gl_FragCoord.xy);
+    ivec2 texel = own_texel();
     ivec2 place = texel - corner;
     result = vec4(0.0);
     if (place.y < SIDE) {
-        if (place.y >= place.x) result = without_padding(texelFetch(D, place, 0), texel, shape);
+        if (place.y >= place.x) result = without_padding(texelFetch(D, at(place), 0), texel, shape);
         return;
     }
     vec4 own[SIDE];
     for (int x = 0; x < SIDE; ++x) {
         if (x > place.x) break;
-        vec4 block = texelFetch(A, ivec2(corner.x + x, texel.y), 0);
-        for (int s = 0; s < x; ++s) block = less_product(block, own[s], texelFetch(D, ivec2(s, x), 0));
-        own[x] = result = divided_rows(block, texelFetch(D, ivec2(x, x), 0));
+        vec4 block = texelFetch(A, at(ivec2(corner.x + x, texel.y)), 0);
+        for (int s = 0; s < x; ++s) block = less_product(block, own[s], texelFetch(D, at(ivec2(s, x)), 0));
+        own[x] = result = divided_rows(block, texelFetch(D, at(ivec2(x, x)), 0));
     }
     result = without_padding(result, texel, shape);
 }

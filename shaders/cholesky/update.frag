@@ -12,6 +12,7 @@
 #define DIAGONAL 0  // only the 16 x 16 blocks on the diagonal (0, 1)
 #endif
 
+#include "lib/stack.glsl"
 #include "lib/banded.glsl"
 #include "lib/cholesky.glsl"
 
@@ -24,19 +25,19 @@ layout(location = 0) out vec4 result;
 const int SIDE = 8;  // of a block, in texels
 
 void main() {
-    ivec2 texel = ivec2(gl_FragCoord.xy);
+    ivec2 texel = own_texel();
     ivec2 place = from_diagonal(texel, corner);
     result = vec4(0.0);
     if (place.x > place.y) return;
 #if DIAGONAL
     if (place.x / SIDE != place.y / SIDE) return;
 #endif
-    result = texelFetch(A, texel, 0);
+    result = texelFetch(A, at(texel), 0);
     if (beyond_reach(place)) return;
     ivec2 rows = corner + ivec2(0, place.y);     // texels of L that have the rows of the fragment,
     ivec2 columns = corner + ivec2(0, place.x);  // and its columns
     for (int s = 0; s < SIDE; ++s) {
-        vec4 of_rows = texelFetch(L, rows + ivec2(s, 0), 0);
-        result = less_product(result, of_rows, texelFetch(L, columns + ivec2(s, 0), 0));
+        vec4 of_rows = texelFetch(L, at(rows + ivec2(s, 0)), 0);
+        result = less_product(result, of_rows, texelFetch(L, at(columns + ivec2(s, 0)), 0));
     }
 }

@@ -29,11 +29,14 @@ layout(location = 0) out vec4 result;
 const int SIDE = 8;  // of a block, in texels
 
 vec4 block_of_L(int y, int x) {
-    return texelFetch(L, ivec2(x, y - 8 * (x >> 3)), 0);
+    return texelFetch(L, at(ivec2(x, y - 8 * (x >> 3))), 0);
 }
 
+// A factor that was given may have a diagonal of any sign: L L^T is the same.
 vec2 divided(vec2 row, float diagonal) {
-    return vec2(below(row.x, diagonal), below(row.y, diagonal));
+    float size = abs(diagonal);
+    vec2 found = vec2(below(row.x, size), below(row.y, size));
+    return diagonal < 0.0 ? -found : found;
 }
 
 #if BACKWARD
@@ -59,8 +62,8 @@ vec4 solved_block(vec4 rhs, vec4 D) {
 #endif
 
 void main() {
-    ivec2 texel = ivec2(gl_FragCoord.xy);
-    vec4 open = texelFetch(B, texel, 0);
+    ivec2 texel = own_texel();
+    vec4 open = texelFetch(B, at(texel), 0);
 #if BACKWARD
     int turn = block.x + block.y - 1 - texel.y;  // when it is this fragment's turn; before the block: never
 #else
@@ -71,7 +74,7 @@ void main() {
     vec4 X[SIDE];
     for (int s = 0; s < SIDE; ++s) {
         if (s > turn || s >= block.y) break;
-        X[s] = texelFetch(B, ivec2(texel.x, ROW(s)), 0);
+        X[s] = texelFetch(B, at(ivec2(texel.x, ROW(s))), 0);
         for (int i = 0; i < s; ++i) X[s] = subtract_block_product(X[s], COEFFICIENT(ROW(s), ROW(i)), X[i]);
         X[s] = solved_block(X[s], block_of_L(ROW(s), ROW(s)));
         if (s == turn) {

@@ -23,16 +23,16 @@ float element(int i, int j) {
     int distance = i - j;
     if (distance < 0 || distance >= shape.x || i >= shape.y) return 0.0;
 #if UPPER
-    ivec2 at = ivec2(shape.x - 1 - distance, i);
+    ivec2 place = ivec2(shape.x - 1 - distance, i);
 #else
-    ivec2 at = ivec2(distance, j);
+    ivec2 place = ivec2(distance, j);
 #endif
-    vec2 pair = row_pair(ab, at.x, at.y >> 1);
-    return (at.y & 1) == 0 ? pair.x : pair.y;
+    vec2 pair = row_pair(ab, place.x, place.y >> 1);
+    return (place.y & 1) == 0 ? pair.x : pair.y;
 }
 
 void main() {
-    ivec2 texel = ivec2(gl_FragCoord.xy);
+    ivec2 texel = own_texel();
     int j = 2 * texel.x;
     int i = 2 * (texel.y + 8 * (texel.x >> 3));
     result = vec4(element(i, j), element(i, j + 1), element(i + 1, j), element(i + 1, j + 1));

@@ -2,6 +2,7 @@
 //
 // Texel (x, y) of the columns, counted from the first one of D, stands at corner + (x, y) of A.
 
+#include "lib/stack.glsl"
 #include "lib/cholesky.glsl"
 
 uniform sampler2D A;
@@ -18,7 +19,7 @@ vec4 own[SIDE];                 // a row of texels of L
 void factor_block(int last) {
     for (int y = 0; y <= last; ++y) {
         for (int x = 0; x <= y; ++x) {
-            vec4 block = texelFetch(A, corner + ivec2(x, y), 0);
+            vec4 block = texelFetch(A, at(corner + ivec2(x, y)), 0);
             for (int s = 0; s < x; ++s) block = less_product(block, l[PLACE(y, s)], l[PLACE(x, s)]);
             l[PLACE(y, x)] = x == y ? factored(block) : divided_rows(block, l[PLACE(x, x)]);
         }
@@ -28,7 +29,7 @@ void factor_block(int last) {
 // Row y of texels of L, below the diagonal, as far as texel `last`: into `own`.
 void substitute_row(int y, int last) {
     for (int x = 0; x <= last; ++x) {
-        vec4 block = texelFetch(A, corner + ivec2(x, y), 0);
+        vec4 block = texelFetch(A, at(corner + ivec2(x, y)), 0);
         for (int s = 0; s < x; ++s) block = less_product(block, own[s], l[PLACE(x, s)]);
         own[x] = divided_rows(block, l[PLACE(x, x)]);
     }

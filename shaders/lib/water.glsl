@@ -15,6 +15,9 @@
 #ifndef PERIODIC_Y
 #define PERIODIC_Y 0  // likewise of y
 #endif
+#ifndef TIDE
+#define TIDE 0  // a side of given elevation: 0 none, 1 i = 0, 2 i = last, 3 j = 0, 4 j = last
+#endif
 #ifndef ALONG
 #define ALONG 0  // the direction that a pass works in: x and u (0), or y and v (1)
 #endif
@@ -70,6 +73,20 @@ float v_at(sampler2D state, ivec2 c) {
     if (c.y < 0) return 0.0;
 #endif
     return cell(state, c).b;
+}
+
+bool is_given(ivec2 c) {  // whether the tide gives the elevation of a cell
+#if TIDE == 1
+    return c.x == 0;
+#elif TIDE == 2
+    return c.x == cells.x - 1;
+#elif TIDE == 3
+    return c.y == 0;
+#elif TIDE == 4
+    return c.y == cells.y - 1;
+#else
+    return false;
+#endif
 }
 
 float depth_of(vec4 texel) {

@@ -13,10 +13,6 @@
 // Cost per fragment: 7 fetches.
 // Casulli 1990, section 4; Brodtkorb 2007, section 5.1.2, with its equations (5.3) to (5.7) put right.
 
-#ifndef TIDE
-#define TIDE 0  // a side of given elevation: 0 none, 1 i = 0, 2 i = last, 3 j = 0, 4 j = last
-#endif
-
 #include "lib/water.glsl"
 
 uniform sampler2D state;
@@ -62,16 +58,7 @@ void main() {
     if (second) rhs = START(c) ? 1.0 : (END(c) ? -1.0 : 0.0);
 #endif
     equation = vec4(-before.r, 1.0 + before.r + after.r, -after.r, rhs);
-#if TIDE == 1
-    bool given = c.x == 0;
-#elif TIDE == 2
-    bool given = c.x == cells.x - 1;
-#elif TIDE == 3
-    bool given = c.y == 0;
-#elif TIDE == 4
-    bool given = c.y == cells.y - 1;
-#endif
 #if TIDE
-    if (given) equation = vec4(0.0, 1.0, 0.0, second ? 0.0 : texelFetch(level, ivec2(0), 0).r - here.r);
+    if (is_given(c)) equation = vec4(0.0, 1.0, 0.0, second ? 0.0 : texelFetch(level, ivec2(0), 0).r - here.r);
 #endif
 }

@@ -21,7 +21,7 @@
 #define MATRIX 1  // records hold the elements of M (0, 1)
 #endif
 #ifndef FIGURES
-#define FIGURES 0  // records hold figures of the factors (0, 1)
+#define FIGURES 0  // records hold figures of the factors (0, 1), or a line of them that lies in the first row of LU (2)
 #endif
 #ifndef PIVOTS
 #define PIVOTS 0  // ... the pivots among them (0, 1)
@@ -85,6 +85,9 @@ float of_column(sampler2D A, int i) {  // a column of texels, two figures each
 
 #if FIGURES
 float figure(int line, int i) {
+#if FIGURES == 2
+    return entry(LU, 0, i);
+#endif
     if (line == 0) return entry(LU, i, i);
 #if MIRROR
     if (line == 1) return entry(M, i, i);

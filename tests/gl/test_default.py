@@ -147,6 +147,7 @@ def test_true_is_not_the_index_that_it_equals(monkeypatch):
 def arguments(name):
     """Arguments of a public function, that it takes as arrays and as matrices."""
     more = {"matmul": (A, A), "solve": (A, A), "lu_solve": ((A, np.int32([0, 1])), A), "cho_solve": ((A, False), A),
+            "cho_solve_banded": ((A, False), A),
             "lstsq": (A, A), "solve_triangular": (A, A), "solve_banded": ((1, 0), A, A),
             "solveh_banded": (A, A)}  # fmt: skip
     return more.get(name, (A,))

@@ -130,3 +130,50 @@ def test_gmres_takes_whole_cycles(rng):
     for option in ({"restart": 0}, {"callback_type": "legacy"}):
         with pytest.raises(OptionError, match=f"gmres: {next(iter(option))} must be"):
             L.gmres(A, np.ones(8), **option)
+
+
+SOLVERS = ("cg", "bicgstab", "minres", "gmres")
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+@pytest.mark.parametrize("resident", [False, True], ids=["host", "device"])
+def test_a_column_without_entries_hides_nothing(name, resident):
+    """What x has there is in no residual: where it runs away it is seen all the same."""
+    A = np.zeros((10, 10))
+    A[0, 0], A[3, 3] = 1, 2
+    for b in (np.ones(10), np.r_[1.0, 0, 0, 4, np.zeros(6)]):
+        x, info = getattr(L, name)(A, glla.asarray(b) if resident else b)
+        found = x.numpy() if resident else x
+        assert np.isfinite(found).all()
+        assert (info == 0) == (not b[1])
+        assert info != 0 or np.abs(A @ found - b).max() <= 1e-5
+
+
+def unsorted(A, rng):
+    """The same matrix, entries of each row in any order, and each in two halves."""
+    coo = A.tocoo()
+    order = rng.permutation(2 * A.nnz)
+    rows, columns = (np.tile(one, 2)[order] for one in (coo.row, coo.col))
+    by_row = np.argsort(rows, kind="stable")
+    starts = np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=A.shape[0]))))
+    values = np.tile(coo.data / 2, 2)[order][by_row]
+    return scipy_sparse.csr_array((values, columns[by_row], starts), shape=A.shape)
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_any_way_to_write_the_system_is_solved_alike(name, rng):
+    A, b = poisson(8), rng.integers(-4, 5, 64)
+    solve = getattr(L, name)
+    expected = solve(A, b)[0]
+    assert relative(A, expected, b) <= 1e-5
+    loose = unsorted(A, rng)
+    assert not loose.has_sorted_indices and loose.nnz == 2 * A.nnz
+    for one, right in (
+        (loose, b), (loose.tocoo(), b), (A.astype(np.int8), b.astype(np.int8)), (A.astype(np.int64), b.tolist()),
+        (A.toarray().astype(">f8"), b.astype(">f4")), (np.asfortranarray(A.toarray()), np.repeat(b, 2)[::2]),
+        (A.tocsc(), b[:, np.newaxis]), (A.todia(), b.astype(np.float16)),
+    ):  # fmt: skip
+        x, info = solve(one, right)
+        assert info == 0 and (x == expected).all(), (type(one), one.dtype)
+    for start in (expected, expected.astype(np.float64), glla.asarray(expected)):
+        assert (solve(A, b, x0=start)[0] == expected).all()

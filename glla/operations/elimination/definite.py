@@ -116,7 +116,7 @@ def whole_solution(
     results["diagonal"] = diagonal(draft, c, n, limits)
     x = read_back(draft, substitute(draft, c, b, (n, columns), limits, lower), (n, columns), limits, "scaled X")
     results["X"] = draft.slot("X", HostArray((n, columns)))
-    draft.host(BACK, _scaled_back, (x, made["sizes"], made["row exponents"]), (results["X"],))
+    draft.host(BACK, unscaled, (x, made["sizes"], made["row exponents"]), (results["X"],))
     return draft.plan(results, after=(ZERO,))
 
 
@@ -138,7 +138,8 @@ def scaled_factor(c: Array, b: Array, lower: bool) -> tuple[Array, Array, Intege
 
 
 @np.errstate(all="ignore")
-def _scaled_back(x: Array, sizes: Integers, rows: Integers) -> tuple[Array]:
+def unscaled(x: Array, sizes: Integers, rows: Integers) -> tuple[Array]:
+    """Scale a solution back, whose factor was scaled by rows and whose right-hand sides by rows and columns."""
     if not rows.any() and not sizes.any():
         return (x,)
     return (np.ldexp(x.astype(np.float64), sizes - rows).astype(np.float32),)
@@ -149,8 +150,9 @@ def settle_solve(forms: Forms, stage: str, values: Values) -> Verdict:
     bad = np.flatnonzero(values["diagonal"] == 0)
     if not len(bad):
         return Done()
+    function = values.get("function", "cho_solve")
     return SingularMatrixError(
-        f"cho_solve: Singular matrix{values['member']}: the factor is zero at place {bad[0]} of its diagonal; "
+        f"{function}: Singular matrix{values['member']}: the factor is zero at place {bad[0]} of its diagonal; "
         "the system has no unique solution"
     )
 

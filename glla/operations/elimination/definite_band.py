@@ -19,22 +19,33 @@ from numpy.typing import NDArray
 
 from glla.errors import ShapeError
 from glla.operations import care, trust
+from glla.operations.alignment import aligned
 from glla.operations.crossing import at_home, bring_in, bring_in_watched, read_back, upload, watch
-from glla.operations.elimination import cholesky
-from glla.operations.elimination.cholesky_blocks import SIDE
+from glla.operations.elimination import cholesky, stack_banded
+from glla.operations.elimination.band_columns import BLOCK16, SIXTEEN, Band
 from glla.operations.record import Array, Choice, Operation
 from glla.operations.scaling import Integers
 from glla.operations.verdict import Done, Go, Values, Verdict
-from glla.passes import PLAIN, Draft, Forms, Limits, Next, Parameters, PingPong, Plan, Variant, resident, settled
+from glla.passes import (
+    PLAIN,
+    Draft,
+    Forms,
+    HostArray,
+    Limits,
+    Next,
+    Parameters,
+    Plan,
+    Uniform,
+    Variant,
+    matrix,
+    resident,
+    settled,
+)
 from glla.passes.cache import cached_plan
-from glla.passes.layout import Shape, texels
-from glla.passes.steps import Region, Uniform
-from glla.passes.storage import HostArray, Storage, matrix
+from glla.passes.layout import Shape
 
 CARE = "care"
 """Name of the stage."""
-
-SIXTEEN, BLOCK16 = "sixteen", "block16"
 
 VARIANTS = {
     BLOCK16: Variant(
@@ -56,10 +67,8 @@ def choose(forms: Forms, limits: Limits) -> Choice:
 
 
 def check(forms: Forms, function: str = "cholesky_banded") -> None:
-    """Raise ShapeError unless A is one band, and B has a row for each of its columns."""
-    if len(forms[0].shape) != 2:
-        raise ShapeError(f"{function}: ab must have shape (w + 1, n), got {forms[0].shape}")
-    if len(forms) > 1 and (len(forms[1].shape) != 2 or forms[1].matrix[0] != forms[0].matrix[1]):
+    """Raise ShapeError unless B has a row for each of A's columns."""
+    if len(forms) > 1 and forms[1].matrix[0] != forms[0].matrix[1]:
         raise ShapeError(f"{function}: b must have as many rows as ab has columns, got ab {forms[0].shape} and b "
                          f"{forms[1].shape}")  # fmt: skip
 
@@ -67,122 +76,7 @@ def check(forms: Forms, function: str = "cholesky_banded") -> None:
 def flops(forms: Forms) -> int:
     """Additions and multiplications: about n w^2, of a band that is no wider than the matrix."""
     rows, n = forms[0].matrix
-    return n * min(rows, n) ** 2
-
-
-class _Band:
-    """Adds the work on a band to a draft.
-
-    Parameters
-    ----------
-    draft : Draft
-        Where the passes go.
-    shape : tuple of int
-        Of the band in LAPACK's storage, (w + 1, n).
-    """
-
-    def __init__(self, draft: Draft, shape: Shape) -> None:
-        self.draft, self.shape = draft, shape
-        rows, self.n = shape
-        self.reach = -(-(min(rows, self.n) - 1) // (2 * SIDE))  # blocks below the one on the diagonal
-        self.height, self.width = SIDE * (self.reach + 1), texels(self.n)
-        self.storage = Storage(self.height, self.width)
-
-    def lay(self, source: str, target: str, upper: bool) -> None:
-        """Lay the band by columns of blocks."""
-        self.draft.draw(
-            "definite_band/to_columns", {"ab": source}, target, {"shape": self.shape}, {"UPPER": int(upper)}
-        )
-
-    def diagonals(self, factor: str, name: str, rows: int, upper: bool) -> str:
-        """Take diagonals of a factor out of it, in LAPACK's storage; give their slot."""
-        shape = rows, self.n
-        target = self.draft.slot(name, matrix(shape))
-        self.draft.draw("definite_band/to_diagonals", {"M": factor}, target, {"shape": shape}, {"UPPER": int(upper)})
-        return target
-
-    def factor(self, source: str, upper: bool, variant: str) -> str:
-        """Add the factorisation; give the slot of L, by columns of blocks."""
-        rest = PingPong(self.draft, "rest", self.storage, "")
-        for _ in range(2):  # what a step first reaches is in either texture
-            self.lay(source, rest.back, upper)
-            rest.swap()
-        return self._sixteen(rest) if variant == SIXTEEN else self._block16(rest)
-
-    def _steps(self) -> list[tuple[int, int, int]]:
-        """First column of texels of each step, how many there are, and how many after them are within reach."""
-        firsts = range(0, self.width, SIDE)
-        return [
-            (first, min(SIDE, self.width - first), max(min(SIDE * self.reach, self.width - first - SIDE), 0))
-            for first in firsts
-        ]
-
-    def _sixteen(self, rest: PingPong) -> str:
-        shape = 2 * self.height, self.n
-        for number, (first, count, after) in enumerate(self._steps()):
-            left = max(first - SIDE, 0)  # columns are final one step after their own, when both textures hold them
-            with self.draft.scope("block column", number):
-                self.draft.draw(
-                    "cholesky/sixteen",
-                    {"A": rest.front},
-                    rest.back,
-                    {"corner": (first, 0), "shape": shape, "height": self.height},
-                    {"BANDED": 1},
-                    Region(left, 0, first - left + count + after, self.height),
-                )
-            rest.swap()
-        return rest.front
-
-    def _block16(self, rest: PingPong) -> str:
-        draft, shape = self.draft, (2 * self.height, self.n)
-        block, result = draft.slot("D", Storage(SIDE, SIDE)), draft.slot("L by columns", self.storage)
-        for number, (first, count, after) in enumerate(self._steps()):
-            corner: dict[str, Uniform] = {"corner": (first, 0)}
-            place = Region(first, 0, count, self.height)
-            with draft.scope("block column", number):
-                draft.draw("cholesky/diagonal", {"A": rest.front}, block, corner, {}, Region(0, 0, count, SIDE))
-                operands = {"A": rest.front, "D": block}
-                draft.draw("cholesky/strip", operands, result, {**corner, "shape": shape}, {}, place)
-                if after:
-                    draft.draw(
-                        "cholesky/update",
-                        {"A": rest.front, "L": result},
-                        rest.back,
-                        {**corner, "height": self.height},
-                        {"BANDED": 1},
-                        Region(first + SIDE, 0, after, SIDE * self.reach),
-                    )
-                    rest.swap()
-        return result
-
-    def substitute(self, factor: str, b: str, columns: int) -> str:
-        """Add both substitutions, a pass for 16 rows each; give the slot of the solution."""
-        shape = self.n, columns
-        storage = matrix(shape)
-        rows = PingPong(self.draft, "X", storage, b)
-        copy: dict[str, Uniform] = {"placement": (1, 1, 0), "shape": shape}
-        for _ in range(2):  # what a step first reaches is in either texture
-            self.draft.draw("elementwise/unary", {"A": b}, rows.back, copy, {"OPERATION": "positive_of"})
-            rows.swap()
-        reach = SIDE * (self.reach + 1)
-        firsts = list(range(0, storage.height, SIDE))
-        for backward in (False, True):
-            for number, first in enumerate(reversed(firsts) if backward else firsts):
-                count = min(SIDE, storage.height - first)
-                # Rows are final one step after their own, when both textures hold them.
-                top = max(first - SIDE * self.reach if backward else first - SIDE, 0)
-                end = min(first + (2 * SIDE if backward else reach), storage.height)
-                with self.draft.scope("backward" if backward else "forward", number):
-                    self.draft.draw(
-                        "definite_band/substitute",
-                        {"L": factor, "B": rows.front},
-                        rows.back,
-                        {"block": (first, count), "shape": shape},
-                        {"BACKWARD": int(backward)},
-                        Region(0, top, storage.width, end - top),
-                    )
-                rows.swap()
-        return rows.front
+    return forms[0].count * n * min(rows, n) ** 2
 
 
 # -- the factor -------------------------------------------------------------------------------------------------------
@@ -222,7 +116,7 @@ def plan(
     shape = forms[0].matrix
     variant, _ = settled("cholesky_banded", VARIANTS, choose, forms, limits, variant, parameters)
     draft = Draft(f"cholesky_banded[{variant}]")
-    band = _Band(draft, shape)
+    band = Band(draft, shape)
     factor = band.factor(draft.operand("A", matrix(shape)), not lower, variant)
     results = {
         "L": band.diagonals(factor, "L", shape[0], not lower),
@@ -274,7 +168,7 @@ def _factored(
     return {"L": made["L"], "diagonal": read_back(draft, made["diagonal"], (1, shape[1]), limits, "diagonal of L")}
 
 
-def _places(shape: Shape, lower: bool) -> list[tuple[int, slice, int]]:
+def places(shape: Shape, lower: bool) -> list[tuple[int, slice, int]]:
     """Rows of LAPACK's storage: number, where there are elements, and how far from the main diagonal."""
     rows, n = shape
     distances = range(rows) if lower else range(rows - 1, -1, -1)
@@ -287,7 +181,7 @@ def equilibrated(ab: Array, lower: bool) -> tuple[Array, NDArray[np.int32]]:
     n = ab.shape[1]
     d = cholesky.exponents_of(ab[0 if lower else -1])
     scaled = np.zeros(ab.shape, dtype=np.float32)
-    for row, end, distance in _places(ab.shape, lower):
+    for row, end, distance in places(ab.shape, lower):
         powers = d[: n - distance] + d[distance:]
         scaled[row, end] = np.ldexp(ab[row, end].astype(np.float64), -powers)
     return scaled, d[:, np.newaxis]
@@ -296,7 +190,7 @@ def equilibrated(ab: Array, lower: bool) -> tuple[Array, NDArray[np.int32]]:
 def scaled_back(factor: Array, d: Integers, lower: bool) -> Array:
     """Scale the factor of an `equilibrated` band back: row i of L by 2^d_i."""
     found = np.zeros(factor.shape, dtype=np.float32)
-    for row, end, distance in _places(factor.shape, lower):
+    for row, end, distance in places(factor.shape, lower):
         found[row, end] = np.ldexp(factor[row, end].astype(np.float64), d[distance:, 0])
     return found
 
@@ -325,6 +219,11 @@ def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
     return (ab.astype(np.float32),)
 
 
+def alone(forms: Forms, limits: Limits, lower: bool) -> Plan:
+    """Plan of a member of a stack that must be scaled."""
+    return careful(forms, limits, lower, None)
+
+
 CHOLESKY_BANDED = Operation(
     name="cholesky_banded",
     formula="A = L L^T, A banded",
@@ -337,6 +236,7 @@ CHOLESKY_BANDED = Operation(
     example=example,
     values=lambda forms, results: results["L"],
     settle=settle,
+    batch=stack_banded.batch(stack_banded.factor, alone, CARE, cholesky.NOT_DEFINITE),
     fits=True,
     variants=VARIANTS,
     choose=choose,
@@ -351,7 +251,7 @@ CHOLESKY_BANDED = Operation(
 def flops_of_solution(forms: Forms) -> int:
     """Additions and multiplications: those of the factor, and about 4 n w for each right-hand side."""
     (rows, n), (_, columns) = (form.matrix for form in forms)
-    return flops(forms) + 4 * n * min(rows, n) * columns
+    return flops(forms) + forms[0].count * 4 * n * min(rows, n) * columns
 
 
 @cached_plan
@@ -381,11 +281,22 @@ def solution(
     (shape, (n, columns)) = (form.matrix for form in forms)
     variant, _ = settled("solve_pos_banded", VARIANTS, choose, forms, limits, variant, parameters)
     draft = Draft(f"solve_pos_banded[{variant}]")
-    band = _Band(draft, shape)
+    band = Band(draft, shape)
     a, b = draft.operand("A", matrix(shape)), draft.operand("B", matrix((n, columns)))
     factor = band.factor(a, not lower, variant)
-    results = {"X": band.substitute(factor, b, columns), "diagonal": band.diagonals(factor, "diagonal", 1, False)}
+    x = substituted(band, factor, b, columns)
+    results = {"X": x, "diagonal": band.diagonals(factor, "diagonal", 1, False)}
     return draft.plan(results, flops_of_solution(forms))
+
+
+def substituted(band: Band, factor: str, b: str, columns: int) -> str:
+    """Add both substitutions for right-hand sides that lie packed; give the slot of the solution."""
+    copy: dict[str, Uniform] = {"placement": (1, 1, 0), "shape": (band.n, columns)}
+
+    def copied(target: str) -> None:
+        band.draft.draw("elementwise/unary", {"A": b}, target, copy, {"OPERATION": "positive_of"})
+
+    return band.substitute(factor, columns, copied)
 
 
 VARIANTS_OF_SOLUTION = {
@@ -475,6 +386,11 @@ def example_of_system(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
     return (*example(n, rng), rng.standard_normal((n, 1)).astype(np.float32))
 
 
+def solution_alone(forms: Forms, limits: Limits, lower: bool) -> Plan:
+    """Plan of a member of a stack of systems that must be scaled."""
+    return careful_solution(forms, limits, lower, None)
+
+
 SOLVE_POS_BANDED = Operation(
     name="solve_pos_banded",
     formula="A X = B, A = L L^T banded",
@@ -487,8 +403,10 @@ SOLVE_POS_BANDED = Operation(
     example=example_of_system,
     values=lambda forms, results: results["X"],
     settle=settle_solution,
+    batch=stack_banded.batch(stack_banded.solve, solution_alone, CARE, cholesky.NOT_DEFINITE),
     variants=VARIANTS_OF_SOLUTION,
     choose=choose,
+    aligned=aligned,
     vectors={"B": 1},
     fits=True,
     thesis=BLOCK16,

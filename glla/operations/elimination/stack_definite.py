@@ -186,7 +186,7 @@ def _way(made: Callable[..., Plan], forms: Forms) -> Callable[..., Plan]:
 
 def doubtful(operands: tuple[Array, ...], matrices: Array, figures: Array, **options: object) -> NDArray[np.intp]:
     """Members that go on alone: pivots far from 1, or right-hand sides that are, or numbers that are not finite."""
-    far = ~trust.each_near_one(figures[:, 0]) | ~np.isfinite(figures[:, 1]).all(axis=1)
+    far = ~trust.each_near_one(figures[:, 0]) | ~np.isfinite(figures[:, 1:]).all(axis=(1, 2))
     if len(matrices) == len(figures):  # of a stack on the device the norms tell
         far |= ~np.isfinite(matrices).all(axis=(1, 2))
     far |= (figures[:, 0] == 0).any(axis=1)  # a GPU may take denormals for zero

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -176,7 +175,7 @@ def solve(asked: Task, method: Method, steadier: Method | None = None) -> tuple[
         iterations += ended.iterations
         moved = state.added(ended.x, ended.exponent)
         broken = ended.stop == BREAKDOWN
-        if not isfinite(moved.residual):
+        if not moved.finite:
             return state.result, -1
         before, better = state.residual, moved.residual < state.residual
         if broken and moved.residual > wanted and steadier is not None:

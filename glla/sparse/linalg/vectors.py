@@ -63,6 +63,11 @@ class OnHost:
         return other
 
     @property
+    def finite(self) -> bool:
+        """Whether x and its residual are: a column without entries hides what x has there."""
+        return bool(np.isfinite(self.residual) and np.isfinite(self.x).all())
+
+    @property
     def result(self) -> Any:
         """What x is for the user."""
         return self.x.astype(self._type)
@@ -104,6 +109,11 @@ class OnDevice:
         other.x = step if self.x is None else self.x + step
         other.measure()
         return other
+
+    @property
+    def finite(self) -> bool:
+        """Whether x and its residual are; reads 4 bytes back."""
+        return bool(np.isfinite(self.residual) and (self.x is None or np.isfinite(float(abs(self.x).max()))))
 
     @property
     def result(self) -> Any:

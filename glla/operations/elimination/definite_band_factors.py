@@ -1,0 +1,136 @@
+"""Systems with a positive definite band whose Cholesky factor is there: two substitutions."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from glla.operations import trust
+from glla.operations.alignment import aligned
+from glla.operations.crossing import bring_in, bring_in_watched, read_back, upload, watch
+from glla.operations.elimination import stack_banded
+from glla.operations.elimination.band_columns import Band
+from glla.operations.elimination.definite import ALONE, BACK, SCALE, ZERO, settle_solve, unscaled
+from glla.operations.elimination.definite_band import check, example, places, substituted
+from glla.operations.record import Array, Operation
+from glla.operations.scaling import Integers
+from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Parameters, Plan, matrix, resident
+from glla.passes.cache import cached_plan
+
+
+def flops(forms: Forms) -> int:
+    """Additions and multiplications: about 4 n w for each right-hand side."""
+    (rows, n), (_, columns) = (form.matrix for form in forms)
+    return forms[0].count * 4 * n * min(rows, n) * columns
+
+
+@cached_plan
+def plan(
+    forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, variant: None = None, parameters: Parameters = ()
+) -> Plan:
+    """Plan of the solution of L L^T X = B on the device.
+
+    Parameters
+    ----------
+    forms : (Form, Form)
+        Of the factor as LAPACK stores it, (w + 1) x n, and of B, n x columns.
+    limits : Limits
+        Of the device.
+    lower : bool
+        C holds L; otherwise U = L^T.
+    variant, parameters
+        There are none.
+
+    Returns
+    -------
+    Plan
+        Operands ``C`` and ``B``. Results ``X``, and ``diagonal``, that of L, 1 x n. Passes: 2 ceil(n / 16) + 4.
+    """
+    shape, (n, columns) = (form.matrix for form in forms)
+    draft = Draft("cho_solve_banded")
+    band = Band(draft, shape)
+    c, b = draft.operand("C", matrix(shape)), draft.operand("B", matrix((n, columns)))
+    factor = draft.slot("L by columns", band.storage)
+    band.lay(c, factor, not lower)
+    results = {"X": substituted(band, factor, b, columns), "diagonal": band.diagonals(factor, "diagonal", 1, False)}
+    return draft.plan(results, flops(forms))
+
+
+@cached_plan
+def whole(
+    forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, variant: None = None, parameters: Parameters = ()
+) -> Plan:
+    """Plan of a call: scaled on the host where both operands are there; the diagonal of the factor; the solution."""
+    shape, (n, columns) = (form.matrix for form in forms)
+    draft, results = Draft("cho_solve_banded"), dict[str, str]()
+    core = plan(resident(shape, (n, columns)), limits, lower=lower)
+    if any(form.resident for form in forms):
+        c = bring_in(draft, "C", forms[0], limits)
+        found = draft.call("solution", core, C=c, B=bring_in_watched(draft, "B", forms[1], limits, results))
+        results["X"] = found["X"]
+        watch(draft, "X", found["X"], (n, columns), results)
+    else:
+        given = tuple(draft.operand(name, HostArray(form.matrix)) for name, form in zip("CB", forms, strict=True))
+        shapes = {"scaled C": shape, "scaled B": (n, columns), "row exponents": (n, 1), "sizes": (columns,)}
+        made = {name: draft.slot(name, HostArray(one)) for name, one in shapes.items()}
+        draft.host(SCALE, partial(scaled, lower=lower), given, tuple(made.values()))
+        c, b = upload(draft, made["scaled C"], shape, limits), upload(draft, made["scaled B"], (n, columns), limits)
+        found = draft.call("solution", core, C=c, B=b)
+        x = read_back(draft, found["X"], (n, columns), limits, "scaled X")
+        results["X"] = draft.slot("X", HostArray((n, columns)))
+        draft.host(BACK, unscaled, (x, made["sizes"], made["row exponents"]), (results["X"],))
+    results["diagonal"] = read_back(draft, found["diagonal"], (1, n), limits, "diagonal of L")
+    return draft.plan(results, after=(ZERO,))
+
+
+@np.errstate(all="ignore")  # what leaves the range is looked at afterwards
+def scaled(c: Array, b: Array, lower: bool) -> tuple[Array, Array, Integers, Integers]:
+    """Scale a factor by rows of L, and right-hand sides by rows and then by columns; give the exponents of both.
+
+    Where all sizes are near 1 they stay as they are.
+    """
+    n = c.shape[1]
+    largest = np.zeros((n, 1), dtype=np.float32)
+    for row, end, distance in places(c.shape, lower):
+        largest[distance:, 0] = np.maximum(largest[distance:, 0], np.abs(c[row, end]))
+    if trust.near_one(largest) and trust.largest_near_one(b):
+        return c, b, np.zeros(largest.shape, dtype=np.int32), np.zeros(b.shape[1], dtype=np.int32)
+    rows = np.where(np.isfinite(largest), np.frexp(largest)[1], 0)
+    factor = np.zeros(c.shape, dtype=np.float32)
+    for row, end, distance in places(c.shape, lower):
+        factor[row, end] = np.ldexp(c[row, end].astype(np.float64), -rows[distance:, 0])
+    rhs = np.ldexp(b.astype(np.float64), -rows)
+    sizes = np.frexp(np.max(np.abs(rhs), axis=0, initial=0.0))[1]
+    return factor, np.ldexp(rhs, -sizes).astype(np.float32), rows, sizes
+
+
+def alone(forms: Forms, limits: Limits, lower: bool) -> Plan:
+    """Plan of a member of a stack that must be scaled."""
+    return whole(forms, limits, lower=lower)
+
+
+def example_of_factor(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
+    """A factor in the upper storage, U = L^T, and a right-hand side."""
+    return (*example(n, rng), rng.standard_normal((n, 1)).astype(np.float32))
+
+
+CHO_SOLVE_BANDED = Operation(
+    name="cho_solve_banded",
+    formula="L L^T X = B, L banded",
+    operands=("C", "B"),
+    results=("X",),
+    check=partial(check, function="cho_solve_banded"),
+    flops=flops,
+    core=plan,
+    whole=whole,
+    example=example_of_factor,
+    values=lambda forms, results: results["X"],
+    settle=settle_solve,
+    batch=stack_banded.batch(stack_banded.substitute, alone, ALONE, ZERO),
+    arguments=lambda c, b: ((c, False), b),
+    aligned=aligned,
+    vectors={"B": 1},
+    fits=True,
+)
+"""The public solution with the Cholesky factor of a band."""
