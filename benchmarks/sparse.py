@@ -11,9 +11,9 @@
     streamed       many systems of order 300 from NumPy to NumPy, a million on a GPU
 
 Every way is judged first; a wrong result is not timed, and the exit status is 1. The others are timed in turns, a call
-of each in every round, at most R rounds and about S seconds of each; medians count. Ceilings of the device are measured
-by the same run: `limit` is the time that texels written, texels fetched and draws would take one after the other. The
-figures go to DIR/<renderer>/sparse/<UTC date-time>.json.
+of each in every round behind a moment of the same, at most R rounds and about S seconds of each; medians count.
+Ceilings of the device are measured by the same run: `limit` is the time that texels written, texels fetched and draws
+would take one after the other. The figures go to DIR/<renderer>/sparse/<UTC date-time>.json.
 """
 
 from __future__ import annotations
@@ -66,6 +66,9 @@ SIZES = {
 
 ROUNDS, SECONDS = 5, 4.0
 """Calls of each way at most, and seconds of each after which it is called no more."""
+
+WARM = 0.1
+"""Seconds that each way works before a call of it is timed."""
 
 SHIFT, RTOL = 0.02, 1e-5
 """Added to the diagonal of the five points, 0 to 8 of itself, so that about a hundred iterations are enough; and the
@@ -177,6 +180,7 @@ def timed(ways: Sequence[Way], rounds: int, seconds: float, say: Say = lambda wh
             if flaws[way.name] or (spent and sum(spent) + spent[-1] > seconds):
                 continue
             say(f"{way.name}, call {len(spent) + 1} of {rounds} at most")
+            _warmed(way)
             start = time.perf_counter()
             way.run()
             spent.append(time.perf_counter() - start)
@@ -190,6 +194,13 @@ def timed(ways: Sequence[Way], rounds: int, seconds: float, say: Say = lambda wh
                 one["gflops"] = way.flop / one["seconds"] / 1e9
         figures.append(one)
     return figures
+
+
+def _warmed(way: Way) -> None:
+    """Have a way work for a moment, untimed: a GPU that waited for the CPU's ways has a low clock."""
+    end = time.perf_counter() + WARM
+    while time.perf_counter() < end:
+        way.run()
 
 
 def limit(

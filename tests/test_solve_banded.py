@@ -17,7 +17,7 @@ from glla.errors import (
     UnsupportedError,
 )
 from glla.operations import banded as kernel
-from glla.operations import bands
+from glla.operations import bands, residents
 
 LIMIT = 30 * 2.0**-24
 PLACES = [np.asarray, glla.asarray]
@@ -394,3 +394,21 @@ def test_the_host_decides_by_the_figures():
         ([1e-7, 0.5, 1e-30, 1], True), ([1e-7, 0.5, 1e30, 1], True), ([0, 1, 0, 0], False),
     ):  # fmt: skip
         assert kernel.doubts(np.float32(figures), 10) == doubtful
+
+
+def test_a_stack_on_the_device_is_planned_once_and_looked_at(device, rng, monkeypatch):
+    """The second call builds nothing; NaN and infinity are refused by the largest magnitudes, which NaN is among."""
+    ab, b = np.tile(np.float32([[4] * 5, [1] * 5]), (6, 1, 1)), rng.standard_normal((6, 5, 1)).astype(np.float32)
+    given = glla.asarray(ab, device), glla.asarray(b, device)
+    x = glla.solveh_banded(*given, lower=True)
+    made = []
+    monkeypatch.setattr(residents, "_most", lambda *given: made.append(given))
+    assert (glla.solveh_banded(*given, lower=True).numpy() == x.numpy()).all() and not made
+    monkeypatch.undo()
+    for bad in (np.nan, np.inf, -np.inf):
+        for place in (0, 1):
+            operands = [ab.copy(), b.copy()]
+            operands[place][4, 0, 0] = bad
+            sent = [glla.asarray(one, device, check_finite=False) for one in operands]
+            with pytest.raises(NonFiniteError, match=f"{'Ab'[place]} must not hold NaN or infinity.*matrix 4 does"):
+                glla.solveh_banded(*sent, lower=True)

@@ -121,7 +121,7 @@ def _piece(device: Device, operation: Operation, operands: tuple[Resident, ...],
     if batch.lines:
         figures = results["figures"][: count * batch.lines * order].reshape(count, batch.lines, order)
     extremes = tuple(
-        residents.extremes(results[f"least_{name}"], results[f"most_{name}"], count)
+        residents.extremes(results.get(f"least_{name}", results[f"most_{name}"]), results[f"most_{name}"], count)
         for name in ("A", "B")
         if f"most_{name}" in results
     )

@@ -364,6 +364,7 @@ _BATCH = Batch(
     lines=1,
     order=lambda forms: FIGURES,
     doubtful=doubtful,
+    least=False,
 )
 
 TRIDIAGONAL = Operation(

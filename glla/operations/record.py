@@ -89,6 +89,9 @@ class Batch:
         The matrices are packed factors.
     norms : bool
         Of stacks on the device the 1-norms are read back, of A's members and of the matrices.
+    least : bool
+        What is doubtful depends on the least magnitudes of the operands; otherwise their largest ones are enough, which
+        say whether they are finite.
     on_device : callable or None
         (forms of stacks on the device, limits) -> plan, where it is another one than `glla.operations.residents.plan`.
     order : callable
@@ -106,6 +109,7 @@ class Batch:
     doubtful: Callable[..., NDArray[np.intp]] | None = None
     factors: bool = False
     norms: bool = False
+    least: bool = True
     on_device: Callable[[Forms, Limits], Plan] | None = None
     order: Callable[[Forms], int] = lambda forms: min(forms[0].matrix)
     unjudged: bool = False

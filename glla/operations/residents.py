@@ -26,6 +26,7 @@ SMALLEST = np.finfo(np.float32).smallest_subnormal
 """Smallest float32 above zero."""
 
 
+@cached_plan
 def plan(batch: Batch, forms: Forms, limits: Limits, **options: object) -> Plan:
     """Plan of a stack of matrices on the device.
 
@@ -44,8 +45,9 @@ def plan(batch: Batch, forms: Forms, limits: Limits, **options: object) -> Plan:
     -------
     Plan
         Operands by the names A, B. Results ``matrices``, wrapped, if the operation's records hold some; ``figures``,
-        and ``least_A``, ``most_A`` and so on, read back, if it has figures; ``most_upper``, the largest entry of U, if
-        its matrices are factors; ``norms_A`` and ``norms_matrices``, if the operation asks for them.
+        and ``least_A``, ``most_A`` and so on, read back, if it has figures, the least where it asks for them;
+        ``most_upper``, the largest entry of U, if its matrices are factors; ``norms_A`` and ``norms_matrices``, if the
+        operation asks for them.
     """
     size = limits.texture_size
     at_home = tuple(Form((form.count, *form.matrix)) for form in forms)
@@ -66,8 +68,9 @@ def plan(batch: Batch, forms: Forms, limits: Limits, **options: object) -> Plan:
         figures = _taken(draft, "figures out", records, lines, length, shape[0] * shape[1], size)
         results["figures"] = _read(draft, figures, "figures")
         for number, (name, view) in enumerate(zip(slots, views, strict=True)):
-            extremes = draft.call(f"extremes of {name}", _extremes(view, number > 0, size), A=slots[name])
-            results |= {f"{end}_{name}": _read(draft, extremes[end], f"{end}_{name}") for end in ("least", "most")}
+            asked = _extremes(view, number > 0, size) if batch.least else _most(view, size)
+            extremes = draft.call(f"extremes of {name}", asked, A=slots[name])
+            results |= {f"{end}_{name}": _read(draft, extremes[end], f"{end}_{name}") for end in asked.results}
         if batch.factors:
             upper = draft.call("largest of U", _largest_of_upper(View.of((count, *shape)), order, size), A=matrices)
             results["most_upper"] = _read(draft, upper["most"], "most_upper")
@@ -119,6 +122,15 @@ def _extremes(a: View, of_columns: bool, texture_size: int) -> Plan:
     others = draft.call("others", plan_, C=zero, A=slot, B=beyond)["result"]
     least = draft.call("least", fold.fold(View.of(a.shape), "min_magnitude", (-2, -1), texture_size), A=others)["total"]
     return draft.plan({"least": least, "most": most})
+
+
+@cached_plan
+def _most(a: View, texture_size: int) -> Plan:
+    """Plan of the largest magnitude of each matrix alone, ``most``: NaN or infinity where it holds some."""
+    draft = Draft("extremes")
+    slot = draft.operand("A", a.storage(texture_size))
+    total = draft.call("most", fold.fold(a, "max_magnitude", (-2, -1), texture_size), A=slot)["total"]
+    return draft.plan({"most": total})
 
 
 @cached_plan

@@ -108,7 +108,7 @@ def test_a_document_holds_its_plan():
     document = documents.document("rref", 9, "rank2")
     plan, second = document["plans"]
     assert (plan["name"], second["name"]) == ("rref[rank2, harmonic]", "float64")
-    assert (plan["when"], second["when"]) == ("", "doubt")
+    assert (plan["stage"], second["stage"]) == ("", "float64")
     assert plan["slots"]["A"] == {"h": 5, "w": 5, "c": 4, "shape": [9, 10]}
     assert [scope[:2] for scope in plan["scopes"]] == [["step", k] for k in range(5)]
     for step in plan["steps"]:

@@ -13,7 +13,8 @@ from typing import Any
 from glla._version import __version__
 from glla.errors import GllaError, OptionError
 from glla.lab.web.documents import SEED, Document, document
-from glla.lab.web.page import FOLDER, about, page
+from glla.lab.web.page import about, page
+from glla.lab.web.scripts import FOLDER
 from glla.operations import OPERATIONS
 from glla.passes import shader as shaders
 

@@ -2,12 +2,17 @@
 
     {"format": 1, "glla": "0.1.0", "operation": "rref", "size": 8, "variant": "rank2", "seed": 2007,
      "head":     ["#version 300 es", ...]              # lines that every text begins with
-     "plans":    [{"name": "rref[rank2, harmonic]", "when": "",
-                   "slots":    {"A": {"h": 4, "w": 5, "c": 4, "shape": [8, 9]}, "panel": {"bytes": 384}, ...},
+     "plans":    [{"name": "rref[rank2, harmonic]", "stage": "",
+                   "slots":    {"A": {"h": 4, "w": 5, "c": 4, "shape": [8, 9]}, "panel": {"bytes": 384},
+                                "LU of the host": {"host": [8, 8]}, ...},
                    "operands": ["A", "tolerance"], "results": {"R": "R_pong", ...},
+                   "shared":   {"factor.LU": "LU_pong", ...},   # slots that are slots of the first plan
+                   "also":     {"LU": "LU_pong", ...},          # of the first plan: what are results of a call, too
                    "draws":    [{"p": 0, "in": {"A": "A"}, "out": ["R_ping"], "u": {"shape": [8, 9]}, "add": 1}, ...],
                    "steps":    [{"d": 0, "r": [0, 0, 5, 4], "u": {"k": 0}, "s": 3, "b": {"Panel": ["panel", 0, 24]}},
-                                {"copy": ["from", "to"]}, {"host": "what it does, in words"}, ...],
+                                {"copy": ["from", "to"]},
+                                {"host": "what it does, in words", "in": ["A of the host"], "out": ["R"]},
+                                {"host": "what it does", "set": "slot", "shape": [8, 4], "data": "..."}, ...],
                    "scopes":   [["step", 0, 0, 3], ...],        # name, turn, first step, end
                    "loops":    [{"first": 0, "end": 7, "carry": {"new": "v"}, "until": "done", "most": 20}],
                    "cost":     {"passes": 12, "flops": 1000, "texels": 99, "bytes": 1600}}],
@@ -18,15 +23,16 @@
      "needs":    {"targets": 2, "texture": 5, "block": 0, "blend": false, "transfer": false, "units": 3},
      "idea": "...", "source": "...",                     # of the variant
      "operands": {"A": {"shape": [8, 9], "data": "<base64 of float32>"}}, "aside": {"tolerance": {"data": "..."}},
-     "picture": {"R": {...}},                            # the result, for a browser that cannot run the passes
-     "judge":    "rref", "after": [{"stage": "", "when": "...", "then": "..."}]}
+     "known":    {},                                     # operands that only judges read, since they lie otherwise
+     "picture": {"R": {..., "of": [8, 9]}},              # the result, for a browser that cannot run the passes
+     "judge":    "rref", "after": [{"stage": "", "when": "...", "then": "..."}]}      # all that a call may do
 
 With ``points`` in ``draws`` that many points are drawn instead of a triangle. A step draws as its entry in ``draws``
 says; ``r`` is its region, by default the whole target; its uniforms come on top of those of the entry. Of large
-operands there are ``halves`` instead of ``data``: the upper 16 bits of each number, the others being zero. The second
-plan runs where the page finds that the first one's result may not stand. Of a loop each turn runs its steps once;
-then what a slot of ``carry`` holds is what the operand behind it holds in the next turn. Types of uniforms are asked
-of the compiled program.
+operands there are ``halves`` instead of ``data``: the upper 16 bits of each number, the others being zero. The plan
+with the stage "" is that of a call; where it is not the first, it is what a call does beside the passes of the first.
+What it gives decides which plan comes next. Of a loop each turn runs its steps once; then what a slot of ``carry``
+holds is what the operand behind it holds in the next turn. Types of uniforms are asked of the compiled program.
 """
 
 from __future__ import annotations
@@ -46,12 +52,13 @@ from numpy.typing import NDArray
 from glla._version import __version__
 from glla.errors import LimitError, OptionError, one_of
 from glla.lab import custom, operations
-from glla.operations import OPERATIONS, Operation, routes
-from glla.operations.elimination import decided
-from glla.passes import Call, Dispatch, Forms, Host, Limits, Loop, Pass, Plan, Region, Transfer, Wrapped, stages
+from glla.lab.web import pictures, scripts, stages
+from glla.operations import OPERATIONS, Operation
+from glla.passes import Call, Dispatch, Forms, Host, Limits, Loop, Pass, Plan, Region, Transfer, Wrapped
 from glla.passes import shader as shaders
+from glla.passes import stages as stages_of
 from glla.passes.shader_es import GENERATED, HEAD, Span, translated
-from glla.passes.storage import Buffer, HostArray, Slot, Storage, matrix, texture
+from glla.passes.storage import Buffer, HostArray, Slot, Storage, texture
 
 Array = NDArray[np.float32]
 Document = dict[str, Any]
@@ -65,11 +72,14 @@ LIMITS = Limits(texture_size=2048, draw_buffers=4, software=True)
 WIDE = replace(LIMITS, draw_buffers=8)
 """What most browsers have; a page says where one has less."""
 
-HOSTS = ("echelon form in float64",)
-"""Steps of the host that ``judges/`` of the page has, too."""
+CALLS = ("rcond",)
+"""Operations whose page shows the plan of a call: that of the record does something else, which can be timed."""
 
-SECOND = ("partial", "harmonic")
-"""Pivoting that a second try is made with, the first of these that the first one did not have."""
+FIGURES: Mapping[str, Mapping[str, Any]] = {"inv3": {"figures": True}}
+"""Options with which the passes of an operation give the figures by which a call decides."""
+
+CALL = "what a call does beside it"
+"""Name of that plan."""
 
 MOST_PASSES = 500
 """Passes of a plan at most, all turns of its loops counted: a page holds a line for each."""
@@ -81,7 +91,7 @@ ROUNDED_FROM = 64
 """Orders from which an example is rounded to the upper halves of its float32s, 8 bits: half the bytes in the page."""
 
 MOST_PICTURED = 16
-"""Largest side of a result that a page holds as a picture."""
+"""Rows and columns of a result that a page holds as a picture."""
 
 SEED = 2007
 
@@ -122,10 +132,17 @@ def document(
     one_of("export: operation", operation, OPERATIONS)
     found = OPERATIONS[operation]
     arrays = _operands(found, size, seed, data)
-    plans = _plans(found, arrays, variant, shader)
-    writer = _Writer()
-    written = [writer.plan(plan, name, when) for name, when, plan in plans]
-    given, aside = _given(found, plans[0][2], arrays)
+    name, plan, whole = _plans(found, arrays, variant, shader)
+    writer = _Writer(scripts.hosts(operation))
+    written = [writer.plan(plan, name)]
+    if whole is not None and scripts.settles(operation):
+        behind = stages.after(plan, whole, scripts.hosts(operation), MOST_PASSES)
+        for one in behind or ():
+            written.append(writer.plan(one.plan, one.stage or CALL) | {"stage": one.stage, "shared": dict(one.shared)})
+            written[0] |= {"also": dict(one.also)} if one.also else {}
+        if behind is not None and (not behind or behind[0].stage):
+            written[0]["stage"] = ""
+    given, aside = _given(found, plan, arrays)
     return {
         "format": FORMAT,
         "glla": __version__,
@@ -140,9 +157,14 @@ def document(
         **writer.shared(),
         "operands": given,
         "aside": aside,
+        "known": {
+            name: _data(array)
+            for name, array in zip(found.operands, arrays, strict=True)
+            if found.textures is not None and name not in given
+        },
         "picture": _picture(found, arrays),
         "judge": operation,
-        "after": list(_after(found, arrays)),
+        "after": [] if whole is None else list(_after(whole)),
     }
 
 
@@ -155,7 +177,7 @@ def of_plan(plan: Plan, operands: Mapping[str, Array] | None = None) -> Document
         As `document`.
     """
     writer = _Writer()
-    written = writer.plan(plan, plan.operation, "")
+    written = writer.plan(plan, plan.operation)
     name = re.split(r"[\[ ]", plan.operation)[0]
     examples = _examples(name, plan)
     given, aside = {}, {}
@@ -255,44 +277,18 @@ def _texels(plan: Plan, name: str, texels: Any) -> dict[str, Any]:
 
 def _plans(
     found: Operation, arrays: tuple[Array, ...], variant: str | None, shader: Path | None
-) -> list[tuple[str, str, Plan]]:
-    """Plans of a page: name, when it runs, plan. The second one runs where the first did not find good pivots."""
+) -> tuple[str, Plan, Plan | None]:
+    """Plan whose passes a page shows, with its name, and the plan of a call, if there is one."""
     forms = operations.forms(arrays)
     if shader is not None:
         plan = custom.contender(found.name, shader).build(forms, LIMITS, ())
-        return [(f"{found.name}[{shader.name}]", "", plan)]
+        return f"{found.name}[{shader.name}]", plan, None
     found.known(variant)
-    first = _core(found, forms, {} if variant is None else {"variant": variant})
-    plans = [(first.operation, "", first)]
-    host = _decided_by_the_host(found, arrays)
-    if host:
-        plans += host
-    elif found.pivotings is not None:
-        chosen = variant or found.choose(forms, LIMITS)[0]
-        others = [one for one in found.pivotings(chosen)[1:] if one in SECOND]
-        plans += [(plan.operation, "doubt", plan) for plan in _seconds(found, forms, chosen, others[:1])]
-    return plans
-
-
-def _decided_by_the_host(found: Operation, arrays: tuple[Array, ...]) -> list[tuple[str, str, Plan]]:
-    """The plan of a stage that is one step of the host which the page can do, too."""
-    if not found.public:
-        return []
-    for stage, plan in stages(routes.shown(found, arrays, LIMITS)):
-        if _only_host(plan) is not None:
-            return [(stage, "doubt", plan)]
-    return []
-
-
-def _only_host(plan: Plan) -> Host | None:
-    """The step of a plan that is one step of the host, one which the page can do."""
-    step = plan.steps[0] if len(plan.steps) == 1 else None
-    return step if isinstance(step, Host) and step.name in HOSTS else None
-
-
-def _seconds(found: Operation, forms: Forms, variant: str, pivotings: Sequence[str]) -> Iterator[Plan]:
-    for pivoting in pivotings:
-        yield found.core(forms, LIMITS, variant=variant, pivoting=pivoting)
+    whole = stages.whole_of(found, forms, LIMITS, variant)
+    if whole is not None and found.name in CALLS:
+        return whole.operation, whole, whole
+    plan = _core(found, forms, ({} if variant is None else {"variant": variant}) | dict(FIGURES.get(found.name, {})))
+    return plan.operation, plan, whole
 
 
 def _core(found: Operation, forms: Forms, options: Mapping[str, Any]) -> Plan:
@@ -312,34 +308,19 @@ def _idea(found: Operation, name: str, shader: Path | None) -> dict[str, str]:
     return {"idea": "", "source": ""} if variant is None else {"idea": variant.summary, "source": variant.source}
 
 
-PICTURES: dict[str, Callable[..., Mapping[str, Any]]] = {
-    "matmul": lambda a, b: {"C": a @ b},
-    "syrk": lambda a: {"C": a @ a.T},
-    "rref": lambda a: {"R": decided.by_float64(a.astype(np.float32))[0]},
-    "solve": lambda a, b: {"X": np.linalg.solve(a, b)},
-    "inv": lambda a: {"X": np.linalg.inv(a)},
-    "cholesky": lambda a: {"L": np.linalg.cholesky(a)},
-    "qr": lambda a: dict(zip("QR", np.linalg.qr(a), strict=True)),
-}
-"""What NumPy makes of the operands, for a browser that cannot run the passes, by the name of the operation."""
-
-
 def _picture(found: Operation, arrays: tuple[Array, ...]) -> dict[str, dict[str, Any]]:
-    """The result for the operands of a page, in float64 and rounded; nothing where it is large, or has none."""
-    if found.name not in PICTURES or max(max(array.shape) for array in arrays) > MOST_PICTURED:
-        return {}
-    try:
-        made = PICTURES[found.name](*(array.astype(np.float64) for array in arrays))
-    except np.linalg.LinAlgError:
-        return {}
-    return {name: _data(np.asarray(one, dtype=np.float32)) for name, one in made.items()}
+    """The result for the operands of a page, in float64 and rounded; of a large one the part in its first corner."""
+    made = {name: np.atleast_2d(one) for name, one in pictures.of(found.name, arrays).items()}
+    part = slice(0, MOST_PICTURED)
+    return {
+        name: {**_data(np.asarray(one[part, part], dtype=np.float32)), "of": list(one.shape)}
+        for name, one in made.items()
+    }
 
 
-def _after(found: Operation, arrays: tuple[Array, ...]) -> Iterator[dict[str, str]]:
-    """What a call of the public function does when its plan has run, in the words of the plan."""
-    if not found.public:
-        return
-    for stage, plan in stages(routes.shown(found, arrays, LIMITS)):
+def _after(whole: Plan) -> Iterator[dict[str, str]]:
+    """What a call does when its plan has run, in the words of the plan."""
+    for stage, plan in stages_of(whole):
         yield from ({"stage": stage, "when": one.when, "then": one.stage or one.error} for one in plan.after)
 
 
@@ -362,8 +343,9 @@ def _rounded(array: Array) -> Array:
 
 @dataclass
 class _Writer:
-    """Writes plans; what they share, programs and texts, is written once."""
+    """Writes plans; what they share, programs and texts, is written once. `hosts`: see `_check`."""
 
+    hosts: frozenset[str] | None = None
     programs: dict[tuple[Any, ...], dict[str, Any]] = field(default_factory=dict)
     texts: dict[tuple[str, bool], list[Any]] = field(default_factory=dict)
     sources: dict[str, list[str]] = field(default_factory=dict)
@@ -380,13 +362,10 @@ class _Writer:
             "needs": self.needs,
         }
 
-    def plan(self, plan: Plan, name: str, when: str) -> dict[str, Any]:
+    def plan(self, plan: Plan, name: str) -> dict[str, Any]:
         """Write a plan."""
-        host = _only_host(plan)
-        if host is not None:
-            return _of_the_host(host, plan, name, when)
         flat, loops = plan.flat, list(_loops(plan, 0, {}))
-        _check(plan, loops)
+        _check(plan, loops, self.hosts)
         draws: dict[str, dict[str, Any]] = {}
         steps = [self._step(flat, step, draws) for step in flat.steps]
         _hoist(list(draws.values()), steps)
@@ -396,7 +375,6 @@ class _Writer:
         cost = plan.cost
         return {
             "name": name,
-            "when": when,
             "slots": {slot: _slot(storage) for slot, storage in flat.slots.items()},
             "operands": list(plan.operands),
             "results": dict(flat.results),
@@ -412,8 +390,13 @@ class _Writer:
 
     def _step(self, flat: Plan, step: Any, draws: dict[str, dict[str, Any]]) -> dict[str, Any]:
         if isinstance(step, Transfer):
-            self._need("transfer", True)
+            self._need("transfer", self.needs["transfer"] or not flat._crosses(step))
             return {"copy": [step.source, step.target]}
+        if isinstance(step, Host):
+            if step.inputs:
+                return {"host": step.name, "in": list(step.inputs), "out": list(step.outputs)}
+            (constant,), (slot,) = step.function(), step.outputs
+            return {"host": step.name, "set": slot, **_data(np.asarray(constant))}
         assert isinstance(step, Pass)
         self._need("targets", len(step.outputs))
         self._need("units", len(step.inputs))
@@ -468,19 +451,6 @@ class _Writer:
         return list(self.texts).index(key)
 
 
-def _of_the_host(step: Host, plan: Plan, name: str, when: str) -> dict[str, Any]:
-    """Write a step of the host as a plan: its results that are matrices are shown like those of a pass."""
-    arrays = {name: one for name, slot in plan.results.items() if isinstance(one := plan.slots[slot], HostArray)}
-    shapes = {plan.results[name]: one.shape for name, one in arrays.items() if len(one.shape) == 2}
-    results = {name: slot for name, slot in plan.results.items() if slot in shapes}
-    return {
-        "name": name, "when": when,
-        "slots": {slot: _slot(matrix((shape[0], shape[1]))) for slot, shape in shapes.items()},
-        "operands": [], "results": results, "draws": [], "steps": [{"host": step.name}], "scopes": [], "loops": [],
-        "cost": {"passes": 0, "flops": step.flops, "texels": 0, "bytes": 0},
-    }  # fmt: skip
-
-
 def _lines(file: str, stage: shaders.Stage) -> list[str]:
     """Lines of a file: glla's own as it stands; of a user's those that the stage has, an include being one of them."""
     path = shaders.root() / file
@@ -512,6 +482,8 @@ def _outputs(name: str, outputs: Sequence[str]) -> Iterator[tuple[str, str]]:
 def _slot(storage: Slot) -> dict[str, Any]:
     if isinstance(storage, Buffer):
         return {"bytes": storage.nbytes}
+    if isinstance(storage, HostArray):
+        return {"host": [*storage.shape, 1][:2]}
     one = texture(storage)
     written: dict[str, Any] = {"h": one.height, "w": one.width, "c": one.channels}
     if one.dtype != "float32":
@@ -572,8 +544,11 @@ def _named(names: Mapping[str, str], slot: str) -> str:
     return names.get(slot, slot)
 
 
-def _check(plan: Plan, loops: list[dict[str, Any]]) -> None:
-    """Raise where a browser could not run a plan, or a page not show it."""
+def _check(plan: Plan, loops: list[dict[str, Any]], hosts: frozenset[str] | None) -> None:
+    """Raise where a browser could not run a plan, or a page not show it; `hosts` are steps of the host that it can do.
+
+    Without them all must be on the device.
+    """
     name, flat = plan.operation, plan.flat
     passes = len(flat.steps)
     if not passes:
@@ -583,14 +558,15 @@ def _check(plan: Plan, loops: list[dict[str, Any]]) -> None:
             raise OptionError(
                 f"export: {name} runs a compute shader ({step.shader}), which WebGL 2 lacks; choose another variant"
             )
-        if isinstance(step, Host):
+        if isinstance(step, Host) and (hosts is None or (step.inputs and step.name not in hosts)):
             raise OptionError(f"export: {name} has a step of the host ({step.name}), which a page cannot run")
-        if isinstance(step, Transfer):
-            source = flat.slots[step.source]
-            if isinstance(source, HostArray) or flat.slots[step.target].host:
+        if isinstance(step, Transfer) and flat._crosses(step):
+            if hosts is None:
                 raise OptionError(
                     f"export: {name} uploads or reads back ({step.source}), export the plan on the device"
                 )
+        elif isinstance(step, Transfer):
+            source = flat.slots[step.source]
             if texture(source).channels != 4:
                 raise OptionError(
                     f"export: {name} copies a texture of {texture(source).channels} channels, which WebGL 2 pads"

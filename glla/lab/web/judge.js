@@ -8,6 +8,7 @@ const ROUNDOFF = 2 ** -24;  // unit roundoff of float32
 const RESIDUAL_LIMIT = 30;  // largest normalised residual, the threshold of LAPACK's own tests
 const SMALLEST_RATIO = 2 ** -7;  // of a block norm to the largest entry of its two columns, with which factors stand
 const NEAR_ONE = 2 ** 40;  // entries beyond it, or below its inverse, are scaled first
+const SMALLEST_NORMAL = 2 ** -126;
 
 // -- matrices -------------------------------------------------------------------------------------------------------
 
@@ -57,15 +58,6 @@ const quotient = (error, bound) => (error === 0 ? 0 : error / bound);
 // the files of judges/; a page has the one of its operation.
 const JUDGES = {};
 
-// By the name of the operation: (player, plan, first operand) -> more sentences of `outcome`.
-const OUTCOMES = {};
-
-// By the name of the operation: (player, plan, first operand) -> why its result may not stand, "" if it does.
-const DOUBTS = {};
-
-// By its words: what a step of the host does, (operands) -> results.
-const HOSTS = {};
-
 // The first two channels of a line of texels, one after the other: a number for each row.
 function pairs({ values, c }, count) {
   const found = [];
@@ -76,27 +68,35 @@ function pairs({ values, c }, count) {
 // -- verdicts ---------------------------------------------------------------------------------------------------------
 
 function operandsOf(player) {
-  return Object.fromEntries(Object.entries(player.operands).map(([name, one]) => [name, wide(one)]));
+  const known = Object.entries(player.data.known ?? {}).map(([name, one]) => [name, decoded(one)]);
+  return Object.fromEntries([...known, ...Object.entries(player.operands)].map(([name, one]) => [name, wide(one)]));
 }
 
-function resultsOf(player, plan) {
-  return Object.fromEntries(Object.keys(player.data.plans[plan].results).map((name) => {
-    const value = player.value(plan, name);
-    return [name, value.shape ? wide(value) : value];
-  }));
+// Results by name: of all plans that ran, and what the last decision gave.
+function resultsOf(player) {
+  const made = Object.entries(player.known).filter(([name, { value }]) => value === undefined && !(name in player.operands));
+  const found = made.map(([name, { plan, slot }]) => {
+    const texels = unpacked(player.storage(plan, slot), player.read(plan, slot));
+    return [name, texels.shape ? wide(texels) : texels];
+  });
+  return { ...Object.fromEntries(found), ...player.settled?.done };
 }
 
-// Is the result right? {ok, ratio, words}; ok is null where the page has no judge.
-function verdict(player, plan) {
+// Is the result right? {ok, ratio, words}; ok is null where there is none, or no judge.
+function verdict(player) {
   const judge = JUDGES[player.data.judge];
+  if (player.settled?.error) return { ok: null, mark: "no result, but an error", words: `glla raises ${player.settled.error}.` };
+  if (player.settled?.elsewhere) return { ok: null, mark: "not decided", words: player.settled.elsewhere };
   if (!judge) return { ok: null, words: "This page has no judge of its own for this operation; glla.testing has." };
   const operands = operandsOf(player);
   if (Object.values(operands).some(({ at }) => at.some((one) => !Number.isFinite(one)))) {
     return { ok: false, words: "An operand holds NaN or infinity: no result is right." };
   }
-  const results = resultsOf(player, plan);
-  const matrices = Object.values(results).filter((one) => one.at);
+  const results = resultsOf(player);
+  const matrices = Object.keys(player.data.plans[0].results).map((name) => results[name]).filter((one) => one?.at);
   if (matrices.some(({ at }) => at.some((one) => !Number.isFinite(one)))) {
+    const raised = results.X && player.settled?.done;
+    if (raised) return { ok: null, mark: "no result, but an error", words: "The solution does not fit float32: glla raises NonFiniteError." };
     return { ok: false, words: "The result holds NaN or infinity." };
   }
   const { error, bound, what, flaw } = judge(operands, results);
@@ -109,63 +109,18 @@ function verdict(player, plan) {
 
 // -- what glla makes of it ----------------------------------------------------------------------------------------------
 
-// Figures of an elimination: how much entries grew, and, of a block norm, the smallest ratio that a pivot had.
-function health(player, plan) {
-  const { results, name } = player.data.plans[plan];
-  const operand = Object.values(operandsOf(player))[0];
-  if (!("health" in results) || !operand) return null;
-  const { values, c, drawn } = player.read(plan, player.result(plan, "health"));
-  let [ratio, most] = [Infinity, 0];
-  for (let texel = 0; texel < values.length / c; texel++) {
-    if (!drawn[texel]) continue;
-    ratio = Math.min(ratio, values[texel * c]);
-    most = Math.max(most, values[texel * c + 1]);
-  }
-  // Of an equilibrated matrix the largest entries are 1 to 2; an echelon form with partial pivoting tells a growth itself.
-  const { operation } = player.data;
-  const partial = operation === "rref" && name.includes("partial") ? 1 : 0;
-  const scale = partial || ("row_exponents" in results ? 2 : largestEntry(operand));
-  const order = Math.min(operand.m, operand.n);
-  const allowed = 16 + 4 * Math.sqrt(order);
-  const blocks = /harmonic|geometric/.test(name);
-  const growth = scale > 0 ? most / scale : 0;
-  let trouble = "";
-  if (blocks && !(ratio >= SMALLEST_RATIO)) {
-    trouble = `the block norms found no good pivots: the smallest is ${short(ratio)} of its columns' largest entry, below 2^-7`;
-  } else if (!(growth <= allowed)) {
-    trouble = `entries grew ${short(growth)} times, more than the ${short(allowed)} of random matrices`;
-  }
-  return { ratio: blocks ? ratio : null, growth, allowed, trouble };
-}
-
-// Why the plan runs that comes after another; "" if it does not.
-function secondTry(player, plan) {
-  const operands = Object.values(operandsOf(player));
-  if (player.data.plans[plan].when !== "doubt" || operands.some(({ at }) => !at.every(Number.isFinite))) return "";
-  return health(player, plan - 1)?.trouble || (DOUBTS[player.data.operation]?.(player, plan - 1, operands[0]) ?? "");
-}
-
 // What a call of glla does with these operands, in sentences; what it may do next stands in data.after.
-function outcome(player, plan) {
+function outcome(player) {
   const operands = Object.values(operandsOf(player));
-  const sentences = [];
   const { operation } = player.data;
   if (operands.some(({ at }) => at.some((one) => !Number.isFinite(one)))) {
     return [`glla.${operation} refuses NaN and infinity (NonFiniteError), unless check_finite=False lets them through.`];
   }
-  const entries = operands.flatMap(({ at }) => Array.from(at, Math.abs)).filter((one) => one > 0);
-  if (!entries.length) sentences.push("All entries are zero.");
-  if (entries.some((one) => one > NEAR_ONE || one < 1 / NEAR_ONE)) {
-    sentences.push("Entries are beyond 2^-40 to 2^40: glla scales rows and columns by powers of two first, this plan does not.");
-  }
-  const figures = health(player, plan);
-  if (figures) {
-    const ratio = figures.ratio === null ? "" : `, the smallest pivot norm is ${short(figures.ratio)} of its columns' largest entry`;
-    sentences.push(`Entries grew ${short(figures.growth)} times (up to ${short(figures.allowed)} is usual)${ratio}.`);
-    sentences.push(figures.trouble ? `Not accepted: ${figures.trouble}.` : "Accepted.");
-  }
-  sentences.push(...(OUTCOMES[operation]?.(player, plan, operands[0]) ?? []));
-  return sentences;
+  const sentences = operands.every(({ at }) => at.every((one) => one === 0)) ? ["All entries are zero."] : [];
+  const plans = player.timeline.filter((entry) => entry.because).map((entry) => player.data.plans[entry.plan].name);
+  if (plans.length) sentences.push(`The plans that came after the first: ${plans.join(", ")}.`);
+  else if (player.settled?.done) sentences.push("Accepted as it is: no other plan comes.");
+  return [...sentences, ...(player.settled?.words ?? [])];
 }
 
 // Three digits, as people write them.

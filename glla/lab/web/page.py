@@ -5,19 +5,14 @@ from __future__ import annotations
 import json
 import re
 from html import escape
-from pathlib import Path
 from typing import Any
 
+from glla.lab.web import scripts
 from glla.lab.web.documents import Document
-
-FOLDER = Path(__file__).parent
+from glla.lab.web.scripts import FOLDER
 
 TABLE = 16
 """Sides up to which a matrix is a table in the page, see ``view.js``."""
-
-_JUDGED = re.compile(r"\bJUDGES\.(\w+) =")
-_INDENT = re.compile(r"^(?: {2})+", re.MULTILINE)
-_NEEDS = re.compile(r"Needs (\w+\.js)")
 
 
 def page(document: Document) -> str:
@@ -31,26 +26,16 @@ def page(document: Document) -> str:
         "course": _course(document.get("course")),
         "version": escape(document["glla"]),
         "data": in_script(document),
-        "scripts": scripts(document["judge"], large=_side(document) > TABLE),
+        "scripts": scripts.joined(document["judge"], large=_side(document) > TABLE),
     }
     return re.sub(r"\{(\w+)\}", lambda match: values.get(match[1], match[0]), template)
-
-
-def scripts(operation: str, large: bool = True) -> str:
-    """Join the scripts of a page; of the judges it has the file with that of its operation, and what that needs."""
-    found = [path for path in sorted((FOLDER / "judges").glob("*.js")) if operation in _JUDGED.findall(_read(path))]
-    judges = [one for path in found for one in (*(path.with_name(name) for name in _NEEDS.findall(_read(path))), path)]
-    names = ("player", "judge"), ("large", "view") if large else ("view",)
-    first, last = ([FOLDER / f"{name}.js" for name in some] for some in names)
-    files = [*first, *judges, *last]
-    text = '"use strict";\n' + "".join(_read(path).removeprefix('"use strict";\n') for path in files)
-    return _INDENT.sub(lambda match: "\t" * (len(match[0]) // 2), text)  # a byte for two
 
 
 def _side(document: Document) -> int:
     """Largest side of a matrix of a page."""
     slots = (slot for plan in document["plans"] for slot in plan["slots"].values())
-    return max((max(slot["shape"]) for slot in slots if "shape" in slot), default=1)
+    sides = (slot.get("shape") or slot.get("host") or [1] for slot in slots)
+    return max(map(max, sides), default=1)
 
 
 def in_script(data: Any) -> str:
@@ -60,10 +45,6 @@ def in_script(data: Any) -> str:
     '{"x":"\\u003c/script>"}'
     """
     return json.dumps(data, allow_nan=False, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
-
-
-def _read(path: Path) -> str:
-    return path.read_text(encoding="utf-8")
 
 
 def about(document: Document) -> str:

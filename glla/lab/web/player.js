@@ -16,8 +16,8 @@ class Lack extends Error {}  // what this browser does not have
 class Player {
   constructor(canvas, data) {
     this.data = data;
-    this.decide = () => "";  // (player, number of a plan) -> why it runs, "" if it does not
-    this.hosts = {};  // words -> what a step of the host does: (operands) -> results
+    this.decide = () => null;  // (player, number of the plan that has run) -> the next {plan, because, given}, or null
+    this.hosts = {};  // words -> what a step of the host does: (arrays, options) -> arrays; all are {m, n, at}
     this.gl = canvas.getContext("webgl2", { antialias: false, depth: false, alpha: false });
     if (!this.gl) throw new Lack("This browser has no WebGL 2, or it is switched off.");
     const lacks = Player.lacks(this.gl, data.needs);
@@ -27,7 +27,8 @@ class Player {
     this.gl.blendFunc(this.gl.ONE, this.gl.ONE);
     this.texts = data.texts.map((parts) => textOf(data, parts));
     this.programs = this.compiled();
-    this.store = new Map();  // "plan slot" -> texture or buffer
+    this.store = new Map();  // "plan slot" -> texture, buffer, or array of the host
+    this.bound = new Map();  // "plan slot" -> what another plan has made: the operands of those that come after it
     this.framebuffers = new Map();
     this.operands = {};
     this.timeline = [];
@@ -119,12 +120,15 @@ class Player {
   // The texture or buffer of a slot. `slot` may be the second texture of a slot that a loop carries: "v'".
   held(plan, slot) {
     const key = `${plan} ${slot}`;
-    const known = this.store.get(key);
+    const known = this.bound.get(key) ?? this.store.get(key);
     if (known) return known;
     const gl = this.gl;
-    const storage = this.data.plans[plan].slots[slot.replace(/'+$/, "")];
+    const storage = this.storage(plan, slot);
     let made;
-    if (storage.bytes !== undefined) {
+    if (storage.host) {
+      const size = storage.host[0] * storage.host[1];
+      made = { values: new Float64Array(size), drawn: new Uint8Array(size) };
+    } else if (storage.bytes !== undefined) {
       made = { buffer: gl.createBuffer(), bytes: storage.bytes, drawn: new Uint8Array(1) };
       gl.bindBuffer(gl.PIXEL_PACK_BUFFER, made.buffer);
       gl.bufferData(gl.PIXEL_PACK_BUFFER, storage.bytes, gl.DYNAMIC_COPY);
@@ -139,18 +143,20 @@ class Player {
       gl.texStorage2D(gl.TEXTURE_2D, 1, formats[c], w, h);
       for (const name of [gl.TEXTURE_MIN_FILTER, gl.TEXTURE_MAG_FILTER]) gl.texParameteri(gl.TEXTURE_2D, name, gl.NEAREST);
     }
+    made.number = this.store.size;
     this.store.set(key, made);
     return made;
   }
 
   // The framebuffer that draws into these slots.
   framebuffer(plan, slots) {
-    const key = `${plan} ${slots.join(" ")}`;
+    const held = slots.map((slot) => this.held(plan, slot));
+    const key = held.map(({ number }) => number).join(" ");
     const gl = this.gl;
     let made = this.framebuffers.get(key);
     if (!made) {
       made = gl.createFramebuffer();
-      const textures = slots.map((slot) => this.held(plan, slot).texture);
+      const textures = held.map(({ texture }) => texture);
       gl.bindFramebuffer(gl.FRAMEBUFFER, made);
       textures.forEach((texture, k) => {
         gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0 + k, gl.TEXTURE_2D, texture, 0);
@@ -166,13 +172,12 @@ class Player {
   // Takes operands, matrices {shape, values} by name; what is not given stays. `aside` has operands as texels.
   set(operands) {
     Object.assign(this.operands, operands);
-    this.data.plans.forEach((plan, number) => {
-      for (const name of plan.operands) {
-        const given = this.operands[name];
-        const storage = plan.slots[name];
-        this.write(number, name, given ? laidOut(storage, given) : texelsOf(storage, this.data.aside[name]));
-      }
-    });
+    const plan = this.data.plans[0];
+    for (const name of plan.operands) {
+      const given = this.operands[name];
+      const storage = plan.slots[name];
+      this.write(0, name, given ? laidOut(storage, given) : texelsOf(storage, this.data.aside[name]));
+    }
     this.restart();
   }
 
@@ -188,6 +193,10 @@ class Player {
   read(plan, slot) {
     const gl = this.gl;
     const one = this.held(plan, slot);
+    if (one.values) {
+      const [h, w] = this.data.plans[plan].slots[slot].host;
+      return { h, w, c: 1, values: one.values.slice(), drawn: one.drawn.slice() };
+    }
     if (one.buffer) {
       const values = new Float32Array(one.bytes / 4);
       gl.bindBuffer(gl.PIXEL_PACK_BUFFER, one.buffer);
@@ -224,20 +233,35 @@ class Player {
 
   // Entries one by one; each has been performed when the next is asked for, so values may decide what comes.
   *walk() {
-    for (let plan = 0; plan < this.data.plans.length; plan++) {
-      const because = plan === 0 ? "" : this.decide(this, plan);
-      if (plan > 0 && !because) return;
+    this.known = Object.fromEntries(this.data.plans[0].operands.map((slot) => [slot, { plan: 0, slot }]));
+    let next = { plan: 0, because: "", given: {} };
+    while (next) {
+      const { plan, because, given } = next;
+      for (const [name, value] of Object.entries(given)) this.known[name] = { value };
       yield* this.walkPlan(plan, because);
+      const { results, also } = this.data.plans[plan];
+      for (const [name, slot] of Object.entries({ ...also, ...results })) this.known[name] = { plan, slot: this.last(plan, slot) };
+      next = this.timeline.length < MOST_ENTRIES ? this.decide(this, plan) : null;
     }
+  }
+
+  // Where the operands of a plan lie that comes after another.
+  operandsOf({ operands, shared }, plan) {
+    if (plan === 0) return {};
+    return Object.fromEntries(operands.map((slot) => {
+      const found = shared[slot] ? { plan: 0, slot: shared[slot] } : this.known[slot];
+      if (!found) throw new Error(`Nothing has made the operand ${slot}.`);
+      return [slot, found];
+    }));
   }
 
   *walkPlan(plan, because) {
     const { steps, loops } = this.data.plans[plan];
     const names = {};  // slot -> the texture that it is now, where that is not its own
-    let first = true;
+    let first = this.operandsOf(this.data.plans[plan], plan);
     const entry = (step, turn) => {
-      const made = { plan, step, turn, names: { ...names }, because: first ? because : "" };
-      first = false;
+      const made = { plan, step, turn, names: { ...names }, because: first ? because : "", operands: first };
+      first = null;
       return made;
     };
     for (let step = 0; step < steps.length;) {
@@ -265,9 +289,21 @@ class Player {
 
   restart() {
     this.position = 0;
+    this.bound.clear();
     for (const [key, one] of this.store) {
       const [plan, slot] = splitOnce(key);
-      one.drawn.fill(this.data.plans[plan].operands.includes(slot) ? 1 : 0);
+      one.drawn.fill(plan === 0 && this.data.plans[plan].operands.includes(slot) ? 1 : 0);
+    }
+  }
+
+  // Gives the first step of a plan the operands of that plan.
+  bind({ plan, operands }) {
+    for (const [name, { plan: from, slot, value }] of Object.entries(operands ?? {})) {
+      this.bound.delete(`${plan} ${name}`);
+      const held = this.held(from ?? plan, slot ?? name);
+      if (value) held.values = value.at;
+      if (value) held.drawn.fill(1);
+      else this.bound.set(`${plan} ${name}`, held);
     }
   }
 
@@ -276,6 +312,7 @@ class Player {
     const wanted = Math.max(0, Math.min(this.timeline.length, position));
     if (wanted < this.position) this.restart();
     while (this.position < wanted) this.perform(this.timeline[this.position++]);
+    if (wanted < this.timeline.length) this.bind(this.timeline[wanted]);
   }
 
   // What a step reads and draws, with the names of the textures that its slots are now.
@@ -283,7 +320,8 @@ class Player {
     const plan = this.data.plans[entry.plan];
     const step = plan.steps[entry.step];
     const now = (slot) => entry.names[slot] ?? slot;
-    if (step.host) return { step, reads: [], draws: Object.values(plan.results), draw: null, region: null };
+    if (step.set) return { step, reads: [], draws: [step.set], draw: null, region: null };
+    if (step.host) return { step, reads: step.in.map((slot) => ["reads", slot]), draws: step.out, draw: null, region: null };
     if (step.copy) {
       return { step, reads: [["source", now(step.copy[0])]], draws: [now(step.copy[1])], draw: null, region: null };
     }
@@ -296,10 +334,15 @@ class Player {
   }
 
   perform(entry) {
+    this.bind(entry);
     const { step, draw, reads, draws, region, uniforms } = this.touched(entry);
-    if (step.host) this.host(entry.plan, step.host);
+    if (step.host) this.host(entry.plan, step);
     else if (step.copy) this.copy(entry.plan, reads[0][1], draws[0]);
     else this.draw(entry, step, draw, draws, region, uniforms);
+    this.check(entry);
+  }
+
+  check(entry) {
     const error = this.gl.getError();
     if (error) throw new Error(`Pass ${this.timeline.indexOf(entry) + 1} failed (GL error 0x${error.toString(16)}).`);
   }
@@ -336,39 +379,61 @@ class Player {
     gl.activeTexture(gl.TEXTURE0);
   }
 
-  // What the host does, in float64; its results go into textures, so that they are shown like others.
-  host(plan, words) {
-    const operands = Object.entries(this.operands).map(([name, { shape: [m, n], values }]) => [name, { m, n, at: values }]);
-    const made = this.hosts[words](Object.fromEntries(operands));
-    for (const [name, slot] of Object.entries(this.data.plans[plan].results)) {
-      this.write(plan, slot, laidOut(this.data.plans[plan].slots[slot], made[name]));
-      this.held(plan, slot).drawn.fill(1);
-    }
+  // An array of the host as a matrix.
+  array(plan, slot) {
+    const [m, n] = this.data.plans[plan].slots[slot].host;
+    return { m, n, at: this.held(plan, slot).values };
   }
 
-  // WebGL has no glGetTexImage: pixels are read into the buffer, which then is that of a uniform block.
+  // What the host does, in float64.
+  host(plan, step) {
+    const made = step.set ? [{ at: decoded(step).values }] : this.hosts[step.host](step.in.map((slot) => this.array(plan, slot)), this);
+    (step.out ?? [step.set]).forEach((slot, k) => this.keep(plan, slot, made[k].at));
+  }
+
+  keep(plan, slot, values) {
+    const held = this.held(plan, slot);
+    held.values = values;
+    held.drawn.fill(1);
+  }
+
+  // To the host, or from it; or into a buffer: WebGL has no glGetTexImage, so pixels are read into the buffer, which
+  // then is that of a uniform block.
   copy(plan, source, target) {
     const gl = this.gl;
-    const { h, w } = this.held(plan, source);
-    const { buffer, drawn } = this.held(plan, target);
-    this.framebuffer(plan, [source]);
-    gl.bindBuffer(gl.PIXEL_PACK_BUFFER, buffer);
-    gl.readPixels(0, 0, w, h, gl.RGBA, gl.FLOAT, 0);
-    gl.bindBuffer(gl.PIXEL_PACK_BUFFER, null);
-    drawn[0] = 1;
+    const [from, to] = [this.held(plan, source), this.held(plan, target)];
+    if (from.values) {
+      this.write(plan, target, from.values);
+      to.drawn.fill(1);
+    } else if (to.values) {
+      this.keep(plan, target, this.read(plan, source).values);
+    } else {
+      this.framebuffer(plan, [source]);
+      gl.bindBuffer(gl.PIXEL_PACK_BUFFER, to.buffer);
+      gl.readPixels(0, 0, from.w, from.h, gl.RGBA, gl.FLOAT, 0);
+      gl.bindBuffer(gl.PIXEL_PACK_BUFFER, null);
+      to.drawn[0] = 1;
+    }
   }
 
   // Name of the texture that holds a result of a plan once it has run.
   result(plan, name) {
-    const slot = this.data.plans[plan].results[name];
+    return this.last(plan, this.data.plans[plan].results[name]);
+  }
+
+  last(plan, slot) {
     return this.ends?.[plan]?.[slot] ?? slot;
+  }
+
+  // What a slot is: its size and layout.
+  storage(plan, slot) {
+    return this.data.plans[plan].slots[slot.replace(/'+$/, "")];
   }
 
   // A result as a matrix {shape, values} where it is one, else its texels.
   value(plan, name) {
     const slot = this.result(plan, name);
-    const texels = this.read(plan, slot);
-    return unpacked(this.data.plans[plan].slots[slot.replace(/'+$/, "")], texels);
+    return unpacked(this.storage(plan, slot), this.read(plan, slot));
   }
 }
 
@@ -418,7 +483,13 @@ function laidOut({ h, w, c, shape }, { shape: [rows, columns], values }) {
 }
 
 // The other way round; of what is no matrix the texels stay as they are. `drawn` goes along.
-function unpacked({ shape }, texels) {
+function unpacked({ shape, wrapped, host }, texels) {
+  if (host) return { shape: host, values: texels.values, drawn: texels.drawn };
+  if (wrapped?.length === 1) {  // a vector, four elements to a texel
+    const [length] = wrapped;
+    const drawn = Uint8Array.from({ length }, (_, k) => texels.drawn[k >> 2]);
+    return { shape: [length, 1], values: texels.values.slice(0, length), drawn };
+  }
   if (!shape) return texels;
   const [rows, columns] = shape;
   const { w, values, drawn } = texels;

@@ -54,13 +54,16 @@ function strength(value) {
 
 // -- textures -------------------------------------------------------------------------------------------------------
 
-const storageOf = (plan, slot) => data.plans[plan].slots[slot.replace(/'+$/, "")];
-
 // A texture as rows of cells, with what is drawn of it: {rows, columns, value(i, j), drawn(i, j), texel(i, j), heads}.
 function gridOf(plan, slot) {
-  const storage = storageOf(plan, slot);
+  const storage = player.storage(plan, slot);
   const texels = player.read(plan, slot);
   const { w, c, values, drawn } = texels;
+  if (storage.host) {
+    const [rows, columns] = storage.host;
+    const own = (i, j) => i * columns + j;
+    return { rows, columns, matrix: true, host: true, value: (i, j) => values[own(i, j)], drawn: (i, j) => drawn[own(i, j)] === 1, texel: null };
+  }
   if (storage.shape) {
     const matrix = unpacked(storage, texels);
     const [rows, columns] = storage.shape;
@@ -89,7 +92,7 @@ function gridOf(plan, slot) {
 // On which sides a cell borders on what lies outside of a region of texels: one frame around all of it.
 function frame([x, y, width, height], grid, i, j) {
   const inside = (row, column) => {
-    if (row < 0 || column < 0 || row >= grid.rows || column >= grid.columns) return false;
+    if (row < 0 || column < 0 || row >= grid.rows || column >= grid.columns || !grid.texel) return false;
     const [tx, ty] = grid.texel(row, column);
     return tx >= x && ty >= y && tx < x + width && ty < y + height;
   };
@@ -103,7 +106,7 @@ function figure(entry, role, name, slot, grid, before, region) {
   const large = Math.max(grid.rows, grid.columns) > TABLE && grid.matrix;
   const missing = Array.from({ length: grid.rows * grid.columns }, (_, k) => k)
     .filter((k) => !grid.drawn(Math.floor(k / grid.columns), k % grid.columns)).length;
-  const kind = grid.matrix ? `${grid.rows} × ${grid.columns} matrix` : `${grid.rows} ${grid.rows === 1 ? "texel" : "texels"} of ${grid.columns} channels`;
+  const kind = grid.matrix ? `${grid.rows} × ${grid.columns} ${grid.host ? "array of the host" : "matrix"}` : `${grid.rows} ${grid.rows === 1 ? "texel" : "texels"} of ${grid.columns} channels`;
   const caption = el("figcaption", {}, el("b", {}, role), ` ${name === slot ? slot : `${name} = ${slot}`}`, el("small", {}, ` ${kind}`));
   const meaning = grid.matrix ? "" : meaningOf(entry, slot);
   const readout = el("p", { class: "readout", "aria-hidden": "true" }, " ");
@@ -145,8 +148,8 @@ function table({ grid, before, region, readout, slot }, top, left, height, width
   }
   function cell(i, j) {
     const classes = [];
-    if (grid.matrix && (grid.single || i % 2 === 0)) classes.push("tt");
-    if (grid.matrix && (grid.single || j % 2 === 0)) classes.push("tl");
+    if (grid.matrix && !grid.host && (grid.single || i % 2 === 0)) classes.push("tt");
+    if (grid.matrix && !grid.host && (grid.single || j % 2 === 0)) classes.push("tl");
     if (region) classes.push(...frame(region, grid, i, j));
     const known = grid.drawn(i, j);
     const value = grid.value(i, j);
@@ -182,10 +185,10 @@ function table({ grid, before, region, readout, slot }, top, left, height, width
 function point(readout, grid, slot, i, j) {
   document.querySelectorAll("td.here").forEach((one) => one.classList.remove("here"));
   if (!grid) return readout.replaceChildren(" ");
-  const [x, y, channel] = grid.texel(i, j);
+  const [x, y, channel] = grid.texel?.(i, j) ?? [];
   const value = grid.drawn(i, j) ? exact(grid.value(i, j)) : "not drawn yet";
   const where = grid.matrix ? `row ${i}, column ${j}: ` : "";
-  readout.textContent = `${where}${value}   texel (${x}, ${y}), channel ${"rgba"[channel]}`;
+  readout.textContent = `${where}${value}   ${grid.host ? "an array of the host" : `texel (${x}, ${y}), channel ${"rgba"[channel]}`}`;
   if (grid.matrix) {
     document.querySelectorAll(`table.matrix td[data-i="${i}"][data-j="${j}"]`).forEach((one) => one.classList.add("here"));
   }
@@ -223,6 +226,18 @@ function showOperands() {
   say("Before the first pass");
 }
 
+const ORDINALS = [null, "first", "second", "third", "fourth", "fifth"];
+
+// Plans of a call that have begun until then: the first, and those that a decision called for.
+const tries = (passes) => 1 + player.timeline.slice(0, passes).filter((one) => one.because).length;
+
+// A transfer: its title, and what it does.
+function copyOf(plan, { copy: [source, target] }) {
+  if (player.storage(plan, source).host) return ["an upload", "An array of the host becomes a texture"];
+  if (player.storage(plan, target).host) return ["a read-back", "A texture is read into the host's memory, which waits for the passes before"];
+  return ["a copy into a buffer", "A texture, copied row by row into the buffer of a uniform block"];
+}
+
 function showPass(entry) {
   player.go(position - 1);
   const { step, draw, reads, draws, region, uniforms } = player.touched(entry);
@@ -231,10 +246,10 @@ function showPass(entry) {
   player.go(position);
   const drawn = draws.map((slot) => [draw?.add ? "adds to" : "draws", slot, slot, gridOf(entry.plan, slot)]);
   const program = draw ? data.programs[draw.p] : null;
-  at("pass-title").textContent = `Pass ${position}: ${program?.name ?? (step.host ? "a step of the host" : "a copy into a buffer")}`;
-  const words = program?.summary ?? (step.host ? `The host: ${step.host}` : "A texture, copied row by row into the buffer of a uniform block");
+  at("pass-title").textContent = `Pass ${position}: ${program?.name ?? (step.host ? "a step of the host" : copyOf(entry.plan, step)[0])}`;
+  const words = program?.summary ?? (step.host ? `The host: ${step.host}` : copyOf(entry.plan, step)[1]);
   at("words").textContent = `${words}.`;
-  at("because").textContent = entry.because ? `The second try, because ${entry.because}.` : "";
+  at("because").textContent = entry.because ? `The ${ORDINALS[tries(position)] ?? "next"} plan, “${data.plans[entry.plan].name}”, because ${entry.because}.` : "";
   const facts = [["plan", data.plans[entry.plan].name]];
   const scopes = data.plans[entry.plan].scopes.filter(([, , first, end]) => first <= entry.step && entry.step < end);
   if (scopes.length) facts.push(["in", scopes.map(([name, number]) => (number === null ? name : `${name} ${number}`)).join(", ")]);
@@ -287,12 +302,11 @@ function showVerdict() {
   const done = position === player.timeline.length && end;
   at("verdict").hidden = !done;
   if (!done) return;
-  const { ok, words } = verdict(player, end.plan);
-  const mark = { true: "✓ right", false: "✗ not right", null: "not judged" }[ok];
+  const { ok, words, mark = { true: "✓ right", false: "✗ not right", null: "not judged" }[ok] } = verdict(player);
   at("mark").textContent = mark;
   at("mark").className = ok === null ? "" : ok ? "good" : "bad";
   at("judgement").textContent = words;
-  const sentences = outcome(player, end.plan);
+  const sentences = outcome(player);
   if (player.cut) sentences.unshift("The page stops here: the loop has not ended.");
   at("outcome").replaceChildren(...sentences.map((one) => el("li", {}, one)));
   at("after").hidden = !data.after.length;
@@ -340,7 +354,10 @@ function showContents() {
   const items = [];
   player.timeline.forEach((entry, place) => {
     const { scopes } = data.plans[entry.plan];
-    if (place === 0 || entry.because) items.push([data.plans[entry.plan].name, place, 0, player.timeline.filter((one) => one.plan === entry.plan).length]);
+    if (entry.operands) {
+      const later = player.timeline.findIndex((one, other) => other > place && one.operands);
+      items.push([data.plans[entry.plan].name, place, 0, (later < 0 ? player.timeline.length : later) - place]);
+    }
     const inside = (k) => scopes.filter(([, , a, b], other) => other < k && a <= scopes[k][2] && scopes[k][3] <= b).length;
     scopes.forEach(([name, number, first, last], k) => {
       if (first !== entry.step) return;
@@ -363,11 +380,8 @@ const copied = ({ shape, values }) => ({ shape, values: Float32Array.from(values
 function rerun() {
   player.run();
   const values = [...Object.values(player.operands).map((one) => one.values)];
-  const last = player.timeline.at(-1);
-  for (const name of last ? Object.keys(data.plans[last.plan].results) : []) {
-    const value = player.value(last.plan, name);
-    if (value.shape) values.push(value.values);
-  }
+  const results = resultsOf(player);
+  for (const name of Object.keys(data.plans[0].results)) if (results[name]?.at) values.push(results[name].at);
   scale = 0;
   for (const one of values.flatMap((array) => Array.from(array, Math.abs))) if (one > scale && one < Infinity) scale = one;
   scale = scale || 1;
@@ -563,13 +577,14 @@ function lack(error) {
       texel: (i, j) => [j >> 1, i >> 1, 2 * (i & 1) + (j & 1)],
     };
     at("picture").append(figure(null, "result", name, name, grid));
+    if (one.of.some((side, k) => side > matrix.shape[k])) at("picture").append(el("p", { class: "note" }, `Rows and columns 0 to ${TABLE - 1} of ${one.of.join(" × ")}.`));
   }
 }
 
 function begin() {
   const canvas = at("gl");
   player = new Player(canvas, data);
-  player.decide = secondTry;
+  player.decide = next;
   player.hosts = HOSTS;
   const debug = player.gl.getExtension("WEBGL_debug_renderer_info");
   const renderer = player.gl.getParameter(debug ? debug.UNMASKED_RENDERER_WEBGL : player.gl.RENDERER);

@@ -17,6 +17,21 @@ VARIANTS = {
     "classic": Variant("two reductions an iteration", "Hestenes and Stiefel 1952"),
 }
 
+WIDE = 1 << 18
+"""Elements of a vector from which, on a GPU, traffic counts for more than passes, of which the merged iteration has
+fewer: it writes five vectors, the classic one four; 2.0 and 0.78 ms an iteration at 2^20, where the first one began
+with a low clock (nvidia-h200-pcie-sse2/sparse). The border itself is a guess."""
+
+
+def choose(n: int, limits: Limits) -> str:
+    """Pick the variant for vectors of n elements.
+
+    >>> choose(1 << 20, Limits()), choose(1 << 10, Limits()), choose(1 << 20, Limits(software=True))
+    ('classic', 'merged', 'merged')
+    """
+    return "classic" if n >= WIDE and not limits.software else "merged"
+
+
 CONVERGED, BREAKDOWN = 1, 2
 """What the texel ``state`` says where it stops the loop."""
 

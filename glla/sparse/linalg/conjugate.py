@@ -49,8 +49,9 @@ def cg(
     callback : callable, optional
         Called as ``callback(xk)`` after each iteration, which reads x back each time: slow.
     variant : {"merged", "classic"}, optional
-        One reduction an iteration, or two, as Hestenes and Stiefel have it. By default the first, and where its
-        recurrence breaks down the other one, which loses fewer digits; with `refine` the other one from the beginning.
+        One reduction an iteration, or two, as Hestenes and Stiefel have it, which loses fewer digits. By default the
+        first, which has fewer passes, and the other one where its recurrence breaks down, with `refine`, and for
+        vectors of 2^18 elements on a GPU, where traffic counts for more.
     check_every : int, optional
         Iterations between looks whether it is done. By default the host looks late and does not wait. Results
         depend on neither.
@@ -108,7 +109,9 @@ def cg(
     merged, classic = (_method(name, asked.m is not None) for name in ("merged", "classic"))
     if variant is not None:
         return solve(asked, classic if variant == "classic" else merged)
-    return solve(asked, classic) if refine else solve(asked, merged, classic)
+    if refine or plans.choose(asked.a.shape[0], asked.a.device.limits) == "classic":
+        return solve(asked, classic)
+    return solve(asked, merged, classic)
 
 
 def _method(variant: str, preconditioned: bool) -> Method:

@@ -1,16 +1,16 @@
 // What the page's judge says of the result, and of one whose largest entry is off by a hundredth.
 go(0); press("End");
-const good = { words: at("judgement").textContent, mark: at("mark").textContent };
-const { results, slots } = data.plans[0];
-const [result] = Object.keys(results).filter((name) => slots[results[name]].shape);
-const read = player.value.bind(player);
-player.value = (plan, name) => {
-    const value = read(plan, name);
-    const larger = (most, one, k) => (Math.abs(one) > Math.abs(value.values[most]) ? k : most);
-    const largest = value.values.reduce(larger, 0);
-    if (value.shape && name === result) value.values[largest] *= 1.01;
-    if (!result && name === "diagonal") value.values[0] *= -1;
-    return value;
+const good = { words: at("judgement").textContent, mark: at("mark").textContent, told: at("outcome").innerText };
+const numbers = { det: ["sign", -1], slogdet: ["logabsdet", 2], rcond: ["rcond", 100] };
+const honest = resultsOf;
+const largestAt = (at) => at.reduce((most, one, k) => (Math.abs(one) > Math.abs(at[most]) ? k : most), 0);
+resultsOf = (player) => {
+    const results = honest(player);
+    const [name, factor] = numbers[data.judge] ?? [Object.keys(results).find((one) => results[one]?.at && (one in data.plans[0].results || one === "X")), 1.01];
+    if (data.judge === "lstsq") results.X.at[largestAt(results.X.at)] *= 1.01;
+    else if (results[name]?.at) results[name].at[largestAt(results[name].at)] *= factor;
+    else results[name] *= factor;
+    return results;
 };
 showVerdict();
-return { good, bad: at("mark").textContent };
+return { good, bad: at("mark").textContent, judged: at("judgement").textContent };

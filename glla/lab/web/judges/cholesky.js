@@ -10,10 +10,3 @@ function cholesky(a, l) {
 }
 
 JUDGES.cholesky = JUDGES.cho_factor = ({ A }, { L }) => cholesky(A, L);
-
-OUTCOMES.cholesky = OUTCOMES.cho_factor = (player, plan) => {
-  const { L } = resultsOf(player, plan);
-  const place = Array.from({ length: L.m }, (_, i) => L.at[i * L.n + i]).findIndex((one) => !(one > 0));
-  if (place < 0) return [];
-  return [`Pivot ${place} is not above zero: glla raises NotPositiveDefiniteError, which names the leading minor of order ${place + 1}.`];
-};

@@ -1,5 +1,5 @@
 "use strict";
-// Sign and logarithm of a determinant. Needs elimination.js.
+// Sign and logarithm of a determinant. Needs judges/elimination.js.
 
 // log abs det, and by how much an error of the size that a factorisation may make moves it.
 function determinant(a, sign, logarithm) {
@@ -23,7 +23,7 @@ function signAndLogarithm(a, { diagonal, pivots, row_exponents: rows, column_exp
   return [sign, u.reduce((sum, one) => sum + Math.log(Math.abs(one)), 0) + Math.log(2) * exponents];
 }
 
-JUDGES.det = JUDGES.slogdet = ({ A }, results) => determinant(A, ...signAndLogarithm(A, results));
-
-OUTCOMES.det = OUTCOMES.slogdet = (player, plan, a) =>
-  doubtful(a, player.data.operation, "the determinant is 0, or nothing but rounding error");
+JUDGES.det = JUDGES.slogdet = ({ A }, results) => {
+  const { sign, logabsdet } = results;
+  return determinant(A, ...(sign === undefined ? signAndLogarithm(A, results) : [sign, logabsdet]));
+};

@@ -4,6 +4,7 @@
 // Pivot columns of an echelon form: from the records of its steps, or from the form itself.
 function pivotColumns(results) {
   const found = [];
+  if (results.leading) return Array.from(results.leading.at).filter((one) => one >= 0);
   if (!results.pivots_even) {
     const { m, n, at } = results.R;
     for (let i = 0; i < m; i++) {
@@ -42,49 +43,4 @@ function echelon(a, r, pivots) {
   return { error: largest(errors), bound: RESIDUAL_LIMIT, what: "||A_j - B R_j|| over max(m, n) ||B|| ||R_j|| u, B the pivot columns" };
 }
 
-// Gauss-Jordan with partial pivoting in float64: a column whose rest is no more than rounding errors has no pivot.
-function echelonInFloat64({ A }) {
-  const { m, n, at } = { ...A, at: Float64Array.from(A.at) };
-  const whole = at.every(Number.isInteger);
-  let r = 0;
-  for (let j = 0; j < n && r < m; j++) {
-    let p = r;
-    let size = 0;
-    for (let i = 0; i < m; i++) size = Math.max(size, Math.abs(A.at[i * n + j]));
-    for (let i = r; i < m; i++) if (Math.abs(at[i * n + j]) > Math.abs(at[p * n + j])) p = i;
-    const none = !(Math.abs(at[p * n + j]) > Math.max(m, n) * (whole ? 2 ** -50 : ROUNDOFF) * size);
-    if (none) {
-      for (let i = r; i < m; i++) at[i * n + j] = 0;
-      continue;
-    }
-    for (let k = 0; k < n; k++) [at[r * n + k], at[p * n + k]] = [at[p * n + k], at[r * n + k]];
-    const pivot = at[r * n + j];
-    for (let k = j; k < n; k++) at[r * n + k] /= pivot;
-    for (let i = 0; i < m; i++) {
-      const lead = at[i * n + j];
-      if (i !== r && lead !== 0) for (let k = j; k < n; k++) at[i * n + k] -= lead * at[r * n + k];
-    }
-    r++;
-  }
-  return { R: { shape: [m, n], values: Float32Array.from(at) } };
-}
-
-HOSTS["echelon form in float64"] = echelonInFloat64;
-
 JUDGES.rref = ({ A }, results) => echelon(A, results.R, pivotColumns(results));
-
-// Columns without a pivot, or a pivot that may be noise: what glla decides in float64.
-DOUBTS.rref = (player, plan, a) => {
-  const results = resultsOf(player, plan);
-  const found = pivotColumns(results);
-  const order = Math.min(a.m, a.n);
-  const missing = Array.from({ length: order }, (_, j) => j).find((j) => found[j] !== j);
-  if (missing !== undefined) return `column ${missing} may have no pivot`;
-  const { values, c } = results.health;
-  let smallest = Infinity;
-  for (let k = 2; k < values.length; k += c) if (values[k] > 0) smallest = Math.min(smallest, values[k]);
-  const noise = 8 * order * ROUNDOFF * largestEntry(a);
-  return smallest < noise ? `a pivot of ${short(smallest)} may be nothing but rounding error (up to ${short(noise)})` : "";
-};
-
-OUTCOMES.rref = (player, plan) => [`The rank found is ${pivotColumns(resultsOf(player, plan)).length}.`];

@@ -34,12 +34,3 @@ function eliminated(a) {
   };
   return { sign, u: Array.from({ length: n }, (_, i) => lu[i * n + i]), solve };
 }
-
-// Pivots that may be nothing but rounding error, in sentences.
-function doubtful(a, operation, error) {
-  const smallest = Math.min(...eliminated(a).u.map(Math.abs));
-  if (smallest === 0) return [`The matrix is singular: glla.${operation} says so (${error}).`];
-  if (!(smallest < a.m * ROUNDOFF * largestEntry(a))) return [];
-  const words = `A pivot is ${short(smallest)}, no more than rounding errors of float32 are`;
-  return [`${words}: glla looks closely, and where it is noise, ${error}.`];
-}

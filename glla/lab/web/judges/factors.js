@@ -22,7 +22,7 @@ function factors(a, lu, rows, columns) {
   };
 }
 
-JUDGES.plu = JUDGES.lu_factor = ({ A }, { LU, pivots, columns }) => {
+JUDGES.plu = JUDGES.lu_factor = ({ A }, { LU, pivots, piv, columns }) => {
   const k = Math.min(A.m, A.n);
-  return factors(A, LU, pairs(pivots, k), columns && pairs(columns, k));
+  return factors(A, LU, piv ? Array.from(piv.at) : pairs(pivots, k), columns && pairs(columns, k));
 };

@@ -1,5 +1,5 @@
 "use strict";
-// Solutions and inverses, by their residuals: Higham 2002, section 7.1. Needs elimination.js.
+// Solutions and inverses, by their residuals: Higham 2002, section 7.1. Needs judges/elimination.js.
 
 function solution(a, x, b) {
   const differences = columnSums(minus(b, times(a, x)));
@@ -35,11 +35,17 @@ JUDGES.triangular = ({ T, B }, { X }) => solution(T, X, B);
 JUDGES.solve_triangular = ({ T, B }, { X }) => solution(upper(T), X, B);
 JUDGES.triangular_inverse = ({ T }, { X }) => inverse(upper(T), X);
 JUDGES.inv = ({ A }, { X }) => inverse(A, X);
+JUDGES.gauss_jordan = JUDGES.inv;
+
+// Matrices of order 3 as rows of nine numbers: the worst of them.
+JUDGES.inv3 = ({ A }, { X }) => {
+  const member = ({ at }, k) => ({ m: 3, n: 3, at: at.slice(9 * k, 9 * k + 9) });
+  const found = Array.from({ length: A.m }, (_, k) => inverse(member(A, k), member(X, k)));
+  return found.reduce((worst, one) => (one.error <= worst.error ? worst : one));
+};
 JUDGES.inv_pos = ({ A }, { X }) => inverse(symmetric(A), X);
 JUDGES.cho_solve = ({ C, B }, { X }) => substituted(lower(C), transposed(lower(C)), X, B);
 JUDGES.lu_solve = ({ LU, B }, { X }) => {
   const l = made(LU.m, LU.n, (i, j) => (i === j ? 1 : j < i ? LU.at[i * LU.n + j] : 0));
   return substituted(l, upper(LU), X, B);
 };
-
-OUTCOMES.solve = OUTCOMES.inv = (player, plan, a) => doubtful(a, player.data.operation, "SingularMatrixError");

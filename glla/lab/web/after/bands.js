@@ -1,0 +1,68 @@
+"use strict";
+// Systems of three and of five bands: see `settle` in glla/operations/banded.py, and glla/operations/bands.py.
+
+const BANDS = { error: 16 * ROUNDOFF, left: [2 ** -12, 2 ** -5], dominant: 0.0624, ratio: 2 ** 12, normal: [2 ** -60, 2 ** 60] };
+const BAND_NOISE = 2 ** -40;  // a pivot below this part of the terms that it is the sum of is nothing but rounding error
+const SINGULAR_RATIO = 2 ** 44;
+
+// Partial pivoting in float64: {x, flaw}, the latter the first pivot that is none, -1 if all stand.
+function pivotedBands(ab, b) {
+  const { n } = ab;
+  const width = ab.m >> 1;
+  const dense = (entry) => Array.from({ length: n }, (_, i) => Float64Array.from({ length: n }, (_one, j) => (Math.abs(i - j) <= width ? entry(ab.at[(width + i - j) * n + j]) : 0)));
+  const [a, sizes] = [dense((one) => one), dense(Math.abs)];
+  const y = Array.from({ length: n }, (_, i) => Float64Array.from(b.at.subarray(i * b.n, (i + 1) * b.n)));
+  const scale = sizes.map((line) => largest(line));
+  let flaw = -1;
+  for (let k = 0; k < n; k++) {
+    const end = Math.min(n, k + width + 1);
+    let p = k;
+    for (let i = k; i < end; i++) if (Math.abs(a[i][k]) > Math.abs(a[p][k])) p = i;
+    for (const part of [a, sizes, y]) [part[k], part[p]] = [part[p], part[k]];
+    if (flaw < 0 && !(Math.abs(a[k][k]) > BAND_NOISE * sizes[k][k])) flaw = k;
+    for (let i = k + 1; i < end; i++) {
+      const factor = a[i][k] / a[k][k];
+      for (let j = k; j < Math.min(n, k + 2 * width + 1); j++) {
+        a[i][j] -= factor * a[k][j];
+        sizes[i][j] += Math.abs(factor) * sizes[k][j];
+      }
+      for (let j = 0; j < b.n; j++) y[i][j] -= factor * y[k][j];
+    }
+  }
+  for (let k = n - 1; k >= 0; k--) {
+    for (let j = 0; j < b.n; j++) {
+      for (let l = k + 1; l < Math.min(n, k + 2 * width + 1); l++) y[k][j] -= a[k][l] * y[l][j];
+      y[k][j] /= a[k][k];
+    }
+  }
+  const x = made(n, b.n, (i, j) => y[i][j]);
+  const given = largest(b.at.map((one, k) => Math.abs(one) / (scale[Math.floor(k / b.n)] || 1)));
+  return { x, flaw: flaw < 0 && largestEntry(x) > SINGULAR_RATIO * given ? n - 1 : flaw };
+}
+
+HOSTS["partial pivoting in float64"] = ([ab, b]) => {
+  const { x, flaw } = pivotedBands(ab, b);
+  return [rounded(x), column([flaw])];
+};
+
+// Why a system is doubtful, by its figures; "" if none is.
+function doubtfulBands(figures, n) {
+  const least = Math.min(BANDS.left[1], Math.max(BANDS.left[0], 8 * n * n * ROUNDOFF));
+  for (let k = 0; k < figures.length; k += 4) {
+    const [error, left, rhs, x] = figures.subarray(k, k + 4);
+    if (!(error <= BANDS.error)) return `the backward error is ${short(error)}, above ${short(BANDS.error)}`;
+    if (!(left >= least)) return `a pivot keeps ${short(left)} of the terms that it is the sum of, less than ${short(least)}`;
+    if (!(rhs === 0 || (rhs >= BANDS.normal[0] && rhs <= BANDS.normal[1]))) return "right-hand sides are near float32's limits";
+    if (!(left > BANDS.dominant || x <= BANDS.ratio * rhs)) return `the solution is ${short(x / rhs)} times the right-hand side`;
+  }
+  return "";
+}
+
+SETTLE.tridiagonal = SETTLE.pentadiagonal = (stage, v) => {
+  if (stage === "partial pivoting in float64") {
+    const flaw = v.number("flaw");
+    return flaw < 0 ? { done: {} } : { error: `SingularMatrixError: pivot ${flaw} is zero, or nothing but rounding error` };
+  }
+  const because = doubtfulBands(v.at("figures"), v.matrix("A").n);
+  return because ? { go: stage === "refine" ? "partial pivoting in float64" : "refine", because } : { done: {} };
+};

@@ -1,0 +1,132 @@
+"use strict";
+// Systems and inverses: the ladder of glla/operations/care.py. Needs after/care.js and Needs judges/systems.js.
+
+const GOOD = 8;  // largest normalised residual that needs no refinement
+const [MOST_CORRECTIONS, AIM, CLOSE] = [40, 8 * 2 ** -53, 1e-14];  // of a refinement: turns, backward errors
+
+HOSTS["scale the residual by powers of two"] = ([residual, rows]) => {
+  const exponents = residual.at.map((one, k) => exponentOf(one) - rows.at[Math.floor(k / residual.n)]);
+  const sizes = Array.from({ length: residual.n }, (_, j) => down(residual, j).reduce(
+    (most, one, i) => (one !== 0 ? Math.max(most, exponents[i * residual.n + j]) : most), -10000));
+  const scaled = made(residual.m, residual.n, (i, j) => shifted(residual.at[i * residual.n + j], -rows.at[i] - sizes[j]));
+  return [rounded(scaled), column(sizes)];
+};
+
+HOSTS["residual in float64"] = ([a, b, x, correction, sizes, columns]) => {
+  const corrected = made(x.m, x.n, (i, j) => x.at[i * x.n + j] + shifted(correction.at[i * x.n + j], sizes.at[j] - columns.at[i]));
+  return [corrected, minus(b, times(a, corrected))];
+};
+
+SETTLE.solve = SETTLE.inv = (stage, v) => {
+  if (stage === "") return usual(v);
+  const figures = ofDiagonal(v.at("diagonal"), v.matrix("A").n);
+  const known = { grew: v.given("grew"), last: v.given("last"), least: v.given("least") };
+  if (stage === "probe") return probed(v, figures, known);
+  if (stage === "look at the pivots") {
+    const noise = firstNoise(figures.u, v.at("errors"));
+    return noise ?? (known.grew === undefined ? { done: {} } : substitute("all pivots are above their rounding errors"));
+  }
+  if (stage === "substitute") return substituted(v, known);
+  if (stage === "refine") return turn(v, v.given("refinement"), v.matrix("corrected X"), v.matrix("residual left"));
+  return factored(v, stage, figures);
+};
+
+const substitute = (because) => ({ go: "substitute", because });
+
+function usual(v) {
+  const { n } = v.matrix("A");
+  const figures = ofDiagonal(v.at("diagonal"), n);
+  const exponents = ["row_exponents_read", "column_exponents_read"].flatMap((name) => firstTwo(v.at(name), n));
+  const farthest = largest(exponents.map(Math.abs));
+  const growth = growthOf(figures, 1);
+  const care = (because) => ({ go: "care", because });
+  if (!(farthest <= NEAR_ZERO_EXPONENT)) return care(`rows or columns had to be scaled by 2^${farthest}, beyond 2^40`);
+  if (grew(growth, n)) return care(grewWords(growth, n));
+  if (v.has("largest_B") && !sizeNearOne(v.number("largest_B"))) return care(`the largest entry of B, ${short(v.number("largest_B"))}, is beyond 2^-40 to 2^40`);
+  const size = normOfProbes(v.matrix("probe_solutions"));
+  const small = smallPivot(figures);
+  if (small < 0 && !inverseIsLarge(size, figures.most)) return { done: {} };
+  return watched(figures, small < 0 ? `the inverse is large, about ${short(size)}` : smallWords(figures, small), {});
+}
+
+const smallWords = ({ u, most }, place) => `pivot ${place}, ${short(u[place])}, is small beside its column's ${short(most[place])}`;
+const watched = ({ u }, because, given) => zeroPivot(u) ?? { go: "look at the pivots", because, given };
+
+// After the factors of the scaled system, with partial or with complete pivoting.
+function factored(v, stage, figures) {
+  const n = figures.u.length;
+  const last = stage === "complete pivoting";
+  const growth = growthOf(figures, largestEntry(v.matrix("scaled A")));
+  const given = { grew: grew(growth, n), last, least: Math.min(growth, v.given("least") ?? Infinity) };
+  if (growth === Infinity) return last ? hopeless(given.least) : { go: "complete pivoting", because: "the factors are not finite", given };
+  const small = smallPivot(figures);
+  if (small < 0) return { go: "probe", because: "no pivot is small; whether the inverse is large is to be seen", given };
+  if (given.grew && !last) return { go: "complete pivoting", because: `${grewWords(growth, n)}, and ${smallWords(figures, small)}`, given };
+  return watched(figures, smallWords(figures, small), given);
+}
+
+function probed(v, { most }, known) {
+  const size = normOfProbes(v.matrix("probe_solutions"));
+  if (!inverseIsLarge(size, most)) return substitute("the inverse is not large, so the factors stand");
+  const because = `the inverse is large, about ${short(size)}`;
+  return known.grew && !known.last ? { go: "complete pivoting", because: `${because}, and entries grew` } : { go: "look at the pivots", because };
+}
+
+// Columns of A, as they were factored.
+function orderOf(v) {
+  const { n } = v.matrix("scaled A");
+  return v.given("last") ? Array.from(v.at("order")) : Array.from({ length: n }, (_, j) => j);
+}
+
+function inOrder(y, order) {
+  const at = new Float64Array(y.at.length);
+  order.forEach((to, i) => at.set(y.at.subarray(i * y.n, (i + 1) * y.n), to * y.n));
+  return { ...y, at };
+}
+
+const back = (v, y) => scaledBack(y, v.at("sizes"), v.at("column exponents"));
+
+function substituted(v, known) {
+  const [a, b] = [v.matrix("scaled A"), v.matrix("scaled B")];
+  const x = inOrder(v.matrix("X"), orderOf(v));
+  const residual = solution(a, x, b).error;
+  const good = !known.grew || residual <= GOOD;
+  const lost = b.at.some((one) => one !== 0 && Math.abs(Math.fround(one)) < SMALLEST_NORMAL);
+  if (good && !lost) return back(v, x);
+  const order = orderOf(v);
+  const ordered = made(a.m, a.n, (i, j) => a.at[i * a.n + order[j]]);
+  const given = { "A in float64": ordered, "B in float64": b, e: column(new Float64Array(a.n)), f: row(new Float64Array(a.n)), fallback: good ? x : null };
+  const because = good ? "part of B was lost beside its larger entries" : `entries grew, and the residual is ${short(residual)}, above ${GOOD}`;
+  const zero = made(b.m, b.n, () => 0);
+  Object.entries(given).forEach(([name, value]) => (v.player.known[name] = { value }));
+  return turn(v, { turns: 0, best: null, bestError: Infinity, score: Infinity }, zero, b, because, given);
+}
+
+// Judges a solution of a refinement: it is good enough, another correction comes, or it got no better.
+function turn(v, so, x, residual, because = "", given = {}) {
+  const [a, b] = [v.matrix("A in float64"), v.matrix("B in float64")];
+  const sizes = times(magnitudes(a), magnitudes(x));
+  const errors = residual.at.map((one, k) => (one === 0 ? 0 : Math.abs(one) / (sizes.at[k] + Math.abs(b.at[k]))));
+  const error = largest(errors);
+  const score = so.turns ? errors.reduce((sum, one) => sum + Math.log2(Math.max(one, AIM)), 0) : Infinity;
+  const going = error < so.bestError / 2 || score < so.score - 1;
+  const better = error < so.bestError || !so.turns;
+  const now = { turns: so.turns + 1, best: better ? x : so.best, bestError: better ? error : so.bestError, score: Math.min(score, so.score) };
+  if (error <= AIM || (so.turns && !going) || now.turns === MOST_CORRECTIONS || Number.isNaN(error)) return ended(v, now);
+  const left = { ...residual, at: residual.at.map((one, k) => (errors[k] <= AIM ? 0 : one)) };
+  const words = because || `the backward error came down to ${short(error)}`;
+  return { go: "refine", because: words, given: { ...given, refinement: now, "X so far": x, residual: left } };
+}
+
+function ended(v, now) {
+  if (now.bestError <= CLOSE) return back(v, inOrder(now.best, orderOf(v)));
+  const fallback = v.given("fallback");
+  if (fallback) return back(v, fallback);
+  if (v.given("last")) return hopeless(v.given("least"));
+  return { go: "complete pivoting", because: `refinement stopped at a backward error of ${short(now.bestError)}` };
+}
+
+function hopeless(least) {
+  if (least === Infinity) return { error: "NonFiniteError: the factors do not fit float32, their entries grow" };
+  return { error: `ConvergenceError: entries grow ${short(least)} times in the elimination, which costs more digits than float32 has` };
+}

@@ -1,0 +1,17 @@
+"use strict";
+// The reciprocal condition number in the 1-norm: between the true value and ten times it. Needs judges/elimination.js.
+
+const OVERESTIMATE = 10;
+
+function reciprocalCondition(a) {
+  const condition = norm(a) * norm(eliminated(a).solve(unit(a.m)));
+  return condition > 0 && Number.isFinite(condition) ? 1 / condition : 0;
+}
+
+function condition(a, found) {
+  const exact = reciprocalCondition(a);
+  const error = found === exact ? 0 : Math.max(exact - found, found / OVERESTIMATE - exact, 0);
+  return { error, bound: 2 * RESIDUAL_LIMIT * a.m * ROUNDOFF, what: `what ${short(found)} is outside of r to 10 r, r = ${short(exact)} that of float64,` };
+}
+
+JUDGES.rcond = ({ A }, { rcond }) => condition(A, rcond);

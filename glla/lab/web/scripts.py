@@ -1,0 +1,61 @@
+"""The scripts of a page: those that every page has, and those of its operation, with what these need."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+
+FIRST, LAST = ("player", "stages", "judge"), ("view",)
+"""What every page has, before and behind the scripts of its operation."""
+
+_OF_AN_OPERATION = re.compile(r"\b(?:JUDGES|SETTLE)\.(\w+) =")
+_HOSTS = re.compile(r'\bHOSTS\["([^"]+)"\] =')
+_NEEDS = re.compile(r"Needs (\w+/\w+\.js)")
+_INDENT = re.compile(r"^(?: {2})+", re.MULTILINE)
+_COMMENT = re.compile(r"^\s*//.*\n|  // .*$|^\n", re.MULTILINE)
+
+
+def joined(operation: str, large: bool = True) -> str:
+    """Join the scripts of a page, without comments; `large` for one that shows large matrices."""
+    names = (*FIRST, *(("large",) if large else ()))
+    files = [FOLDER / f"{name}.js" for name in names]
+    files += [*of(operation), *(FOLDER / f"{name}.js" for name in LAST)]
+    text = '"use strict";\n' + "".join(read(path).removeprefix('"use strict";\n') for path in files)
+    text = _COMMENT.sub("", text)
+    return _INDENT.sub(lambda match: "\t" * (len(match[0]) // 2), text)  # a byte for two
+
+
+@cache
+def of(operation: str) -> tuple[Path, ...]:
+    """Files of an operation: its judge, what decides what comes after it, and what both need before them."""
+    known = [*sorted((FOLDER / "judges").glob("*.js")), *sorted((FOLDER / "after").glob("*.js"))]
+    found: dict[Path, None] = {}
+
+    def add(path: Path) -> None:
+        for name in _NEEDS.findall(read(path)):
+            add(FOLDER / name)
+        found.setdefault(path)
+
+    for path in known:
+        if operation in _OF_AN_OPERATION.findall(read(path)):
+            add(path)
+    return tuple(found)
+
+
+def settles(operation: str) -> bool:
+    """Whether a page decides what comes after the passes of an operation."""
+    return any(f"SETTLE.{operation} =" in read(path) for path in of(operation))
+
+
+def hosts(operation: str) -> frozenset[str]:
+    """Steps of the host that a page of an operation can do, in their words."""
+    return frozenset(words for path in of(operation) for words in _HOSTS.findall(read(path)))
+
+
+@cache
+def read(path: Path) -> str:
+    """Text of a file."""
+    return path.read_text(encoding="utf-8")
