@@ -217,6 +217,15 @@ def theirs(name: str) -> str:
     return _line(a, b, float(np.sqrt(np.sum(np.square(off)) / (len(off) - 2))))
 
 
+def their_curve(name: str) -> Series:
+    """What a table of the thesis has of the measurements, and the line that it prints for them."""
+    a, b = published.FITS[name]
+    sizes, seconds = zip(*published.MEASURED[name], strict=True)
+    x = np.geomspace(min(sizes), max(sizes), 60)
+    y = a + b * x**3
+    return Series(f"theirs: {name}", sizes, seconds, (tuple(x[y > 0]), tuple(y[y > 0])), theirs=True)
+
+
 def _line(a: float, b: float, residual: float) -> str:
     return f"{a:.3g} + {b:.3g} n^3, residual {residual:.2g} s"
 
