@@ -197,6 +197,8 @@ class Operation:
         (arrays of `example`) -> arguments of the public function.
     public : bool
         Whether there is a public function of this name.
+    summary, source : str
+        What is particular to it, and where it comes from, in a line each; "" where variants say it.
     """
 
     name: str
@@ -227,6 +229,8 @@ class Operation:
     textures: Callable[[Plan, Limits, tuple[Array, ...]], Mapping[str, Any]] | None = None
     arguments: Callable[..., tuple[Any, ...]] = lambda *arrays: arrays
     public: bool = True
+    summary: str = ""
+    source: str = ""
 
     def batch_of(self, options: Mapping[str, Any]) -> Batch | None:
         """How small matrices go together with these options, see `Batch.modes`."""
