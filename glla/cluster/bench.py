@@ -87,6 +87,7 @@ def measure(grid: Grid, n: int, nb: int) -> Parameters:
         panel = _best(lambda: pivoted(left))
         triangle = _best(lambda: solve_lower(left[:nb], right))
         bus = 4 * nb * columns / read if grid.engine.asynchronous else np.inf
+        product = max(product - (left.nbytes + right.nbytes) / bus, product / 8)  # their way to the engine is the bus's
         own = np.array([latency, big, product, panel, triangle, 0 if np.isinf(bus) else 1 / bus])
         latency, big, product, panel, triangle, byte = grid.total(own, largest=True).tolist()
     return Parameters(

@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from itertools import product
+from math import inf
 
 import numpy as np
 import pytest
@@ -191,6 +192,65 @@ def test_what_is_sent_is_what_is_planned(grid, variant, on_grid):
     for rank, (one, none) in enumerate(zip(found, plain, strict=True)):
         planned = schedule.totals(rank)
         assert (one[2][0] - none[2][0], one[2][1] - none[2][1]) == (planned.sent, planned.sent_bytes)
+
+
+class Slow:
+    """A communicator whose messages are in the receiver's memory some time later than they were, by their length."""
+
+    def __init__(self, inner, latency, byte):
+        self._inner, self._latency, self._byte = inner, latency, byte
+
+    def __getattr__(self, name):
+        return getattr(self._inner, name)
+
+    def expect(self, data, source, tag):
+        ticket, seconds = self._inner.expect(data, source, tag), self._latency + self._byte * data.nbytes
+        came = []
+
+        class Late:
+            cancel = ticket.cancel
+
+            def done(self):
+                if not came and ticket.done():
+                    came.append(time.monotonic())
+                return bool(came) and time.monotonic() >= came[0] + seconds
+
+        return Late()
+
+
+@pytest.mark.parametrize("slower", ["byte", pytest.param("latency", marks=pytest.mark.sweep)])
+def test_a_network_made_worse_takes_as_much_longer_as_the_model_says(slower):
+    """Differences of times, without those of the sums over all ranks that every operation ends with."""
+    n, nb, free = 64, 8, {"latency": 0.0, "rate": inf, "panel_rate": inf, "triangle_rate": inf, "bus": inf}
+    schedule = cluster.plan("plu", n, nb, (1, 2), look_ahead=False)
+    per = {"latency": 0.01, "byte": 0.01 / 1000}[slower]
+
+    def took(order, times):
+        def work(communicator):
+            with cluster.grid(communicator, engine="numpy", timeout=20, grace=5) as grid:
+                a = DistributedMatrix.load(grid, uniform(order, order, 1), nb)
+                grid.channel.communicator = Slow(communicator, **{"latency": 0.0, "byte": 0.0, slower: times * per})
+                start = time.monotonic()
+                cluster.lu_factor(a)
+                return time.monotonic() - start
+
+        return max(cluster.run(2, work))
+
+    def best(order, times):
+        return min(took(order, times) for _ in range(3))
+
+    measured = (best(n, 6) - best(0, 6)) - (best(n, 1) - best(0, 1))
+    worse = [
+        cluster.Parameters(
+            **{
+                **free,
+                **({"latency": times * per, "network": inf} if slower == "latency" else {"network": 1 / (times * per)}),
+            }
+        )
+        for times in (6, 1)
+    ]
+    predicted = np.subtract(*(cluster.simulate(schedule, one).seconds for one in worse))
+    assert 0.8 < measured / predicted < 1.25
 
 
 def solved(grid, a, b, refine=False, variant="tournament", nb=8):
