@@ -24,6 +24,7 @@ from glla.errors import (
     GrowthWarning,
     NonFiniteError,
     OptionError,
+    OptionTypeError,
     ShapeError,
     SingularMatrixError,
 )
@@ -369,6 +370,47 @@ def test_what_is_dealt_out_comes_back(grid, on_grid, tmp_path, rng):
     assert sum(m * n for m, n in shapes) == a.size
 
 
+@pytest.mark.parametrize("grid", [(1, 3), (3, 1), (2, 2)])
+def test_operands_of_any_kind_and_order_of_memory(grid, on_grid, rng):
+    base = rng.integers(-5, 6, (40, 60))
+    square = base[:20, :20]
+    kinds = [
+        np.asfortranarray(square.astype(np.float32)), base[::-2, ::-3], square.T, square > 0, square.astype(np.float16),
+        np.abs(square).astype(np.uint8), square.astype(">f4"), square.astype(np.longdouble),
+        np.broadcast_to(base[0, :20], (20, 20)),
+    ]  # fmt: skip
+
+    def work(grid):
+        for a in kinds:
+            loaded, dealt = DistributedMatrix.load(grid, a, 4), DistributedMatrix.scatter(grid, a, 4)
+            assert (loaded.gather() == a).all()
+            assert (cluster.matmul(loaded, dealt).gather() == a.astype(int) @ a.astype(int)).all()
+        a = square + 40 * np.eye(20)
+        for b in (list(range(20)), np.arange(20)[::-1], base[::2, ::30], np.zeros((20, 0)), np.ones(20, bool)):
+            x = cluster.solve(DistributedMatrix.load(grid, a, 6), b)
+            assert x.shape == np.shape(b)
+            assert x.size == 0 or hpl(a, x, np.asarray(b)) < 16
+        return True
+
+    assert all(on_grid(grid, work))
+
+
+@pytest.mark.parametrize("grid", [(1, 3), (3, 1), (3, 2)])
+def test_permutations_are_exact(grid, on_grid, rng):
+    """Any n: below a block, below the ranks, and none that blocks divide."""
+    for n, nb in product((1, 2, 5, 23), (2, 8, 64)):
+        p = np.eye(n)[rng.permutation(n)]
+
+        def work(grid, p=p, nb=nb):
+            a = DistributedMatrix.load(grid, p, nb)
+            lu, piv = cluster.lu_factor(a)
+            assert (lu.gather() == np.eye(len(p))).all()
+            assert (p[permutation(piv, len(p))] == np.eye(len(p))).all()
+            return (p @ cluster.solve(a, np.arange(len(p))) == np.arange(len(p))).all()
+
+        assert all(on_grid(grid, work))
+
+
 def test_operands_are_left_as_they_are(on_grid):
     a, b = uniform(20, 20, 1), uniform(20, 1, 2)
     before = a.copy(), b.copy()
@@ -400,6 +442,11 @@ def errors_of(on_grid, shape, function, **options):
     return on_grid(shape, attempt, **options)
 
 
+def lu_solved(grid, change):
+    lu, piv = cluster.lu_factor(DistributedMatrix.load(grid, np.eye(6), 2))
+    return cluster.lu_solve((lu, change(piv)), np.ones(6))
+
+
 @pytest.mark.parametrize(
     ("function", "error", "message"),
     [
@@ -415,6 +462,24 @@ def errors_of(on_grid, shape, function, **options):
         (lambda g: factored(g, np.eye(6), 4, "best"), OptionError, "variant must be one of"),
         (lambda g: factored(g, np.eye(6), 3), OptionError, "even"),
         (lambda g: cluster.matmul(np.eye(2), np.eye(2)), DTypeError, "DistributedMatrix"),
+        (lambda g: DistributedMatrix.load(g, np.eye(4), 4.0), OptionTypeError, "nb must be an integer, got 4.0"),
+        (lambda g: DistributedMatrix.load(g, np.eye(4 + g.rank), 4), ShapeError, "same shape and nb"),
+        (lambda g: DistributedMatrix.load(g, np.eye(4), 4 + 2 * (g.rank == 3)), ShapeError, "same shape and nb"),
+        (lambda g: DistributedMatrix.from_function(g, np.add, 4), ShapeError, "two sizes, got 4"),
+        (
+            lambda g: DistributedMatrix.from_function(g, lambda i, j: 1 / (3 - g.rank), (4, 4)),
+            ClusterError,
+            "rank 3: Zero",
+        ),
+        (
+            lambda g: DistributedMatrix.scatter(g, np.eye(4) if g.rank else None),
+            DTypeError,
+            "rank 0 must have the array",
+        ),
+        (lambda g: DistributedMatrix.scatter(g, None, root=4), OptionError, "a rank from 0 to 3, got 4"),
+        (lambda g: DistributedMatrix.load(g, np.eye(4)).gather(root=-1), OptionError, "a rank from 0 to 3, got -1"),
+        (lambda g: lu_solved(g, lambda piv: piv[:3]), ShapeError, "6 integers from 0 to 5"),
+        (lambda g: lu_solved(g, lambda piv: piv + 1), ShapeError, "6 integers from 0 to 5"),
         (lambda g: cluster.solve(np.eye(2), np.ones(2)), DTypeError, "DistributedMatrix"),
     ],
 )
@@ -439,6 +504,10 @@ def test_ranks_must_be_called_alike():
         cluster.run(2, lambda one: cluster.grid(one, engine="numpy", timeout=5 + one.rank, grace=5))
     with pytest.raises(OptionError, match="2 x 2 for 3"):
         cluster.run(3, lambda one: cluster.grid(one, (2, 2), engine="numpy"))
+    with pytest.raises(OptionError, match="timeout must be a number, got 'long'"):
+        cluster.grid(engine="numpy", timeout="long")
+    with pytest.raises(OptionError, match="comm must be a communicator of mpi4py, got 3"):
+        cluster.grid(3, engine="numpy")
     with pytest.raises(OptionError, match="engine must be one of glla, numpy"):
         cluster.grid(engine="cupy")
 
