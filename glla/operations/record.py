@@ -191,6 +191,8 @@ class Operation:
         (arrays of `example`) -> arguments of the public function.
     public : bool
         Whether there is a public function of this name.
+    summary, source : str
+        What is particular to it, and where it comes from, in a line each; "" where variants say it.
     """
 
     name: str
@@ -221,6 +223,8 @@ class Operation:
     textures: Callable[[Plan, Limits, tuple[Array, ...]], Mapping[str, Any]] | None = None
     arguments: Callable[..., tuple[Any, ...]] = lambda *arrays: arrays
     public: bool = True
+    summary: str = ""
+    source: str = ""
 
     def tunable(self) -> dict[str, Variant]:
         """Variants of glla's that may be chosen: on plain OpenGL 3.3, with every pivoting strategy that others have."""
