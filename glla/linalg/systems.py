@@ -173,7 +173,7 @@ def _beside_an_array(
     stack = resident.broadcast("solve", left, right)
     shape = (*stack, *right.shape[-2:])
     if 0 in shape:
-        return upload(np.empty(shape, dtype=np.float32), device)
+        return upload(np.empty(shape if b.ndim > 1 else shape[:-1], dtype=np.float32), device)
     if left.ndim == 2 or left.size == left.shape[-1] ** 2:  # one A for all: one system with many right-hand sides
         rank = len(shape)
         spread = Matrix._of(arithmetic.broadcast(right.value, shape))
@@ -611,7 +611,7 @@ def _lu_solve_beside(
     left, right = (one if isinstance(one, Matrix) else upload(one, device) for one in (lu, column(b)))
     stack = resident.broadcast("lu_solve", left, right)
     if 0 in (*stack, *right.shape):
-        return upload(np.empty((*stack, *b.shape[-2:]) if b.ndim > 1 else b.shape, dtype=np.float32), device)
+        return upload(np.empty((*stack, *b.shape[-2:]), dtype=np.float32), device)
     swaps = np.broadcast_to(piv, (*stack, piv.shape[-1])).reshape(-1, piv.shape[-1])
     operands = resident.spread(left, stack), resident.spread(right, stack)
     solved = resident.one_by_one(
