@@ -17,7 +17,7 @@ PASS, KIND, SEED = 6, "random integers", 12
 WIDTH, HEIGHT = 1280, 820
 """Pixels."""
 
-EDITOR = "<details open><summary>The matrix, to edit"
+EDITOR = "<details open><summary>The operands, to edit"
 
 
 def main() -> None:

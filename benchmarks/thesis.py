@@ -2,8 +2,8 @@
 
 It does what `glla thesis` does. The figures go to DIR/<renderer>/thesis/<UTC date-time>.json, which is written anew
 after each section: a run that is cut leaves what it has done. ``python -m glla thesis --from FILE --html PAGE`` makes
-the page of it, ``python -m benchmarks.readme`` the tables of the README, of the newest run of each renderer that has
-all sections.
+the page of it, ``python -m benchmarks.readme`` the table of speed-ups in the README and that of claims in
+benchmarks/results/thesis.md, of the newest run of each renderer that has all sections.
 """
 
 from __future__ import annotations
@@ -47,17 +47,51 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def tables(results: Path) -> str:
-    """Give the speed-ups and the claims of the newest whole run of each renderer, in Markdown."""
+CLAIMS = report.RESULTS / "thesis.md"
+"""Where the claims are."""
+
+EMPTY = "No run of all sections is kept yet."
+
+
+def speedups(results: Path) -> str:
+    """Give the speed-ups of the newest whole run of each renderer, in Markdown."""
     runs = newest(results)
     if not runs:
-        return "No run of all sections is kept yet."
-    heads = [
+        return EMPTY
+    rows = []
+    for run in runs:
+        for row in _table(run, "speedups"):
+            values = [f"{value:.3g}" if isinstance(value, float) else str(value) for value in row.values()]
+            rows.append(_line([run["renderer"], *values]))
+    head = _head(["device", *_table(runs[0], "speedups")[0]])
+    return "\n\n".join([_places(runs), "\n".join([head, *rows])])
+
+
+def claims(results: Path) -> str:
+    """Give the claims of the newest whole run of each renderer, in Markdown: a row a claim, a column a device."""
+    title = "# The thesis's claims, checked\n\nMade by `python -m benchmarks.readme`; why each holds or not stands in "
+    title += "the page, see `glla thesis`."
+    runs = newest(results)
+    if not runs:
+        return f"{title}\n\n{EMPTY}\n"
+    found = [{row["claim"]: row for row in _table(run, "claims")} for run in runs]
+    first = next(iter(found[0].values()))
+    theirs = next(name for name in first if name.startswith("theirs"))
+    rows = []
+    for claim in dict.fromkeys(name for one in found for name in one):
+        ours = [f"{one[claim]['verdict']}: {one[claim]['ours']}" if claim in one else "-" for one in found]
+        row = next(one[claim] for one in found if claim in one)
+        rows.append(_line([claim, row["section"], row[theirs], *ours]))
+    head = _head(["claim", "section", theirs, *(run["renderer"] for run in runs)])
+    return "\n\n".join([title, _places(runs), "\n".join([head, *rows])]) + "\n"
+
+
+def _places(runs: Sequence[dict[str, Any]]) -> str:
+    return "\n\n".join(
         f"**{run['renderer']}**, {machine.written(run['machine'])}; commit {run['commit']}, {run['date'][:10]}"
         + (f". Mind: {run['busy']}." if run["busy"] else ".")
         for run in runs
-    ]
-    return "\n\n".join([*heads, _speedups(runs), _claims(runs)])
+    )
 
 
 def newest(results: Path) -> list[dict[str, Any]]:
@@ -78,29 +112,6 @@ def _table(run: dict[str, Any], section: str) -> list[dict[str, Any]]:
     """Rows of the first table of a section, by their headings."""
     (one,) = (part for part in run["sections"] if part["name"] == section)
     return [dict(zip(one["tables"][0]["headings"], row, strict=True)) for row in one["tables"][0]["rows"]]
-
-
-def _speedups(runs: Sequence[dict[str, Any]]) -> str:
-    rows = []
-    for run in runs:
-        for row in _table(run, "speedups"):
-            values = [f"{value:.3g}" if isinstance(value, float) else str(value) for value in row.values()]
-            rows.append(_line([run["renderer"], *values]))
-    return "\n".join([_head(["device", *_table(runs[0], "speedups")[0]]), *rows])
-
-
-def _claims(runs: Sequence[dict[str, Any]]) -> str:
-    """One row a claim, with what each device says of it."""
-    found = [{row["claim"]: row for row in _table(run, "claims")} for run in runs]
-    first = next(iter(found[0].values()))
-    theirs = next(name for name in first if name.startswith("theirs"))
-    head = ["claim", "section", theirs, *(run["renderer"] for run in runs), "why"]
-    rows = []
-    for claim in dict.fromkeys(name for one in found for name in one):
-        told = [f"{one[claim]['ours']}: {one[claim]['verdict']}" if claim in one else "-" for one in found]
-        row = next(one[claim] for one in found if claim in one)
-        rows.append(_line([claim, row["section"], row[theirs], *told, row["why"]]))
-    return "\n".join([_head(head), *rows])
 
 
 def _head(names: Sequence[str]) -> str:

@@ -3,8 +3,8 @@
     python -m glla.generate
 
 `glla.linalg.public` lists every function that `glla.registry.public` decorates in a module of `glla.linalg`; beside
-it lies a stub with its overloads. `glla.queue.methods` has a method of a coprocessor for each. A test compares all
-three with what this writes.
+it lies a stub with its overloads. Another stub has the methods of a coprocessor, see `glla.queue.methods`. A test
+compares all three with what this writes.
 
 The overloads follow from the annotation of what a function returns, ``Matrix | Array``: members of the union that name
 `RESIDENT` are for calls with a Matrix among the operands, the others for calls with arrays alone, a `NUMBER` for both,
@@ -16,7 +16,7 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -26,12 +26,9 @@ from typing import Any
 from glla import linalg
 from glla.registry import PUBLIC
 
-METHODS = Path(__file__).parent / "queue" / "methods.py"
+METHODS = Path(__file__).parent / "queue" / "methods.pyi"
 FUNCTIONS = Path(__file__).parent / "linalg" / "public.py"
 STUB = FUNCTIONS.with_suffix(".pyi")
-
-WIDTH = 120
-"""Characters of a line."""
 
 RESIDENT = "Matrix"
 """How annotations call an array on a device."""
@@ -43,20 +40,6 @@ FLAGS = {"refine": "RefinedSolution"}
 """Options that, when True, change what is returned to this member of the annotation."""
 
 NOTE = "Written by ``python -m glla.generate``; do not edit."
-
-HEAD = '''"""The functions of glla as methods. {note}"""
-
-from __future__ import annotations
-
-{imports}
-
-class Methods:
-    """The functions of glla, queued."""
-
-    def _queue(self, function: Callable[..., Any], /, *operands: Any, **options: Any) -> Pending[Any]:
-        """Queue one of them."""
-        raise NotImplementedError
-'''
 
 
 def public() -> dict[str, Callable[..., Any]]:
@@ -205,52 +188,35 @@ def _declared(function: Callable[..., Any], one: Overload) -> list[str]:
 
 
 def methods() -> str:
-    """Text of `glla.queue.methods`."""
+    """Text of the stub of `glla.queue.methods`, an overload a line likewise."""
     offered = {name: function for name, function in public().items() if PUBLIC[name].coprocessor}
-    text = "".join(_method(name, function) for name, function in offered.items())
-    lines = {"from collections.abc import Callable", "from typing import Any", "from glla import linalg"}
-    lines.add("from glla.queue.pending import Pending")
-    if "@overload" in text:
-        lines.add("from typing import Literal, overload")
-    for function in offered.values():
-        parameters = inspect.signature(function).parameters.values()
-        texts = [each.annotation for each in parameters if each.default is not each.empty]
-        texts += [one.returns for one in _queued(function)]
-        used = set().union(*map(_names, texts)) - {"Any", *dir(builtins)}
-        lines |= {_origin(inspect.unwrap(function), word) for word in used}
-    return HEAD.format(note=NOTE, imports=_sorted_imports(lines)) + text
+    lines = {
+        "from collections.abc import Callable, Mapping",
+        "from typing import Any, Literal, overload",
+        "from glla.queue.pending import Pending",
+    }
+    text = ""
+    for name, function in offered.items():
+        anything = dict.fromkeys(_operands(function), "Any")  # may be a Pending
+        ways = [Overload(one.types | anything, one.returns, one.flag) for one in _queued(function)]
+        for one in ways:
+            declared = ", ".join(["self", *_declared(function, one)])
+            text += "    @overload\n" if len(ways) > 1 else ""
+            text += f"    def {name}({declared}) -> Pending[{one.returns}]: ...\n"
+            used = set().union(*map(_names, _annotations(function, one))) - {"Any", "Literal", *dir(builtins)}
+            lines |= {_origin(inspect.unwrap(function), word) for word in used}
+    head = f'"""The functions of glla as methods of a coprocessor. {NOTE}"""\n\n{_sorted_imports(lines)}'
+    given = "function: Callable[..., Any], args: tuple[Any, ...], options: Mapping[str, Any]"
+    return f"{head}\nclass Methods:\n    def _queue(self, {given}) -> Pending[Any]: ...\n{text}"
 
 
 def _queued(function: Callable[..., Any]) -> list[Overload]:
-    """Ways to queue a function, whose results are read back: what it gives for arrays. The last is the method's own."""
+    """Ways to queue a function, whose results are read back: what it gives for arrays."""
     ways = [one for one in overloads(function) if one.returns != "Given" and RESIDENT not in _names(one.returns)]
     if len(ways) == 1:
         return ways
     host = list(dict.fromkeys(one.returns for one in ways))
-    return [*ways, Overload({}, " | ".join(reversed(host))), Overload({}, "Any")]
-
-
-def _method(name: str, function: Callable[..., Any]) -> str:
-    """Text of the method for a function."""
-    passed = [f"linalg.{name}"]
-    for parameter in inspect.signature(function).parameters.values():
-        operand = parameter.default is parameter.empty
-        passed.append(parameter.name if operand else f"{parameter.name}={parameter.name}")
-    anything = dict.fromkeys(_operands(function), "Any")  # may be a Pending
-    *special, general = [Overload(one.types | anything, one.returns, one.flag) for one in _queued(function)]
-    summary = (inspect.getdoc(function) or "").partition("\n")[0]
-    text = "".join(
-        "\n    @overload\n"
-        + _fitted(4, f"def {name}(", ["self", *_declared(function, one)], f") -> Pending[{one.returns}]: ...")
-        for one in special
-    )
-    return (
-        text
-        + "\n"
-        + _fitted(4, f"def {name}(", ["self", *_declared(function, general)], f") -> Pending[{general.returns}]:")
-        + f'        """{summary}\n\n        Queued; see `glla.{name}`.\n        """\n'
-        + _fitted(8, "return self._queue(", passed, ")")
-    )
+    return [*ways, Overload({}, " | ".join(reversed(host)))]
 
 
 # -- the project's style ----------------------------------------------------------------------------------------------
@@ -259,18 +225,6 @@ def _method(name: str, function: Callable[..., Any]) -> str:
 def _literal(value: object) -> str:
     """Write a default as ruff does."""
     return f'"{value}"' if isinstance(value, str) else repr(value)
-
-
-def _fitted(indent: int, head: str, parts: Sequence[str], tail: str) -> str:
-    """Break a line where it is too long, as ruff does."""
-    outer, inner = " " * indent, " " * (indent + 4)
-    joined = ", ".join(parts)
-    if len(outer + head + joined + tail) <= WIDTH:
-        return f"{outer}{head}{joined}{tail}\n"
-    if len(inner + joined) <= WIDTH:
-        return f"{outer}{head}\n{inner}{joined}\n{outer}{tail}\n"
-    lines = "".join(f"{inner}{part},\n" for part in parts)
-    return f"{outer}{head}\n{lines}{outer}{tail}\n"
 
 
 def _sorted_imports(lines: set[str]) -> str:

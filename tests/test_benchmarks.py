@@ -11,6 +11,7 @@ import pytest
 import glla
 from benchmarks import __main__ as command
 from benchmarks import cases, exact, history, measure, plots, readme, report, side_by_side
+from benchmarks import thesis as evaluation
 from benchmarks.cases import OPERATIONS, Case
 from glla import Device
 from glla.lab import ceilings, machine, peers
@@ -458,6 +459,9 @@ def test_the_readme_shows_the_newest_results():
     assert readme.with_side_by_side(text, readme.RESULTS) == text
     assert readme.with_applications(text, readme.RESULTS) == text
     assert readme.with_exact(text, readme.RESULTS) == text
+    assert readme.with_ranks(text, readme.RESULTS) == text
+    assert readme.with_thesis(text, readme.RESULTS) == text
+    assert evaluation.CLAIMS.read_text(encoding="utf-8") == evaluation.claims(readme.RESULTS)
 
 
 def test_the_plots_show_the_newest_results():
@@ -726,3 +730,40 @@ def test_the_newest_complete_runs_are_told_side_by_side(tmp_path):
     table = side_by_side.tables(tmp_path)
     assert "| R | 4 | 5 `inv` | 8 | 3 | 2 | 1.5 | 4 | 1.25 | 1.60 | 1.20 |" in table
     assert side_by_side.OLD_HYBRID not in table
+
+
+# -- the thesis's evaluation ------------------------------------------------------------------------------------------
+
+
+def evaluated(renderer, commit, **changes):
+    """A run of the thesis's evaluation, as far as its tables need it."""
+
+    def section(name, head, row):
+        return {"name": name, "tables": [{"headings": head, "rows": [row]}]}
+
+    claim = section("claims", ["claim", "section", "theirs (2007)", "ours", "verdict", "command", "why"],
+                    ["It is fast", "4.1", "2 times", f"{renderer}: 1 | 2", "holds", "c", "w"])  # fmt: skip
+    ratio = section("speedups", ["algorithm", "ours"], ["RREF", 1.23456])
+    others = [section(name, [], []) for name in evaluation.command.NAMES if name not in ("claims", "speedups")]
+    made = {
+        "renderer": renderer, "commit": commit, "date": f"2026-11-2{commit}", "quick": False, "busy": "",
+        "machine": {"cpu": "A CPU", "cores": 2, "physical_cores": 2, "blas": []}, "sections": [*others, ratio, claim],
+    }  # fmt: skip
+    return {**made, **changes}
+
+
+def test_the_newest_whole_evaluation_of_a_quiet_machine_counts(tmp_path):
+    runs = [
+        evaluated("A", "1", busy="it was busy"), evaluated("A", "2"), evaluated("A", "3", busy="it was busy"),
+        evaluated("A", "4", quick=True), evaluated("A", "5", sections=[]), evaluated("B", "6", busy="it was busy"),
+    ]  # fmt: skip
+    for run in runs:
+        folder = tmp_path / run["renderer"] / "thesis"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{run['commit']}.json").write_text(json.dumps(run), encoding="utf-8")
+    assert [run["commit"] for run in evaluation.newest(tmp_path)] == ["2", "6"]
+    speedups, claims = evaluation.speedups(tmp_path), evaluation.claims(tmp_path)
+    assert "| A | RREF | 1.23 |" in speedups and "commit 6, 2026-11-26. Mind: it was busy." in speedups
+    assert "| It is fast | 4.1 | 2 times | holds: A: 1 \\| 2 | holds: B: 1 \\| 2 |" in claims
+    nothing = tmp_path / "A"
+    assert evaluation.EMPTY in evaluation.claims(nothing) and evaluation.speedups(nothing) == evaluation.EMPTY

@@ -18,9 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla import linalg, testing
-from glla._version import __version__
 from glla.gl import Device
-from glla.lab import photograph, picture
+from glla.lab import photograph, picture, progress, terminal
 from glla.lab.extra import check_writable, require
 from glla.operations import matmul
 from glla.testing import Verdict
@@ -34,7 +33,6 @@ REFINED_BOUND = 1e-14
 """Largest componentwise backward error of a refined solution."""
 
 HALF_A_GREY_LEVEL = 0.5
-TABLE_WIDTH = 132
 
 LEGEND = """\
 passes: with those that pack and unpack the arrays
@@ -130,12 +128,7 @@ def run(device: Device, size: int, output: Path, seed: int) -> bool:
     bool
         Whether every verdict is ok.
     """
-    from rich.console import Console
-
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console.width = max(console.width, TABLE_WIDTH)
-    console.print(f"glla {__version__} on {device.info.renderer}, {device.info.backend}", markup=False)
+    console = terminal.headed(device)
     made = problem(size, seed)
     outcomes = _run_all(device, cases(device, made), made, output)
     console.print(_table(outcomes))
@@ -157,20 +150,13 @@ def problem(size: int, seed: int) -> Problem:
 
 
 def _run_all(device: Device, todo: Sequence[Case], made: Problem, output: Path) -> list[Outcome]:
-    """Run the cases and draw the picture, with a bar that shows how far it is."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        bar = progress.add_task("", total=len(todo) + 1)
-        outcomes = []
-        for case in todo:
-            progress.update(bar, description=f"{case.operation} {case.variant}")
+    """Run the cases and draw the picture, and say how far it is."""
+    outcomes = []
+    with progress.shown("demo") as say:
+        for number, case in enumerate(todo):
+            say(f"{number} of {len(todo)}, {case.operation} {case.variant}")
             outcomes.append(measure(device, case))
-            progress.advance(bar)
-        progress.update(bar, description="picture")
+        say("picture")
         _draw(device, made, outcomes, output)
     return outcomes
 

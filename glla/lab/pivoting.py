@@ -27,6 +27,7 @@ from glla.array.array import Matrix, asarray
 from glla.array.convert import as_float32
 from glla.errors import ShapeError
 from glla.gl import Device, DeviceLike, named_device
+from glla.lab import terminal
 from glla.lab.extra import require
 from glla.linalg.echelon import eliminated
 from glla.linalg.factors import Factors, largest_magnitude
@@ -57,7 +58,6 @@ WILKINSON = 24
 LARGEST_REAL = 512
 """Real matrices with more rows or columns are left out."""
 
-TABLE_WIDTH = 112
 
 LEGEND = """\
 rref: of [A | b], b the sums of the rows of A, equilibrated
@@ -435,11 +435,7 @@ def sound(records: Iterable[Record]) -> bool:
 def show(records: Sequence[Record], title: str, console: Console | None = None) -> None:
     """Print the records as a table."""
     require("pivoting", "rich")
-    from rich.console import Console
-
-    console = console or Console(highlight=False)
-    if not console.is_terminal:
-        console.width = max(console.width, TABLE_WIDTH)
+    console = console or terminal.console()
     console.print(title, markup=False)
     console.print(_table(records))
     console.print(LEGEND, markup=False, soft_wrap=True)
@@ -451,15 +447,10 @@ def show(records: Sequence[Record], title: str, console: Console | None = None) 
 
 
 def _table(records: Sequence[Record]) -> Table:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    for name in ("matrix", "shape", "operation", "pivoting"):
-        table.add_column(name, no_wrap=True)
-    for name in ("passes", "growth", "pivot", "error", "refused", "returned"):
-        table.add_column(name, justify="right", no_wrap=True)
+    names = ("matrix", "shape", "operation", "pivoting", "passes", "growth", "pivot", "error", "refused", "returned")
+    table = terminal.columned("", *names, left=4)
     before = ""
     for record in records:
         named = record.matrix != before

@@ -18,12 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla import linalg
-from glla._version import __version__
 from glla.applications import restore
 from glla.applications.restoration import VARIANTS
 from glla.errors import GllaError, OptionError
 from glla.gl import Device
-from glla.lab import photograph, progress
+from glla.lab import photograph, progress, terminal
 from glla.lab.extra import check_writable, require
 
 if TYPE_CHECKING:
@@ -276,7 +275,7 @@ def peers(balance: float) -> dict[str, Callable[[Float64, Float64], Any]]:
     """List what the CPU offers: by name, (image, PSF) -> restored image, in float64."""
     return {
         "scipy.linalg.solveh_banded": partial(_by_band, balance=balance),
-        "scipy.sparse.linalg.spsolve": partial(_by_sparse, balance=balance),
+        "scipy.sparse.linalg.splu, symmetric": partial(_by_sparse, balance=balance),
         "numpy.fft, wraps around": partial(by_fourier, balance=balance),
     }
 
@@ -298,10 +297,12 @@ def _normal(shape: tuple[int, ...], psf: Float64, balance: float) -> tuple[Any, 
 
 
 def _by_sparse(g: Float64, psf: Float64, balance: float) -> Any:
-    from scipy.sparse.linalg import spsolve
+    """By SuperLU, told that the matrix is symmetric: pivots off the diagonal cost `spsolve` many times as much."""
+    from scipy.sparse.linalg import splu
 
     h, normal = _normal(g.shape, psf, balance)
-    return spsolve(normal, h.T @ g.ravel(), permc_spec="MMD_AT_PLUS_A").reshape(g.shape)
+    factors = splu(normal, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    return factors.solve(h.T @ g.ravel()).reshape(g.shape)
 
 
 def _by_band(g: Float64, psf: Float64, balance: float) -> Any:
@@ -315,7 +316,7 @@ def _by_band(g: Float64, psf: Float64, balance: float) -> Any:
     return solveh_banded(band, h.T @ g.ravel(), lower=True, overwrite_ab=True, check_finite=False).reshape(g.shape)
 
 
-PRICE = {"scipy.linalg.solveh_banded": 2.0, "scipy.sparse.linalg.spsolve": 2.0, "numpy.fft, wraps around": 1.0}
+PRICE = {"scipy.linalg.solveh_banded": 2.0, "scipy.sparse.linalg.splu, symmetric": 2.0, "numpy.fft, wraps around": 1.0}
 """Work of the peers grows with this power of the pixels, at most; 3 for what factors a whole matrix."""
 
 
@@ -450,13 +451,8 @@ def run(device: Device, size: int, output: Path, image: Path | None = None, most
     bool
         Whether the border behaves as it must: the system matrix is better than nothing.
     """
-    from rich.console import Console
-
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console.width = max(console.width, 132)
     picture = load(image, size)
-    console.print(f"glla {__version__} on {device.info.renderer}, {device.info.backend}", markup=False)
+    console = terminal.headed(device)
     sides = [
         side
         for side in (16, 32, 64, 80, 96, 128)
@@ -480,20 +476,9 @@ def run(device: Device, size: int, output: Path, image: Path | None = None, most
     return right
 
 
-def columned(title: str, *columns: str) -> Table:
-    """Make a table with a title, the first column to the left and the others to the right."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
-    table = Table(box=SIMPLE_HEAD, title=title, title_justify="left", padding=(0, 1, 0, 0), pad_edge=False)
-    for number, name in enumerate(columns):
-        table.add_column(name, justify="left" if number == 0 else "right")
-    return table
-
-
 def errors_table(found: Sequence[Outcome]) -> Table:
     """Table 6.3 of the source, theirs and ours."""
-    table = columned(
+    table = terminal.columned(
         f"Mean square errors, levels 0 to 1 (theirs: table 6.3; {DEVICE_OF_THEIRS}; their PSF, noise and weights are "
         "not published)",
         "degradation", "degraded, theirs", "ours", "restored, theirs", "ours", "balance, ours",
@@ -507,7 +492,7 @@ def errors_table(found: Sequence[Outcome]) -> Table:
 
 def border_table(found: dict[str, list[Border]]) -> Table:
     """What the border does to methods that assume another one."""
-    table = columned(
+    table = terminal.columned(
         f"Blurred, balance 0.001, mean square errors; inner: without {BORDER} pixels at each side",
         "method", *(f"{name}, {part}" for name in found for part in ("all", "inner")),
     )  # fmt: skip
@@ -519,7 +504,7 @@ def border_table(found: dict[str, list[Border]]) -> Table:
 def timing_table(found: Sequence[Timing]) -> Table:
     """Seconds by the side of the image, beside those of the source's MATLAB."""
     sides = list(dict.fromkeys(one.side for one in found))
-    table = columned(
+    table = terminal.columned(
         "Seconds to restore an image, from array to array (theirs: MATLAB's inv alone, double precision; its CPU is "
         "not named)",
         "way", *(f"{side} x {side}" for side in sides),
@@ -539,7 +524,7 @@ def _brief(one: Timing) -> str:
 
 def method_table(found: dict[str, dict[str, float]], order: int, renderer: str) -> Table:
     """Print seconds of the source's inversions, theirs and ours."""
-    table = columned(
+    table = terminal.columned(
         f"Seconds of inversions; theirs at n = 4096 on {DEVICE_OF_THEIRS}, kernels alone; ours at n = {order} on "
         f"{renderer}, from array to array",
         "method", "theirs", "known", "ours, author's variant", "ours, fast variant",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from glla.lab import machine
+from glla.lab import machine, terminal
 from glla.lab.comparison import Comparison, Experiment, Record, Summary
 from glla.lab.extra import require
 from glla.lab.fits import FEWEST, POOR, per_cent
@@ -106,20 +106,11 @@ def watch(experiment: Experiment, console: Console | None = None) -> None:
         By default standard output.
     """
     require("compare", "rich")
-    from rich.console import Console
-
-    console = console or _console(Console)
+    console = console or terminal.console(WIDE)
     result = experiment.result
     head = f"{result.operation}: {result.formula}; {result.shape}"
     console.print(f"{head}\n{_place(experiment)}", markup=False, soft_wrap=True)
     (_live if console.is_terminal else _lines)(experiment, console)
-
-
-def _console(kind: type[Console]) -> Console:
-    console = kind(highlight=False)
-    if not console.is_terminal:
-        console.width = max(console.width, WIDE)
-    return console
 
 
 def _place(experiment: Experiment) -> str:
@@ -185,9 +176,7 @@ def table(records: Iterable[Record], width: int = WIDE) -> Table:
 def conclude(comparison: Comparison, console: Console | None = None) -> None:
     """Print what the columns mean, why a record is not ok, and what the fitted lines say."""
     require("compare", "rich")
-    from rich.console import Console
-
-    console = console or _console(Console)
+    console = console or terminal.console(WIDE)
     lines = [*peer_lines(comparison), *warnings(comparison), *reasons(comparison), *best(comparison), *fits(comparison)]
     for text in [LEGEND, "", *lines]:
         console.print(text, markup=False, soft_wrap=True)

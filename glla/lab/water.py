@@ -20,7 +20,7 @@ from glla._version import __version__
 from glla.applications import ShallowWater
 from glla.gl import Device
 from glla.gl.window import Window
-from glla.lab import progress
+from glla.lab import progress, terminal
 from glla.lab.extra import check_writable, require
 from glla.queue.coprocessor import Coprocessor, coprocessor
 
@@ -336,11 +336,6 @@ def run(device: Device, size: int, output: Path, as_json: bool = False) -> bool:
     as_json : bool
         Print JSON in place of tables.
     """
-    from rich.console import Console
-
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console.width = max(console.width, 132)
     with progress.shown("water") as say:
         found = case(device, size, STEPS, say)
         say("film")
@@ -361,7 +356,7 @@ def run(device: Device, size: int, output: Path, as_json: bool = False) -> bool:
         }  # fmt: skip
         print(json.dumps(report, indent=2))
         return right
-    console.print(f"glla {__version__} on {device.info.renderer}, {device.info.backend}", markup=False)
+    console = terminal.headed(device)
     console.print(table_of_differences(gaps))
     console.print(table_of_times(found["milliseconds"], device.info.renderer))
     console.print(
@@ -376,11 +371,7 @@ def run(device: Device, size: int, output: Path, as_json: bool = False) -> bool:
 
 def table_of_differences(gaps: dict[str, dict[str, tuple[float, float]]]) -> Table:
     """Table 5.1, theirs and ours."""
-    from rich.table import Table
-
-    table = Table(title=f"differences after {STEPS} steps: mean / largest, m and m/s")
-    for name in ("", "z", "u", "v"):
-        table.add_column(name, justify="left" if not name else "right")
+    table = terminal.columned(f"differences after {STEPS} steps: mean / largest, m and m/s", "", "z", "u", "v")
     for name, fields in [("theirs, CPU and GPU against CPU (table 5.1)", THEIRS), *gaps.items()]:
         table.add_row(name, *(f"{mean:.2e} / {most:.2e}" for mean, most in fields.values()))
     return table
@@ -388,11 +379,7 @@ def table_of_differences(gaps: dict[str, dict[str, tuple[float, float]]]) -> Tab
 
 def table_of_times(took: dict[str, float], renderer: str) -> Table:
     """Milliseconds of a step of each way."""
-    from rich.table import Table
-
-    table = Table(title=f"a step, on this machine's CPU and {renderer}")
-    table.add_column("")
-    table.add_column("ms", justify="right")
+    table = terminal.columned(f"a step, on this machine's CPU and {renderer}", "", "ms")
     for name, milliseconds in took.items():
         table.add_row(name, f"{milliseconds:.2f}")
     return table

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla._version import __version__
 from glla.applications import window_squares
 from glla.array.array import asarray
 from glla.gl import Device, Texture
 from glla.gl.recorder import Recorder
-from glla.lab import progress, restoration
+from glla.lab import progress, restoration, terminal
 from glla.lab.extra import check_writable, require
 from glla.lab.peers import WINDOWS
 from glla.operations.window_squares import LIMIT, VARIANTS, WINDOW, on_host, plan
@@ -126,12 +125,7 @@ def run(device: Device, size: int, output: Path, picture: Path | None = None) ->
     picture : Path, optional
         A picture of the user's own in place of the photograph.
     """
-    from rich.console import Console
-
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console.width = max(console.width, 132)
-    console.print(f"glla {__version__} on {device.info.renderer}, {device.info.backend}", markup=False)
+    console = terminal.headed(device)
     small = image()
     large = np.round(255 * restoration.load(picture, size)).astype(np.uint8)
     with progress.shown("windows") as say:
@@ -159,7 +153,7 @@ def run(device: Device, size: int, output: Path, picture: Path | None = None) ->
 
 def frame_table(times: list[float], renderer: str) -> Table:
     """Tables 1 and 2 of the source, theirs and ours."""
-    table = restoration.columned(
+    table = terminal.columned(
         f"Milliseconds of each frame, 15 x 15; theirs: kernels on {DEVICE_OF_THEIRS}; ours: passes on {renderer}",
         "", *(str(frame) for frame in range(len(times))), "all",
     )  # fmt: skip
@@ -170,7 +164,7 @@ def frame_table(times: list[float], renderer: str) -> Table:
 
 def time_table(tables: dict[tuple[int, ...], dict[str, float]], renderer: str) -> Table:
     """Milliseconds of the whole, theirs and ours, by the size of the image."""
-    table = restoration.columned(
+    table = terminal.columned(
         f"Milliseconds of all windows; theirs on {DEVICE_OF_THEIRS}, kernels alone; ours on {renderer}, image and "
         "result on the device",
         "way", *(f"{rows} x {columns}" for rows, columns in tables),

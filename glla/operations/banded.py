@@ -452,6 +452,8 @@ PENTADIAGONAL = replace(
     TRIDIAGONAL,
     name="pentadiagonal",
     formula="A X = B, A in five bands",
+    summary="two equations make a block row; cyclic reduction with 2 x 2 blocks",
+    source="Hockney 1965; Heller 1976",
     check=partial(check, function="pentadiagonal", most_rows=5),
     flops=flops_of_five,
     core=five,

@@ -209,6 +209,8 @@ def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
 LSTSQ = Operation(
     name="lstsq",
     formula="min norm(b - A x)",
+    summary="reflections leave R and c = Q^T b of [A b]; the host solves R x = c by the singular values of R",
+    source="Golub and Van Loan 2013, sections 5.3 and 5.5; LAPACK gelsd",
     operands=("A", "B"),
     results=("X", "residuals", "rank", "s"),
     check=check,

@@ -137,6 +137,8 @@ def _no_exchanges(forms: Forms) -> dict[str, Array]:
 LU_SOLVE = Operation(
     name="lu_solve",
     formula="L U X = B",
+    summary="exchange the rows of B, then two substitutions: L Y = B and U X = Y",
+    source="LAPACK getrs; Higham 2002, chapter 8",
     operands=("lu", "B"),
     results=("X",),
     check=check,

@@ -197,6 +197,8 @@ def _vector(x: Float64) -> NDArray[np.float32]:
 RCOND = Operation(
     name="rcond",
     formula="1 / (norm(A) norm(A^-1))",
+    summary="Hager's method climbs from unit vector to unit vector, solving with A and with its transpose",
+    source="Hager 1984; Higham 1988, LAPACK lacn2",
     operands=("A",),
     results=("rcond",),
     check=partial(square, "rcond"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from types import TracebackType
 from typing import Any, TypeVar, overload
@@ -61,8 +61,8 @@ class Coprocessor(Methods):
 
     # -- calls
 
-    def _queue(self, function: Callable[..., Any], /, *operands: Any, **options: Any) -> Pending:
-        return self._handle.enqueue_operation(function, operands, options)
+    def _queue(self, function: Callable[..., Any], args: tuple[Any, ...], options: Mapping[str, Any]) -> Pending:
+        return self._handle.delegated(function, args, options)
 
     @overload
     def submit(self, function: Callable[..., Matrix], /, *args: Any, **kwargs: Any) -> Pending[Array]: ...

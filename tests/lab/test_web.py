@@ -183,7 +183,11 @@ def test_the_course_links_page_to_page(tmp_path, capsys):
         around |= {files[place - 1]: "prev"} if place else {}
         around |= {files[place + 1]: "next"} if place + 1 < len(files) else {}
         assert links == around
-        assert "flop" in text
+        heading, idea, note = re.search(r"<h1>(.*?)</h1>\n<p>(.*?)</p>\n<p class=\"note\">(.*?)</p>", text).groups()
+        assert re.search(r": \S", heading)  # the formula
+        assert idea.endswith(".")
+        assert re.search(r"^\S.*\. \d+ pass(es)?, \d+ flop, \d+ bytes written\.$", note)  # the source, and the cost
+        assert index.count(f"{idea}</p>") >= 1
 
 
 def test_a_picture_shows_what_passes_draw():

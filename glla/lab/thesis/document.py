@@ -28,19 +28,34 @@ h2 small { display: block; color: var(--soft); font-weight: 400; font-size: .95r
 a { color: var(--accent); }
 nav { display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; }
 .drawings { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(28rem, 100%), 1fr)); gap: 1.5rem; }
-figure { margin: 1rem 0 0; min-width: 0; break-inside: avoid; }
+figure { margin: 1rem 0 0; min-width: 0; max-width: 34rem; break-inside: avoid; }
 figcaption, caption { text-align: left; font-weight: 600; padding-bottom: .3rem; }
 figure svg { display: block; width: 100%; height: auto; }
 .wide { overflow-x: auto; margin: 1.4rem 0; }
 table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; }
 th, td { padding: .28rem .7rem; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
 th { color: var(--soft); vertical-align: bottom; }
-td.number { text-align: right; white-space: nowrap; }
+.number { text-align: right; white-space: nowrap; }
 td.good { color: var(--good); font-weight: 600; }
 td.bad { color: var(--bad); font-weight: 600; }
-#claims td { min-width: 7rem; }
-#claims td:last-child { min-width: 16rem; }
-#claims td:nth-last-child(2) { font: .8rem/1.5 ui-monospace, "Liberation Mono", monospace; overflow-wrap: anywhere; }
+sup { line-height: 0; font-size: .75em; }
+.cards { width: 100%; }
+.cards :is(thead, tbody, caption) { display: block; }
+.cards tr { display: grid; grid-template-columns: 2.2fr .8fr 1.4fr 1.7fr .9fr 2.4fr; break-inside: avoid;
+  border-bottom: 1px solid var(--line); padding: .3rem 0; }
+.cards :is(th, td) { border: 0; padding: .1rem .5rem; overflow-wrap: anywhere; }
+.cards [data-label="command"] { grid-row: 2; grid-column: 1 / -1; color: var(--soft);
+  font: .8rem/1.5 ui-monospace, "Liberation Mono", monospace; }
+.cards th[data-label="command"] { display: none; }
+.cards td:first-child { font-weight: 600; }
+@media screen and (max-width: 50rem) {
+  th, td { padding: .28rem .45rem; font-size: .85rem; }
+  .cards thead { display: none; }
+  .cards tr { display: block; }
+  .cards td { display: block; }
+  .cards td:not(:first-child):not([data-label="command"])::before { content: attr(data-label) ": ";
+    color: var(--soft); font-weight: 400; }
+}
 @media print { body { max-width: none; padding: 0; font-size: 12px; } .wide { overflow: visible; } }
 """
 

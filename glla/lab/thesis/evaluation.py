@@ -18,10 +18,10 @@ from glla.lab.thesis.measure import (
     cubic,
     dominant,
     exponent,
-    faster_from,
     planned,
     polynomial,
     speedup,
+    their_curve,
     theirs,
     uniform,
 )
@@ -40,6 +40,12 @@ EPSILON = 2.0**-23
 
 NONE = "-"
 
+PUBLISHED_GAP = "CPU and GPU against CPU"
+"""What table 5.1 compares."""
+
+ARROWS = 20
+"""Velocities on a side of figure 5.4."""
+
 
 def _fits(title: str, rows: Sequence[tuple[str, str, str]]) -> Table:
     return Table(title, ("run time in seconds", f"theirs ({published.DEVICE})", "ours"), tuple(rows))
@@ -51,27 +57,32 @@ def _fits(title: str, rows: Sequence[tuple[str, str, str]]) -> Table:
 def product(place: Place) -> Section:
     """Figures 4.3 and 4.4, tables B.2: run times and errors of the product."""
     section = Section("product", "Matrix product", "section 4.1.1, figures 4.3 and 4.4, table B.2")
-    ways = {
-        "inner product": {"variant": "inner_product"},
-        "virtual cube": {"variant": "virtual_cube_ping_pong"},
-        "glla's choice": {},
+    published_at = {
+        "CPU": published.PRODUCT_CPU,
+        "inner product": published.PRODUCT_SINGLE_PASS,
+        "virtual cube": published.PRODUCT_MULTI_PASS,
+        "glla's choice": (),
     }
-    theirs_at = [size for size, _ in (*published.PRODUCT_SINGLE_PASS, *published.PRODUCT_MULTI_PASS)]
-    sizes, seconds = list[float](), {name: list[float]() for name in (*ways, "CPU")}
-    for n in place.shared(theirs_at):
+    variants = {"inner product": "inner_product", "virtual cube": "virtual_cube_ping_pong", "glla's choice": None}
+    found: dict[str, dict[int, tuple[float, float]]] = {name: {} for name in published_at}
+    at = {name: place.shared([n for n, _ in table]) for name, table in published_at.items()}
+    for n in sorted({n for orders in at.values() for n in orders}):
         m, inner, o = (int(n + place.rng.integers(0, 11)) for _ in range(3))  # as the thesis perturbs them
         place.say(f"product {m} x {inner} x {o}")
         a, b = uniform(place, m, inner), uniform(place, inner, o)
-        sizes.append(sqrt((m * inner + inner * o) / 2))
-        for name, options in ways.items():
-            seconds[name].append(place.gpu(planned(place, "matmul", a.shape, b.shape, **options), "matmul", a, b))
-        seconds["CPU"].append(place.cpu("matmul", a, b))
-    lines = {name: cubic(name, sizes, found) for name, found in seconds.items()}
+        for name in (name for name, orders in at.items() if n in orders):
+            if name == "CPU":
+                seconds = place.cpu("matmul", a, b)
+            else:
+                made = planned(place, "matmul", a.shape, b.shape, variant=variants[name])
+                seconds = place.gpu(made, "matmul", a, b)
+            found[name][n] = sqrt((m * inner + inner * o) / 2), seconds
+    lines = {name: cubic(name, *zip(*points.values(), strict=True)) for name, points in found.items()}
     section.values = {"fits": {name: line[1] for name, line in lines.items()}}
-    section.values["faster from"] = faster_from(sizes, seconds["virtual cube"], seconds["CPU"])
-    section.drawings.append(
-        Drawing("Figure 4.3: the product", "sqrt((mn + no) / 2)", series=tuple(line[0] for line in lines.values()))
-    )
+    cube, cpu = ([found[name][n][1] for n in place.sizes] for name in ("virtual cube", "CPU"))
+    section.values["measured"] = place.sizes, cube, cpu
+    curves = [line[0] for line in lines.values()] + [their_curve(name) for name in published.FITS if "product" in name]
+    section.drawings.append(Drawing("Figure 4.3: the product", "sqrt((mn + no) / 2)", series=tuple(curves)))
     section.tables.append(
         _fits(
             "Figure 4.3: fits a + b n^3",
@@ -81,17 +92,22 @@ def product(place: Place) -> Section:
             ],
         )
     )
-    rows = tuple((size, *(seconds[name][i] for name in seconds)) for i, size in enumerate(sizes))
-    section.tables.append(Table("Ours, seconds", ("sqrt((mn + no) / 2)", *seconds), rows))
-    for title, table in (
-        ("Table B.2a, theirs: MATLAB's product", published.PRODUCT_CPU),
-        ("Table B.2b, theirs: single pass", published.PRODUCT_SINGLE_PASS),
-        ("Table B.2c, theirs: multi pass", published.PRODUCT_MULTI_PASS),
+    for title, name in (
+        ("Table B.2a: product on the CPU", "CPU"),
+        ("Table B.2b: single pass, the inner product", "inner product"),
+        ("Table B.2c: multi pass, the virtual cube", "virtual cube"),
     ):
-        section.tables.append(Table(title, ("size", "seconds"), table))
+        section.tables.append(_sizes_beside(title, published_at[name], found[name]))
     _textbook_product(place, section)
     _product_errors(place, section)
     return section
+
+
+def _sizes_beside(title: str, table: Sequence[tuple[float, float]], found: dict[int, tuple[float, float]]) -> Table:
+    """Their sizes and seconds, and ours of about the same size: both are perturbed by 0 to 10 at random."""
+    theirs_at = {int(size): (size, seconds) for size, seconds in table}
+    rows = tuple((*theirs_at.get(n, (NONE, NONE)), *found.get(n, (NONE, NONE))) for n in sorted({*theirs_at, *found}))
+    return Table(f"{title}; sizes sqrt((mn + no) / 2)", ("size, theirs", "seconds", "size, ours", "seconds"), rows)
 
 
 def _textbook_product(place: Place, section: Section) -> None:
@@ -112,6 +128,12 @@ def _product_errors(place: Place, section: Section) -> None:
         total, largest = total + error / FIVE, max(largest, float(error.max()))
     found = {"largest mean error": float(total.max()), "largest error": largest}
     section.tables.append(_largest(f"Figure 4.4a: five products, n = {n}", published.PRODUCT_ERRORS, found))
+    least = published.PRODUCT_ERRORS["largest error"] / published.RELATIVE_ERROR
+    section.notes.append(
+        "The thesis does not print the order of figure 4.4a. An error of "
+        f"{published.PRODUCT_ERRORS['largest error']} that is below 0.001 % is that of an entry above {least:.0f}, "
+        f"which a product of U[0, 10) has from about n = {least / 25:.0f} on."
+    )
     section.drawings.append(Drawing("Figure 4.4a: mean error by place", y="|error|", image=coarse(total)))
     means, relative = list[float](), 0.0
     for size in place.sizes:
@@ -185,13 +207,19 @@ def rref(place: Place) -> Section:
     lines = {name: cubic(name, sizes, found) for name, found in seconds.items()}
     section.values = {"fits": {name: line[1] for name, line in lines.items()}}
     section.values |= {"relative error": max(errors), "of": f"mean of x, the median of {FIVE} systems"}
-    section.values["faster from"] = faster_from(sizes, seconds["GPU, rank 2"], seconds["CPU's LU"])
+    section.values["measured"] = sizes, seconds["GPU, rank 2"], seconds["CPU's LU"]
     loop = Series(
         "unblocked rref on the CPU", tuple(float(n) for n, *_ in unblocked), tuple(t for _, t, _ in unblocked)
     )
-    section.drawings.append(Drawing("Figure 4.7: against an unblocked rref", series=(loop, lines["GPU, rank 2"][0])))
-    section.drawings.append(Drawing("Figure 4.8: RREF against LU", series=tuple(line[0] for line in lines.values())))
     names = {"CPU's LU": "RREF, CPU's LU", "GPU, rank 2": "RREF, GPU"}
+    sizes_of_theirs, seconds_of_theirs = zip(*published.MATLAB_RREF, strict=True)
+    matlab = Series("theirs: MATLAB's rref", sizes_of_theirs, seconds_of_theirs, theirs=True)
+    rank2 = lines["GPU, rank 2"][0]
+    section.drawings += [
+        Drawing("Figure 4.7: against an unblocked rref", series=(loop, rank2, matlab, their_curve("RREF, GPU"))),
+        Drawing("Figure 4.8: RREF against LU", series=(*(line[0] for line in lines.values()),
+                                                       *map(their_curve, names.values()))),
+    ]  # fmt: skip
     section.tables.append(
         _fits(
             "Figure 4.8: fits a + b n^3",
@@ -271,9 +299,10 @@ def plu(place: Place) -> Section:
             relative = max(relative, float((error / np.abs(a)).mean()))
     lines = {name: cubic(name, sizes, found) for name, found in seconds.items()}
     section.values = {"fits": {name: line[1] for name, line in lines.items()}, "relative error": relative, "of": "mean"}
-    section.values["faster from"] = faster_from(sizes, seconds["GPU, rank 2"], seconds["CPU"])
-    section.drawings.append(Drawing("Figure 4.11: PLU", series=tuple(line[0] for line in lines.values())))
+    section.values["measured"] = sizes, seconds["GPU, rank 2"], seconds["CPU"]
     names = {"CPU": "PLU, CPU", "GPU, rank 2": "PLU, GPU"}
+    curves = (*(line[0] for line in lines.values()), *map(their_curve, names.values()))
+    section.drawings.append(Drawing("Figure 4.11: PLU", series=curves))
     section.tables.append(
         _fits(
             "Figure 4.11: fits a + b n^3",
@@ -363,8 +392,8 @@ def sharing(place: Place) -> Section:
                 for name, value in (("CPU", cpu), ("GPU", alone), ("both", min(theirs_way, ours))):
                     series.setdefault(f"{operation}, {name}", []).append((n, value))
     head = (
-        "operation", "n", "CPU", "GPU", "r = ceil(t_GPU / t_CPU)", "both, by r", "both, by glla.hybrid",
-        "gain by r", "gain by glla.hybrid",
+        "operation", "n", "CPU", "GPU", "r", "both, by r", "both, hybrid",
+        "gain by r", "gain, hybrid",
     )  # fmt: skip
     section.tables.append(Table(f"Ours, {count} in a row, seconds with transfers", head, tuple(rows)))
     for operation in ("plu", "rref", "matmul"):
@@ -376,7 +405,7 @@ def sharing(place: Place) -> Section:
         section.drawings.append(Drawing(f"Figure 4.16: {count} times {operation}", series=tuple(curves)))
     section.notes.append(
         f"Theirs, 25 PLU factorisations in a row: {published.NOT_PUBLISHED} but as a picture. A gain is over the "
-        "better one of CPU and GPU alone. By r, the CPU does r systems for each one on the GPU (equation 4.46); "
+        "better one of CPU and GPU alone. By r = ceil(t_GPU / t_CPU), the CPU does r systems for each one on the GPU; "
         "glla.hybrid measures first (once for each size, not counted here), and lets one side alone where both would "
         "not pay: beside a software rasteriser, which takes the same cores, the CPU."
     )
@@ -411,16 +440,27 @@ def shallow(place: Place) -> Section:
     rows = []
     for name, gaps in found["differences"].items():
         for value, (mean, largest) in gaps.items():
-            rows.append((name, value, *water.THEIRS[value], mean, largest))
+            published_gap: tuple[Cell, Cell] = water.THEIRS[value] if name == PUBLISHED_GAP else (NONE, NONE)
+            rows.append((name, value, *published_gap, mean, largest))
     head = ("what", "field", "mean, theirs", "max, theirs", "mean, ours", "max, ours")
     section.tables.append(Table(f"Table 5.1: {n} x {n} cells, {steps} steps", head, tuple(rows)))
     took = tuple(found["milliseconds"].items())
     section.tables.append(Table("Milliseconds of a step (theirs: not published)", ("way", "ms"), took))
-    section.drawings.append(Drawing("Figure 5.4: elevation at the end", y="z [m]", image=coarse(found["hybrid"].z)))
-    gap = found["differences"]["CPU and GPU against CPU"]["z"]
+    section.drawings += [
+        _surface(f"Figure 5.4{letter}: {words}, t = {steps * water.DT:.0f} s", found[key])
+        for letter, words, key in (("a", "CPU alone", "cpu"), ("b", "CPU and GPU", "hybrid"))
+    ]
+    gap = found["differences"][PUBLISHED_GAP]["z"]
     section.values = {"milliseconds": dict(took), "largest": gap[1]}
     section.notes.append("Their mean of z is above their maximum, so one of the two is a misprint.")
     return section
+
+
+def _surface(title: str, simulation: water.Reference) -> Drawing:
+    """Elevation and velocities: x to the right, y down."""
+    u, v = simulation.u, simulation.v
+    arrows = tuple(coarse(part.T, ARROWS) for part in ((u[1:] + u[:-1]) / 2, (v[:, 1:] + v[:, :-1]) / 2))
+    return Drawing(title, y="z [m], and velocities", image=coarse(simulation.z.T), arrows=arrows)
 
 
 SECTIONS: dict[str, Callable[[Place], Section]] = {

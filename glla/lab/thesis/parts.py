@@ -24,11 +24,12 @@ MARKED = {"holds": "good", "does not hold": "bad"}
 
 @dataclass(frozen=True)
 class Table:
-    """Rows below headings."""
+    """Rows below headings; as `cards`, each row stands by itself on a narrow page, and its command below it."""
 
     title: str
     headings: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
+    cards: bool = False
 
     def text(self) -> str:
         """Write it in columns."""
@@ -39,30 +40,55 @@ class Table:
 
     def html(self) -> str:
         """Write it as an element."""
-        head = "".join(f"<th>{escape(one)}</th>" for one in self.headings)
-        rows = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in self.rows)
-        caption = f"<caption>{escape(self.title)}</caption>"
-        return f'<div class="wide"><table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
+        kinds = ["number" if any(not isinstance(row[i], str) for row in self.rows) else "" for i in self._columns]
+        labels = [f' data-label="{escape(name)}"' if self.cards else "" for name in self.headings]
+        head = "".join(_element("th", kinds[i], labels[i], self.headings[i]) for i in self._columns)
+        rows = "".join(
+            f"<tr>{''.join(_element('td', kinds[i], labels[i], row[i]) for i in self._columns)}</tr>"
+            for row in self.rows
+        )
+        kind = ' class="cards"' if self.cards else ""
+        caption = f"<caption>{typeset(self.title)}</caption>"
+        table = f"<table{kind}>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        return f'<div class="wide">{table}</div>'
+
+    @property
+    def _columns(self) -> range:
+        return range(len(self.headings))
 
 
-def _cell(cell: Cell) -> str:
-    kind = MARKED.get(cell, "") if isinstance(cell, str) else "number"
-    return f'<td class="{kind}">{escape(written(cell))}</td>' if kind else f"<td>{escape(written(cell))}</td>"
+def _element(tag: str, kind: str, label: str, cell: Cell) -> str:
+    kind = MARKED.get(cell, kind) if isinstance(cell, str) else kind
+    named = f' class="{kind}"' if kind else ""
+    return f"<{tag}{named}{label}>{typeset(written(cell))}</{tag}>"
+
+
+def typeset(text: str) -> str:
+    """Write text for a page, with powers of n raised.
+
+    >>> typeset("a + b n^3 < c")
+    'a + b n<sup>3</sup> &lt; c'
+    """
+    return re.sub(r"n\^([\d.]+\d|\d)", r"n<sup>\1</sup>", escape(text))
 
 
 @dataclass(frozen=True)
 class Series:
-    """Marks of a drawing, and a line through them; `line` has y at places of its own."""
+    """Marks of a drawing, and a line through them; `line` has y at places of its own. `theirs` are drawn faintly."""
 
     label: str
     x: tuple[float, ...]
     y: tuple[float, ...]
     line: tuple[tuple[float, ...], tuple[float, ...]] = ((), ())
+    theirs: bool = False
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """Curves on axes, logarithmic or not; or a picture of a matrix, if there is an `image`."""
+    """Curves on axes, logarithmic or not; or a picture of a matrix, if there is an `image`, and `arrows` on it.
+
+    The arrows are two matrices: to the right, and down.
+    """
 
     title: str
     x: str = "n"
@@ -70,6 +96,7 @@ class Drawing:
     series: tuple[Series, ...] = ()
     logarithmic: bool = True
     image: tuple[tuple[float, ...], ...] = ()
+    arrows: tuple[tuple[tuple[float, ...], ...], ...] = ()
 
     def html(self) -> str:
         """Draw it by matplotlib, as a figure of the page in the page's own colours."""
@@ -81,49 +108,72 @@ def _drawn(drawing: Drawing) -> str:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(6.4, 4.2), facecolor="none")
-    figure.subplots_adjust(0.12, 0.12, 0.97, 0.97)
+    figure.subplots_adjust(0.12, 0.12, 0.97, 0.94)
     ax = figure.subplots()
     ax.set_facecolor("none")
     parts: list[Any] = [ax]
     if drawing.image:
-        picture = ax.imshow(drawing.image, cmap="viridis", interpolation="nearest", extent=(0, 1, 1, 0))
-        bar = figure.colorbar(picture, ax=ax)
-        bar.set_label(drawing.y, color=plots.INK)
-        parts.append(bar.ax)
-        ax.set(xticks=(), yticks=())
+        parts.append(_picture(figure, ax, drawing))
     for one, colour in zip(drawing.series, plots.COLOURS, strict=False):
-        label = one.label.replace("$", r"\$")
-        ax.plot(one.x, one.y, "x" if one.line[0] else "x--", color=colour, label=label)
-        if one.line[0]:
-            ax.plot(*one.line, color=colour)
+        _curve(ax, one, colour)
     if drawing.series:
         ax.legend(frameon=False, fontsize=9, labelcolor=plots.INK)
         ax.set_ylabel(drawing.y, color=plots.INK)
         ax.set_xlabel(drawing.x, color=plots.INK)
         ax.grid(alpha=0.2)
         if drawing.logarithmic:
-            ax.set_xscale("log")
-            ax.set_yscale("log")
+            _logarithmic(ax, [n for one in drawing.series for n in one.x])
     for part in parts:
         part.tick_params(which="both", colors=plots.INK)
         for spine in part.spines.values():
             spine.set_color(plots.INK)
     name = re.sub(r"[^a-z0-9]+", "-", drawing.title.lower()).strip("-")
-    caption = f"<figcaption>{escape(drawing.title)}</figcaption>"
+    caption = f"<figcaption>{typeset(drawing.title)}</figcaption>"
     return f"<figure>{caption}{plots.element(figure, name)}</figure>"
 
 
-def coarse(values: Any) -> tuple[tuple[float, ...], ...]:
-    """Average a matrix over blocks until it is `SIDE` wide at most, to three digits: what a picture of it needs.
+def _picture(figure: Any, ax: Any, drawing: Drawing) -> Any:
+    """Draw a matrix, and give the axes of its bar."""
+    picture = ax.imshow(drawing.image, cmap="viridis", interpolation="nearest", extent=(0, 1, 1, 0))
+    if drawing.arrows:
+        right, down = map(np.asarray, drawing.arrows)
+        y, x = ((np.arange(side) + 0.5) / side for side in right.shape)
+        ax.quiver(x, y, right, down, color="white", angles="xy", width=0.004)
+    bar = figure.colorbar(picture, ax=ax)
+    bar.set_label(drawing.y, color=plots.INK)
+    ax.set(xticks=(), yticks=())
+    return bar.ax
+
+
+def _curve(ax: Any, one: Series, colour: str) -> None:
+    mark, alpha = (".", 0.5) if one.theirs else ("x", 1.0)
+    joined = "" if one.line[0] else ":" if one.theirs else "--"
+    ax.plot(one.x, one.y, mark + joined, color=colour, alpha=alpha, label=one.label.replace("$", r"\$"))
+    if one.line[0]:
+        ax.plot(*one.line, color=colour, alpha=alpha)
+
+
+def _logarithmic(ax: Any, sizes: Sequence[float]) -> None:
+    """Scale both axes, and mark powers of two among the sizes."""
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    powers = [2**i for i in range(20) if min(sizes) <= 2**i <= max(sizes)]
+    if len(powers) > 1:
+        ax.set_xticks(powers, [str(n) for n in powers])
+        ax.set_xticks([], minor=True)
+
+
+def coarse(values: Any, side: int = SIDE) -> tuple[tuple[float, ...], ...]:
+    """Average a matrix over blocks until it is `side` wide at most, to three digits: what a picture of it needs.
 
     >>> coarse([[1, 2], [3, 4]])
     ((1.0, 2.0), (3.0, 4.0))
     """
     array = np.asarray(values, dtype=np.float64)
-    step = -(-max(array.shape) // SIDE)
-    starts = [np.arange(0, side, step) for side in array.shape]
+    step = -(-max(array.shape) // side)
+    starts = [np.arange(0, size, step) for size in array.shape]
     sums = np.add.reduceat(np.add.reduceat(array, starts[0], axis=0), starts[1], axis=1)
-    counts = [np.diff(np.append(first, side)) for first, side in zip(starts, array.shape, strict=True)]
+    counts = [np.diff(np.append(first, size)) for first, size in zip(starts, array.shape, strict=True)]
     return tuple(tuple(float(f"{value:.3g}") for value in row) for row in sums / np.outer(*counts))
 
 
@@ -164,7 +214,7 @@ class Section:
         parts = [f'<section id="{self.name}"><h2>{escape(self.title)} <small>{escape(self.places)}</small></h2>']
         parts += ['<div class="drawings">', *(one.html() for one in self.drawings), "</div>"] if self.drawings else []
         parts += [one.html() for one in self.tables]
-        return "".join([*parts, *(f"<p>{escape(note)}</p>" for note in self.notes), "</section>"])
+        return "".join([*parts, *(f"<p>{typeset(note)}</p>" for note in self.notes), "</section>"])
 
     def plain(self) -> dict[str, Any]:
         """Give it as plain data, as `of` takes it."""
@@ -178,9 +228,18 @@ class Section:
         >>> Section.of(section.plain()) == section
         True
         """
-        tables = [Table(one["title"], tuple(one["headings"]), _rows(one["rows"])) for one in data["tables"]]
+        tables = [
+            Table(**{**one, "headings": tuple(one["headings"]), "rows": _rows(one["rows"])}) for one in data["tables"]
+        ]
         drawings = [
-            Drawing(**{**one, "series": tuple(map(_series, one["series"])), "image": _rows(one["image"])})
+            Drawing(
+                **{
+                    **one,
+                    "series": tuple(map(_series, one["series"])),
+                    "image": _rows(one["image"]),
+                    "arrows": tuple(map(_rows, one["arrows"])),
+                }
+            )
             for one in data["drawings"]
         ]
         kept = {name: data[name] for name in ("name", "title", "places", "notes", "seconds")}
@@ -193,7 +252,7 @@ def _rows(rows: Sequence[Sequence[Any]]) -> tuple[tuple[Any, ...], ...]:
 
 def _series(data: Mapping[str, Any]) -> Series:
     x, y = data["line"]
-    return Series(data["label"], tuple(data["x"]), tuple(data["y"]), (tuple(x), tuple(y)))
+    return Series(data["label"], tuple(data["x"]), tuple(data["y"]), (tuple(x), tuple(y)), data["theirs"])
 
 
 def written(cell: Cell) -> str:

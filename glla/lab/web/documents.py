@@ -136,11 +136,11 @@ def document(
     writer = _Writer(scripts.hosts(operation))
     written = [writer.plan(plan, name)]
     if whole is not None and scripts.settles(operation):
-        behind = list(stages.after(plan, whole, scripts.hosts(operation), MOST_PASSES))
-        for one in behind:
+        behind = stages.after(plan, whole, scripts.hosts(operation), MOST_PASSES)
+        for one in behind or ():
             written.append(writer.plan(one.plan, one.stage or CALL) | {"stage": one.stage, "shared": dict(one.shared)})
             written[0] |= {"also": dict(one.also)} if one.also else {}
-        if all(one.stage for one in behind):
+        if behind is not None and (not behind or behind[0].stage):
             written[0]["stage"] = ""
     given, aside = _given(found, plan, arrays)
     return {
@@ -151,7 +151,7 @@ def document(
         "size": max(arrays[0].shape),
         "variant": variant or "",
         "seed": seed,
-        **_idea(found, variant or found.choose(operations.forms(arrays), LIMITS)[0], shader),
+        **_idea(found, plan, arrays, variant, shader),
         "head": list(HEAD),
         "plans": written,
         **writer.shared(),
@@ -302,10 +302,28 @@ def _core(found: Operation, forms: Forms, options: Mapping[str, Any]) -> Plan:
         return wider
 
 
-def _idea(found: Operation, name: str, shader: Path | None) -> dict[str, str]:
-    """The idea of a variant, and where it comes from."""
-    variant = found.variants.get(name) if shader is None else None
-    return {"idea": "", "source": ""} if variant is None else {"idea": variant.summary, "source": variant.source}
+def _idea(
+    found: Operation, plan: Plan, arrays: tuple[Array, ...], variant: str | None, shader: Path | None
+) -> dict[str, str]:
+    """The idea of a variant, or of an operation without any, and where it comes from."""
+    if shader is not None:
+        return {"idea": "", "source": ""}
+    known = found.variants.get(variant or _chosen(found, plan, arrays), found)
+    return {"idea": known.summary, "source": known.source}
+
+
+def _chosen(found: Operation, plan: Plan, arrays: tuple[Array, ...]) -> str:
+    """Name of the variant that makes the same passes, where none was asked for."""
+    forms = operations.forms(arrays)
+    name = found.choose(forms, LIMITS)[0]
+    if name or not found.variants:
+        return name
+    shaders_ = [step.shader for step in plan.flat.steps if isinstance(step, Pass)]
+    for name in found.variants:
+        made = _core(found, forms, {"variant": name}).flat
+        if [step.shader for step in made.steps if isinstance(step, Pass)] == shaders_:
+            return name
+    return ""
 
 
 def _picture(found: Operation, arrays: tuple[Array, ...]) -> dict[str, dict[str, Any]]:

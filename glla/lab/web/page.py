@@ -34,7 +34,7 @@ def page(document: Document) -> str:
 def _side(document: Document) -> int:
     """Largest side of a matrix of a page."""
     slots = (slot for plan in document["plans"] for slot in plan["slots"].values())
-    sides = (slot.get("shape") or slot.get("host") or [1] for slot in slots)
+    sides = (slot.get("shape") or slot.get("host") or slot.get("wrapped") or [1] for slot in slots)
     return max(map(max, sides), default=1)
 
 

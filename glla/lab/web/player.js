@@ -321,9 +321,9 @@ class Player {
     const step = plan.steps[entry.step];
     const now = (slot) => entry.names[slot] ?? slot;
     if (step.set) return { step, reads: [], draws: [step.set], draw: null, region: null };
-    if (step.host) return { step, reads: step.in.map((slot) => ["reads", slot]), draws: step.out, draw: null, region: null };
+    if (step.host) return { step, reads: step.in.map((slot) => [slot, slot]), draws: step.out, draw: null, region: null };
     if (step.copy) {
-      return { step, reads: [["source", now(step.copy[0])]], draws: [now(step.copy[1])], draw: null, region: null };
+      return { step, reads: [[now(step.copy[0]), now(step.copy[0])]], draws: [now(step.copy[1])], draw: null, region: null };
     }
     const draw = plan.draws[step.d];
     const blocks = Object.entries(step.b ?? {}).map(([name, [slot]]) => [name, now(slot)]);

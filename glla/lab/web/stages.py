@@ -58,8 +58,8 @@ def whole_of(found: Operation, forms: Forms, limits: Limits, variant: str | None
         return None
 
 
-def after(core: Plan, whole: Plan, hosts: frozenset[str], most: int) -> Iterator[After]:
-    """Plans that may come after the passes of an operation, those first that a call does beside them.
+def after(core: Plan, whole: Plan, hosts: frozenset[str], most: int) -> list[After] | None:
+    """Plans that may come after the passes of an operation, the one first that a call does beside them, if it does any.
 
     Parameters
     ----------
@@ -69,22 +69,25 @@ def after(core: Plan, whole: Plan, hosts: frozenset[str], most: int) -> Iterator
         Steps of the host that the page can do, in their words.
     most : int
         Passes of a plan at most.
+
+    Returns
+    -------
+    list of After, or None
+        None where the page cannot do what decides.
     """
-    found = list(stages(whole))
+    found, known = list[After](), {*core.operands, *core.results}
     first = beside(core.flat, whole.flat)
-    if first is not None and _runs(first.plan, hosts, most):
-        yield first
-        known = {*core.operands, *whole.results}
-    else:
-        known = {*core.operands, *core.results}
-    waiting = [After(stage, plan, {}) for stage, plan in found[1:] if _runs(plan, hosts, most)]
-    while True:  # a plan whose operands nothing makes cannot come
-        ready = [one for one in waiting if {*one.plan.operands} <= known | FROM_THE_PAGE]
-        if not ready:
-            return
-        yield from ready
+    if first is not None and first.plan.steps:
+        if not _runs(first.plan, hosts, most):
+            return None
+        found.append(first)
+        known |= {*whole.results}
+    waiting = [After(stage, plan, {}) for stage, plan in list(stages(whole))[1:] if _runs(plan, hosts, most)]
+    while ready := [one for one in waiting if {*one.plan.operands} <= known | FROM_THE_PAGE]:
+        found += ready  # a plan whose operands nothing makes cannot come
         known |= {name for one in ready for name in one.plan.results}
         waiting = [one for one in waiting if one not in ready]
+    return found
 
 
 def _runs(plan: Plan, hosts: frozenset[str], most: int) -> bool:

@@ -106,7 +106,7 @@ function figure(entry, role, name, slot, grid, before, region) {
   const large = Math.max(grid.rows, grid.columns) > TABLE && grid.matrix;
   const missing = Array.from({ length: grid.rows * grid.columns }, (_, k) => k)
     .filter((k) => !grid.drawn(Math.floor(k / grid.columns), k % grid.columns)).length;
-  const kind = grid.matrix ? `${grid.rows} × ${grid.columns} ${grid.host ? "array of the host" : "matrix"}` : `${grid.rows} ${grid.rows === 1 ? "texel" : "texels"} of ${grid.columns} channels`;
+  const kind = grid.matrix ? `${grid.rows} × ${grid.columns} ${grid.host && entry ? "array of the host" : "matrix"}` : `${grid.rows} ${grid.rows === 1 ? "texel" : "texels"} of ${grid.columns} channels`;
   const caption = el("figcaption", {}, el("b", {}, role), ` ${name === slot ? slot : `${name} = ${slot}`}`, el("small", {}, ` ${kind}`));
   const meaning = grid.matrix ? "" : meaningOf(entry, slot);
   const readout = el("p", { class: "readout", "aria-hidden": "true" }, " ");
@@ -171,7 +171,7 @@ function table({ grid, before, region, readout, slot }, top, left, height, width
     made.className = classes.join(" ");
     return made;
   }
-  const made = el("table", { class: grid.matrix ? "matrix" : "texels", "data-slot": slot }, el("thead", {}, head), body);
+  const made = el("table", { class: grid.host ? "host" : grid.matrix ? "matrix" : "texels", "data-slot": slot }, el("thead", {}, head), body);
   made.addEventListener("mouseover", (event) => {
     const over = event.target.closest("td[data-i]");
     if (over) point(readout, grid, slot, Number(over.dataset.i), Number(over.dataset.j));
@@ -188,9 +188,9 @@ function point(readout, grid, slot, i, j) {
   const [x, y, channel] = grid.texel?.(i, j) ?? [];
   const value = grid.drawn(i, j) ? exact(grid.value(i, j)) : "not drawn yet";
   const where = grid.matrix ? `row ${i}, column ${j}: ` : "";
-  readout.textContent = `${where}${value}   ${grid.host ? "an array of the host" : `texel (${x}, ${y}), channel ${"rgba"[channel]}`}`;
+  readout.textContent = `${where}${value}   ${grid.host ? "" : `texel (${x}, ${y}), channel ${"rgba"[channel]}`}`;
   if (grid.matrix) {
-    document.querySelectorAll(`table.matrix td[data-i="${i}"][data-j="${j}"]`).forEach((one) => one.classList.add("here"));
+    document.querySelectorAll(`:is(.matrix, .host) td[data-i="${i}"][data-j="${j}"]`).forEach((one) => one.classList.add("here"));
   }
 }
 
@@ -244,7 +244,8 @@ function showPass(entry) {
   const before = new Map(draws.map((slot) => [slot, gridOf(entry.plan, slot)]));
   const read = reads.map(([name, slot]) => ["reads", name, slot, gridOf(entry.plan, slot)]);
   player.go(position);
-  const drawn = draws.map((slot) => [draw?.add ? "adds to" : "draws", slot, slot, gridOf(entry.plan, slot)]);
+  const role = draw ? (draw.add ? "adds to" : "draws") : step.copy ? "copies to" : "makes";
+  const drawn = draws.map((slot) => [role, slot, slot, gridOf(entry.plan, slot)]);
   const program = draw ? data.programs[draw.p] : null;
   at("pass-title").textContent = `Pass ${position}: ${program?.name ?? (step.host ? "a step of the host" : copyOf(entry.plan, step)[0])}`;
   const words = program?.summary ?? (step.host ? `The host: ${step.host}` : copyOf(entry.plan, step)[1]);
@@ -267,10 +268,10 @@ function showPass(entry) {
     ...read.map(([role, name, slot, grid]) => figure(entry, role, name, slot, grid, null, null)),
     ...drawn.map(([role, name, slot, grid]) => {
       const partner = draw?.add ? null : read.find(([, , , one]) => grid.matrix && size(one) === size(grid));
-      return figure(entry, role, name, slot, grid, partner ? partner[3] : before.get(slot), region);
+      return figure(entry, role, name, slot, grid, partner ? partner[3] : draw ? before.get(slot) : null, region);
     }),
   ];
-  figures.sort((a, b) => Boolean(b.querySelector(".matrix, canvas")) - Boolean(a.querySelector(".matrix, canvas")));
+  if (draw) figures.sort((a, b) => Boolean(b.querySelector(".matrix, .host, canvas")) - Boolean(a.querySelector(".matrix, .host, canvas")));
   at("figures").replaceChildren(...figures);
   say(`${at("pass-title").textContent}. ${at("words").textContent}`);
 }
@@ -306,10 +307,22 @@ function showVerdict() {
   at("mark").textContent = mark;
   at("mark").className = ok === null ? "" : ok ? "good" : "bad";
   at("judgement").textContent = words;
+  at("results").replaceChildren(...(player.settled?.error ? [] : resultFigures()));
   const sentences = outcome(player);
   if (player.cut) sentences.unshift("The page stops here: the loop has not ended.");
   at("outcome").replaceChildren(...sentences.map((one) => el("li", {}, one)));
   at("after").hidden = !data.after.length;
+}
+
+// The results that are matrices, wherever they were found.
+function resultFigures() {
+  const results = resultsOf(player);
+  const names = [...new Set([...Object.keys(data.plans[0].results), "X"])].filter((name) => results[name]?.at);
+  return names.map((name) => {
+    const { m, n, at: values } = results[name];
+    const grid = { rows: m, columns: n, matrix: true, host: true, value: (i, j) => values[i * n + j], drawn: () => true, texel: null };
+    return figure(null, "result", name, name, grid, null, null);
+  });
 }
 
 // -- going to and fro -----------------------------------------------------------------------------------------------

@@ -345,6 +345,8 @@ def alone(forms: Forms, limits: Limits) -> Plan:
 CHO_SOLVE = Operation(
     name="cho_solve",
     formula="L L^T X = B",
+    summary="two substitutions with Cholesky's factor: L Y = B, then L^T X = Y",
+    source="LAPACK potrs; Higham 2002, section 10.1",
     operands=("C", "B"),
     results=("X",),
     check=check_solve,

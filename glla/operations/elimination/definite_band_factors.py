@@ -118,6 +118,8 @@ def example_of_factor(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
 CHO_SOLVE_BANDED = Operation(
     name="cho_solve_banded",
     formula="L L^T X = B, L banded",
+    summary="two substitutions with the band of Cholesky's factor, 16 rows at a time",
+    source="LAPACK pbtrs",
     operands=("C", "B"),
     results=("X",),
     check=partial(check, function="cho_solve_banded"),

@@ -23,6 +23,6 @@ def claims(place: Place, done: dict[str, Section]) -> Section:
             rows.append(claim.row)
     rows += [claim.row for claim in sections.claims(done)]
     head = ("claim", "section", f"theirs ({published.DEVICE})", "ours", "verdict", "command", "why")
-    section.tables.append(Table("Claims that can be measured", head, tuple(rows)))
+    section.tables.append(Table("Claims that can be measured", head, tuple(rows), cards=True))
     section.notes.append('"measured" stands where the thesis has a figure and no claim that could fail.')
     return section

@@ -1,6 +1,6 @@
 "use strict";
 // Inverses of positive definite matrices: see glla/operations/elimination/definite_inverse.py. Needs after/definite.js and
-// Needs judges/systems.js.
+// Needs judges/systems.js and Needs after/residual.js.
 
 const WORST = 30;  // largest normalised residual that stands
 
@@ -12,9 +12,10 @@ SETTLE.inv_pos = (stage, v) => {
   if (stage === "" && !own.every(Number.isFinite)) return { go: "care", because: "the inverse is not finite" };
   const flaw = notDefinite(pivots);
   if (flaw) return flaw;
+  if (stage === "" && v.has("norm_R")) return residualAgain(v) ?? { done: {} };
   const residual = v.has("residual") ? v.number("residual") : 0;
   if (!(residual <= WORST)) return { error: `ConvergenceError: the residual is ${short(residual)}, above ${WORST}; potri keeps that bound` };
-  if (stage === "") return { done: {} };
+  if (stage !== "care") return { done: {} };
   const d = v.at("column exponents");
   return scaledBack(v.matrix("X"), d.map((one) => -one), d);
 };

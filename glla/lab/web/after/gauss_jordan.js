@@ -1,6 +1,6 @@
 "use strict";
 // Gauss-Jordan without a choice of pivots: its residual tells. See glla/operations/gauss_jordan.py. Needs after/care.js,
-// Needs judges/systems.js and Needs after/singular.js.
+// Needs judges/systems.js, Needs after/residual.js and Needs after/singular.js.
 
 const EXACTLY = 2 ** -48;  // of the largest singular value, times n: what counts as zero
 
@@ -43,6 +43,11 @@ HOSTS["residual in float64"] = ([a, x]) => {
 };
 
 SETTLE.gauss_jordan = (stage, v) => {
+  if (stage === "") {
+    const size = sizeOfResidual(v);
+    const because = `n norm(A) norm(X) u is ${short(size)}, so that the inverse may come of noise in place of a pivot`;
+    return residualAgain(v) ?? (size <= 1 ? { done: {} } : { go: "residual in float64", because });
+  }
   const [ratio, place, share, gone] = v.at("look");
   if (ratio <= RESIDUAL_LIMIT) return { done: {} };
   if (gone) return { error: `SingularMatrixError: column ${place} depends on those before it` };
