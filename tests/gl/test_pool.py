@@ -178,7 +178,12 @@ def test_a_texture_given_back_is_not_used(fresh, method):
 def copy_plan(side):
     draft = Draft("copy")
     draft.operand("A", Storage(side, side))
-    draft.draw("permutation/gather", {"A": "A", "rows": "A"}, draft.slot("B", Storage(side, side)), {"shape": (1, 1)})
+    draft.draw(
+        "permutation/gather",
+        {"A": "A", "rows": "A"},
+        draft.slot("B", Storage(side, side)),
+        {"shape": (1, 1), "left": 0},
+    )
     return draft.plan({"B": "B"})
 
 
