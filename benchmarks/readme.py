@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks import exact, history, plots, seeds, side_by_side, theirs, thesis
+from benchmarks import exact, history, plots, ranks_table, seeds, side_by_side, theirs, thesis
 from benchmarks.report import quartiles, slug, warnings
 from glla import Device
 from glla.lab import collection, machine, peers, show
@@ -29,6 +29,7 @@ BESIDE_START, BESIDE_END = "<!-- side by side: python -m benchmarks.readme -->",
 VARIANTS_START, VARIANTS_END = "<!-- variants: python -m benchmarks.readme -->", "<!-- end of variants -->"
 RESTORED_START, RESTORED_END = "<!-- restoration: python -m benchmarks.readme -->", "<!-- end of restoration -->"
 EXACT_START, EXACT_END = "<!-- exact: python -m benchmarks.readme -->", "<!-- end of exact -->"
+RANKS_START, RANKS_END = "<!-- cluster: python -m benchmarks.readme -->", "<!-- end of cluster -->"
 THESIS_START, THESIS_END = "<!-- thesis: python -m benchmarks.readme -->", "<!-- end of thesis -->"
 SQUARED_START, SQUARED_END = "<!-- windows: python -m benchmarks.readme -->", "<!-- end of windows -->"
 SHOWN = WHOLE | {"det"}
@@ -295,6 +296,11 @@ def with_exact(readme: str, results: Path) -> str:
     return _between(readme, EXACT_START, exact.table(results), EXACT_END)
 
 
+def with_ranks(readme: str, results: Path) -> str:
+    """Put the table of several GPUs against one between its two markers."""
+    return _between(readme, RANKS_START, ranks_table.table(results), RANKS_END)
+
+
 def with_thesis(readme: str, results: Path) -> str:
     """Put the thesis's speed-ups, theirs and ours, between their two markers."""
     return _between(readme, THESIS_START, thesis.speedups(results), THESIS_END)
@@ -324,7 +330,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             path.write_text(plots.svg(picture), encoding="utf-8")
     text = with_plots(rewritten(text, newest(RESULTS)), RESULTS)
     text = seeds.rewritten(with_applications(with_side_by_side(text, RESULTS), RESULTS), RESULTS)
-    README.write_text(with_thesis(with_exact(text, RESULTS), RESULTS), encoding="utf-8")
+    text = with_ranks(with_thesis(with_exact(text, RESULTS), RESULTS), RESULTS)
+    README.write_text(text, encoding="utf-8")
     thesis.CLAIMS.write_text(thesis.claims(RESULTS), encoding="utf-8")
 
 

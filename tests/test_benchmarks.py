@@ -459,6 +459,7 @@ def test_the_readme_shows_the_newest_results():
     assert readme.with_side_by_side(text, readme.RESULTS) == text
     assert readme.with_applications(text, readme.RESULTS) == text
     assert readme.with_exact(text, readme.RESULTS) == text
+    assert readme.with_ranks(text, readme.RESULTS) == text
     assert readme.with_thesis(text, readme.RESULTS) == text
     assert evaluation.CLAIMS.read_text(encoding="utf-8") == evaluation.claims(readme.RESULTS)
 

@@ -14,7 +14,7 @@ from glla.operations import OPERATIONS
 
 @pytest.mark.parametrize("system", ["syrk", "inv3", "gauss_jordan", "window_squares"])
 def test_every_way_is_judged_and_timed(system, tmp_path, capsys):
-    arguments = [system, "--sizes", "16", "--rounds", "1", "--output", str(tmp_path), "--software"]
+    arguments = [system, "--sizes", "16", "--rounds", "1", "--output", str(tmp_path)]
     assert sources.main(arguments) == 0
     (path,) = tmp_path.rglob("sources/*.json")
     data = json.loads(path.read_text(encoding="utf-8"))

@@ -27,7 +27,7 @@ def told(tmp_path_factory):
     patch = pytest.MonkeyPatch()
     patch.setattr(machine, "LISTEN", 0.0)
     try:
-        assert sparse.main(["--size", "12", "--rounds", "1", "--software", "--output", str(folder)]) == 0
+        assert sparse.main(["--size", "12", "--rounds", "1", "--output", str(folder)]) == 0
     finally:
         patch.undo()
     (path,) = folder.rglob("sparse/*.json")
@@ -59,7 +59,7 @@ def test_what_is_wrong_is_not_timed(capsys):
 def test_a_wrong_result_is_told(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(sparse, "U", 1e-12)
     monkeypatch.setattr(machine, "LISTEN", 0.0)
-    arguments = ["spmv", "--size", "8", "--rounds", "1", "--software", "--output", str(tmp_path)]
+    arguments = ["spmv", "--size", "8", "--rounds", "1", "--output", str(tmp_path)]
     assert sparse.main(arguments) == 1
     assert "WRONG: error" in capsys.readouterr().out
 

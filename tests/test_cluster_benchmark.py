@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from benchmarks import cluster
+from benchmarks import cluster, ranks_table
 
 pytest.importorskip("scipy", reason="panels are factored by SciPy's LAPACK")
 
@@ -67,3 +67,32 @@ def test_records_see_what_is_wrong():
     assert found[0]["gflops"] == 2e6 / 4.0 / 1e9
     assert [one["speedup"] for one in cluster.speedups(found)] == [1.6]
     assert cluster.speedups(found[1:]) == []
+
+
+def test_the_readme_s_table(tmp_path):
+    def keep(name, **more):
+        runs = [
+            {"kind": "ranks", "what": "product", "n": 64, "nb": 8, "count": 1, "seconds": 4.0,
+             "ratio_to_predicted": 1.25, "residual": 0.5, "ok": True},
+            {"kind": "ranks", "what": "product", "n": 64, "nb": 4, "count": 2, "seconds": 2.0,
+             "ratio_to_predicted": 0.5, "residual": 0.25, "ok": True},
+            {"kind": "several", "what": "right-hand sides", "n": 64, "nb": None, "count": 1, "seconds": 1.0,
+             "ratio_to_predicted": None, "residual": 1.0, "ok": True},
+            {"kind": "several", "what": "right-hand sides", "n": 64, "nb": None, "count": 2, "seconds": 0.8,
+             "ratio_to_predicted": None, "residual": 1.6, "ok": True},
+        ]  # fmt: skip
+        data = {"renderer": "R", "engine": "glla", "cores": 4, "thesis": False, "times_mean_something": True}
+        data |= {"runs": runs, "speedups": cluster.speedups(runs)}
+        path = tmp_path / "r" / "cluster" / f"{name}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(data | more), encoding="utf-8")
+
+    assert ranks_table.table(tmp_path) == ranks_table.NOTHING
+    keep("2", times_mean_something=False)
+    keep("3", thesis=True)
+    assert ranks_table.table(tmp_path) == ranks_table.NOTHING
+    keep("1")
+    assert ranks_table.table(tmp_path).splitlines()[2:] == [
+        "| 2 x R | MPI, a rank a GPU | product | 64 | 4 | 2 | 2.00 | 1.25, 0.50 | 0.5 |",
+        "| 2 x R | one process | right-hand sides | 64 | 1 | 0.8 | 1.25 | -, - | 0.1 |",
+    ]

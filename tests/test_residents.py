@@ -116,6 +116,27 @@ def test_stacks_of_nothing(shape):
     assert [one.shape for one in glla.slogdet(A)] == [shape[:-2]] * 2
 
 
+SOLVERS = {
+    "solve": glla.solve,
+    "solve pos": lambda A, b: glla.solve(A, b, assume_a="pos"),
+    "solve_triangular": lambda A, b: glla.solve_triangular(A, b, lower=True),
+    "lu_solve": lambda A, b: glla.lu_solve((A, np.broadcast_to(np.arange(A.shape[-1]), A.shape[:-1])), b),
+    "cho_solve": lambda A, b: glla.cho_solve((A, True), b),
+    "solve diagonal": lambda A, b: glla.solve(A, b, assume_a="diagonal"),
+}
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+@pytest.mark.parametrize(
+    ("a", "b"), [((0, 3, 3), (3,)), ((2, 0, 0), (0,)), ((2, 0, 3, 3), (3,)), ((0, 3, 3), (3, 2)), ((2, 3, 3), (3, 0))]
+)
+def test_solutions_of_nothing(name, a, b):
+    expected = np.linalg.solve(np.ones(a) + np.eye(a[-1]), np.ones(b)).shape
+    A, B = xp.zeros(a), xp.zeros(b)
+    for operands in ((A.numpy(), B.numpy()), (A, B), (A, B.numpy()), (A.numpy(), B)):
+        assert SOLVERS[name](*operands).shape == expected
+
+
 @pytest.mark.parametrize("variant", ["adjugate", "adjugate_fused", "gauss_jordan"])
 def test_singular_members_are_named(variant, rng):
     a = definite(6, 3, rng).reshape(2, 3, 3, 3)

@@ -17,6 +17,8 @@ from glla.array.array import Matrix, asarray, product
 from glla.array.convert import Array
 from glla.errors import one_of
 from glla.gl import list_egl_devices
+from glla.operations import permutation
+from glla.passes.layout import texels
 from glla.queue.coprocessor import Coprocessor, coprocessor
 
 Rows = NDArray[np.int64]
@@ -28,8 +30,11 @@ class Trailing(Protocol):
     def rows(self, places: Rows) -> Future[Array]:
         """Read rows back."""
 
-    def replace(self, places: Rows, values: Array, drop: int) -> None:
-        """Put other values into some rows, then leave out the first `drop` rows."""
+    def replace(self, places: Rows, values: Array, drop: int, own: Rows | None = None) -> None:
+        """Put other values into some rows, then leave out the first `drop` rows.
+
+        Where the values are those of rows of this part, `own` says of which.
+        """
 
     def update(self, lower: Array, upper: Array) -> Future[Any]:
         """Subtract a product."""
@@ -83,7 +88,7 @@ class _HostTrailing:
     def rows(self, places: Rows) -> Future[Array]:
         return _done(self._values[places])
 
-    def replace(self, places: Rows, values: Array, drop: int) -> None:
+    def replace(self, places: Rows, values: Array, drop: int, own: Rows | None = None) -> None:
         self._values[places] = values
         self._values = self._values[drop:]
 
@@ -131,71 +136,124 @@ class Host:
 # -- a GPU ------------------------------------------------------------------------------------------------------------
 
 
+LIVE = 0.85
+"""Share of a matrix on the GPU that is still to be factored, below which the rest of it is left out."""
+
+
 class _GpuTrailing:
-    """All but the shape is touched in the coprocessor's thread alone."""
+    """Rows stay where they are on the GPU: the host keeps the order in which they count.
+
+    What is done with stays in the texture until a good part of it is dead: a copy of the whole and a texture of another
+    size for every panel would cost more than the products. L has zeros in dead rows, U in dead columns.
+
+    Rows that came from other ranks lie in parts of their own below. Parts are touched in the coprocessor's thread
+    alone; heights, order and dead columns are what they will be when all that is queued is done.
+    """
 
     def __init__(self, gpu: Coprocessor, values: Array) -> None:
         self._gpu = gpu
-        self._shape = values.shape
-        self._on_gpu: Matrix | None = None
+        self._parts: list[Matrix] = []
+        self._heights, self._width = [len(values)], values.shape[1]
+        self._order, self._dead = np.arange(len(values), dtype=np.int64), 0
         if values.size:
             self._submit(self._load, np.ascontiguousarray(values))
+
+    @property
+    def _shape(self) -> tuple[int, int]:
+        return len(self._order), self._width - self._dead
 
     def _submit(self, function: Any, *args: Any) -> Future[Any]:
         return self._gpu.submit(function, *args)
 
     def _load(self, values: Array) -> None:
-        self._on_gpu = asarray(values, check_finite=False)
+        self._parts.append(asarray(values, check_finite=False))
 
     def rows(self, places: Rows) -> Future[Array]:
         if not len(places) or 0 in self._shape:
             return _done(np.empty((len(places), self._shape[1]), dtype=np.float32))
-        return self._submit(self._rows, places)
+        return self._submit(self._rows, self._order[places], self._dead)
 
-    def _rows(self, places: Rows) -> Array:
-        assert self._on_gpu is not None
-        return self._on_gpu[places].numpy()
+    def _rows(self, places: Rows, dead: int) -> Array:
+        found = np.empty((len(places), self._parts[0].shape[1] - dead), dtype=np.float32)
+        for part, first in self._placed():
+            here = np.nonzero((places >= first) & (places < first + len(part)))[0]
+            if len(here):
+                found[here] = _gathered(part, places[here] - first, dead).numpy()
+        return found
 
-    def replace(self, places: Rows, values: Array, drop: int) -> None:
-        rows, columns = self._shape
-        self._shape = rows - drop, columns
-        if 0 in self._shape:
-            self._submit(self._forget)
-        elif len(places) or drop:
-            order = np.arange(rows, dtype=np.int64)
-            order[places] = rows + np.arange(len(places))
-            self._submit(self._replace, order[drop:], values)
+    def _placed(self) -> list[tuple[Matrix, int]]:
+        """Parts, each with its first row."""
+        return list(zip(self._parts, np.cumsum([0, *map(len, self._parts)]).tolist(), strict=False))
 
-    def _forget(self) -> None:
-        self._on_gpu = None
+    def replace(self, places: Rows, values: Array, drop: int, own: Rows | None = None) -> None:
+        order = self._order.copy()
+        if own is None and len(places) and self._shape[1]:
+            order[places] = sum(self._heights) + np.arange(len(places))
+            self._heights.append(len(places))
+            self._submit(self._append, values, self._dead)
+        elif own is not None:
+            order[places] = self._order[own]
+        self._order = order[drop:]
+        live, held = self._shape[0] * self._shape[1], sum(self._heights) * self._width
+        if not live:
+            self._submit(self._parts.clear)
+        elif live < LIVE * held:
+            self._submit(self._compact, self._order, self._dead)
+            self._heights, self._width, self._dead = [len(self._order)], self._shape[1], 0
+            self._order = np.arange(len(self._order), dtype=np.int64)
 
-    def _replace(self, order: Rows, values: Array) -> None:
-        assert self._on_gpu is not None
-        whole = self._on_gpu
-        if len(values):
-            whole = np.concatenate([whole, asarray(values, check_finite=False)])  # type: ignore[assignment]
-        self._on_gpu = whole[order]
+    def _append(self, values: Array, dead: int) -> None:
+        self._parts.append(asarray(_behind(values, dead), check_finite=False))
+
+    def _compact(self, order: Rows, dead: int) -> None:
+        whole: Any = self._parts[0] if len(self._parts) == 1 else np.concatenate(self._parts)
+        whole = whole[:, dead:] if dead else whole
+        self._parts[:] = [whole[order]]
 
     def update(self, lower: Array, upper: Array) -> Future[Any]:
-        return _done(None) if 0 in self._shape else self._submit(self._update, lower, upper)
+        return _done(None) if 0 in self._shape else self._submit(self._update, lower, upper, self._order, self._dead)
 
-    def _update(self, lower: Array, upper: Array) -> None:
-        assert self._on_gpu is not None
-        self._on_gpu = _minus(self._on_gpu, lower, upper)
+    def _update(self, lower: Array, upper: Array, order: Rows, dead: int) -> None:
+        left, right = self._placed_rows(lower, order), _behind(upper, dead)
+        self._parts[:] = [_minus(part, left[first : first + len(part)], right) for part, first in self._placed()]
+
+    def _placed_rows(self, lower: Array, order: Rows) -> Array:
+        """L with its rows where they lie on the GPU, zeros elsewhere."""
+        rows = sum(map(len, self._parts))
+        if np.array_equal(order, np.arange(rows)):
+            return lower
+        found = np.zeros((rows, lower.shape[1]), dtype=np.float32)
+        found[order] = lower
+        return found
 
     def split(self, lower: Array, upper: Array) -> Future[Array]:
-        (rows, columns), first = self._shape, upper.shape[1]
-        self._shape = rows, columns - first
+        rows, dead, first = self._shape[0], self._dead, upper.shape[1]
+        self._dead += first
         if not rows:
             return _done(np.empty((0, first), dtype=np.float32))
-        return self._submit(self._split, lower, upper)
+        return self._submit(self._split, lower, upper, self._order, dead)
 
-    def _split(self, lower: Array, upper: Array) -> Array:
-        assert self._on_gpu is not None
-        columns = upper.shape[1]
-        first = _minus(self._on_gpu[:, :columns], lower, upper)
-        self._on_gpu = self._on_gpu[:, columns:] if self._on_gpu.shape[1] > columns else None
-        return first.numpy()
+    def _split(self, lower: Array, upper: Array, order: Rows, dead: int) -> Array:
+        left, columns = self._placed_rows(lower, order), slice(dead, dead + upper.shape[1])
+        found = [
+            _minus(part[:, columns], left[first : first + len(part)], upper).numpy() for part, first in self._placed()
+        ]
+        return np.concatenate(found)[order]
+
+
+def _behind(values: Array, dead: int) -> Array:
+    """Some columns of zeros, and then the values."""
+    return np.pad(values, ((0, 0), (dead, 0))) if dead else values
+
+
+def _gathered(a: Matrix, rows: Rows, left: int) -> Matrix:
+    """Some rows of a matrix, without its leftmost columns: one pass."""
+    m, n = a.shape
+    pairs = np.zeros((2 * texels(len(rows)), 2), dtype=np.float32)
+    pairs[::2] = np.pad(rows, (0, len(rows) % 2)).reshape(-1, 2)  # a texel holds the sources of two rows
+    plan = permutation.gather((m, n), len(rows), left)
+    made = a.device.run(plan, A=a.texture, rows=a.device.upload(pairs))["B"]
+    return Matrix(a.device, made, (len(rows), n - left))
 
 
 def _minus(a: Matrix, lower: Array, upper: Array) -> Matrix:

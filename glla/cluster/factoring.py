@@ -317,7 +317,8 @@ class Factoring(Actor):
         rows = np.array([row for _, row in displaced], dtype=np.int64)
         self.packed[places, left] = tops[rows]
         first = self._first(panel)
-        self._engine.replace(places - first, top[rows], below - first)
+        own = rows if self._is_root(panel) else None
+        self._engine.replace(places - first, top[rows], below - first, own)
 
     # -- the update
 

@@ -216,7 +216,7 @@ def _beside_an_array(
     stack = resident.broadcast(function, left, right)
     shape = (*stack, *right.shape[-2:])
     if 0 in shape:
-        return upload(np.empty(shape if b.ndim > 1 else b.shape, dtype=np.float32), device)
+        return upload(np.empty(shape if b.ndim > 1 else shape[:-1], dtype=np.float32), device)
     if not stack:
         result = _kept(function, one(left, right, ()), device, check_finite)
     elif left.ndim == 2 or left.size == left.shape[-1] ** 2:  # one A for all: one system with many right-hand sides

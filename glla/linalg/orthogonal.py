@@ -18,6 +18,7 @@ from glla.linalg.walk import on_device, walk
 from glla.operations import OPERATIONS
 from glla.operations import lstsq as squares
 from glla.operations import qr as kernel
+from glla.operations.qr_stack import taken_apart
 from glla.operations.routes import must_fit_a_texture
 from glla.passes import Form, forms_of
 from glla.registry import public
@@ -72,9 +73,8 @@ def qr(
 
     Notes
     -----
-    A matrix taller than a texture, 50 000 x 20 say, goes block by block of rows, see `glla.linalg.tall`. A stack of
-    small matrices in the host's memory goes through one plan in mode "reduced"; else, and on the device, its members go
-    one by one.
+    A matrix taller than a texture, 50 000 x 20 say, goes block by block of rows, see `glla.linalg.tall`. Small
+    matrices of a stack go through one plan in every mode, and on the device as well.
 
     Error: norm(A - Q R) / (m norm(A) u) and norm(Q^T Q - I) / (m u) stay below 30, u = 2^-24, whatever the rank, and
     at the ends of float32's range: columns are scaled by powers of two first, which rounds nothing. What lies below a
@@ -121,12 +121,10 @@ def _of_array(a: Array, mode: str, variant: str | None, device: Device) -> tuple
     """Factor a matrix of the host, or a stack; give what the mode asks for."""
     must_fit_a_texture("qr", a.shape[-2:], device.limits)
     stack, members = a.shape[:-2], a.reshape(-1, *a.shape[-2:])
-    if mode == "reduced" and variant is None:
-        records = batched(device, OPERATIONS["qr"], (members,))
+    if variant is None:
+        records = batched(device, OPERATIONS["qr"], (members,), mode=mode)
         if records is not None:
-            m = a.shape[-2]
-            both = records[0][:, :m], records[0][:, m:].swapaxes(-1, -2)
-            return tuple(_shaped(part, stack) for part in both)
+            return tuple(_shaped(part, stack) for part in taken_apart(records[0], a.shape[-2:], mode))
     found = [_factors(one, mode, variant, device) for one in members]
     return tuple(_shaped(stacked(parts), stack) for parts in zip(*found, strict=True))
 
@@ -139,7 +137,12 @@ def _of_matrix(a: Matrix, mode: str, variant: str | None, device: Device) -> tup
     """Factor a matrix on the device, or a stack."""
     if a.ndim == 2:
         return _factors(a, mode, variant, device)
-    stack = a.shape[:-2]
+    stack, shape = a.shape[:-2], Form(a.shape).matrix
+    if variant is None:
+        made = resident.together(device, OPERATIONS["qr"], (resident.spread(a, stack),), False, mode=mode)
+        if made is not None and made.matrices is not None:
+            records = resident.shaped(made.matrices, (*stack, *made.matrices.shape[-2:]))
+            return taken_apart(records, shape, mode)
     found = [_factors(one, mode, variant, device) for one in resident.members(a)]
     return tuple(resident.joined(parts, stack) for parts in zip(*found, strict=True))
 
@@ -224,6 +227,11 @@ def lstsq(
         )
     squares.check(forms_of((left, column(right))) if left.size and right.size else (Form(left.shape), _rows(right)))
     known_variant("lstsq", OPERATIONS["qr"], variant)
+    if left.size and not right.size:  # A has a rank and singular values all the same
+        column_ = np.zeros((len(left), 1), dtype=np.float32)
+        beside = upload(column_, right.device) if isinstance(right, Matrix) else column_
+        x, residuals, rank, s = lstsq(left, beside, rcond, variant=variant, device=device, check_finite=check_finite)
+        return x[:, :0], residuals[:0], rank, s  # type: ignore[return-value]
     on_a_device = isinstance(left, Matrix) or isinstance(right, Matrix)
     target = device_of("lstsq", device, left, right) if on_a_device or (left.size and right.size) else None
     if target is None or not (left.size and right.size):

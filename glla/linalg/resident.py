@@ -75,7 +75,7 @@ def together(
     NonFiniteError
         A member of an operand holds NaN or infinity, and `check_finite` is true.
     """
-    batch = operation.batch
+    batch = operation.batch_of(options)
     assert batch is not None
     count = prod(operands[0].shape[:-2])
     most = batch.most(tuple(Form((count, *one.shape[-2:])) for one in operands), device.limits)
@@ -107,10 +107,11 @@ def _members(a: Resident, first: int, end: int) -> Resident:
 
 
 def _piece(device: Device, operation: Operation, operands: tuple[Resident, ...], **options: Any) -> Solved:
-    batch = operation.batch
+    batch = operation.batch_of(options)
     assert batch is not None
     forms = tuple(one.form for one in operands)
-    plan = residents.plan(batch, forms, device.limits, **options)
+    given = {name: value for name, value in options.items() if name != "mode"}
+    plan = residents.plan(batch, forms, device.limits, **given)
     results: dict[str, Any] = device.run(plan, **{name: one.texture for name, one in zip("AB", operands, strict=False)})
     count, shape, order = forms[0].count, batch.matrix(forms), batch.order(forms)
     matrices = None

@@ -49,7 +49,7 @@ def batched(
         large, or not even one fits the memory.
     """
     forms = forms_of(operands)
-    batch = operation.batch
+    batch = operation.batch_of(options)
     most = batch.most(forms, device.limits) if batch is not None else 0
     if batch is None or not most:
         return None

@@ -34,11 +34,27 @@ def trace(rows: int, steps: int, inverse: bool = False) -> Plan:
 
 
 @cached_plan
-def gather(shape: Shape) -> Plan:
-    """Plan that puts the rows of ``A`` into the order that ``rows`` gives; result ``B``."""
+def gather(shape: Shape, rows: int | None = None, left: int = 0) -> Plan:
+    """Plan that puts rows of ``A`` into an order.
+
+    Parameters
+    ----------
+    shape : (int, int)
+        Rows and columns of ``A``.
+    rows : int, optional
+        How many of them; by default all.
+    left : int
+        Columns of ``A`` that are left out, even.
+
+    Returns
+    -------
+    Plan
+        Operand ``rows``: a column of texels (source of row 2y, source of row 2y+1, 0, 0). Result ``B``.
+    """
+    chosen = (shape[0] if rows is None else rows, shape[1] - left)
     draft = Draft("permutation_gather")
     draft.operand("A", matrix(shape))
-    draft.operand("rows", Storage(texels(shape[0]), 1))
-    result = draft.slot("B", matrix(shape))
-    draft.draw("permutation/gather", {"A": "A", "rows": "rows"}, result, {"shape": shape})
+    draft.operand("rows", Storage(texels(chosen[0]), 1))
+    result = draft.slot("B", matrix(chosen))
+    draft.draw("permutation/gather", {"A": "A", "rows": "rows"}, result, {"shape": chosen, "left": left})
     return draft.plan({"B": result})

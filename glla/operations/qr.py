@@ -20,9 +20,9 @@ from glla.operations import equilibrate, packing
 from glla.operations.crossing import bring_in, read_back, read_texels
 from glla.operations.qr_blocks import Panels
 from glla.operations.qr_pairs import applied, pairs, reflectors, upper
-from glla.operations.qr_stack import MOST_COLUMNS, batched, most_together, record
+from glla.operations.qr_stack import MOST_COLUMNS, batch
 from glla.operations.qr_tall import Tree
-from glla.operations.record import Array, Batch, Choice, Operation
+from glla.operations.record import Array, Choice, Operation
 from glla.passes import PLAIN, Draft, Forms, Limits, Parameters, Plan, Variant, matrix, resident, settled
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
@@ -258,7 +258,7 @@ QR = Operation(
     example=example,
     values=lambda forms, results: (results["Q"], results["R"]),
     fits=True,
-    batch=Batch(most_together, batched, record),
+    batch=batch("reduced", modes={mode: batch(mode) for mode in MODES}),
     variants=VARIANTS,
     choose=choose,
     host="glla.operations.qr:on_host",

@@ -1,11 +1,19 @@
 """QR of a stack of small matrices: the passes of a single one, over all of them at once.
 
-A record holds Q and, below it, the transpose of R: (m + n) x min(m, n).
+A record is one matrix. In modes "reduced" and "complete" it holds Q and, below it, the transpose of R; in mode "r" the
+transpose of R alone; in mode "raw" LAPACK's array of R and the reflectors, transposed as NumPy gives it, and below it a
+row with the factors of the reflectors.
 """
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
+import numpy as np
+
 from glla.operations.qr_pairs import add_applied, add_pairs, add_reflectors
+from glla.operations.record import Batch
 from glla.operations.stack import LARGEST, Cells, Stack, capacity
 from glla.passes import PLAIN, Draft, Forms, Limits, Plan, Uniform
 from glla.passes.cache import cached_plan
@@ -15,22 +23,45 @@ MOST_COLUMNS = 127
 """Largest smaller side of members of a stack; larger matrices are factored in panels, one by one."""
 
 
-def record(forms: Forms) -> Shape:
-    """Rows and columns of a record."""
+def record(forms: Forms, mode: str = "reduced") -> Shape:
+    """Rows and columns of a record.
+
+    >>> from glla.passes import Form
+    >>> [record((Form((9, 5, 3)),), mode) for mode in ("reduced", "complete", "r", "raw")]
+    [(8, 3), (8, 5), (3, 3), (4, 5)]
+    """
     m, n = forms[0].matrix
-    return m + n, min(m, n)
+    k = min(m, n)
+    return {"reduced": (m + n, k), "complete": (m + n, m), "r": (n, k), "raw": (n + 1, m)}[mode]
 
 
-def most_together(forms: Forms, limits: Limits) -> int:
+def taken_apart(records: Any, shape: Shape, mode: str) -> tuple[Any, ...]:
+    """Take records apart: what a mode gives, of matrices of this shape. They may lie on the device."""
+    m, n = shape
+    if mode == "raw":
+        return records[..., :n, :], records[..., n, : min(m, n)]
+    if mode == "r":
+        return (turned(records),)
+    return records[..., :m, :], turned(records[..., m:, :])
+
+
+def turned(a: Any) -> Any:
+    """The transposes of a stack."""
+    return np.swapaxes(a, -1, -2) if isinstance(a, np.ndarray) else a.mT
+
+
+def most_together(forms: Forms, limits: Limits, mode: str = "reduced") -> int:
     """Most members that one plan may factor at once; 0: they go one by one."""
     m, n = forms[0].matrix
     if max(m, n) > LARGEST or min(m, n) > MOST_COLUMNS:
         return 0
-    return capacity((texels(m + n), texels(n)), max(m * n, (m + n) * min(m, n)), limits.texture_size)
+    rows, columns = record(forms, mode)
+    tile = max(texels(rows), texels(m)), max(texels(columns), texels(n))
+    return capacity(tile, max(m * n, rows * columns), limits.texture_size)
 
 
 @cached_plan
-def batched(forms: Forms, limits: Limits = PLAIN) -> Plan:
+def batched(forms: Forms, limits: Limits = PLAIN, *, mode: str = "reduced") -> Plan:
     """Plan of the factors of a stack of m x n matrices.
 
     Parameters
@@ -39,24 +70,25 @@ def batched(forms: Forms, limits: Limits = PLAIN) -> Plan:
         Of the stack, in the host's memory.
     limits : Limits
         Of the device.
+    mode : str
+        One of `glla.operations.qr.MODES`.
 
     Returns
     -------
     Plan
-        Operand ``raw``: the matrices. Result ``records``: for each matrix Q, and below it the transpose of R. Passes: 5
-        ceil(min(m, n) / 2) + 7, for however many matrices.
+        Operand ``raw``: the matrices. Result ``records``, see `record`. Passes, for however many matrices: 3
+        ceil(min(m, n) / 2) + 5; for Q 2 ceil(min(m, n) / 2) + 2 more, for the factors of reflectors one.
     """
-    (m, n), count = forms[0].matrix, forms[0].count
-    k, both = min(m, n), record(forms)
-    cells = Cells(Stack.of(count, (texels(m + n), texels(n)), limits.texture_size))
+    (m, n), count, both = forms[0].matrix, forms[0].count, record(forms, mode)
+    tile = max(texels(both[0]), texels(m)), max(texels(both[1]), texels(n))
+    cells = Cells(Stack.of(count, tile, limits.texture_size))
     stack = cells.stack
     assert stack is not None
     draft = Draft("stack[qr]")
     raw = draft.operand("raw", stack.raw(m * n))
-    given, start = draft.slot("A", cells.matrix((m, n))), draft.slot("I", cells.matrix((m, k)))
     common: dict[str, Uniform] = {"left": 0, "count": count, **stack.grid}
+    given = draft.slot("A", cells.matrix((m, n)))
     draft.draw("stack/pack", {"raw": raw}, given, {**common, "shape": (m, n), "start": 0}, {"IDENTITY": 0, "SCALED": 0})
-    draft.draw("stack/pack", {}, start, {**common, "shape": (m, k)}, {"IDENTITY": 1, "SCALED": 0})
     exponents, scaled = (
         draft.slot("column_exponents", cells.texels(texels(n), 1)),
         draft.slot("scaled", cells.matrix((m, n))),
@@ -67,16 +99,38 @@ def batched(forms: Forms, limits: Limits = PLAIN) -> Plan:
     inputs = {"A": given, "column_exponents": exponents}
     draft.draw("equilibrate/scale", inputs, scaled, signs, {"ROWS": 0, "COLUMNS": 1, "STACK": 1})
     one_piece = Limits(software=True)  # there are fragments enough
-    h = add_reflectors(draft, scaled, (m, n), one_piece, cells)
-    t = add_pairs(draft, h, (m, n), cells)
-    q = add_applied(draft, h, t, start, (m, n), k, one_piece, cells)
-    joined = draft.slot("Q and R^T", cells.matrix(both))
-    inputs = {"Q": q, "H": h, "column_exponents": exponents}
-    draft.draw("qr/both", inputs, joined, {"split": m, "shape": both, **stack.grid}, {"STACK": 1})
+    inputs = {"H": add_reflectors(draft, scaled, (m, n), one_piece, cells), "column_exponents": exponents}
+    joined = draft.slot("record", cells.matrix(both))
+    uniforms: dict[str, Uniform] = {"shape": both, **stack.grid}
+    if mode != "r":
+        inputs["T"] = add_pairs(draft, inputs["H"], (m, n), cells)
+    if mode == "raw":
+        uniforms["factors"] = texels(min(m, n))
+    elif mode != "r":
+        columns = both[1]
+        start, uniforms["split"] = draft.slot("I", cells.matrix((m, columns))), m
+        draft.draw("stack/pack", {}, start, {**common, "shape": (m, columns)}, {"IDENTITY": 1, "SCALED": 0})
+        t = inputs.pop("T")
+        inputs["Q"] = add_applied(draft, inputs["H"], t, start, (m, n), columns, one_piece, cells)
+    kind = {"ALONE": int(mode == "r"), "RAW": int(mode == "raw")}
+    draft.draw("qr/both", inputs, joined, uniforms, {"STACK": 1, **kind})
     storage = stack.raw(both[0] * both[1])
     records = draft.slot("records", storage)
-    uniforms: dict[str, Uniform] = {"record": (*both, both[0] * both[1]), "count": count, "width": storage.width}
+    out: dict[str, Uniform] = {"record": (*both, both[0] * both[1]), "count": count, "width": storage.width}
     none = dict.fromkeys(("FIGURES", "PIVOTS", "EXPONENTS", "PROBES", "SCALED"), 0)
-    draft.draw("stack/unpack", {"M": joined}, records, {**uniforms, **stack.grid}, {"MATRIX": 1, **none})
+    draft.draw("stack/unpack", {"M": joined}, records, {**out, **stack.grid}, {"MATRIX": 1, **none})
+    k = min(m, n)
     third = 2 * k**3 // 3
-    return draft.plan({"records": records}, count * (2 * max(m, n) * k * k - third + 2 * m * k * k - third))
+    of_q = 2 * m * both[1] * k - third if mode in ("reduced", "complete") else 0
+    return draft.plan({"records": records}, count * (2 * max(m, n) * k * k - third + of_q))
+
+
+def batch(mode: str, **options: Any) -> Batch:
+    """How stacks are factored in a mode."""
+    return Batch(
+        partial(most_together, mode=mode),
+        partial(batched, mode=mode),
+        partial(record, mode=mode),
+        unjudged=True,
+        **options,
+    )

@@ -96,6 +96,10 @@ class Batch:
         (forms of stacks on the device, limits) -> plan, where it is another one than `glla.operations.residents.plan`.
     order : callable
         (forms) -> length of a line of figures; that of U's diagonal, if it is not said.
+    unjudged : bool
+        Every member stands, whatever its figures would be: stacks on the device go together without any.
+    modes : mapping of str to Batch
+        By the option ``mode``: ways of other modes than the usual one.
     """
 
     most: Callable[[Forms, Limits], int]
@@ -108,6 +112,8 @@ class Batch:
     least: bool = True
     on_device: Callable[[Forms, Limits], Plan] | None = None
     order: Callable[[Forms], int] = lambda forms: min(forms[0].matrix)
+    unjudged: bool = False
+    modes: Mapping[str, Batch] = field(default_factory=dict)
 
     def length(self, forms: Forms) -> int:
         """Elements of the record of a member."""
@@ -225,6 +231,10 @@ class Operation:
     public: bool = True
     summary: str = ""
     source: str = ""
+
+    def batch_of(self, options: Mapping[str, Any]) -> Batch | None:
+        """How small matrices go together with these options, see `Batch.modes`."""
+        return None if self.batch is None else self.batch.modes.get(options.get("mode", ""), self.batch)
 
     def tunable(self) -> dict[str, Variant]:
         """Variants of glla's that may be chosen: on plain OpenGL 3.3, with every pivoting strategy that others have."""

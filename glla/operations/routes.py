@@ -19,7 +19,7 @@ from glla.operations.record import Batch, Operation
 from glla.passes import Draft, Form, Forms, Limits, Plan, forms_of
 from glla.passes.layout import Shape
 
-OF_ONE = ("mode", "pivoting", "refine", "symmetric")
+OF_ONE = ("pivoting", "refine", "symmetric")
 """Options that plans of stacks do not have: they ask for the usual, or for nothing."""
 
 
@@ -73,9 +73,9 @@ def route(
     at_home = not any(form.resident for form in forms)
     usual = operation.pivotings(operation.thesis)[0] if operation.pivotings is not None else None
     plain = variant is None and options.get("pivoting") in (None, usual) and not options.get("refine")
-    plain = plain and options.get("mode", "reduced") == "reduced"
-    if operation.batch is not None and at_home and plain:
-        most, count = operation.batch.most(forms, limits), forms[0].count
+    batch = operation.batch_of(options)
+    if batch is not None and at_home and plain:
+        most, count = batch.most(forms, limits), forms[0].count
         others = {name: value for name, value in options.items() if name not in OF_ONE}
         while most:
             piece = -(-count // -(-count // most))  # pieces of one size share a plan
@@ -84,8 +84,8 @@ def route(
             if room is None or on_device <= room:
                 return Route("batched", plan, piece=piece)
             most = piece // 2
-    if operation.batch is not None and not at_home and any(form.stack for form in forms):
-        together = _residents(operation, operation.batch, forms, limits, plain, options)
+    if batch is not None and not at_home and any(form.stack for form in forms):
+        together = _residents(batch, forms, limits, plain, options)
         if together is not None:
             return together
     member, times = tuple(form.member for form in forms), forms[0].count
@@ -96,27 +96,26 @@ def route(
     return Route("whole", operation.whole(member, limits, variant=variant, **options), times)
 
 
-def _residents(
-    operation: Operation, batch: Batch, forms: Forms, limits: Limits, plain: bool, options: dict[str, Any]
-) -> Route | None:
+def _residents(batch: Batch, forms: Forms, limits: Limits, plain: bool, options: dict[str, Any]) -> Route | None:
     """Choose the way of stacks on the device: together, or None if the members go one by one."""
     count = max(form.count for form in forms)
     if batch.on_device is not None:
         return Route("batched", batch.on_device(forms, limits), piece=count)
-    most = batch.most(forms, limits) if plain and batch.doubtful is not None else 0
+    most = batch.most(forms, limits) if plain and (batch.doubtful is not None or batch.unjudged) else 0
     if not most:
         return None
     piece = -(-count // -(-count // most))
     pieces_ = forms if piece == count else tuple(Form((piece, *form.matrix), resident=True) for form in forms)
-    others = {name: value for name, value in options.items() if name not in OF_ONE}
+    others = {name: value for name, value in options.items() if name not in (*OF_ONE, "mode")}
     return Route("batched", residents.plan(batch, pieces_, limits, **others), -(-count // piece), piece)
 
 
 def batch_plan(operation: Operation, forms: Forms, limits: Limits, piece: int, **options: Any) -> Plan:
     """Plan of `piece` members of a stack."""
-    assert operation.batch is not None
+    batch = operation.batch_of(options)
+    assert batch is not None
     pieces = tuple(replace(form, shape=(piece, *form.matrix)) for form in forms)
-    return operation.batch.plan(pieces, limits, **options)
+    return batch.plan(pieces, limits, **{name: value for name, value in options.items() if name != "mode"})
 
 
 def pieces(count: int, most: int) -> Iterator[tuple[int, int]]:
@@ -217,7 +216,6 @@ def shown(
     if way.piece == count or any(form.resident for form in aligned):
         return replace(way.plan, times=way.times, target=target)
     draft = Draft(way.plan.operation)
-    assert operation.batch is not None
     for number, (first, end) in enumerate(pieces(count, way.piece)):
         part = batch_plan(operation, aligned, limits, end - first, **options)
         with draft.scope("piece of the stack", number):

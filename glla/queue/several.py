@@ -203,7 +203,7 @@ def coprocessors(devices: str | Sequence[str | int] = "all", **options: Any) -> 
     Examples
     --------
     >>> import glla
-    >>> with glla.coprocessors(["software", "software"]) as several:
+    >>> with glla.coprocessors([0, 0]) as several:
     ...     several.matmul([[1, 2], [3, 4], [5, 6]], [[1, 0], [0, 2]]).result()
     array([[ 1.,  4.],
            [ 3.,  8.],

@@ -1,7 +1,7 @@
-// result[i, :] = A[rows[i], :]: the rows of A in another order.
+// result[i, j] = A[rows[i], left + j]: rows of A in another order, some or all of them, without the leftmost columns.
 //
 // A fragment computes one 2x2 block.
-// A   m x n, packed      rows   column of texels (source of row 2y, source of row 2y+1, 0, 0)      result   m x n
+// A   packed      rows   column of texels (source of row 2y, source of row 2y+1, 0, 0)      result   m x n
 // Cost per fragment: 3 fetches.
 // Fetches: 3.
 
@@ -9,13 +9,15 @@
 
 uniform sampler2D A;
 uniform sampler2D rows;
-uniform ivec2 shape;  // rows and columns of A
+uniform ivec2 shape;  // rows and columns of the result
+uniform int left;     // columns of A that are left out, even
 
 layout(location = 0) out vec4 result;
 
 void main() {
     ivec2 texel = ivec2(gl_FragCoord.xy);
     ivec2 source = ivec2(texelFetch(rows, ivec2(0, texel.y), 0).rg);
-    vec4 block = vec4(row_pair(A, source.x, texel.x), row_pair(A, source.y, texel.x));
+    int x = texel.x + left / 2;
+    vec4 block = vec4(row_pair(A, source.x, x), row_pair(A, source.y, x));
     result = without_padding(block, texel, shape);
 }

@@ -1,7 +1,7 @@
 // result[i] = start + i step, or a number on a diagonal and zero elsewhere.
 //
-// A fragment computes four elements. Up to `middle` they are counted from the start, from there on from the last element
-// backwards, so that both ends are exact. Rows and columns of a diagonal: those of the last two dimensions.
+// A fragment computes four elements. Up to `turn.x` they are counted from the start, from there on from the last element
+// backwards, the `turn.y`-th, which may lie beyond the array: so both ends are exact. Rows and columns of a diagonal: those of the last two dimensions.
 // result  wrapped
 // Cost per fragment: none.
 
@@ -28,7 +28,7 @@ uniform vec3 ends;
 #if DIAGONAL
 uniform ivec3 diagonal;  // rows, columns, and which diagonal: 0 for the main one, more to the right
 #else
-uniform int middle;
+uniform ivec2 turn;
 #endif
 
 ELEMENT element(int i) {
@@ -37,7 +37,7 @@ ELEMENT element(int i) {
     int column = i - row * diagonal.y;
     return column - row % diagonal.x == diagonal.z ? ends.x : ELEMENT(0);
 #else
-    return i < middle ? ends.x + ELEMENT(i) * ends.z : ends.y - ELEMENT(extent.x - 1 - i) * ends.z;
+    return i < turn.x ? ends.x + ELEMENT(i) * ends.z : ends.y - ELEMENT(turn.y - i) * ends.z;
 #endif
 }
 

@@ -80,9 +80,50 @@ def test_exact_on_the_device(on_grid):
         found = cluster.plu(whole)
         return [one.gather() for one in (*found, cluster.matmul(whole, whole))]
 
-    for found in on_grid((2, 2), work, engine="glla"):
+    for found in (*on_grid((2, 2), work, engine="glla"), *on_grid((1, 1), work, engine="glla")):
         for one, expected in zip(found, (p, lower, upper, a @ a), strict=True):
             assert (one == expected).all()
+
+
+@pytest.fixture(scope="module")
+def gpu():
+    made = engines.Gpu("software")
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_both_engines_hold_the_same(seed, gpu):
+    """Whatever rows move, come and go: those of the own part, and those of others."""
+    rng = np.random.default_rng(seed)
+    m, n = (int(one) for one in rng.integers(1, 50, 2))
+    start = rng.integers(-9, 10, (m, n)).astype(np.float32)
+    both = engines.Host().trailing(start), gpu.trailing(start)
+    while m and n:
+        b = min(2 * int(rng.integers(1, 5)), n)  # even, but for the last columns
+        drop = min(b, m) if rng.random() < 0.7 else 0
+        places = drop + rng.permutation(m - drop)[: int(rng.integers(0, b + 1))]
+        top = both[0].rows(np.arange(min(b, m))).result()
+        own = rng.integers(0, len(top), len(places)) if drop else None
+        values = top[own] if own is not None else rng.integers(-9, 10, (len(places), n)).astype(np.float32)
+        for one in both:
+            one.replace(places, values, drop, own)
+        m -= drop
+        lower, upper = rng.integers(-2, 3, (m, b)), rng.integers(-2, 3, (b, n))
+        lower, upper = lower.astype(np.float32), upper.astype(np.float32)
+        first = b if rng.random() < 0.6 else 0
+        if first:
+            expected, found = (one.split(lower, upper[:, :first]).result() for one in both)
+            assert (expected == found).all()
+            n -= first
+        for one in both:
+            one.update(lower, upper[:, first:])
+        wanted = rng.permutation(m)[: b + 1]
+        expected, found = (one.rows(wanted).result() for one in both)
+        assert expected.shape == found.shape == (len(wanted), n)
+        assert (expected == found).all()
+        if not drop and not first:
+            break
 
 
 @pytest.mark.parametrize("grid", GRIDS)

@@ -68,16 +68,18 @@ def test_claims_of_sections_follow_their_figures():
     line = fits.Fit(0.0, 1e-9, 1, 9)
     values = {
         "relative error": 1e-7, "of": "largest", "growth": {"exponent": 2.0, "fit": "1 + 2 n^2"},
-        "fits": {"GPU": line, "CPU": line}, "faster from": (7, 9), "unblocked": (9, 3.0), "diagonal": (2.0, 1.0),
+        "fits": {name: line for pair in sections.LINES.values() for name in pair},
+        "measured": ((7, 9), (1.0, 2.0), (1.0, 2.1)), "unblocked": (9, 3.0), "diagonal": (2.0, 1.0),
     }  # fmt: skip
     bad = {
         "relative error": 1e-3, "of": "mean", "growth": {"exponent": 1.0, "fit": "no fit: residual 14 %"},
-        "fits": {"GPU": line, "CPU": None}, "faster from": (None, 9), "unblocked": (9, 0.5), "diagonal": (1.0, 2.0),
+        "fits": dict.fromkeys(name for pair in sections.LINES.values() for name in pair),
+        "measured": ((7, 9), (1.0, 2.0), (2.0, 1.0)), "unblocked": (9, 0.5), "diagonal": (1.0, 2.0),
     }  # fmt: skip
     for given, expected in ((values, True), (bad, False)):
         done = {name: Section(name, name, "4", values=given) for name in ("product", "rref", "plu")}
         found = list(sections.claims(done))
-        assert len(found) == 14 and {claim.holds for claim in found} == {expected}
+        assert len(found) == 17 and {claim.holds for claim in found} == {expected}
     assert any(claim.ours == "nowhere up to n = 9" for claim in found)
     water = {"milliseconds": {"CPU, dense systems (LAPACK)": 20.0, "CPU and GPU, dense systems": 19.0,
                               "NumPy, tridiagonal, float32": 1.0}, "largest": 1e-7}  # fmt: skip
@@ -110,7 +112,8 @@ def test_a_file_of_something_else_is_refused(tmp_path):
 
 def test_no_order_above_the_largest(device):
     place = Place(device, largest=100)
-    assert place.sizes == (64,) and place.compared == (64,) and place.shared([70, 89, 138]) == [64, 70, 89]
+    assert place.sizes and place.compared and max(place.shared([70, 89, 138])) == 89
+    assert max(place.sizes + place.compared) <= 100
     assert Place(device, largest=32).sizes == (32,)
 
 
@@ -122,7 +125,7 @@ def test_a_picture_of_a_matrix_is_its_average_over_blocks():
 
 
 def test_one_section_on_the_command_line(capsys):
-    assert main(["thesis", "--quick", "--section", "norms", "--software"]) == 0
+    assert main(["thesis", "--quick", "--section", "norms"]) == 0
     printed = capsys.readouterr().out
     assert "figure 4.5" in printed and "table B.1" not in printed
 

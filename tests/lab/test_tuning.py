@@ -25,6 +25,13 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.fixture
+def rasteriser(device):
+    """Skip where the parameters that are named here are not those by default."""
+    if not device.limits.software:
+        pytest.skip("names the parameters of a software rasteriser")
+
+
+@pytest.fixture
 def clock(monkeypatch):
     """Let time go by the wish of a test: (seconds for a variant's name and parameters)."""
     wanted = {}
@@ -50,7 +57,7 @@ def test_the_fastest_is_found(clock, device):
     assert "multi_pass[BLOCK=64 UNROLL=1]: 250 ms, 4 times as fast as inner_product untuned" in tuning.line(first.entry)
 
 
-def test_what_is_hardly_faster_is_chance(clock):
+def test_what_is_hardly_faster_is_chance(clock, rasteriser):
     clock |= {"rank2": 0.98}
     (found,) = tune(["triangular"], [4])
     assert found.variant == found.untuned == "blocked"
@@ -66,7 +73,7 @@ def test_candidates_keep_the_rules():
     assert {contender.name for contender, _ in tuning._candidates("plu", "rank2", PLAIN)} == {"rank2", "blocked"}
 
 
-def test_a_wrong_result_is_never_stored(clock, monkeypatch, folder, capsys):
+def test_a_wrong_result_is_never_stored(clock, rasteriser, monkeypatch, folder, capsys):
     """However fast it is."""
     clock |= {"blocked": 0.001}
     right = operations.fetched
@@ -107,7 +114,7 @@ def test_nothing_right_at_all(clock, monkeypatch):
         tune(["plu"], [3])
 
 
-def test_a_variant_that_fails_is_told(clock, monkeypatch):
+def test_a_variant_that_fails_is_told(clock, rasteriser, monkeypatch):
     def fail(device, operation, contender, *rest):
         if contender.name == "blocked":
             raise PlanError("out of luck")

@@ -97,3 +97,13 @@ def test_plans_keep_the_rules(rows, steps):
         plan.check()
     assert trace(rows, steps) is trace(rows, steps)
     assert gather((rows, steps)) is gather((rows, steps))
+
+
+@pytest.mark.parametrize(("m", "n", "left"), [(1, 1, 0), (5, 7, 0), (5, 7, 2), (8, 6, 4), (4, 9, 8), (6, 5, 2)])
+def test_some_rows_without_the_leftmost_columns(run, rng, m, n, left):
+    a = normal(m, n, rng)
+    for count in {1, m // 2 + 1, m, m + 3}:
+        rows = rng.integers(0, m, count)
+        pairs = np.zeros((-(-count // 2), 1, 4), dtype=np.float32)
+        pairs[:, 0, :2] = np.pad(rows, (0, count % 2)).reshape(-1, 2)
+        assert_exact(run(gather((m, n), count, left), A=a, rows=pairs).matrix("B", (count, n - left)), a[rows, left:])

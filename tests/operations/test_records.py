@@ -69,9 +69,9 @@ def test_the_example_comes_out_right(record, n, rng):
 
 
 # lu_factor and qr take any stack; what takes one matrix of any shape refuses a stack.
-REFUSED = {name: [(3, 4), (5, 6)] for name in OPERATIONS if name not in ("lu_factor", "qr")} | dict.fromkeys(
-    ("rref", "plu", "syrk", "cholesky_banded"), ((2, 3, 3),)
-)
+REFUSED = {
+    name: [(3, 4), (5, 6)] for name in OPERATIONS if name not in ("lu_factor", "qr", "cholesky_banded")
+} | dict.fromkeys(("rref", "plu", "syrk"), ((2, 3, 3),))
 
 
 @pytest.mark.parametrize(

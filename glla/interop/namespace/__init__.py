@@ -22,6 +22,9 @@ What is not there, so that ``hasattr`` finds nothing and the AttributeError says
 * ``linalg.svd linalg.svdvals linalg.pinv linalg.matrix_rank``, which need singular values, and ``linalg.eigh
   linalg.eigvalsh``, which need eigenvalues: none of them is here yet.
 
+In the standard's own suite (how to run it stands in tests/test_array_api.py) tests of these names fail, and so does
+`test_getitem_masking`, which counts in uint8.
+
 Examples
 --------
 >>> import glla

@@ -18,7 +18,6 @@ from glla.lab.thesis.measure import (
     cubic,
     dominant,
     exponent,
-    faster_from,
     planned,
     polynomial,
     speedup,
@@ -81,7 +80,7 @@ def product(place: Place) -> Section:
     lines = {name: cubic(name, *zip(*points.values(), strict=True)) for name, points in found.items()}
     section.values = {"fits": {name: line[1] for name, line in lines.items()}}
     cube, cpu = ([found[name][n][1] for n in place.sizes] for name in ("virtual cube", "CPU"))
-    section.values["faster from"] = faster_from(place.sizes, cube, cpu)
+    section.values["measured"] = place.sizes, cube, cpu
     curves = [line[0] for line in lines.values()] + [their_curve(name) for name in published.FITS if "product" in name]
     section.drawings.append(Drawing("Figure 4.3: the product", "sqrt((mn + no) / 2)", series=tuple(curves)))
     section.tables.append(
@@ -208,7 +207,7 @@ def rref(place: Place) -> Section:
     lines = {name: cubic(name, sizes, found) for name, found in seconds.items()}
     section.values = {"fits": {name: line[1] for name, line in lines.items()}}
     section.values |= {"relative error": max(errors), "of": f"mean of x, the median of {FIVE} systems"}
-    section.values["faster from"] = faster_from(sizes, seconds["GPU, rank 2"], seconds["CPU's LU"])
+    section.values["measured"] = sizes, seconds["GPU, rank 2"], seconds["CPU's LU"]
     loop = Series(
         "unblocked rref on the CPU", tuple(float(n) for n, *_ in unblocked), tuple(t for _, t, _ in unblocked)
     )
@@ -300,7 +299,7 @@ def plu(place: Place) -> Section:
             relative = max(relative, float((error / np.abs(a)).mean()))
     lines = {name: cubic(name, sizes, found) for name, found in seconds.items()}
     section.values = {"fits": {name: line[1] for name, line in lines.items()}, "relative error": relative, "of": "mean"}
-    section.values["faster from"] = faster_from(sizes, seconds["GPU, rank 2"], seconds["CPU"])
+    section.values["measured"] = sizes, seconds["GPU, rank 2"], seconds["CPU"]
     names = {"CPU": "PLU, CPU", "GPU, rank 2": "PLU, GPU"}
     curves = (*(line[0] for line in lines.values()), *map(their_curve, names.values()))
     section.drawings.append(Drawing("Figure 4.11: PLU", series=curves))

@@ -195,7 +195,7 @@ class BlockedFactors:
                     "permutation/gather",
                     {"A": self.raw, "rows": later},
                     self.result,
-                    {"shape": self.shape},
+                    {"shape": self.shape, "left": 0},
                     {},
                     Region(top, top, columns, texels(m) - top),
                 )

@@ -11,6 +11,9 @@ from glla.passes.shader import Define
 
 Number = int | float | bool
 
+NEVER = (2**31 - 1, 0)
+"""From which element on they are counted back from the last one, and its place: none are."""
+
 
 @cached_plan
 def full(shape: Shape, value: Number, dtype: str, texture_size: int) -> Plan:
@@ -19,7 +22,7 @@ def full(shape: Shape, value: Number, dtype: str, texture_size: int) -> Plan:
     >>> full((2, 3), 1.5, "float32", 16).cost.passes
     1
     """
-    return _sequence("full", shape, value, value, 0, 2**31 - 1, dtype, texture_size)
+    return _sequence("full", shape, (value, value, 0), NEVER, dtype, texture_size)
 
 
 def zeros(shape: Shape, dtype: str, texture_size: int) -> Plan:
@@ -34,7 +37,7 @@ def arange(start: Number, step: Number, count: int, dtype: str, texture_size: in
     Of float32 the error is at most 4 u (abs(start) + i abs(step)), u = 2^-24; whole numbers below 2^24 are exact. Of
     int32 it wraps around.
     """
-    return _sequence("arange", (count,), start, start, step, 2**31 - 1, dtype, texture_size)
+    return _sequence("arange", (count,), (start, start, step), NEVER, dtype, texture_size)
 
 
 @cached_plan
@@ -43,35 +46,34 @@ def linspace(
 ) -> Plan:
     """Plan of numbers evenly spaced from start to stop: no operand, result ``result``. One pass.
 
-    Both ends are exact; the error between them is at most 4 u max(abs(start), abs(stop)), u = 2^-24.
+    Both ends are exact; the error between them is at most 4 u max(abs(start), abs(stop)), u = 2^-24. Without the end
+    point the numbers are the same as with it, and one more.
     """
     gaps = max(count - 1 if endpoint else count, 1)
-    step = stop / gaps - start / gaps
-    last = stop if endpoint else stop - step
-    middle = max((count + 1) // 2, 1)
-    return _sequence("linspace", (count,), start, last, step, middle, dtype, texture_size)
+    ends = start, stop, stop / gaps - start / gaps
+    return _sequence("linspace", (count,), ends, (gaps // 2 + 1, gaps), dtype, texture_size)
 
 
 def _sequence(
-    name: str, shape: Shape, first: Number, last: Number, step: Number, middle: int, dtype: str, texture_size: int
+    name: str, shape: Shape, ends: tuple[Number, ...], turn: tuple[int, int], dtype: str, texture_size: int
 ) -> Plan:
     draft = Draft(name)
-    ends = _numbers(dtype, first, last, step)
-    return draft.plan({"result": _draw_sequence(draft, "result", shape, ends, middle, dtype, texture_size)}, flops=0)
+    numbers = _numbers(dtype, *ends)
+    return draft.plan({"result": _draw_sequence(draft, "result", shape, numbers, turn, dtype, texture_size)}, flops=0)
 
 
 def draw_full(draft: Draft, name: str, shape: Shape, value: Number, dtype: str, texture_size: int) -> str:
     """Add a pass that makes an array of one number; give the slot that it makes."""
     ends = _numbers(dtype, value, value, 0)
-    return _draw_sequence(draft, name, shape, ends, 2**31 - 1, dtype, texture_size)
+    return _draw_sequence(draft, name, shape, ends, NEVER, dtype, texture_size)
 
 
 def _draw_sequence(
-    draft: Draft, name: str, shape: Shape, ends: Uniform, middle: int, dtype: str, texture_size: int
+    draft: Draft, name: str, shape: Shape, ends: Uniform, turn: tuple[int, int], dtype: str, texture_size: int
 ) -> str:
     storage = laid(shape, dtype, texture_size)
     result = draft.slot(name, storage)
-    uniforms: dict[str, Uniform] = {"extent": (math.prod(shape), storage.width), "middle": middle, "ends": ends}
+    uniforms: dict[str, Uniform] = {"extent": (math.prod(shape), storage.width), "turn": turn, "ends": ends}
     defines: dict[str, Define] = {"DIAGONAL": 0, "RESULT_INTEGER": int(dtype != "float32"), "RANK": 0}
     draft.draw("wrapped/create", {}, result, uniforms, defines)
     return result

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from glla.lab import fits
 from glla.lab.thesis import published
 from glla.lab.thesis.claims.claim import ALIKE, Claim
+from glla.lab.thesis.measure import estimate_from, faster_from
 from glla.lab.thesis.parts import Section
 
 WHERE = {"product": ("4.1.1", "the product"), "rref": ("4.1.2", "RREF"), "plu": ("4.1.3", "PLU")}
@@ -19,6 +20,9 @@ FITS = {
 }
 """Section -> their fits of GPU and CPU."""
 
+LINES = {"product": ("virtual cube", "CPU"), "rref": ("GPU, rank 2", "CPU's LU"), "plu": ("GPU, rank 2", "CPU")}
+"""Section -> our lines of GPU and CPU."""
+
 POLYNOMIAL = {"product": "a second order polynomial", "rref": "a line", "plu": "a line"}
 
 
@@ -30,6 +34,7 @@ def claims(done: dict[str, Section]) -> Iterator[Claim]:
             yield _growth(done[name], where, what)
             yield _cubic(done[name], where, what)
             yield _crossover(done[name], where, what)
+            yield _estimate(done[name], where, what)
     if "rref" in done:
         yield _unblocked(done["rref"])
     if "plu" in done:
@@ -76,7 +81,7 @@ def _cubic(section: Section, where: str, what: str) -> Claim:
 
 def _crossover(section: Section, where: str, what: str) -> Claim:
     gpu, cpu = (fits.Fit(*published.FITS[name], 0, 4096) for name in FITS[section.name])
-    theirs, (ours, largest) = fits.crossover(gpu, cpu), section.values["faster from"]
+    theirs, (ours, largest) = fits.crossover(gpu, cpu), faster_from(*section.values["measured"])
     return Claim(
         f"On the GPU {what} is faster than ATLAS from some n on", where,
         f"from n = {theirs:.0f}, by their fits" if theirs else "everywhere, by their fits",
@@ -84,6 +89,25 @@ def _crossover(section: Section, where: str, what: str) -> Claim:
         f"glla thesis --section {section.name}",
         "The GPU has more arithmetic, and needs n to fill it and to pay for its passes.",
         "BLAS and LAPACK use all cores and wide registers now, and are blocked; this algorithm is the thesis's.",
+    )  # fmt: skip
+
+
+def _estimate(section: Section, where: str, what: str) -> Claim:
+    gpu, cpu = (section.values["fits"][name] for name in LINES[section.name])
+    sizes, own, base = section.values["measured"]
+    found = None
+    if gpu is None or cpu is None:
+        told = "no fit"
+    else:
+        found = estimate_from(sizes, own, base, cpu.b / gpu.b)
+        told = (
+            f"from n = {found:.0f} on within 10 %" if found is not None else f"not within 10 % up to {max(sizes):.0f}"
+        )
+    return Claim(
+        f"The ratio of the coefficients b estimates the speed-up of {what} well for large n", where,
+        f"from about n = {published.ESTIMATES[section.name]}", told, found is not None,
+        f"glla thesis --section {section.name}", "The constants a are small beside the cubic work there.",
+        "The rates of one side or of both still rise with n, so that one line through all sizes is off at the ends.",
     )  # fmt: skip
 
 

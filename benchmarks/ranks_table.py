@@ -1,0 +1,60 @@
+"""The README's table of several GPUs against one, from the newest results of `python -m benchmarks.cluster`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+HEAD = (
+    "| device | by | what | n | one s | several s | x one | measured / predicted: one, several | residual, of what is "
+    "allowed |\n|---|---|---|---|---|---|---|---|---|"
+)
+NOTHING = "No results yet."
+KINDS = {"ranks": "MPI, a rank a GPU", "several": "one process"}
+ALLOWED = {"product": 1.0}
+"""Of a product, as a multiple of its bound; of all else HPL's residual, of which 16 is allowed."""
+
+
+def newest(results: Path) -> list[dict[str, Any]]:
+    """Newest run of each device that held several ranks against one, whose times mean something."""
+    found: dict[str, dict[str, Any]] = {}
+    for path in sorted(results.glob("*/cluster/*.json"), key=lambda path: path.name):
+        data = json.loads(path.read_text(encoding="utf-8"))
+        if not data.get("thesis") and data["times_mean_something"]:
+            found[f"{data['renderer']} {data['engine']}"] = data
+    return [found[name] for name in sorted(found)]
+
+
+def table(results: Path) -> str:
+    """Give the Markdown."""
+    rows = [row for data in newest(results) for row in _rows(data)]
+    return "\n".join([HEAD, *rows]) if rows else NOTHING
+
+
+def _rows(data: dict[str, Any]) -> list[str]:
+    device = f"NumPy, {data['cores']} cores" if data["engine"] == "numpy" else data["renderer"]
+    found = []
+    for gain in data["speedups"]:
+        one, several = (_run(data, gain, *of) for of in ((1, "nb_of_one"), (gain["count"], "nb")))
+        worst = max(one["residual"], several["residual"]) / ALLOWED.get(gain["what"], 16.0)
+        ratios = ", ".join(_short(each["ratio_to_predicted"]) for each in (one, several))
+        cells = [
+            f"{gain['count']} x {device}", KINDS[gain["kind"]], gain["what"], gain["n"], f"{one['seconds']:.3g}",
+            f"{several['seconds']:.3g}", f"{gain['speedup']:.2f}", ratios, f"{worst:.2g}",
+        ]  # fmt: skip
+        found.append(f"| {' | '.join(map(str, cells))} |")
+    return found
+
+
+def _run(data: dict[str, Any], gain: dict[str, Any], count: int, blocks: str) -> dict[str, Any]:
+    """Find the run that a gain was taken from."""
+    wanted = (gain["kind"], gain["what"], gain["n"], count, gain.get(blocks))  # older files have one size of blocks
+    runs = [
+        run for run in data["runs"] if tuple(run.get(name) for name in ("kind", "what", "n", "count", "nb")) == wanted
+    ]
+    return min(runs, key=lambda run: float(run["seconds"]))
+
+
+def _short(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
