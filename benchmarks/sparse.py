@@ -167,13 +167,15 @@ def timed(ways: Sequence[Way], rounds: int, seconds: float, say: Say = lambda wh
     Returns
     -------
     list of dict
-        For each way its name, what is wrong with it if anything, median and fastest seconds, and GFLOP/s.
+        For each way its name, what is wrong with it if anything, median and fastest seconds, seconds that this
+        process's threads worked on the CPU (whoever else is busy there), and GFLOP/s.
     """
     flaws = {}
     for way in ways:
         say(f"{way.name}, judged")
         flaws[way.name] = way.check()
     times: dict[str, list[float]] = {way.name: [] for way in ways}
+    worked: dict[str, list[float]] = {way.name: [] for way in ways}
     for _ in range(rounds):
         for way in ways:
             spent = times[way.name]
@@ -181,15 +183,17 @@ def timed(ways: Sequence[Way], rounds: int, seconds: float, say: Say = lambda wh
                 continue
             say(f"{way.name}, call {len(spent) + 1} of {rounds} at most")
             _warmed(way)
-            start = time.perf_counter()
+            start, before = time.perf_counter(), time.process_time()
             way.run()
             spent.append(time.perf_counter() - start)
+            worked[way.name].append(time.process_time() - before)
     figures = []
     for way in ways:
         one: dict[str, Any] = {"variant": way.name, "flaw": flaws[way.name], "plan": way.plan, **way.told}
         if times[way.name]:
             found, per = Samples.of(times[way.name]), way.per()
             one |= {"seconds": found.median / per, "fastest": min(found.times) / per, "calls": len(found.times)}
+            one["cpu_seconds"] = Samples.of(worked[way.name]).median / per
             if way.flop:
                 one["gflops"] = way.flop / one["seconds"] / 1e9
         figures.append(one)
@@ -643,12 +647,13 @@ SYSTEMS: dict[str, Callable[[Device, int, Say], Systems]] = {
 def table(figures: Sequence[dict[str, Any]]) -> str:
     """Write the figures as Markdown: of a product, an iteration, a step or a whole call."""
     lines = [
-        "| system | size | way | ms | GFLOP/s | of the limit | true residual | iterations |",
-        "|---|---|---|---|---|---|---|---|",
+        "| system | size | way | ms | CPU ms | GFLOP/s | of the limit | true residual | iterations |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     for one in figures:
         cells = [
             f"{1e3 * one['seconds']:.4g}" if "seconds" in one else "-",
+            f"{1e3 * one['cpu_seconds']:.4g}" if "seconds" in one else "-",
             f"{one['gflops']:.3g}" if "gflops" in one else "-",
             f"{100 * one['of_limit']:.0f} %" if "of_limit" in one else "-",
             f"{one['residual']:.2e}" if "residual" in one else "-",

@@ -141,6 +141,7 @@ def _parser() -> argparse.ArgumentParser:
     convergence.add_argument("--rtol", type=float, default=1e-6, help="residual that is asked for (1e-6)")
     convergence.add_argument("--seed", type=_natural, default=2007, help="seed of the right-hand side (2007)")
     convergence.add_argument("--output", type=Path, metavar="FILE", help="picture: .png, .svg or .pdf")
+    convergence.add_argument("--times", action="store_true", help="time them, in turns with SciPy's on the CPU")
     convergence.add_argument("--json", action="store_true", help="print JSON instead of a table")
     _add_device_options(convergence)
     convergence.set_defaults(command=_convergence)
@@ -512,7 +513,8 @@ def _convergence(options: argparse.Namespace) -> int:
     if options.output is not None:
         plots.check_suffix(options.output)
     with _open(options) as device, progress.shown("solving") as say:
-        found = convergence.histories(device, options.size, options.rtol, options.seed, say)
+        rounds = convergence.ROUNDS if options.times else 0
+        found = convergence.histories(device, options.size, options.rtol, options.seed, say, rounds)
     if options.output is not None:
         convergence.save(found, options.output, options.size, options.rtol)
     solvers = [one.as_dict() for one in found]
