@@ -7,6 +7,7 @@ import glla
 from glla import array_api as xp
 from glla import testing
 from glla.errors import ConvergenceError, NonFiniteError, SingularMatrixError
+from glla.operations import residual
 
 COUNT, ORDER = 6, 40
 
@@ -177,6 +178,36 @@ def test_a_residual_that_may_be_too_large_is_looked_at(device, rng, traffic):
     with pytest.raises(ConvergenceError, match=r"n norm\(A\) norm\(X\) u at index \(2\) of the stack, .* in column 0 "):
         glla.inv(A, variant="gauss_jordan")
     assert traffic["read"].count(a[0].nbytes) == 2  # A and X of the one
+
+
+def test_a_large_inverse_is_looked_at_and_stands(device, rng, traffic):
+    """n norm(A) norm(X) u is above 1, as if noise were a pivot; the rows are small, and that is all."""
+    a = np.ldexp(definite(1, 33, rng)[0], -np.arange(33)[:, np.newaxis])
+    X = glla.inv(glla.asarray(a, device), variant="gauss_jordan")
+    assert traffic["read"].count(a.nbytes) == 2
+    testing.assert_exact(X.numpy(), glla.inv(a, variant="gauss_jordan"))
+
+
+def test_the_residual_of_the_authors_way_knows_the_half_that_is_given(device, rng, traffic):
+    """What is on the other side of the diagonal is not read, by the residual neither."""
+    a = definite(1, 24, rng)[0]
+    given = np.tril(a) + np.triu(np.full_like(a, 7), 1)
+    options = {"assume_a": "pos", "lower": True, "variant": "cholesky_gets_product"}
+    X = glla.inv(glla.asarray(given, device), **options)
+    assert a.nbytes not in traffic["read"]
+    np.testing.assert_allclose(X.numpy(), glla.inv(a), rtol=0, atol=1e-4)
+    upper = glla.inv(glla.asarray(given.T.copy(), device), **{**options, "lower": False})
+    np.testing.assert_allclose(upper.numpy(), glla.inv(a), rtol=0, atol=1e-4)
+
+
+def test_a_residual_beyond_what_float32_tells_is_read(monkeypatch, device, rng, traffic):
+    monkeypatch.setattr(residual, "STANDS", 0.0)  # whatever the device finds may be too large
+    a = definite(2, 10, rng)
+    for options in ({"variant": "gauss_jordan"}, {"assume_a": "pos", "variant": "cholesky_gets_product"}):
+        traffic["read"].clear()
+        X = glla.inv(glla.asarray(a, device), **options)
+        assert traffic["read"].count(a[0].nbytes) == 4  # A and X of both
+        testing.assert_exact(X.numpy(), glla.inv(a, **options))
 
 
 def test_results_of_a_coprocessor_are_arrays(rng):
