@@ -47,8 +47,11 @@ VARIANTS = {
 
 
 def choose(forms: Forms, limits: Limits) -> Choice:
-    """Pick the variant: that of a substitution with as many right-hand sides as rows, and what was tuned for it."""
+    """Pick the variant: what was tuned, else that of a substitution with as many right-hand sides as rows."""
     shape = forms[0].matrix
+    tuned = limits.tuning("triangular_inverse", *shape)
+    if tuned is not None:
+        return tuned.variant, tuned.parameters
     variant, parameters = triangular.choose(resident(shape, shape), limits)
     return (variant, parameters) if variant in VARIANTS else ("blocked", ())
 
