@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import os
 import platform
 import re
@@ -13,7 +12,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import asdict
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +20,8 @@ from glla import Device
 from glla.errors import ContextError, GllaError, OptionError
 from glla.gl.select import parsed, requested
 from glla.gl.selftest import examine, passed
+from glla.lab.machine import version_of
+from glla.lab.plain import plain
 
 PACKAGES = ("numpy", "moderngl", "glfw")
 """What glla needs, by the names of their distributions."""
@@ -503,7 +503,7 @@ def _ceilings(options: argparse.Namespace) -> int:
 
     with _open(options) as device, progress.shown("measuring") as say:
         report = {"glla": glla.__version__, **ceilings.report(device, options.quick, say)}
-    print(json.dumps(_plain(report), indent=2, allow_nan=False) if options.json else ceilings.table(report))
+    print(json.dumps(plain(report), indent=2, allow_nan=False) if options.json else ceilings.table(report))
     return 0
 
 
@@ -645,8 +645,8 @@ def _pivoting(options: argparse.Namespace) -> int:
         title = f"glla {glla.__version__} on {device.info.renderer}: the choice of pivots"
     pivoting.show(records, title)
     if options.json:
-        plain = [_plain(asdict(record)) for record in records]
-        text = json.dumps({"title": title, "records": plain}, indent=2, allow_nan=False)
+        found = plain({"title": title, "records": [asdict(record) for record in records]})
+        text = json.dumps(found, indent=2, allow_nan=False)
         options.json.write_text(text + "\n", encoding="utf-8")
     if options.plot:
         pivoting.draw(records, title, options.plot)
@@ -709,7 +709,7 @@ def _info(options: argparse.Namespace) -> int:
             raise
         report = {"ok": False, "error": str(error), "versions": _versions(), "egl_devices": _egl_devices(None)}
     if options.json:
-        print(json.dumps(_plain(report), indent=2, allow_nan=False))
+        print(json.dumps(plain(report), indent=2, allow_nan=False))
     else:
         print(_text(report))
     return 0 if report["ok"] else 1
@@ -795,24 +795,8 @@ def _versions() -> dict[str, str]:
     return {
         "glla": glla.__version__,
         "Python": platform.python_version(),
-        **{name: _version(name) for name in PACKAGES},
+        **{name: version_of(name) for name in PACKAGES},
     }
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:  # it may have been put in place by hand
-        return "unknown"
-
-
-def _plain(value: Any) -> Any:
-    """Replace what JSON has no number for, infinity and NaN, by its name."""
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_plain(item) for item in value]
-    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _text(report: dict[str, Any]) -> str:
