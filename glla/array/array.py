@@ -931,7 +931,11 @@ def asarray(value: Any, device: DeviceLike | None = None, *, dtype: Any = None, 
     else:
         array = as_elements("asarray", "value", value, "int32")
         if array.dtype.kind == "f" and kind == "int32":
-            raise DTypeError(f"asarray: value must be whole numbers that fit int32 for dtype int32, got {array.dtype}")
+            given = np.asarray(value)
+            got = f"{given.min()} to {given.max()}" if given.dtype.kind in "iu" else given.dtype
+            raise DTypeError(
+                f"asarray: value must be whole numbers that fit int32 for dtype int32, got {got}; take float32"
+            )
         array = array.astype(kind)
     return upload(array, device or default_device())
 
