@@ -43,7 +43,7 @@ from glla.operations.routes import batch_plan
 from glla.operations.sparse import cg as iteration
 from glla.operations.sparse import spmv
 from glla.operations.stack import raw
-from glla.passes import Plan, forms_of
+from glla.passes import Draft, Pass, Plan, forms_of
 
 Floats = NDArray[np.floating[Any]]
 Say = Callable[[str], None]
@@ -146,6 +146,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         }
     path = report.save(data, options.output, KIND)
     print(table(figures))
+    for one in figures:
+        if "passes" in one:
+            parts = ", ".join(f"{name} {1e3 * seconds:.3g}" for name, seconds in one["passes"].items())
+            print(f"{one['system']} {one['size']}, {one['variant']}, ms of its passes alone: {parts}")
     for text in report.warnings(data):
         print(f"WARNING: {text}")
     print(f"{data['seconds']} s; {path}")
@@ -167,13 +171,15 @@ def timed(ways: Sequence[Way], rounds: int, seconds: float, say: Say = lambda wh
     Returns
     -------
     list of dict
-        For each way its name, what is wrong with it if anything, median and fastest seconds, and GFLOP/s.
+        For each way its name, what is wrong with it if anything, median and fastest seconds, seconds that this
+        process's threads worked on the CPU (whoever else is busy there), and GFLOP/s.
     """
     flaws = {}
     for way in ways:
         say(f"{way.name}, judged")
         flaws[way.name] = way.check()
     times: dict[str, list[float]] = {way.name: [] for way in ways}
+    worked: dict[str, list[float]] = {way.name: [] for way in ways}
     for _ in range(rounds):
         for way in ways:
             spent = times[way.name]
@@ -181,19 +187,49 @@ def timed(ways: Sequence[Way], rounds: int, seconds: float, say: Say = lambda wh
                 continue
             say(f"{way.name}, call {len(spent) + 1} of {rounds} at most")
             _warmed(way)
-            start = time.perf_counter()
+            start, before = time.perf_counter(), time.process_time()
             way.run()
             spent.append(time.perf_counter() - start)
+            worked[way.name].append(time.process_time() - before)
     figures = []
     for way in ways:
         one: dict[str, Any] = {"variant": way.name, "flaw": flaws[way.name], "plan": way.plan, **way.told}
         if times[way.name]:
             found, per = Samples.of(times[way.name]), way.per()
             one |= {"seconds": found.median / per, "fastest": min(found.times) / per, "calls": len(found.times)}
+            one["cpu_seconds"] = Samples.of(worked[way.name]).median / per
             if way.flop:
                 one["gflops"] = way.flop / one["seconds"] / 1e9
         figures.append(one)
     return figures
+
+
+def profile(device: Device, plan: Plan, operands: Mapping[str, Texture], calls: int = 5) -> dict[str, float]:
+    """Seconds of each pass of a plan: what the plan up to it takes longer than the plan before it.
+
+    On a software rasteriser seconds of the CPU, all threads together, which other processes do not add to. The least of
+    some calls counts. Passes of one shader are added up; ``"one texel"`` has those that draw next to nothing.
+    """
+    clock = time.process_time if device.limits.software else time.perf_counter
+    flat, found, before = plan.flat, dict[str, float](), 0.0
+    steps = [step for step in flat.passes if isinstance(step, Pass)]
+    for count, step in enumerate(steps, 1):
+        draft = Draft("up to a pass")
+        draft.slots, draft.operands, draft.steps = dict(flat.slots), list(flat.operands), [*steps[:count]]
+        part = draft.plan({slot: slot for one in steps[:count] for slot in one.outputs}, 0)
+        took = []
+        for _ in range(calls + 1):
+            device.finish()
+            start = clock()
+            results = device.run(part, **operands)
+            device.finish()
+            took.append(clock() - start)
+            for texture in results.values():
+                texture.release()
+        name = step.shader if flat.drawn(step).width > 1 else "one texel"
+        found[name] = found.get(name, 0.0) + max(min(took) - before, 0.0)
+        before = min(took)
+    return found
 
 
 def _warmed(way: Way) -> None:
@@ -388,12 +424,14 @@ def _cg(device: Device, n: int, say: Say) -> Systems:
     for name in iteration.VARIANTS:
         solve = partial(glla.sparse.linalg.cg, matrix, given, rtol=RTOL, variant=name)
         told: dict[str, Any] = {}
+        say(f"cg: passes of {name}")
         plan = _one_iteration(device, matrix, given, name)
 
         def run(solve: Any = solve) -> None:
             solve()
             device.finish()
 
+        told["passes"] = profile(device, *plan)
         check, count = partial(judged, solve, told), partial(told.__getitem__, "iterations")
         ways.append(Way(f"cg, {name}, resident", run, check, count, flop, plan, told))
     for name, solve in zip(("csr", "dia"), others, strict=True):
@@ -643,12 +681,13 @@ SYSTEMS: dict[str, Callable[[Device, int, Say], Systems]] = {
 def table(figures: Sequence[dict[str, Any]]) -> str:
     """Write the figures as Markdown: of a product, an iteration, a step or a whole call."""
     lines = [
-        "| system | size | way | ms | GFLOP/s | of the limit | true residual | iterations |",
-        "|---|---|---|---|---|---|---|---|",
+        "| system | size | way | ms | CPU ms | GFLOP/s | of the limit | true residual | iterations |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     for one in figures:
         cells = [
             f"{1e3 * one['seconds']:.4g}" if "seconds" in one else "-",
+            f"{1e3 * one['cpu_seconds']:.4g}" if "seconds" in one else "-",
             f"{one['gflops']:.3g}" if "gflops" in one else "-",
             f"{100 * one['of_limit']:.0f} %" if "of_limit" in one else "-",
             f"{one['residual']:.2e}" if "residual" in one else "-",

@@ -1,19 +1,25 @@
 """`glla convergence`: how the solvers of sparse systems converge on one problem, by the true residual of each iterate.
 
 The problem is the five-point Laplacian of an n x n grid, with a random right-hand side. After each iteration x is read
-back, and its residual is computed in float64: what the solvers themselves do once, at the end.
+back, and its residual is computed in float64: what the solvers themselves do once, at the end. With ``--times`` they
+then solve it undisturbed, in turns with SciPy's on the CPU: what ``glla compare`` does for operations, which solvers
+are not, as how many iterations they take depends on values.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from glla.array.array import asarray
 from glla.gl import Device
 from glla.lab import plots
 from glla.lab.extra import require
@@ -28,8 +34,14 @@ if TYPE_CHECKING:
 SIZE, SEED = 32, 2007
 """Points along a side of the grid, by default; and the seed of the right-hand side."""
 
+ROUNDS = 5
+"""Solves of each for the clock."""
+
 RESTART = 20
 """Steps of a cycle of gmres."""
+
+REFINED = "cg, refined"
+"""The solver that ends in float64."""
 
 DEGREE = 4
 """Of the Chebyshev polynomial."""
@@ -49,16 +61,20 @@ class History:
         norm(b - A x) / norm(b) after each iteration (of gmres: after each cycle), from x, in float64.
     info : int
         What the solver said in the end.
+    seconds : tuple of float
+        Of whole solves that nobody looked into, by the machine's clock; empty where none were timed.
     """
 
     name: str
     products: int
     residuals: tuple[float, ...]
     info: int
+    seconds: tuple[float, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """As plain data."""
-        return {"name": self.name, "products": self.products, "residuals": list(self.residuals), "info": self.info}
+        told = {"name": self.name, "products": self.products, "residuals": list(self.residuals), "info": self.info}
+        return told | ({"seconds": list(self.seconds)} if self.seconds else {})
 
 
 def laplacian(n: int) -> Compressed:
@@ -73,8 +89,9 @@ def histories(
     rtol: float = 1e-6,
     seed: int = SEED,
     progress: Callable[[str], object] = lambda name: None,
+    rounds: int = 0,
 ) -> list[History]:
-    """Let every solver solve the same system. Synchronises at each iteration, so it tells nothing of speed.
+    """Let every solver solve the same system. Synchronises at each iteration, so this tells nothing of speed.
 
     Parameters
     ----------
@@ -88,21 +105,56 @@ def histories(
         Of the right-hand side.
     progress : callable
         Called with the name of each solver, before it starts.
+    rounds : int
+        How often each then solves it for the clock, in turns, vectors on the device (refined: on the host); with them
+        SciPy's solvers take part, if there is SciPy.
     """
     matrix = SparseMatrix(laplacian(n), device)
     b = np.random.default_rng(seed).standard_normal(n * n)
     size = float(np.linalg.norm(b))
-    found = []
-    for name, (products, solve) in solvers(matrix).items():
+    found, calls = [], dict[str, Callable[[], object]]()
+    all_: dict[str, tuple[int, Callable[..., Any], Any]] = {
+        name: (products, solve, matrix) for name, (products, solve) in solvers(matrix).items()
+    }
+    for name, (products, solve, given) in {**all_, **(_theirs(matrix) if rounds else {})}.items():
         progress(name)
         residuals: list[float] = []
 
         def note(x: Any, residuals: list[float] = residuals) -> None:
             residuals.append(float(np.linalg.norm(b - matrix.rows.times(x.astype(np.float64)))) / size)
 
-        _, info = solve(matrix, b, rtol=rtol, callback=note)
+        right = b if given is matrix else b.astype(np.float32)
+        _, info = solve(given, right, rtol=rtol, callback=note)
         found.append(History(name, products, tuple(residuals), info))
-    return found
+        resident = given is matrix and name != REFINED
+        calls[name] = partial(solve, given, asarray(b, device) if resident else right, rtol=rtol)
+    times = _in_turns(device, calls, rounds)
+    return [replace(one, seconds=tuple(times[one.name])) for one in found]
+
+
+def _in_turns(device: Device, calls: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
+    """Time each call once in every round; what runs only now is run once before."""
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    for number in range(rounds and rounds + 1):
+        for name, call in calls.items():
+            start = time.perf_counter()
+            call()
+            device.finish()
+            if number:
+                times[name].append(time.perf_counter() - start)
+    return times
+
+
+def _theirs(matrix: SparseMatrix) -> Mapping[str, tuple[int, Callable[..., Any], Any]]:
+    """SciPy's solvers in float32: products in an iteration, the function, and the matrix; none without SciPy."""
+    if find_spec("scipy") is None:
+        return {}
+    from scipy.sparse import csr_array
+    from scipy.sparse.linalg import bicgstab, cg
+
+    rows = matrix.rows
+    given = csr_array((rows.values, rows.columns.astype(np.int32), rows.starts.astype(np.int32)), shape=rows.shape)
+    return {"SciPy cg": (1, cg, given), "SciPy bicgstab": (2, bicgstab, given)}
 
 
 def solvers(matrix: SparseMatrix) -> Mapping[str, tuple[int, Callable[..., tuple[Any, int]]]]:
@@ -112,7 +164,7 @@ def solvers(matrix: SparseMatrix) -> Mapping[str, tuple[int, Callable[..., tuple
     return {
         "cg, merged": (1, partial(linalg.cg, variant="merged")),
         "cg, classic": (1, partial(linalg.cg, variant="classic")),
-        "cg, refined": (1, partial(linalg.cg, refine=True)),
+        REFINED: (1, partial(linalg.cg, refine=True)),
         f"cg, Chebyshev {DEGREE}": (DEGREE, partial(linalg.cg, M=polynomial)),
         "minres": (1, linalg.minres),
         "bicgstab": (2, linalg.bicgstab),
@@ -123,11 +175,16 @@ def solvers(matrix: SparseMatrix) -> Mapping[str, tuple[int, Callable[..., tuple
 def table(found: list[History], n: int, rtol: float) -> str:
     """Write the histories as text."""
     lines = [f"five-point Laplacian, {n} x {n} points, rtol = {rtol:g}; residuals are true ones, in float64"]
-    lines.append(f"{'solver':18} {'iterations':>10} {'products':>9} {'residual':>9}  info")
+    timed = any(one.seconds for one in found)
+    times = f" {'ms':>9} {'ms/iteration':>12}" if timed else ""
+    lines.append(f"{'solver':18} {'iterations':>10} {'products':>9} {'residual':>9}  info{times}")
     for one in found:
         count = len(one.residuals)
         last = f"{one.residuals[-1]:9.2e}" if count else f"{'-':>9}"
         lines.append(f"{one.name:18} {count:10} {count * one.products:9} {last}  {one.info}")
+        if one.seconds:
+            whole = 1e3 * median(one.seconds)
+            lines[-1] = f"{lines[-1]:54} {whole:9.4g} {whole / max(count, 1):12.4g}"
     return "\n".join(lines)
 
 

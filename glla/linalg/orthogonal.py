@@ -227,6 +227,11 @@ def lstsq(
         )
     squares.check(forms_of((left, column(right))) if left.size and right.size else (Form(left.shape), _rows(right)))
     known_variant("lstsq", OPERATIONS["qr"], variant)
+    if left.size and not right.size:  # A has a rank and singular values all the same
+        column_ = np.zeros((len(left), 1), dtype=np.float32)
+        beside = upload(column_, right.device) if isinstance(right, Matrix) else column_
+        x, residuals, rank, s = lstsq(left, beside, rcond, variant=variant, device=device, check_finite=check_finite)
+        return x[:, :0], residuals[:0], rank, s  # type: ignore[return-value]
     on_a_device = isinstance(left, Matrix) or isinstance(right, Matrix)
     target = device_of("lstsq", device, left, right) if on_a_device or (left.size and right.size) else None
     if target is None or not (left.size and right.size):

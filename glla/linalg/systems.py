@@ -113,6 +113,7 @@ def solve(
     again with care, see `glla.operations.care`. Cost: 2/3 n^3 + 2 n^2 k flop. Passes: one up to order 4, for one system
     and for a whole stack; up to order 256 about 5/8 n for one and 9/8 n for a stack, see `glla.operations.stack`; else
     about 1.5 n for the factors (more where they are made in blocks), and those of `lu_solve`.
+    X A = B, MATLAB's ``X = B / A``, is ``solve(A.T, B.T).T``; transposes of arrays on the device move nothing.
     Sources: Brodtkorb 2007, section 4.1.3; LAPACK gesvx (equilibration); Higham 2002, chapter 12 (refinement).
 
     Examples
@@ -120,6 +121,9 @@ def solve(
     >>> import glla
     >>> glla.solve([[3, 1], [1, 2]], [9, 8])
     array([2., 3.], dtype=float32)
+    >>> A, B = glla.asarray([[4, 2], [0, 2]]), glla.asarray([[4, 6]])  # X A = B
+    >>> glla.solve(A.T, B.T).T.numpy()
+    array([[1., 2.]], dtype=float32)
     """
     assumed("solve", assume_a)
     if assume_a == "pos":

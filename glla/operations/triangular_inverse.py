@@ -11,12 +11,13 @@ from functools import partial
 
 import numpy as np
 
-from glla.errors import ShapeError, SingularMatrixError, one_of
+from glla.errors import SingularMatrixError, one_of
 from glla.operations import solve_triangular, triangular
 from glla.operations.blocks import gather
 from glla.operations.crossing import at_home, bring_in, read_back, read_texels
 from glla.operations.record import Array, Choice, Operation
 from glla.operations.reduce import max_magnitude
+from glla.operations.shapes import square
 from glla.operations.solve_triangular import CARE, TINY, in_float64, lost
 from glla.operations.triangular import Triangle
 from glla.operations.verdict import Done, Go, Values, Verdict
@@ -46,17 +47,13 @@ VARIANTS = {
 
 
 def choose(forms: Forms, limits: Limits) -> Choice:
-    """Pick the variant: that of a substitution with as many right-hand sides as rows, and what was tuned for it."""
+    """Pick the variant: what was tuned, else that of a substitution with as many right-hand sides as rows."""
     shape = forms[0].matrix
+    tuned = limits.tuning("triangular_inverse", *shape)
+    if tuned is not None:
+        return tuned.variant, tuned.parameters
     variant, parameters = triangular.choose(resident(shape, shape), limits)
     return (variant, parameters) if variant in VARIANTS else ("blocked", ())
-
-
-def check(forms: Forms) -> None:
-    """Raise ShapeError unless T is square."""
-    (t,) = forms
-    if t.shape[-1] != t.shape[-2]:
-        raise ShapeError(f"triangular_inverse: the last two dimensions of T must be square, got shape {t.shape}")
 
 
 def flops(forms: Forms) -> int:
@@ -230,7 +227,7 @@ TRIANGULAR_INVERSE = Operation(
     formula="T X = I",
     operands=("T",),
     results=("X",),
-    check=check,
+    check=partial(square, "triangular_inverse", name="T"),
     flops=flops,
     core=plan,
     whole=whole,

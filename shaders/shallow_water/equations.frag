@@ -24,13 +24,22 @@ uniform float rho;  // dt / (2 dy), across the direction of the pass
 
 layout(location = 0) out vec4 equation;
 
-float flux(ivec2 c) {  // of the other component, through the face behind c
+// (velocity of the other component, depth) at the face behind c
+vec2 face_behind(ivec2 c) {
 #if ALONG
     float velocity = u_at(state, c);
 #else
     float velocity = v_at(state, c);
 #endif
-    return depth_at_face(cell(state, c), cell(state, c + SIDE)) * velocity;
+    return vec2(velocity, depth_at_face(cell(state, c), cell(state, c + SIDE)));
+}
+
+// H w of one face less that of another. As sums times differences it is 0 where both faces are alike; a compiler that
+// fuses a * b - c * d makes a rounding error of that, which drives waves in a uniform flow.
+float difference_of_fluxes(vec2 far, vec2 near) {
+    vec2 sum = far + near;
+    vec2 difference = far - near;
+    return 0.5 * (sum.y * difference.x + difference.y * sum.x);
 }
 
 void main() {
@@ -45,7 +54,7 @@ void main() {
 #else
     before = texelFetch(T, inside(c - NEXT), 0);
 #endif
-    float change = rho * (flux(c) - flux(c - SIDE));
+    float change = rho * difference_of_fluxes(face_behind(c), face_behind(c - SIDE));
     float rhs = -change;
     rhs -= after.g - before.g;
     change = after.r * (cell(state, c + NEXT).r - here.r);

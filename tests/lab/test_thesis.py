@@ -68,21 +68,25 @@ def test_claims_of_sections_follow_their_figures():
     line = fits.Fit(0.0, 1e-9, 1, 9)
     values = {
         "relative error": 1e-7, "of": "largest", "growth": {"exponent": 2.0, "fit": "1 + 2 n^2"},
-        "fits": {"GPU": line, "CPU": line}, "faster from": (7, 9), "unblocked": (9, 3.0), "diagonal": (2.0, 1.0),
+        "fits": {name: line for pair in sections.LINES.values() for name in pair},
+        "measured": ((7, 9), (1.0, 2.0), (1.0, 2.1)), "unblocked": (9, 3.0), "diagonal": (2.0, 1.0),
     }  # fmt: skip
     bad = {
         "relative error": 1e-3, "of": "mean", "growth": {"exponent": 1.0, "fit": "no fit: residual 14 %"},
-        "fits": {"GPU": line, "CPU": None}, "faster from": (None, 9), "unblocked": (9, 0.5), "diagonal": (1.0, 2.0),
+        "fits": dict.fromkeys(name for pair in sections.LINES.values() for name in pair),
+        "measured": ((7, 9), (1.0, 2.0), (2.0, 1.0)), "unblocked": (9, 0.5), "diagonal": (1.0, 2.0),
     }  # fmt: skip
     for given, expected in ((values, True), (bad, False)):
         done = {name: Section(name, name, "4", values=given) for name in ("product", "rref", "plu")}
         found = list(sections.claims(done))
-        assert len(found) == 14 and {claim.holds for claim in found} == {expected}
+        assert len(found) == 17 and {claim.holds for claim in found} == {expected}
     assert any(claim.ours == "nowhere up to n = 9" for claim in found)
     water = {"milliseconds": {"CPU, dense systems (LAPACK)": 20.0, "CPU and GPU, dense systems": 19.0,
-                              "NumPy, tridiagonal, float32": 1.0}, "largest": 1e-7}  # fmt: skip
+                              "NumPy, tridiagonal, float32": 1.0}, "largest": 1e-7, "stable": (9.9, 0.1)}  # fmt: skip
     done = {"water": Section("water", "", "5", values=water), "sharing": Section("", "", "", values={"gains": [0.9]})}
-    assert [claim.holds for claim in sections.claims(done)] == [False, True, True, True]
+    assert [claim.holds for claim in sections.claims(done)] == [False, True, True, True, True]
+    done["water"].values["stable"] = 9.9, float("nan")
+    assert not list(sections.claims(done))[3].holds
 
 
 def test_a_run_that_is_cut_leaves_what_it_did(tmp_path, device, monkeypatch):

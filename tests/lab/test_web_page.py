@@ -37,10 +37,10 @@ COLLECT = """<script>addEventListener("load", () => {
 });</script>"""
 
 
-def framed(browser, path, parts, width=1200):
+def framed(browser, path, parts):
     """Open pages side by side, each in a frame, with a script before and one after; give what the latter returns."""
     inner = []
-    for text, before, after in parts:
+    for text, before, after, width in parts:
         text = text.replace("<script type=", f"<script>{before}</script><script type=", 1)
         text = text.replace("</body>", f"{AROUND.format(HELPERS, after)}</body>")
         inner.append(f'<iframe width="{width}" height="900" srcdoc="{escape(text)}"></iframe>')
@@ -99,25 +99,77 @@ STEPS = script("steps")
 LABELS = script("labels")
 
 
+GROWTH = """at("kind").value = "growth"; at("make").click();
+    const first = player.timeline.findIndex((one) => one.because);
+    const state = () => [...player.store.keys()].map((key) => {
+        const one = player.read(...splitOnce(key));
+        return one.values.map((value, k) => (one.drawn[Math.floor(k / one.c)] ? value : NaN)).join();
+    }).join(";");
+    const forward = [];
+    player.go(0);
+    for (let k = 1; k <= player.timeline.length; k++) { player.go(k); forward.push(state()); }
+    const again = (k) => { player.go(player.timeline.length); player.go(k); return state(); };
+    const replay = forward.every((one, k) => again(k + 1) === one);
+    go(first + 1);
+    const because = [at("because").textContent, at("status").textContent];
+    return { ...end(), plans: player.timeline.map((one) => one.plan), replay, said: because };"""
+
+WITHOUT = {
+    "WebGL 2": "HTMLCanvasElement.prototype.getContext = () => null;",
+    "EXT_color_buffer_float": "EXT_color_buffer_float",
+    "EXT_float_blend": "EXT_float_blend",
+    "8 targets": "const asked = gl.getParameter; gl.getParameter = function (p) "
+    "{ return p === this.MAX_DRAW_BUFFERS ? 4 : asked.call(this, p); };",
+}
+
+
+def taken_away(what):
+    """Script that takes something away from a browser."""
+    given = WITHOUT[what]
+    if given.startswith("EXT"):
+        given = (
+            "const asked = gl.getExtension; gl.getExtension = function (name) "
+            f"{{ return name === '{given}' ? null : asked.call(this, name); }};"
+        )
+    return given if "getContext" in given else f"const gl = WebGL2RenderingContext.prototype; {given}"
+
+
+@pytest.fixture(scope="module")
+def told(browser, tmp_path_factory):
+    """What pages tell that are driven by scripts, all in one browser; and its console."""
+    rref, plu, other = (page(documents.document(*of)) for of in (("rref", 8, "rank2"), ("plu", 8, "rank2"), ("plu", 9)))
+    dark = other.replace("(prefers-color-scheme: dark)", "all")
+    products = ("virtual_cube", "register_blocked", "virtual_cube_ping_pong")
+    cube, blocked, ping_pong = (page(documents.document("matmul", 4, name)) for name in products)
+    factor, lacks = page(documents.document("cholesky", 2, "rank2")), script("lacks")
+    parts = {
+        "steps": (rref, "", STEPS, 1200),
+        "labels": (rref, "", LABELS, 1200),
+        "growth": (plu, "", GROWTH, 1200),
+        "phone": (other, "", LABELS, 390),
+        "dark phone": (dark, "", LABELS, 390),
+        "no address": (factor, 'location.hash = "pass=0&A=AAAA";', script("address"), 1200),
+        "no WebGL 2": (cube, taken_away("WebGL 2"), lacks, 1200),
+        "no float targets": (cube, taken_away("EXT_color_buffer_float"), lacks, 1200),
+        "no blending": (cube, taken_away("EXT_float_blend"), lacks, 1200),
+        "four targets": (blocked, taken_away("8 targets"), lacks, 1200),
+        "runs without blending": (ping_pong, taken_away("EXT_float_blend"), lacks, 1200),
+    }
+    found, console = framed(browser, tmp_path_factory.mktemp("pages") / "pages.html", parts.values())
+    assert all(isinstance(one, dict) for one in found), found
+    return {**dict(zip(parts, found, strict=True)), "console": console}
+
+
 @pytest.mark.browser
 @pytest.mark.mesa
-def test_the_page_is_driven(browser, tmp_path):
+def test_the_page_is_driven(told):
     """By keys, buttons and edits; the result of an edited matrix has the bits of glla's."""
-    document = documents.document("rref", 8, "rank2")
-    plu = documents.document("plu", 8, "rank2")
-    growth = """at("kind").value = "growth"; at("make").click();
-        return { ...end(), plans: player.timeline.map((one) => one.plan) };"""
-    (told, labels, grown), console = framed(
-        browser,
-        tmp_path / "pages.html",
-        [(page(document), "", STEPS), (page(document), "", LABELS), (page(plu), "", growth)],
-    )
-    assert isinstance(told, dict), told
+    labels, grown, console, told = told["labels"], told["growth"], told["console"], told["steps"]
     assert told["begin"] == "12 / 12"
     assert told["home"] == ["0 / 12", "Before the first pass", True]
     assert told["third"][:2] == ["3 / 12", "Pass 3: rref/eliminate"]
     assert told["third"][2].startswith("One step of Gauss-Jordan elimination")
-    assert told["third"][3] == f"{told['third'][1]}. {told['third'][2]}"
+    assert told["third"][3] == f"{told['third'][1]}. {told['third'][2]}"  # what a screen reader says
     assert [one.split()[0] for one in told["figures"]] == ["reads", "draws", "reads"]
     assert told["changed"] > 0
     assert told["frames"] == 9 + 8 - 1
@@ -145,67 +197,41 @@ def test_the_page_is_driven(browser, tmp_path):
     assert told["example"]["because"] == []
     assert told["pasted"] == "A: 8 rows of 9 numbers are wanted: this plan is for that size."
     assert told["lack"]
-    assert isinstance(labels, dict), labels
     assert (labels["nameless"], labels["twice"], labels["lone"], labels["lang"]) == ([], 0, 0, "en")
     assert labels["levels"] == [1, *[2] * (len(labels["levels"]) - 1)]
-    assert labels["least"] >= 4.5
+    assert min(labels["least"], labels["words"]) >= 4.5
+    assert labels["count"] > 100
     assert labels["small"] == 0
-    assert isinstance(grown, dict), grown
     assert set(grown["plans"]) == {0, 1, 2}  # what a call reads back, then another try
     assert grown["because"] == ["entries grew 128 times, more than the 27.3 of random matrices"]
     assert grown["mark"] == "✓ right"
+    assert grown["replay"]  # forward and back, through all plans
+    assert grown["said"][0] == f"The second plan, “care”, because {grown['because'][0]}."
+    assert grown["said"][0] in grown["said"][1]
     assert not console
     assert b64encode(a.tobytes()).decode() == told["A"]
 
 
 # ---- where it cannot run -------------------------------------------------------------------------
 
-WITHOUT = {
-    "WebGL 2": "HTMLCanvasElement.prototype.getContext = () => null;",
-    "EXT_color_buffer_float": "EXT_color_buffer_float",
-    "EXT_float_blend": "EXT_float_blend",
-    "8 targets": "const asked = gl.getParameter; gl.getParameter = function (p) "
-    "{ return p === this.MAX_DRAW_BUFFERS ? 4 : asked.call(this, p); };",
-}
-
-
-def taken_away(what):
-    """Script that takes something away from a browser."""
-    given = WITHOUT[what]
-    if given.startswith("EXT"):
-        given = (
-            "const asked = gl.getExtension; gl.getExtension = function (name) "
-            f"{{ return name === '{given}' ? null : asked.call(this, name); }};"
-        )
-    return given if "getContext" in given else f"const gl = WebGL2RenderingContext.prototype; {given}"
-
 
 @pytest.mark.browser
-def test_what_lacks_is_said(browser, tmp_path):
+def test_what_lacks_is_said(told):
     """WebGL 2, float targets, blending and eight targets, each taken away; and a plan that does not need them runs."""
-    cube, blocked = (page(documents.document("matmul", 4, name)) for name in ("virtual_cube", "register_blocked"))
-    other = page(documents.document("matmul", 4, "virtual_cube_ping_pong"))
-    found = script("lacks")
-    (none, targets, blending, four, runs), _ = framed(
-        browser,
-        tmp_path / "pages.html",
-        [
-            (cube, taken_away("WebGL 2"), found),
-            (cube, taken_away("EXT_color_buffer_float"), found),
-            (cube, taken_away("EXT_float_blend"), found),
-            (blocked, taken_away("8 targets"), found),
-            (other, taken_away("EXT_float_blend"), found),
-        ],
-    )
-    for told, words in [
-        (none, "This browser has no WebGL 2, or it is switched off."),
-        (targets, "This browser cannot draw into textures of float32 (EXT_color_buffer_float)."),
-        (blending, "This browser cannot add to textures of float32 (EXT_float_blend); another variant does without."),
-        (four, "This plan needs 8 targets of a pass, this browser has 4."),
+    runs = told["runs without blending"]
+    for name, words in [
+        ("no WebGL 2", "This browser has no WebGL 2, or it is switched off."),
+        ("no float targets", "This browser cannot draw into textures of float32 (EXT_color_buffer_float)."),
+        (
+            "no blending",
+            "This browser cannot add to textures of float32 (EXT_float_blend); another variant does without.",
+        ),
+        ("four targets", "This plan needs 8 targets of a pass, this browser has 4."),
     ]:
-        assert told["words"] == words
-        assert (told["hidden"], told["alert"], told["shown"]) == (False, "alert", ["lack", "figure"])
-        assert len(told["cells"]) == 16
+        one = told[name]
+        assert one["words"] == words
+        assert (one["hidden"], one["alert"], one["shown"]) == (False, "alert", ["lack", "figure"])
+        assert len(one["cells"]) == 16
     assert runs["hidden"]
     assert "main" in runs["shown"]
 
@@ -215,16 +241,13 @@ def test_what_lacks_is_said(browser, tmp_path):
 
 @pytest.mark.browser
 @pytest.mark.mesa
-def test_a_phone_in_the_dark(browser, tmp_path):
+def test_a_phone_in_the_dark(told):
     """390 pixels wide nothing but a matrix scrolls to the side; numbers stand out in the dark, too."""
-    text = page(documents.document("plu", 9, "rank2"))
-    dark = text.replace("(prefers-color-scheme: dark)", "all")
-    (phone, night), _ = framed(browser, tmp_path / "p.html", [(text, "", LABELS), (dark, "", LABELS)], width=390)
-    assert isinstance(phone, dict), phone
+    phone, night = told["phone"], told["dark phone"]
     assert phone["width"] == 390
     assert phone["wide"] <= 0
     assert (phone["small"], night["small"]) == (0, 0)
-    assert min(phone["least"], night["least"]) >= 4.5
+    assert min(one[kind] for one in (phone, night) for kind in ("least", "words")) >= 4.5
 
 
 @pytest.mark.browser
@@ -233,7 +256,7 @@ def test_a_phone_in_the_dark(browser, tmp_path):
 def test_every_operation_is_right_on_its_page(browser, tmp_path):
     """The page's judge finds the result of each operation's example right, and none accepts a wrong one."""
     names = list(OPERATIONS)
-    parts = [(page(documents.document(name, 6)), "", script("spoilt")) for name in names]
+    parts = [(page(documents.document(name, 6)), "", script("spoilt"), 1200) for name in names]
     found = []
     for first in range(0, len(parts), 12):  # a browser keeps sixteen contexts alive
         found += framed(browser, tmp_path / "p.html", parts[first : first + 12])[0]
@@ -254,7 +277,7 @@ class At:
 
 
 @pytest.mark.browser
-def test_the_address_holds_pass_and_matrix(browser, tmp_path):
+def test_the_address_holds_pass_and_matrix(browser, tmp_path, told):
     """A link to pass 4 of a matrix shows that; one that holds no matrix of this size says so."""
     document = documents.document("cholesky", 2, "rank2")
     a = np.array([[4, 2], [2, 0.5]], np.float32)
@@ -269,9 +292,9 @@ def test_the_address_holds_pass_and_matrix(browser, tmp_path):
     assert re.findall(r'<input value="([^"]*)"', dom) == ["4", "2", "2", "0.5"]
     assert "NotPositiveDefiniteError: the leading minor of order 2 is not positive, as pivot 1 is -0.5" in dom
     assert [line for line in errors.splitlines() if "CONSOLE" in line and PERFORMANCE not in line] == []
-    dom, _ = browser(At(path, "pass=0&A=AAAA"), "--dump-dom", *SWIFTSHADER)
-    assert "The address holds no matrix A of this size; the example is shown." in dom
-    assert re.search(r'id="pass-title"[^>]*>Before the first pass<', dom)
+    wrong = told["no address"]
+    assert wrong["complaint"] == "The address holds no matrix A of this size; the example is shown."
+    assert (wrong["title"], wrong["count"]) == ("Before the first pass", "0 / 4")
 
 
 @pytest.mark.browser

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import threading
 from html import escape, unescape
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -43,58 +44,8 @@ EXACT = {
     "slogdet",
 }
 
-# Runs every document to its end, and tells what each pass has drawn; NaN stands where none has. Programs are shared,
-# and errors of GL asked for once a document, as each answer takes as long as a pass.
-HARNESS = """
-const told = [];
-const canvas = document.createElement("canvas");
-const known = new Map();  // programs by their texts
-const linked = Player.prototype.linked;
-Player.prototype.linked = function (...texts) {
-    const key = texts.join();
-    if (!known.has(key)) known.set(key, linked.apply(this, texts));
-    return known.get(key);
-};
-const encoded = ({ values, drawn, c }) => {
-    const floats = Float32Array.from(values);
-    drawn.forEach((one, texel) => { if (!one) floats.fill(NaN, texel * c, texel * c + c); });
-    return btoa(String.fromCharCode.apply(null, new Uint8Array(floats.buffer)));
-};
-class Teller extends Player {
-    perform(entry) {
-        super.perform(entry);
-        const { step, draws } = this.touched(entry);
-        const atHome = [...draws, ...(step.copy ?? [])].some((slot) => this.held(entry.plan, slot).values);
-        if (!step.host && !atHome) this.told.push(draws.map((slot) => encoded(this.read(entry.plan, slot))));
-    }
-
-    check() {}
-}
-for (const data of JSON.parse(document.getElementById("data").textContent)) {
-    const one = { passes: [] };
-    told.push(one);
-    try {
-        const player = new Teller(canvas, data);
-        player.told = one.passes;
-        if (Object.keys(data.aside).length) data.plans.length = 1;
-        const beside = { plan: 1, because: "", given: {} };
-        player.decide = (_, plan) => (data.plans[plan + 1]?.stage === "" ? beside : null);
-        const nothing = new Proxy({}, { get: () => () => new Array(4).fill({ at: [] }) });
-        player.hosts = data.operation === "plu" ? HOSTS : nothing;
-        const given = Object.entries(data.operands).map(([name, operand]) => [name, decoded(operand)]);
-        player.set(Object.fromEntries(given));
-        player.run();
-        Player.prototype.check.call(player, player.timeline[0]);
-        for (const { texture, buffer } of player.store.values()) {
-            player.gl.deleteTexture(texture ?? null);
-            player.gl.deleteBuffer(buffer ?? null);
-        }
-    } catch (error) {
-        one.error = String(error.stack);
-    }
-}
-document.getElementById("told").textContent = JSON.stringify(told);
-"""
+FOLDER = Path(__file__).parent / "web"
+HARNESS = "".join((FOLDER / name).read_text(encoding="utf-8") for name in ("shared.js", "passes.js"))
 
 
 def in_a_browser(browser, path, documents, player=PLAYER):
@@ -106,8 +57,11 @@ def in_a_browser(browser, path, documents, player=PLAYER):
     return json.loads(unescape(re.search(r'<pre id="told">(.*?)</pre>', dom, re.DOTALL)[1]))
 
 
-def exportable(size):
-    """Every operation and variant that can be exported: name, variant, document, plan, plan of a call, operands."""
+def exportable(size, beside=True):
+    """Every operation and variant that can be exported: name, variant, document, plan, plan of a call, operands.
+
+    Without `beside` what a call does beside the passes is left out of all variants but the first.
+    """
     known = set()
     for name, found in OPERATIONS.items():
         arrays = web._operands(found, size, web.SEED, None)
@@ -115,6 +69,8 @@ def exportable(size):
             try:
                 _, plan, whole = web._plans(found, arrays, variant, None)
                 document = web.document(name, size, variant)
+                if not beside and variant not in (None, next(iter(found.variants), None)):
+                    del document["plans"][1:]
                 same = json.dumps([document[part] for part in ("plans", "texts", "operands")])
                 if same not in known:  # det and slogdet are the same passes, and so are others
                     known.add(same)
@@ -223,51 +179,6 @@ def compared(label, passes, expected, slack=0):
                 yield f"{label}: pass {number + 1} ({one.shader}) draws {slot} differently"
 
 
-@pytest.mark.browser
-@pytest.mark.mesa
-@pytest.mark.parametrize(
-    "size", [8, pytest.param(9, marks=pytest.mark.sweep), pytest.param(33, marks=pytest.mark.sweep)]
-)
-def test_every_pass_has_the_same_bits(browser, tmp_path, size):
-    """Of every operation and variant that can be exported."""
-    found = [*exportable(size), *own_shaders(size, tmp_path)]
-    told = in_a_browser(browser, tmp_path / "passes.html", [document for _, _, document, *_ in found])
-    differences = []
-    for (name, variant, document, plan, whole, arrays), one in zip(found, told, strict=True):
-        assert "error" not in one, (name, variant, one["error"])
-        expected = drawn_in_turn(name, document, plan, whole, arrays)
-        exact = name in EXACT and not str(variant).endswith(".frag") and not is_open(plan)
-        slack = 0 if exact else 64 * size
-        differences += compared(f"{name} {variant}", one["passes"], expected, slack)
-    assert not differences
-
-
-@pytest.mark.browser
-@pytest.mark.mesa
-def test_the_comparison_sees_faults(browser, tmp_path):
-    """A pass that is missing, an operand that is off by one bit, and a shader that is another."""
-    arrays = operations.inputs(OPERATIONS["rref"], 6)
-    good = web.document("rref", 6, "rank2")
-    dropped, changed, other = (json.loads(json.dumps(good)) for _ in range(3))
-    del dropped["plans"][0]["steps"][-1]
-    moved = arrays[0].copy()
-    moved[5, 6] = np.nextafter(moved[5, 6], np.float32(np.inf))
-    changed["operands"]["A"] = web._data(moved)
-    source = other["sources"]["rref/eliminate.frag"]
-    other["sources"]["rref/eliminate.frag"] = source.replace("row -= l1 * low", "row += l1 * low")
-    told = in_a_browser(browser, tmp_path / "passes.html", [good, dropped, changed, other])
-    expected = drawn_by_glla(
-        "rref", OPERATIONS["rref"].core(operations.forms(arrays), web.LIMITS, variant="rank2"), arrays
-    )
-    found = [list(compared("rref", one["passes"], expected)) for one in told]
-    assert not found[0]
-    assert [one[0] for one in found[1:]] == [
-        "rref: 8 passes, glla has 9",
-        "rref: pass 3 (rref/eliminate) draws R_ping differently",
-        "rref: pass 3 (rref/eliminate) draws R_ping differently",
-    ]
-
-
 def power_iteration():
     """The example of `glla.iterate`: until the largest eigenvalue changes by less than a tolerance."""
     shapes = {"A": (4, 4), "v": (4, 1), "old": (1, 1), "tol": (1, 1)}
@@ -284,18 +195,45 @@ def power_iteration():
     return glla.iterate(body, carry={"new": "v", "size": "old"}, until="done", most=200)
 
 
-@pytest.mark.browser
-@pytest.mark.mesa
-def test_loops_end_where_those_of_glla_do(browser, tmp_path):
-    """The body again and again until a texel says stop; carried textures take turns, operands stay as they were."""
-    loop = power_iteration()
+def power_iterated():
+    """A loop, its operands, and what it gives."""
     a = np.array([[4, 1, 0, 0], [1, 3, 1, 0], [0, 1, 2, 1], [0, 0, 1, 1]], np.float32)
     v = np.array([[1], [0], [0], [0]], np.float32)
     given = {"A": a, "v": v, "old": np.zeros((1, 1), np.float32), "tol": np.full((1, 1), 1e-6, np.float32)}
-    expected = loop(**given)
+    loop = power_iteration()
+    return loop, given, loop(**given)
+
+
+def faulty(arrays):
+    """A document, and three of its like: without a pass, with an operand off by one bit, with another shader."""
+    good = web.document("rref", 6, "rank2")
+    dropped, changed, other = (json.loads(json.dumps(good)) for _ in range(3))
+    del dropped["plans"][0]["steps"][-1]
+    moved = arrays[0].copy()
+    moved[5, 6] = np.nextafter(moved[5, 6], np.float32(np.inf))
+    changed["operands"]["A"] = web._data(moved)
+    source = other["sources"]["rref/eliminate.frag"]
+    other["sources"]["rref/eliminate.frag"] = source.replace("row -= l1 * low", "row += l1 * low")
+    return [good, dropped, changed, other]
+
+
+def check_faults(arrays, told):
+    """The comparison sees each of them."""
+    plan = OPERATIONS["rref"].core(operations.forms(arrays), web.LIMITS, variant="rank2")
+    expected = drawn_by_glla("rref", plan, arrays)
+    found = [list(compared("rref", one["passes"], expected)) for one in told]
+    assert not found[0]
+    assert [one[0] for one in found[1:]] == [
+        "rref: 8 passes, glla has 9",
+        "rref: pass 3 (rref/eliminate) draws R_ping differently",
+        "rref: pass 3 (rref/eliminate) draws R_ping differently",
+    ]
+
+
+def check_loop(loop, expected, told):
+    """The body again and again until a texel says stop; carried textures take turns, operands stay as they were."""
     assert expected.stopped
     assert 5 < expected.iterations < 50
-    (told,) = in_a_browser(browser, tmp_path / "loop.html", [web.of_plan(loop, given)])
     assert "error" not in told
     assert len(told["passes"]) == expected.iterations * len(loop.flat.steps)
     slots, last = loop.flat.slots, told["passes"][-len(loop.flat.steps) :]
@@ -304,6 +242,35 @@ def test_loops_end_where_those_of_glla_do(browser, tmp_path):
         slot = loop.flat.results[name]
         got = texels(drawn[slot], slots[slot])
         assert np.array_equal(got, expected[name].numpy().reshape(got.shape))
+
+
+@pytest.mark.browser
+@pytest.mark.mesa
+@pytest.mark.parametrize(
+    "size", [8, pytest.param(9, marks=pytest.mark.sweep), pytest.param(33, marks=pytest.mark.sweep)]
+)
+def test_every_pass_has_the_same_bits(browser, tmp_path, size):
+    """Of every operation and variant that can be exported, and of a loop; the comparison sees faults.
+
+    All of it in one page, which compiles a program once.
+    """
+    found = [*exportable(size, beside=size > 8), *own_shaders(size, tmp_path)]
+    loop, given, iterated = power_iterated()
+    arrays = operations.inputs(OPERATIONS["rref"], 6)
+    documents = [document for _, _, document, *_ in found]
+    *told, looped, good, dropped, changed, other = in_a_browser(
+        browser, tmp_path / "passes.html", [*documents, web.of_plan(loop, given), *faulty(arrays)]
+    )
+    check_loop(loop, iterated, looped)
+    check_faults(arrays, [good, dropped, changed, other])
+    differences = []
+    for (name, variant, document, plan, whole, operands), one in zip(found, told, strict=True):
+        assert "error" not in one, (name, variant, one["error"])
+        expected = drawn_in_turn(name, document, plan, whole, operands)
+        exact = name in EXACT and not str(variant).endswith(".frag") and not is_open(plan)
+        slack = 0 if exact else 64 * size
+        differences += compared(f"{name} {variant}", one["passes"], expected, slack)
+    assert not differences
 
 
 # ---- another browser ---------------------------------------------------------------------------

@@ -3,8 +3,9 @@
 import json
 import re
 import warnings
-from html import escape, unescape
+from html import unescape
 from itertools import islice
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,48 +22,32 @@ from glla.testing.adversaries import growing, hidden_singular
 
 SWIFTSHADER = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader")
 
-# Runs each case, and tells which plans came, why, and how it ended; then the context goes: browsers keep few of them.
-HARNESS = """
-const data = JSON.parse(document.getElementById("data").textContent);
-const told = [];
-try {
-    const player = new Player(document.createElement("canvas"), data);
-    player.decide = next;
-    player.hosts = HOSTS;
-    for (const operands of CASES) {
-        player.set(Object.fromEntries(Object.entries(operands).map(([name, one]) => [name, decoded(one)])));
-        player.run();
-        const begun = player.timeline.filter((entry) => entry.operands && entry.because);
-        const { error, elsewhere, words } = player.settled ?? {};
-        told.push({
-            stages: begun.map((entry) => data.plans[entry.plan].stage), because: begun.map((entry) => entry.because),
-            error: [error, elsewhere, ...(words ?? [])].join(" "), verdict: verdict(player),
-        });
-    }
-    player.gl.getExtension("WEBGL_lose_context").loseContext();
-} catch (error) {
-    told.push(error.stack);
-}
-window.told = told;
-"""
-COLLECT = """<script>addEventListener("load", () => {
-    const told = [...document.querySelectorAll("iframe")].map((one) => one.contentWindow.told);
-    document.getElementById("told").textContent = JSON.stringify(told);
-});</script>"""
+FOLDER = Path(__file__).parent / "web"
 
 
 def in_a_browser(browser, path, pages):
-    """What pages without a view tell: for each document and its cases."""
-    frames = []
-    for document, cases in pages:
-        names = [*scripts.FIRST, *(one.relative_to(scripts.FOLDER) for one in scripts.of(document["operation"]))]
-        files = [scripts.FOLDER / f"{name}".removesuffix(".js") for name in names]
-        text = "".join(scripts.read(one.with_suffix(".js")) for one in files)
-        data = f'<script type="application/json" id="data">{in_script(document)}</script>'
-        given = json.dumps([{name: documents._data(one) for name, one in case.items()} for case in cases])
-        inner = f"<!DOCTYPE html>{data}<script>{text}\nconst CASES = {given};\n{HARNESS}</script>"
-        frames.append(f'<iframe srcdoc="{escape(inner)}"></iframe>')
-    path.write_text(f'<!DOCTYPE html><meta charset="utf-8"><pre id="told"></pre>{COLLECT}{"".join(frames)}', "utf-8")
+    """What a page without a view tells of documents and their cases; it compiles a program once."""
+    player, *first = (scripts.FOLDER / f"{name}.js" for name in scripts.FIRST)
+    rooms = []
+    for name in {document["operation"] for document, _ in pages}:
+        text = "".join(map(scripts.read, [*first, *scripts.of(name)]))
+        rooms.append(f"ROOMS.{name} = () => {{\n{text}\nreturn {{ next, HOSTS, verdict }};\n}};\n")
+    shared, harness = ((FOLDER / name).read_text(encoding="utf-8") for name in ("shared.js", "stages.js"))
+    data = in_script(
+        [
+            {
+                "document": document,
+                "cases": [{name: documents._data(one) for name, one in case.items()} for case in cases],
+            }
+            for document, cases in pages
+        ]
+    )
+    text = f"{scripts.read(player)}{shared}const ROOMS = {{}};\n{''.join(rooms)}{harness}"
+    path.write_text(
+        f'<!DOCTYPE html><meta charset="utf-8"><pre id="told"></pre><script type="application/json" id="data">{data}'
+        f"</script><script>{text}</script>",
+        encoding="utf-8",
+    )
     dom, _ = browser(path, "--dump-dom", *SWIFTSHADER)
     return json.loads(unescape(re.search(r'<pre id="told">(.*?)</pre>', dom, re.DOTALL)[1]))
 

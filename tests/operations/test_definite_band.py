@@ -9,9 +9,10 @@ import scipy.linalg
 import glla
 from glla.errors import NonFiniteError, NotPositiveDefiniteError, OptionError, ShapeError
 from glla.linalg.definite_band import solve_definite_band
+from glla.operations import OPERATIONS
 from glla.operations.elimination import definite_band as kernel
 from glla.operations.elimination.definite_band import VARIANTS
-from glla.passes import Limits, resident
+from glla.passes import Limits, Tuned, resident
 from glla.testing import JUDGES
 
 SIZES = [(1, 0), (1, 3), (2, 1), (5, 2), (5, 9), (16, 15), (17, 1), (33, 16), (40, 17), (70, 5), (100, 33), (64, 63)]
@@ -186,6 +187,19 @@ def test_the_work_is_that_of_the_band():
     assert len(updates) == 255 and max(one.width * one.height for one in updates) == 72 * 72
     assert kernel.choose(resident((131, 4096)), Limits()) == ("block16", ())
     assert kernel.choose(resident((9, 4096)), Limits()) == ("sixteen", ())
+
+
+@pytest.mark.parametrize("name", ["cholesky_banded", "solve_pos_banded"])
+def test_what_was_tuned_holds_for_bands_of_that_shape(name):
+    tuned = Limits(tuned=(Tuned(name, 1024, "block16"),))
+    choose = OPERATIONS[name].choose
+    assert choose(resident((40, 1024)), Limits()) == ("sixteen", ())
+    assert choose(resident((40, 1024)), tuned) == ("block16", ())
+    assert choose(resident((9, 1024)), tuned) == ("sixteen", ())  # much narrower
+    others = {"cholesky_banded", "solve_pos_banded"} - {name}
+    assert all(OPERATIONS[one].choose(resident((40, 1024)), tuned) == ("sixteen", ()) for one in others)
+    made = OPERATIONS[name].core(resident((40, 1024), (1024, 1))[: len(OPERATIONS[name].operands)], tuned)
+    assert made.operation == f"{name}[block16]"
 
 
 def test_nothing_and_what_is_refused():

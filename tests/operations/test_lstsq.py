@@ -84,6 +84,20 @@ def test_rcond_decides_the_rank(device):
         assert not x[rank:].any()
 
 
+@pytest.mark.parametrize("shape", [(6, 3), (3, 6), (1, 1)], ids=str)
+def test_without_right_hand_sides_a_has_its_rank(shape, device, rng):
+    """NumPy gives rank and singular values all the same."""
+    a = rng.standard_normal(shape).astype(np.float32)
+    a[:, -1] = a[:, 0]
+    b = np.empty((shape[0], 0), dtype=np.float32)
+    expected = np.linalg.lstsq(a.astype(float), b, rcond=max(shape) * 2.0**-23)
+    for left, right in ((a, b), (glla.asarray(a, device), b), (a, glla.asarray(b, device))):
+        x, residuals, rank, s = glla.lstsq(left, right)
+        assert (x.shape, residuals.shape, rank) == (expected[0].shape, (0,), expected[2]) and rank > 0
+        assert isinstance(x, glla.Array) == (left is not a or right is not b)
+        np.testing.assert_allclose(np.asarray(s), expected[3], atol=1e-5)
+
+
 @pytest.mark.parametrize("shape", [(6, 3), (3, 6), (0, 3), (3, 0)], ids=str)
 def test_of_arrays_on_the_device_all_is_there(shape, device, rng):
     a, b = rng.standard_normal(shape).astype(np.float32), rng.standard_normal(shape[0]).astype(np.float32)

@@ -47,6 +47,9 @@ QUICK = (8, 12, 16, 24)
 """Orders that only show that everything runs."""
 
 
+LONG = 1.0
+"""Seconds of a first run from which there is no second one: what it may have to compile is a few per cent of that."""
+
 ONCE = peers.Effort(fewest=1, most=1, seconds=0.0, warm=0.0)
 """Of a peer in a quick run."""
 
@@ -122,8 +125,10 @@ class Place:
         return self.repeated(once)
 
     def repeated(self, once: Callable[[], float]) -> float:
-        """Run for the first time, which does not count; then the median of up to five."""
-        once()
+        """Run for the first time, which only counts if it is `LONG`; then the median of up to five."""
+        first = once()
+        if first > LONG:
+            return first
         found = [once()]
         while len(found) < (2 if self.quick else 5) and sum(found) < ENOUGH:
             found.append(once())
@@ -215,6 +220,22 @@ def theirs(name: str) -> str:
     a, b = published.FITS[name]
     off = [a + b * n**3 - seconds for n, seconds in published.MEASURED[name]]
     return _line(a, b, float(np.sqrt(np.sum(np.square(off)) / (len(off) - 2))))
+
+
+def estimate_from(
+    sizes: Sequence[float], ours: Sequence[float], base: Sequence[float], estimate: float, near: float = 0.1
+) -> float | None:
+    """Size from which on every ratio base / ours is within `near` of an estimate; None if not even the last one is.
+
+    >>> estimate_from((1, 2, 3, 4), (1, 1, 1, 1), (9, 1.9, 2.1, 2), 2.0)
+    2
+    """
+    found = None
+    for size, own, other in sorted(zip(sizes, ours, base, strict=True), reverse=True):
+        if abs(other / own / estimate - 1) > near:
+            break
+        found = size
+    return found
 
 
 def their_curve(name: str) -> Series:

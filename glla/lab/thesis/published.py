@@ -31,6 +31,9 @@ SPEEDUPS = {
 }
 """Speed-ups for large matrices, b_CPU / b_GPU: value, section, what it was against."""
 
+ESTIMATES = {"product": 700, "rref": 1200, "plu": 800}
+"""Orders from which on the speed-ups are called good estimates; sections 4.1.1 to 4.1.3."""
+
 PRODUCT_ERRORS = {"largest mean error": 0.14, "largest error": 0.17}
 """Of five products of U[0, 10); section 4.1.1."""
 

@@ -60,9 +60,16 @@ NARROW = 64
 A software rasteriser, whose passes cost little, never does."""
 
 
-def choose(forms: Forms, limits: Limits) -> Choice:
-    """Pick the variant: by the band's width, see `NARROW`."""
-    width = forms[0].matrix[0] - 1
+def choose(forms: Forms, limits: Limits, name: str = "cholesky_banded") -> Choice:
+    """Pick the variant: what was tuned on the device, else by the band's width, see `NARROW`.
+
+    What was tuned holds for bands about an eighth as wide as the matrix, as those of `example` are.
+    """
+    rows, n = forms[0].matrix
+    tuned = limits.tuning(name, 8 * rows, n)
+    if tuned is not None:
+        return tuned.variant, tuned.parameters
+    width = rows - 1
     return (BLOCK16 if limits.software or width > NARROW else SIXTEEN), ()
 
 
@@ -279,7 +286,7 @@ def solution(
         those of the factor but two, 2 ceil(n / 16) for both substitutions, and 2.
     """
     (shape, (n, columns)) = (form.matrix for form in forms)
-    variant, _ = settled("solve_pos_banded", VARIANTS, choose, forms, limits, variant, parameters)
+    variant, _ = settled("solve_pos_banded", VARIANTS, choose_solution, forms, limits, variant, parameters)
     draft = Draft(f"solve_pos_banded[{variant}]")
     band = Band(draft, shape)
     a, b = draft.operand("A", matrix(shape)), draft.operand("B", matrix((n, columns)))
@@ -298,6 +305,9 @@ def substituted(band: Band, factor: str, b: str, columns: int) -> str:
 
     return band.substitute(factor, columns, copied)
 
+
+choose_solution = partial(choose, name="solve_pos_banded")
+"""As `choose`, by what was tuned for solutions."""
 
 VARIANTS_OF_SOLUTION = {
     name: replace(one, summary=f"{one.summary}; then substitution") for name, one in VARIANTS.items()
@@ -405,7 +415,7 @@ SOLVE_POS_BANDED = Operation(
     settle=settle_solution,
     batch=stack_banded.batch(stack_banded.solve, solution_alone, CARE, cholesky.NOT_DEFINITE),
     variants=VARIANTS_OF_SOLUTION,
-    choose=choose,
+    choose=choose_solution,
     aligned=aligned,
     vectors={"B": 1},
     fits=True,

@@ -103,7 +103,7 @@ def _at_once(place: Place) -> Iterator[Claim]:
         download.result()
     asked = min(later)
     yield Claim(
-        "A read-back blocks, unless it goes through a pixel buffer and is asked for early", "4.2.1 and 4.2.3",
+        "A read-back blocks, unless it goes through a pixel buffer and is asked for early", "4.2.1 and A.3.2",
         published.NOT_PUBLISHED, _until(asked, waited, n), asked < waited / 2, HERE,
         "The copy to the buffer is queued like a pass, and waited for when its result is wanted.",
         "A software rasteriser makes the copy within the call.",

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import isnan
 
 from glla.lab import fits
 from glla.lab.thesis import published
 from glla.lab.thesis.claims.claim import ALIKE, Claim
+from glla.lab.thesis.measure import estimate_from, faster_from
 from glla.lab.thesis.parts import Section
 
 WHERE = {"product": ("4.1.1", "the product"), "rref": ("4.1.2", "RREF"), "plu": ("4.1.3", "PLU")}
@@ -19,6 +21,9 @@ FITS = {
 }
 """Section -> their fits of GPU and CPU."""
 
+LINES = {"product": ("virtual cube", "CPU"), "rref": ("GPU, rank 2", "CPU's LU"), "plu": ("GPU, rank 2", "CPU")}
+"""Section -> our lines of GPU and CPU."""
+
 POLYNOMIAL = {"product": "a second order polynomial", "rref": "a line", "plu": "a line"}
 
 
@@ -30,6 +35,7 @@ def claims(done: dict[str, Section]) -> Iterator[Claim]:
             yield _growth(done[name], where, what)
             yield _cubic(done[name], where, what)
             yield _crossover(done[name], where, what)
+            yield _estimate(done[name], where, what)
     if "rref" in done:
         yield _unblocked(done["rref"])
     if "plu" in done:
@@ -52,9 +58,11 @@ def _negligible(section: Section, where: str, what: str) -> Claim:
 
 def _growth(section: Section, where: str, what: str) -> Claim:
     growth = section.values["growth"]
+    few = isnan(growth["exponent"])
     return Claim(
         f"The mean error of {what} grows with n like {POLYNOMIAL[section.name]}", where, "closely",
-        f"n^{growth['exponent']:.2g}; {growth['fit']}", not growth["fit"].startswith("no fit"),
+        growth["fit"] if few else f"n^{growth['exponent']:.2g}; {growth['fit']}",
+        None if few else not growth["fit"].startswith("no fit"),
         f"glla thesis --section {section.name}",
         "Rounding errors add up like a random walk, by the square root of n to n times the size of a result; over this "
         "range such a curve fits.",
@@ -76,7 +84,7 @@ def _cubic(section: Section, where: str, what: str) -> Claim:
 
 def _crossover(section: Section, where: str, what: str) -> Claim:
     gpu, cpu = (fits.Fit(*published.FITS[name], 0, 4096) for name in FITS[section.name])
-    theirs, (ours, largest) = fits.crossover(gpu, cpu), section.values["faster from"]
+    theirs, (ours, largest) = fits.crossover(gpu, cpu), faster_from(*section.values["measured"])
     return Claim(
         f"On the GPU {what} is faster than ATLAS from some n on", where,
         f"from n = {theirs:.0f}, by their fits" if theirs else "everywhere, by their fits",
@@ -84,6 +92,25 @@ def _crossover(section: Section, where: str, what: str) -> Claim:
         f"glla thesis --section {section.name}",
         "The GPU has more arithmetic, and needs n to fill it and to pay for its passes.",
         "BLAS and LAPACK use all cores and wide registers now, and are blocked; this algorithm is the thesis's.",
+    )  # fmt: skip
+
+
+def _estimate(section: Section, where: str, what: str) -> Claim:
+    gpu, cpu = (section.values["fits"][name] for name in LINES[section.name])
+    sizes, own, base = section.values["measured"]
+    found = None
+    if gpu is None or cpu is None:
+        told = "no fit"
+    else:
+        found = estimate_from(sizes, own, base, cpu.b / gpu.b)
+        told = (
+            f"from n = {found:.0f} on within 10 %" if found is not None else f"not within 10 % up to {max(sizes):.0f}"
+        )
+    return Claim(
+        f"The ratio of the coefficients b estimates the speed-up of {what} well for large n", where,
+        f"from about n = {published.ESTIMATES[section.name]}", told, found is not None,
+        f"glla thesis --section {section.name}", "The constants a are small beside the cubic work there.",
+        "The rates of one side or of both still rise with n, so that one line through all sizes is off at the ends.",
     )  # fmt: skip
 
 
@@ -133,6 +160,13 @@ def _water(section: Section) -> Iterator[Claim]:
         "The systems can be solved far more efficiently as tridiagonal ones", "5.2", published.NOT_PUBLISHED,
         f"{dense / bands:.0f} times", dense / bands > 2, command,
         "A tridiagonal system takes 8 n flop, a dense one 2 n^3 / 3.",
+    )  # fmt: skip
+    courant, highest = section.values["stable"]
+    yield Claim(
+        "The implicit scheme is stable whatever the steps", "5.1", "no condition on the velocity",
+        f"{highest:.2g} m are left of 1 m, Courant number {courant:.2g}", highest <= 1, command,
+        "Waves are implicit, so that steps may be longer than a wave takes to cross a cell.",
+        "Something in the step is explicit: the elevation grows.",
     )  # fmt: skip
     yield Claim(
         "CPU and GPU together give the elevation of the CPU alone", "5.3", "relative error below 0.001 %",

@@ -13,6 +13,9 @@ from glla.lab.thesis.measure import Place, dominant, planned, uniform
 from glla.passes import Draft, Plan, Storage, matrix
 from glla.passes.layout import packed
 
+SEARCHED = 1024
+"""Largest order of the factorisations that search a pivot in all that remains: it is n^3 work with a small rate."""
+
 GAUSS_JORDAN = 1.5
 """Gauss-Jordan elimination takes n^3 flop, a factorisation 2 n^3 / 3."""
 
@@ -128,7 +131,7 @@ def _repacking(n: int) -> Plan:
 
 
 def _eliminations(place: Place) -> Iterator[Claim]:
-    n = place.compared[-1]
+    n = max(n for n in place.compared if n <= max(SEARCHED, place.compared[0]))
     d = dominant(place, n)
     known: dict[tuple[Any, ...], float] = {}
 
