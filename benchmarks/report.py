@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import os
 import platform
 import re
@@ -19,6 +18,7 @@ from typing import Any
 import glla
 from glla.gl import DeviceInfo
 from glla.lab import machine, peers
+from glla.lab.plain import plain
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
@@ -111,22 +111,13 @@ def save(data: dict[str, Any], folder: Path, kind: str = "", moment: datetime | 
     data = {"date": now.isoformat(timespec="seconds"), **data}
     path = folder / slug(data["renderer"]) / kind / f"{now:%Y-%m-%dT%H%M%SZ}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(_on_one_line(json.dumps(_plain(data), indent=1, allow_nan=False)) + "\n", encoding="utf-8")
+    path.write_text(_on_one_line(json.dumps(plain(data), indent=1, allow_nan=False)) + "\n", encoding="utf-8")
     return path
 
 
 def _on_one_line(text: str) -> str:
     """Write lists of numbers without breaks: there are many samples."""
     return re.sub(r"\[\s+([-+.,eE\d\s]+?)\s+\]", lambda found: f"[{' '.join(found[1].split())}]", text)
-
-
-def _plain(value: Any) -> Any:
-    """Replace what JSON has no number for, infinity and NaN, by its name."""
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def show(records: Sequence[dict[str, Any]]) -> None:

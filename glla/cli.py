@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import os
 import platform
 import re
@@ -13,7 +12,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import asdict
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +20,8 @@ from glla import Device
 from glla.errors import ContextError, GllaError, OptionError
 from glla.gl.select import parsed, requested
 from glla.gl.selftest import examine, passed
+from glla.lab.machine import version_of
+from glla.lab.plain import plain
 
 PACKAGES = ("numpy", "moderngl", "glfw")
 """What glla needs, by the names of their distributions."""
@@ -99,6 +99,12 @@ def _parser() -> argparse.ArgumentParser:
     _add_device_options(info)
     info.set_defaults(command=_info)
 
+    for add in (_add_demos, _add_compare, _add_rates, _add_traces, _add_cluster, _add_seeds, _add_thesis, _add_choices):
+        add(commands)
+    return parser
+
+
+def _add_demos(commands: Any) -> None:
     demo = commands.add_parser("demo", help="run, verify, time and draw the operations")
     demo.add_argument(
         "what", nargs="?", choices=DEMOS, default="operations", metavar="WHAT", help=f"{', '.join(DEMOS)} (operations)"
@@ -129,8 +135,9 @@ def _parser() -> argparse.ArgumentParser:
         _add_device_options(example)
         example.set_defaults(command=_life if name == "life" else _stencil)
 
-    _add_compare(commands)
 
+def _add_rates(commands: Any) -> None:
+    """Add what says how fast the device is, and how fast solvers converge."""
     ceilings = commands.add_parser("ceilings", help="how fast the device can be at most: arithmetic, memory, draws")
     ceilings.add_argument("--json", action="store_true", help="print JSON instead of a table")
     ceilings.add_argument("--quick", action="store_true", help="less work and fewer repeats")
@@ -145,11 +152,10 @@ def _parser() -> argparse.ArgumentParser:
     convergence.add_argument("--json", action="store_true", help="print JSON instead of a table")
     _add_device_options(convergence)
     convergence.set_defaults(command=_convergence)
-    _add_trace_commands(commands)
-    _add_cluster(commands)
-    _add_seeds(commands)
-    _add_thesis(commands)
 
+
+def _add_choices(commands: Any) -> None:
+    """Add what looks at variants, and at pivots."""
     variants = commands.add_parser("variants", help="every variant of every operation, and what it costs")
     variants.add_argument(
         "operation", nargs="*", metavar="OPERATION", help=_operations("those with variants of their own")
@@ -174,7 +180,6 @@ def _parser() -> argparse.ArgumentParser:
     pivoting.add_argument("--plot", type=Path, metavar="PNG", help="draw them")
     _add_device_options(pivoting)
     pivoting.set_defaults(command=_pivoting)
-    return parser
 
 
 def _add_compare(commands: Any) -> None:
@@ -503,7 +508,7 @@ def _ceilings(options: argparse.Namespace) -> int:
 
     with _open(options) as device, progress.shown("measuring") as say:
         report = {"glla": glla.__version__, **ceilings.report(device, options.quick, say)}
-    print(json.dumps(_plain(report), indent=2, allow_nan=False) if options.json else ceilings.table(report))
+    print(json.dumps(plain(report), indent=2, allow_nan=False) if options.json else ceilings.table(report))
     return 0
 
 
@@ -526,7 +531,7 @@ def _convergence(options: argparse.Namespace) -> int:
 # -- trace, explain ---------------------------------------------------------------------------------------------------
 
 
-def _add_trace_commands(commands: Any) -> None:
+def _add_traces(commands: Any) -> None:
     trace = commands.add_parser("trace", help="every render pass of an operation: a film, a page, a time line, a table")
     _add_operation_options(trace)
     trace.add_argument("--out", type=Path, metavar="FILE", help="FILE.gif, FILE.html or FILE.json (a table is printed)")
@@ -645,8 +650,8 @@ def _pivoting(options: argparse.Namespace) -> int:
         title = f"glla {glla.__version__} on {device.info.renderer}: the choice of pivots"
     pivoting.show(records, title)
     if options.json:
-        plain = [_plain(asdict(record)) for record in records]
-        text = json.dumps({"title": title, "records": plain}, indent=2, allow_nan=False)
+        found = plain({"title": title, "records": [asdict(record) for record in records]})
+        text = json.dumps(found, indent=2, allow_nan=False)
         options.json.write_text(text + "\n", encoding="utf-8")
     if options.plot:
         pivoting.draw(records, title, options.plot)
@@ -709,7 +714,7 @@ def _info(options: argparse.Namespace) -> int:
             raise
         report = {"ok": False, "error": str(error), "versions": _versions(), "egl_devices": _egl_devices(None)}
     if options.json:
-        print(json.dumps(_plain(report), indent=2, allow_nan=False))
+        print(json.dumps(plain(report), indent=2, allow_nan=False))
     else:
         print(_text(report))
     return 0 if report["ok"] else 1
@@ -795,24 +800,8 @@ def _versions() -> dict[str, str]:
     return {
         "glla": glla.__version__,
         "Python": platform.python_version(),
-        **{name: _version(name) for name in PACKAGES},
+        **{name: version_of(name) for name in PACKAGES},
     }
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:  # it may have been put in place by hand
-        return "unknown"
-
-
-def _plain(value: Any) -> Any:
-    """Replace what JSON has no number for, infinity and NaN, by its name."""
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_plain(item) for item in value]
-    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _text(report: dict[str, Any]) -> str:

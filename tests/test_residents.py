@@ -7,6 +7,7 @@ import glla
 from glla import array_api as xp
 from glla import testing
 from glla.errors import ConvergenceError, NonFiniteError, SingularMatrixError
+from glla.operations import residual
 
 COUNT, ORDER = 6, 40
 
@@ -67,23 +68,27 @@ def test_results_stay_and_figures_alone_are_read(name, device, rng, traffic):
     ("variant", "figures"), [("adjugate", 3), ("adjugate_fused", 3), ("pivoted_small", 9), ("gauss_jordan", 1)]
 )
 def test_inverses_of_order_3_stay(variant, figures, device, rng, traffic):
-    a = definite(400, 3, rng).reshape(4, 100, 3, 3)
+    count = 40 if variant == "gauss_jordan" else 400  # that goes one by one
+    a = definite(count, 3, rng).reshape(4, -1, 3, 3)
     A = glla.asarray(a, device)
     traffic["write"].clear()
     X = glla.inv(A, variant=variant)
     assert type(X) is glla.Array and X.shape == a.shape
     assert not traffic["write"]
-    assert max(traffic["read"]) <= 4 * figures * 400 * 1.1  # the last line of a texture is filled up
+    assert max(traffic["read"]) <= 4 * figures * count * 1.1  # the last line of a texture is filled up
     x = glla.inv(a, variant=variant)
     testing.assert_exact(X.numpy(), x)
     testing.assert_exact(glla.inv(A[1, 2], variant=variant).numpy(), x[1, 2])
     turned = glla.inv(a[:, ::2].swapaxes(0, 1).mT, variant=variant)
     testing.assert_exact(glla.inv(A[:, ::2].swapaxes(0, 1).mT, variant=variant).numpy(), turned)
-    assert glla.inv(A[:0], variant=variant).shape == (0, 100, 3, 3)
+    assert glla.inv(A[:0], variant=variant).shape == (0, *a.shape[1:])
 
 
-@pytest.mark.parametrize("n", [1, 3, 9, 300])
-@pytest.mark.parametrize("exponents", [(0, 0, 0, 0), (0, 100, -100, 3)], ids=str)
+@pytest.mark.parametrize(
+    ("n", "exponents"),
+    [(1, (0, 0, 0, 0)), (9, (0, 0, 0, 0)), *((n, (0, 100, -100, 3)) for n in (1, 3, 9, 260))],  # 260: one by one
+    ids=str,
+)
 def test_determinants_are_those_of_the_host_bit_by_bit(n, exponents, device, rng):
     a = np.ldexp(definite(4, n, rng), np.reshape(exponents, (4, 1, 1))).reshape(2, 2, n, n)
     a[1, 1, 0] = 0  # singular
@@ -177,6 +182,36 @@ def test_a_residual_that_may_be_too_large_is_looked_at(device, rng, traffic):
     with pytest.raises(ConvergenceError, match=r"n norm\(A\) norm\(X\) u at index \(2\) of the stack, .* in column 0 "):
         glla.inv(A, variant="gauss_jordan")
     assert traffic["read"].count(a[0].nbytes) == 2  # A and X of the one
+
+
+def test_a_large_inverse_is_looked_at_and_stands(device, rng, traffic):
+    """n norm(A) norm(X) u is above 1, as if noise were a pivot; the rows are small, and that is all."""
+    a = np.ldexp(definite(1, 33, rng)[0], -np.arange(33)[:, np.newaxis])
+    X = glla.inv(glla.asarray(a, device), variant="gauss_jordan")
+    assert traffic["read"].count(a.nbytes) == 2
+    testing.assert_exact(X.numpy(), glla.inv(a, variant="gauss_jordan"))
+
+
+def test_the_residual_of_the_authors_way_knows_the_half_that_is_given(device, rng, traffic):
+    """What is on the other side of the diagonal is not read, by the residual neither."""
+    a = definite(1, 24, rng)[0]
+    given = np.tril(a) + np.triu(np.full_like(a, 7), 1)
+    options = {"assume_a": "pos", "lower": True, "variant": "cholesky_gets_product"}
+    X = glla.inv(glla.asarray(given, device), **options)
+    assert a.nbytes not in traffic["read"]
+    np.testing.assert_allclose(X.numpy(), glla.inv(a), rtol=0, atol=1e-4)
+    upper = glla.inv(glla.asarray(given.T.copy(), device), **{**options, "lower": False})
+    np.testing.assert_allclose(upper.numpy(), glla.inv(a), rtol=0, atol=1e-4)
+
+
+def test_a_residual_beyond_what_float32_tells_is_read(monkeypatch, device, rng, traffic):
+    monkeypatch.setattr(residual, "STANDS", 0.0)  # whatever the device finds may be too large
+    a = definite(2, 10, rng)
+    for options in ({"variant": "gauss_jordan"}, {"assume_a": "pos", "variant": "cholesky_gets_product"}):
+        traffic["read"].clear()
+        X = glla.inv(glla.asarray(a, device), **options)
+        assert traffic["read"].count(a[0].nbytes) == 4  # A and X of both
+        testing.assert_exact(X.numpy(), glla.inv(a, **options))
 
 
 def test_results_of_a_coprocessor_are_arrays(rng):

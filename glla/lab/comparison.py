@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime
 from functools import partial
-from importlib.metadata import PackageNotFoundError, version
 from itertools import product
 from typing import Any
 
@@ -803,16 +802,9 @@ def environment(device: Device, seed: int, command: str = "") -> dict[str, Any]:
         "machine": machine.describe(),
         "system": platform.platform(),
         "versions": {"glla": __version__, "Python": platform.python_version()}
-        | {name: _version(name) for name in PACKAGES},
+        | {name: machine.version_of(name) for name in PACKAGES},
         "variables": {name: os.environ[name] for name in ENVIRONMENT if name in os.environ},
     }
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:  # not installed, or put in place by hand
-        return "unknown"
 
 
 SAMPLES = ("samples", "gpu_samples")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import time
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,14 @@ def _usable() -> set[int]:
     if hasattr(os, "sched_getaffinity"):
         return set(os.sched_getaffinity(0))
     return set(range(os.cpu_count() or 1))
+
+
+def version_of(package: str) -> str:
+    """Version of a package; one that is not installed, or was put in place by hand, has none that is known."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "unknown"
 
 
 def physical_cores(system: Path = SYSTEM) -> int | None:

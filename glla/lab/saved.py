@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import math
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from glla.errors import OptionError
 from glla.lab import mistakes
 from glla.lab.comparison import FIELDS, SAMPLES, Comparison, Record, Source
 from glla.lab.peers import OLD_FORMS
+from glla.lab.plain import plain
 
 FORMAT = 1
 """Of the JSON; raised when a reader of the older one would go wrong."""
@@ -53,7 +53,7 @@ def as_dict(comparison: Comparison) -> dict[str, Any]:
 
 def save_json(comparison: Comparison, path: Path) -> None:
     """Write a comparison as JSON."""
-    text = json.dumps(_plain(as_dict(comparison)), indent=1, allow_nan=False, ensure_ascii=False)
+    text = json.dumps(plain(as_dict(comparison)), indent=1, allow_nan=False, ensure_ascii=False)
     path.write_text(text + "\n", encoding="utf-8")
 
 
@@ -124,12 +124,3 @@ def _as_usual_call(data: dict[str, Any]) -> dict[str, Any]:
         "baseline_seconds": None,
         "ratio_to_baseline": None,
     }
-
-
-def _plain(value: Any) -> Any:
-    """Replace what JSON has no number for, infinity and NaN, by its name."""
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return str(value) if isinstance(value, float) and not math.isfinite(value) else value

@@ -166,9 +166,9 @@ def _host(field: Any) -> Field:
     return field if isinstance(field, np.ndarray) else field.numpy()
 
 
-def resident(device: Device, n: int, scheme: str = "adi") -> ShallowWater:
-    """Make the thesis's case on a device."""
-    water = ShallowWater(np.full((n, n), DEPTH), SPACING, DT, chezy=CHEZY, scheme=scheme, device=device)
+def resident(device: Device, n: int, scheme: str = "adi", dt: float = DT) -> ShallowWater:
+    """Make the thesis's case on a device, with steps of `dt` seconds."""
+    water = ShallowWater(np.full((n, n), DEPTH), SPACING, dt, chezy=CHEZY, scheme=scheme, device=device)
     water.set(z=hump(n))
     return water
 

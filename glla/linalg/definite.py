@@ -14,7 +14,17 @@ from glla.array.convert import Array, finite_result, refuse_nonfinite
 from glla.errors import OptionError, ShapeError
 from glla.gl import Device, DeviceLike
 from glla.linalg import resident, stacks_definite
-from glla.linalg.operands import as_float64, column, device_of, known_variant, matching, operand, square, stored
+from glla.linalg.operands import (
+    as_float64,
+    column,
+    device_of,
+    known_variant,
+    matching,
+    on_host,
+    operand,
+    square,
+    stored,
+)
 from glla.linalg.results import RefinedSolution
 from glla.linalg.routes import in_stacks, stacked
 from glla.linalg.walk import on_device, walk
@@ -189,14 +199,9 @@ def _in_blocks(one: One, a: Array, b: Array, index: Index, device: Device) -> Ar
     """Solve for as many right-hand sides at a time as a texture holds."""
     most = 2 * device.limits.texture_size
     if b.shape[1] <= most:
-        return _of_host(one(a, b, index))
+        return on_host(one(a, b, index))
     starts = range(0, b.shape[1], most)
-    return np.hstack([_of_host(one(a, np.ascontiguousarray(b[:, left : left + most]), index)) for left in starts])
-
-
-def _of_host(x: Any) -> Array:
-    found: Array = x.numpy() if isinstance(x, Matrix) else x
-    return found
+    return np.hstack([on_host(one(a, np.ascontiguousarray(b[:, left : left + most]), index)) for left in starts])
 
 
 def _beside_an_array(
@@ -286,7 +291,7 @@ def inverse_of_definite(
         lowers = (flat if lower else np.swapaxes(flat, -1, -2),)
         result = stacks_definite.of_arrays("inv_pos", "inv", lowers, "X", target, stack)
     if result is None:
-        result = stacked(_of_host(one(a, place)) for place, a in zip(np.ndindex(stack), flat, strict=True))
+        result = stacked(on_host(one(a, place)) for place, a in zip(np.ndindex(stack), flat, strict=True))
     return finite_result("inv", np.ascontiguousarray(result).reshape(value.shape), check_finite)
 
 

@@ -14,7 +14,7 @@ from glla.array.convert import Array, finite_result
 from glla.errors import ShapeError
 from glla.gl import Device, DeviceLike
 from glla.linalg import resident, stacks_definite
-from glla.linalg.operands import column, device_of, known_variant, operand, stored
+from glla.linalg.operands import column, device_of, known_variant, on_host, operand, stored
 from glla.linalg.routes import stacked
 from glla.linalg.walk import on_device, walk
 from glla.operations import OPERATIONS
@@ -112,7 +112,7 @@ def cholesky_banded(
     if stack and variant is None:
         result = stacks_definite.of_arrays(function, function, (flat,), "L", target, stack, lower=lower)
     if result is None:
-        result = stacked(_of_host(one(band, place)) for place, band in zip(np.ndindex(stack), flat, strict=True))
+        result = stacked(on_host(one(band, place)) for place, band in zip(np.ndindex(stack), flat, strict=True))
     return finite_result(function, np.ascontiguousarray(result).reshape(bands.shape), check_finite)
 
 
@@ -314,7 +314,7 @@ def _of_host_arrays(
     shape, members = (*stack, *right.shape[-2:]), ab.shape[-2:]
     if prod(ab.shape[:-2]) == 1:  # one A for all: one system with many right-hand sides
         wide = np.moveaxis(np.broadcast_to(right, shape), -2, 0)
-        x = _of_host(one(ab.reshape(members), np.ascontiguousarray(wide.reshape(shape[-2], -1)), ()))
+        x = on_host(one(ab.reshape(members), np.ascontiguousarray(wide.reshape(shape[-2], -1)), ()))
         return np.ascontiguousarray(np.moveaxis(x.reshape(wide.shape), 0, -2))
     lefts = np.broadcast_to(ab, (*stack, *members)).reshape(-1, *members)
     rights = np.broadcast_to(right, shape).reshape(-1, *shape[-2:])
@@ -322,7 +322,7 @@ def _of_host_arrays(
     if name:
         found = stacks_definite.of_arrays(name, function, (lefts, rights), "X", device, stack, lower=lower)
     if found is None:
-        found = stacked(_of_host(one(*system)) for system in zip(lefts, rights, np.ndindex(stack), strict=True))
+        found = stacked(on_host(one(*system)) for system in zip(lefts, rights, np.ndindex(stack), strict=True))
     return np.ascontiguousarray(found).reshape(shape)
 
 
@@ -361,8 +361,3 @@ def _of_arrays_there(
 def _kept(function: str, x: Array | Matrix, device: Device, check_finite: bool) -> Matrix:
     """Leave a result on the device; one that was scaled on the host goes back."""
     return x if isinstance(x, Matrix) else upload(finite_result(function, x, check_finite), device)
-
-
-def _of_host(x: Any) -> Array:
-    found: Array = x.numpy() if isinstance(x, Matrix) else x
-    return found

@@ -91,6 +91,12 @@ def refuse_nonfinite_largest(function: str, name: str, largest: Array) -> None:
         )
 
 
+def on_host(result: Any) -> Array:
+    """Give a result as an array of the host."""
+    found: Array = result.numpy() if isinstance(result, Matrix) else result
+    return found
+
+
 def known_variant(function: str, operation: Operation, variant: Any) -> None:
     """Raise OptionError unless the operation has such a variant."""
     if variant is not None:

@@ -14,8 +14,9 @@ from glla.operations import care, factors, stack, stack_small, trust
 from glla.operations.crossing import bring_in_watched, read_texels
 from glla.operations.elimination import counts, plu
 from glla.operations.elimination.pivot import allowed_growth
-from glla.operations.inverse import example, square
+from glla.operations.inverse import example
 from glla.operations.record import Array, Batch, Operation
+from glla.operations.shapes import square
 from glla.operations.verdict import Done, Go, Values, Verdict
 from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Next, Parameters, Plan, matrix
 from glla.passes.cache import cached_plan

@@ -22,10 +22,10 @@ from glla.operations import residual
 from glla.operations.crossing import at_home, bring_in_watched, read_back, upload
 from glla.operations.elimination import cholesky
 from glla.operations.elimination.noise import UNIT_ROUNDOFF
-from glla.operations.inverse import square
 from glla.operations.record import Array, Choice, Operation
 from glla.operations.residual import WORST
 from glla.operations.scaling import scaling
+from glla.operations.shapes import square
 from glla.operations.verdict import Done, Go, Values, Verdict
 from glla.passes import PLAIN, Draft, Form, Forms, Limits, Next, Parameters, PingPong, Plan, Variant, resident, settled
 from glla.passes.cache import cached_plan
@@ -47,11 +47,6 @@ LOOK = "residual in float64"
 def choose(forms: Forms, limits: Limits) -> Choice:
     """There is one way."""
     return "gauss_jordan", ()
-
-
-def check(forms: Forms) -> None:
-    """Raise ShapeError unless A is square."""
-    square("gauss_jordan", forms)
 
 
 def flops(forms: Forms) -> int:
@@ -225,7 +220,7 @@ GAUSS_JORDAN = Operation(
     formula="[A | I] -> [I | X]",
     operands=("A",),
     results=("X",),
-    check=check,
+    check=partial(square, "gauss_jordan"),
     flops=flops,
     core=core,
     whole=whole,

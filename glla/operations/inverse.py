@@ -6,25 +6,13 @@ from functools import partial
 
 import numpy as np
 
-from glla.errors import ShapeError
 from glla.operations import care, packing, solve
 from glla.operations.elimination.plu import SOLVERS
 from glla.operations.factors import factor, substitute
 from glla.operations.record import Array, Batch, Operation
+from glla.operations.shapes import square
 from glla.passes import PLAIN, Draft, Forms, Limits, Plan, matrix
 from glla.passes.cache import cached_plan
-
-
-def check(forms: Forms) -> None:
-    """Raise ShapeError unless A is square."""
-    square("inv", forms)
-
-
-def square(function: str, forms: Forms) -> None:
-    """Raise ShapeError unless the only operand is square."""
-    (a,) = forms
-    if a.shape[-1] != a.shape[-2]:
-        raise ShapeError(f"{function}: the last two dimensions of A must be square, got shape {a.shape}")
 
 
 def flops(forms: Forms) -> int:
@@ -55,7 +43,7 @@ INV = Operation(
     formula="A X = I",
     operands=("A",),
     results=("X",),
-    check=check,
+    check=partial(square, "inv"),
     flops=flops,
     core=core,
     whole=partial(solve.whole, inverse=True),

@@ -2,34 +2,26 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.errors import ShapeError, SingularMatrixError
+from glla.errors import SingularMatrixError
 from glla.operations import factors, stack, streams
 from glla.operations import lu_scaling as scaling
 from glla.operations.alignment import aligned
 from glla.operations.crossing import bring_in_watched, read_back, read_texels, texels_of, upload, write_texels
 from glla.operations.elimination.counts import steps
 from glla.operations.record import Array, Batch, Operation
+from glla.operations.shapes import by_factors
 from glla.operations.trust import member_of_stack, pairs
 from glla.operations.verdict import Done, Values, Verdict
 from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Next, Parameters, Plan, texture
 from glla.passes.cache import cached_plan
 
 SINGULAR = "SingularMatrixError: names the place"
-
-
-def check(forms: Forms) -> None:
-    """Raise ShapeError unless the factors are square and B has as many rows."""
-    lu, b = (form.shape for form in forms)
-    if lu[-1] != lu[-2]:
-        raise ShapeError(f"lu_solve: the last two dimensions of lu must be square, got shape {lu}")
-    if b[-2] != lu[-1]:
-        n = lu[-1]
-        raise ShapeError(f"lu_solve: b must have shape ({n},) or (..., {n}, k) for lu {lu}, got {b}")
 
 
 def flops(forms: Forms) -> int:
@@ -141,7 +133,7 @@ LU_SOLVE = Operation(
     source="LAPACK getrs; Higham 2002, chapter 8",
     operands=("lu", "B"),
     results=("X",),
-    check=check,
+    check=partial(by_factors, "lu_solve", name="lu"),
     flops=flops,
     core=core,
     whole=whole,

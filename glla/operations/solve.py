@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.errors import ShapeError
 from glla.operations import care, factors, packing, stack, stack_small, streams, trust
 from glla.operations.alignment import aligned
 from glla.operations.crossing import bring_in, bring_in_watched, read_back
@@ -17,6 +17,7 @@ from glla.operations.elimination import counts
 from glla.operations.elimination.pivot import allowed_growth
 from glla.operations.elimination.plu import SOLVERS
 from glla.operations.record import Array, Batch, Operation
+from glla.operations.shapes import system
 from glla.passes import PLAIN, Draft, Form, Forms, Limits, Parameters, Plan
 from glla.passes.cache import cached_plan
 
@@ -27,15 +28,6 @@ DOUBTFUL_IN_STACKS = 2.0**-6
 FAR_FROM_SINGULAR = 2.0**18
 """Condition of small matrices up to which a solution stands: none up to 10^6 has a pivot near its rounding error, see
 `glla.operations.trust.SINGULAR`."""
-
-
-def check(forms: Forms) -> None:
-    """Raise ShapeError unless A is square and B has as many rows."""
-    a, b = (form.shape for form in forms)
-    if a[-1] != a[-2]:
-        raise ShapeError(f"solve: the last two dimensions of A must be square, got shape {a}")
-    if b[-2] != a[-1]:
-        raise ShapeError(f"solve: b must have as many rows as A, got A {a} and b {b}")
 
 
 def flops(forms: Forms) -> int:
@@ -177,7 +169,7 @@ SOLVE = Operation(
     formula="A X = B",
     operands=("A", "B"),
     results=("X",),
-    check=check,
+    check=partial(system, "solve"),
     flops=flops,
     core=core,
     whole=whole,

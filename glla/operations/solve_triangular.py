@@ -12,7 +12,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.errors import ShapeError, SingularMatrixError
+from glla.errors import SingularMatrixError
 from glla.operations import blocks, reduce, stack, triangular
 from glla.operations.alignment import aligned
 from glla.operations.crossing import (
@@ -26,6 +26,7 @@ from glla.operations.crossing import (
     write_texels,
 )
 from glla.operations.record import Array, Batch, Operation
+from glla.operations.shapes import system
 from glla.operations.streams import needed
 from glla.operations.tiles import between_plans, columns_at_once, starts
 from glla.operations.trust import member_of_stack
@@ -46,15 +47,6 @@ ROWS = 64
 FACTORS, LOOK = "triangles as factors", "substitute again in float64, where numbers are near float32's limits"
 CARE = "substitute in float64"
 """Work of the host, by the words that a plan and a trace have for it."""
-
-
-def check(forms: Forms) -> None:
-    """Raise ShapeError unless T is square and B has as many rows."""
-    a, b = (form.shape for form in forms)
-    if a[-1] != a[-2]:
-        raise ShapeError(f"solve_triangular: the last two dimensions of a must be square, got shape {a}")
-    if a[-1] != b[-2]:
-        raise ShapeError(f"solve_triangular: b must have as many rows as a, got a {a} and b {b}")
 
 
 def flops(forms: Forms) -> int:
@@ -405,7 +397,7 @@ SOLVE_TRIANGULAR = Operation(
     formula="T X = B",
     operands=("T", "B"),
     results=("X",),
-    check=check,
+    check=partial(system, "solve_triangular", name="a"),
     flops=flops,
     core=core,
     whole=whole,

@@ -11,12 +11,13 @@ from functools import partial
 
 import numpy as np
 
-from glla.errors import ShapeError, SingularMatrixError, one_of
+from glla.errors import SingularMatrixError, one_of
 from glla.operations import solve_triangular, triangular
 from glla.operations.blocks import gather
 from glla.operations.crossing import at_home, bring_in, read_back, read_texels
 from glla.operations.record import Array, Choice, Operation
 from glla.operations.reduce import max_magnitude
+from glla.operations.shapes import square
 from glla.operations.solve_triangular import CARE, TINY, in_float64, lost
 from glla.operations.triangular import Triangle
 from glla.operations.verdict import Done, Go, Values, Verdict
@@ -53,13 +54,6 @@ def choose(forms: Forms, limits: Limits) -> Choice:
         return tuned.variant, tuned.parameters
     variant, parameters = triangular.choose(resident(shape, shape), limits)
     return (variant, parameters) if variant in VARIANTS else ("blocked", ())
-
-
-def check(forms: Forms) -> None:
-    """Raise ShapeError unless T is square."""
-    (t,) = forms
-    if t.shape[-1] != t.shape[-2]:
-        raise ShapeError(f"triangular_inverse: the last two dimensions of T must be square, got shape {t.shape}")
 
 
 def flops(forms: Forms) -> int:
@@ -233,7 +227,7 @@ TRIANGULAR_INVERSE = Operation(
     formula="T X = I",
     operands=("T",),
     results=("X",),
-    check=check,
+    check=partial(square, "triangular_inverse", name="T"),
     flops=flops,
     core=plan,
     whole=whole,

@@ -18,6 +18,9 @@ Cell = str | float | int
 SIDE = 64
 """Rows and columns of a picture of a matrix at most: more are averaged."""
 
+LENGTH = 1.8
+"""Length of the longest arrow on a picture, in distances between arrows."""
+
 MARKED = {"holds": "good", "does not hold": "bad"}
 """Words of cells that stand out."""
 
@@ -40,7 +43,7 @@ class Table:
 
     def html(self) -> str:
         """Write it as an element."""
-        kinds = ["number" if any(not isinstance(row[i], str) for row in self.rows) else "" for i in self._columns]
+        kinds = ["number" if _numeric([row[i] for row in self.rows]) else "" for i in self._columns]
         labels = [f' data-label="{escape(name)}"' if self.cards else "" for name in self.headings]
         head = "".join(_element("th", kinds[i], labels[i], self.headings[i]) for i in self._columns)
         rows = "".join(
@@ -55,6 +58,11 @@ class Table:
     @property
     def _columns(self) -> range:
         return range(len(self.headings))
+
+
+def _numeric(column: Sequence[Cell]) -> bool:
+    """Whether a column has numbers, or nothing at all."""
+    return any(not isinstance(cell, str) for cell in column) or set(column) == {"-"}
 
 
 def _element(tag: str, kind: str, label: str, cell: Cell) -> str:
@@ -138,7 +146,9 @@ def _picture(figure: Any, ax: Any, drawing: Drawing) -> Any:
     if drawing.arrows:
         right, down = map(np.asarray, drawing.arrows)
         y, x = ((np.arange(side) + 0.5) / side for side in right.shape)
-        ax.quiver(x, y, right, down, color="white", angles="xy", width=0.004)
+        longest = float(np.hypot(right, down).max()) or 1.0
+        scale = longest * len(x) / LENGTH
+        ax.quiver(x, y, right, down, color="white", angles="xy", scale_units="xy", scale=scale, width=0.004)
     bar = figure.colorbar(picture, ax=ax)
     bar.set_label(drawing.y, color=plots.INK)
     ax.set(xticks=(), yticks=())

@@ -8,12 +8,13 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.errors import NotPositiveDefiniteError, ShapeError
+from glla.errors import NotPositiveDefiniteError
 from glla.operations import blocks
 from glla.operations.crossing import at_home, bring_in, read_back, upload
 from glla.operations.elimination import stack_definite
 from glla.operations.elimination.cholesky_blocks import InPanels, InWholePanels, block16, sixteen
 from glla.operations.record import Array, Choice, Operation
+from glla.operations.shapes import square
 from glla.operations.trust import near_one
 from glla.operations.verdict import Done, Go, Values, Verdict
 from glla.passes import Draft, Form, Forms, HostArray, Next, PingPong, Plan, Region, Variant, matrix, resident, settled
@@ -65,13 +66,6 @@ def choose(forms: Forms, limits: Limits) -> Choice:
     if tuned is not None:
         return tuned.variant, tuned.parameters
     return ("blocked" if n >= (BLOCKED_FROM_IN_SOFTWARE if limits.software else BLOCKED_FROM) else "rank2"), ()
-
-
-def check(forms: Forms, function: str = "cholesky") -> None:
-    """Raise ShapeError unless A is square."""
-    (a,) = forms
-    if a.shape[-1] != a.shape[-2]:
-        raise ShapeError(f"{function}: the last two dimensions of A must be square, got shape {a.shape}")
 
 
 def flops(forms: Forms) -> int:
@@ -260,7 +254,7 @@ CHOLESKY = Operation(
     formula="A = L L^T",
     operands=("A",),
     results=("L",),
-    check=check,
+    check=partial(square, "cholesky"),
     flops=flops,
     core=plan,
     whole=whole,
@@ -305,7 +299,7 @@ def factor_on_host(a: Array) -> tuple[Array, bool]:
 CHO_FACTOR = replace(
     CHOLESKY,
     name="cho_factor",
-    check=partial(check, function="cho_factor"),
+    check=partial(square, "cho_factor"),
     whole=whole_factor,
     results=("c", "lower"),
     values=lambda forms, results: (results["L"], True),

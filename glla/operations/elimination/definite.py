@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.errors import ShapeError, SingularMatrixError
+from glla.errors import SingularMatrixError
 from glla.operations import blocks, care, triangular, trust
 from glla.operations.alignment import aligned
 from glla.operations.corrections import Refinement, rescaled_residual, turned
@@ -21,6 +21,7 @@ from glla.operations.crossing import at_home, bring_in, bring_in_watched, read_b
 from glla.operations.elimination import cholesky, stack_definite
 from glla.operations.record import Array, Operation
 from glla.operations.scaling import Float64, Integers
+from glla.operations.shapes import by_factors, system
 from glla.operations.verdict import Done, Go, Values, Verdict
 from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Next, Parameters, Plan, matrix, resident
 from glla.passes.cache import cached_plan
@@ -60,16 +61,6 @@ def diagonal(draft: Draft, c: str, n: int, limits: Limits, name: str = "diagonal
 
 
 # -- by factors that are there ----------------------------------------------------------------------------------------
-
-
-def check_solve(forms: Forms) -> None:
-    """Raise ShapeError unless the factor is square and B has as many rows."""
-    c, b = (form.shape for form in forms)
-    if c[-1] != c[-2]:
-        raise ShapeError(f"cho_solve: the last two dimensions of c must be square, got shape {c}")
-    if b[-2] != c[-1]:
-        n = c[-1]
-        raise ShapeError(f"cho_solve: b must have shape ({n},) or (..., {n}, k) for c {c}, got {b}")
 
 
 def flops_of_solve(forms: Forms) -> int:
@@ -164,15 +155,6 @@ def example_of_factor(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
 
 
 # -- by new factors ---------------------------------------------------------------------------------------------------
-
-
-def check(forms: Forms) -> None:
-    """Raise ShapeError unless A is square and B has as many rows."""
-    a, b = (form.shape for form in forms)
-    if a[-1] != a[-2]:
-        raise ShapeError(f"solve_pos: the last two dimensions of A must be square, got shape {a}")
-    if b[-2] != a[-1]:
-        raise ShapeError(f"solve_pos: b must have as many rows as A, got A {a} and b {b}")
 
 
 def flops(forms: Forms) -> int:
@@ -349,7 +331,7 @@ CHO_SOLVE = Operation(
     source="LAPACK potrs; Higham 2002, section 10.1",
     operands=("C", "B"),
     results=("X",),
-    check=check_solve,
+    check=partial(by_factors, "cho_solve", name="c"),
     flops=flops_of_solve,
     core=solution,
     whole=whole_solution,
@@ -369,7 +351,7 @@ SOLVE_POS = Operation(
     formula="A X = B, A = L L^T",
     operands=("A", "B"),
     results=("X",),
-    check=check,
+    check=partial(system, "solve_pos"),
     flops=flops,
     core=core,
     whole=whole,

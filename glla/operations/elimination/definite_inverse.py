@@ -19,7 +19,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.errors import ConvergenceError, ShapeError
+from glla.errors import ConvergenceError
 from glla.operations import care, matmul, triangular_inverse
 from glla.operations import residual as residuals
 from glla.operations.crossing import at_home, bring_in, bring_in_watched, read_back, upload
@@ -29,6 +29,7 @@ from glla.operations.elimination.noise import UNIT_ROUNDOFF
 from glla.operations.record import Array, Choice, Operation
 from glla.operations.residual import WORST
 from glla.operations.scaling import Integers
+from glla.operations.shapes import square
 from glla.operations.verdict import Done, Go, Values, Verdict
 from glla.passes import PLAIN, Draft, Form, Forms, Limits, Next, Parameters, Plan, Variant, resident, settled
 from glla.passes.cache import cached_plan
@@ -54,13 +55,6 @@ RESIDUAL = "residual in float64"
 def choose(forms: Forms, limits: Limits) -> Choice:
     """Pick the variant: `potri`, whose parts choose for themselves."""
     return POTRI, ()
-
-
-def check(forms: Forms) -> None:
-    """Raise ShapeError unless A is square."""
-    (a,) = forms
-    if a.shape[-1] != a.shape[-2]:
-        raise ShapeError(f"inv_pos: the last two dimensions of A must be square, got shape {a.shape}")
 
 
 def flops(forms: Forms) -> int:
@@ -254,7 +248,7 @@ INV_POS = Operation(
     formula="A X = I, A = L L^T",
     operands=("A",),
     results=("X",),
-    check=check,
+    check=partial(square, "inv_pos"),
     flops=flops,
     core=plan,
     whole=whole,

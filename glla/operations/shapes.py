@@ -1,0 +1,30 @@
+"""Shapes that operands must have, where several operations ask for the same."""
+
+from __future__ import annotations
+
+from glla.errors import ShapeError
+from glla.passes import Forms
+
+
+def square(function: str, forms: Forms, name: str = "A") -> None:
+    """Raise ShapeError unless the first operand is square."""
+    shape = forms[0].shape
+    if shape[-1] != shape[-2]:
+        raise ShapeError(f"{function}: the last two dimensions of {name} must be square, got shape {shape}")
+
+
+def system(function: str, forms: Forms, name: str = "A") -> None:
+    """Raise ShapeError unless the matrix of a system is square and the right-hand sides have as many rows."""
+    square(function, forms, name)
+    a, b = (form.shape for form in forms)
+    if b[-2] != a[-1]:
+        raise ShapeError(f"{function}: b must have as many rows as {name}, got {name} {a} and b {b}")
+
+
+def by_factors(function: str, forms: Forms, name: str) -> None:
+    """Raise ShapeError unless factors are square and the right-hand sides have as many rows."""
+    square(function, forms, name)
+    factors, b = (form.shape for form in forms)
+    n = factors[-1]
+    if b[-2] != n:
+        raise ShapeError(f"{function}: b must have shape ({n},) or (..., {n}, k) for {name} {factors}, got {b}")
