@@ -19,13 +19,14 @@ BESIDE = ("columns",)
 
 
 def newest(results: Path) -> dict[tuple[str, str, int], dict[str, Any]]:
-    """Newest run of each device that has a system of a size."""
-    found = {}
+    """Newest run of each device that has a system of the largest size there is."""
+    found: dict[tuple[str, str, int], dict[str, Any]] = {}
     for path in sorted(results.glob("*/sparse/*.json"), key=lambda path: path.name):
         data = json.loads(path.read_text(encoding="utf-8"))
         for one in data["figures"]:
             found[data["renderer"], one["system"], one["size"]] = data
-    return found
+    largest = {place[:2]: max(each[2] for each in found if each[:2] == place[:2]) for place in found}
+    return {place: data for place, data in found.items() if largest[place[:2]] == place[2]}
 
 
 def table(results: Path) -> str:
