@@ -43,7 +43,7 @@ from glla.operations.routes import batch_plan
 from glla.operations.sparse import cg as iteration
 from glla.operations.sparse import spmv
 from glla.operations.stack import raw
-from glla.passes import Plan, forms_of
+from glla.passes import Draft, Pass, Plan, forms_of
 
 Floats = NDArray[np.floating[Any]]
 Say = Callable[[str], None]
@@ -146,6 +146,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         }
     path = report.save(data, options.output, KIND)
     print(table(figures))
+    for one in figures:
+        if "passes" in one:
+            parts = ", ".join(f"{name} {1e3 * seconds:.3g}" for name, seconds in one["passes"].items())
+            print(f"{one['system']} {one['size']}, {one['variant']}, ms of its passes alone: {parts}")
     for text in report.warnings(data):
         print(f"WARNING: {text}")
     print(f"{data['seconds']} s; {path}")
@@ -198,6 +202,34 @@ def timed(ways: Sequence[Way], rounds: int, seconds: float, say: Say = lambda wh
                 one["gflops"] = way.flop / one["seconds"] / 1e9
         figures.append(one)
     return figures
+
+
+def profile(device: Device, plan: Plan, operands: Mapping[str, Texture], calls: int = 5) -> dict[str, float]:
+    """Seconds of each pass of a plan: what the plan up to it takes longer than the plan before it.
+
+    On a software rasteriser seconds of the CPU, all threads together, which other processes do not add to. The least of
+    some calls counts. Passes of one shader are added up; ``"one texel"`` has those that draw next to nothing.
+    """
+    clock = time.process_time if device.limits.software else time.perf_counter
+    flat, found, before = plan.flat, dict[str, float](), 0.0
+    steps = [step for step in flat.passes if isinstance(step, Pass)]
+    for count, step in enumerate(steps, 1):
+        draft = Draft("up to a pass")
+        draft.slots, draft.operands, draft.steps = dict(flat.slots), list(flat.operands), [*steps[:count]]
+        part = draft.plan({slot: slot for one in steps[:count] for slot in one.outputs}, 0)
+        took = []
+        for _ in range(calls + 1):
+            device.finish()
+            start = clock()
+            results = device.run(part, **operands)
+            device.finish()
+            took.append(clock() - start)
+            for texture in results.values():
+                texture.release()
+        name = step.shader if flat.drawn(step).width > 1 else "one texel"
+        found[name] = found.get(name, 0.0) + max(min(took) - before, 0.0)
+        before = min(took)
+    return found
 
 
 def _warmed(way: Way) -> None:
@@ -392,12 +424,14 @@ def _cg(device: Device, n: int, say: Say) -> Systems:
     for name in iteration.VARIANTS:
         solve = partial(glla.sparse.linalg.cg, matrix, given, rtol=RTOL, variant=name)
         told: dict[str, Any] = {}
+        say(f"cg: passes of {name}")
         plan = _one_iteration(device, matrix, given, name)
 
         def run(solve: Any = solve) -> None:
             solve()
             device.finish()
 
+        told["passes"] = profile(device, *plan)
         check, count = partial(judged, solve, told), partial(told.__getitem__, "iterations")
         ways.append(Way(f"cg, {name}, resident", run, check, count, flop, plan, told))
     for name, solve in zip(("csr", "dia"), others, strict=True):

@@ -3,7 +3,7 @@
 It does what `glla thesis` does. The figures go to DIR/<renderer>/thesis/<UTC date-time>.json, which is written anew
 after each section: a run that is cut leaves what it has done. ``python -m glla thesis --from FILE --html PAGE`` makes
 the page of it, ``python -m benchmarks.readme`` the table of speed-ups in the README and that of claims in
-benchmarks/results/thesis.md, of the newest run of each renderer that has all sections.
+benchmarks/results/thesis.md, of the newest run of each renderer that has all sections and was not disturbed.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 CLAIMS = report.RESULTS / "thesis.md"
 """Where the claims are."""
 
-EMPTY = "No run of all sections is kept yet."
+EMPTY = "No run of all sections on a quiet machine is kept yet."
 
 
 def speedups(results: Path) -> str:
@@ -88,19 +88,18 @@ def claims(results: Path) -> str:
 
 def _places(runs: Sequence[dict[str, Any]]) -> str:
     return "\n\n".join(
-        f"**{run['renderer']}**, {machine.written(run['machine'])}; commit {run['commit']}, {run['date'][:10]}"
-        + (f". Mind: {run['busy']}." if run["busy"] else ".")
+        f"**{run['renderer']}**, {machine.written(run['machine'])}; commit {run['commit']}, {run['date'][:10]}."
         for run in runs
     )
 
 
 def newest(results: Path) -> list[dict[str, Any]]:
-    """Read the newest run of each renderer that has all sections, of a quiet machine where there is one."""
+    """Read the newest run of each renderer that has all sections and was made neither in a hurry nor beside others."""
     found = []
     for folder in sorted(results.glob("*/thesis")):
         runs = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
-        whole = [run for run in runs if not run["quick"] and _names(run) == set(command.NAMES)]
-        found += sorted(whole, key=lambda run: (not run["busy"], run["date"]))[-1:]
+        whole = [run for run in runs if not (run["quick"] or run["busy"]) and _names(run) == set(command.NAMES)]
+        found += whole[-1:]
     return found
 
 

@@ -99,6 +99,12 @@ def _parser() -> argparse.ArgumentParser:
     _add_device_options(info)
     info.set_defaults(command=_info)
 
+    for add in (_add_demos, _add_compare, _add_rates, _add_traces, _add_cluster, _add_seeds, _add_thesis, _add_choices):
+        add(commands)
+    return parser
+
+
+def _add_demos(commands: Any) -> None:
     demo = commands.add_parser("demo", help="run, verify, time and draw the operations")
     demo.add_argument(
         "what", nargs="?", choices=DEMOS, default="operations", metavar="WHAT", help=f"{', '.join(DEMOS)} (operations)"
@@ -129,8 +135,9 @@ def _parser() -> argparse.ArgumentParser:
         _add_device_options(example)
         example.set_defaults(command=_life if name == "life" else _stencil)
 
-    _add_compare(commands)
 
+def _add_rates(commands: Any) -> None:
+    """Add what says how fast the device is, and how fast solvers converge."""
     ceilings = commands.add_parser("ceilings", help="how fast the device can be at most: arithmetic, memory, draws")
     ceilings.add_argument("--json", action="store_true", help="print JSON instead of a table")
     ceilings.add_argument("--quick", action="store_true", help="less work and fewer repeats")
@@ -145,11 +152,10 @@ def _parser() -> argparse.ArgumentParser:
     convergence.add_argument("--json", action="store_true", help="print JSON instead of a table")
     _add_device_options(convergence)
     convergence.set_defaults(command=_convergence)
-    _add_trace_commands(commands)
-    _add_cluster(commands)
-    _add_seeds(commands)
-    _add_thesis(commands)
 
+
+def _add_choices(commands: Any) -> None:
+    """Add what looks at variants, and at pivots."""
     variants = commands.add_parser("variants", help="every variant of every operation, and what it costs")
     variants.add_argument(
         "operation", nargs="*", metavar="OPERATION", help=_operations("those with variants of their own")
@@ -174,7 +180,6 @@ def _parser() -> argparse.ArgumentParser:
     pivoting.add_argument("--plot", type=Path, metavar="PNG", help="draw them")
     _add_device_options(pivoting)
     pivoting.set_defaults(command=_pivoting)
-    return parser
 
 
 def _add_compare(commands: Any) -> None:
@@ -526,7 +531,7 @@ def _convergence(options: argparse.Namespace) -> int:
 # -- trace, explain ---------------------------------------------------------------------------------------------------
 
 
-def _add_trace_commands(commands: Any) -> None:
+def _add_traces(commands: Any) -> None:
     trace = commands.add_parser("trace", help="every render pass of an operation: a film, a page, a time line, a table")
     _add_operation_options(trace)
     trace.add_argument("--out", type=Path, metavar="FILE", help="FILE.gif, FILE.html or FILE.json (a table is printed)")

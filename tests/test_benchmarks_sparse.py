@@ -45,6 +45,8 @@ def test_every_way_is_judged_and_timed(told, system):
         assert all(one[part] > 0 for part in ("writing", "fetching", "drawing", "of_limit"))
         assert one["limit"] == pytest.approx(one["writing"] + one["fetching"] + one["drawing"])
     if system == "cg":
+        passes = found["cg, merged, resident"]["passes"]
+        assert {"krylov/cg_merged", "spmv/diagonals", "one texel"} <= set(passes) and passes["spmv/diagonals"] >= 0
         assert all(0 < one["residual"] <= 1.1e-5 and one["iterations"] > 1 for one in found.values())
 
 

@@ -188,3 +188,13 @@ def test_iteration_gives_rows():
     testing.assert_exact(np.stack(rows), a)
     (x, y), *_ = glla.asarray(a)
     assert (x, y) == (0, 1)
+
+
+def test_iteration_over_a_stack_gives_what_stays(device):
+    a = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    A, B = glla.asarray(a, device)
+    assert type(A) is type(B) is glla.Array
+    testing.assert_exact(np.stack([A.numpy(), B.numpy()]), a)
+    before = device.stats().passes
+    assert [one.shape for one in glla.asarray(a[np.newaxis], device)] == [(2, 3, 4)]
+    assert list(glla.asarray(a[:0], device)) == [] and device.stats().passes - before < 3

@@ -354,6 +354,19 @@ def test_large_stacks_go_in_pieces(device, rng, monkeypatch):
     assert x.shape == wide.shape and backward(dense(ab[0], 1, 1), x, wide) < LIMIT
 
 
+def test_memory_does_not_grow_with_the_number_of_systems(rng, monkeypatch):
+    """Pieces follow each other through the same textures."""
+    monkeypatch.setattr("glla.operations.stack.MOST_TEXELS", 4000)
+    peaks = []
+    with glla.Device() as own:
+        for count in (900, 5400):
+            ab, b = case(30, rng, stack=(count,))
+            x = glla.solve_banded((1, 1), ab, b, device=own)
+            assert backward(dense(ab[-9:], 1, 1), x[-9:], b[-9:]) < LIMIT
+            peaks.append(own.stats().peak_bytes)
+    assert 0 < peaks[1] < 2 * peaks[0]
+
+
 @pytest.mark.sweep
 def test_ten_thousand_systems_of_three_hundred(device, rng):
     ab, b = case(300, rng, stack=(10000,))

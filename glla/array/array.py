@@ -313,10 +313,14 @@ class Array:
         return bool(self.item())
 
     def __iter__(self) -> Iterator[Any]:
-        """Iterate over the first dimension, as NumPy's arrays and numbers; all is read back at once."""
+        """Iterate over the first dimension.
+
+        The matrices of a stack are Arrays, which stay; the rows of a matrix are NumPy's, and so are the numbers of a
+        vector: all is read back at once.
+        """
         if not self.shape:
             raise TypeError("Array: a number cannot be iterated over")
-        return iter(self.numpy())
+        return (self[index] for index in range(len(self))) if self.ndim > 2 else iter(self.numpy())
 
     def __contains__(self, number: object) -> bool:
         found = self.__eq__(number)

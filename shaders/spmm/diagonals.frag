@@ -1,7 +1,8 @@
 // Y[i, :] = sum over d of A_d[i] X[i + o_d, :]: the product of diagonals and a matrix.
 //
 // A fragment computes four columns of one row. With AROUND a diagonal goes on at the beginning of X behind its end.
-// A       diagonals as vectors of VECTOR_WIDTH x HEIGHT texels, GRID side by side; A_d[i] belongs to row i
+// A       diagonals as vectors of VECTOR_WIDTH x HEIGHT texels, GRID side by side; A_d[i] belongs to row i; or with BESIDE
+//         the texels of all of them side by side
 // X, Y    wrapped, rows of QUADS texels        before  CONTINUE: the sum over earlier diagonals
 // Cost per fragment: 2 fetches and 8 flop for a diagonal.
 // Fetches: 0 to 2 * COUNT + CONTINUE.
@@ -21,6 +22,9 @@
 #endif
 #ifndef GRID
 #define GRID 1  // diagonals side by side
+#endif
+#ifndef BESIDE
+#define BESIDE 0  // diagonals whose texels stand side by side; 0 if each stands by itself
 #endif
 #ifndef VECTOR_WIDTH
 #define VECTOR_WIDTH 1  // texels in a row of a diagonal
@@ -56,7 +60,11 @@ void main() {
 #endif
     ivec2 at = place_of(own.row >> 2, VECTOR_WIDTH);
     int lane = own.row & 3;
-#define A_TEXEL(d) texelFetch(A, at + ivec2((d) % GRID * VECTOR_WIDTH, (d) / GRID * HEIGHT), 0)
-#define TERM(d, o) Y += scaled_row(A_TEXEL(d)[lane], inside(own.row + (o)), own.quad);
+#if BESIDE
+#define PLACE(d) ivec2(at.x * BESIDE + (d), at.y)
+#else
+#define PLACE(d) (at + ivec2((d) % GRID * VECTOR_WIDTH, (d) / GRID * HEIGHT))
+#endif
+#define TERM(d, o) Y += scaled_row(texelFetch(A, PLACE(d), 0)[lane], inside(own.row + (o)), own.quad);
     TERMS
 }

@@ -3,7 +3,8 @@
 // A fragment computes four consecutive rows. The offsets o_d = 4 q + r are constants of the program: a diagonal costs one
 // texel of A, and its four elements of x are those of texel q beside the own one where r = 0; else they are put together
 // out of two. Neighbouring diagonals share texels of x: each is fetched once.
-// A       diagonals of the height and width of y, side by side, GRID in a row; A_d[i] belongs to row i
+// A       diagonals of the height and width of y, side by side, GRID in a row; A_d[i] belongs to row i; or with BESIDE the
+//         texels of all of them side by side
 // x, y    wrapped        before  CONTINUE: the sum over earlier diagonals
 // Cost per fragment: COUNT + X_FETCHES fetches, 8 COUNT flop.
 // Fetches: COUNT + X_FETCHES + CONTINUE.
@@ -27,6 +28,9 @@
 #endif
 #ifndef GRID
 #define GRID 1  // diagonals side by side
+#endif
+#ifndef BESIDE
+#define BESIDE 0  // diagonals whose texels stand side by side; 0 if each stands by itself
 #endif
 #ifndef HEIGHT
 #define HEIGHT 1  // texels in a column of the result
@@ -63,6 +67,11 @@ void main() {
 #endif
 #define LOAD(name, q) vec4 name = x_texel(t + (q));
     LOADS
-#define TERM(d, elements) y += terms(texelFetch(A, own + ivec2((d) % GRID * WIDTH, (d) / GRID * HEIGHT), 0), elements);
+#if BESIDE
+#define PLACE(d) ivec2(own.x * BESIDE + (d), own.y)
+#else
+#define PLACE(d) (own + ivec2((d) % GRID * WIDTH, (d) / GRID * HEIGHT))
+#endif
+#define TERM(d, elements) y += terms(texelFetch(A, PLACE(d), 0), elements);
     TERMS
 }

@@ -10,10 +10,10 @@ import pytest
 import glla.lab
 from glla.cli import main
 from glla.errors import OptionError, ShaderError
-from glla.lab.web import course, documents, export
+from glla.lab.web import course, documents, export, stages
 from glla.operations import OPERATIONS, elementwise
+from glla.passes import Draft, matrix, shader_es
 from glla.passes import shader as shaders
-from glla.passes import shader_es
 from glla.passes.conditions import uncommented
 
 VARIANTS = [(name, variant) for name, found in OPERATIONS.items() for variant in [*found.variants] or [None]]
@@ -232,3 +232,47 @@ def test_loops_are_written():
     (written,) = made["plans"][0]["loops"]
     slot = loop.results["result"]
     assert written == {"first": 0, "end": len(loop.flat.steps), "carry": {slot: "A"}, "until": None, "most": 3}
+
+
+# ---- what comes after -------------------------------------------------------------------------
+
+
+def test_what_a_call_does_beside_the_passes():
+    """The steps that the plan of a call has more, over the slots of the passes."""
+    found = OPERATIONS["lu_factor"]
+    forms = glla.passes.resident((8, 8))
+    core, whole = (make(forms, documents.LIMITS) for make in (found.core, found.whole))
+    made = stages.beside(core.flat, whole.flat)
+    assert [whole.flat.steps[place].shader for place in made.places] == [step.shader for step in core.flat.steps]
+    assert len(made.places) + len(made.plan.steps) == len(whole.flat.steps)
+    assert made.shared["factor.LU"] == made.also["LU"] == core.flat.results["LU"]
+    assert stages.beside(OPERATIONS["cholesky"].core(forms, documents.LIMITS).flat, whole.flat) is None
+
+
+def test_what_passes_draw_over_is_not_read_later():
+    """A call that reads a texture between two passes that draw it does more than the passes, and between them."""
+    unary = elementwise.unary((2, 2), "absolute")
+    inner, outer = Draft("inner"), Draft("outer")
+    for draft in (inner, outer):
+        for name in ("A", "x"):
+            (draft.operand if name == "A" else draft.slot)(name, matrix((2, 2)))
+    shader, uniforms = unary.flat.steps[0].shader, dict(unary.flat.steps[0].uniforms)
+    outer.slot("seen", matrix((2, 2)))
+    for _ in range(2):
+        for draft in (inner, outer):
+            draft.draw(shader, {"A": "A"}, "x", uniforms, dict(unary.flat.steps[0].defines))
+        if "seen" not in {slot for step in outer.steps for slot in step.outputs}:
+            outer.draw(shader, {"A": "x"}, "seen", uniforms, dict(unary.flat.steps[0].defines))
+    assert stages.beside(inner.plan({"x": "x"}), outer.plan({"x": "x", "seen": "seen"})) is None
+
+
+def test_no_page_decides_without_what_decides():
+    """A step of the host that a page cannot do: then it shows the passes alone."""
+    found = OPERATIONS["lstsq"]
+    forms = glla.passes.resident((16, 8), (16, 1))
+    core, whole = (make(forms, documents.LIMITS) for make in (found.core, found.whole))
+    assert stages.after(core, whole, frozenset(), 500) is None
+    (made,) = stages.after(core, whole, frozenset({"singular values of R, rank, solution"}), 500)
+    assert made.stage == ""
+    with pytest.raises(OptionError, match="for these shapes the passes of lstsq take A alone"):
+        documents.document("lstsq", data=[np.ones((3, 5)), np.ones((3, 1))])

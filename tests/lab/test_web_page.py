@@ -100,7 +100,19 @@ LABELS = script("labels")
 
 
 GROWTH = """at("kind").value = "growth"; at("make").click();
-    return { ...end(), plans: player.timeline.map((one) => one.plan) };"""
+    const first = player.timeline.findIndex((one) => one.because);
+    const state = () => [...player.store.keys()].map((key) => {
+        const one = player.read(...splitOnce(key));
+        return one.values.map((value, k) => (one.drawn[Math.floor(k / one.c)] ? value : NaN)).join();
+    }).join(";");
+    const forward = [];
+    player.go(0);
+    for (let k = 1; k <= player.timeline.length; k++) { player.go(k); forward.push(state()); }
+    const again = (k) => { player.go(player.timeline.length); player.go(k); return state(); };
+    const replay = forward.every((one, k) => again(k + 1) === one);
+    go(first + 1);
+    const because = [at("because").textContent, at("status").textContent];
+    return { ...end(), plans: player.timeline.map((one) => one.plan), replay, said: because };"""
 
 WITHOUT = {
     "WebGL 2": "HTMLCanvasElement.prototype.getContext = () => null;",
@@ -157,7 +169,7 @@ def test_the_page_is_driven(told):
     assert told["home"] == ["0 / 12", "Before the first pass", True]
     assert told["third"][:2] == ["3 / 12", "Pass 3: rref/eliminate"]
     assert told["third"][2].startswith("One step of Gauss-Jordan elimination")
-    assert told["third"][3] == f"{told['third'][1]}. {told['third'][2]}"
+    assert told["third"][3] == f"{told['third'][1]}. {told['third'][2]}"  # what a screen reader says
     assert [one.split()[0] for one in told["figures"]] == ["reads", "draws", "reads"]
     assert told["changed"] > 0
     assert told["frames"] == 9 + 8 - 1
@@ -193,6 +205,9 @@ def test_the_page_is_driven(told):
     assert set(grown["plans"]) == {0, 1, 2}  # what a call reads back, then another try
     assert grown["because"] == ["entries grew 128 times, more than the 27.3 of random matrices"]
     assert grown["mark"] == "✓ right"
+    assert grown["replay"]  # forward and back, through all plans
+    assert grown["said"][0] == f"The second plan, “care”, because {grown['because'][0]}."
+    assert grown["said"][0] in grown["said"][1]
     assert not console
     assert b64encode(a.tobytes()).decode() == told["A"]
 

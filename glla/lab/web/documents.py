@@ -257,6 +257,11 @@ def _given(
     if found.textures is None:
         texels = {name: one for name, one in found.aside(operations.forms(arrays)).items() if name in plan.operands}
         names = [name for name in plan.operands if name not in texels]
+        if len(names) < len(arrays):
+            raise OptionError(
+                f"export: for these shapes the passes of {found.name} take {', '.join(names)} alone, the rest is done "
+                "on the host; take other shapes"
+            )
         given = {name: _data(array) for name, array in zip(names, arrays, strict=True)}
     else:
         texels = dict(found.textures(plan, LIMITS, arrays))

@@ -273,7 +273,7 @@ function showPass(entry) {
   ];
   if (draw) figures.sort((a, b) => Boolean(b.querySelector(".matrix, .host, canvas")) - Boolean(a.querySelector(".matrix, .host, canvas")));
   at("figures").replaceChildren(...figures);
-  say(`${at("pass-title").textContent}. ${at("words").textContent}`);
+  say([`${at("pass-title").textContent}.`, at("because").textContent, at("words").textContent].filter(Boolean).join(" "));
 }
 
 function showShader(entry) {

@@ -32,6 +32,9 @@ class Diagonals:
         Of the matrix.
     offsets : tuple of int
         Column minus row of each; one of zeros stands for a matrix without entries.
+    beside : bool
+        The texels of all diagonals that belong to the same rows stand side by side; otherwise each diagonal is a vector
+        by itself.
     """
 
     name: ClassVar[str] = "diagonals"
@@ -39,20 +42,27 @@ class Diagonals:
     shape: Shape
     entries: int
     offsets: tuple[int, ...]
+    beside: bool = False
 
     @staticmethod
     def of(rows: Compressed, limits: Limits) -> Diagonals:
-        """Find the diagonals of a matrix."""
-        return Diagonals(rows.shape, rows.entries, rows.offsets or (0,))
+        """Find the diagonals of a matrix.
+
+        In software those of a texel stand side by side, if a texture is so wide: a CPU reads from few places at a time
+        well, and a block of texels would read from ten in each of its rows.
+        """
+        offsets = rows.offsets or (0,)
+        fits = len(offsets) * vector(rows.shape[0], limits).width <= limits.texture_size
+        return Diagonals(rows.shape, rows.entries, offsets, limits.software and fits)
 
     def slots(self, limits: Limits) -> dict[str, Storage]:
         """Textures of the matrix."""
-        return {"A": grid(self.shape[0], len(self.offsets), limits)}
+        return {"A": grid(self.shape[0], len(self.offsets), limits, self.beside)}
 
     def texels(self, rows: Compressed, limits: Limits) -> dict[str, NDArray[Any]]:
         """What they hold."""
         number = np.searchsorted(self.offsets, rows.columns - rows.rows)
-        return {"A": in_grid(rows, number, len(self.offsets), limits)}
+        return {"A": in_grid(rows, number, len(self.offsets), limits, self.beside)}
 
     def draw(self, draft: Draft, limits: Limits, x: str) -> str:
         """Add the passes of the product."""
@@ -60,6 +70,7 @@ class Diagonals:
         shared: dict[str, Define] = {
             "GRID": across(len(self.offsets)), "WIDTH": own.width, "HEIGHT": own.height,
             "X_TEXELS": max(1, -(-self.shape[1] // 4)), "X_WIDTH": other.width,
+            "BESIDE": self.beside * len(self.offsets),
         }  # fmt: skip
 
         def parts() -> Iterator[tuple[dict[str, Uniform], dict[str, Define]]]:
@@ -70,14 +81,17 @@ class Diagonals:
 
     def draw_rows(self, draft: Draft, limits: Limits, rows: Rows) -> str:
         """Add the passes of the product with a matrix."""
-        return rows_of_diagonals(draft, limits, rows, self.offsets)
+        return rows_of_diagonals(draft, limits, rows, self.offsets, beside=self.beside)
 
 
-def rows_of_diagonals(draft: Draft, limits: Limits, rows: Rows, offsets: tuple[int, ...], around: bool = False) -> str:
+def rows_of_diagonals(
+    draft: Draft, limits: Limits, rows: Rows, offsets: tuple[int, ...], around: bool = False, beside: bool = False
+) -> str:
     """Add the passes of the product of diagonals and a matrix."""
     own = vector(rows.shape[0], limits)
     shared: dict[str, Define] = {
         "GRID": across(len(offsets)), "VECTOR_WIDTH": own.width, "HEIGHT": own.height, "AROUND": int(around),
+        "BESIDE": beside * len(offsets),
     }  # fmt: skip
     parts = []
     for first in range(0, len(offsets), TERMS):
@@ -109,18 +123,25 @@ def across(count: int) -> int:
     return math.isqrt(count - 1) + 1
 
 
-def grid(rows: int, count: int, limits: Limits) -> Storage:
-    """Texture of diagonals, each as a vector with an element for each row."""
+def grid(rows: int, count: int, limits: Limits, beside: bool = False) -> Storage:
+    """Texture of diagonals, each as a vector with an element for each row; or all `beside` each other."""
     own, side = vector(rows, limits), across(count)
+    if beside:
+        return Storage(own.height, count * own.width)
     return Storage(-(-count // side) * own.height, side * own.width)
 
 
-def in_grid(rows: Compressed, number: NDArray[np.intp], count: int, limits: Limits) -> NDArray[np.float32]:
+def in_grid(
+    rows: Compressed, number: NDArray[np.intp], count: int, limits: Limits, beside: bool = False
+) -> NDArray[np.float32]:
     """Texels of diagonals, for entries whose numbers of diagonals are given."""
-    own, storage = vector(rows.shape[0], limits), grid(rows.shape[0], count, limits)
+    own, storage = vector(rows.shape[0], limits), grid(rows.shape[0], count, limits, beside)
     texels = np.zeros((storage.height, storage.width, 4), dtype=np.float32)
     side, texel = across(count), rows.rows >> 2
-    y = number // side * own.height + texel // own.width
-    x = number % side * own.width + texel % own.width
+    if beside:
+        y, x = texel // own.width, texel % own.width * count + number
+    else:
+        y = number // side * own.height + texel // own.width
+        x = number % side * own.width + texel % own.width
     texels[y, x, rows.rows & 3] = rows.values
     return texels

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import isnan
 
 from glla.lab import fits
 from glla.lab.thesis import published
@@ -57,9 +58,11 @@ def _negligible(section: Section, where: str, what: str) -> Claim:
 
 def _growth(section: Section, where: str, what: str) -> Claim:
     growth = section.values["growth"]
+    few = isnan(growth["exponent"])
     return Claim(
         f"The mean error of {what} grows with n like {POLYNOMIAL[section.name]}", where, "closely",
-        f"n^{growth['exponent']:.2g}; {growth['fit']}", not growth["fit"].startswith("no fit"),
+        growth["fit"] if few else f"n^{growth['exponent']:.2g}; {growth['fit']}",
+        None if few else not growth["fit"].startswith("no fit"),
         f"glla thesis --section {section.name}",
         "Rounding errors add up like a random walk, by the square root of n to n times the size of a result; over this "
         "range such a curve fits.",

@@ -64,5 +64,8 @@ SETTLE.tridiagonal = SETTLE.pentadiagonal = (stage, v) => {
     return flaw < 0 ? { done: {} } : { error: `SingularMatrixError: pivot ${flaw} is zero, or nothing but rounding error` };
   }
   const because = doubtfulBands(v.at("figures"), v.matrix("A").n);
-  return because ? { go: stage === "refine" ? "partial pivoting in float64" : "refine", because } : { done: {} };
+  if (because) return { go: stage === "refine" ? "partial pivoting in float64" : "refine", because };
+  const figures = v.at("figures");
+  const error = largest(figures.filter((_, k) => k % 4 === 0));
+  return { done: {}, words: [`The backward error is ${short(error)}, up to ${short(BANDS.error)} is good, and no pivot is doubtful.`] };
 };

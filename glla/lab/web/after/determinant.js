@@ -33,7 +33,8 @@ SETTLE.det = SETTLE.slogdet = (stage, v) => {
     const growth = growthOf(figures, 1);
     if (!(farthest <= NEAR_ZERO_EXPONENT)) return { go: "care", because: `rows or columns had to be scaled by 2^${farthest}, beyond 2^40` };
     if (grew(growth, n)) return { go: "care", because: grewWords(growth, n) };
-    return found(signAndLog(figures.u, exchanges, sum(exponents)));
+    const { done, words } = found(signAndLog(figures.u, exchanges, sum(exponents)));
+    return { done, words: [...words, `Entries grew ${short(growth)} times (up to ${short(allowedGrowth(n))} is usual).`] };
   }
   const growth = growthOf(figures, largestEntry(v.matrix("scaled A")));
   if (stage === "care" && grew(growth, n)) return { go: "complete pivoting", because: grewWords(growth, n) };

@@ -16,23 +16,16 @@ function least(a, b, tolerance) {
 // R below its columns' exponents, and zeros below its diagonal.
 const unscaled = (r, exponents) => made(r.m, r.n, (i, j) => (j < i ? 0 : shifted(r.at[i * r.n + j], exponents[j])));
 
-HOSTS["singular values of R, rank, solution"] = ([r, exponents, b], player) => {
+HOSTS["singular values of R, rank, solution"] = ([r, exponents], player) => {
   const { m, n } = wide(player.operands.A);
   const both = unscaled(r, firstTwo(exponents.at, r.n));
   const tolerance = 2 ** -23 * Math.max(m, n);
-  if (b) {  // more columns than rows: R^T y = b
-    const { x: y, rank, s } = least(transposed(both), b, tolerance);
-    const sizes = Array.from({ length: y.n }, (_, j) => exponentOf(largest(Array.from({ length: y.m }, (_one, i) => Math.abs(y.at[i * y.n + j])))));
-    return [rounded(made(y.m, y.n, (i, j) => shifted(y.at[i * y.n + j], -sizes[j]))), column(sizes), column([]), column([rank]), rounded(column(s))];
-  }
   const part = (top, height, left, width) => made(height, width, (i, j) => both.at[(top + i) * both.n + left + j]);
   const { x, rank, s } = least(part(0, n, 0, n), part(0, n, n, both.n - n), tolerance);
   const rest = part(n, both.m - n, n, both.n - n);
   const residuals = m > n ? Array.from({ length: rest.n }, (_, j) => rest.at.reduce((sum, one, k) => sum + (k % rest.n === j ? one * one : 0), 0)) : [];
   return [rounded(x), rounded(column(residuals)), column([rank]), rounded(column(s))];
 };
-
-HOSTS["scale X back"] = ([x, sizes]) => [rounded(made(x.m, x.n, (i, j) => shifted(x.at[i * x.n + j], sizes.at[j])))];
 
 SETTLE.lstsq = (stage, v) => {
   const s = v.at("s");

@@ -45,7 +45,10 @@ function usual(v) {
   if (v.has("largest_B") && !sizeNearOne(v.number("largest_B"))) return care(`the largest entry of B, ${short(v.number("largest_B"))}, is beyond 2^-40 to 2^40`);
   const size = normOfProbes(v.matrix("probe_solutions"));
   const small = smallPivot(figures);
-  if (small < 0 && !inverseIsLarge(size, figures.most)) return { done: {} };
+  if (small < 0 && !inverseIsLarge(size, figures.most)) {
+    const accepted = `Entries grew ${short(growth)} times (up to ${short(allowedGrowth(n))} is usual), the norm of the inverse is about ${short(size)}, and no pivot is small.`;
+    return { done: {}, words: [accepted] };
+  }
   return watched(figures, small < 0 ? `the inverse is large, about ${short(size)}` : smallWords(figures, small), {});
 }
 
