@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import platform
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -25,6 +25,7 @@ from glla.cluster.model import Event
 from glla.cluster.parts import Adding, Double, Gathering, Scattering
 from glla.cluster.steps import Step
 from glla.errors import ClusterError, DTypeError, NonFiniteError, OptionError, ShapeError, integer, real
+from glla.hybrid.cores import for_blas
 
 BLOCK = 64
 """Rows and columns of a block, unless asked for otherwise."""
@@ -85,7 +86,8 @@ class Grid:
         """Whatever a rank raises within, all ranks raise. It ends when all ranks have come to its end."""
         self.channel.begin()
         try:
-            yield
+            with self._cores():
+                yield
             self.total(np.zeros(1))
             self.channel.finish()
         except BaseException as error:
@@ -96,6 +98,13 @@ class Grid:
             if not isinstance(cause, Exception):  # Ctrl-C: the others know
                 raise cause from None
             raise verdict from cause
+
+    def _cores(self) -> AbstractContextManager[Any]:
+        """Let BLAS have no more cores than fall to this rank: all ranks of a machine call it at the same time."""
+        communicator = self.channel.communicator
+        if communicator.one_process:  # BLAS has one setting for them all
+            return nullcontext()
+        return for_blas(communicator.host[1], left=int(self.engine.asynchronous))
 
     def run(self, steps: Iterator[Step], actor: Actor) -> None:
         """Do the steps of this rank, within an `operation`."""

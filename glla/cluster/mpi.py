@@ -60,6 +60,8 @@ class Processes:
         Is duplicated: all its ranks make one of these together.
     """
 
+    one_process = False
+
     def __init__(self, communicator: Any) -> None:
         from mpi4py import MPI
 
