@@ -20,12 +20,20 @@ WAYS = {
 }
 
 
+def _hurry(patch):
+    """Measure no ceilings, warm nothing up."""
+    names = ("write_1", "fetch_rgba32f", "ping_pong")
+    patch.setattr(sparse.ceilings, "report", lambda *given, **options: {"ceilings": {n: {"value": 2.0} for n in names}})
+    patch.setattr(sparse, "WARM", 0.0)
+    patch.setattr(machine, "LISTEN", 0.0)
+
+
 @pytest.fixture(scope="module")
 def told(tmp_path_factory):
     """One run of all, as small as can be."""
     folder = tmp_path_factory.mktemp("results")
     patch = pytest.MonkeyPatch()
-    patch.setattr(machine, "LISTEN", 0.0)
+    _hurry(patch)
     try:
         assert sparse.main(["--size", "12", "--rounds", "1", "--output", str(folder)]) == 0
     finally:
@@ -59,11 +67,18 @@ def test_what_is_wrong_is_not_timed(capsys):
 
 
 def test_a_wrong_result_is_told(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(sparse, "U", 1e-12)
-    monkeypatch.setattr(machine, "LISTEN", 0.0)
+    _hurry(monkeypatch)
+    monkeypatch.setitem(sparse.SYSTEMS, "spmv", lambda *given: [("spmv", [sparse.Way("A @ x", print, lambda: "bad")])])
     arguments = ["spmv", "--size", "8", "--rounds", "1", "--output", str(tmp_path)]
     assert sparse.main(arguments) == 1
-    assert "WRONG: error" in capsys.readouterr().out
+    assert "WRONG: bad" in capsys.readouterr().out
+
+
+def test_judges_of_products_can_fail(device, monkeypatch, rng):
+    ways = sparse._products(device, sparse.grid(4), ("diagonals",), ("csr",))
+    assert not any(way.check() for way in ways)
+    monkeypatch.setattr(sparse, "U", 1e-12)
+    assert "times the bound" in sparse._products(device, sparse.grid(4), ("sell",), ())[0].check()
 
 
 def test_time_is_bounded(monkeypatch):
