@@ -241,6 +241,7 @@ def records(done: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
                 "count": line["devices"] if part["kind"] == "several" else part["ranks"],
                 "seconds": best, "gflops": _flop(what, line.get("shape", [part["n"]])) / best / 1e9,
                 "predicted": predicted, "ratio_to_predicted": None if predicted is None else best / predicted,
+                **({"cpu_seconds": min(line["cpu_seconds"])} if "cpu_seconds" in line else {}),
                 **({"network": min(line["network"])} if what == "cell" else {}),
                 "residual": line["residual"], "ok": line["residual"] < PASS.get(what, 16.0) and line.get("ok", True),
             })  # fmt: skip
@@ -280,6 +281,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         about = report.about(device.info, options.commit, ENVIRONMENT)
     gpus = [{"index": one.index, "cuda": one.cuda} for one in list_egl_devices() if not one.software]
     every = tables(options.largest, options.processes) if options.thesis else parts(options.sizes, options.ranks)
+    if options.engine == "numpy":
+        every = [part for part in every if part.kind != "several"]  # which are devices
     crowded = max(part.ranks for part in every) > machine.cores()
     done: list[dict[str, Any]] = []
     path: Path | None = None
@@ -311,6 +314,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _show(found: Sequence[dict[str, Any]], path: Path | None) -> None:
     for one in found:
         predicted = "" if one["predicted"] is None else f", {one['ratio_to_predicted']:.2f} times the prediction"
+        if "cpu_seconds" in one:
+            predicted += f", CPU {one['cpu_seconds']:.3g} s"
         word = "" if one["ok"] else " FAILED"
         print(
             f"{one['kind']}, {one['what']}, n = {one['n']}, nb = {one['nb']}, on {one['count']}: "

@@ -72,13 +72,13 @@ def ranks(lines_file: Path, n: int, blocks: Sequence[int], shape: str | None, en
             lines.write("ready", gpu_memory=gpu_memory())
             if first:
                 found, seconds = _timed(grid, lambda a=a: cluster.matmul(a, a), repeats)
-                lines.write("product", nb=nb, seconds=seconds, residual=product_residual(a, a, found))
+                lines.write("product", nb=nb, **seconds, residual=product_residual(a, a, found))
                 del found
             for way in ways:
                 grid.look_ahead = way
                 factors, seconds = _timed(grid, lambda a=a: cluster.lu_factor(a), repeats)
                 x = cluster.lu_solve(factors, b)
-                lines.write(_plu(way), nb=nb, seconds=seconds, residual=hpl_residual(a, x, b))
+                lines.write(_plu(way), nb=nb, **seconds, residual=hpl_residual(a, x, b))
                 del factors
         lines.write("end", gpu_memory=gpu_memory())
 
@@ -97,19 +97,23 @@ def _predicted(
     return found
 
 
-def _timed(grid: cluster.Grid, work: Callable[[], Any], repeats: int) -> tuple[Any, list[float]]:
-    """Run it some times; the last result, and the seconds of the slowest rank each time."""
-    times, found = [], None
+def _timed(grid: cluster.Grid, work: Callable[[], Any], repeats: int) -> tuple[Any, dict[str, list[float]]]:
+    """Run it some times; the last result, and the seconds of the slowest rank each time, by the clock and of its CPU.
+
+    On a busy machine the second ones tell more, but where ranks wait for each other: then they poll.
+    """
+    times, found = list[Any](), None
     for _ in range(repeats):
         found = None  # makes room
         with grid.operation():
             pass  # all begin together
-        start = time.perf_counter()
+        start = time.perf_counter(), time.process_time()
         found = work()
-        own = np.array([time.perf_counter() - start])
+        own = np.array([time.perf_counter() - start[0], time.process_time() - start[1]])
         with grid.operation():
-            times.append(float(grid.total(own, largest=True)[0]))
-    return found, times
+            times.append(grid.total(own, largest=True).tolist())
+    wall, cpu = (list(each) for each in zip(*times, strict=True))
+    return found, {"seconds": wall, "cpu_seconds": cpu}
 
 
 def thesis(lines_file: Path, cells: Sequence[tuple[int, int]], shape: str | None, engine: str, repeats: int) -> None:
@@ -124,8 +128,10 @@ def thesis(lines_file: Path, cells: Sequence[tuple[int, int]], shape: str | None
             b = np.cos(np.arange(n, dtype=np.float64))
             factors, seconds = _timed(grid, lambda a=a: cluster.lu_factor(a), repeats)
             residual = hpl_residual(a, cluster.lu_solve(factors, b), b)
-            network = _timed(grid, lambda n=n, nb=nb: send_all(grid, n, nb), repeats)[1] if grid.size > 1 else [0.0]
-            lines.write("cell", shape=[n, nb], seconds=seconds, network=network, residual=residual)
+            network = [0.0]
+            if grid.size > 1:
+                network = _timed(grid, lambda n=n, nb=nb: send_all(grid, n, nb), repeats)[1]["seconds"]
+            lines.write("cell", shape=[n, nb], **seconds, network=network, residual=residual)
 
 
 def several(lines_file: Path, n: int, repeats: int) -> None:

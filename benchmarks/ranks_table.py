@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from glla.lab import machine
+
 HEAD = (
     "| device | by | what | n | one s | several s | x one | measured / predicted: one, several | residual, of what is "
     "allowed |\n|---|---|---|---|---|---|---|---|---|"
@@ -17,11 +19,11 @@ ALLOWED = {"product": 1.0}
 
 
 def newest(results: Path) -> list[dict[str, Any]]:
-    """Newest run of each device that held several ranks against one, whose times mean something."""
+    """Newest run of each device that held several ranks against one, on a machine that had nothing else to do."""
     found: dict[str, dict[str, Any]] = {}
     for path in sorted(results.glob("*/cluster/*.json"), key=lambda path: path.name):
         data = json.loads(path.read_text(encoding="utf-8"))
-        if not data.get("thesis") and data["times_mean_something"]:
+        if not data.get("thesis") and data["times_mean_something"] and not machine.busy(data["load"]):
             found[f"{data['renderer']} {data['engine']}"] = data
     return [found[name] for name in sorted(found)]
 

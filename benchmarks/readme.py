@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks import exact, history, plots, ranks_table, seeds, side_by_side, theirs, thesis
+from benchmarks import exact, history, plots, ranks_table, seeds, side_by_side, sparse_table, theirs, thesis
 from benchmarks.report import quartiles, slug, warnings
 from glla import Device
 from glla.lab import collection, machine, peers, show
@@ -30,6 +30,7 @@ VARIANTS_START, VARIANTS_END = "<!-- variants: python -m benchmarks.readme -->",
 RESTORED_START, RESTORED_END = "<!-- restoration: python -m benchmarks.readme -->", "<!-- end of restoration -->"
 EXACT_START, EXACT_END = "<!-- exact: python -m benchmarks.readme -->", "<!-- end of exact -->"
 RANKS_START, RANKS_END = "<!-- cluster: python -m benchmarks.readme -->", "<!-- end of cluster -->"
+SPARSE_START, SPARSE_END = "<!-- sparse: python -m benchmarks.readme -->", "<!-- end of sparse -->"
 THESIS_START, THESIS_END = "<!-- thesis: python -m benchmarks.readme -->", "<!-- end of thesis -->"
 SQUARED_START, SQUARED_END = "<!-- windows: python -m benchmarks.readme -->", "<!-- end of windows -->"
 SHOWN = WHOLE | {"det"}
@@ -301,6 +302,11 @@ def with_ranks(readme: str, results: Path) -> str:
     return _between(readme, RANKS_START, ranks_table.table(results), RANKS_END)
 
 
+def with_sparse(readme: str, results: Path) -> str:
+    """Put the table of sparse systems between its two markers."""
+    return _between(readme, SPARSE_START, sparse_table.table(results), SPARSE_END)
+
+
 def with_thesis(readme: str, results: Path) -> str:
     """Put the thesis's speed-ups, theirs and ours, between their two markers."""
     return _between(readme, THESIS_START, thesis.speedups(results), THESIS_END)
@@ -331,6 +337,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     text = with_plots(rewritten(text, newest(RESULTS)), RESULTS)
     text = seeds.rewritten(with_applications(with_side_by_side(text, RESULTS), RESULTS), RESULTS)
     text = with_ranks(with_thesis(with_exact(text, RESULTS), RESULTS), RESULTS)
+    text = with_sparse(text, RESULTS)
     README.write_text(text, encoding="utf-8")
     thesis.CLAIMS.write_text(thesis.claims(RESULTS), encoding="utf-8")
 

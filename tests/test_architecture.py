@@ -24,7 +24,7 @@ from glla.operations.sparse.compressed import Compressed
 from glla.operations.sparse.formats import FORMATS
 from glla.operations.sparse.layout import vector
 from glla.operations.wrapped.view import View
-from glla.passes import COMPUTE, Draft, Form, Limits, Transfer, stages
+from glla.passes import COMPUTE, Call, Dispatch, Draft, Form, Limits, Pass, stages
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "glla"
@@ -344,8 +344,14 @@ def reached_shaders():
     plans = [plan for kernel in KERNELS for plan in plans_of_kernel(kernel)]
     plans += plans_of_wrapped() + plans_of_sparse()
     plans += [plan for name in OPERATIONS for plan in plans_of_record(name)]
-    plans += examples.plans()
-    return {step.shader for plan in plans for step in plan.passes if not isinstance(step, Transfer)}
+    plans, seen, shaders = [*plans, *examples.plans()], set(), set()
+    while plans:  # a plan that others call is looked at once, which takes a tenth of the time of all their passes
+        plan = plans.pop()
+        if plan not in seen:
+            seen.add(plan)
+            plans += [step.plan for step in plan.steps if isinstance(step, Call)]
+            shaders |= {step.shader for step in plan.steps if isinstance(step, Pass | Dispatch)}
+    return shaders
 
 
 # ---- imports ---------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from benchmarks import sparse
+from benchmarks import readme, sparse, sparse_table
 from glla.lab import machine
 
 pytest.importorskip("scipy")
@@ -20,12 +20,20 @@ WAYS = {
 }
 
 
+def _hurry(patch):
+    """Measure no ceilings, warm nothing up."""
+    names = ("write_1", "fetch_rgba32f", "ping_pong")
+    patch.setattr(sparse.ceilings, "report", lambda *given, **options: {"ceilings": {n: {"value": 2.0} for n in names}})
+    patch.setattr(sparse, "WARM", 0.0)
+    patch.setattr(machine, "LISTEN", 0.0)
+
+
 @pytest.fixture(scope="module")
 def told(tmp_path_factory):
     """One run of all, as small as can be."""
     folder = tmp_path_factory.mktemp("results")
     patch = pytest.MonkeyPatch()
-    patch.setattr(machine, "LISTEN", 0.0)
+    _hurry(patch)
     try:
         assert sparse.main(["--size", "12", "--rounds", "1", "--output", str(folder)]) == 0
     finally:
@@ -59,11 +67,18 @@ def test_what_is_wrong_is_not_timed(capsys):
 
 
 def test_a_wrong_result_is_told(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(sparse, "U", 1e-12)
-    monkeypatch.setattr(machine, "LISTEN", 0.0)
+    _hurry(monkeypatch)
+    monkeypatch.setitem(sparse.SYSTEMS, "spmv", lambda *given: [("spmv", [sparse.Way("A @ x", print, lambda: "bad")])])
     arguments = ["spmv", "--size", "8", "--rounds", "1", "--output", str(tmp_path)]
     assert sparse.main(arguments) == 1
-    assert "WRONG: error" in capsys.readouterr().out
+    assert "WRONG: bad" in capsys.readouterr().out
+
+
+def test_judges_of_products_can_fail(device, monkeypatch, rng):
+    ways = sparse._products(device, sparse.grid(4), ("diagonals",), ("csr",))
+    assert not any(way.check() for way in ways)
+    monkeypatch.setattr(sparse, "U", 1e-12)
+    assert "times the bound" in sparse._products(device, sparse.grid(4), ("sell",), ())[0].check()
 
 
 def test_time_is_bounded(monkeypatch):
@@ -96,3 +111,36 @@ def test_matrices_are_what_they_are_called(rng):
     assert (pattern == pattern.T).all() and mesh.nnz == 36 + 2 * (2 * 30 + 25)
     assert np.abs(mesh.tocoo().row - mesh.tocoo().col).max() < 20
     assert anywhere.shape == (36, 36) and np.diff(anywhere.indptr).max() <= 16
+
+
+def test_the_table_sets_the_fastest_ways_beside_each_other(tmp_path):
+    def way(name, seconds, **more):
+        return {"system": "cg", "size": 8, "variant": name, "flaw": "", "seconds": seconds, **more}
+
+    folder = tmp_path / "gpu" / "sparse"
+    folder.mkdir(parents=True)
+    ways = [
+        way("cg, merged", 0.2, residual=1e-6), way("cg, classic", 0.1, residual=2e-6, gflops=3.0, of_limit=0.5),
+        way("SciPy cg, csr", 0.5, residual=3e-6), way("SciPy cg, dia", 0.4, residual=4e-6),
+        way("SciPy csr, 16 columns", 0.01), {"system": "cg", "size": 8, "variant": "cg, wrong", "flaw": "wrong"},
+    ]  # fmt: skip
+
+    def rows(software):
+        for name, figures in (("1", [way("cg, old", 0.001), way("SciPy old", 1.0)]), ("2", ways)):
+            data = {"renderer": "a device", "software": software, "figures": figures}
+            (folder / f"{name}.json").write_text(json.dumps(data), encoding="utf-8")
+        return sparse_table.table(tmp_path).splitlines()[2:]
+
+    (row,) = rows(False)
+    assert row == "| a device | cg | 8 | cg, classic | 100 | 3 | 50 % | SciPy cg, dia | 400 | 4 | 2.0e-06, 4.0e-06 |"
+    for one, seconds in zip(ways, (0.3, 0.4, 0.1, 0.9), strict=False):
+        one["cpu_seconds"] = seconds
+    (row,) = rows(True)
+    assert row == "| a device | cg | 8 | cg, merged | 300 | - | - | SciPy cg, csr | 100 | 0.33 | 1.0e-06, 3.0e-06 |"
+    assert sparse_table.table(folder) == sparse_table.NOTHING
+
+
+def test_the_readme_has_the_newest_results():
+    """Mend it: python -m benchmarks.readme --measurements."""
+    text = readme.README.read_text(encoding="utf-8")
+    assert readme.with_sparse(text, readme.RESULTS) == text

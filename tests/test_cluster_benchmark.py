@@ -19,9 +19,7 @@ launched = pytest.mark.skipif(
 
 @launched
 def test_what_is_told(tmp_path, capsys):
-    status = cluster.main(
-        ["--sizes", "48", "--engine", "numpy", "--repeats", "1", "--output", str(tmp_path), "--commit", "this"]
-    )
+    status = cluster.main(["--sizes", "48", "--repeats", "1", "--output", str(tmp_path), "--commit", "this"])
     shown = capsys.readouterr()
     assert status == 0, shown.err
     (path,) = tmp_path.rglob("*.json")
@@ -34,10 +32,11 @@ def test_what_is_told(tmp_path, capsys):
         lines = {line["what"]: line for line in part["told"]}
         assert lines["predicted"]["at"] <= lines["ready"]["at"] <= lines["product"]["at"] <= lines["end"]["at"]
         assert len(lines["who"]["ranks"]) == part["ranks"]
-        assert set(lines["predicted"]["seconds"]) == {"product", "PLU, no look-ahead"}
+        assert set(lines["predicted"]["seconds"]) == {"product", "PLU, look-ahead", "PLU, no look-ahead"}
     assert all(one["ok"] and one["seconds"] > 0 and one["gflops"] > 0 for one in told["runs"])
     assert {(one["kind"], one["what"]) for one in told["speedups"]} == {
-        ("ranks", "product"), ("ranks", "PLU, no look-ahead"), ("several", "product"), ("several", "right-hand sides"),
+        ("ranks", "product"), ("ranks", "PLU, look-ahead"), ("ranks", "PLU, no look-ahead"),
+        ("several", "product"), ("several", "right-hand sides"),
     }  # fmt: skip
     assert "times the prediction" in shown.out
 
@@ -69,6 +68,11 @@ def test_records_see_what_is_wrong():
     assert cluster.speedups(found[1:]) == []
 
 
+def load(others):
+    """As `machine.Watch` tells it."""
+    return {"load_average": {"start": 0.0, "end": 0.0}, "others_cores": {"start": 0.0, "during": others}, "of_cores": 4}
+
+
 def test_the_readme_s_table(tmp_path):
     def keep(name, **more):
         runs = [
@@ -81,7 +85,14 @@ def test_the_readme_s_table(tmp_path):
             {"kind": "several", "what": "right-hand sides", "n": 64, "nb": None, "count": 2, "seconds": 0.8,
              "ratio_to_predicted": None, "residual": 1.6, "ok": True},
         ]  # fmt: skip
-        data = {"renderer": "R", "engine": "glla", "cores": 4, "thesis": False, "times_mean_something": True}
+        data = {
+            "renderer": "R",
+            "engine": "glla",
+            "cores": 4,
+            "thesis": False,
+            "times_mean_something": True,
+            "load": load(0.0),
+        }
         data |= {"runs": runs, "speedups": cluster.speedups(runs)}
         path = tmp_path / "r" / "cluster" / f"{name}.json"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -89,6 +100,7 @@ def test_the_readme_s_table(tmp_path):
 
     assert ranks_table.table(tmp_path) == ranks_table.NOTHING
     keep("2", times_mean_something=False)
+    keep("4", load=load(3.0))
     keep("3", thesis=True)
     assert ranks_table.table(tmp_path) == ranks_table.NOTHING
     keep("1")

@@ -25,6 +25,9 @@ from glla.cluster.steps import Receive, Send
 BIG = 1 << 22
 """Bytes of the message that the network's rate is measured with."""
 
+THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+"""Variables that say how many threads BLAS has."""
+
 STRIP = 1024
 """Rows that are made float64 at a time."""
 
@@ -87,6 +90,7 @@ def measure(grid: Grid, n: int, nb: int) -> Parameters:
         panel = _best(lambda: pivoted(left))
         triangle = _best(lambda: solve_lower(left[:nb], right))
         bus = 4 * nb * columns / read if grid.engine.asynchronous else np.inf
+        product = max(product - (left.nbytes + right.nbytes) / bus, product / 8)  # their way to the engine is the bus's
         own = np.array([latency, big, product, panel, triangle, 0 if np.isinf(bus) else 1 / bus])
         latency, big, product, panel, triangle, byte = grid.total(own, largest=True).tolist()
     return Parameters(
@@ -125,9 +129,9 @@ def send_all(grid: Grid, n: int, nb: int, variant: str = "tournament") -> None:
 def own_share(grid: Grid) -> AbstractContextManager[Any]:
     """Give each rank of a machine its share of the cores for BLAS, which otherwise takes all of them in each rank.
 
-    Needs threadpoolctl; without it, set ``OPENBLAS_NUM_THREADS`` before the start.
+    Needs threadpoolctl; without it, set ``OPENBLAS_NUM_THREADS`` before the start. Whoever has set it is obeyed.
     """
-    if find_spec("threadpoolctl") is None:
+    if find_spec("threadpoolctl") is None or any(name in os.environ for name in THREADS):
         return nullcontext()
     import scipy.linalg  # noqa: F401  # has a BLAS of its own, which must be there to be limited
     from threadpoolctl import threadpool_limits

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import platform
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -24,7 +24,8 @@ from glla.cluster.messages import Channel
 from glla.cluster.model import Event
 from glla.cluster.parts import Adding, Double, Gathering, Scattering
 from glla.cluster.steps import Step
-from glla.errors import ClusterError, DTypeError, NonFiniteError, OptionError, ShapeError
+from glla.errors import ClusterError, DTypeError, NonFiniteError, OptionError, ShapeError, integer, real
+from glla.hybrid.cores import for_blas
 
 BLOCK = 64
 """Rows and columns of a block, unless asked for otherwise."""
@@ -85,7 +86,8 @@ class Grid:
         """Whatever a rank raises within, all ranks raise. It ends when all ranks have come to its end."""
         self.channel.begin()
         try:
-            yield
+            with self._cores():
+                yield
             self.total(np.zeros(1))
             self.channel.finish()
         except BaseException as error:
@@ -96,6 +98,13 @@ class Grid:
             if not isinstance(cause, Exception):  # Ctrl-C: the others know
                 raise cause from None
             raise verdict from cause
+
+    def _cores(self) -> AbstractContextManager[Any]:
+        """Let BLAS have no more cores than fall to this rank: all ranks of a machine call it at the same time."""
+        communicator = self.channel.communicator
+        if communicator.one_process:  # BLAS has one setting for them all
+            return nullcontext()
+        return for_blas(communicator.host[1], left=int(self.engine.asynchronous))
 
     def run(self, steps: Iterator[Step], actor: Actor) -> None:
         """Do the steps of this rank, within an `operation`."""
@@ -197,7 +206,7 @@ def grid(
     """
     lapack.check_scipy()
     for name, value in (("timeout", timeout), ("grace", grace)):
-        if not value > 0:
+        if not real("grid", name, value) > 0:
             raise OptionError(f"grid: {name} must be a number of seconds above 0, got {value!r}")
     channel = Channel(mpi.communicator(comm), float(timeout), float(grace))
     P, Q = near_square(channel.size) if shape is None else grid_shape("grid", shape)
@@ -291,7 +300,7 @@ class DistributedMatrix:
                 raise ShapeError(
                     f"from_function: the function must give what broadcasts to {local}, got shape {given.shape}"
                 ) from None
-            return cls(grid, layout, _alike(grid, _checked("from_function", given)))
+            return cls(grid, layout, _alike(grid, layout, _checked("from_function", given)))
 
     @classmethod
     def load(cls, grid: Grid, array: Any, nb: int = BLOCK) -> DistributedMatrix:
@@ -305,9 +314,12 @@ class DistributedMatrix:
     @classmethod
     def scatter(cls, grid: Grid, array: Any, nb: int = BLOCK, root: int = 0) -> DistributedMatrix:
         """Deal out an array of one rank; the others pass None."""
+        _check_root("scatter", grid, root)
         with grid.operation():
             whole = None
             if grid.rank == root:
+                if array is None:
+                    raise DTypeError(f"scatter: rank {root} must have the array, got None there; see root")
                 whole = _checked("scatter", np.asarray(array))
                 if whole.ndim != 2:
                     raise ShapeError(f"scatter: the array must have two dimensions, got shape {whole.shape}")
@@ -347,6 +359,8 @@ class DistributedMatrix:
 
     def gather(self, root: int | None = None) -> NDArray[Any] | None:
         """Give the whole matrix: to all ranks, or to one of them (None on the others)."""
+        if root is not None:
+            _check_root("gather", self.grid, root)
         grid, to_all = self.grid, root is None
         at = Gather(self.layout, grid.p, grid.q, root or 0, self.local.itemsize, to_all)
         with grid.operation():
@@ -384,10 +398,26 @@ def extreme(values: NDArray[Any]) -> float:
     return float(np.maximum(values.max(initial=0), abs(values.min(initial=0))))
 
 
-def _alike(grid: Grid, local: NDArray[Any]) -> NDArray[Any]:
-    """Parts of one dtype on all ranks: float64 if one of them needs it."""
-    itemsize = grid.total(np.array([float(local.itemsize)]), largest=True)
-    return local.astype(np.float64 if itemsize[0] == 8 else np.float32, copy=False)
+def _check_root(function: str, grid: Grid, root: Any) -> None:
+    if not 0 <= integer(function, "root", root) < grid.size:
+        raise OptionError(f"{function}: root must be a rank from 0 to {grid.size - 1}, got {root}")
+
+
+def _alike(grid: Grid, layout: Layout, local: NDArray[Any]) -> NDArray[Any]:
+    """Parts of one dtype on all ranks: float64 if one of them needs it.
+
+    Raises
+    ------
+    ShapeError
+        Ranks differ in shape or blocks.
+    """
+    sizes = [*layout.shape, layout.nb]
+    largest = grid.total(np.array([local.itemsize, *sizes, *(-one for one in sizes)], dtype=np.float64), largest=True)
+    if not np.array_equal(largest[1:4], -largest[4:]):
+        raise ShapeError(
+            f"cluster: all ranks must give the same shape and nb, this one gives {layout.shape}, {layout.nb}"
+        )
+    return local.astype(np.float64 if largest[0] == 8 else np.float32, copy=False)
 
 
 def _checked(function: str, given: NDArray[Any]) -> NDArray[Any]:

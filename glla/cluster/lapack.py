@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from glla.array.convert import Array
 from glla.errors import ClusterError
+from glla.hybrid.cores import one_thread
 
 Order = NDArray[np.int64]
 
@@ -26,7 +27,8 @@ def pivoted(a: Array) -> tuple[Array, Order]:
     order = np.arange(len(a), dtype=np.int64)
     if a.size == 0:
         return a.copy(), order
-    lu, exchanges, _ = lapack.sgetrf(a)
+    with one_thread:
+        lu, exchanges, _ = lapack.sgetrf(a)
     for row, other in enumerate(exchanges):
         order[[row, other]] = order[[other, row]]
     return np.ascontiguousarray(lu), order

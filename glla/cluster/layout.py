@@ -129,6 +129,12 @@ class Layout:
     grid: tuple[int, int]
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "nb", integer("cluster", "nb", self.nb))
+        try:
+            rows, columns = self.shape
+        except (TypeError, ValueError):
+            raise ShapeError(f"cluster: a matrix has two sizes, got {self.shape!r}") from None
+        object.__setattr__(self, "shape", (integer("cluster", "rows", rows), integer("cluster", "columns", columns)))
         if self.nb < 2 or self.nb % 2:
             raise OptionError(
                 f"cluster: nb must be an even number from 2, so that blocks are whole texels, got {self.nb}"

@@ -259,13 +259,16 @@ def lu_solve(lu_and_piv: tuple[DistributedMatrix, Any], b: Any) -> NDArray[np.fl
     Substitution is done on the hosts in float64: 2 n^2 k / (P Q) flop a rank, 2 n / nb sums along process rows and
     broadcasts.
     """
-    lu, piv = lu_and_piv
+    lu, given = lu_and_piv
     n = _square("lu_solve", lu)
+    piv = np.asarray(given)
+    if piv.dtype.kind not in "iu" or piv.shape != (n,) or (piv < 0).any() or (piv >= n).any():
+        raise ShapeError(f"lu_solve: piv must be that of lu_factor, {n} integers from 0 to {n - 1}, got {given!r}")
     right, vector = _right("lu_solve", b, n)
     with lu.grid.operation():
         _check_alike("lu_solve", lu.grid, right)
         _check_pivots("lu_solve", lu)
-        return _shaped("lu_solve", _substituted(lu, np.asarray(piv), right), vector)
+        return _shaped("lu_solve", _substituted(lu, piv, right), vector)
 
 
 def _substituted(lu: DistributedMatrix, piv: NDArray[Any], right: Double) -> Double:

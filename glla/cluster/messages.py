@@ -54,6 +54,8 @@ class Communicator(Protocol):
     size: int
     host: tuple[int, int]
     """This rank's number among those on its machine, and how many they are."""
+    one_process: bool
+    """Whether all ranks are threads of this process."""
 
     def post(self, data: Bytes, to: int, tag: int) -> Ticket:
         """Send; the data must stay as they are until the ticket is done."""
@@ -77,7 +79,7 @@ class Communicator(Protocol):
 class Alone:
     """The communicator of one rank."""
 
-    rank, size, host = 0, 1, (0, 1)
+    rank, size, host, one_process = 0, 1, (0, 1), False
 
     def post(self, data: Bytes, to: int, tag: int) -> Ticket:
         """There is nobody to send to."""

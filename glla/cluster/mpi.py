@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from glla.cluster.messages import TAGS, Alone, Bytes, Communicator
-from glla.errors import ClusterError
+from glla.errors import ClusterError, OptionTypeError
 
 ALARM = 32000
 """Tag of alarms, above all others; MPI guarantees tags up to 32767."""
@@ -59,6 +59,8 @@ class Processes:
     communicator : mpi4py.MPI.Comm
         Is duplicated: all its ranks make one of these together.
     """
+
+    one_process = False
 
     def __init__(self, communicator: Any) -> None:
         from mpi4py import MPI
@@ -194,6 +196,8 @@ def communicator(given: Any = None) -> Communicator:
         check_launcher(given.size)
         if given.size == 1:
             return Alone()
+    if not hasattr(given, "Dup"):
+        raise OptionTypeError(f"grid: comm must be a communicator of mpi4py, got {given!r}")
     assert EPOCH_TAGS < ALARM
     return Processes(given)
 

@@ -66,6 +66,8 @@ class _Expected:
 class Threads:
     """The communicator of one rank of several in this process."""
 
+    one_process = True
+
     def __init__(self, post: _Post, rank: int, size: int) -> None:
         self._post = post
         self.rank, self.size = rank, size

@@ -9,11 +9,9 @@ picks among the variants that `choose` may pick, so it changes how fast results 
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
-import secrets
 import stat
 import sys
 import warnings
@@ -201,7 +199,7 @@ def write(file: Path, renderer: str, version: str, entries: Iterable[Mapping[str
     file.parent.mkdir(parents=True, exist_ok=True)
     # A name that nobody can guess, and "x", which follows no link: others may write into this folder, too. A file of
     # `tempfile` would be readable by its owner alone.
-    unfinished = file.with_name(f"{file.name}.{secrets.token_hex(8)}")
+    unfinished = file.with_name(f"{file.name}.{os.urandom(8).hex()}")
     try:
         with unfinished.open("x", encoding="utf-8") as opened:
             opened.write(json.dumps(document, indent=1) + "\n")
@@ -213,6 +211,8 @@ def write(file: Path, renderer: str, version: str, entries: Iterable[Mapping[str
 
 def fingerprint() -> str:
     """Digest of all shaders: what was measured with others says nothing of these."""
+    import hashlib  # OpenSSL: a hundredth of the time that importing glla takes
+
     digest = hashlib.sha256()
     for file in sorted(shaders.root().rglob("*.*")):
         if file.suffix in GLSL:

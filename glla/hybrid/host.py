@@ -13,9 +13,7 @@ matrix singular only where a pivot is exactly zero; it has no factors to give.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property, lru_cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -59,29 +57,6 @@ WIDE_STRIP = 128
 def has_lapack() -> bool:
     """Whether SciPy is there."""
     return find_spec("scipy") is not None
-
-
-@lru_cache
-def _threads() -> Any:
-    """Control over the threads of BLAS, from threadpoolctl; None where that is missing."""
-    if find_spec("threadpoolctl") is None:
-        return None
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()  # looks for the libraries once; they are loaded by now
-
-
-def leaving_a_core() -> AbstractContextManager[Any]:
-    """Leave a core to the thread that drives the GPU, while BLAS would take them all and wait for its slowest thread.
-
-    On an NVIDIA H200 with 16 cores it decides: with 16 threads of BLAS, GPU and CPU together factor no faster than the
-    CPU alone, with 15 they are 0.89, 0.91 and 1.38 times as fast as the better one of the two (n = 512, 1024, 2048):
-    ``benchmarks/results/nvidia-h200-pcie-sse2/hybrid/2026-11-22T042746Z.json``.
-    Needs threadpoolctl; without it, set ``OPENBLAS_NUM_THREADS`` before NumPy is imported.
-    """
-    control = _threads()
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return nullcontext() if control is None else control.limit(limits=max(1, cores - 1), user_api="blas")
 
 
 def counterpart(operation: str) -> Callable[..., Any] | None:

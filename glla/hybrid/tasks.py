@@ -16,7 +16,7 @@ import numpy as np
 from glla import linalg
 from glla.array.convert import Array, as_float32
 from glla.errors import CoprocessorError, ShapeError, one_of
-from glla.hybrid import host
+from glla.hybrid import cores, host
 from glla.hybrid.share import GAIN, MOST_AHEAD, Pace
 from glla.operations import OPERATIONS
 from glla.passes import forms_of
@@ -266,7 +266,7 @@ class Cpu:
         """Do a task that it `can` do."""
         function = host.counterpart(task.operation)
         assert function is not None
-        with host.leaving_a_core() if self._busy() else nullcontext():
+        with cores.for_blas() if self._busy() else nullcontext():
             return attempt(function, task.arrays, self._clock, "cpu")
 
 

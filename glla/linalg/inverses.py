@@ -121,7 +121,7 @@ def _of_residents(a: Matrix, variant: str, device: Device, check_finite: bool) -
     if isinstance(verdict, GllaError):
         raise verdict
     x = resident.shaped(found.matrices, a.shape)
-    largest = abs(x).max(axis=(-2, -1)).numpy().reshape(-1)
+    largest = x.vector_norm(np.inf, (-2, -1)).numpy().reshape(-1)
     finite_result("inv", largest, check_finite)
     _refuse_lost(np.flatnonzero(largest < TINY))
     return x

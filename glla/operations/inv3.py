@@ -160,7 +160,11 @@ def _of_stack(forms: Forms, limits: Limits = PLAIN, *, way: str) -> Plan:
 def _batch(way: str) -> Batch:
     """How a stack on a device goes through the formula: a record is the inverse, and a line of three figures."""
     return Batch(
-        lambda forms, limits: most_together(limits), partial(_of_stack, way=way), lambda forms: (3, 3), LINES[way] // 3
+        lambda forms, limits: most_together(limits),
+        partial(_of_stack, way=way),
+        lambda forms: (3, 3),
+        LINES[way] // 3,
+        least=False,
     )
 
 

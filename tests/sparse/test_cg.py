@@ -41,6 +41,17 @@ def test_as_many_iterations_as_in_float64(variant, rng):
     assert relative(A, x, b) <= 1e-5 and x.dtype == np.float32
 
 
+@pytest.mark.sweep
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_as_many_iterations_as_in_float64_on_a_larger_grid(variant, rng):
+    """About 150 at 64 x 64 points, and true to 2 % of the count."""
+    A, b = poisson(64), rng.standard_normal(4096)
+    expected, _, _ = iterations(theirs.cg, A, b, rtol=1e-5)
+    count, x, info = iterations(L.cg, A, b, variant=variant)
+    assert info == 0 and abs(count - expected) <= 0.02 * expected and 130 <= count <= 170
+    assert relative(A, x, b) <= 1e-5
+
+
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_four_eigenvalues_take_four_steps(variant, rng):
     A = np.diag(np.repeat([1.0, 2, 3, 5], 8))

@@ -14,18 +14,17 @@ FIRST, LAST = ("player", "stages", "judge"), ("view",)
 _OF_AN_OPERATION = re.compile(r"\b(?:JUDGES|SETTLE)\.(\w+) =")
 _HOSTS = re.compile(r'\bHOSTS\["([^"]+)"\] =')
 _NEEDS = re.compile(r"Needs (\w+/\w+\.js)")
-_INDENT = re.compile(r"^(?: {2})+", re.MULTILINE)
+_INDENT = re.compile(r"^ +", re.MULTILINE)
 _COMMENT = re.compile(r"^\s*//.*\n|  // .*$|^\n", re.MULTILINE)
 
 
 def joined(operation: str, large: bool = True) -> str:
-    """Join the scripts of a page, without comments; `large` for one that shows large matrices."""
+    """Join the scripts of a page, without comments and indentation; `large` for one that shows large matrices."""
     names = (*FIRST, *(("large",) if large else ()))
     files = [FOLDER / f"{name}.js" for name in names]
     files += [*of(operation), *(FOLDER / f"{name}.js" for name in LAST)]
     text = '"use strict";\n' + "".join(read(path).removeprefix('"use strict";\n') for path in files)
-    text = _COMMENT.sub("", text)
-    return _INDENT.sub(lambda match: "\t" * (len(match[0]) // 2), text)  # a byte for two
+    return _INDENT.sub("", _COMMENT.sub("", text))
 
 
 @cache

@@ -4,6 +4,7 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const TABLE = 16;  // a matrix with at most this number of rows and columns is a table; beyond, a picture and a part of it as a table
 const MOST_TEXELS = 64;  // texels of what is no matrix that are listed
+const MOST_KEPT = 2048;  // numbers of an operand that an address holds
 const PERIOD = 900;  // milliseconds for which playing shows a pass
 const at = (id) => document.getElementById(id);
 
@@ -33,9 +34,15 @@ let hovered = null;
 function exact(value) {
   for (let digits = 1; digits <= 9; digits++) {
     const text = value.toPrecision(digits);
-    if (Math.fround(text) === value) return String(Number(text));
+    if (Math.fround(text) === value) return shortest(Number(text));
   }
   return String(value);
+}
+
+// Of 0.00001 and 1e-5 the shorter one.
+function shortest(number) {
+  const [plain, power] = [String(number), number.toExponential().replace("e+", "e")];
+  return power.length < plain.length ? power : plain;
 }
 
 // Three digits; what has no digits is spelt out.
@@ -425,7 +432,8 @@ function showOperandTables() {
       }
       body.append(row);
     }
-    return el("figure", {}, caption, el("div", { class: "scroll" }, el("table", { class: "edit" }, body)));
+    const width = Math.max(6, ...Array.from(values, (one) => exact(one).length));
+    return el("figure", {}, caption, el("div", { class: "scroll" }, el("table", { class: "edit", style: `--width: ${width}ch` }, body)));
   }));
 }
 
@@ -448,6 +456,8 @@ function change(input, name) {
   edited = true;
   player.set({ [name]: matrix });
   input.value = exact(value);
+  const { style } = input.closest("table");
+  style.setProperty("--width", `${Math.max(parseInt(style.getPropertyValue("--width")), input.value.length)}ch`);
   rerun();
 }
 
@@ -515,14 +525,15 @@ function generated(kind, seed, { shape: [m, n], values }) {
 function generate() {
   const kind = at("kind").value;
   const seed = at("seed").valueAsNumber || 0;
-  const [name] = operandNames;
-  take(name, kind === "example" ? copied(example[name]) : generated(kind, seed, example[name]), false);
+  const name = at("which").value;
+  const others = operandNames.length > 1 && (edited || name !== operandNames[0]);  // an address has one kind and one seed
+  take(name, kind === "example" ? copied(example[name]) : generated(kind, seed, example[name]), others);
 }
 
 // Takes rows of numbers; a matrix of another size needs another page, since a plan is made for one size.
 function paste() {
   const rows = at("pasted").value.trim().split(/\n/).map((line) => line.trim().split(/[\s,;]+/).map(parsed));
-  const [name] = operandNames;
+  const name = at("which").value;
   const { shape: [m, n] } = player.operands[name];
   const wrong = rows.flat().includes(null) ? "numbers are wanted, apart by blanks or commas"
     : rows.length !== m || rows.some((row) => row.length !== n) ? `${m} rows of ${n} numbers are wanted: this plan is for that size` : "";
@@ -538,7 +549,7 @@ const encoded = ({ values }) => btoa(String.fromCharCode(...new Uint8Array(value
 // Keeps pass and matrix in the address, so that it can be sent.
 function keep() {
   const state = new URLSearchParams({ pass: position });
-  if (edited) operandNames.forEach((name) => player.operands[name].values.length <= TABLE * TABLE && state.set(name, encoded(player.operands[name])));
+  if (edited) operandNames.forEach((name) => player.operands[name].values.length <= MOST_KEPT && state.set(name, encoded(player.operands[name])));
   else if (at("kind").value !== "example") state.set("kind", at("kind").value), state.set("seed", at("seed").value);
   try {
     history.replaceState(null, "", `#${state}`);
@@ -612,6 +623,8 @@ function begin() {
 
 function start() {
   at("kind").append(...["example", ...Object.keys(GENERATORS)].map((name) => el("option", { value: name }, name)));
+  at("which").append(...operandNames.map((name) => el("option", { value: name }, name)));
+  at("which-label").hidden = operandNames.length < 2;
   at("after-list").append(...data.after.map(({ stage, when, then }) => el("li", {}, `${stage ? `After ${stage}: if` : "If"} ${when}: ${then}.`)));
   const handlers = {
     back: () => stop(position - 1), forward: () => stop(position + 1), play, make: generate, "take-pasted": paste,

@@ -72,7 +72,10 @@ SETTLE.rref = (stage, v) => {
   const because = stage === "" ? doubtfulEchelon(v.player, a) : "";
   if (because) return { go: "float64", because };
   const far = a.at.some((one) => one !== 0 && !sizeNearOne(Math.abs(one)));
-  const words = [`The rank found is ${pivotColumns(resultsOf(v.player)).length}.`];
-  if (far) words.unshift("Entries are beyond 2^-40 to 2^40: glla scales rows and columns by powers of two first, these passes do not.");
+  const words = [
+    `The rank found is ${pivotColumns(resultsOf(v.player)).length}.`,
+    "A call scales rows and columns by powers of two before these passes, and factors the leading columns beside them, to see whether they are independent; this page decides by the passes that it shows.",
+  ];
+  if (far) words.unshift("Entries are beyond 2^-40 to 2^40.");
   return { done: {}, words };
 };

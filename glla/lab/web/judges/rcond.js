@@ -11,7 +11,7 @@ function reciprocalCondition(a) {
 function condition(a, found) {
   const exact = reciprocalCondition(a);
   const error = found === exact ? 0 : Math.max(exact - found, found / OVERESTIMATE - exact, 0);
-  return { error, bound: 2 * RESIDUAL_LIMIT * a.m * ROUNDOFF, what: `what ${short(found)} is outside of r to 10 r, r = ${short(exact)} that of float64,` };
+  return { error, bound: 2 * RESIDUAL_LIMIT * a.m * ROUNDOFF, what: `the distance of ${short(found)} from the range r to 10 r, r = ${short(exact)} in float64,` };
 }
 
 JUDGES.rcond = ({ A }, { rcond }) => condition(A, rcond);
