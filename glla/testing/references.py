@@ -77,7 +77,7 @@ def _integer_rows(a: Array) -> Array:
 
 
 PRIME = 2**31 - 19
-"""The prime of `exact_pivots`; it is not the one that `glla.operations.elimination.modular` takes."""
+"""The prime of `exact_pivots`, whose products fit int64; `glla.operations.elimination.modular` takes another one."""
 
 
 def exact_pivots(a: ArrayLike) -> tuple[int, ...]:
@@ -88,16 +88,16 @@ def exact_pivots(a: ArrayLike) -> tuple[int, ...]:
     >>> exact_pivots([[1, 2, 3], [2, 4, 7]])
     (0, 2)
     """
-    rows = np.asarray(a).astype(np.int64).astype(object) % PRIME
+    rows = np.asarray(a).astype(np.int64) % PRIME
     pivots: list[int] = []
     for j in range(rows.shape[1]):
         rank = len(pivots)
-        candidates = [i for i in range(rank, len(rows)) if rows[i, j]]
-        if not candidates:
+        candidates = rank + np.flatnonzero(rows[rank:, j])
+        if not len(candidates):
             continue
         rows[[rank, candidates[0]]] = rows[[candidates[0], rank]]
         rows[rank] = rows[rank] * pow(int(rows[rank, j]), -1, PRIME) % PRIME
-        below = [i for i in range(rank + 1, len(rows)) if rows[i, j]]
+        below = rank + 1 + np.flatnonzero(rows[rank + 1 :, j])
         rows[below] = (rows[below] - rows[below, j, np.newaxis] * rows[rank]) % PRIME
         pivots.append(j)
     return tuple(pivots)

@@ -135,6 +135,35 @@ def test_qr_of_chunks_of_rows(shape, rng):
     assert (np.tril(r, -1) == 0).all()
 
 
+def cut(n, rng):
+    """Chunks of any lengths."""
+    found = []
+    while n:
+        found.append(int(rng.integers(1, n + 1)))
+        n -= found[-1]
+    return tuple(found)
+
+
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.sweep) for seed in range(2, 30))])
+def test_chunks_of_any_shape(seed):
+    """And views of them; each function with chunks of its own."""
+    rng = np.random.default_rng(seed)
+    m, k = (int(one) for one in rng.integers(2, 24, 2))
+
+    def chunked(a):
+        return da.from_array(a, chunks=tuple(cut(length, rng) for length in a.shape))
+
+    a, b = rng.integers(-5, 6, (m, k)), rng.integers(-5, 6, (k, m))
+    assert (glla.dask.matmul(chunked(a), chunked(b)).compute() == a @ b).all()
+    assert (glla.dask.matmul(chunked(a)[::-1, ::2], chunked(b)[::2]).compute() == a[::-1, ::2] @ b[::2]).all()
+    p = np.eye(m)[rng.permutation(m)]
+    x = glla.dask.solve(chunked(p), chunked(np.arange(m)), nb=int(rng.integers(1, 9))).compute()
+    assert (p @ x == np.arange(m)).all()
+    u = rng.uniform(-1, 1, (m, k))
+    found = dask.compute(*glla.dask.lu(chunked(u), nb=int(rng.integers(1, 9))))
+    assert ratio(u, *found) < 30
+
+
 # -- refusals ---------------------------------------------------------------------------------------------------------
 
 
