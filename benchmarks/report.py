@@ -9,7 +9,7 @@ import platform
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -244,6 +244,19 @@ def some_of(known: Collection[str]) -> Callable[[str], list[str]]:
         return names
 
     return read
+
+
+def add_systems(parser: argparse.ArgumentParser, known: Iterable[str]) -> None:
+    """Add the systems that are to be timed; by default all."""
+    names = list(known)
+
+    def system(text: str) -> str:
+        if text not in names:
+            raise argparse.ArgumentTypeError(f"must be one of {', '.join(names)}, got {text!r}")
+        return text
+
+    what = f"some of {', '.join(names)} (all)"
+    parser.add_argument("systems", nargs="*", type=system, default=names, metavar="SYSTEM", help=what)
 
 
 def add_options(parser: argparse.ArgumentParser, *backends: str) -> None:

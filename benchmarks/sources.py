@@ -311,22 +311,9 @@ def _sizes(text: str) -> list[int]:
     return [report.whole_number(one) for one in text.split(",")]
 
 
-def _system(text: str) -> str:
-    if text not in SIZES:
-        raise argparse.ArgumentTypeError(f"must be one of {', '.join(SIZES)}, got {text!r}")
-    return text
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.sources", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument(
-        "systems",
-        nargs="*",
-        type=_system,
-        default=list(SIZES),
-        metavar="SYSTEM",
-        help=f"some of {', '.join(SIZES)} (all)",
-    )
+    report.add_systems(parser, SIZES)
     parser.add_argument("--sizes", type=_sizes, metavar="N,N", help="in place of the usual ones")
     parser.add_argument("--rounds", type=report.whole_number, default=ROUNDS, metavar="R", help=f"({ROUNDS})")
     parser.add_argument(

@@ -699,22 +699,9 @@ def table(figures: Sequence[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def _system(text: str) -> str:
-    if text not in SYSTEMS:
-        raise argparse.ArgumentTypeError(f"must be one of {', '.join(SYSTEMS)}, got {text!r}")
-    return text
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.sparse", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument(
-        "systems",
-        nargs="*",
-        type=_system,
-        default=list(SYSTEMS),
-        metavar="SYSTEM",
-        help=f"some of {', '.join(SYSTEMS)} (all)",
-    )
+    report.add_systems(parser, SYSTEMS)
     parser.add_argument("--size", type=report.whole_number, metavar="N", help="in place of the usual ones")
     parser.add_argument("--rounds", type=report.whole_number, default=ROUNDS, metavar="R", help=f"({ROUNDS})")
     parser.add_argument(

@@ -73,8 +73,8 @@ class History:
 
     def as_dict(self) -> dict[str, Any]:
         """As plain data."""
-        told = {"name": self.name, "products": self.products, "residuals": list(self.residuals), "info": self.info}
-        return told | ({"seconds": list(self.seconds)} if self.seconds else {})
+        found = {"name": self.name, "products": self.products, "residuals": list(self.residuals), "info": self.info}
+        return found | ({"seconds": list(self.seconds)} if self.seconds else {})
 
 
 def laplacian(n: int) -> Compressed:

@@ -297,7 +297,7 @@ def _normal(shape: tuple[int, ...], psf: Float64, balance: float) -> tuple[Any, 
 
 
 def _by_sparse(g: Float64, psf: Float64, balance: float) -> Any:
-    """By SuperLU, told that the matrix is symmetric: pivots off the diagonal cost `spsolve` many times as much."""
+    """By SuperLU, which takes the matrix for symmetric: pivots off the diagonal cost `spsolve` many times as much."""
     from scipy.sparse.linalg import splu
 
     h, normal = _normal(g.shape, psf, balance)

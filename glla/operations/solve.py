@@ -103,8 +103,9 @@ def streamed(
 
 def most_together(forms: Forms, limits: Limits) -> int:
     """Systems, or inverses, that one plan may find at once; 0: they go one by one."""
-    most = stack.most_systems(forms, limits)
-    return stack_small.most_systems(forms, limits) if most and stack_small.is_small(forms) else most
+    if stack_small.is_small(forms):
+        return stack_small.most_systems(forms, limits)
+    return stack.most_systems(forms, limits)
 
 
 @cached_plan

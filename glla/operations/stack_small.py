@@ -18,6 +18,9 @@ from glla.passes.cache import cached_plan
 LARGEST = 4
 """Largest order of matrices that one fragment eliminates: a row is a register of four elements."""
 
+LONGEST = 2**22
+"""Most elements of a record: the shader finds rows by a division of floats, which are whole numbers up to 2^24."""
+
 
 def is_small(forms: Forms) -> bool:
     """Whether A is small enough.
@@ -40,6 +43,8 @@ def stride(length: int) -> int:
 
 def most(record: int, elements: int, limits: Limits) -> int:
     """Most matrices of which both the elements that come in and the elements of their records fit a texture."""
+    if record > LONGEST:
+        return 0
     return capacity((1, stride(record) // 4), elements, limits.texture_size)
 
 

@@ -289,6 +289,14 @@ def test_small_members_fit_small_textures(name, side):
             batch.plan(tuple(Form((count, *shape)) for shape in shapes), limits).check(limits)
 
 
+def test_small_members_may_have_many_right_hand_sides(device, rng):
+    a, b = definite(4, 3, rng), rng.standard_normal((4, 3, 300)).astype(np.float32)
+    with glla.trace() as trace:
+        x = glla.solve(a, b, assume_a="pos", device=device)
+    assert [one.draw.shader for one in trace.passes if one.draw] == ["stack/definite_small"]
+    assert all(JUDGES["solve_pos"].verdict(pair[:2], pair[2]).ok for pair in zip(a, b, x, strict=True))
+
+
 def test_what_a_trace_sees_of_small_members(device, rng):
     a = definite(500, 3, rng)
     for call in (glla.cholesky, lambda one: glla.inv(one, assume_a="pos")):

@@ -281,6 +281,20 @@ def test_pieces_fit_small_textures(n, side):
         assert count or side < 8
 
 
+@pytest.mark.parametrize("software", [False, True])
+def test_right_hand_sides_may_be_many(rng, device, software):
+    forms = Form((9, 3, 3)), Form((9, 3, 3000))
+    assert OPERATIONS["solve"].batch.most(forms, Limits(software=software)) > 9
+    far = Form((9, 3, 3)), Form((9, 3, 2 * stack_small.LONGEST // 3))
+    assert OPERATIONS["solve"].batch.most(far, Limits(software=software)) == 0
+    a, b = rng.standard_normal((5, 3, 3)).astype(np.float32), rng.standard_normal((5, 3, 700)).astype(np.float32)
+    with glla.trace() as trace:
+        x = glla.solve(a, b, device=device)
+    assert [one.draw.shader for one in trace.passes if one.draw] == ["stack/pivoted_small"]
+    for given in zip(a, x, b, strict=True):
+        testing.assert_solve(*given)
+
+
 def test_larger_matrices_go_the_longer_way():
     assert len(glla.plan("inv", (10, 5, 5), limits=Limits()).steps) > 1
     assert not stack_small.is_small(resident((5, 5)))

@@ -81,9 +81,9 @@ def _orders(ours: Runs, quick: bool) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for n, nb, times in published.CLUSTER:
         if nb >= (128 if quick else 1):
-            told = cluster.predict(n, nb, (2, 2), nodes, look_ahead=False).seconds
+            predicted = cluster.predict(n, nb, (2, 2), nodes, look_ahead=False).seconds
             own = _found(ours, (published.PROCESSES, n, nb), "seconds")
-            rows.append((n, nb, *times, told, times[-1] / told, own, _ratio(times[0], own)))
+            rows.append((n, nb, *times, predicted, times[-1] / predicted, own, _ratio(times[0], own)))
     head = ("n", "subsize", "1 node", "2", "3", "4", "4, predicted", "4 / predicted", "ours", "1 node / ours")
     return Table("Table A.1: 4 processes, seconds; and our model of four such nodes", head, tuple(rows))
 

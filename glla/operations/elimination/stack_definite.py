@@ -35,10 +35,10 @@ def most_together(forms: Forms, limits: Limits) -> int:
     """Members of a stack that one plan may do at once; 0: they go one by one, as a single matrix does."""
     (n, columns), own = forms[-1].matrix, forms[0]
     widest = max(n, columns)
+    if own.stack and small.is_small(forms):
+        return small.most_together(forms, limits)
     if not own.stack or widest > (LARGEST_IN_SOFTWARE if limits.software else LARGEST):
         return 0
-    if small.is_small(forms):
-        return small.most_together(forms, limits)
     elements = n * n + (0 if len(forms) == 1 else n * columns)
     return stack.capacity((texels(n), texels(widest)), max(elements, n * (columns + 2)), limits.texture_size)
 

@@ -71,7 +71,7 @@ class Rows:
     shape: Shape
 
     def storage(self, length: int, limits: Limits) -> Storage:
-        """Storage of a matrix of so many rows."""
+        """Storage of a matrix with `length` rows."""
         return vector(4 * self.quads * length, limits)
 
     def defines(self, limits: Limits) -> dict[str, Define]:

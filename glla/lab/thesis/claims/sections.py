@@ -100,15 +100,15 @@ def _estimate(section: Section, where: str, what: str) -> Claim:
     sizes, own, base = section.values["measured"]
     found = None
     if gpu is None or cpu is None:
-        told = "no fit"
+        words = "no fit"
     else:
         found = estimate_from(sizes, own, base, cpu.b / gpu.b)
-        told = (
+        words = (
             f"from n = {found:.0f} on within 10 %" if found is not None else f"not within 10 % up to {max(sizes):.0f}"
         )
     return Claim(
         f"The ratio of the coefficients b estimates the speed-up of {what} well for large n", where,
-        f"from about n = {published.ESTIMATES[section.name]}", told, found is not None,
+        f"from about n = {published.ESTIMATES[section.name]}", words, found is not None,
         f"glla thesis --section {section.name}", "The constants a are small beside the cubic work there.",
         "The rates of one side or of both still rise with n, so that one line through all sizes is off at the ends.",
     )  # fmt: skip
