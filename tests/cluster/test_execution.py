@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import Future
 from itertools import product
 from math import inf
 
@@ -24,6 +25,7 @@ from glla.errors import (
     NonFiniteError,
     OptionError,
     OptionTypeError,
+    OutOfMemoryError,
     ShapeError,
     SingularMatrixError,
 )
@@ -537,6 +539,32 @@ def test_a_rank_that_raises_ends_the_operation_on_all(where, on_grid, monkeypatc
 
     told = f"rank {rank}: ZeroDivisionError: made to fail"
     assert on_grid((2, 2), work) == [[told, True, told, True]] * 4
+
+
+def test_an_engine_that_fails_later_ends_the_operation_on_all(on_grid, monkeypatch):
+    """Not where its step is queued, but where the host waits for it; the grid goes on."""
+    real, failing = engines._HostTrailing.update, [True]
+
+    def update(self, lower, upper):
+        if not failing[0] or threading.current_thread().name != "rank 2" or lower.shape[0] > 8:
+            return real(self, lower, upper)
+        future = Future()
+        future.set_exception(OutOfMemoryError("no memory for a texture"))
+        return future
+
+    monkeypatch.setattr(engines._HostTrailing, "update", update)
+
+    def work(grid):
+        a = uniform(24, 24, 1)
+        whole = DistributedMatrix.load(grid, a, 4)
+        with pytest.raises(OutOfMemoryError) as raised:
+            cluster.lu_factor(whole)
+        with grid.operation():
+            failing[0] = False
+        lu, piv = cluster.lu_factor(whole)
+        return str(raised.value), ratio(a, lu.gather(), piv) < 30
+
+    assert on_grid((2, 2), work) == [("rank 2: no memory for a texture", True)] * 4
 
 
 def test_a_rank_that_hangs_is_named_in_time(on_grid, monkeypatch):
