@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.cluster.algorithms import PLU, plan
+from glla.cluster.execute import pack
 from glla.cluster.grid import DistributedMatrix, Grid
 from glla.cluster.lapack import pivoted, solve_lower
 from glla.cluster.layout import Layout
@@ -87,8 +88,7 @@ def measure(grid: Grid, n: int, nb: int) -> Parameters:
 
         product = _best(update)
         read = _best(lambda: part.rows(wanted).result())
-        panel = _best(lambda: pivoted(left))
-        triangle = _best(lambda: solve_lower(left[:nb], right))
+        panel, triangle = _best(lambda: _panel(left)), _best(lambda: _triangle(left[:nb], right))
         bus = 4 * nb * columns / read if grid.engine.asynchronous else np.inf
         product = max(product - (left.nbytes + right.nbytes) / bus, product / 8)  # their way to the engine is the bus's
         own = np.array([latency, big, product, panel, triangle, 0 if np.isinf(bus) else 1 / bus])
@@ -101,6 +101,20 @@ def measure(grid: Grid, n: int, nb: int) -> Parameters:
         triangle_rate=nb * nb * columns / triangle,
         bus=1 / byte if byte else float("inf"),
     )
+
+
+def _panel(values: NDArray[np.float32]) -> None:
+    """What a host does with a panel, its way into a message included."""
+    factors, order = pivoted(values)
+    pack(order, factors[order])
+
+
+def _triangle(lower: NDArray[np.float32], right: NDArray[np.float32]) -> None:
+    """What a host does to find U: pivot rows are collected, sent, solved with, and sent with those that make room."""
+    rows = np.zeros_like(right)
+    rows[:] = right
+    pack(rows)
+    pack(rows, rows, solve_lower(lower, rows))
 
 
 def send_all(grid: Grid, n: int, nb: int, variant: str = "tournament") -> None:

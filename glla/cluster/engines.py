@@ -214,7 +214,7 @@ class _GpuTrailing:
         return _done(None) if 0 in self._shape else self._submit(self._update, lower, upper, self._order, self._dead)
 
     def _update(self, lower: Array, upper: Array, order: Rows, dead: int) -> None:
-        left, right = self._placed_rows(lower, order), _behind(upper, dead)
+        left, right = self._placed_rows(lower, order), _uploaded(_behind(upper, dead))
         self._parts[:] = [_minus(part, left[first : first + len(part)], right) for part, first in self._placed()]
 
     def _placed_rows(self, lower: Array, order: Rows) -> Array:
@@ -234,9 +234,10 @@ class _GpuTrailing:
         return self._submit(self._split, lower, upper, self._order, dead)
 
     def _split(self, lower: Array, upper: Array, order: Rows, dead: int) -> Array:
-        left, columns = self._placed_rows(lower, order), slice(dead, dead + upper.shape[1])
+        left, right = self._placed_rows(lower, order), _uploaded(upper)
+        columns = slice(dead, dead + upper.shape[1])
         found = [
-            _minus(part[:, columns], left[first : first + len(part)], upper).numpy() for part, first in self._placed()
+            _minus(part[:, columns], left[first : first + len(part)], right).numpy() for part, first in self._placed()
         ]
         return np.concatenate(found)[order]
 
@@ -256,10 +257,13 @@ def _gathered(a: Matrix, rows: Rows, left: int) -> Matrix:
     return Matrix(a.device, made, (len(rows), n - left))
 
 
-def _minus(a: Matrix, lower: Array, upper: Array) -> Matrix:
+def _uploaded(values: Array) -> Matrix:
+    return asarray(np.ascontiguousarray(values), check_finite=False)
+
+
+def _minus(a: Matrix, lower: Array, upper: Matrix) -> Matrix:
     """Subtract a product; the sign goes to L, which rounds nothing."""
-    left, right = asarray(-lower, check_finite=False), asarray(np.ascontiguousarray(upper), check_finite=False)
-    return product("plu", left, right, onto=a)
+    return product("plu", _uploaded(-lower), upper, onto=a)
 
 
 class _GpuSum:

@@ -196,10 +196,10 @@ class SparseMatrix:
         if resident:
             parts = [self._block(array[:, first : first + most]).value for first in range(0, k, most)]
             return Array._of(lying.best(parts[0] if len(parts) == 1 else shaping.concat("sparse", parts, 1)))
-        y = np.empty((m, k), dtype=np.float32)
-        for first in range(0, k, most):
-            y[:, first : first + most] = self._block_of_host(array[:, first : first + most])
-        return y
+        if self._rows(k) is None:  # one small plan, again and again
+            return np.stack([self._array(array[:, column]) for column in range(k)], axis=1)
+        forms = self.form, Form(array.shape)
+        return self.device.run(spmv.whole(forms, self.device.limits), **self.textures, x=array)["y"].reshape(m, k)
 
     def __rmatmul__(self, x: Any) -> Any:
         """Multiply a vector by it: the product of the transpose."""
@@ -234,20 +234,6 @@ class SparseMatrix:
         y = self.device.run(plan, **self.textures, X=lying.whole(value).texture)["Y"]
         made = Array._of(Resident.wrapped(self.device, y, (self.shape[0], columns + pad), "float32"))
         return made[:, :columns] if pad else made
-
-    def _block_of_host(self, x: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Multiply by some columns of the host."""
-        n, columns = x.shape
-        plan = self._rows(columns)
-        if plan is None:
-            return np.stack([self._array(x[:, column]) for column in range(columns)], axis=1)
-        width = columns + -columns % 4
-        rows = np.zeros((n, width), dtype=np.float32)
-        rows[:, :columns] = x
-        texture = upload(rows.reshape(-1), self.device).value.texture
-        y = self.device.run(plan, **self.textures, X=texture)["Y"]
-        flat = Array._of(Resident.wrapped(self.device, y, (self.shape[0] * width,), "float32"))
-        return flat.numpy().reshape(-1, width)[:, :columns]
 
     def _rows(self, columns: int) -> Plan | None:
         """Plan of the product with some columns at once; None where they go one by one."""

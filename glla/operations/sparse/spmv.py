@@ -14,7 +14,7 @@ from glla.operations.record import Array, Choice, Operation
 from glla.operations.sparse import model
 from glla.operations.sparse.formats import FORMATS
 from glla.operations.sparse.layout import Rows, Structure, filled, vector
-from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Parameters, Plan, Variant, settled
+from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Parameters, Plan, Variant, settled, texture
 from glla.passes.cache import cached_plan
 
 VARIANTS = {
@@ -48,16 +48,17 @@ def shape_of(forms: Forms) -> tuple[int, int]:
 
 
 def check(forms: Forms) -> None:
-    """Raise ShapeError unless x has an element for each column of A."""
+    """Raise ShapeError unless x has a row for each column of A."""
     shape, given = shape_of(forms), forms[1].shape
-    if given != (shape[1], 1):
+    if len(given) != 2 or given[0] != shape[1]:
         raise ShapeError(f"spmv: shapes of A {shape} and x {given} are incompatible; x has an element for each column")
 
 
 def flops(forms: Forms) -> int:
-    """Additions and multiplications: two for each entry."""
+    """Additions and multiplications: two for each entry, and each column of x."""
     structure = structure_of(forms)
-    return 2 * (model.entries(model.side_of(forms[0].shape)) if structure is None else structure.entries)
+    entries = model.entries(model.side_of(forms[0].shape)) if structure is None else structure.entries
+    return 2 * entries * forms[1].shape[1]
 
 
 def choose(forms: Forms, limits: Limits) -> Choice:
@@ -77,8 +78,8 @@ def plan(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, pa
     Parameters
     ----------
     forms : (Form, Form)
-        Of A and x. A form of A with a `Structure` for its view is a matrix that lies so. Without one, A is the matrix
-        of a square grid with n^2 points, of shape (5, n^2), in the format that `variant` names.
+        Of A and x, a column. A form of A with a `Structure` for its view is a matrix that lies so. Without one, A is
+        the matrix of a square grid with n^2 points, of shape (5, n^2), in the format that `variant` names.
     limits : Limits
         Of the device.
     variant : str, optional
@@ -150,8 +151,14 @@ def _structure(forms: Forms, limits: Limits, variant: str | None, parameters: Pa
 
 @cached_plan
 def whole(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, parameters: Parameters = ()) -> Plan:
-    """Plan of a call: A of the host is laid out and uploaded, x uploaded, y read back unless x is on the device."""
+    """Plan of a call: A of the host is laid out and uploaded, x uploaded, y read back unless x is on the device.
+
+    A matrix x of the host goes in blocks of `columns_at_once` columns, see `rows`; few columns, and those for
+    ``points``, go one by one.
+    """
     structure = _structure(forms, limits, variant, parameters)
+    if forms[1].shape[1] != 1 and not forms[1].resident:
+        return _of_matrix(forms, structure, limits)
     core = plan(forms, limits, variant=structure.name)
     draft = Draft("spmv")
     operands = _matrix(draft, forms[0], structure, limits)
@@ -162,6 +169,51 @@ def whole(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, p
         y = draft.slot("y", HostArray((structure.shape[0],)))
         draft.host("padding cut off", lambda t: (t.reshape(-1)[: structure.shape[0]],), (texels,), (y,))
     return draft.plan({"y": y})
+
+
+def _of_matrix(forms: Forms, structure: Structure, limits: Limits) -> Plan:
+    """Plan of a call with a matrix x of the host."""
+    (_, k), (m, _) = forms[1].shape, structure.shape
+    draft = Draft("spmv of columns")
+    operands = _matrix(draft, forms[0], structure, limits)
+    x, most = draft.operand("x", HostArray(forms[1].shape)), columns_at_once(structure.shape)
+    form, parts = Form(structure.shape, resident=True, view=structure), list[str]()
+    for number, first in enumerate(range(0, k, most)):
+        count = min(most, k - first)
+        together = rows(form, -(-count // 4), limits) if count >= LEAST_AT_ONCE else None
+        with draft.scope("block of columns", number):
+            if together is not None:
+                parts.append(_columns(draft, together, operands, x, (first, first + count), m))
+                continue
+            one = plan((form, Form((structure.shape[1], 1), resident=True)), limits)
+            for column in range(first, first + count):
+                parts.append(_columns(draft, one, operands, x, (column, column + 1), m))
+    y = draft.slot("y", HostArray((m, k)))
+    draft.host("columns put together", lambda *parts: (np.concatenate(parts, axis=1),), tuple(parts), (y,))
+    return draft.plan({"y": y})
+
+
+def _columns(draft: Draft, product: Plan, operands: Mapping[str, str], x: str, ends: tuple[int, int], rows: int) -> str:
+    """Add the product with some columns of x of the host: upload, product, read-back; give their slot."""
+    (first, end), source, (target,) = ends, "X" if "X" in product.operands else "x", product.results
+    storage, words = texture(product.slots[source]), f"from {first}"
+    padded = draft.slot(f"x {words}", texels_of(storage))
+    part = draft.slot(f"y {words}", HostArray((rows, end - first)))
+    wide = 1 if source == "x" else -(-(end - first) // 4) * 4
+
+    def pad(x: Array) -> tuple[Array, ...]:
+        whole = np.zeros((len(x), wide), dtype=np.float32)
+        whole[:, : end - first] = x[:, first:end]
+        return (filled(whole, storage),)
+
+    def cut(texels: Array) -> tuple[Array, ...]:
+        return (texels.reshape(-1)[: rows * wide].reshape(rows, wide)[:, : end - first],)
+
+    draft.host("columns padded to texels", pad, (x,), (padded,))
+    given = {**operands, source: write_texels(draft, padded, storage)}
+    y = draft.call(f"product {words}", product, **given)[target]
+    draft.host("padding cut off", cut, (read_texels(draft, y, f"texels of y {words}"),), (part,))
+    return part
 
 
 def _matrix(draft: Draft, form: Form, structure: Structure, limits: Limits) -> dict[str, str]:
