@@ -114,8 +114,10 @@ def batch_plan(operation: Operation, forms: Forms, limits: Limits, piece: int, *
     """Plan of `piece` members of a stack."""
     batch = operation.batch_of(options)
     assert batch is not None
-    pieces = tuple(replace(form, shape=(piece, *form.matrix)) for form in forms)
-    return batch.plan(pieces, limits, **{name: value for name, value in options.items() if name != "mode"})
+    if any(form.shape[:-2] != (piece,) for form in forms):
+        forms = tuple(replace(form, shape=(piece, *form.matrix)) for form in forms)
+    options.pop("mode", None)
+    return batch.plan(forms, limits, **options)
 
 
 def pieces(count: int, most: int) -> Iterator[tuple[int, int]]:

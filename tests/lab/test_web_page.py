@@ -81,6 +81,13 @@ def test_the_page_holds_all_it_needs():
     assert len(page(documents.document("rref", 128)).encode()) < 200_000
 
 
+def test_pages_have_the_script_for_what_is_large():
+    """Not only matrices: textures of one channel are shown as such, too."""
+    for name in ("tridiagonal", "spmv"):
+        assert "function picture(" in page(documents.document(name, 9))
+    assert "function picture(" not in page(documents.document("rref", 8))
+
+
 def test_a_page_has_the_judge_of_its_operation():
     """Every operation has one, and what decides as its `settle` does; a page has no other."""
     for name, operation in OPERATIONS.items():
@@ -279,10 +286,11 @@ def test_a_phone_in_the_dark(told):
 @pytest.mark.browser
 @pytest.mark.mesa
 @pytest.mark.sweep
-def test_every_operation_is_right_on_its_page(browser, tmp_path):
-    """The page's judge finds the result of each operation's example right, and none accepts a wrong one."""
+@pytest.mark.parametrize("size", [6, 9, 17])
+def test_every_operation_is_right_on_its_page(browser, tmp_path, size):
+    """All passes are shown; the judge finds the result of the example right, and none accepts a wrong one."""
     names = list(OPERATIONS)
-    parts = [(page(documents.document(name, 6)), "", script("spoilt"), 1200) for name in names]
+    parts = [(page(documents.document(name, size)), "", script("spoilt"), 1200) for name in names]
     found = []
     for first in range(0, len(parts), 12):  # a browser keeps sixteen contexts alive
         found += framed(browser, tmp_path / "p.html", parts[first : first + 12])[0]

@@ -160,6 +160,10 @@ def test_operators(rng):
     assert (L.cg(ours, b)[0] == L.cg(S, b)[0]).all()
     x, info = L.cg(theirs.aslinearoperator(A), b)
     assert info == 0 and relative(A, x, b) <= 1e-5
+    operator, X = L.LinearOperator(S.shape, S.plan, **S.operands), rng.integers(-4, 5, (64, 3)).astype(np.float32)
+    assert (operator @ X == A @ X).all() and ((operator @ glla.asarray(X)).numpy() == A @ X).all()
+    with pytest.raises(ShapeError, match=r"LinearOperator: shapes of A \(64, 64\) and x \(63, 3\) are incompatible"):
+        operator @ X[1:]
     with pytest.raises(ShapeError, match=r"the plan takes x, a vector of 64, and \[\], and gives y"):
         L.LinearOperator(S.shape, S.plan)
 

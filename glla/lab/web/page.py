@@ -32,10 +32,12 @@ def page(document: Document) -> str:
 
 
 def _side(document: Document) -> int:
-    """Largest side of a matrix of a page."""
-    slots = (slot for plan in document["plans"] for slot in plan["slots"].values())
-    sides = (slot.get("shape") or slot.get("host") or slot.get("wrapped") or [1] for slot in slots)
-    return max(map(max, sides), default=1)
+    """Largest side of what a page shows as a matrix: see ``gridOf`` in ``view.js``."""
+    sides = [1]
+    for slot in (slot for plan in document["plans"] for slot in plan["slots"].values()):
+        sides += slot.get("shape") or slot.get("host") or slot.get("wrapped") or []
+        sides += [slot["h"], slot["w"]] if slot.get("c") == 1 else []
+    return max(sides)
 
 
 def in_script(data: Any) -> str:

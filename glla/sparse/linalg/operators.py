@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.array import lying
+from glla.array import lying, shaping
 from glla.array.array import Array, upload
 from glla.array.convert import as_float32
 from glla.array.value import Resident
@@ -73,10 +73,14 @@ class LinearOperator:
         self.textures: Mapping[str, Texture] = given
 
     def __matmul__(self, x: Any) -> Any:
-        """Multiply by a vector."""
+        """Multiply by a vector, or by the columns of a matrix, one by one."""
         array: Any = x if isinstance(x, Array) else upload(as_float32("LinearOperator", "x", x, False), self.device)
-        if array.shape != (self.shape[1],):
+        if array.ndim not in (1, 2) or array.shape[0] != self.shape[1] or 0 in array.shape:
             raise ShapeError(f"LinearOperator: shapes of A {self.shape} and x {array.shape} are incompatible")
+        if array.ndim == 2:
+            columns = [(self @ array[:, column]).value for column in range(array.shape[1])]
+            together = Array._of(lying.best(shaping.stack("LinearOperator", columns, 1)))
+            return together if isinstance(x, Array) else together.numpy()
         texture = lying.whole(array.value).texture
         y = self.device.run(self.plan, **self.textures, x=texture)["y"]
         made = Array._of(Resident.wrapped(self.device, y, (self.shape[0],), "float32"))

@@ -1,5 +1,5 @@
 // What the page's judge says of the result, and of one whose largest entry is off by a hundredth.
-go(0); press("End");
+for (let k = 0; k <= player.timeline.length; k++) go(k);  // every pass is shown
 const good = { words: at("judgement").textContent, mark: at("mark").textContent, told: at("outcome").innerText };
 const numbers = { det: ["sign", -1], slogdet: ["logabsdet", 2], rcond: ["rcond", 100] };
 const honest = resultsOf;
