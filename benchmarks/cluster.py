@@ -168,7 +168,8 @@ def run(part: Part, options: argparse.Namespace, limit: float) -> dict[str, Any]
         told = [json.loads(line) for line in text.splitlines()]
     return {
         "kind": part.kind, "n": part.n, "ranks": part.ranks, "nb": nb,
-        "wall_seconds": time.monotonic() - start, "ended": status == 0, "said": said if status else "", "told": told,
+        "wall_seconds": time.monotonic() - start, "ended": status == 0,
+        "said": said.replace(f"{report.ROOT}/", "") if status else "", "told": told,
     }  # fmt: skip
 
 
