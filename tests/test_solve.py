@@ -47,11 +47,14 @@ def test_inverse_of_every_type(kind, n, rng):
 
 
 @pytest.mark.parametrize(("n", "columns"), [(1, 1), (2, 131), (5, 300), (33, 64), (64, 33), (3, 1025)])
-def test_many_right_hand_sides(n, columns, rng):
+def test_many_right_hand_sides(n, columns, device, rng):
     a, b = testing.conditioned(n, n, rng), testing.normal(n, columns, rng)
     x = glla.solve(a, b)
     testing.assert_solve(a, x, b)
-    testing.assert_exact(x[:, -1], glla.solve(a, b[:, -1]))
+    alone = glla.solve(a, b[:, -1])
+    testing.assert_solve(a, alone, b[:, -1])
+    if device.limits.software:  # a GPU takes other variants for few columns
+        testing.assert_exact(x[:, -1], alone)
 
 
 @pytest.mark.parametrize("n", range(1, 7))
