@@ -355,7 +355,7 @@ def test_a_cpu_that_disagrees_with_itself_is_told(quick, monkeypatch):
 
 def test_other_processes_are_told(quick, monkeypatch):
     load = {"load_average": {}, "others_cores": {"start": 0.0, "during": 3.0, "end": None}, "of_cores": 4}
-    monkeypatch.setattr(machine.Watch, "told", lambda watch: load)
+    monkeypatch.setattr(machine.Watch, "load", lambda watch: load)
     told = comparison.compare("matmul", ["inner_product"], [6], baseline="none", repeats=1)
     assert told.environment["load"] == load
     assert told.troubles == ["the machine was busy: other processes used 3 of its 4 cores during the run"]
