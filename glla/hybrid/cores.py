@@ -15,7 +15,7 @@ from typing import Any
 
 
 @lru_cache
-def _control() -> Any:
+def control() -> Any:
     """Control over the threads of BLAS, from threadpoolctl; None where that is missing."""
     if find_spec("threadpoolctl") is None:
         return None
@@ -52,12 +52,12 @@ def for_blas(sharing: int = 1, left: int = 1) -> AbstractContextManager[Any]:
     left : int
         Cores that are left.
     """
-    control = _control()
-    if control is None:
+    threads = control()
+    if threads is None:
         return nullcontext()
     wanted = [max(1, own_cores(sharing) - left)]
-    set_before = [one.num_threads for one in control.lib_controllers if one.user_api == "blas"]  # never more than that
-    limited: AbstractContextManager[Any] = control.limit(limits=min(wanted + set_before), user_api="blas")
+    set_before = [one.num_threads for one in threads.lib_controllers if one.user_api == "blas"]  # never more than that
+    limited: AbstractContextManager[Any] = threads.limit(limits=min(wanted + set_before), user_api="blas")
     return limited
 
 
@@ -70,8 +70,8 @@ class _OneThread:
 
     def __enter__(self) -> None:
         with self._lock:
-            if self._within == 0 and (control := _control()) is not None:
-                self._limited = control.limit(limits=1, user_api="blas")
+            if self._within == 0 and (threads := control()) is not None:
+                self._limited = threads.limit(limits=1, user_api="blas")
                 self._limited.__enter__()
             self._within += 1
 

@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.errors import GllaError
+from glla.hybrid.cores import control
 from glla.lab import machine
 from glla.lab.extra import require
 from glla.lab.samples import Samples
@@ -784,27 +785,15 @@ FINALISTS = 2
 """The fastest ways of the trial that are timed in full, beside the usual call: a trial is too short to choose one."""
 
 
-@lru_cache
-def _controller() -> Any:
-    """Control over the threads of BLAS, from threadpoolctl; None where that is missing."""
-    if find_spec("threadpoolctl") is None:
-        return None
-    if find_spec("scipy") is not None:
-        import scipy.linalg  # noqa: F401 - loads its BLAS, so that it is found
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
-
-
 def with_threads(count: int | None) -> AbstractContextManager[Any]:
     """Let BLAS use a number of threads in a block; None for its own setting."""
-    control = _controller()
-    return nullcontext() if control is None or count is None else control.limit(limits=count, user_api="blas")
+    threads = control()
+    return nullcontext() if threads is None or count is None else threads.limit(limits=count, user_api="blas")
 
 
 def thread_counts() -> tuple[int | None, ...]:
     """Numbers of threads worth trying: all cores, the physical ones, half of all, one; None alone without a control."""
-    if _controller() is None:
+    if control() is None:
         return (None,)
     every = machine.cores()
     found = (every, machine.physical_cores() or every, max(1, every // 2), 1)

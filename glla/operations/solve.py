@@ -147,7 +147,7 @@ def _growth(a: Array, largest: Array, equilibrate: bool) -> Any:
 def doubtful(operands: tuple[Array, ...], x: Array, figures: Array, equilibrate: bool = True) -> NDArray[np.intp]:
     """Members of a stack whose solutions must not be trusted."""
     a, n = operands[0], figures.shape[-1]
-    # Members lie side by side: NumPy reduces a short last axis ten times as slowly as a long one.
+    # Members lie side by side: NumPy is slow at reducing a short last axis.
     u, largest, squares = np.moveaxis(np.moveaxis(figures, 0, -1).copy(), -1, 1)
     growth = _growth(a, largest, equilibrate)
     norms = np.sqrt(np.sum(squares, axis=1, dtype=np.float64) / stack.PROBES)

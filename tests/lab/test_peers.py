@@ -213,7 +213,7 @@ def test_numbers_of_threads(monkeypatch):
     monkeypatch.setattr(peers.machine, "physical_cores", lambda: None)
     monkeypatch.setattr(peers.machine, "cores", lambda: 2)
     assert peers.thread_counts() == (2, 1)
-    monkeypatch.setattr(peers, "_controller", lambda: None)
+    monkeypatch.setattr(peers, "control", lambda: None)
     assert peers.thread_counts() == (None,)
 
 
