@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -30,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import glla
-from benchmarks import report
+from benchmarks import report, turns
 from glla import Device
 from glla.lab import covariances, machine, operations, peers, sweeps
 from glla.lab.samples import Samples
@@ -125,27 +124,14 @@ def timed(
     list of dict, bool
         A figure for each name: seconds of each kind, what is wrong with it if anything; and whether all are right.
     """
-    flaws = {}
-    for name, way in {name: one for kind in ways.values() for name, one in kind.items()}.items():
-        say(f"{name}, judged")
-        flaws[name] = way.check()
-    times: dict[tuple[str, str], list[float]] = {}
-    for _ in range(rounds):
-        for kind, named in ways.items():
-            for name, way in named.items():
-                spent = times.setdefault((name, kind), [])
-                if flaws[name] or (spent and sum(spent) + spent[-1] > seconds):
-                    continue
-                say(f"{name}, {kind}, call {len(spent) + 1} of {rounds} at most")
-                start = time.perf_counter()
-                way.run()
-                spent.append(time.perf_counter() - start)
-    figures = []
-    for name, flaw in flaws.items():
-        found = {kind: Samples.of(all_) for (other, kind), all_ in times.items() if other == name and all_}
-        seconds = {kind: {"seconds": one.median, "fastest": min(one.times)} for kind, one in found.items()}
-        figures.append({"variant": name, "flaw": flaw, **seconds})
-    return figures, not any(flaws.values())
+    flaws = turns.flaws({name: one for kind in ways.values() for name, one in kind.items()}, say)
+    sound = {f"{name}, {kind}": (name, kind) for kind, named in ways.items() for name in named if not flaws[name]}
+    spent = turns.taken({label: ways[kind][name].run for label, (name, kind) in sound.items()}, rounds, seconds, say)
+    figures: dict[str, dict[str, Any]] = {name: {"variant": name, "flaw": flaw} for name, flaw in flaws.items()}
+    for label, (name, kind) in sound.items():
+        found = Samples.of(spent[label].wall)
+        figures[name][kind] = {"seconds": found.median, "fastest": min(found.times)}
+    return list(figures.values()), not any(flaws.values())
 
 
 # -- M M^T ------------------------------------------------------------------------------------------------------------
@@ -315,10 +301,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.sources", description=(__doc__ or "").splitlines()[0])
     report.add_systems(parser, SIZES)
     parser.add_argument("--sizes", type=_sizes, metavar="N,N", help="in place of the usual ones")
-    parser.add_argument("--rounds", type=report.whole_number, default=ROUNDS, metavar="R", help=f"({ROUNDS})")
-    parser.add_argument(
-        "--seconds", type=float, default=SECONDS, metavar="S", help=f"of each way, about, at most ({SECONDS:g})"
-    )
+    turns.add_options(parser, ROUNDS, SECONDS)
     report.add_options(parser)
     return parser
 

@@ -32,7 +32,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import glla
-from benchmarks import report
+from benchmarks import report, turns
+from benchmarks.turns import Say
 from glla import Device
 from glla.applications import ShallowWater
 from glla.gl import Texture
@@ -46,7 +47,6 @@ from glla.operations.stack import raw
 from glla.passes import Draft, Pass, Plan, forms_of
 
 Floats = NDArray[np.floating[Any]]
-Say = Callable[[str], None]
 
 KIND = "sparse"
 U = 2.0**-24
@@ -174,30 +174,17 @@ def timed(ways: Sequence[Way], rounds: int, seconds: float, say: Say = lambda wh
         For each way its name, what is wrong with it if anything, median and fastest seconds, seconds that this
         process's threads worked on the CPU (whoever else is busy there), and GFLOP/s.
     """
-    flaws = {}
-    for way in ways:
-        say(f"{way.name}, judged")
-        flaws[way.name] = way.check()
-    times: dict[str, list[float]] = {way.name: [] for way in ways}
-    worked: dict[str, list[float]] = {way.name: [] for way in ways}
-    for _ in range(rounds):
-        for way in ways:
-            spent = times[way.name]
-            if flaws[way.name] or (spent and sum(spent) + spent[-1] > seconds):
-                continue
-            say(f"{way.name}, call {len(spent) + 1} of {rounds} at most")
-            _warmed(way)
-            start, before = time.perf_counter(), time.process_time()
-            way.run()
-            spent.append(time.perf_counter() - start)
-            worked[way.name].append(time.process_time() - before)
+    flaws = turns.flaws({way.name: way for way in ways}, say)
+    sound = {way.name: way for way in ways if not flaws[way.name]}
+    runs = {name: way.run for name, way in sound.items()}
+    spent = turns.taken(runs, rounds, seconds, say, lambda name: _warmed(sound[name]))
     figures = []
     for way in ways:
         one: dict[str, Any] = {"variant": way.name, "flaw": flaws[way.name], "plan": way.plan, **way.told}
-        if times[way.name]:
-            found, per = Samples.of(times[way.name]), way.per()
+        if way.name in sound:
+            found, per = Samples.of(spent[way.name].wall), way.per()
             one |= {"seconds": found.median / per, "fastest": min(found.times) / per, "calls": len(found.times)}
-            one["cpu_seconds"] = Samples.of(worked[way.name]).median / per
+            one["cpu_seconds"] = Samples.of(spent[way.name].cpu).median / per
             if way.flop:
                 one["gflops"] = way.flop / one["seconds"] / 1e9
         figures.append(one)
@@ -703,10 +690,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.sparse", description=(__doc__ or "").splitlines()[0])
     report.add_systems(parser, SYSTEMS)
     parser.add_argument("--size", type=report.whole_number, metavar="N", help="in place of the usual ones")
-    parser.add_argument("--rounds", type=report.whole_number, default=ROUNDS, metavar="R", help=f"({ROUNDS})")
-    parser.add_argument(
-        "--seconds", type=float, default=SECONDS, metavar="S", help=f"of each way, about, at most ({SECONDS:g})"
-    )
+    turns.add_options(parser, ROUNDS, SECONDS)
     report.add_options(parser)
     return parser
 
