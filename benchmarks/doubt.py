@@ -8,6 +8,8 @@ For regular matrices (normal entries) and singular ones (products of rank n - 1 
 error    norm(inverse) u sqrt(n) max abs(U), which `glla.operations.trust.DOUBTFUL` (1) limits: smallest, median and
          largest of the matrices
 ratio    of the smallest pivot to its own rounding error (`rounding_errors`): up to 5 it counts as zero (`SINGULAR`)
+known    largest error of the coordinates of the known columns that ride along with the elimination of `rref`, which
+         `glla.operations.elimination.known.RECOVERED` (1/256) limits
 
 Everything goes to DIR/<renderer>/doubt/<UTC date-time>.json.
 """
@@ -26,7 +28,10 @@ from glla import Device, testing
 from glla.array.array import upload
 from glla.array.convert import Array
 from glla.linalg.factors import factorise
+from glla.operations.elimination import known
 from glla.operations.elimination.noise import UNIT_ROUNDOFF, rounding_errors
+from glla.operations.elimination.rref import whole
+from glla.passes import forms_of
 from glla.testing.adversaries import hidden_singular
 
 SIZES = (32, 64, 128, 256, 512)
@@ -57,6 +62,13 @@ def figures(a: Array, device: Device) -> tuple[float, float]:
     return float(error), float(np.min(ratios))
 
 
+def error_of_known(a: Array, device: Device) -> float:
+    """Error of the known columns' coordinates; infinite where they are no numbers."""
+    plan = whole(forms_of((a,)), device.limits, variant="rank2")
+    errors = known.errors(device.run(plan, A=a)["coordinates"])
+    return float(np.max(np.where(np.isnan(errors), np.inf, errors)))
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.doubt", description="What tells singular matrices?")
@@ -67,13 +79,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rng = np.random.default_rng(SEED)
     records: list[dict[str, Any]] = []
     with Device(options.backend, options.index, options.software) as device:
-        print(f"{'family':20} {'n':>5}   {'error: least, median, most':32} ratio: least, most")
+        print(f"{'family':20} {'n':>5}   {'error: least, median, most':32} {'ratio: least, most':22}known: likewise")
         for family, make in FAMILIES.items():
             for n in options.sizes:
-                errors, ratios = np.array([figures(make(n, rng), device) for _ in range(options.count)]).T
+                matrices = [make(n, rng) for _ in range(options.count)]
+                errors, ratios = np.array([figures(a, device) for a in matrices]).T
+                of_known = np.array([error_of_known(a, device) for a in matrices])
                 shown = [np.min(errors), np.median(errors), np.max(errors), np.min(ratios), np.max(ratios)]
+                shown += [np.min(of_known), np.median(of_known), np.max(of_known)]
                 print(f"{family:20} {n:5}  ", *(f"{figure:9.3g}" for figure in shown), flush=True)
                 measured = {"errors": sorted(map(float, errors)), "ratios": sorted(map(float, ratios))}
+                measured["known"] = sorted(map(float, of_known))
                 records.append({"family": family, "n": n, **measured})
         found_all = {**report.about(device.info, options.commit), "count": options.count, "records": records}
     print(report.save(found_all, options.output, "doubt"))

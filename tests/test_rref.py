@@ -9,7 +9,10 @@ import sympy
 import glla
 from glla import testing
 from glla.errors import DTypeError, NonFiniteError, OptionError, ShapeError
+from glla.operations.elimination import known
+from glla.operations.elimination import rref as kernel
 from glla.operations.elimination.rref import VARIANTS
+from glla.passes import Limits
 
 PIVOTINGS = ["harmonic", "geometric", "partial"]
 
@@ -61,6 +64,58 @@ def test_block_pivoting_makes_no_pivot_of_rounding_errors(variant, n, seed):
     result = glla.rref(a, variant=variant)
     assert result.pivots == tuple(range(n - 1))
     testing.assert_rref(a, result.matrix, result.pivots)
+
+
+@pytest.mark.parametrize("pivoting", ["harmonic", "geometric"])
+@pytest.mark.parametrize(("m", "n"), [(1, 1), (2, 2), (5, 5), (6, 9), (9, 6), (31, 31), (30, 33), (64, 65), (100, 7)])
+def test_the_elimination_by_two_columns_stands_by_itself(pivoting, m, n, device, monkeypatch, rng):
+    """An ordinary matrix needs neither factors nor float64: known columns tell that no pivot is a rounding error."""
+    ran = []
+    monkeypatch.setattr(
+        device, "run", lambda plan, **operands: ran.append(plan) or type(device).run(device, plan, **operands)
+    )
+    monkeypatch.setattr(kernel, "by_float64", lambda a: pytest.fail("float64 decided"))
+    a = testing.normal(m, n, rng) + np.float32(4) * np.eye(m, n, dtype=np.float32)
+    result = glla.rref(a, variant="rank2", pivoting=pivoting)
+    testing.assert_rref(a, result.matrix, result.pivots)
+    assert result.pivots == tuple(range(min(m, n)))
+    plan = ran[0]
+    assert not any("plu" in one.shader for one in plan.passes)
+    assert plan.cost.passes <= 3 * kernel.steps((m, n), pivoting) + 11
+
+
+@pytest.mark.parametrize(("m", "n"), [(2, 2), (7, 7), (6, 9), (40, 40), (100, 7)])
+def test_known_columns_tell_rounding_errors_from_pivots(m, n, rng):
+    """Without tolerances rounding errors are pivots, even large ones: then the coordinates found are far off."""
+    order = min(m, n)
+    for _ in range(5):
+        a = testing.normal(m, n, rng)
+        assert known.recovered((m, n), coordinates_found(a))
+        a[:, order - 1] = a[:, : order - 1] @ testing.normal(order - 1, 1, rng)[:, 0]
+        found = coordinates_found(a)
+        assert not known.recovered((m, n), found)
+        assert known.errors(found).max() > 0.05 or not np.isfinite(found).all()
+
+
+def coordinates_found(a):
+    """Coordinates of the known columns as an elimination in float32 finds them that takes any pivot."""
+    rest = np.concatenate([a, a @ known.coordinates(a.shape)], axis=1)
+    order = min(a.shape)
+    with np.errstate(all="ignore"):
+        for k in range(order):
+            best = k + np.argmax(np.abs(rest[k:, k]))
+            rest[[k, best]] = rest[[best, k]]
+            rest[k] /= rest[k, k]
+            others = np.arange(len(a)) != k
+            rest[others] -= np.outer(rest[others, k], rest[k])
+    return rest[:order, a.shape[1] :]
+
+
+def test_a_matrix_too_wide_for_known_columns_is_judged_by_factors():
+    limits = Limits(texture_size=16, software=True)
+    fits, wide = (glla.plan("rref", (4, n), limits=limits, variant="rank2") for n in (28, 29))
+    assert [any("plu" in one.shader for one in plan.passes) for plan in (fits, wide)] == [False, True]
+    wide.check()
 
 
 def test_a_small_pivot_that_is_no_rounding_error_stays(device, monkeypatch, rng):

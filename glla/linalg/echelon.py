@@ -68,8 +68,8 @@ def rref(
     the entries grow by 16 + 4 sqrt(min(m, n)) at most. Any other matrix is decided in float64 on the CPU, which also
     gives R: about 6 m n r flop in large products there. Error: norm(A_j - A[:, pivots] R_j) / (max(m, n)
     norm(A[:, pivots]) norm(R_j) u) stays below 30 for each column. Cost on the device: about n^3 flop for n x n; 3
-    passes for two columns, 4 with ``partial``; from 32 columns on by blocked factors and back substitution, see
-    `glla.operations.elimination.rref`. Source: Brodtkorb 2007, section 4.1.2.
+    passes for two columns, 4 with ``partial``, and 11 more; from 32 columns on by blocked factors and back
+    substitution, see `glla.operations.elimination.rref`. Source: Brodtkorb 2007, section 4.1.2.
 
     Examples
     --------

@@ -13,7 +13,7 @@ from glla.errors import ShapeError, one_of
 from glla.operations import blocks, equilibrate, factors, triangular, trust
 from glla.operations.care import add_look
 from glla.operations.crossing import at_home, bring_in, read_back, read_texels, texels_of, write_texels
-from glla.operations.elimination import plu
+from glla.operations.elimination import known, plu
 from glla.operations.elimination.decided import by_float64, by_tolerance
 from glla.operations.elimination.panels import BlockedFactors
 from glla.operations.elimination.pivot import NORMS, TOLERANCE, EchelonSearch, accepted, allowed_growth, stands
@@ -53,10 +53,13 @@ def choose(forms: Forms, limits: Limits) -> Choice:
     return ("blocked" if min(a.matrix) >= BLOCKED_FROM else "rank2"), ()
 
 
-def flops(shape: Shape) -> int:
-    """Additions and multiplications for an m x n matrix of full rank: about n^3 for a square one."""
+def flops(shape: Shape, searched: int | None = None) -> int:
+    """Additions and multiplications for an m x n matrix of full rank: about n^3 for a square one.
+
+    With pivots among the first `searched` columns alone, if they are given.
+    """
     m, n = shape
-    return sum(2 * (m - 1) * (n - 1 - j) for j in range(min(m, n)))
+    return sum(2 * (m - 1) * (n - 1 - j) for j in range(min(m, searched or n)))
 
 
 def steps(shape: Shape, pivoting: str) -> int:
@@ -79,6 +82,7 @@ def plan(
     variant: str | None = None,
     parameters: Parameters = (),
     pivoting: str = "harmonic",
+    searched: int | None = None,
 ) -> Plan:
     """Plan of one elimination to the reduced row echelon form of an m x n matrix on the device, m, n > 0.
 
@@ -94,6 +98,8 @@ def plan(
         Of the variant; those of ``blocked`` as for `glla.operations.elimination.plu.plan`.
     pivoting : {"harmonic", "geometric", "partial"}
         See `glla.operations.elimination.pivot`.
+    searched : int, optional
+        Leading columns that may have pivots, of ``rank2``; those behind ride along. By default all.
 
     Returns
     -------
@@ -109,14 +115,15 @@ def plan(
     exchange = VARIANTS[variant].exchange
     if exchange is not None:
         values = VARIANTS[variant].settle(f"rref[{variant}]", parameters, limits)
-        return exchange(plan(forms, limits, variant="rank2", pivoting=pivoting), values)
+        return exchange(plan(forms, limits, variant="rank2", pivoting=pivoting, searched=searched), values)
     if variant == "blocked":
         return _blocked(shape, pivoting, limits, parameters)
-    count = steps(shape, pivoting)
+    leading = (shape[0], searched or shape[1])
+    count = steps(leading, pivoting)
     draft = Draft(f"rref[rank2, {pivoting}]")
     storage = matrix(shape)
     front = PingPong(draft, "R", storage, draft.operand("A", storage))
-    search = EchelonSearch(draft, shape, count, pivoting)
+    search = EchelonSearch(draft, leading, count, pivoting)
     for k in range(count):
         left = max(k - 1, 0)  # a finished column is final in both textures one step after its own
         with draft.scope("step", k):
@@ -129,7 +136,7 @@ def plan(
                 region=Region(left, 0, storage.width - left, storage.height),
             )
         front.swap()
-    return draft.plan({"R": front.front, **search.slots.results(count)}, flops(shape))
+    return draft.plan({"R": front.front, **search.slots.results(count)}, flops(shape, searched))
 
 
 def _blocked(shape: Shape, pivoting: str, limits: Limits, parameters: Parameters) -> Plan:
@@ -215,22 +222,25 @@ def whole(
     if not tol:
         scales = draft.call("equilibrate", equilibrate.plan(shape), A=a)
         a = scales.pop("scaled")
-    core = plan(resident(shape), limits, variant=variant, parameters=parameters, pivoting=pivoting)
-    if variant == "blocked":
-        made = draft.call("eliminate", core, A=a)
-        lu = made["LU"]
-        results["health"] = read_texels(draft, made["health"], "health")
+    options: dict[str, Any] = {"variant": variant, "parameters": parameters, "pivoting": pivoting}
+    inputs = {} if variant == "blocked" else {"tolerance": _tolerances(draft, results, pivoting, tol)}
+    rides = variant != "blocked" and not tol and known.fit(shape, limits)
+    if rides:
+        core = plan(resident(known.wide(shape)), limits, **options, searched=shape[1])
+        made = draft.call("eliminate", core, A=known.join(draft, a, shape, limits), **inputs)
+        r, results["coordinates"] = known.part(draft, made["R"], shape)
     else:
-        made = draft.call("eliminate", core, A=a, tolerance=_tolerances(draft, results, pivoting, tol))
-        results |= _read_records(draft, made)
-        lu = draft.call("factor", plu.plan(resident(shape), limits), A=a)["LU"]
-    results |= _regular(draft, lu, shape, limits)
-    r = made["R"]
+        made = draft.call("eliminate", plan(resident(shape), limits, **options), A=a, **inputs)
+        r = made["R"]
+        lu = made["LU"] if variant == "blocked" else draft.call("factor", plu.plan(resident(shape), limits), A=a)["LU"]
+        results |= _regular(draft, lu, shape, limits)
+    results |= _read_records(draft, made)
     if not tol:
         results |= {name: read_texels(draft, slot, f"{name}_read") for name, slot in scales.items()}
         r = _scaled_back(draft, r, shape, results, scales["column_exponents"])
     results["R"] = r if form.resident else read_back(draft, r, shape, limits, "R")
-    return draft.plan(results, flops(shape), after=_after(form, limits, tol))
+    after = _undecided(form, limits, tol) if rides else _after(form, limits, tol)
+    return draft.plan(results, flops(shape), after=after)
 
 
 def _tolerances(draft: Draft, results: Mapping[str, str], pivoting: str, tol: bool) -> str:
@@ -355,8 +365,10 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
                                                         v
                     float64 on the host decides column by column, and gives R
 
-    What the device finds stands where there is nothing to decide: every leading column has a pivot, far above what
-    rounding errors could be, and the entries did not grow. Any other matrix has columns whose pivots are small, or
+    What the device finds stands where there is nothing to decide: every leading column has a pivot, which is surely
+    none of rounding errors, and the entries did not grow. ``blocked`` sees that by its factors; ``rank2``, which has
+    none, by columns of known coordinates that ride along, see `known`; with an absolute tolerance by factors of its
+    own, made beside it. Any other matrix has columns whose pivots are small, or
     missing; which of them are zero depends on errors that the device has made on the way and cannot undo.
 
     `values` has ``tol``, an array of one number, or None; and ``pivoting``.
@@ -367,15 +379,18 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     if stage == THROUGH:
         return Done({"leading": records(values, shape, "partial")[0]})
     order = min(shape)
-    u, largest = trust.of_diagonal(values["diagonal"], order)
-    if stage == LOOK:
-        stand = trust.first_noise(u, largest, values["errors"], MARGIN) is None
+    if "coordinates" in values:
+        stand = _in_range(values) and _pairs_found(shape, values, 2.0) and known.recovered(shape, values["coordinates"])
     else:
-        stand = _stands(shape, values, u, largest)
-        if stand and (trust.some_small(u, largest) or _inverse_is_large(values, largest)):
-            if trust.zero_pivot(u) is None:
-                return Go(LOOK)
-            stand = False
+        u, largest = trust.of_diagonal(values["diagonal"], order)
+        if stage == LOOK:
+            stand = trust.first_noise(u, largest, values["errors"], MARGIN) is None
+        else:
+            stand = _stands(shape, values, u, largest)
+            if stand and (trust.some_small(u, largest) or _inverse_is_large(values, largest)):
+                if trust.zero_pivot(u) is None:
+                    return Go(LOOK)
+                stand = False
     if stand:
         return Done({"leading": tuple(range(order))})
     if not trust.finite(values, "A"):  # let through on purpose: nothing can be decided
@@ -398,12 +413,18 @@ def _stands(shape: Shape, values: Values, u: trust.Floats, largest: trust.Floats
         scale, tol = float(values["largest_A"].flat[0]), float(values["tol"][0])
         if not 2.0**-trust.NEAR_ONE <= scale <= 2.0**trust.NEAR_ONE:
             return False
-    elif max(np.max(np.abs(values[f"{line}_exponents"])) for line in ("row", "column")) > trust.NEAR_ONE:
+    elif not _in_range(values):
         return False
     sound = _pairs_sound if "pivots_even" in values else _blocks_sound
     if not sound(shape, values, scale):
         return False
     return not trust.grew(trust.growth(u, largest, scale), min(shape)) and bool((np.abs(u) > tol).all())
+
+
+def _in_range(values: Values) -> bool:
+    """Whether the matrix was scaled by moderate powers of two."""
+    largest = max(np.max(np.abs(values[f"{line}_exponents"])) for line in ("row", "column"))
+    return bool(largest <= trust.NEAR_ONE)
 
 
 def _blocks_sound(shape: Shape, values: Values, scale: float) -> bool:
@@ -412,10 +433,16 @@ def _blocks_sound(shape: Shape, values: Values, scale: float) -> bool:
 
 
 def _pairs_sound(shape: Shape, values: Values, scale: float) -> bool:
-    """Whether an elimination by two columns found all leading pivots, large ones, and the entries did not grow."""
-    pivots, (ratio, largest, smallest) = records(values, shape, values["pivoting"])
+    """As `_pairs_found`, and whether the pivots are so large that they are none of rounding errors."""
+    smallest = records(values, shape, values["pivoting"])[1][2]
+    return _pairs_found(shape, values, scale) and float(smallest) >= SURE * scale / 2
+
+
+def _pairs_found(shape: Shape, values: Values, scale: float) -> bool:
+    """Whether an elimination by two columns found all leading pivots, and the entries did not grow."""
+    pivots, (ratio, largest, _) = records(values, shape, values["pivoting"])
     order = min(shape)
-    if pivots != tuple(range(order)) or float(smallest) < SURE * scale / 2:
+    if pivots != tuple(range(order)):
         return False
     if values["pivoting"] == "partial":
         return bool(largest <= allowed_growth(order))  # a sum of magnitudes in a column of R

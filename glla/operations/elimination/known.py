@@ -1,0 +1,94 @@
+"""Known columns: they ride along with an elimination, and tell whether rounding errors passed for pivots.
+
+Beside A stand the columns A C, C random numbers for the leading columns of A. The echelon form must have C where they
+stand: the coordinates of A C in the leading columns, if these are independent.
+
+Let A z = 0 instead. The elimination solves a system whose matrix is A + E, E being its rounding errors, so the
+coordinates that it finds are off by z (v^T C) / (v^T z), where v^T = y^T E and y^T A = 0: by a random number that is
+about as large as C, or larger, since nothing of C along z is left in A C. All `PROBES` columns together would have to
+hit upon C by chance. Of a regular matrix the error is that of a solution. It grows as a column gets closer to the span
+of the others, and is large long before float64 takes the column to depend on them. In a tall matrix that happens
+sooner: less of the rounding errors lies along the span.
+
+So there is no need to know how the elimination went: any that loses digits, whatever the reason, is found out.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.operations import blocks, matmul, packing
+from glla.operations.crossing import upload
+from glla.operations.factors import PROBES, probes
+from glla.passes import Draft, HostArray, Limits, Plan, matrix, resident
+from glla.passes.cache import cached_plan
+from glla.passes.layout import Shape, texels
+
+Array = NDArray[np.float32]
+Float64 = NDArray[np.float64]
+
+COORDINATES = "random coordinates of the known columns"
+"""Work of the host, by the words that a plan and a trace have for it."""
+
+RECOVERED = 2.0**-8
+"""Largest error of the coordinates, which are about 1, with which the leading columns count as independent; for m x n
+divided by sqrt(m - n + 1). Singular matrices had 1.3 or more, normal ones 0.0004 at order 512, the median of 40
+(llvmpipe-llvm-15-0-6-256-bits/doubt)."""
+
+
+def wide(shape: Shape) -> Shape:
+    """Rows and columns of A beside the known columns, which start at a whole texel."""
+    return shape[0], 2 * texels(shape[1]) + PROBES
+
+
+def fit(shape: Shape, limits: Limits) -> bool:
+    """Whether a texture holds both."""
+    return texels(wide(shape)[1]) <= limits.texture_size
+
+
+def coordinates(shape: Shape) -> Array:
+    """Coordinates of the known columns: random numbers for the leading columns, zeros for those behind."""
+    order = min(shape)
+    return np.pad(probes(order), ((0, shape[1] - order), (0, 0)))
+
+
+def join(draft: Draft, a: str, shape: Shape, limits: Limits) -> str:
+    """Add the known columns beside the matrix in slot `a`; give the slot of both."""
+    columns = (shape[1], PROBES)
+    made = draft.slot("coordinates", HostArray(columns))
+    draft.host(COORDINATES, lambda: (coordinates(shape),), (), (made,))
+    c = upload(draft, made, columns, limits)
+    known = draft.call("known columns", matmul.plan(resident(shape, columns), limits), A=a, B=c)["C"]
+    return draft.call("put side by side", beside(shape), A=a, B=known)["joined"]
+
+
+def part(draft: Draft, joined: str, shape: Shape) -> tuple[str, str]:
+    """Add the way back from an echelon form of both; give the slots of that of A, and of the coordinates, read back."""
+    place = (0, 2 * texels(shape[1]), min(shape), PROBES)
+    raw = draft.call("unpack coordinates", packing.unpack(wide(shape), place), packed=joined)["raw"]
+    found = draft.slot("coordinates found", HostArray(place[2:]))
+    draft.transfer(raw, found)
+    return draft.call("leave known columns", blocks.gather(wide(shape), shape), A=joined)["block"], found
+
+
+@cached_plan
+def beside(shape: Shape) -> Plan:
+    """Plan that puts the known columns beside A: operands ``A`` and ``B``, result ``joined``. One pass."""
+    draft = Draft("beside")
+    a, b = draft.operand("A", matrix(shape)), draft.operand("B", matrix((shape[0], PROBES)))
+    joined = draft.slot("joined", matrix(wide(shape)))
+    draft.draw("rref/beside", {"A": a, "B": b}, joined, {"left": texels(shape[1])})
+    return draft.plan({"joined": joined})
+
+
+def recovered(shape: Shape, found: Array) -> bool:
+    """Whether the coordinates came out, to a few digits: then the leading columns are independent."""
+    return bool((errors(found) <= RECOVERED / np.sqrt(shape[0] - min(shape) + 1)).all())
+
+
+@np.errstate(all="ignore")
+def errors(found: Array) -> Float64:
+    """How far off the coordinates are, for each leading column: root mean square of the known columns."""
+    error: Float64 = np.sqrt(np.mean(np.square(found - probes(len(found)), dtype=np.float64), axis=1))
+    return error
