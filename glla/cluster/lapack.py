@@ -34,6 +34,37 @@ def pivoted(a: Array) -> tuple[Array, Order]:
     return np.ascontiguousarray(lu), order
 
 
+def pivoted_columns(columns: Array) -> tuple[Array, Order]:
+    """Factor a panel that is given by columns: an array whose row j is column j of the panel. It may be overwritten.
+
+    LAPACK counts by columns, so nothing is transposed, which would take longer than the factorisation.
+
+    Returns
+    -------
+    factors : ndarray
+        Packed, by columns.
+    exchanges : ndarray of int
+        Row with which row i changes places, one after the other.
+    """
+    from scipy.linalg import lapack
+
+    if columns.size == 0:
+        return columns, np.arange(0, dtype=np.int64)
+    with one_thread:
+        lu, exchanges, _ = lapack.sgetrf(columns.T, overwrite_a=1)
+    return lu.T, exchanges.astype(np.int64)
+
+
+def inverse_lower(lower: Array) -> Array:
+    """Invert L, with ones on its diagonal; what stands above it is not read."""
+    from scipy.linalg import lapack
+
+    found, _ = lapack.strtri(np.asfortranarray(np.tril(lower, -1)), lower=1, unitdiag=1)
+    np.fill_diagonal(found, 1)
+    inverse: Array = np.ascontiguousarray(found)
+    return inverse
+
+
 def solve_lower(lower: Array, b: Array) -> Array:
     """Solve L X = B, L with ones on its diagonal; what stands above it is not read.
 

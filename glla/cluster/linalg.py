@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.cluster.algorithms import PLU as PLUSteps
-from glla.cluster.algorithms import VARIANTS, Product, Substitution
+from glla.cluster.algorithms import VARIANTS, ColumnPLU, Product, Substitution, factorisation
+from glla.cluster.columns import ColumnFactoring
 from glla.cluster.factoring import Factoring
 from glla.cluster.grid import DistributedMatrix, Grid, extreme
 from glla.cluster.layout import Layout
@@ -151,8 +151,9 @@ def _factored(
     scale = _largest(grid, values)
     exponent = math.frexp(scale)[1] if scale > 0 and not 2.0**-40 < scale < 2.0**40 else 0
     local = np.ldexp(values, -exponent) if exponent else values
-    at = PLUSteps(layout, grid.p, grid.q, variant, grid.look_ahead)
-    actor = Factoring(at, local, grid.engine)
+    at = factorisation(layout, grid.p, grid.q, variant, grid.look_ahead)
+    kind = ColumnFactoring if isinstance(at, ColumnPLU) else Factoring
+    actor = kind(at, local, grid.engine)
     grid.run(at.steps(), actor)
     rows, columns = layout.rows(grid.p)[:, None], layout.columns(grid.q)[None, :]
     own = 0.0

@@ -105,9 +105,8 @@ class Processes:
 
     def idle(self, looks: int) -> None:
         """Let others work: ranks may be more than cores."""
-        if looks < 50:
-            return
-        time.sleep(0 if looks < 1000 else 2e-5)
+        if looks >= 50:
+            time.sleep(0 if looks < 200 else 2e-5)
 
 
 def _cut(data: Bytes) -> list[Bytes]:
