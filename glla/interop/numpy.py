@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from glla import linalg, registry
+from glla import lazily, linalg, registry
 from glla.array import reductions, shaping
 from glla.array.array import Array, asarray, value_of
 from glla.array.value import as_resident
@@ -58,6 +58,7 @@ def implementation(function: Any) -> Callable[..., Any] | None:
     return next((public.function for public in registry.PUBLIC.values() if public.implements(function)), None)
 
 
+lazily.load(linalg)
 registry.announce("numpy", implementation)
 
 FUNCTIONS |= {np.linalg.vecdot: functions.vecdot, np.unstack: functions.unstack}  # as they are

@@ -12,6 +12,7 @@ from glla.linalg.results import PLU, RREF, QRResult, RefinedSolution, SlogdetRes
 from glla.registry import Overriding
 
 Given = TypeVar("Given")
+PLACES: dict[str, str]
 
 __all__ = [
     "cho_factor",

@@ -32,12 +32,11 @@ from glla.operations import lu_solve as substitution
 from glla.operations import rcond as condition
 from glla.operations import solve as kernel
 from glla.operations.elimination.plu import permutation_of
+from glla.operations.rcond import RCOND
 from glla.operations.routes import must_fit_a_texture
 from glla.operations.trust import member_of_stack
 from glla.passes import Forms, forms_of
 from glla.registry import public
-
-RCOND = OPERATIONS["rcond"]
 
 CAREFUL = 256
 """Right-hand sides that are solved with care at a time, where they go in blocks."""
