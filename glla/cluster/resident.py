@@ -88,6 +88,9 @@ SHARE = 16
 """A part of so many of the rows, or columns, may be dead on the GPU before the others are packed together. Each other
 size costs some thousand passes to be planned; what is dead is multiplied in vain."""
 
+BAND = 1 << 24
+"""Elements that are uploaded at a time."""
+
 INVERTED = 128
 """Rows of a block from which U is a product with the inverse of L: below, the host solves, which rounds less."""
 
@@ -114,7 +117,7 @@ class GpuColumns:
         self._asked: list[_Fetched] = []
         self._failure: BaseException | None = None
         if values.size:
-            self._submit(self._load, np.ascontiguousarray(values))
+            self._submit(self._load, values)
 
     @property
     def _columns(self) -> int:
@@ -178,7 +181,13 @@ class GpuColumns:
     # -- in the coprocessor's thread
 
     def _load(self, values: Array) -> None:
-        self._whole: Matrix = asarray(values, check_finite=False)
+        """Upload all, some rows at a time: they need no copy but that to the driver's memory."""
+        device, columns = default_device(), values.shape[1]
+        rows = max(2, BAND // columns // 2 * 2)
+        with device.uploads(min(rows, len(values)) * columns) as uploads:
+            bands = [values[top : top + rows] for top in range(0, len(values), rows)]
+            parts = [Matrix(device, uploads.upload(band), band.shape) for band in bands]
+        self._whole: Matrix = parts[0] if len(parts) == 1 else np.concatenate(parts)  # type: ignore[assignment]
 
     def _pack(self, order: Rows, dead: int) -> None:
         self._whole = gathered(self._whole, order, dead)
