@@ -154,6 +154,13 @@ def test_matrix_in_matrix_out(rng):
     testing.assert_exact(A.numpy(), a)
 
 
+def test_exchanges_are_those_of_the_factors_that_stand():
+    """On the device a third of these pivots is flushed to zero; the factors of the care exchange other rows."""
+    a = np.ldexp(testing.hilbert(4, 4), -120)
+    P, L, U = (part.numpy() for part in glla.plu(glla.asarray(a)))
+    testing.assert_plu(a, P, L, U, multiplier_limit=MULTIPLIERS)
+
+
 # lu_solve ----------------------------------------------------------------------------------------------------------
 
 
