@@ -204,6 +204,23 @@ def test_symmetric_systems_may_be_indefinite(name, device):
     assert (glla.solve([[0, 1], [1, 0]], [2, 3], assume_a=name, device=device) == [3, 2]).all()
 
 
+@pytest.mark.parametrize("name", ["sym", "her"])
+@pytest.mark.parametrize("lower", [False, True], ids=["upper", "lower"])
+def test_of_a_symmetric_matrix_one_half_is_read(name, lower, device, rng):
+    """As SciPy's: what stands in the other half is of no matter."""
+    a = rng.integers(-9, 10, (2, 5, 5)).astype(np.float32)
+    a = a + np.swapaxes(a, -1, -2)
+    b = rng.integers(-9, 10, (5, 2)).astype(np.float32)
+    given = np.where(np.tri(5, dtype=bool) if lower else np.tri(5, dtype=bool).T, a, np.nan)
+    options = {"assume_a": name, "lower": lower, "check_finite": False}
+    for whole, half in ((a, given), (a[0], given[0])):
+        for way in (np.asarray, lambda one: glla.asarray(one, device, check_finite=False)):
+            testing.assert_exact(np.asarray(glla.solve(way(half), b, device=device, **options)), glla.solve(whole, b))
+            testing.assert_exact(np.asarray(glla.inv(way(half), device=device, **options)), glla.inv(whole))
+    refined = glla.solve(given[0], b, True, device=device, **options)
+    assert testing.backward_error(a[0], refined, b).componentwise < 1e-14
+
+
 def test_what_cannot_be_assumed_yet_is_refused(device):
     for name in ("banded", "tridiagonal", "diagonal"):
         with pytest.raises(

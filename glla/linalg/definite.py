@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.array import arithmetic
+from glla.array import arithmetic, shaping
 from glla.array.array import Matrix, upload
 from glla.array.convert import Array, finite_result, refuse_nonfinite
 from glla.errors import OptionError, ShapeError
@@ -46,15 +46,32 @@ One = Callable[[Any, Any, Index], Any]
 TRIANGLES = ("lower triangular", "upper triangular")
 """Triangles by SciPy's names; the other half of such a matrix is never read."""
 
+SYMMETRIC = ("sym", "her")
+"""Symmetric matrices that may be indefinite, by SciPy's names: one half is read, and taken for the other, too."""
+
 STRUCTURES = ("diagonal", "tridiagonal", "banded")
 """Structures of which only the diagonals inside the band are read."""
 
-ASSUMED = ("gen", "sym", "her", "pos", *TRIANGLES, *STRUCTURES)
+ASSUMED = ("gen", *SYMMETRIC, "pos", *TRIANGLES, *STRUCTURES)
 """What `solve` may be asked to assume of A, by SciPy's names; the first three take PLU factors."""
 
 
 OF_INVERSES = tuple(name for name in ASSUMED if name not in STRUCTURES)
 """What `inv` may be asked to assume: the inverse of a band is full."""
+
+
+def mirrored(a: Any, lower: bool) -> Any:
+    """Give the symmetric matrix, or a stack of them, of which the upper half is known, or the lower one.
+
+    >>> mirrored(np.array([[1, 2], [np.nan, 3]]), lower=False).tolist()
+    [[1.0, 2.0], [2.0, 3.0]]
+    """
+    beside = -1 if lower else 1
+    if isinstance(a, Matrix):
+        half, rest = (Matrix._of(shaping.triangle(a.value, not lower, offset)) for offset in (0, beside))
+        return half + rest.mT
+    triangle = np.tril if lower else np.triu
+    return triangle(a) + np.swapaxes(triangle(a, beside), -1, -2)
 
 
 def assumed(function: str, assume_a: Any, of: tuple[str, ...] = ASSUMED) -> None:

@@ -17,7 +17,16 @@ from glla.gl import Device, DeviceLike
 from glla.gl.observe import host_step
 from glla.linalg import resident, tiling
 from glla.linalg.banded import solve_structured
-from glla.linalg.definite import OF_INVERSES, STRUCTURES, TRIANGLES, assumed, inverse_of_definite, solve_pos
+from glla.linalg.definite import (
+    OF_INVERSES,
+    STRUCTURES,
+    SYMMETRIC,
+    TRIANGLES,
+    assumed,
+    inverse_of_definite,
+    mirrored,
+    solve_pos,
+)
 from glla.linalg.factors import factorise, from_pivots
 from glla.linalg.inverses import inverse_by_variant, must_be_small
 from glla.linalg.operands import as_float64, column, device_of, matching, operand, square, stored
@@ -75,11 +84,11 @@ def solve(
         Scale rows and columns by powers of two before factoring, which rounds nothing. Cholesky factors need none.
     assume_a : {"gen", "sym", "her", "pos", "lower triangular", "upper triangular", "diagonal", "tridiagonal", "banded"}
         What `a` is, by SciPy's names: general, symmetric, Hermitian, which real symmetric is, or symmetric positive
-        definite. "pos" takes Cholesky factors, half the work, and reads the upper half of `a` alone, with `refine` all
-        of it; of a triangle the other half is never read, see `solve_triangular`; of the last three only the diagonals
-        inside the band are, see `solve_banded`; the others take PLU factors.
+        definite. Of a symmetric matrix the upper half alone is read, but all of it by "pos" with `refine`; "pos" takes
+        Cholesky factors, half the work. Of a triangle the other half is never read, see `solve_triangular`; of the
+        last three only the diagonals inside the band are, see `solve_banded`; the others take PLU factors.
     lower : bool
-        ``assume_a="pos"`` reads the lower half of `a` alone; otherwise the upper one, as SciPy's.
+        Of a symmetric matrix ("sym", "her", "pos") the lower half alone is read; otherwise the upper one, as SciPy's.
     device, check_finite
         As in `matmul`.
 
@@ -136,11 +145,13 @@ def solve(
         if refine:
             raise OptionError(f"solve: refine must be False with assume_a={assume_a!r}; 'gen' refines such systems too")
         return solve_structured(a, b, assume_a, device, check_finite)
+    half = bool(lower) if assume_a in SYMMETRIC else None
     if refine:
-        return _refined(a, b, equilibrate, device, check_finite)
+        return _refined(a, b, equilibrate, device, check_finite, half)
     matrix = operand("solve", "A", a, check_finite)
     rhs = operand("solve", "b", b, check_finite)
     square("solve", "A", matrix)
+    matrix = matrix if half is None else mirrored(matrix, half)
     if isinstance(matrix, Matrix) or isinstance(rhs, Matrix):
         if rhs.ndim == 0:
             raise ShapeError("solve: b must have at least one dimension, got a scalar")
@@ -292,9 +303,12 @@ def _solve_arrays(
     return x
 
 
-def _refined(a: Any, b: Any, equilibrate: bool, device: DeviceLike | None, check_finite: bool) -> RefinedSolution:
+def _refined(
+    a: Any, b: Any, equilibrate: bool, device: DeviceLike | None, check_finite: bool, half: bool | None
+) -> RefinedSolution:
     matrix, rhs = as_float64("solve", "A", a, check_finite), as_float64("solve", "b", b, check_finite)
     square("solve", "A", matrix)
+    matrix = matrix if half is None else mirrored(matrix, half)
     if isinstance(a, Matrix) and check_finite:
         refuse_nonfinite("solve", "A", matrix)
     target = device_of("solve", device, a, b)
@@ -342,7 +356,7 @@ def inv(
         What `a` is, as in `solve`. The other half of a triangle is never read, and zero in the inverse. "pos" takes
         Cholesky factors, 3/8 of the work; the inverse is symmetric bit by bit.
     lower : bool
-        ``assume_a="pos"`` reads the lower half of `a` alone; otherwise the upper one.
+        As in `solve`.
     variant : str, optional
         With "pos" a key of `glla.operations.elimination.definite_inverse.VARIANTS`, with a triangle one of
         `glla.operations.triangular_inverse.VARIANTS`. Otherwise ``adjugate`` or ``adjugate_fused`` for matrices of
@@ -388,10 +402,11 @@ def inv(
     if assume_a in TRIANGLES:
         side = assume_a == "lower triangular"
         return inverse_of_triangle(a, side, variant=variant, device=device, check_finite=check_finite)
-    if variant is not None and variant != "pivoted_small":
-        return inverse_by_variant(a, variant, device, check_finite)
     value = operand("inv", "A", a, check_finite)
     square("inv", "A", value)
+    value = mirrored(value, bool(lower)) if assume_a in SYMMETRIC else value
+    if variant is not None and variant != "pivoted_small":
+        return inverse_by_variant(value, variant, device, check_finite)
     if variant is not None:
         must_be_small(value)
     target = device_of("inv", device, value)
