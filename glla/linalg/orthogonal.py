@@ -263,7 +263,7 @@ def _short(
 def _of_nothing(shape: tuple[int, ...], b: Array | Matrix) -> tuple[Array, Array, int, Array]:
     """Solution for a matrix without entries: where it has rows, all of b is left over."""
     x, residuals, rank, s = np.linalg.lstsq(np.zeros(shape), on_host(b).astype(np.float64))
-    return x.astype(np.float32), residuals.astype(np.float32), rank, s.astype(np.float32)
+    return x.astype(np.float32), residuals.astype(np.float32), int(rank), s.astype(np.float32)
 
 
 def _rows(b: Any) -> Form:
