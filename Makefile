@@ -4,6 +4,7 @@
 PYTHON := .venv/bin/python
 PACKAGES := .venv/.packages
 DRIVER := .venv/.driver
+PLAIN := MESA_GL_VERSION_OVERRIDE=3.3 MESA_GLSL_VERSION_OVERRIDE=330 LP_NUM_THREADS=0
 
 .PHONY: help demo test sweep bench lint format lock clean
 
@@ -19,7 +20,9 @@ test: $(DRIVER) ## run everything that must pass: style, types, all tests
 	@sh .ci/test
 
 sweep: $(DRIVER) ## run the tests that take minutes, which `make test` leaves out
-	@MESA_GL_VERSION_OVERRIDE=3.3 MESA_GLSL_VERSION_OVERRIDE=330 LP_NUM_THREADS=0 $(PYTHON) -m pytest -m sweep -s
+	@$(PLAIN) $(PYTHON) -m pytest -m sweep -s
+	@echo "All other tests, where llvmpipe plays a GPU: what is chosen on hardware alone."
+	@$(PLAIN) GLLA_TESTS_AS_GPU=1 $(PYTHON) -m pytest -n auto --timeout 300 -q tests
 
 # Small systems run faster on llvmpipe without threads of its own, which it asks for once in a process.
 bench: $(DRIVER) ## verify, then time everything here; figures go to benchmarks/results

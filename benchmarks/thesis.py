@@ -1,9 +1,12 @@
-"""The thesis's evaluation, kept: ``python -m benchmarks.thesis [--section NAME] [--largest N] [--output DIR]``.
+"""The thesis's evaluation, kept.
+
+    python -m benchmarks.thesis [--section NAME ...] [--only GROUP ...] [--largest N] [--output DIR]
 
 It does what `glla thesis` does. The figures go to DIR/<renderer>/thesis/<UTC date-time>.json, which is written anew
 after each section: a run that is cut leaves what it has done. ``python -m glla thesis --from FILE --html PAGE`` makes
 the page of it, ``python -m benchmarks.readme`` the table of speed-ups in the README and that of claims in
-benchmarks/results/thesis.md, of the newest run of each renderer that has all sections and was not disturbed.
+benchmarks/results/thesis.md, of the newest run of each renderer that has all sections and was not disturbed; claims of
+later runs that have only some (``--section claims --only counts``) take the place of its own.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ from typing import Any
 from benchmarks import report
 from glla import Device
 from glla.lab import machine, progress
+from glla.lab.thesis import claims as groups
 from glla.lab.thesis import command
 from glla.lab.thesis.document import Document
 from glla.lab.thesis.measure import Place
@@ -42,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             data = {**about, "load": load, "busy": machine.busy(load), "quick": options.quick, **document.plain()}
             paths[:] = [report.save(data, options.output, "thesis", moment)]
 
-        command.evaluate(Place(device, options.quick, say, options.largest), options.section, keep)
+        command.evaluate(Place(device, options.quick, say, options.largest), options.section, keep, options.only)
     print(*paths)
     return 0
 
@@ -78,29 +82,49 @@ def claims(results: Path) -> str:
     first = next(iter(found[0].values()))
     theirs = next(name for name in first if name.startswith("theirs"))
     rows = []
-    for claim in dict.fromkeys(name for one in found for name in one):
+    first_of = {claim: row for one in reversed(found) for claim, row in one.items()}
+    for claim in sorted(first_of, key=lambda name: groups.place_of(first_of[name]["section"])):
         ours = [f"{one[claim]['verdict']}: {one[claim]['ours']}" if claim in one else "-" for one in found]
-        row = next(one[claim] for one in found if claim in one)
-        rows.append(_line([claim, row["section"], row[theirs], *ours]))
+        rows.append(_line([claim, first_of[claim]["section"], first_of[claim][theirs], *ours]))
     head = _head(["claim", "section", theirs, *(run["renderer"] for run in runs)])
     return "\n\n".join([title, _places(runs), "\n".join([head, *rows])]) + "\n"
 
 
 def _places(runs: Sequence[dict[str, Any]]) -> str:
-    return "\n\n".join(
-        f"**{run['renderer']}**, {machine.written(run['machine'])}; commit {run['commit']}, {run['date'][:10]}."
-        for run in runs
-    )
+    lines = []
+    for run in runs:
+        later = "".join(f"; some claims: commit {one['commit']}, {one['date'][:10]}" for one in run["later"])
+        about = f"**{run['renderer']}**, {machine.written(run['machine'])}"
+        lines.append(f"{about}; commit {run['commit']}, {run['date'][:10]}{later}.")
+    return "\n\n".join(lines)
 
 
 def newest(results: Path) -> list[dict[str, Any]]:
-    """Read the newest run of each renderer that has all sections and was made neither in a hurry nor beside others."""
+    """Read the newest run of each renderer that has all sections and was made neither in a hurry nor beside others.
+
+    Runs behind it with claims alone are listed as ``later``; theirs are among its claims.
+    """
     found = []
     for folder in sorted(results.glob("*/thesis")):
         runs = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
-        whole = [run for run in runs if not (run["quick"] or run["busy"]) and _names(run) == set(command.NAMES)]
-        found += whole[-1:]
+        good = [run for run in runs if not (run["quick"] or run["busy"])]
+        whole = [at for at, run in enumerate(good) if _names(run) == set(command.NAMES)]
+        if whole:
+            later = [run for run in good[whole[-1] + 1 :] if _names(run) == {"claims"}]
+            found.append(_with(good[whole[-1]], later))
     return found
+
+
+def _with(run: dict[str, Any], later: list[dict[str, Any]]) -> dict[str, Any]:
+    """A run whose claims are those of later ones, where they have them."""
+    rows = [tuple(row) for one in (run, *later) for row in _part(one, "claims")["tables"][0]["rows"]]
+    table = {**_part(run, "claims")["tables"][0], "rows": groups.table(rows).rows}
+    others = [part for part in run["sections"] if part["name"] != "claims"]
+    return {**run, "later": later, "sections": [*others, {**_part(run, "claims"), "tables": [table]}]}
+
+
+def _part(run: dict[str, Any], section: str) -> dict[str, Any]:
+    return next(part for part in run["sections"] if part["name"] == section)
 
 
 def _names(run: dict[str, Any]) -> set[str]:
@@ -109,8 +133,8 @@ def _names(run: dict[str, Any]) -> set[str]:
 
 def _table(run: dict[str, Any], section: str) -> list[dict[str, Any]]:
     """Rows of the first table of a section, by their headings."""
-    (one,) = (part for part in run["sections"] if part["name"] == section)
-    return [dict(zip(one["tables"][0]["headings"], row, strict=True)) for row in one["tables"][0]["rows"]]
+    table = _part(run, section)["tables"][0]
+    return [dict(zip(table["headings"], row, strict=True)) for row in table["rows"]]
 
 
 def _head(names: Sequence[str]) -> str:
@@ -125,6 +149,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.thesis", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--section", action="append", choices=command.NAMES, metavar="NAME")
+    parser.add_argument("--only", action="append", choices=tuple(groups.GROUPS), metavar="GROUP", help="of the claims")
     parser.add_argument("--largest", type=int, metavar="N", help="no order above it")
     parser.add_argument("--quick", action="store_true", help="tiny sizes: shows that it runs")
     report.add_options(parser)

@@ -2,7 +2,7 @@
 
 The way of ``glla.matmul(A, B)`` from the call to the draw, and the file to read for each step:
 
-1.  ``linalg/products.py``: the public function looks at its operands (``linalg/operands.py``).
+1.  ``linalg/products.py``, imported when first used: the function looks at its operands (``linalg/operands.py``).
 2.  ``linalg/routes.py``: small matrices go together in one plan, others one by one, what does not fit in tiles.
 3.  ``operations/matmul.py``: `choose` picks the variant by shapes and limits, `plan` writes its passes into a draft.
 4.  ``passes/draft.py``, ``passes/plan.py``: a plan is a list of steps over named slots; ``print(glla.plan(...))``.
@@ -14,57 +14,61 @@ The way of ``glla.matmul(A, B)`` from the call to the draw, and the file to read
 10. ``linalg/products.py``: the array is checked for overflow and returned.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from glla import errors
 from glla._version import __version__
 from glla.array.array import Array, Matrix, asarray
 from glla.gl import Device, default_device, list_egl_devices
-from glla.interop.dlpack import from_dlpack
-from glla.linalg import PLU, RREF, QRResult, RefinedSolution, SlogdetResult, explain, plan, public
-from glla.linalg.kernels import Kernel, kernel, run
-from glla.linalg.public import *  # noqa: F403  # the functions: a list that is written by `python -m glla.generate`
-from glla.linalg.registering import register, unregister
+from glla.lazily import attach
+from glla.linalg import public
 from glla.passes import Form, Limits, iterate
 from glla.passes.cache import set_max_plan_bytes
-from glla.tracing import trace
 
 if TYPE_CHECKING:
     from glla import applications, cluster, dask, hybrid, sparse
     from glla.interop import namespace as array_api
+    from glla.interop.dlpack import from_dlpack
+    from glla.linalg import PLU, RREF, QRResult, RefinedSolution, SlogdetResult, explain, plan
+    from glla.linalg.kernels import Kernel, kernel, run
+    from glla.linalg.public import *  # noqa: F403  # the functions: a list that is written by `python -m glla.generate`
+    from glla.linalg.registering import register, unregister
     from glla.queue.coprocessor import Coprocessor, coprocessor
     from glla.queue.pending import Pending
     from glla.queue.several import Coprocessors, coprocessors
+    from glla.tracing import trace
 
-_LATER = {
-    "Coprocessor": ("glla.queue", "Coprocessor"),
-    "Pending": ("glla.queue", "Pending"),
-    "applications": ("glla.applications", ""),
-    "array_api": ("glla.interop.namespace", ""),
-    "cluster": ("glla.cluster", ""),
-    "coprocessor": ("glla.queue", "coprocessor"),
-    "Coprocessors": ("glla.queue", "Coprocessors"),
-    "coprocessors": ("glla.queue", "coprocessors"),
-    "dask": ("glla.dask", ""),
-    "hybrid": ("glla.hybrid", ""),
-    "sparse": ("glla.sparse", ""),
+PLACES = {
+    **public.PLACES,
+    "Coprocessor": "glla.queue:Coprocessor",
+    "Coprocessors": "glla.queue:Coprocessors",
+    "Kernel": "glla.linalg.kernels:Kernel",
+    "PLU": "glla.linalg:PLU",
+    "Pending": "glla.queue:Pending",
+    "QRResult": "glla.linalg:QRResult",
+    "RREF": "glla.linalg:RREF",
+    "RefinedSolution": "glla.linalg:RefinedSolution",
+    "SlogdetResult": "glla.linalg:SlogdetResult",
+    "applications": "glla.applications",
+    "array_api": "glla.interop.namespace",
+    "cluster": "glla.cluster",
+    "coprocessor": "glla.queue:coprocessor",
+    "coprocessors": "glla.queue:coprocessors",
+    "dask": "glla.dask",
+    "explain": "glla.linalg:explain",
+    "from_dlpack": "glla.interop.dlpack:from_dlpack",
+    "hybrid": "glla.hybrid",
+    "kernel": "glla.linalg.kernels:kernel",
+    "plan": "glla.linalg:plan",
+    "register": "glla.linalg.registering:register",
+    "run": "glla.linalg.kernels:run",
+    "sparse": "glla.sparse",
+    "trace": "glla.tracing:trace",
+    "unregister": "glla.linalg.registering:unregister",
 }
-"""Names that are imported when they are first used, each with its module: many a user needs none of them."""
+"""Names that are imported when they are first used, each with its place: no program needs all of them."""
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module, member = _LATER[name]
-    found = import_module(module)
-    globals()[name] = value = getattr(found, member) if member else found
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
-
+__getattr__, __dir__ = attach(__name__, PLACES)
 
 __all__ = [
     "PLU", "RREF", "Array", "Coprocessor", "Coprocessors", "Device", "Form", "Kernel", "Limits", "Matrix", "Pending",

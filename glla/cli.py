@@ -690,15 +690,15 @@ def _sweeps(options: argparse.Namespace) -> int:
 def _thesis(options: argparse.Namespace) -> int:
     from glla.lab.thesis import command
 
-    if options.source is not None:
+    if options.sources is not None:
         if options.html is None:
             raise OptionError("thesis: --from needs --html FILE, the page to make")
-        command.draw(options.source, options.html)
+        command.draw(options.sources, options.html)
         return 0
     if options.largest is not None and options.largest < 8:
         raise OptionError(f"thesis: --largest must be at least 8, got {options.largest}")
     with _open(options) as device:
-        command.run(device, options.section, options.html, options.json, options.quick, options.largest)
+        command.run(device, options.section, options.html, options.json, options.quick, options.largest, options.only)
     return 0
 
 

@@ -143,8 +143,12 @@ def _origin(function: Callable[..., Any], name: str) -> str:
 
 def functions() -> str:
     """Text of `glla.linalg.public`."""
-    lines = {f"from {function.__module__} import {name}" for name, function in public().items()}
-    return f'"""The public functions. {NOTE}"""\n\n{_sorted_imports(lines)}{_listed()}'
+    places = "".join(f'    "{name}": "{function.__module__}:{name}",\n' for name, function in public().items())
+    return (
+        f'"""The public functions, imported when they are first used. {NOTE}"""\n\n'
+        f"from glla.lazily import attach\n\nPLACES = {{\n{places}}}\n\n__all__ = [*PLACES]\n\n"
+        "__getattr__, __dir__ = attach(__name__, PLACES)\n"
+    )
 
 
 def stub() -> str:
@@ -160,7 +164,8 @@ def stub() -> str:
             lines |= {_origin(inspect.unwrap(function), word) for word in used - known}
             text += f"@overload\ndef {name}({', '.join(declared)}) -> {one.returns}: ...\n"
     head = f'"""The public functions, for each kind of operands. {NOTE}"""\n\n'
-    return head + _sorted_imports(lines) + '\nGiven = TypeVar("Given")\n' + _listed() + f"\n{text}"
+    own = '\nGiven = TypeVar("Given")\nPLACES: dict[str, str]\n'
+    return head + _sorted_imports(lines) + own + _listed() + f"\n{text}"
 
 
 def _listed() -> str:

@@ -18,8 +18,13 @@ os.environ.setdefault("GLLA_DEBUG", "1")
 os.environ["GLLA_TUNING"] = "off"
 
 import glla
+import glla.gl.info
 from glla.passes import shader as shaders
 from glla.passes.cache import PLANS
+
+# A rasteriser that plays a GPU: what `choose` takes on hardware alone is run where there is none.
+if os.environ.get("GLLA_TESTS_AS_GPU"):
+    glla.gl.info.is_software_renderer = lambda renderer: False
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "matrices"
 

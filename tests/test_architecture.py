@@ -33,9 +33,9 @@ SHADERS = ROOT / "shaders"
 # Imports point down only, those under TYPE_CHECKING counted. `glla` is the facade (__init__.py), which the lab
 # stands below; `tracing` adds to the recorder the saving, which the lab does.
 ORDER = [
-    "_version", "errors", "registry", "passes", "operations", "gl", "array", "linalg", "interop", "sparse", "queue",
-    "hybrid", "applications", "cluster", "dask", "testing", "lab", "tracing", "glla", "array_api", "generate", "cli",
-    "__main__",
+    "_version", "errors", "lazily", "registry", "passes", "operations", "gl", "array", "linalg", "interop", "sparse",
+    "queue", "hybrid", "applications", "cluster", "dask", "testing", "lab", "tracing", "glla", "array_api", "generate",
+    "cli", "__main__",
 ]  # fmt: skip
 
 # testing.py judges the library, so it must not be built from what it judges.
@@ -442,7 +442,8 @@ def test_only_device_talks_to_gl(path):
 
 
 def test_import_is_light():
-    """Importing glla loads nothing of the lab's, and makes no context: it must work where there is no GPU."""
+    """Importing glla loads nothing of the lab's, makes no context (it must work where there is no GPU), and is short:
+    public functions are imported when they are first used, and the list of operations when it is looked at."""
     script = f"""
 import sys
 
@@ -459,6 +460,12 @@ import glla
 
 loaded = {LAB_PACKAGES!r} & set(sys.modules)
 assert not loaded, f"importing glla imports {{sorted(loaded)}}"
+
+later = ("glla.linalg.systems", "glla.linalg.products", "glla.operations.solve", "glla.interop", "glla.queue")
+assert not set(later) & set(sys.modules), f"importing glla imports {{sorted(set(later) & set(sys.modules))}}"
+glla.matmul
+assert "glla.linalg.products" in sys.modules
+assert not set(later) - {{"glla.linalg.products"}} & set(sys.modules), "glla.matmul imports more than it needs"
 """
     result = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert result.returncode == 0, result.stderr

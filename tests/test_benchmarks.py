@@ -766,5 +766,15 @@ def test_the_newest_whole_evaluation_of_a_quiet_machine_counts(tmp_path):
     speedups, claims = evaluation.speedups(tmp_path), evaluation.claims(tmp_path)
     assert "| A | RREF | 1.23 |" in speedups and "commit 6, 2026-11-26." in speedups
     assert "| It is fast | 4.1 | 2 times | holds: A: 1 \\| 2 | holds: B: 1 \\| 2 |" in claims
+    later = evaluated("B", "8")
+    later["sections"] = [part for part in later["sections"] if part["name"] == "claims"]
+    later["sections"][0]["tables"][0]["rows"] += [["It is new", "3.1", "-", "3", "holds", "c", "w"]]
+    later["sections"][0]["tables"][0]["rows"][0][3] = "4"
+    for run in (later, {**later, "commit": "9", "busy": "it was busy"}):
+        (tmp_path / "B" / "thesis" / f"{run['commit']}.json").write_text(json.dumps(run), encoding="utf-8")
+    told = evaluation.claims(tmp_path)
+    assert "holds: A: 1 \\| 2 | holds: 4 |" in told
+    assert "commit 6, 2026-11-26; some claims: commit 8, 2026-11-28." in told
+    assert told.index("| It is new | 3.1 | - | - | holds: 3 |") < told.index("It is fast")
     nothing = tmp_path / "C"
     assert evaluation.EMPTY in evaluation.claims(nothing) and evaluation.speedups(nothing) == evaluation.EMPTY

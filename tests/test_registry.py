@@ -1,12 +1,15 @@
 """The ways up: operands that take a call over, announcements, and the decorator of public functions."""
 
 import inspect
+import subprocess
+import sys
 
 import array_api_strict as strict
 import numpy as np
 import pytest
 
 import glla
+import glla.interop.numpy
 from glla import linalg, registry
 from glla.errors import UnsupportedError
 
@@ -206,3 +209,34 @@ def same(result, expected):
 def test_a_misspelt_name_is_noticed_at_once():
     with pytest.raises(AttributeError, match="choleski"):
         registry.public(numpy="linalg.choleski")
+
+
+# Names that are imported when they are first used --------------------------------------------------------------------
+
+
+def test_every_public_name_is_found_and_kept():
+    """Those of the facade and of `glla.linalg` are the same, and in the module once they were used."""
+    for name in glla.__all__:
+        assert getattr(glla, name) is vars(glla)[name], name
+    for name in linalg.__all__:
+        assert getattr(linalg, name) is getattr(glla, name), name
+    assert {*glla.__all__} <= {*dir(glla)}
+    assert {*linalg.__all__} <= {*dir(linalg)}
+    with pytest.raises(AttributeError, match=r"^module 'glla' has no attribute 'svd'$"):
+        glla.svd  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        "print(np.linalg.solve(A, A).numpy())",
+        "print(A.__array_namespace__().linalg.solve(A, A).numpy())",
+        "with glla.coprocessor() as gpu: print(gpu.solve([[2.0]], [[2.0]]).result())",
+        "from glla import *; print(solve([[2.0]], [[2.0]]))",
+    ],
+    ids=["numpy", "array_api", "coprocessor", "star"],
+)
+def test_the_first_call_of_a_process_finds_its_function(first):
+    script = f"import numpy as np, glla; A = glla.asarray([[2.0]])\n{first}"
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert (result.returncode, result.stdout) == (0, "[[1.]]\n"), result.stderr

@@ -6,7 +6,7 @@ import pytest
 import glla
 from glla import array_api as xp
 from glla import testing
-from glla.errors import ConvergenceError, NonFiniteError, SingularMatrixError
+from glla.errors import ConvergenceError, NonFiniteError, SingularMatrixError, UnsupportedError
 from glla.operations import residual
 
 COUNT, ORDER = 6, 40
@@ -220,3 +220,66 @@ def test_results_of_a_coprocessor_are_arrays(rng):
         found = gpu.det(gpu.inv(a)).result()
         assert isinstance(found, np.ndarray)
         np.testing.assert_allclose(found * glla.det(a), 1, rtol=1e-4)
+
+
+def scaled(a, place):
+    """Bring a member near float32's limits: it is done again with care."""
+    a[place] *= np.float32(2.0**-90)
+
+
+def weak(a, place):
+    """Take the strength of a member's diagonal: three diagonals alone are eliminated without exchanges."""
+    a[place] -= np.diag(np.diag(a[place]) * np.float32(1 - 1e-6))
+
+
+CAREFUL = {
+    "solve gen": scaled, "solve pos": scaled, "solve tridiagonal": weak, "inv gen": scaled, "inv pos": scaled,
+    "cho_solve": scaled, "lu_factor": scaled, "slogdet": scaled, "rcond": scaled, "cholesky": scaled,
+}  # fmt: skip
+"""Calls, and what a member needs care for."""
+
+
+@pytest.mark.parametrize("name", CAREFUL)
+def test_members_that_need_care_are_read_alone(name, device, rng, traffic):
+    count, places = 60, (7, 31)
+    a = definite(count, 20, rng)
+    calm, care, one = glla.asarray(a, device), a.copy(), a[0].nbytes
+    for place in places:
+        CAREFUL[name](care, place)
+    A, bytes_of = glla.asarray(care, device), {}
+    for which, given in (("calm", calm), ("care", A)):
+        traffic["read"].clear()
+        traffic["write"].clear()
+        found = parts(CALLS[name](given))
+        bytes_of[which] = [sum(traffic[way]) for way in ("read", "write")]
+    more = np.subtract(bytes_of["care"], bytes_of["calm"])
+    assert one / 20 <= more[0] <= len(places) * 4 * one  # operands, factors and what comes of them
+    assert more[1] <= len(places) * 4 * one + 3 * 4 * count  # and a number for each member
+    for mine, expected in zip(found, parts(CALLS[name](care)), strict=True):
+        tolerance = 1e-6 if name == "rcond" else 0  # norms are summed in another order
+        np.testing.assert_allclose(getattr(mine, "numpy", mine.copy)(), expected, rtol=tolerance)
+
+
+def test_careful_members_are_gathered_before_they_are_read(device, rng, traffic):
+    a = definite(40, 12, rng)
+    counts = []
+    for places in ([3], list(range(0, 40, 4))):
+        care = a.copy()
+        care[places] *= np.float32(2.0**-90)
+        A = glla.asarray(care, device)
+        traffic["read"].clear()
+        sign, _ = glla.slogdet(A)
+        counts.append(len(traffic["read"]) - len(places) * 2)  # of each its factors are read, beside
+        testing.assert_exact(sign.numpy(), np.ones(40, dtype=np.float32))
+    assert counts[0] == counts[1]
+
+
+def test_the_bandwidth_is_found_where_the_matrices_are(device, rng, traffic):
+    a = np.triu(np.tril(definite(30, 20, rng), 1), -2)
+    A = glla.asarray(a, device)
+    traffic["write"].clear()
+    X = glla.solve(A, np.ones(20), assume_a="banded")
+    assert sum(traffic["read"]) < a.nbytes / 4 and sum(traffic["write"]) < a.nbytes / 4
+    testing.assert_exact(X.numpy(), glla.solve(a, np.ones(20), assume_a="banded"))
+    with pytest.raises(UnsupportedError, match="got 3 below and 0 above"):
+        glla.solve(glla.asarray(np.tril(np.triu(a[0] + np.eye(20, k=-3), -3)), device), np.ones(20), assume_a="banded")

@@ -206,30 +206,44 @@ def _places(shape: Shape, index: Places) -> NDArray[np.int32]:
 def put(a: Resident, index: Places, b: Resident) -> Resident:
     """Copy an array with B, which broadcasts to the block, put into it, in one pass over all of it."""
     arithmetic.same_device("Array", a, b)
-    region = _region(a.shape, a.dtype, index) if is_basic(index) else None
-    places = None if region is not None else _places(a.shape, index)
-    shape = region.shape if region is not None else places.shape  # type: ignore[union-attr]
+    if not is_basic(index):
+        return _put_chosen(a, index, b)
+    region = _region(a.shape, a.dtype, index)
+    b = _fitting(b, region.shape)
+    if region.count == 0:
+        return a
+    if a.packed:
+        return _put_matrix(a, region, b)
+    target, (value, view) = lying.whole(a), lying.view_of(lying.as_type(b, a.dtype))
+    plan = move.assign(View.of(a.shape, a.dtype), index, view, a.device.limits.texture_size)
+    return lying.best(lying.made(target, plan, a.shape, a.dtype, A=target, B=value))
+
+
+def _put_chosen(a: Resident, index: Places, b: Resident) -> Resident:
+    """Put B where arrays of integers or bool say: slices by their numbers along a dimension, else elements by places.
+
+    What goes to the device beside B is a number for each slice along that dimension, or for each element.
+    """
+    along = _along(a.shape, index)
+    axis, places = (0, _places(a.shape, index)) if along is None else along
+    lines = (a.size,) if along is None else a.shape
+    before, after = lines[:axis], lines[axis + 1 :]
+    shape = (*before, *places.shape, *after)
     b = _fitting(b, shape)
     if 0 in shape:
         return a
-    if region is not None and a.packed:
-        return _put_matrix(a, region, b)
-    target, (value, view) = lying.whole(a), lying.view_of(lying.as_type(b, a.dtype))
-    size = a.device.limits.texture_size
-    if region is not None:
-        plan = move.assign(View.of(a.shape, a.dtype), index, view, size)
-        return lying.best(lying.made(target, plan, a.shape, a.dtype, A=target, B=value))
-    assert places is not None
-    chosen = np.full(a.size, -1, dtype=np.int32)  # for each element, which one of B takes its place
+    chosen = np.full(lines[axis], -1, dtype=np.int32)  # for each of A, which one of B takes its place
     chosen[places.reshape(-1)] = np.arange(places.size, dtype=np.int32)
-    source = from_array(chosen, a.device)
-    spread = lying.reshaped(value.seen(view.broadcast_to(shape)), (places.size,))
+    source, zero = (from_array(one, a.device) for one in (chosen, np.zeros((), dtype=np.int32)))
+    target, (value, view) = lying.whole(a), lying.view_of(lying.as_type(b, a.dtype))
+    spread = lying.reshaped(value.seen(view.broadcast_to(shape)), (*before, places.size, *after))
     assert spread.view is not None
     assert source.view is not None
-    taken = lying.made(spread, move.take(spread.view, source.view, 0, size), (a.size,), a.dtype, A=spread, I=source)
-    zero = from_array(np.zeros((), dtype=np.int32), a.device)
-    old = target.seen(View.of((a.size,), a.dtype))
-    return lying.best(lying.reshaped(arithmetic.where(arithmetic.binary("less", source, zero), old, taken), a.shape))
+    plan = move.take(spread.view, source.view, axis, a.device.limits.texture_size)
+    taken = lying.made(spread, plan, lines, a.dtype, A=spread, I=source)
+    stays = lying.reshaped(arithmetic.binary("less", source, zero), (len(chosen), *(1,) * len(after)))
+    old = target.seen(View.of(lines, a.dtype))
+    return lying.best(lying.reshaped(arithmetic.where(stays, old, taken), a.shape))
 
 
 def _fitting(b: Resident, shape: Shape) -> Resident:

@@ -6,8 +6,9 @@ The way of ``glla.cluster.lu_factor(A)``, and the file to read for each step:
 2. ``algorithms.py``: what each process does, as a list of steps (``steps.py``); ``check.py`` proves that it ends,
    ``model.py`` says when.
 3. ``linalg.py``: the public functions; ``grid.py``: processes, and matrices that are dealt out to them.
-4. ``execute.py``: the steps are done, work by an actor (``factoring.py``, ``parts.py``), messages by a channel
-   (``messages.py``) over threads (``threads.py``) or MPI (``mpi.py``), products by an engine (``engines.py``).
+4. ``execute.py``: the steps are done, work by an actor (``factoring.py``, ``columns.py``, ``parts.py``), messages by a
+   channel (``messages.py``) over threads (``threads.py``) or MPI (``mpi.py``), products by an engine (``engines.py``,
+   and ``resident.py`` where a process has whole columns).
 """
 
 from glla.cluster.algorithms import VARIANTS, plan

@@ -12,6 +12,13 @@ diagonal::
     update     A := A - L U on the engine, the columns of panel K + 1 first; with look-ahead 1 the host finds the
                pivots of panel K + 1 while the engine does the other columns
 
+With one process row nothing but L travels, and rows stay with the engine (`ColumnPLU`)::
+
+    panel      its process: L by partial pivoting
+    spread     L, the block of the diagonal, and which rows are exchanged, go to all
+    exchange   rows change places on the engine, which finds U = L^-1 A; the host fetches U later
+    update     as above; meanwhile the host puts L and U into place
+
 Sizes of messages depend on shapes alone, never on where the pivots are: so what is printed is what runs, to the byte.
 Every broadcast is a binomial tree of messages that are written out here, not MPI_Ibcast: they can be counted, checked,
 simulated, and waited for with a limit of time.
@@ -200,8 +207,8 @@ class PLU(Place):
 
     @property
     def pivoting(self) -> str:
-        """How pivots are found: one process in a column has all rows, and pivots partially."""
-        return "partial" if self.layout.grid[0] == 1 else self.variant
+        """How pivots are found."""
+        return self.variant
 
     def _factors(self, panel: int) -> Iterator[Step]:
         """Give each process its rows of L, which the one that has pivoted partially knows."""
@@ -260,6 +267,61 @@ class PLU(Place):
             yield Await(panel, "update rest")
         if follows:
             yield from self.panel(panel + 1)
+
+
+@dataclass(frozen=True)
+class ColumnPLU(PLU):
+    """Steps where there is one process row: a process has whole columns, and pivots partially."""
+
+    @property
+    def pivoting(self) -> str:
+        """How pivots are found: all rows of a panel are here."""
+        return "partial"
+
+    def panel(self, panel: int) -> Iterator[Step]:
+        """Find the pivots of a panel, and L."""
+        if self.q != self.owner(panel)[1]:
+            return
+        b, below, _, _ = self.sizes(panel)
+        if panel:
+            yield Await(panel - 1, "update panel")
+        yield Work(panel, "pivots", flop=below * b * b + 2 * b**3 // 3)
+        yield from (Send(panel, "L", child, self._spread(panel)) for child in self.in_row(self.q).children)
+
+    def exchange(self, panel: int) -> Iterator[Step]:
+        """Exchange rows on the engine, which has L from then on, and find U."""
+        b, below, right, _ = self.sizes(panel)
+        bus = FLOAT * b * (below + b) if right else 0
+        yield Work(panel, "exchange rows", flop=b * b * right, bus=bus, engine=True)
+
+    def update(self, panel: int) -> Iterator[Step]:
+        """Queue the product, the columns of the next panel first; store L and U, and find the next panel's pivots."""
+        b, below, right, _ = self.sizes(panel)
+        follows, first = panel + 1 < self.layout.panels, 0
+        if follows and self.owner(panel + 1)[1] == self.q:
+            start, stop = self.layout.span(panel + 1)
+            first = stop - start
+            yield Work(panel, "update panel", flop=2 * below * b * first, bus=FLOAT * below * first, engine=True)
+        yield Work(panel, "update rest", flop=2 * below * b * (right - first), engine=True)
+        yield Work(panel, "store L")
+        if not self.look_ahead or not follows:
+            yield Await(panel, "update rest")
+        if self.look_ahead and panel:
+            yield from self._store(panel - 1)
+        if not self.look_ahead or not follows:
+            yield from self._store(panel)
+        if follows:
+            yield from self.panel(panel + 1)
+
+    def _store(self, panel: int) -> Iterator[Step]:
+        yield Await(panel, "exchange rows")
+        yield Work(panel, "store U")
+
+
+def factorisation(layout: Layout, p: int, q: int, variant: str, look_ahead: bool) -> PLU:
+    """Steps of the factorisation for one process."""
+    kind = ColumnPLU if layout.grid[0] == 1 else PLU
+    return kind(layout, p, q, variant, look_ahead)
 
 
 @dataclass(frozen=True)
@@ -495,7 +557,7 @@ def plan(
 
 
 def _factored(layout: Layout, p: int, q: int, variant: str, look_ahead: bool, columns: int | None) -> Iterator[Step]:
-    yield from PLU(layout, p, q, variant, look_ahead).steps()
+    yield from factorisation(layout, p, q, variant, look_ahead).steps()
     if columns is not None:
         yield from Substitution(layout, p, q, columns, lower=True).steps()
         yield from Substitution(layout, p, q, columns, lower=False).steps()

@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.cluster.algorithms import PLU, plan
+from glla.cluster.algorithms import factorisation, plan
+from glla.cluster.engines import Engine
 from glla.cluster.execute import pack
 from glla.cluster.grid import DistributedMatrix, Grid
-from glla.cluster.lapack import pivoted, solve_lower
+from glla.cluster.lapack import pivoted, pivoted_columns, solve_lower
 from glla.cluster.layout import Layout
 from glla.cluster.linalg import UNIT, lu_factor, matmul, solve
 from glla.cluster.model import Parameters, predict, simulate
@@ -88,8 +89,12 @@ def measure(grid: Grid, n: int, nb: int) -> Parameters:
 
         product = _best(update)
         read = _best(lambda: part.rows(wanted).result())
-        panel, triangle = _best(lambda: _panel(left)), _best(lambda: _triangle(left[:nb], right))
         bus = 4 * nb * columns / read if grid.engine.asynchronous else np.inf
+        if P == 1:
+            panel, triangle = _best(lambda: _panel_by_columns(left)), _best(lambda: _exchange(grid.engine, right))
+            triangle = max(triangle - 2 * right.nbytes / bus, triangle / 8)
+        else:
+            panel, triangle = _best(lambda: _panel(left)), _best(lambda: _triangle(left[:nb], right))
         product = max(product - (left.nbytes + right.nbytes) / bus, product / 8)  # their way to the engine is the bus's
         own = np.array([latency, big, product, panel, triangle, 0 if np.isinf(bus) else 1 / bus])
         latency, big, product, panel, triangle, byte = grid.total(own, largest=True).tolist()
@@ -107,6 +112,20 @@ def _panel(values: NDArray[np.float32]) -> None:
     """What a host does with a panel, its way into a message included."""
     factors, order = pivoted(values)
     pack(order, factors[order])
+
+
+def _panel_by_columns(values: NDArray[np.float32]) -> None:
+    """What a host does with a panel that it has by columns, its way into a message included."""
+    factors, exchanges = pivoted_columns(np.ascontiguousarray(values.reshape(values.shape[::-1])))
+    pack(exchanges, factors)
+
+
+def _exchange(engine: Engine, values: NDArray[np.float32]) -> None:
+    """Solve for rows of U on the engine, which must have them first, and read them back."""
+    held, b = engine.columns(values), len(values)
+    upper = held.exchange(np.arange(b), np.eye(b, dtype=np.float32), np.empty((b, 0), dtype=np.float32))
+    held.update()
+    upper.result()
 
 
 def _triangle(lower: NDArray[np.float32], right: NDArray[np.float32]) -> None:
@@ -129,7 +148,7 @@ def send_all(grid: Grid, n: int, nb: int, variant: str = "tournament") -> None:
     variant : str
         How pivots are found.
     """
-    every = PLU(Layout((n, n), nb, grid.shape), grid.p, grid.q, variant, False).steps()
+    every = factorisation(Layout((n, n), nb, grid.shape), grid.p, grid.q, variant, False).steps()
     messages = [step for step in every if isinstance(step, Send | Receive)]
     data = np.zeros(max((step.nbytes for step in messages), default=0), dtype=np.uint8)
     with grid.operation():

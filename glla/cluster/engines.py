@@ -11,17 +11,13 @@ from concurrent.futures import Future
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from glla.array.array import Matrix, asarray, product
 from glla.array.convert import Array
+from glla.cluster.resident import Columns, GpuColumns, HostColumns, Rows, done, gathered
 from glla.errors import one_of
 from glla.gl import list_egl_devices
-from glla.operations import permutation
-from glla.passes.layout import texels
 from glla.queue.coprocessor import Coprocessor, coprocessor
-
-Rows = NDArray[np.int64]
 
 
 class Trailing(Protocol):
@@ -65,17 +61,14 @@ class Engine(Protocol):
     def trailing(self, values: Array) -> Trailing:
         """Take a part of a matrix."""
 
+    def columns(self, values: Array) -> Columns:
+        """Take whole columns of a matrix."""
+
     def sum(self, rows: int, columns: int) -> Sum:
         """Begin a sum with zeros."""
 
     def close(self) -> None:
         """Release what it holds."""
-
-
-def _done(value: Any) -> Future[Any]:
-    future: Future[Any] = Future()
-    future.set_result(value)
-    return future
 
 
 # -- NumPy ------------------------------------------------------------------------------------------------------------
@@ -86,7 +79,7 @@ class _HostTrailing:
         self._values = values.copy()
 
     def rows(self, places: Rows) -> Future[Array]:
-        return _done(self._values[places])
+        return done(self._values[places])
 
     def replace(self, places: Rows, values: Array, drop: int, own: Rows | None = None) -> None:
         self._values[places] = values
@@ -94,13 +87,13 @@ class _HostTrailing:
 
     def update(self, lower: Array, upper: Array) -> Future[Any]:
         self._values -= lower @ upper
-        return _done(None)
+        return done(None)
 
     def split(self, lower: Array, upper: Array) -> Future[Array]:
         columns = upper.shape[1]
         first = self._values[:, :columns] - lower @ upper
         self._values = self._values[:, columns:]
-        return _done(first)
+        return done(first)
 
 
 class _HostSum:
@@ -109,10 +102,10 @@ class _HostSum:
 
     def add(self, a: Array, b: Array) -> Future[Any]:
         self._values += a @ b
-        return _done(None)
+        return done(None)
 
     def read(self) -> Future[Array]:
-        return _done(self._values)
+        return done(self._values)
 
 
 class Host:
@@ -124,6 +117,10 @@ class Host:
     def trailing(self, values: Array) -> Trailing:
         """Take a part of a matrix."""
         return _HostTrailing(values)
+
+    def columns(self, values: Array) -> Columns:
+        """Take whole columns of a matrix."""
+        return HostColumns(values)
 
     def sum(self, rows: int, columns: int) -> Sum:
         """Begin a sum with zeros."""
@@ -170,7 +167,7 @@ class _GpuTrailing:
 
     def rows(self, places: Rows) -> Future[Array]:
         if not len(places) or 0 in self._shape:
-            return _done(np.empty((len(places), self._shape[1]), dtype=np.float32))
+            return done(np.empty((len(places), self._shape[1]), dtype=np.float32))
         return self._submit(self._rows, self._order[places], self._dead)
 
     def _rows(self, places: Rows, dead: int) -> Array:
@@ -178,7 +175,7 @@ class _GpuTrailing:
         for part, first in self._placed():
             here = np.nonzero((places >= first) & (places < first + len(part)))[0]
             if len(here):
-                found[here] = _gathered(part, places[here] - first, dead).numpy()
+                found[here] = gathered(part, places[here] - first, dead).numpy()
         return found
 
     def _placed(self) -> list[tuple[Matrix, int]]:
@@ -211,7 +208,7 @@ class _GpuTrailing:
         self._parts[:] = [whole[order]]
 
     def update(self, lower: Array, upper: Array) -> Future[Any]:
-        return _done(None) if 0 in self._shape else self._submit(self._update, lower, upper, self._order, self._dead)
+        return done(None) if 0 in self._shape else self._submit(self._update, lower, upper, self._order, self._dead)
 
     def _update(self, lower: Array, upper: Array, order: Rows, dead: int) -> None:
         left, right = self._placed_rows(lower, order), _uploaded(_behind(upper, dead))
@@ -230,7 +227,7 @@ class _GpuTrailing:
         rows, dead, first = self._shape[0], self._dead, upper.shape[1]
         self._dead += first
         if not rows:
-            return _done(np.empty((0, first), dtype=np.float32))
+            return done(np.empty((0, first), dtype=np.float32))
         return self._submit(self._split, lower, upper, self._order, dead)
 
     def _split(self, lower: Array, upper: Array, order: Rows, dead: int) -> Array:
@@ -245,16 +242,6 @@ class _GpuTrailing:
 def _behind(values: Array, dead: int) -> Array:
     """Some columns of zeros, and then the values."""
     return np.pad(values, ((0, 0), (dead, 0))) if dead else values
-
-
-def _gathered(a: Matrix, rows: Rows, left: int) -> Matrix:
-    """Some rows of a matrix, without its leftmost columns: one pass."""
-    m, n = a.shape
-    pairs = np.zeros((2 * texels(len(rows)), 2), dtype=np.float32)
-    pairs[::2] = np.pad(rows, (0, len(rows) % 2)).reshape(-1, 2)  # a texel holds the sources of two rows
-    plan = permutation.gather((m, n), len(rows), left)
-    made = a.device.run(plan, A=a.texture, rows=a.device.upload(pairs))["B"]
-    return Matrix(a.device, made, (len(rows), n - left))
 
 
 def _uploaded(values: Array) -> Matrix:
@@ -273,7 +260,7 @@ class _GpuSum:
         self._on_gpu: Matrix | None = None
 
     def add(self, a: Array, b: Array) -> Future[Any]:
-        return _done(None) if 0 in (*self._shape, a.shape[1]) else self._gpu.submit(self._add, a, b)
+        return done(None) if 0 in (*self._shape, a.shape[1]) else self._gpu.submit(self._add, a, b)
 
     def _add(self, a: Array, b: Array) -> None:
         left, right = asarray(a, check_finite=False), asarray(b, check_finite=False)
@@ -288,6 +275,10 @@ class _GpuSum:
         return self._on_gpu.numpy()
 
 
+SWITCHES = 2e-4
+"""Seconds for which Python leaves the host's thread waiting for the one that drives the GPU."""
+
+
 class Gpu:
     """A device, in a coprocessor's thread.
 
@@ -300,13 +291,18 @@ class Gpu:
     asynchronous = True
 
     def __init__(self, device: str | int | None) -> None:
-        self._gpu = coprocessor("egl" if device is not None else "auto", device=device)
+        # The host's thread makes many short calls beside this one, each of which would wait 5 ms for its turn.
+        self._gpu = coprocessor("egl" if device is not None else "auto", device=device, switch_interval=SWITCHES)
         self.name = self._gpu.info.renderer
         self.cuda = next((one.cuda for one in list_egl_devices() if one.index == _index(device)), None)
 
     def trailing(self, values: Array) -> Trailing:
         """Take a part of a matrix."""
         return _GpuTrailing(self._gpu, values)
+
+    def columns(self, values: Array) -> Columns:
+        """Take whole columns of a matrix."""
+        return GpuColumns(self._gpu, values)
 
     def sum(self, rows: int, columns: int) -> Sum:
         """Begin a sum with zeros."""

@@ -1,8 +1,9 @@
-"""What a rank's host does with LAPACK: pivots of a panel, and triangular systems."""
+"""What a rank's host does with its values: pivots of a panel and triangular systems with LAPACK, the largest value."""
 
 from __future__ import annotations
 
 from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,38 @@ def pivoted(a: Array) -> tuple[Array, Order]:
     for row, other in enumerate(exchanges):
         order[[row, other]] = order[[other, row]]
     return np.ascontiguousarray(lu), order
+
+
+def pivoted_columns(columns: Array) -> tuple[Array, Order]:
+    """Factor a panel that is given by columns: an array whose row j is column j of the panel. It may be overwritten.
+
+    LAPACK counts by columns, so nothing is transposed, which would take longer than the factorisation.
+
+    Returns
+    -------
+    factors : ndarray
+        Packed, by columns.
+    exchanges : ndarray of int
+        Row with which row i changes places, one after the other.
+    """
+    from scipy.linalg import lapack
+
+    if columns.size == 0:
+        return columns, np.arange(0, dtype=np.int64)
+    with one_thread:
+        lu, exchanges, _ = lapack.sgetrf(columns.T, overwrite_a=1)
+    return lu.T, exchanges.astype(np.int64)
+
+
+def inverse_lower(lower: Array) -> Array:
+    """Invert L, with ones on its diagonal; what stands above it is not read."""
+    from scipy.linalg import lapack
+
+    with one_thread:
+        found, _ = lapack.strtri(np.asfortranarray(np.tril(lower, -1)), lower=1, unitdiag=1)
+    np.fill_diagonal(found, 1)
+    inverse: Array = np.ascontiguousarray(found)
+    return inverse
 
 
 def solve_lower(lower: Array, b: Array) -> Array:
@@ -67,3 +100,14 @@ def _strsm(a: Array, b: Array, **options: int) -> Array:
         return b.copy()
     found: Array = strsm(1.0, a.T, b.T, **options).T
     return found
+
+
+def extreme(values: NDArray[Any]) -> float:
+    """Largest absolute value; NaN or infinity if there is one. It makes no copies.
+
+    Examples
+    --------
+    >>> extreme(np.array([1.0, -3.0])), extreme(np.array([1.0, np.nan, -np.inf])), extreme(np.empty((0, 2)))
+    (3.0, nan, 0.0)
+    """
+    return float(np.maximum(values.max(initial=0), abs(values.min(initial=0))))

@@ -3,9 +3,9 @@
 For block column k with b columns, m rows and c columns left, on P x Q processes::
 
     panel   2 m b^2 / (P panel_rate) + log2 P (latency + 4 b^2 / network + 4/3 b^3 / panel_rate) + 8 m b / (P bus);
-            with P = 1 there is no tournament, and 2 m b^2 becomes m b^2
+            with P = 1 there is no tournament: m b^2 in place of 2 m b^2, and 4 m b in place of 8 m b
     bcast   log2 Q latency + 4 m b min(2, Q - 1) / (P network) + log2 P latency + 4 b c min(2, P - 1) / (Q network)
-    swap    2 log2 P latency + 8 b c / Q (1 / network + 1 / bus)  if P > 1,  + 4 (b c / Q + m b / P) / bus
+    swap    2 log2 P latency + 8 b c / Q (1 / network + 1 / bus) + 4 b c / (Q bus)  if P > 1,  + 4 m b / (P bus)
             + b^2 c / (Q triangle_rate)
     update  2 m b c / (P Q rate)
 
@@ -42,8 +42,8 @@ class Parameters:
     panel_rate : float
         Operations a second of the panel's factorisation on its host, the packing of L included.
     triangle_rate : float
-        Operations a second of U = L^-1 A on its host, a triangular system with many columns, with the packing of
-        pivot rows and of U.
+        Operations a second of U = L^-1 A, a triangular system with many columns: on the engine with one process row,
+        else on its host, with the packing of pivot rows and of U.
     bus : float
         Bytes a second between host and engine; infinite for an engine that works in the host's memory.
     """
@@ -163,10 +163,11 @@ def _parts(b: int, m: float, c: float, P: int, Q: int, cluster: Parameters) -> S
     rounds, hops = ceil(log2(P)), ceil(log2(Q))
     latency, byte, bus, rate = cluster.latency, 1 / cluster.network, 1 / cluster.bus, cluster.panel_rate
     passes = 2 if P > 1 else 1  # a tournament finds the pivots first
-    panel = passes * m * b * b / rate + rounds * (latency + 4 * b * b * byte + 4 / 3 * b**3 / rate) + 8 * m * b * bus
+    panel = passes * m * b * b / rate + rounds * (latency + 4 * b * b * byte + 4 / 3 * b**3 / rate)
+    panel += 4 * passes * m * b * bus
     across = hops * latency + 4 * m * b * byte * min(2, Q - 1)
     down = rounds * latency + 4 * b * c * byte * min(2, P - 1)
-    swap = (2 * rounds * latency + 8 * b * c * (byte + bus) if P > 1 else 0.0) + 4 * b * (c + m) * bus
+    swap = (2 * rounds * latency + 8 * b * c * (byte + bus) + 4 * b * c * bus if P > 1 else 0.0) + 4 * b * m * bus
     swap += b * b * c / cluster.triangle_rate
     return Shares(2 * m * b * c / cluster.rate, panel, across + down, swap)
 
@@ -309,7 +310,8 @@ def simulate(schedule: Schedule, parameters: Parameters | None = None, *, events
 
 def _work(rank: _Rank, step: Work, cluster: Parameters) -> float:
     """Do a piece of work on the host, or queue it; give the time at which it begins."""
-    rate = cluster.rate if step.engine else cluster.triangle_rate if step.name == "solve U" else cluster.panel_rate
+    triangle = step.name in ("solve U", "exchange rows")
+    rate = cluster.triangle_rate if triangle else cluster.rate if step.engine else cluster.panel_rate
     seconds = step.flop / rate + step.bus / cluster.bus
     if not step.engine:
         start, rank.host = rank.host, rank.host + seconds

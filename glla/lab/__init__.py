@@ -5,10 +5,9 @@ part, `tune` finds the fastest variants and parameters. Names are loaded at thei
 laboratory costs nothing.
 """
 
-from __future__ import annotations
+from typing import TYPE_CHECKING
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from glla.lazily import attach
 
 if TYPE_CHECKING:
     from glla.lab.comparison import Comparison, Record, compare
@@ -16,25 +15,16 @@ if TYPE_CHECKING:
     from glla.lab.tuning import tune
     from glla.lab.web.export import export
 
-_LAZY = {
-    "compare": "glla.lab.comparison",
-    "Comparison": "glla.lab.comparison",
-    "Record": "glla.lab.comparison",
-    "export": "glla.lab.web.export",
-    "register": "glla.lab.custom",
-    "tune": "glla.lab.tuning",
+PLACES = {
+    "Comparison": "glla.lab.comparison:Comparison",
+    "Record": "glla.lab.comparison:Record",
+    "compare": "glla.lab.comparison:compare",
+    "export": "glla.lab.web.export:export",
+    "register": "glla.lab.custom:register",
+    "tune": "glla.lab.tuning:tune",
 }
-"""Public name -> module that has it."""
+"""Names that are imported when they are first used, each with its place."""
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _LAZY:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_LAZY[name]), name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY})
-
+__getattr__, __dir__ = attach(__name__, PLACES)
 
 __all__ = ["Comparison", "Record", "compare", "export", "register", "tune"]

@@ -32,6 +32,9 @@ Action = Callable[[], object]
 DRAWS = 256
 """Draws of a plan that measures the price of a draw."""
 
+LOOPS = 32
+"""Rounds of a loop of `kernels.branches` for one of the other loops, which do more in each."""
+
 TARGETS = (1, 2, 4, 8)
 FORMATS = {4: "rgba32f", 2: "rg32f", 1: "r32f"}
 MILLION, BILLION = 1e6, 1e9
@@ -185,6 +188,16 @@ def of_channels(device: Device, quick: bool = False) -> dict[str, Ceiling]:
     return meter.channels()
 
 
+def of_branches(device: Device, quick: bool = False) -> dict[str, Ceiling]:
+    """Measure a shader with two loops of which a fragment takes one.
+
+    ``apart``: neighbours differ; ``together``: each half of the target is of one mind.
+    """
+    meter = _Meter(device, EFFORTS[device.info.software, quick])
+    meter.warm_up()
+    return meter.branches()
+
+
 class _Meter:
     """The measurements."""
 
@@ -273,6 +286,14 @@ class _Meter:
         texels = self.random(effort.matrix, effort.matrix, 4)
         timed = self.time(partial(self.device.write_texels, texels))
         figures["upload"] = timed.rate(texels.nbytes, "GB/s", "host to texture, RGBA32F")
+        return figures
+
+    def branches(self) -> dict[str, Ceiling]:
+        """Measure two loops, taken by neighbours in turn, and by one half of the target each."""
+        effort, figures = self.effort, {}
+        for name, shift in {"apart": 0, "together": (effort.side // 2).bit_length() - 1}.items():
+            plan = kernels.branches(self.size, effort.steps, LOOPS * effort.rounds, shift)
+            figures[name] = self.time_plan(plan).rate(plan.flops, "GFLOP/s", f"branches, neighbours {name}")
         return figures
 
     def colours(self) -> dict[str, Ceiling]:

@@ -4,15 +4,34 @@ Every function takes arrays or `glla.Matrix`. Arrays in, arrays out; if an opera
 matrices are Matrix too. Nothing that is passed in is changed. Results are float32 unless said otherwise.
 
 Read `operands` (what may come in), `routes` (together, one by one, or in tiles), then the functions: `products`,
-`echelon`, `factorise`, `cholesky`, `orthogonal`, `triangular`, `definite`, `systems`, `determinants`. Behind them stand
-`walk` (from plan to plan, as the operations' `settle` decides), `factors` (factors that stay on the device), and
-`tiling`.
+`echelon`, `factorise`, `factorise_definite`, `orthogonal`, `triangular`, `definite`, `systems`, `determinants`. Behind
+them stand `walk` (from plan to plan, as the operations' `settle` decides), `factors` (factors that stay on the
+device), and `tiling`.
 """
 
+from typing import TYPE_CHECKING
+
+from glla.lazily import attach
 from glla.linalg import public
-from glla.linalg.plans import explain, plan
-from glla.linalg.public import *  # noqa: F403  # the functions: a list that is written by `python -m glla.generate`
-from glla.linalg.results import PLU, RREF, QRResult, RefinedSolution, SlogdetResult
+
+if TYPE_CHECKING:
+    from glla.linalg.plans import explain, plan
+    from glla.linalg.public import *  # noqa: F403  # the functions: a list that is written by `python -m glla.generate`
+    from glla.linalg.results import PLU, RREF, QRResult, RefinedSolution, SlogdetResult
+
+PLACES = {
+    **public.PLACES,
+    "PLU": "glla.linalg.results:PLU",
+    "QRResult": "glla.linalg.results:QRResult",
+    "RREF": "glla.linalg.results:RREF",
+    "RefinedSolution": "glla.linalg.results:RefinedSolution",
+    "SlogdetResult": "glla.linalg.results:SlogdetResult",
+    "explain": "glla.linalg.plans:explain",
+    "plan": "glla.linalg.plans:plan",
+}
+"""Names that are imported when they are first used, each with its place."""
+
+__getattr__, __dir__ = attach(__name__, PLACES)
 
 __all__ = ["PLU", "RREF", "QRResult", "RefinedSolution", "SlogdetResult", "explain", "plan"]
 __all__ += public.__all__

@@ -188,12 +188,12 @@ def solveh_banded(
 def solve_structured(a: Any, b: Any, structure: str, device: DeviceLike | None, check_finite: bool) -> Matrix | Array:
     """Solve A x = b by the diagonals of a dense matrix, as SciPy's `solve`; "banded" takes those that hold something.
 
-    The bandwidth of a matrix on the device is found on the host.
+    The bandwidth of a matrix on the device is found there, where numbers below 2^-126 may count as zero.
     """
     matrix = operand("solve", "A", a, check_finite)
     square("solve", "A", matrix)
     if structure == "banded":
-        lower, upper = _bandwidths(matrix.numpy() if isinstance(matrix, Matrix) else matrix)
+        lower, upper = _bandwidths_there(matrix) if isinstance(matrix, Matrix) else _bandwidths(matrix)
         if max(lower, upper) > 2:
             raise UnsupportedError(
                 f"solve: assume_a='banded' takes two diagonals on either side so far, got {lower} below and {upper} "
@@ -249,6 +249,15 @@ def _bandwidths(a: Array) -> tuple[int, int]:
     """Diagonals below and above that hold something, in any matrix of a stack."""
     *_, i, j = np.nonzero(a)
     return int(np.max(i - j, initial=0)), int(np.max(j - i, initial=0))
+
+
+def _bandwidths_there(a: Matrix) -> tuple[int, int]:
+    """Give them for matrices on a device: two numbers are read back."""
+    if not a.size:
+        return 0, 0
+    number, zero = (upload(one, a.device) for one in (np.arange(a.shape[-1], dtype=np.int32), np.zeros((), np.int32)))
+    below = Matrix._of(arithmetic.where((a != 0).value, (number[:, np.newaxis] - number).value, zero.value))
+    return max(int(below.max()), 0), max(-int(below.min()), 0)
 
 
 def _diagonals(a: Array | Matrix, width: int) -> Array | Matrix:
@@ -430,8 +439,8 @@ class _Call:
         again = np.flatnonzero(kernel.doubts(found.figures[:, 0], operands[0].shape[-1]))
         if not len(again):
             return found.matrices
-        stacks = [resident.flat(one) for one in operands]
-        ab, b = (np.stack([resident.member(one, int(i)).numpy() for i in again]) for one in stacks)
+        given = [parts for _, parts in resident.read_back(operands, again)]
+        ab, b = map(np.stack, zip(*given, strict=True))
         x = np.empty_like(b)
         refined = batched(self.device, operation, (ab, b), refine=True, **self.lines.options)
         left = np.arange(len(again))

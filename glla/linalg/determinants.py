@@ -20,11 +20,11 @@ from glla.linalg.walk import on_device, walk
 from glla.operations import OPERATIONS
 from glla.operations import det as kernel
 from glla.operations.care import CARE
+from glla.operations.det import DET
 from glla.operations.routes import must_fit_a_texture
 from glla.passes import Form
 from glla.registry import public
 
-DET = OPERATIONS["det"]
 Float64 = NDArray[np.float64]
 
 

@@ -16,12 +16,10 @@ from glla.gl import Device, DeviceLike
 from glla.linalg import tiling
 from glla.linalg.operands import column, device_of, known_variant, operand, row, run
 from glla.linalg.routes import batched
-from glla.operations import OPERATIONS, tiles
-from glla.operations.matmul import KERNEL, is_symmetric
+from glla.operations import tiles
+from glla.operations.matmul import KERNEL, MATMUL, is_symmetric
 from glla.passes import forms_of
 from glla.registry import public
-
-OPERATION = OPERATIONS["matmul"]
 
 
 @public()
@@ -92,7 +90,7 @@ def matmul(
     array([[17.],
            [39.]], dtype=float32)
     """
-    known_variant("matmul", OPERATION, variant)
+    known_variant("matmul", MATMUL, variant)
     left = a if isinstance(a, Matrix) else operand("matmul", "A", a, check_finite)
     right = b if isinstance(b, Matrix) else _right("matmul", a, left, b, check_finite)
     for name, one in (("A", left), ("B", right)):
@@ -119,14 +117,14 @@ def _beside_an_array(a: Array | Matrix, b: Array | Matrix, variant: str | None, 
     if not matrices or 0 in (*a.shape, *b.shape):
         left, right = (one.value if isinstance(one, Matrix) else from_array(one, target) for one in (a, b))
         return Matrix._of(arithmetic.product("matmul", left, right, variant))
-    OPERATION.check(forms_of((a, b)))
+    MATMUL.check(forms_of((a, b)))
     product: Matrix = _run(target, a, b, variant)
     return product
 
 
 def _run(device: Device, a: Array | Matrix, b: Array | Matrix, variant: str | None) -> Any:
     """Multiply two matrices that fit the device, wherever they lie."""
-    plan = OPERATION.whole(forms_of((a, b)), device.limits, variant=variant, **OPERATION.noticed(a, b))
+    plan = MATMUL.whole(forms_of((a, b)), device.limits, variant=variant, **MATMUL.noticed(a, b))
     return run(device, plan, dict(zip(plan.operands, (a, b), strict=False)))["C"]  # one operand: both are it
 
 
@@ -182,7 +180,7 @@ def _target(
 def _products(a: Array, b: Array, variant: str | None, device: Device, out: Array) -> None:
     """Multiply two stacks of as many matrices."""
     m, k, n = out.shape[1], a.shape[2], out.shape[2]
-    records = None if variant is not None else batched(device, OPERATION, (a, b))
+    records = None if variant is not None else batched(device, MATMUL, (a, b))
     if records is not None:
         out[...] = records[0]
         return

@@ -1,36 +1,30 @@
-"""The public functions. Written by ``python -m glla.generate``; do not edit."""
+"""The public functions, imported when they are first used. Written by ``python -m glla.generate``; do not edit."""
 
-from glla.linalg.banded import solve_banded, solveh_banded
-from glla.linalg.cholesky import cho_factor, cholesky
-from glla.linalg.definite import cho_solve
-from glla.linalg.definite_band import cho_solve_banded, cholesky_banded
-from glla.linalg.determinants import det, slogdet
-from glla.linalg.echelon import rref
-from glla.linalg.factorise import lu_factor, plu
-from glla.linalg.orthogonal import lstsq, qr
-from glla.linalg.products import matmul
-from glla.linalg.systems import inv, lu_solve, rcond, solve
-from glla.linalg.triangular import solve_triangular
+from glla.lazily import attach
 
-__all__ = [
-    "cho_factor",
-    "cho_solve",
-    "cho_solve_banded",
-    "cholesky",
-    "cholesky_banded",
-    "det",
-    "inv",
-    "lstsq",
-    "lu_factor",
-    "lu_solve",
-    "matmul",
-    "plu",
-    "qr",
-    "rcond",
-    "rref",
-    "slogdet",
-    "solve",
-    "solve_banded",
-    "solve_triangular",
-    "solveh_banded",
-]
+PLACES = {
+    "cho_factor": "glla.linalg.factorise_definite:cho_factor",
+    "cho_solve": "glla.linalg.definite:cho_solve",
+    "cho_solve_banded": "glla.linalg.definite_band:cho_solve_banded",
+    "cholesky": "glla.linalg.factorise_definite:cholesky",
+    "cholesky_banded": "glla.linalg.definite_band:cholesky_banded",
+    "det": "glla.linalg.determinants:det",
+    "inv": "glla.linalg.systems:inv",
+    "lstsq": "glla.linalg.orthogonal:lstsq",
+    "lu_factor": "glla.linalg.factorise:lu_factor",
+    "lu_solve": "glla.linalg.systems:lu_solve",
+    "matmul": "glla.linalg.products:matmul",
+    "plu": "glla.linalg.factorise:plu",
+    "qr": "glla.linalg.orthogonal:qr",
+    "rcond": "glla.linalg.systems:rcond",
+    "rref": "glla.linalg.echelon:rref",
+    "slogdet": "glla.linalg.determinants:slogdet",
+    "solve": "glla.linalg.systems:solve",
+    "solve_banded": "glla.linalg.banded:solve_banded",
+    "solve_triangular": "glla.linalg.triangular:solve_triangular",
+    "solveh_banded": "glla.linalg.banded:solveh_banded",
+}
+
+__all__ = [*PLACES]
+
+__getattr__, __dir__ = attach(__name__, PLACES)

@@ -28,6 +28,9 @@ from glla.passes import Form, Forms
 
 Host = NDArray[np.float32]
 
+READ_AT_ONCE = 2**24
+"""Most bytes of a stack's members that are gathered at a time to be read back."""
+
 
 @dataclass
 class Solved:
@@ -161,13 +164,23 @@ def to_be_mended(
     if batch.doubtful is None:
         return
     places = batch.doubtful(found.extremes, found.upper, found.figures, **options)
-    stacks = [flat(one) for one in operands] if len(places) else []
-    for index in places:
-        given = [member(one, int(index)).numpy() for one in stacks]
+    for index, given in read_back(operands, places):
         if all(np.isfinite(one).all() for one in given):
             shapes = tuple(one[np.newaxis] for one in given)
             ((_, forms, perform),) = doubtful(device, operation, shapes, places=np.zeros(1, dtype=np.intp), **options)
-            yield int(index), forms, perform, given
+            yield index, forms, perform, given
+
+
+def read_back(operands: tuple[Resident, ...], places: NDArray[np.intp]) -> Iterator[tuple[int, list[Host]]]:
+    """Read some members of stacks: they are gathered on the device first, and nothing else is read."""
+    if not len(places):
+        return
+    stacks = [flat(one) for one in operands]
+    most = max(1, READ_AT_ONCE // max(1, *(4 * prod(one.shape[1:]) for one in stacks)))
+    for first in range(0, len(places), most):
+        some = places[first : first + most]
+        parts = [shaping.take(one, some, 0).numpy() for one in stacks]
+        yield from zip(some.tolist(), map(list, zip(*parts, strict=True)), strict=True)
 
 
 def member(a: Resident, index: int) -> Resident:
@@ -177,7 +190,7 @@ def member(a: Resident, index: int) -> Resident:
 
 
 def mended(matrices: Resident, fixes: dict[int, Host]) -> Resident:
-    """Put matrices of the host into a stack on the device, in one pass."""
+    """Put matrices of the host into a stack on the device; beside them a number for each member goes there."""
     if not fixes:
         return matrices
     places = np.array(list(fixes), dtype=np.int32)

@@ -100,11 +100,11 @@ def on_device(
     assert batch is not None and batch.doubtful is not None
     far, fixes = set(map(int, batch.doubtful(found.extremes, found.upper, found.figures))), dict[int, Array]()
     far |= set(map(int, np.flatnonzero(~np.isfinite(found.norms).all(axis=1))))
-    stacks = [resident.flat(one) for one in operands]
+    read = dict(resident.read_back(operands, np.array(sorted(far), dtype=np.intp)))
     for index in _looked_at(found.figures, far):
         member = member_of_stack(place(index, stack))
         if index in far:
-            given = [resident.member(one, index).numpy() for one in stacks]
+            given = read[index]
             values = {**_values(operation, function, given, member), **options}
             forms, perform = _alone(device, operation, given, options)
             made = walk(operation, forms, perform, values, _stage(operation, forms))[result]

@@ -23,8 +23,8 @@ from glla.linalg.definite import (
     SYMMETRIC,
     TRIANGLES,
     assumed,
+    by_half,
     inverse_of_definite,
-    mirrored,
     solve_pos,
 )
 from glla.linalg.factors import factorise, from_pivots
@@ -41,12 +41,11 @@ from glla.operations import lu_solve as substitution
 from glla.operations import rcond as condition
 from glla.operations import solve as kernel
 from glla.operations.elimination.plu import permutation_of
+from glla.operations.rcond import RCOND
 from glla.operations.routes import must_fit_a_texture
 from glla.operations.trust import member_of_stack
 from glla.passes import Forms, forms_of
 from glla.registry import public
-
-RCOND = OPERATIONS["rcond"]
 
 CAREFUL = 256
 """Right-hand sides that are solved with care at a time, where they go in blocks."""
@@ -62,7 +61,7 @@ def solve(
     refine: bool = False,
     equilibrate: bool = True,
     *,
-    assume_a: str = "gen",
+    assume_a: str | None = "gen",
     lower: bool = False,
     device: DeviceLike | None = None,
     check_finite: bool = True,
@@ -83,12 +82,13 @@ def solve(
     equilibrate : bool
         Scale rows and columns by powers of two before factoring, which rounds nothing. Cholesky factors need none.
     assume_a : {"gen", "sym", "her", "pos", "lower triangular", "upper triangular", "diagonal", "tridiagonal", "banded"}
-        What `a` is, by SciPy's names: general, symmetric, Hermitian, which real symmetric is, or symmetric positive
-        definite. Of a symmetric matrix the upper half alone is read, but all of it by "pos" with `refine`; "pos" takes
-        Cholesky factors, half the work. Of a triangle the other half is never read, see `solve_triangular`; of the
-        last three only the diagonals inside the band are, see `solve_banded`; the others take PLU factors.
+        What `a` is, by SciPy's names, also the longer ones: general, symmetric, Hermitian, which real symmetric is, or
+        symmetric positive definite. "pos" takes Cholesky factors, half the work; of it, "sym" and "her" the upper half
+        of `a` is used alone; of a triangle the other half is never read, see `solve_triangular`; of the last three only
+        the diagonals inside the band are, see `solve_banded`; "gen", "sym" and "her" take PLU factors. None, with which
+        SciPy looks for itself, is "gen".
     lower : bool
-        Of a symmetric matrix ("sym", "her", "pos") the lower half alone is read; otherwise the upper one, as SciPy's.
+        Of "pos", "sym" and "her" the lower half of `a` is used, otherwise the upper one, as SciPy's.
     device, check_finite
         As in `matmul`.
 
@@ -134,7 +134,9 @@ def solve(
     >>> glla.solve(A.T, B.T).T.numpy()
     array([[1., 2.]], dtype=float32)
     """
-    assumed("solve", assume_a)
+    assume_a = assumed("solve", assume_a)
+    if assume_a in SYMMETRIC:
+        a = by_half("solve", a, lower, check_finite, wide=refine)
     if assume_a == "pos":
         return solve_pos(a, b, refine, device, check_finite, lower)
     if assume_a in TRIANGLES:
@@ -145,13 +147,11 @@ def solve(
         if refine:
             raise OptionError(f"solve: refine must be False with assume_a={assume_a!r}; 'gen' refines such systems too")
         return solve_structured(a, b, assume_a, device, check_finite)
-    half = bool(lower) if assume_a in SYMMETRIC else None
     if refine:
-        return _refined(a, b, equilibrate, device, check_finite, half)
+        return _refined(a, b, equilibrate, device, check_finite)
     matrix = operand("solve", "A", a, check_finite)
     rhs = operand("solve", "b", b, check_finite)
     square("solve", "A", matrix)
-    matrix = matrix if half is None else mirrored(matrix, half)
     if isinstance(matrix, Matrix) or isinstance(rhs, Matrix):
         if rhs.ndim == 0:
             raise ShapeError("solve: b must have at least one dimension, got a scalar")
@@ -303,12 +303,9 @@ def _solve_arrays(
     return x
 
 
-def _refined(
-    a: Any, b: Any, equilibrate: bool, device: DeviceLike | None, check_finite: bool, half: bool | None
-) -> RefinedSolution:
+def _refined(a: Any, b: Any, equilibrate: bool, device: DeviceLike | None, check_finite: bool) -> RefinedSolution:
     matrix, rhs = as_float64("solve", "A", a, check_finite), as_float64("solve", "b", b, check_finite)
     square("solve", "A", matrix)
-    matrix = matrix if half is None else mirrored(matrix, half)
     if isinstance(a, Matrix) and check_finite:
         refuse_nonfinite("solve", "A", matrix)
     target = device_of("solve", device, a, b)
@@ -340,7 +337,7 @@ def _refined(
 def inv(
     a: Any,
     *,
-    assume_a: str = "gen",
+    assume_a: str | None = "gen",
     lower: bool = False,
     variant: str | None = None,
     device: DeviceLike | None = None,
@@ -356,7 +353,7 @@ def inv(
         What `a` is, as in `solve`. The other half of a triangle is never read, and zero in the inverse. "pos" takes
         Cholesky factors, 3/8 of the work; the inverse is symmetric bit by bit.
     lower : bool
-        As in `solve`.
+        Of "pos", "sym" and "her" the lower half of `a` is used, otherwise the upper one.
     variant : str, optional
         With "pos" a key of `glla.operations.elimination.definite_inverse.VARIANTS`, with a triangle one of
         `glla.operations.triangular_inverse.VARIANTS`. Otherwise ``adjugate`` or ``adjugate_fused`` for matrices of
@@ -396,17 +393,18 @@ def inv(
     array([[0.5 , 0.  ],
            [0.  , 0.25]], dtype=float32)
     """
-    assumed("inv", assume_a, OF_INVERSES)
+    assume_a = assumed("inv", assume_a, OF_INVERSES)
+    if assume_a in SYMMETRIC:
+        a = by_half("inv", a, lower, check_finite)
     if assume_a == "pos":
         return inverse_of_definite(a, lower, variant, device, check_finite)
     if assume_a in TRIANGLES:
         side = assume_a == "lower triangular"
         return inverse_of_triangle(a, side, variant=variant, device=device, check_finite=check_finite)
+    if variant is not None and variant != "pivoted_small":
+        return inverse_by_variant(a, variant, device, check_finite)
     value = operand("inv", "A", a, check_finite)
     square("inv", "A", value)
-    value = mirrored(value, bool(lower)) if assume_a in SYMMETRIC else value
-    if variant is not None and variant != "pivoted_small":
-        return inverse_by_variant(value, variant, device, check_finite)
     if variant is not None:
         must_be_small(value)
     target = device_of("inv", device, value)

@@ -81,6 +81,15 @@ def uniform_fetch(size: Shape, steps: int, rounds: int = 1) -> Plan:
     return draft.plan({"result": targets[(steps - 1) % 2]})
 
 
+def branches(size: Shape, steps: int, rounds: int = 1, shift: int = 0) -> Plan:
+    """Plan of passes whose fragments take one of two loops, by columns of 2^shift texels; result ``result``."""
+    draft = Draft(f"ceiling_branches[{shift}]")
+    targets = _two(draft, size)
+    for step in range(steps):
+        draft.draw("ceilings/branch", {}, targets[step % 2], {"rounds": rounds, "shift": shift})
+    return draft.plan({"result": targets[(steps - 1) % 2]}, steps * size[0] * size[1] * rounds * 16)
+
+
 def write(size: Shape, steps: int, targets: int = 8, channels: int = 4) -> Plan:
     """Plan of passes that do nothing but write targets of float32; the results ``result_0``, ... are those of the last.
 

@@ -9,7 +9,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from glla import linalg
+from glla import lazily, linalg
 from glla.linalg import public
 from glla.queue.pending import Pending
 from glla.registry import PUBLIC
@@ -38,6 +38,7 @@ def queued(name: str) -> Callable[..., Pending]:
     return method
 
 
+lazily.load(linalg)
 for _name in public.__all__:
     if PUBLIC[_name].coprocessor:
         setattr(Methods, _name, queued(_name))

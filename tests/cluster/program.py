@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from glla import cluster
-from glla.cluster import DistributedMatrix, factoring
+from glla.cluster import DistributedMatrix, columns, factoring
 from glla.cluster.linalg import permutation
 from glla.errors import ClusterError
 
@@ -59,8 +59,13 @@ def gpus():
 def errors(count):
     """Many random problems with an error at a random step; every rank raises the same one, and the grid goes on."""
     rng = np.random.default_rng(0)
-    names = ("candidates", "multipliers", "take_rows", "merge", "solve_U", "put_rows", "update_rest", "pivots")
-    real = {name: getattr(factoring.Factoring, name) for name in names}
+    places = [
+        (
+            factoring.Factoring,
+            ["candidates", "multipliers", "take_rows", "merge", "solve_U", "put_rows", "update_rest", "pivots"],
+        ),
+        (columns.ColumnFactoring, ["pivots", "exchange_rows", "update_panel", "update_rest", "store_L", "store_U"]),
+    ]
     with cluster.grid(engine="numpy", timeout=20, grace=10) as first:
         size = first.size
     shapes = [(p, size // p) for p in range(1, size + 1) if size % p == 0]
@@ -70,22 +75,24 @@ def errors(count):
         shape = shapes[rng.integers(len(shapes))]
         nb = int(rng.choice([2, 4, 8]))
         n = int(rng.integers(1, 24))
-        name, rank, panel = names[rng.integers(len(names))], int(rng.integers(size)), int(rng.integers(-(-n // nb)))
+        actor, names = places[shape[0] == 1]
+        name, rank, panel = str(rng.choice(names)), int(rng.integers(size)), int(rng.integers(-(-n // nb)))
+        real = getattr(actor, name)
         a = rng.uniform(-1, 1, (n, n)).astype(np.float32)
         variant = str(rng.choice(["tournament", "partial"]))
         grid = grids[shape]
 
-        def failing(self, at, *more, name=name, rank=rank, panel=panel):
+        def failing(self, at, *more, real=real, rank=rank, panel=panel):
             if (self.at.rank, at) == (rank, panel):
                 raise ValueError("made to fail")
-            return real[name](self, at, *more)
+            return real(self, at, *more)
 
         start = time.monotonic()
         whole = DistributedMatrix.load(grid, a, nb)
-        setattr(factoring.Factoring, name, failing)
+        setattr(actor, name, failing)
         try:
             lu, piv = cluster.lu_factor(whole, variant=variant)
-            setattr(factoring.Factoring, name, real[name])
+            setattr(actor, name, real)
             packed = lu.gather().astype(float)
             error = np.abs((np.tril(packed, -1) + np.eye(n)) @ np.triu(packed) - a[permutation(piv, n)]).max()
             assert error < 1e-4, error
@@ -93,7 +100,7 @@ def errors(count):
         except ClusterError as error:
             assert str(error) == f"rank {rank}: ValueError: made to fail", str(error)
             outcome = 1.0
-        setattr(factoring.Factoring, name, real[name])
+        setattr(actor, name, real)
         with grid.operation():
             assert grid.total(np.array([outcome]))[0] in (0.0, size), "some ranks have raised, others have not"
         raised += outcome

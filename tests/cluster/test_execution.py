@@ -16,7 +16,7 @@ pytest.importorskip("scipy", reason="panels are factored by SciPy's LAPACK")
 
 import glla
 from glla import cluster
-from glla.cluster import DistributedMatrix, engines, factoring
+from glla.cluster import DistributedMatrix, engines, factoring, resident
 from glla.cluster.linalg import permutation
 from glla.errors import (
     ClusterError,
@@ -127,6 +127,46 @@ def test_both_engines_hold_the_same(seed, gpu):
         assert (expected == found).all()
         if not drop and not first:
             break
+
+
+@pytest.mark.parametrize(("seed", "inverted"), [*product(range(3), (2, 128))])
+def test_both_engines_hold_the_same_columns(seed, inverted, gpu, monkeypatch):
+    """Whatever rows are exchanged, whether U is a product with an inverse or not."""
+    monkeypatch.setattr(resident, "INVERTED", inverted)
+    rng = np.random.default_rng(seed)
+
+    def integers(*shape):
+        return rng.integers(-1, 2, shape).astype(np.float32)
+
+    m, n = (int(one) for one in rng.integers(20, 60, 2))
+    start = integers(m, n)
+    both = engines.Host().columns(start), gpu.columns(start)
+    for b in (6, 2, 4, min(5, n)):
+        order, lower = rng.permutation(m), integers(b, m - b)
+        block = (np.tril(integers(b, b), -1) + np.eye(b, dtype=np.float32) + np.triu(np.full((b, b), 7), 1)).T  # U is 7
+        found = [one.exchange(order, block, lower) for one in both]
+        m -= b
+        first = min(2 * int(rng.integers(1, 4)), n) if rng.random() < 0.6 else 0
+        parts = [one.split(first) for one in both] if first else []
+        n -= first
+        for one in both:
+            one.update().result()
+        for expected, got in (found, parts) if parts else (found,):
+            assert expected.result(5).shape == got.result(5).shape
+            assert (expected.result() == got.result()).all()
+            assert np.abs(expected.result()).max(initial=0) < 2**24
+
+
+def test_an_engine_that_fails_says_what_was_first_wrong(gpu, monkeypatch):
+    """Whoever waits for what comes later is told, and does not wait for ever."""
+    monkeypatch.setattr(resident, "gathered", lambda *_: 1 / 0)
+    held = gpu.columns(uniform(8, 8, 1))
+    upper = held.exchange(np.arange(8), np.eye(2, dtype=np.float32), uniform(2, 6, 1))
+    first = held.split(2)
+    held.update()
+    for one in (upper, first):
+        with pytest.raises(ZeroDivisionError):
+            one.result(5)
 
 
 @pytest.mark.parametrize("grid", GRIDS)

@@ -96,3 +96,11 @@ def test_the_work_grows_to_the_time_wanted(device):
     timed = ceilings._Meter(device, effort).time(lambda: calls.append(0))
     assert len(calls) * timed.seconds > 0.005
     assert timed.seconds < 0.01
+
+
+def test_each_fragment_takes_its_own_branch(device):
+    apart, together = (device.read(device.run(kernels.branches((4, 8), 2, 3, shift))["result"]) for shift in (0, 2))
+    first, second = together[:, :4], together[:, 4:]
+    assert np.array_equal(apart[:, ::2], np.hstack([first, first])[:, ::2])
+    assert np.array_equal(apart[:, 1::2], np.hstack([second, second])[:, 1::2])
+    assert not np.array_equal(first, second)

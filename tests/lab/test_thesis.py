@@ -6,14 +6,16 @@ import re
 import numpy as np
 import pytest
 
+from glla.array.array import asarray
 from glla.cli import main
 from glla.errors import OptionError
 from glla.lab import fits
-from glla.lab.thesis import command, evaluation, loops, measure, published
-from glla.lab.thesis.claims import accuracy, sections, ways
+from glla.lab.thesis import claims, command, evaluation, loops, measure, published
+from glla.lab.thesis.claims import accuracy, counts, sections, solutions, tuning, ways
 from glla.lab.thesis.claims.claim import Claim
 from glla.lab.thesis.document import Document
 from glla.lab.thesis.measure import Place
+from glla.lab.thesis.merge import joined
 from glla.lab.thesis.parts import Section, coarse
 
 
@@ -39,7 +41,10 @@ def test_a_page_with_every_section(tmp_path, capsys, device):
 
 def check_claims(table):
     """Every claim has all its cells, and is there once."""
-    assert len(table["rows"]) == len({row[0] for row in table["rows"]}) >= 50
+    assert len(table["rows"]) == len({row[0] for row in table["rows"]}) >= 80
+    assert [claims.place_of(row[1]) for row in table["rows"]] == sorted(
+        claims.place_of(row[1]) for row in table["rows"]
+    )
     for says, where, theirs, ours, verdict, measured_by, why in table["rows"]:
         assert re.fullmatch(r"[2-7]\.\d.*", where) and says and theirs and ours, says
         assert verdict in ("holds", "does not hold", "measured") and measured_by.startswith("glla"), says
@@ -62,6 +67,49 @@ def test_storage_of_fewer_bits_is_worse_by_as_much(device):
     eight, half = accuracy._formats(Place(device, quick=True))
     for claim, smallest, largest in ((eight, 1e-4, 2e-2), (half, 1e-5, 2e-3)):
         assert smallest < float(claim.ours.split()[2].rstrip(",")) < largest and claim.holds, claim
+
+
+def test_counts_are_those_of_the_shaders(device):
+    """Leading terms by hand, n = 24: 12 layers of blocks, of which the first reads no sum."""
+    found = {claim.says: claim for claim in counts.claims(Place(device, quick=True))}
+    packing, ratio, cube, floats, texture, _ = found.values()
+    assert packing.ours.startswith("50 % less (4 against 8 n^3 bytes") and packing.holds
+    assert ratio.ours.startswith("1:1;") and ratio.holds
+    assert cube.ours.startswith(f"{2 + 11 / 12:.2g} n and 1 n; 2 n and one") and cube.holds
+    assert 3 <= float(floats.ours.split()[0]) < 6 and floats.holds
+    assert texture.ours.startswith("2.62 KiB with the pivots, 6.75 for P, L and U") and texture.holds
+
+
+def test_seven_products_are_eight(device, rng):
+    a, b = (rng.integers(-9, 10, (6, 6)).astype(np.float32) for _ in range(2))
+    quarters = [np.asarray(part) for part in tuning.strassen(*(asarray(m, device) for m in (a, b)))]
+    assert np.array_equal(np.block([quarters[:2], quarters[2:]]), a @ b)
+
+
+def test_without_pivoting_a_small_pivot_is_told(device):
+    place = Place(device, quick=True)
+    assert solutions._or_refused(place, np.array([[-1e-8, 1], [1, 1]], np.float32)) == "refused"
+    assert float(solutions._or_refused(place, np.array([[4, 1], [1, 4]], np.float32))) == 0
+
+
+def test_some_claims_alone(tmp_path, device, capsys):
+    whole, part = tmp_path / "whole.json", tmp_path / "part.json"
+    command.run(device, ["norms", "claims"], None, whole, quick=True, only=["solutions", "counts"])
+    command.run(device, ["claims"], None, part, quick=True, only=["counts"])
+    capsys.readouterr()
+    first, second = Document.read(whole), Document.read(part)
+    rows, fewer = (one.sections[-1].tables[0].rows for one in (first, second))
+    assert len(rows) == 10 and len(fewer) == 6 and {row[0] for row in fewer} < {row[0] for row in rows}
+    second.sections[-1].tables[0] = claims.table([(*fewer[0][:3], "another figure", *fewer[0][4:]), *fewer[1:]])
+    second.about.append("Measured later.")
+    both = joined([first, second])
+    assert [section.name for section in both.sections] == ["norms", "claims"]
+    assert [row[0] for row in both.sections[-1].tables[0].rows] == [row[0] for row in rows]
+    assert [row[3] for row in both.sections[-1].tables[0].rows].count("another figure") == 1
+    assert both.about == [*first.about, "Later (claims): Measured later."]
+    second.about[0] = "Ours: another device; CPU: one."
+    with pytest.raises(OptionError, match=r"must be of one device, got .* and 'Ours: another device'"):
+        joined([first, second])
 
 
 def test_claims_of_sections_follow_their_figures():
@@ -107,15 +155,15 @@ def test_a_file_of_something_else_is_refused(tmp_path):
     other = tmp_path / "other.json"
     other.write_text("{}", encoding="utf-8")
     with pytest.raises(OptionError, match="--from must be a file that glla thesis --json wrote"):
-        command.draw(other, tmp_path / "page.html")
+        command.draw([other], tmp_path / "page.html")
     assert main(["thesis", "--from", str(other)]) != 0
     assert not (tmp_path / "page.html").exists()
 
 
 def test_no_order_above_the_largest(device):
     place = Place(device, largest=100)
-    assert place.sizes and place.compared and max(place.shared([70, 89, 138])) == 89
-    assert max(place.sizes + place.compared) <= 100
+    assert place.sizes and place.compared and 89 in place.shared([70, 89, 138])
+    assert max(*place.sizes, *place.compared, *place.shared([70, 89, 138])) <= 100
     assert Place(device, largest=32).sizes == (32,)
 
 
@@ -177,4 +225,8 @@ def test_the_textbook_is_right(rng):
     assert np.allclose(solved, np.column_stack([np.eye(5), np.ones(5)]), rtol=0, atol=1e-12)
     lu, order = loops.plu(square)
     assert np.allclose((np.tril(lu, -1) + np.eye(5)) @ np.triu(lu), square[order], rtol=0, atol=1e-12)
+    definite = square @ square.T
+    starts, columns = np.arange(0, 26, 5), np.tile(np.arange(5), 5)
+    x = loops.gradients(starts, columns, definite.ravel(), definite @ np.arange(5.0), 12)
+    assert np.allclose(x, np.arange(5.0), rtol=0, atol=1e-9)
     assert loops.rref(np.zeros((2, 3))).tolist() == [[0.0] * 3] * 2

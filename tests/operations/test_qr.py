@@ -262,7 +262,8 @@ def test_the_array_api_and_the_coprocessor_have_it(device, rng):
     expected = glla.qr(a, "complete", device=device)
     A = glla.asarray(a, device)
     found = A.__array_namespace__().linalg.qr(A, mode="complete")
-    assert all((one.numpy() == other).all() for one, other in zip(found, expected, strict=True))
+    for one, other in zip(found, expected, strict=True):  # a GPU's compiler may contract them otherwise
+        assert np.abs(one.numpy() - other).max() <= (0 if device.limits.software else 1e-5)
     with glla.coprocessor() as gpu:
         assert (gpu.qr(a, "r").result() == glla.qr(a, "r", device=device)).all()
 

@@ -17,6 +17,7 @@ from glla.lab.extra import check_writable, require
 from glla.lab.thesis import claims, evaluation, published
 from glla.lab.thesis.document import Document
 from glla.lab.thesis.measure import Place
+from glla.lab.thesis.merge import joined
 from glla.lab.thesis.parts import Section
 
 AFTER = {"speedups": ("product", "rref", "plu")}
@@ -38,11 +39,17 @@ def add(commands: Any, add_device_options: Callable[[argparse.ArgumentParser], N
         "--section", action="append", choices=NAMES, metavar="NAME",
         help=f"only this one; may be given again: {', '.join(NAMES)}",
     )  # fmt: skip
+    parser.add_argument(
+        "--only", action="append", choices=tuple(claims.GROUPS), metavar="GROUP",
+        help="section claims: only this group of them, and what the sections before tell; may be given again: "
+        f"{', '.join(claims.GROUPS)}",
+    )  # fmt: skip
     parser.add_argument("--html", type=Path, metavar="FILE", help="one page with plots, to be mailed")
     parser.add_argument("--json", type=Path, metavar="FILE", help="everything, for programs")
     parser.add_argument(
-        "--from", type=Path, metavar="FILE", dest="source",
-        help="measure nothing: make the page of what --json wrote, or of a file below benchmarks/results",
+        "--from", type=Path, action="append", metavar="FILE", dest="sources",
+        help="measure nothing: make the page of what --json wrote, or of a file below benchmarks/results; may be given "
+        "again: sections and claims of a later file replace those of the ones before",
     )  # fmt: skip
     parser.add_argument("--largest", type=int, metavar="N", help="no order above it (384 in software, 4096 on a GPU)")
     parser.add_argument("--quick", action="store_true", help="tiny sizes: shows that it runs, nothing of speed")
@@ -57,6 +64,7 @@ def run(
     file: Path | None = None,
     quick: bool = False,
     largest: int | None = None,
+    only: list[str] | None = None,
 ) -> None:
     """Do the sections, print each when it is done, and write the files anew after each.
 
@@ -72,22 +80,22 @@ def run(
     check_files(html, file)
     with progress.shown("thesis") as say:
         place = Place(device, quick, say, largest)
-        evaluate(place, names, lambda document: document.write(html, file))
+        evaluate(place, names, lambda document: document.write(html, file), only)
     for path in filter(None, (html, file)):
         print(f"written: {path}")
 
 
-def draw(source: Path, html: Path) -> None:
-    """Make the page of a file.
+def draw(sources: list[Path], html: Path) -> None:
+    """Make the page of a file, or of several of one device.
 
     Raises
     ------
     OptionError
-        It is no such file.
+        It is no such file, or they are of different devices.
     MissingPackageError, OSError
         As `run`.
     """
-    document = Document.read(source)
+    document = joined([Document.read(source) for source in sources])
     check_files(html)
     document.write(html)
     print(f"written: {html}")
@@ -102,11 +110,14 @@ def check_files(html: Path | None, file: Path | None = None) -> None:
 
 
 def evaluate(
-    place: Place, names: list[str] | None = None, keep: Callable[[Document], None] = lambda document: None
+    place: Place,
+    names: list[str] | None = None,
+    keep: Callable[[Document], None] = lambda document: None,
+    only: list[str] | None = None,
 ) -> Document:
     """Do some sections, all by default, print each when it is done, and have `keep` take what is there so far.
 
-    Those that others are made of are done, too.
+    Those that others are made of are done, too. `only`: groups of claims that are measured.
     """
     wanted = list(NAMES) if names is None else [name for name in NAMES if name in names]
     if unknown := set(names or ()) - set(NAMES):
@@ -132,7 +143,7 @@ def evaluate(
     if "speedups" in wanted:
         take("speedups", lambda: evaluation.speedups(place, done))
     if "claims" in wanted:
-        take("claims", lambda: claims.claims(place, done))
+        take("claims", lambda: claims.claims(place, done, only))
     return document
 
 

@@ -81,6 +81,11 @@ class Document:
     sections: list[Section] = field(default_factory=list)
     complete: bool = False
 
+    @property
+    def device(self) -> str:
+        """What it was measured on, by the first line below the heading."""
+        return self.about[0].partition(";")[0] if self.about else ""
+
     def plain(self) -> dict[str, Any]:
         """Give it as plain data, as `of` takes it."""
         sections = [one.plain() for one in self.sections]

@@ -9,13 +9,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glla.gl import Device
-from glla.lab import fits, peers
+from glla.lab import ceilings, fits, peers
 from glla.lab.bench import clock
 from glla.lab.fits import FEWEST, per_cent
 from glla.lab.operations import uploaded
@@ -75,6 +76,11 @@ class Place:
     say: Callable[[str], None] = lambda what: None
     largest: int | None = None
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(2007))
+
+    @cached_property
+    def rates(self) -> dict[str, float]:
+        """What the device can do, see `glla.lab.ceilings.of_channels`."""
+        return {name: one.value for name, one in ceilings.of_channels(self.device, self.quick).items()}
 
     @property
     def sizes(self) -> tuple[int, ...]:

@@ -1,28 +1,67 @@
 """The claims of chapters 2 to 5 and 7 that can be measured: the thesis's figure, ours, and whether it holds here.
 
-Each is measured by one function, and judged: `ways` has which of two ways is the faster, `accuracy` what is exact and
-what is not, `machine` what the device can do, `passes` what a pass, a transfer and a call cost, `sections` what follows
-from the other sections of the page. A ratio of times is of two things on the same device in the same minute.
+Each is measured by one function, and judged. A module is a group: `machine` has what the device can do, `passes` what a
+pass, a transfer and a call cost, `ways` which of two ways is the faster, `tuning` what is left to gain, `counts` what
+is fetched and kept, `iterations` sparse matrices and conjugate gradients, `solutions` systems of equations, `accuracy`
+what is exact and what is not, `background` work beside the CPU, and `sections` what follows from the other sections of
+the page. A ratio of times is of two things on the same device in the same minute.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
 from glla.lab.thesis import published
-from glla.lab.thesis.claims import accuracy, machine, passes, sections, ways
+from glla.lab.thesis.claims import (
+    accuracy,
+    background,
+    counts,
+    iterations,
+    machine,
+    passes,
+    sections,
+    solutions,
+    tuning,
+    ways,
+)
+from glla.lab.thesis.claims.claim import Claim
 from glla.lab.thesis.measure import Place
-from glla.lab.thesis.parts import Section, Table
+from glla.lab.thesis.parts import Cell, Section, Table
+
+GROUPS: dict[str, Callable[[Place], Iterator[Claim]]] = {
+    one.__name__.rpartition(".")[-1]: one.claims
+    for one in (machine, passes, ways, tuning, counts, iterations, solutions, accuracy, background)
+}
+"""What is measured for the table itself, by the name of the group."""
 
 
-def claims(place: Place, done: dict[str, Section]) -> Section:
-    """Make the table; `done` has the other sections, as far as they are."""
+def claims(place: Place, done: dict[str, Section], only: Sequence[str] | None = None) -> Section:
+    """Make the table, all of it or some groups; `done` has the other sections, as far as they are."""
     section = Section("claims", "The thesis's claims, checked", "chapters 2 to 5 and 7")
-    rows = []
-    for measured in (machine.claims, passes.claims, ways.claims, accuracy.claims):
-        for claim in measured(place):
+    rows = list[tuple[Cell, ...]]()
+    for name in GROUPS if only is None else only:
+        for claim in GROUPS[name](place):
             place.say(claim.says)
             rows.append(claim.row)
     rows += [claim.row for claim in sections.claims(done)]
-    head = ("claim", "section", f"theirs ({published.DEVICE})", "ours", "verdict", "command", "why")
-    section.tables.append(Table("Claims that can be measured", head, tuple(rows), cards=True))
+    section.tables.append(table(rows))
     section.notes.append('"measured" stands where the thesis has a figure and no claim that could fail.')
     return section
+
+
+def table(rows: Iterable[tuple[Cell, ...]]) -> Table:
+    """Put claims in the order of the thesis; of those with the same words the last one counts."""
+    head = ("claim", "section", f"theirs ({published.DEVICE})", "ours", "verdict", "command", "why")
+    ordered = sorted({row[0]: row for row in rows}.values(), key=lambda row: place_of(str(row[1])))
+    return Table("Claims that can be measured", head, tuple(ordered), cards=True)
+
+
+def place_of(section: str) -> tuple[int, ...]:
+    """Numbers of the first section that is named.
+
+    >>> place_of("2.2.5 and 7.1"), place_of("4.1.1, equation 4.10")
+    ((2, 2, 5), (4, 1, 1))
+    """
+    found = re.match(r"[\d.]*\d", section)
+    return tuple(map(int, found.group().split("."))) if found else ()

@@ -19,13 +19,16 @@ BUS, GPU_MEMORY, CPU_MEMORY = 4.0, 86.4, 8.5
 MULTIPLY_ADDS = 8
 """For each fetched float, "the ideal ratio for recent GPUs", section 2.2.5."""
 
+BOTH = 1.5
+"""Times from which both sides of a branch are said to be executed."""
+
 SLOWER = 1.1
 """Ratio of rates from which swizzles are said to cost something: the spread of a ceiling is a few per cent."""
 
 
 def claims(place: Place) -> Iterator[Claim]:
     """Measure all."""
-    rates = {name: one.value for name, one in ceilings.of_channels(place.device, place.quick).items()}
+    rates = place.rates
     longer = 4 * rates["one"] / rates["four"]
     yield Claim(
         "A multiply-add of four channels takes as long as one of a single channel", "3.1, listings 3.1 and 3.2",
@@ -40,6 +43,7 @@ def claims(place: Place) -> Iterator[Claim]:
         "Scalar units name a register for each channel, so its place in a vector is no work.",
         "Channels are moved by instructions of their own here.",
     )  # fmt: skip
+    yield _branches(place)
     yield _arithmetic(place, rates["four"])
     each = rates["four"] / 2 / (4 * rates["fetch"])
     yield Claim(
@@ -56,6 +60,17 @@ def claims(place: Place) -> Iterator[Claim]:
         "The bus has become faster, and what fragments can write is bound by the rasteriser, not by the memory.",
     )  # fmt: skip
     yield _memory(place, drawn)
+
+
+def _branches(place: Place) -> Claim:
+    rates = {name: one.value for name, one in ceilings.of_branches(place.device, place.quick).items()}
+    longer = rates["together"] / rates["apart"]
+    return Claim(
+        "If one fragment branches differently, all of its group execute both sides", "2.2.5",
+        "both sides: 2 times as long", f"{longer:.2f} times as long if neighbours differ", longer > BOTH, HERE,
+        "Groups of fragments still have one program counter, so two loops of like length take the time of both.",
+        "Fragments are so few in a group, or loops so short, that both sides are hardly felt.",
+    )  # fmt: skip
 
 
 def _arithmetic(place: Place, gflops: float) -> Claim:

@@ -153,7 +153,7 @@ def _water(section: Section) -> Iterator[Claim]:
     yield Claim(
         "At 121 x 121 cells the gain of CPU and GPU together is minimal", "5.3", "minimal",
         f"{dense / both:.2f} times", dense / both < 1.25, command,
-        "Systems of order 121 are too small for a GPU, so the CPU does nearly all of them.",
+        "Systems of order 121 are too small for a GPU, so the CPU does nearly all; handing them out takes time, too.",
         "The CPU alone leaves enough to do.",
     )  # fmt: skip
     yield Claim(

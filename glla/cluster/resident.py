@@ -1,0 +1,263 @@
+"""What is behind the panel where a process has whole columns: it stays with the engine, and so do its rows of U.
+
+Three calls for a panel, in this order: `exchange` gives the engine L, and it finds U; `split` takes the next panel's
+columns off; `update` subtracts L U from the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import CancelledError, Future
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.array.array import Matrix, asarray, product
+from glla.array.convert import Array
+from glla.cluster import lapack
+from glla.gl import default_device
+from glla.operations import permutation
+from glla.passes.layout import texels
+from glla.queue.coprocessor import Coprocessor
+
+Rows = NDArray[np.int64]
+
+
+class Columns(Protocol):
+    """Rows and columns behind the panel."""
+
+    def exchange(self, order: Rows, block: Array, lower: Array) -> Future[Array]:
+        """Put rows into an order, and solve for the first of them, which leave: U = L^-1 A.
+
+        Parameters
+        ----------
+        order : ndarray of int
+            Row that becomes row i.
+        block : ndarray, shape (b, b)
+            L and U of the block of the diagonal, by columns.
+        lower : ndarray, shape (b, rows left)
+            L below it, by columns. Stays as it is until the next panel.
+        """
+
+    def split(self, width: int) -> Future[Array]:
+        """Take the first columns off, subtract their part of L U, and read them back: by columns."""
+
+    def update(self) -> Future[Any]:
+        """Subtract L U."""
+
+
+def done(value: Any) -> Future[Any]:
+    """Give a future that is done."""
+    future: Future[Any] = Future()
+    future.set_result(value)
+    return future
+
+
+class HostColumns:
+    """NumPy, in the caller's thread."""
+
+    def __init__(self, values: Array) -> None:
+        self._values = values.copy()
+        self._lower = self._upper = values[:0]
+
+    def exchange(self, order: Rows, block: Array, lower: Array) -> Future[Array]:
+        """Exchange rows, and find U."""
+        moved = np.nonzero(order != np.arange(len(order)))[0]
+        self._values[moved] = self._values[order[moved]]
+        b = len(block)
+        self._upper = upper = lapack.solve_lower(block.T, self._values[:b])
+        self._values, self._lower = self._values[b:], lower.T
+        return done(upper)
+
+    def split(self, width: int) -> Future[Array]:
+        """Take the first columns off."""
+        first = self._values[:, :width].T - (self._lower @ self._upper[:, :width]).T
+        self._values, self._upper = self._values[:, width:], self._upper[:, width:]
+        return done(np.ascontiguousarray(first))
+
+    def update(self) -> Future[Any]:
+        """Subtract L U."""
+        self._values -= self._lower @ self._upper
+        return done(None)
+
+
+# -- a GPU ------------------------------------------------------------------------------------------------------------
+
+SHARE = 16
+"""A part of so many of the rows, or columns, may be dead on the GPU before the others are packed together. Each other
+size costs some thousand passes to be planned; what is dead is multiplied in vain."""
+
+BAND = 1 << 24
+"""Elements that are uploaded at a time."""
+
+INVERTED = 128
+"""Rows of a block from which U is a product with the inverse of L: below, the host solves, which rounds less."""
+
+LARGEST_INVERSE = 1e4
+"""Largest sum of a row of that inverse with which it is used: 190 for 512 random rows."""
+
+
+class GpuColumns:
+    """Rows stay where they are on the GPU: the host keeps the order in which they count.
+
+    Rows and columns that are done with stay, too, and are computed with: whatever they hold, nobody reads it. The host
+    fetches nothing before the whole update of a panel is queued, so that the GPU goes on while it copies.
+
+    The GPU's side is touched in the coprocessor's thread alone; order and dead columns are what they will be when all
+    that is queued is done.
+    """
+
+    def __init__(self, gpu: Coprocessor, values: Array) -> None:
+        self._gpu = gpu
+        self._shape: tuple[int, int] = values.shape[0], values.shape[1]
+        self._order, self._dead = np.arange(len(values), dtype=np.int64), 0
+        self._spare = [max(2, size // SHARE) for size in values.shape]
+        self._elements = 0
+        self._asked: list[_Fetched] = []
+        self._failure: BaseException | None = None
+        if values.size:
+            self._submit(self._load, values)
+
+    @property
+    def _columns(self) -> int:
+        return self._shape[1] - self._dead
+
+    def _submit(self, function: Any, *args: Any) -> Future[Any]:
+        return self._gpu.submit(self._attempt, function, *args)
+
+    def _attempt(self, function: Any, *args: Any) -> Any:
+        """Do it, unless what was queued before it has failed: then that is what is wrong."""
+        if self._failure is not None:
+            raise self._failure
+        try:
+            return function(*args)
+        except BaseException as error:
+            self._failure = error
+            raise
+
+    def _ask(self, function: Any, *args: Any) -> Future[Array]:
+        """Do it; what it gives is fetched when the update is queued."""
+        asked = _Fetched()
+        self._gpu.submit(asked.begin, self._attempt, function, *args)
+        self._asked.append(asked)
+        return asked.future
+
+    def exchange(self, order: Rows, block: Array, lower: Array) -> Future[Array]:
+        """Exchange rows, and find U."""
+        b = len(block)
+        if not self._columns:
+            self._order = self._order[order][b:]
+            return done(np.empty((b, 0), dtype=np.float32))
+        if self._shape[0] - len(order) >= self._spare[0] or self._dead >= self._spare[1]:
+            self._submit(self._pack, self._order, self._dead)
+            self._shape = len(order), self._columns
+            self._order, self._dead = np.arange(len(order), dtype=np.int64), 0
+        order = self._order[order]
+        winners, self._order = order[:b], order[b:]
+        if len(self._order):
+            self._elements = max(self._elements, lower.size)
+            self._submit(self._take_lower, lower, self._order, self._shape[0], self._elements)
+        return self._ask(self._solve, winners, block, self._dead)
+
+    def split(self, width: int) -> Future[Array]:
+        """Take the first columns off."""
+        dead = self._dead
+        self._dead += width
+        if not len(self._order):
+            return done(np.empty((width, 0), dtype=np.float32))
+        return self._ask(self._split, self._order, dead, width)
+
+    def update(self) -> Future[Any]:
+        """Subtract L U, and then fetch what was asked for before."""
+        last: Future[Any] = done(None)
+        if self._columns and len(self._order):
+            last = self._submit(self._update)
+        for asked in reversed(self._asked):  # the next panel's columns are waited for
+            self._gpu.submit(asked.fetch).add_done_callback(asked.fail)
+        self._asked = []
+        return last
+
+    # -- in the coprocessor's thread
+
+    def _load(self, values: Array) -> None:
+        """Upload all, some rows at a time: they need no copy but that to the driver's memory."""
+        device, columns = default_device(), values.shape[1]
+        rows = max(2, BAND // columns // 2 * 2)
+        with device.uploads(min(rows, len(values)) * columns) as uploads:
+            bands = [values[top : top + rows] for top in range(0, len(values), rows)]
+            parts = [Matrix(device, uploads.upload(band), band.shape) for band in bands]
+        self._whole: Matrix = parts[0] if len(parts) == 1 else np.concatenate(parts)  # type: ignore[assignment]
+
+    def _pack(self, order: Rows, dead: int) -> None:
+        self._whole = gathered(self._whole, order, dead)
+
+    def _take_lower(self, lower: Array, order: Rows, rows: int, elements: int) -> None:
+        """Upload L, and put its rows where they lie on the GPU."""
+        device = default_device()
+        with device.uploads(elements) as uploads:
+            matrix = Matrix(device, uploads.upload(lower.T), lower.T.shape)
+        places = np.zeros(rows, dtype=np.int64)
+        places[order] = np.arange(len(order))
+        self._lower: Matrix = gathered(matrix, places)
+
+    def _solve(self, winners: Rows, block: Array, dead: int) -> Any:
+        """Find -U, of columns that are dead, too."""
+        rows = gathered(self._whole, winners)
+        inverse = lapack.inverse_lower(block.T) if len(block) >= INVERTED else None
+        if inverse is None or not np.abs(inverse).sum(axis=1).max() < LARGEST_INVERSE:
+            upper = lapack.solve_lower(block.T, rows.numpy())
+            self._upper: Matrix = asarray(-upper, check_finite=False)
+            return lambda: upper[:, dead:]
+        self._upper = product("plu", asarray(-inverse, check_finite=False), rows)
+        download = default_device().download_later(self._upper.texture, rows.value.matrix)
+        return lambda: -download.result()[:, dead:]
+
+    def _split(self, order: Rows, dead: int, width: int) -> Any:
+        columns = slice(dead, dead + width)
+        variant = None if default_device().info.software else "register_blocked"  # which has few passes
+        first = product("plu", self._lower, self._upper[:, columns], variant, onto=self._whole[:, columns])
+        padded = np.zeros(len(self._lower), dtype=np.int64)  # of one size for a while, so that buffers serve again
+        padded[: len(order)] = order
+        download = default_device().download_later(gathered(first, padded).T.texture, (width, len(padded)))
+        return lambda: download.result()[:, : len(order)]
+
+    def _update(self) -> None:
+        self._whole = product("plu", self._lower, self._upper, onto=self._whole)
+
+
+class _Fetched:
+    """Something that is begun on the GPU, and fetched later."""
+
+    def __init__(self) -> None:
+        self.future: Future[Array] = Future()
+        self._result: Callable[[], Array] | None = None
+
+    def begin(self, function: Callable[..., Callable[[], Array]], *args: Any) -> None:
+        """Queue it."""
+        try:
+            self._result = function(*args)
+        except BaseException as error:
+            self.future.set_exception(error)
+            raise
+
+    def fetch(self) -> None:
+        """Wait for it."""
+        if self._result is not None:
+            self.future.set_result(self._result())
+
+    def fail(self, call: Future[Any]) -> None:
+        """Tell whoever waits that it will not come: fetching it failed."""
+        if not self.future.done():
+            error = CancelledError() if call.cancelled() else Future.exception(call)
+            self.future.set_exception(error or RuntimeError("nothing was fetched"))
+
+
+def gathered(a: Matrix, rows: Rows, left: int = 0) -> Matrix:
+    """Some rows of a matrix, without its leftmost columns: one pass."""
+    m, n = a.shape
+    pairs = np.zeros((2 * texels(len(rows)), 2), dtype=np.float32)
+    pairs[::2] = np.pad(rows, (0, len(rows) % 2)).reshape(-1, 2)  # a texel holds the sources of two rows
+    plan = permutation.gather((m, n), len(rows), left)
+    made = a.device.run(plan, A=a.texture, rows=a.device.upload(pairs))["B"]
+    return Matrix(a.device, made, (len(rows), n - left))

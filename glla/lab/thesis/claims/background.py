@@ -1,0 +1,158 @@
+"""Claims about work that goes on beside the CPU, and about programs that use it: listing 4.7, chapters 5 and 7."""
+
+from __future__ import annotations
+
+import difflib
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from glla import hybrid
+from glla.lab import water
+from glla.lab.thesis import published
+from glla.lab.thesis.claims.claim import ALIKE, HERE, Claim
+from glla.lab.thesis.measure import Place, dominant, uniform
+from glla.queue import Coprocessor, coprocessor
+
+LARGER, LINES = 4, 32
+"""Times the thesis's side of the basin that is "larger problems", and how many of its lines are solved."""
+
+QUICK = 12
+"""Side of the basin that shows that it runs."""
+
+OVERLAP = 1.2
+"""Times that two works take one after the other, over both at once, from which they overlap."""
+
+FEW = 0.2
+"""Part of the lines that are "a small number" of them."""
+
+PROGRAM = """\
+import numpy as xp
+A = xp.asarray(matrix)
+b = xp.asarray(right)
+x = xp.linalg.solve(A, b)
+residual = xp.max(xp.abs(A @ x - b))
+answer = float(residual / xp.max(xp.abs(b)))
+"""
+"""Solves a system, and says how well."""
+
+OURS = "import glla.array_api as xp"
+"""Its first line on the GPU."""
+
+
+def claims(place: Place) -> Iterator[Claim]:
+    """Measure all."""
+    yield from _listing(place)
+    yield _larger(place)
+    yield _lines(place)
+
+
+# -- listing 4.7 ------------------------------------------------------------------------------------------------------
+
+
+def _listing(place: Place) -> Iterator[Claim]:
+    n = place.compared[-1]
+    a, b = uniform(place, n, n), uniform(place, n, n)
+    some = np.abs(a) + 1
+    with coprocessor() as gpu:
+        alone = place.repeated(lambda: _product_of_product(gpu, a, b, False))
+        times = max(1, round(alone / place.host(lambda: np.log(some))))
+
+        def busy() -> None:
+            for _ in range(times):
+                np.log(some)
+
+        cpu = place.host(busy)
+        late = place.repeated(lambda: _product_of_product(gpu, a, b, False, busy))
+        early = place.repeated(lambda: _product_of_product(gpu, a, b, True, busy))
+    both = min(late, early)
+    yield Claim(
+        "Operations on results that are not there yet are queued, and the CPU works meanwhile", "4.2.3, listing 4.7",
+        published.NOT_PUBLISHED,
+        f"{1e3 * alone:.3g} ms of the GPU and {1e3 * cpu:.3g} ms of the CPU take {1e3 * both:.3g} ms, n = {n}",
+        (alone + cpu) / both > OVERLAP, HERE,
+        "Both products and the read-back are queued at once, and the GPU needs the CPU for none of them.",
+        "Both are the same cores here, or the transfers take them.",
+    )  # fmt: skip
+    yield Claim(
+        "To ask for a read-back early improves performance", "4.2.3, listing 4.7", published.NOT_PUBLISHED,
+        f"{late / early:.2f} times as fast, n = {n}", late / early > ALIKE, HERE,
+        "The transfer goes on behind the products, while the CPU still works.",
+        "The transfer is small beside the rest, or made by the cores that are busy.",
+    )  # fmt: skip
+
+
+def _product_of_product(
+    gpu: Coprocessor, a: Any, b: Any, early: bool, busy: Callable[[], None] = lambda: None
+) -> float:
+    """Seconds of listing 4.7: two products queued, work on the CPU, and the result."""
+    start = time.perf_counter()
+    c = gpu.matmul(gpu.asarray(a), gpu.asarray(b))
+    d = gpu.matmul(c, c)
+    if early:
+        d.prefetch()
+    busy()
+    d.numpy()
+    return time.perf_counter() - start
+
+
+# -- applications -----------------------------------------------------------------------------------------------------
+
+
+def _larger(place: Place) -> Claim:
+    """Shallow water in the thesis's way: lines of a half step as dense systems, shared or not."""
+    n = QUICK if place.quick else LARGER * water.SIDE
+    systems = water.dense(_bands(n))
+    with coprocessor() as gpu:
+
+        def seconds(ratio: float | None) -> float:
+            start = time.perf_counter()
+            with hybrid.map("solve", systems, ratio=ratio, gpu=gpu) as stream:
+                for _ in stream:
+                    pass
+                return time.perf_counter() - start - stream.report.measuring_seconds
+
+        cpu, both = (min(seconds(ratio) for _ in range(2)) for ratio in (np.inf, None))
+    return Claim(
+        "Larger basins benefit from the GPU as in section 4.2.4", "5.3", published.NOT_PUBLISHED,
+        f"{cpu / both:.2f} times as fast as the CPU alone, {n} x {n} cells", cpu / both > ALIKE, HERE,
+        "Systems are large enough for a share of them to pay on the GPU.",
+        f"A system of order {n} takes LAPACK less time than the device takes for its passes, so that the CPU does "
+        "nearly all of them.",
+    )  # fmt: skip
+
+
+def _bands(n: int) -> water.Bands:
+    """Bands of some lines of the first half step."""
+    kept = list[water.Bands]()
+
+    def solve(bands: water.Bands) -> water.Field:
+        lower, diagonal, upper, right = (part[:, :LINES] for part in bands)
+        kept.append((lower, diagonal, upper, right))
+        return water.tridiagonal(bands)
+
+    water.Reference(water.hump(n).astype(np.float32), solve).step()
+    return kept[0]
+
+
+def _lines(place: Place) -> Claim:
+    """Run a program of NumPy's with the line altered that says where."""
+    theirs = PROGRAM.splitlines()
+    ours = [OURS, *theirs[1:]]
+    n = place.compared[0]
+    residuals = []
+    for lines in (theirs, ours):
+        names: dict[str, Any] = {"matrix": dominant(place, n), "right": uniform(place, n)}
+        exec("\n".join(lines), names)
+        residuals.append(names["answer"])
+    altered = sum(line.startswith("+ ") for line in difflib.ndiff(theirs, ours))
+    right = max(residuals) < 1e-4
+    return Claim(
+        "A program needs a small number of lines altered to use the GPU", "5.2.2 and 7.1", "a small number",
+        f"{altered} of {len(theirs)} lines; residuals {residuals[0]:.1g} and {residuals[1]:.1g}, n = {n}",
+        right and altered <= FEW * len(theirs), HERE,
+        "An array on the device has the operators and functions of NumPy's, by the array API standard.",
+        "Its result is not that of NumPy.",
+    )  # fmt: skip

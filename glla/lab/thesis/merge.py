@@ -1,0 +1,40 @@
+"""Several runs on one device as one: what a later one has done counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from glla.errors import OptionError
+from glla.lab.thesis import claims
+from glla.lab.thesis.document import Document
+from glla.lab.thesis.parts import Section
+
+
+def joined(documents: Sequence[Document]) -> Document:
+    """Put sections of later documents in place of those of the ones before; claims one by one.
+
+    Raises
+    ------
+    OptionError
+        They are of different devices.
+    """
+    first, *others = documents
+    for one in others:
+        if one.device != first.device:
+            raise OptionError(f"thesis: all --from must be of one device, got {first.device!r} and {one.device!r}")
+    sections = {section.name: section for section in first.sections}
+    about = list(first.about)
+    for one in others:
+        for section in one.sections:
+            sections[section.name] = _with(sections.get(section.name), section)
+        told = ", ".join(section.name for section in one.sections)
+        about += [f"Later ({told}): {line}" for line in one.about if line not in first.about]
+    return replace(first, about=about, sections=list(sections.values()))
+
+
+def _with(old: Section | None, new: Section) -> Section:
+    if old is None or new.name != "claims":
+        return new
+    rows = [row for section in (old, new) for table in section.tables for row in table.rows]
+    return replace(old, tables=[claims.table(rows)], seconds=old.seconds + new.seconds)

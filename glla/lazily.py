@@ -1,0 +1,63 @@
+"""Names of a module that are imported when they are first used: importing the module does not import their files."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+
+def attach(module: str, places: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Make ``__getattr__`` and ``__dir__`` of a module (PEP 562) that import names when they are first used.
+
+    Parameters
+    ----------
+    module : str
+        Its ``__name__``.
+    places : mapping of str to str
+        Where each name is: ``"module:name"``, or ``"module"`` for a module.
+
+    Returns
+    -------
+    tuple
+        ``__getattr__``, ``__dir__``. A name that was found stays in the module: the second use costs nothing more.
+
+    Examples
+    --------
+    >>> find, names = attach(__name__, {"sha256": "hashlib:sha256", "digests": "hashlib"})
+    >>> find("sha256") is find("digests").sha256, "digests" in names()
+    (True, True)
+    >>> find("sha512")
+    Traceback (most recent call last):
+    AttributeError: module 'glla.lazily' has no attribute 'sha512'
+    """
+
+    def find(name: str) -> Any:
+        if name not in places:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        file, _, member = places[name].partition(":")
+        found = import_module(file)
+        value = getattr(found, member) if member else found
+        setattr(sys.modules[module], name, value)
+        return value
+
+    def names() -> list[str]:
+        return sorted({*vars(sys.modules[module]), *places})
+
+    return find, names
+
+
+def load(module: ModuleType) -> None:
+    """Import all public names of a module.
+
+    Examples
+    --------
+    >>> from glla import linalg
+    >>> load(linalg)
+    >>> "cholesky" in vars(linalg)
+    True
+    """
+    for name in module.__all__:
+        getattr(module, name)
