@@ -51,6 +51,25 @@ def check_claims(table):
         assert why.endswith(".") and ". " not in why, says
 
 
+def test_repeats_are_told_once(device):
+    place, times = Place(device), iter([9.0, 0.1, 0.2, 0.3, 2.0, 0.0, 0.4, 0.4])
+    assert place.repeated(times.__next__) == 9.0  # so long that once is enough
+    assert place.repeated(times.__next__) == 0.25
+    assert place.repeated(times.__next__) == 2.0
+    assert place.repeated(times.__next__) == 0.4
+    assert place.told() == [
+        "4 times were measured: medians of 2 to 2 repeats after a first run, but 2 of a single one, as it took long. "
+        "Their quartiles lie 10 % of the median apart in half of the cases, 20 % at worst."
+    ]
+    assert place.told() == []
+
+
+def test_too_few_sizes_are_no_verdict():
+    values = {"growth": {"exponent": 1.5, "fit": "no fit: fewer than 4 sizes"}}
+    claim = sections._growth(Section("product", "", "", values=values), "4.1.1", "it")
+    assert claim.holds is None and claim.ours == "n^1.5; no fit: fewer than 4 sizes"
+
+
 def test_the_sentence_goes_with_the_verdict():
     told = [ways.faster("s", "4.1", "t", ratio, 8, "c", "because.", "although.").row[4:] for ratio in (1.2, 1.04, 0.5)]
     assert told == [("holds", "c", "because."), *[("does not hold", "c", "although.")] * 2]
