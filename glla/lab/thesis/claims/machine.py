@@ -79,7 +79,7 @@ def _arithmetic(place: Place, gflops: float) -> Claim:
     return Claim(
         "GPUs have more arithmetic than CPUs", "2.2.2",
         f"{GPU_GFLOPS / CPU_GFLOPS:.2g} times ({GPU_GFLOPS} over {CPU_GFLOPS} GFLOP/s)",
-        f"{gflops / cpu:.2g} times ({gflops:.3g} over {cpu:.3g} GFLOP/s in BLAS, all cores)", gflops > cpu,
+        f"{gflops / cpu:.2g} times ({gflops:.0f} over {cpu:.0f} GFLOP/s in BLAS, all cores)", gflops > cpu,
         "glla ceilings", "What fragments reach is more than all cores of the CPU do.",
         "Fragments reach a part of a GPU only, or are drawn by the CPU itself; BLAS uses wide registers on all cores.",
     )  # fmt: skip

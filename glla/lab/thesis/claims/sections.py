@@ -58,10 +58,10 @@ def _negligible(section: Section, where: str, what: str) -> Claim:
 
 def _growth(section: Section, where: str, what: str) -> Claim:
     growth = section.values["growth"]
-    few = isnan(growth["exponent"])
+    few = isnan(growth["exponent"]) or growth["fit"].startswith("no fit: fewer")
     return Claim(
         f"The mean error of {what} grows with n like {POLYNOMIAL[section.name]}", where, "closely",
-        growth["fit"] if few else f"n^{growth['exponent']:.2g}; {growth['fit']}",
+        growth["fit"] if isnan(growth["exponent"]) else f"n^{growth['exponent']:.2g}; {growth['fit']}",
         None if few else not growth["fit"].startswith("no fit"),
         f"glla thesis --section {section.name}",
         "Rounding errors add up like a random walk, by the square root of n to n times the size of a result; over this "
