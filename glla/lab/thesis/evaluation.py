@@ -452,6 +452,7 @@ def sharing(place: Place) -> Section:
         "not pay: beside a software rasteriser, which takes the same cores, the CPU."
     )
     section.values = {"gains": [max(float(row[-2]), float(row[-1])) for row in rows]}
+    section.values["automatic"] = float(np.median([float(row[-1]) / float(row[-2]) for row in rows]))
     return section
 
 
