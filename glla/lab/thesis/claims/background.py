@@ -45,6 +45,7 @@ OURS = "import glla.array_api as xp"
 def claims(place: Place) -> Iterator[Claim]:
     """Measure all."""
     yield from _listing(place)
+    yield _definite(place)
     yield _larger(place)
     yield _lines(place)
 
@@ -99,6 +100,20 @@ def _product_of_product(
 
 
 # -- applications -----------------------------------------------------------------------------------------------------
+
+
+def _definite(place: Place) -> Claim:
+    n = QUICK if place.quick else water.SIDE
+    matrices = np.stack([matrix for matrix, _ in water.dense(_bands(n))]).astype(np.float64)
+    skew = float(np.abs(matrices - matrices.transpose(0, 2, 1)).max())
+    least, largest = (float(part(np.linalg.eigvalsh(matrices))) for part in (np.min, np.max))
+    return Claim(
+        "The systems of the implicit scheme are positive definite", "5.1.2", "positive definite",
+        f"symmetric, eigenvalues from {least:.3g} to {largest:.3g}, {len(matrices)} lines, n = {n}",
+        skew == 0 and least > 0, HERE,
+        "A diagonal is one more than the sum of the other entries of its row, which are negative.",
+        "Walls, or dry cells, take from the diagonal what makes it dominant.",
+    )  # fmt: skip
 
 
 def _larger(place: Place) -> Claim:
