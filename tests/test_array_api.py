@@ -657,6 +657,15 @@ def test_a_line_without_its_end_is_the_longer_line(ends):
         assert (longer[0], longer[-1]) == (np.float32(ends[0]), np.float32(ends[1]))
 
 
+@pytest.mark.parametrize("ends", [(0, 10), (0, -10), (-3, 7), (5, 5), (-(2**31), 2**31 - 1)])
+def test_lines_of_integers_are_numpys(ends):
+    for num, endpoint in ((1, True), (7, True), (4, False), (0, True)):
+        line = xp.linspace(*ends, num, dtype=xp.int32, endpoint=endpoint)
+        testing.assert_exact(line.numpy(), np.linspace(*ends, num, endpoint=endpoint, dtype=np.int32), dtype=np.int32)
+    testing.assert_exact(xp.arange(2**31 - 3, 2**31, 2).numpy(), np.int32([2**31 - 3, 2**31 - 1]), dtype=np.int32)
+    assert xp.eye(3, k=2**40).numpy().any() == xp.eye(3, k=-(2**40)).numpy().any() == False  # noqa: E712
+
+
 def test_creation():
     assert xp.empty((2, 3)).shape == xp.empty_like(glla.asarray(np.ones((2, 3)))).shape == (2, 3)
     a = np.ones((2, 2), np.float32)
@@ -723,6 +732,22 @@ def test_types_of_what_comes_from_the_host(value, dtype):
         (lambda A: xp.take(A, [2], axis=0), ShapeError, "take: indices must be from -2 to 1, got 2 to 2"),
         (lambda A: xp.meshgrid(A[0], indexing="yx"), OptionError, "meshgrid: indexing must be 'xy' or 'ij', got 'yx'"),
         (lambda A: xp.arange(0, 3, 0), OptionError, "arange: step must not be 0"),
+        (
+            lambda A: xp.arange(2**31, 2**31 + 2),
+            DTypeError,
+            "arange: integers must fit int32, got 2147483648; take dtype",
+        ),
+        (lambda A: xp.arange(-(2**40), 0, 2**39), DTypeError, "arange: integers must fit int32, got -1099511627776"),
+        (lambda A: xp.arange(np.inf), OptionError, "arange: stop must be finite, got inf"),
+        (lambda A: xp.arange("a"), OptionTypeError, "arange: stop must be a number, got 'a'"),
+        (lambda A: xp.full(2, 2**31), DTypeError, "full: integers must fit int32, got 2147483648; take"),
+        (lambda A: xp.full(2, 1j), DTypeError, "full: fill_value must be real numbers (bool, integer or float), got"),
+        (
+            lambda A: xp.asarray(2**70),
+            DTypeError,
+            "asarray: value must be real numbers (bool, integer or float), got an ",
+        ),
+        (lambda A: xp.linspace(0, 3, 2.5), OptionTypeError, "linspace: num must be an integer, got 2.5"),
         (lambda A: xp.linspace(0, 3, -1), OptionError, "linspace: num must be at least 0, got -1"),
         (lambda A: xp.concat([]), DTypeError, "concat: needs an Array among its operands"),
         (lambda A: xp.stack([A, A[0]]), ShapeError, "stack: shapes must be equal, got (2, 2), (2,)"),

@@ -236,6 +236,25 @@ def test_integers_that_do_not_fit_become_floats(number):
         glla.asarray([number], dtype="int32")
 
 
+@pytest.mark.parametrize("number", [2**31, -(2**31) - 1, 2**31 - 1, -(2**31), 2**70, np.int64(2**31)])
+@pytest.mark.parametrize("compare", [operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge])
+def test_integers_are_told_from_those_beyond(compare, number):
+    a = np.int32([2**31 - 1, -(2**31), 2**31 - 64, 0])
+    A = glla.asarray(a, dtype="int32")
+    same(compare(A, number), compare(a, number))
+    same(compare(number, A), compare(number, a))
+    same(compare(A.astype("float32"), number), compare(a.astype("float32"), np.float32(number)))
+
+
+@pytest.mark.parametrize("number", [2**31, np.int64(-(2**40)), 2**70, [2**31]])
+def test_no_integer_is_cut_to_fit(number):
+    A = glla.asarray([1, 2], dtype="int32")
+    with pytest.raises(DTypeError, match=r"^Array: what is assigned must fit int32, got "):
+        A[0] = number
+    A[0] = -1.5  # a float is
+    same(A, np.int32([-1, 2]))
+
+
 def test_integers_wrap_around():
     a = np.int32([2**31 - 1, -(2**31), 46341, -7, 7])
     A = glla.asarray(a, dtype="int32")

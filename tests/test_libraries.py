@@ -1,4 +1,4 @@
-"""Libraries that take arrays of the array API: array-api-compat, scikit-learn and SciPy, each if it is installed."""
+"""Libraries that take arrays of the array API: array-api-compat, scikit-learn and SciPy, as the lock has them."""
 
 import os
 import subprocess

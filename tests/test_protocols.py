@@ -239,6 +239,7 @@ CALLS = {
     np.expand_dims: lambda a, A: (np.expand_dims(a, (0, 3)), np.expand_dims(A, (0, 3))),
     np.atleast_1d: lambda a, A: (np.atleast_1d(a[0, 0]), np.atleast_1d(A[0, 0])),
     np.atleast_2d: lambda a, A: (np.atleast_2d(a[0], a)[0], np.atleast_2d(A[0], A)[0]),
+    np.atleast_3d: lambda a, A: (np.atleast_3d(a[0], a, a[0, 0])[1], np.atleast_3d(A[0], A, A[0, 0])[1]),
     np.broadcast_to: lambda a, A: (np.broadcast_to(a[0], (3, 4)), np.broadcast_to(A[0], (3, 4))),
     np.broadcast_arrays: lambda a, A: (np.broadcast_arrays(a[0], a)[0], np.broadcast_arrays(A[0], A)[0]),
     np.flip: lambda a, A: (np.flip(a, (0, 1)), np.flip(A, (0, 1))),

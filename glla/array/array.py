@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
+from math import prod
 from types import TracebackType
 from typing import Any, cast
 
@@ -14,7 +15,15 @@ from glla import registry
 from glla.array import arithmetic, blocks, dispatch, dlpack, html, lying, operators, reductions, shaping
 from glla.array.convert import as_float32, checked_device, finite_result
 from glla.array.value import Resident, Shape, as_elements, as_resident, from_array, run
-from glla.errors import DeviceMismatchError, DTypeError, OptionError, ReleasedError, ShapeError, UnsupportedError
+from glla.errors import (
+    DeviceMismatchError,
+    DTypeError,
+    OptionError,
+    ReleasedError,
+    ShapeError,
+    UnsupportedError,
+    integer,
+)
 from glla.gl import Device, DeviceLike, Texture, default_device, named_device
 from glla.operations import packing
 from glla.passes import Form
@@ -420,8 +429,14 @@ class Array:
         return Array._of(blocks.take(self.value, blocks.plain(index)))
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        """Put a number, an array or an Array into elements, to which it broadcasts. One pass over the whole array."""
+        """Put a number, an array or an Array into elements, to which it broadcasts. One pass over the whole array.
+
+        A float is cut off to be an int32. An integer beyond int32 raises DTypeError there.
+        """
         operand = as_resident("Array", "what is assigned", value_of(value), self.device, self.value.dtype)
+        floats = self.value.dtype == "int32" and operand.dtype == "float32" and not isinstance(value, Array)
+        if floats and np.asarray(value).dtype.kind in "iuO":
+            raise DTypeError(f"Array: what is assigned must fit int32, got {value!r}; take astype('float32') first")
         self._value = blocks.put(self.value, blocks.plain(index), operand)
 
     def take(self, indices: Any, axis: int | None = None) -> Array:
@@ -614,18 +629,39 @@ class Array:
         return Array._of(reductions.reduced("sum", self.diagonal(offset, axis1, axis2).value, -1, False))
 
     def dot(self, other: Any) -> Array:
-        """Product, as `numpy.dot` of two dimensions at most; with numbers too."""
-        result: Array = self * other if self.ndim == 0 or np.ndim(other) == 0 else self @ other
-        return result
+        """Product, as `numpy.dot`: over the last dimension and the last but one of `other`; with numbers too."""
+        if self.ndim == 0 or np.ndim(other) == 0:
+            scaled: Array = self * other
+            return scaled
+        if np.ndim(other) <= 2:
+            product: Array = self @ other
+            return product
+        right = Array._of(operators.beside_each_other("dot", self.value, value_of(other))[1])
+        first = right.transpose((right.ndim - 2, *range(right.ndim - 2), right.ndim - 1))  # what is summed over
+        rows, columns = prod(self.shape[:-1]), prod(first.shape[1:])
+        flat: Array = self.reshape(rows, self.shape[-1]) @ first.reshape(first.shape[0], columns)
+        return flat.reshape((*self.shape[:-1], *first.shape[1:]))
 
-    def round(self) -> Array:
-        """Nearest whole numbers, the even one of two."""
-        return Array._of(arithmetic.unary("rint", self.value))
+    def round(self, decimals: int = 0) -> Array:
+        """Nearest numbers of some decimal places, the even one of two: scaled in float32, as `numpy.round`.
+
+        Examples
+        --------
+        >>> asarray([0.5, 1.25, 17.5]).round().tolist(), asarray([0.5, 1.25, 17.5]).round(-1).tolist()
+        ([0.0, 1.0, 18.0], [0.0, 0.0, 20.0])
+        """
+        places = integer("round", "decimals", decimals)
+        if self.dtype != np.float32 and places > 0:
+            return self.copy()
+        if self.dtype != np.float32 and places < 0:
+            raise OptionError(f"round: decimals must not be below 0 for {self.dtype}, got {places}; use astype first")
+        scale = 10.0 ** min(abs(places), 38)
+        there = self if places == 0 else self * scale if places > 0 else self / scale
+        whole = Array._of(arithmetic.unary("rint", there.value))
+        return whole if places == 0 else whole / scale if places > 0 else whole * scale
 
     def __round__(self, digits: int = 0) -> Array:
-        if digits:
-            raise OptionError(f"round: digits must be 0 on a device, got {digits}; use A.numpy()")
-        return self.round()
+        return self.round(digits)
 
     def clip(self, min: Any = None, max: Any = None) -> Array:
         """Keep elements between two bounds, which broadcast."""
@@ -820,6 +856,8 @@ class Array:
         name = dispatch.universal(ufunc, method, options, bool(out))
         if method == "reduce":
             return inputs[0]._reduced(name, options.get("axis", 0), options.get("keepdims", False))
+        if out and not any(isinstance(operand, Array) for operand in inputs):
+            inputs = tuple(upload(as_elements(name, "A", operand), out[0].device) for operand in inputs)
         result = _apply(name, *inputs)
         return out[0]._take_over(name, result) if out else result
 

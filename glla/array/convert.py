@@ -98,6 +98,8 @@ def _unfit(name: str, value: Any, array: NDArray[Any]) -> str:
         return f"dtype {array.dtype}; pass its real and imaginary parts by themselves"
     if array.dtype.kind != "O":
         return f"dtype {array.dtype}; convert it first"
+    if isinstance(value, int):
+        return "an int beyond 64 bits; make a float of it"
     if array.ndim == 0:
         return f"{_kind(value)}{', ' if isinstance(value, Set) else '; '}{_remedy(name, value)}"
     strange = ((place, entry) for place, entry in np.ndenumerate(array) if not isinstance(entry, Number))

@@ -31,13 +31,15 @@ def place(function: str, axis: Any, ndim: int) -> int:
     if isinstance(axis, bool) or not hasattr(axis, "__index__"):
         raise OptionTypeError(f"{function}: axis must be an integer, got {axis!r}")
     number = operator.index(axis)
+    if ndim == 0:
+        raise AxisError(f"{function}: a number has no axes, got axis {axis!r}; leave it out")
     if not -ndim <= number < ndim:
         raise AxisError(f"{function}: axis must be from {-ndim} to {ndim - 1}, got {axis!r}")
     return number % ndim
 
 
 def places(function: str, axis: Any, ndim: int) -> tuple[int, ...]:
-    """Check axes: None for all of them, an integer, or a tuple of integers.
+    """Check axes: None for all of them, an integer, or a tuple of integers; 0 and -1 for a number, as NumPy has it.
 
     >>> places("sum", None, 2), places("sum", (-1, 0), 3)
     ((0, 1), (2, 0))
@@ -45,6 +47,8 @@ def places(function: str, axis: Any, ndim: int) -> tuple[int, ...]:
     if axis is None:
         return tuple(range(ndim))
     if not isinstance(axis, tuple | list):
+        if ndim == 0 and type(axis) is int and axis in (0, -1):
+            return ()
         return (place(function, axis, ndim),)
     found = tuple(place(function, one, ndim) for one in axis)
     if len(set(found)) < len(found):

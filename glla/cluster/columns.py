@@ -6,6 +6,7 @@ Finished rows and columns go to `packed` while the engine updates what is behind
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
 
@@ -24,6 +25,9 @@ F, I64 = np.float32, np.int64
 STRIP = 32
 """Rows that are turned at a time where columns are stored as rows: they stay in the cache."""
 
+SLAB = 2048
+"""Columns in which rows change places at a time; between two of them messages go on."""
+
 
 def order_of(exchanges: NDArray[np.int64], rows: int) -> NDArray[np.int64]:
     """Order of rows after exchanges, one after the other.
@@ -33,10 +37,28 @@ def order_of(exchanges: NDArray[np.int64], rows: int) -> NDArray[np.int64]:
     >>> order_of(np.array([2, 2]), 4).tolist()
     [2, 0, 1, 3]
     """
-    order = list(range(rows))
+    at: dict[int, int] = {}  # row that now stands in a place, where it is another one
     for row, other in enumerate(exchanges.tolist()):
-        order[row], order[other] = order[other], order[row]
-    return np.array(order, dtype=np.int64)
+        at[row], at[other] = at.get(other, other), at.get(row, row)
+    order = np.arange(rows)
+    order[list(at)] = list(at.values())
+    return order
+
+
+def exchange_rows(values: Array, order: NDArray[np.int64], between: Callable[[], None]) -> None:
+    """Put rows into an order; only those that move are touched."""
+    moved = np.nonzero(order != np.arange(len(order)))[0]
+    for left in range(0, values.shape[1], SLAB):
+        slab = values[:, left : left + SLAB]
+        slab[moved] = slab[order[moved]]
+        between()
+
+
+def store_columns(target: Array, columns: Array, between: Callable[[], None]) -> None:
+    """Put columns, given as rows, into their place."""
+    for top in range(0, len(target), STRIP):
+        target[top : top + STRIP] = columns[:, top : top + STRIP].T
+        between()
 
 
 class ColumnFactoring(Actor):
@@ -59,6 +81,8 @@ class ColumnFactoring(Actor):
         first = self._columns(0).stop if self.at.q == 0 and self.layout.panels else 0
         self._part = np.ascontiguousarray(values[:, :first].T)
         self._engine = engine.columns(values[:, first:])
+        self.largest = 0.0
+        """Largest value of the own part of U."""
         self._factors = self._taken = self._part
         self._order: NDArray[np.int64] = np.empty(0, I64)
 
@@ -68,6 +92,10 @@ class ColumnFactoring(Actor):
             self._part = result
         elif name == "exchange rows":
             self._taken = result
+
+    def load(self, panel: int) -> Future[Any]:
+        """The engine takes what is behind the first panel."""
+        return self._engine.loaded
 
     def _columns(self, panel: int) -> slice:
         """Local columns of a panel; none where another process has it."""
@@ -111,19 +139,18 @@ class ColumnFactoring(Actor):
     def store_L(self, panel: int) -> None:
         """Put the panel into place, and exchange the rows of L left of it."""
         start, columns = self.layout.span(panel)[0], self._columns(panel)
-        moved = np.nonzero(self._order != np.arange(len(self._order)))[0]
-        left = self.packed[start:, : columns.start]
-        left[moved] = left[self._order[moved]]
+        exchange_rows(self.packed[start:, : columns.start], self._order, self.between)
         if columns.stop > columns.start:
-            target = self.packed[start:, columns]
-            for top in range(0, len(target), STRIP):
-                target[top : top + STRIP] = self._factors[:, top : top + STRIP].T
+            store_columns(self.packed[start:, columns], self._factors, self.between)
+            block = self.packed[start : start + len(self._factors), columns]
+            self.largest = float(np.maximum(self.largest, lapack.extreme(np.triu(block))))
 
     def store_U(self, panel: int) -> None:
         """Put rows of U into place."""
         start, stop = self.layout.span(panel)
         right = self.layout.columns_below(stop, self.at.q)
         self.packed[start:stop, right:] = self._taken
+        self.largest = float(np.maximum(self.largest, lapack.extreme(self._taken)))
 
     def assemble(self, panel: int) -> None:
         """All is in place."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from typing import Any
 
@@ -33,6 +33,8 @@ class Actor:
         self.slots: dict[tuple[str, int], Bytes] = {}
         self.heard: tuple[int, Bytes] = (0, np.empty(0, dtype=np.uint8))
         """Source and content of the last message that is to be merged."""
+        self.between: Callable[[], None] = lambda: None
+        """Is to be called now and then in long work, so that messages go on."""
 
     def take(self, name: str, result: Any) -> None:
         """Keep what the engine gave; of most steps it is nothing."""
@@ -101,7 +103,7 @@ def execute(channel: Channel, steps: Iterable[Step], actor: Actor, events: list[
     Failure
         Holds what was raised, and in which panel.
     """
-    steps = tuple(steps)
+    steps, actor.between = tuple(steps), channel.communicator.nudge
     post, queued, panel = _Post(channel, steps), dict[tuple[int, str], Future[Any]](), 0
     for step in steps:
         start = time.perf_counter()

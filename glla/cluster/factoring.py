@@ -79,7 +79,8 @@ class Factoring(Actor):
         self.at, self.layout = steps, steps.layout
         self.packed = values
         self.exchanges = np.empty(min(self.layout.shape), dtype=np.int64)
-        self.largest_factor = 0.0
+        self.largest = 0.0
+        """Largest value of the own part of U."""
         _, columns = self._span_of_columns(0)
         mine = self.at.q == 0 and self.layout.panels > 0
         self._part = values[:, : columns.stop].copy() if mine else values[:, :0]
@@ -223,10 +224,10 @@ class Factoring(Actor):
                 f"plu: the pivots of block {panel} do not stand for all its rows, which have fewer independent ones "
                 "than columns; take variant='partial'"
             )
-        self.largest_factor = max(self.largest_factor, float(np.abs(lower).max(initial=0)))
         self.packed[below:, columns] = lower
         if self._is_root(panel):
             self.packed[first:below, columns] = block
+            self.largest = float(np.maximum(self.largest, lapack.extreme(np.triu(block))))
         self.slots["L", panel] = pack(self._winners, *([block] if self._is_root(panel) else []), lower)
 
     def _partial_factors(self, panel: int, b: int) -> Array:
@@ -295,7 +296,8 @@ class Factoring(Actor):
         first = self._first(panel)
         whole = self.slots["rows", panel].view(F).reshape(self._own_rows.shape)
         upper = lapack.solve_lower(self._diagonal, whole[:, left.stop :])
-        if not np.isfinite(upper).all():
+        self.largest = float(np.maximum(self.largest, lapack.extreme(upper)))
+        if not np.isfinite(self.largest):
             raise NonFiniteError(f"plu: entries grow past float32's range in block row {panel}; scale the matrix")
         mine, _ = self._own_winners()
         self.slots["U", panel] = pack(self.packed[first : first + b, left], self._taken[len(mine) :], upper)

@@ -19,6 +19,7 @@ from glla.cluster import engines, lapack, mpi
 from glla.cluster.algorithms import Gather, Scatter, Total
 from glla.cluster.engines import Engine
 from glla.cluster.execute import Actor, Failure, execute, unpack
+from glla.cluster.lapack import extreme
 from glla.cluster.layout import Layout, grid_shape, near_square
 from glla.cluster.messages import Channel
 from glla.cluster.model import Event
@@ -382,20 +383,9 @@ class DistributedMatrix:
         """
         with np.errstate(over="ignore"):
             copy = self.local.astype(np.float32)
-        if not np.isfinite(extreme(copy)):
+        if self.dtype != np.float32 and not np.isfinite(extreme(copy)):  # what was float32 was looked at before
             raise NonFiniteError(f"{function}: a value does not fit float32; scale the matrix")
         return copy
-
-
-def extreme(values: NDArray[Any]) -> float:
-    """Largest absolute value; NaN or infinity if there is one. It makes no copies.
-
-    Examples
-    --------
-    >>> extreme(np.array([1.0, -3.0])), extreme(np.array([1.0, np.nan, -np.inf])), extreme(np.empty((0, 2)))
-    (3.0, nan, 0.0)
-    """
-    return float(np.maximum(values.max(initial=0), abs(values.min(initial=0))))
 
 
 def _check_root(function: str, grid: Grid, root: Any) -> None:

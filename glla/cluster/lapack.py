@@ -1,8 +1,9 @@
-"""What a rank's host does with LAPACK: pivots of a panel, and triangular systems."""
+"""What a rank's host does with its values: pivots of a panel and triangular systems with LAPACK, the largest value."""
 
 from __future__ import annotations
 
 from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,7 +60,8 @@ def inverse_lower(lower: Array) -> Array:
     """Invert L, with ones on its diagonal; what stands above it is not read."""
     from scipy.linalg import lapack
 
-    found, _ = lapack.strtri(np.asfortranarray(np.tril(lower, -1)), lower=1, unitdiag=1)
+    with one_thread:
+        found, _ = lapack.strtri(np.asfortranarray(np.tril(lower, -1)), lower=1, unitdiag=1)
     np.fill_diagonal(found, 1)
     inverse: Array = np.ascontiguousarray(found)
     return inverse
@@ -98,3 +100,14 @@ def _strsm(a: Array, b: Array, **options: int) -> Array:
         return b.copy()
     found: Array = strsm(1.0, a.T, b.T, **options).T
     return found
+
+
+def extreme(values: NDArray[Any]) -> float:
+    """Largest absolute value; NaN or infinity if there is one. It makes no copies.
+
+    Examples
+    --------
+    >>> extreme(np.array([1.0, -3.0])), extreme(np.array([1.0, np.nan, -np.inf])), extreme(np.empty((0, 2)))
+    (3.0, nan, 0.0)
+    """
+    return float(np.maximum(values.max(initial=0), abs(values.min(initial=0))))

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.cluster.algorithms import VARIANTS, ColumnPLU, Product, Substitution, factorisation
+from glla.cluster.algorithms import VARIANTS, ColumnPLU, Place, Product, Substitution, factorisation
 from glla.cluster.columns import ColumnFactoring
 from glla.cluster.factoring import Factoring
-from glla.cluster.grid import DistributedMatrix, Grid, extreme
+from glla.cluster.grid import DistributedMatrix, Grid
+from glla.cluster.lapack import extreme
 from glla.cluster.layout import Layout
 from glla.cluster.parts import Double, Multiplying, Substituting
 from glla.errors import (
@@ -149,25 +150,32 @@ def _factored(
     """Factor, within an operation; also the growth. The values are overwritten."""
     grid, layout = a.grid, a.layout
     scale = _largest(grid, values)
+    if not np.isfinite(scale):
+        raise NonFiniteError("lu_factor: values must be finite")
     exponent = math.frexp(scale)[1] if scale > 0 and not 2.0**-40 < scale < 2.0**40 else 0
     local = np.ldexp(values, -exponent) if exponent else values
     at = factorisation(layout, grid.p, grid.q, variant, grid.look_ahead)
     kind = ColumnFactoring if isinstance(at, ColumnPLU) else Factoring
     actor = kind(at, local, grid.engine)
     grid.run(at.steps(), actor)
-    rows, columns = layout.rows(grid.p)[:, None], layout.columns(grid.q)[None, :]
-    own = 0.0
-    for start in range(0, len(rows), STRIP):  # of U
-        strip, upper = actor.packed[start : start + STRIP], rows[start : start + STRIP] <= columns
-        if exponent:
-            with np.errstate(over="ignore"):
-                strip[...] = np.where(upper, np.ldexp(strip, exponent), strip)
-        own = float(np.maximum(own, extreme(np.where(upper, strip, 0))))
+    own = _scaled_back(at, actor.packed, exponent) if exponent else actor.largest
     if not np.isfinite(own):
         raise NonFiniteError("lu_factor: U does not fit float32; scale the matrix")
     grown = float(grid.total(np.array([own]), largest=True)[0])
     growth = grown / scale if scale else 1.0
     return DistributedMatrix(grid, layout, actor.packed), actor.exchanges.astype(np.int32), growth
+
+
+def _scaled_back(at: Place, packed: NDArray[Any], exponent: int) -> float:
+    """Scale U by a power of two, and give its largest value."""
+    rows, columns = at.layout.rows(at.p)[:, None], at.layout.columns(at.q)[None, :]
+    largest = 0.0
+    for start in range(0, len(rows), STRIP):
+        strip, upper = packed[start : start + STRIP], rows[start : start + STRIP] <= columns
+        with np.errstate(over="ignore"):
+            strip[...] = np.where(upper, np.ldexp(strip, exponent), strip)
+        largest = float(np.maximum(largest, extreme(np.where(upper, strip, 0))))
+    return largest
 
 
 def _largest(grid: Grid, values: NDArray[Any]) -> float:

@@ -72,6 +72,9 @@ class Communicator(Protocol):
     def heard(self) -> list[bytes]:
         """Alarms that have come since the last call."""
 
+    def nudge(self) -> None:
+        """Let messages under way go on: in many an MPI they do so within its calls alone."""
+
     def idle(self, looks: int) -> None:
         """Let others work; it was looked so often in vain."""
 
@@ -96,6 +99,9 @@ class Alone:
     def heard(self) -> list[bytes]:
         """Nobody shouts."""
         return []
+
+    def nudge(self) -> None:
+        """Nothing is under way."""
 
     def idle(self, looks: int) -> None:
         """Wait a moment for the engine."""

@@ -103,6 +103,10 @@ class Processes:
             said.append(bytes(text))
         return said
 
+    def nudge(self) -> None:
+        """Call MPI, which moves what is under way."""
+        self._comm.Iprobe(self._mpi.ANY_SOURCE, ALARM)
+
     def idle(self, looks: int) -> None:
         """Let others work: ranks may be more than cores."""
         if looks >= 50:

@@ -27,6 +27,9 @@ Rows = NDArray[np.int64]
 class Columns(Protocol):
     """Rows and columns behind the panel."""
 
+    loaded: Future[Any]
+    """Done when the engine has them."""
+
     def exchange(self, order: Rows, block: Array, lower: Array) -> Future[Array]:
         """Put rows into an order, and solve for the first of them, which leave: U = L^-1 A.
 
@@ -46,6 +49,9 @@ class Columns(Protocol):
     def update(self) -> Future[Any]:
         """Subtract L U."""
 
+    def finish(self) -> None:
+        """Wait until all is done."""
+
 
 def done(value: Any) -> Future[Any]:
     """Give a future that is done."""
@@ -58,7 +64,7 @@ class HostColumns:
     """NumPy, in the caller's thread."""
 
     def __init__(self, values: Array) -> None:
-        self._values = values.copy()
+        self._values, self.loaded = values.copy(), done(None)
         self._lower = self._upper = values[:0]
 
     def exchange(self, order: Rows, block: Array, lower: Array) -> Future[Array]:
@@ -81,12 +87,18 @@ class HostColumns:
         self._values -= self._lower @ self._upper
         return done(None)
 
+    def finish(self) -> None:
+        """It is."""
+
 
 # -- a GPU ------------------------------------------------------------------------------------------------------------
 
 SHARE = 16
 """A part of so many of the rows, or columns, may be dead on the GPU before the others are packed together. Each other
 size costs some thousand passes to be planned; what is dead is multiplied in vain."""
+
+BAND = 1 << 24
+"""Elements that are uploaded at a time."""
 
 INVERTED = 128
 """Rows of a block from which U is a product with the inverse of L: below, the host solves, which rounds less."""
@@ -113,8 +125,7 @@ class GpuColumns:
         self._elements = 0
         self._asked: list[_Fetched] = []
         self._failure: BaseException | None = None
-        if values.size:
-            self._submit(self._load, np.ascontiguousarray(values))
+        self.loaded: Future[Any] = self._submit(self._load, values) if values.size else done(None)
 
     @property
     def _columns(self) -> int:
@@ -175,10 +186,20 @@ class GpuColumns:
         self._asked = []
         return last
 
+    def finish(self) -> None:
+        """Wait until all is done."""
+        self._gpu.finish()
+
     # -- in the coprocessor's thread
 
     def _load(self, values: Array) -> None:
-        self._whole: Matrix = asarray(values, check_finite=False)
+        """Upload all, some rows at a time: they need no copy but that to the driver's memory."""
+        device, columns = default_device(), values.shape[1]
+        rows = max(2, BAND // columns // 2 * 2)
+        with device.uploads(min(rows, len(values)) * columns) as uploads:
+            bands = [values[top : top + rows] for top in range(0, len(values), rows)]
+            parts = [Matrix(device, uploads.upload(band), band.shape) for band in bands]
+        self._whole: Matrix = parts[0] if len(parts) == 1 else np.concatenate(parts)  # type: ignore[assignment]
 
     def _pack(self, order: Rows, dead: int) -> None:
         self._whole = gathered(self._whole, order, dead)

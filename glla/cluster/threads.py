@@ -110,6 +110,9 @@ class Threads:
             said, self._post.alarms[self.rank] = self._post.alarms[self.rank], []
         return said
 
+    def nudge(self) -> None:
+        """They go on by themselves."""
+
     def idle(self, looks: int) -> None:
         """Sleep until there are news, or a moment."""
         with self._post.news:

@@ -5,17 +5,20 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from glla.array import arithmetic, lying, operators, reductions, shaping
-from glla.array.array import Array, value_of
+from glla.array.array import DTYPES, Array, value_of
+from glla.array.convert import as_real
 from glla.array.value import Resident, from_array
-from glla.errors import DTypeError, OptionError, ShapeError
+from glla.errors import DTypeError, OptionError, ShapeError, UnsupportedError, integer, real
 from glla.gl import DeviceLike, named_device
 from glla.operations.wrapped import create, order
 from glla.passes import Plan
@@ -30,7 +33,7 @@ def values(function: str, *operands: Any) -> list[Resident]:
         None of them is an Array.
     """
     if not any(isinstance(one, Array) for one in operands):
-        kinds = ", ".join(type(one).__name__ for one in operands)
+        kinds = ", ".join(type(one).__name__ for one in operands) or "nothing"
         raise DTypeError(f"{function}: needs an Array among its operands, got {kinds}; make one with asarray")
     return operators.beside_each_other(function, *map(value_of, operands))
 
@@ -79,7 +82,11 @@ def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
 
 def raised(arrays: Sequence[Any], ndim: int) -> list[Any]:
     """Arrays with as many dimensions at least, new ones in front, as `numpy.atleast_2d` has it."""
-    return [one if np.ndim(one) >= ndim else one.reshape((1,) * (ndim - one.ndim) + one.shape) for one in arrays]
+    return [_raised(one if hasattr(one, "reshape") else np.asarray(one), ndim) for one in arrays]
+
+
+def _raised(array: Any, ndim: int) -> Any:
+    return array if array.ndim >= ndim else array.reshape((1,) * (ndim - array.ndim) + array.shape)
 
 
 # -- moving -----------------------------------------------------------------------------------------------------------
@@ -147,6 +154,8 @@ def tile(x: Array, repetitions: Any, /) -> Array:
 def diff(x: Array, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Array:
     """Differences of neighbours along a dimension, n times."""
     at = reductions.place("diff", axis, x.ndim)
+    if integer("diff", "n", n) < 0:
+        raise OptionError(f"diff: n must be at least 0, got {n}")
     parts = [one for one in (prepend, x, append) if one is not None]
     result = concat(parts, axis=at) if len(parts) > 1 else x
     before = (slice(None),) * at
@@ -186,8 +195,48 @@ def full(shape: Any, number: Any, dtype: str | None = None, device: DeviceLike |
     value = number.value if isinstance(number, Array) else None
     if value is None:
         with np.errstate(over="ignore", invalid="ignore"):
-            value = from_array(np.asarray(number).astype(kind), target)
+            value = from_array(_of_type("full", number, kind), target)
     return Array._of(arithmetic.broadcast(lying.as_type(value, kind), lengths))
+
+
+def checked_dtype(function: str, dtype: Any) -> str | None:
+    """Name of a dtype that an Array can have; None for none. int64 becomes int32.
+
+    Raises
+    ------
+    UnsupportedError
+        It is another one.
+    """
+    if dtype is None:
+        return None
+    name: str = np.dtype(dtype).name
+    if name == "int64":
+        return "int32"
+    if name not in DTYPES:
+        raise UnsupportedError(
+            f"{function}: an Array is float32, int32 or bool, got dtype {name}; use NumPy for others"
+        )
+    return name
+
+
+def _of_type(function: str, number: Any, dtype: str) -> NDArray[Any]:
+    """Convert a number of the host to a type of a device's; a float is cut off to be an int32.
+
+    Raises
+    ------
+    DTypeError
+        It is an integer beyond int32, or no real number.
+    """
+    array = as_real(function, "fill_value", number)
+    if dtype == "int32" and array.dtype.kind in "iu":
+        _must_be_int32(function, *array.flat)
+    return array.astype(dtype)
+
+
+def _must_be_int32(function: str, *numbers: Any) -> None:
+    for one in numbers:
+        if not -(2**31) <= one < 2**31:
+            raise DTypeError(f"{function}: integers must fit int32, got {one}; take dtype float32")
 
 
 def number_dtype(number: Any) -> str:
@@ -202,23 +251,33 @@ def arange(
     start: Any, stop: Any = None, step: Any = 1, dtype: str | None = None, device: DeviceLike | None = None
 ) -> Array:
     """Numbers from a start up to a stop, which is left out, a step apart."""
-    first, last = (0, start) if stop is None else (start, stop)
-    if step == 0:
+    given = (0, start, step) if stop is None else (start, stop, step)
+    first, last, by = (one.item() if isinstance(one, Array) else one for one in given)
+    for name, one in (("start", first), ("stop", last), ("step", by)):
+        if not math.isfinite(real("arange", name, one)):
+            raise OptionError(f"arange: {name} must be finite, got {one!r}")
+    if by == 0:
         raise OptionError("arange: step must not be 0")
-    whole = all(isinstance(one, (int, np.integer)) for one in (first, last, step))
-    count = max(0, -((first - last) // step) if whole else int(np.ceil((last - first) / step)))
+    whole = all(isinstance(one, (int, np.integer)) for one in (first, last, by))
+    count = max(0, -((first - last) // by) if whole else int(np.ceil((last - first) / by)))
     kind = dtype or ("int32" if whole else "float32")
-    return _made(lambda size: create.arange(first, step, count, kind, size), (count,), kind, device)
+    if kind == "int32" and count:
+        _must_be_int32("arange", int(first), int(first) + (count - 1) * int(by), int(by))
+    return _made(lambda size: create.arange(first, by, count, kind, size), (count,), kind, device)
 
 
 def linspace(
     start: Any, stop: Any, num: int, endpoint: bool = True, dtype: str | None = None, device: DeviceLike | None = None
 ) -> Array:
-    """A number of places from a start to a stop, evenly apart."""
-    if num < 0:
-        raise OptionError(f"linspace: num must be at least 0, got {num}")
-    kind = dtype or "float32"
-    return _made(lambda size: create.linspace(start, stop, num, size, endpoint, kind), (num,), kind, device)
+    """A number of places from a start to a stop, evenly apart; integers are rounded down on the host."""
+    count, kind = integer("linspace", "num", num), dtype or "float32"
+    first, last = (real("linspace", name, one) for name, one in (("start", start), ("stop", stop)))
+    if count < 0:
+        raise OptionError(f"linspace: num must be at least 0, got {count}")
+    if kind != "float32":
+        line = np.linspace(first, last, count, endpoint=endpoint, dtype=np.int64 if kind == "int32" else bool)
+        return Array._of(from_array(_of_type("linspace", line, kind), named_device("linspace", device)))
+    return _made(lambda size: create.linspace(first, last, count, size, endpoint, kind), (count,), kind, device)
 
 
 def eye(
@@ -228,8 +287,8 @@ def eye(
     shape = (operator.index(rows), operator.index(rows if columns is None else columns))
     if min(shape) < 0:
         raise ShapeError(f"eye: rows and columns must be at least 0, got {shape[0]} and {shape[1]}")
-    kind = dtype or "float32"
-    return _made(lambda size: create.eye(shape, kind, size, k), shape, kind, device)
+    kind, diagonal = dtype or "float32", max(-shape[0], min(integer("eye", "k", k), shape[1]))
+    return _made(lambda size: create.eye(shape, kind, size, diagonal), shape, kind, device)
 
 
 def _made(plan: Callable[[int], Plan], shape: tuple[int, ...], dtype: str, device: DeviceLike | None) -> Array:

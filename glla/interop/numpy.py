@@ -68,8 +68,9 @@ FUNCTIONS |= {np.linalg.vecdot: functions.vecdot, np.unstack: functions.unstack}
 
 @implements(np.dot)
 def dot(a: Any, b: Any) -> Any:
-    """Product, with numbers too."""
-    return a * b if np.ndim(a) == 0 or np.ndim(b) == 0 else a @ b
+    """See `Array.dot`."""
+    left, right = (Array._of(one) for one in functions.values("dot", a, b))
+    return left.dot(right)
 
 
 @implements(np.linalg.matmul)
@@ -89,7 +90,7 @@ def inner(a: Any, b: Any, /) -> Any:
 @implements(np.vdot)
 def vdot(a: Any, b: Any, /) -> Any:
     """Inner product of all elements."""
-    return functions.vecdot(*(one.reshape(-1) for one in (a, b)))
+    return functions.vecdot(*(one.reshape(-1) for one in functions.raised((a, b), 1)))
 
 
 @implements(np.outer, np.linalg.outer)
@@ -357,6 +358,16 @@ def atleast_2d(*arrays: Any) -> Any:
     return found[0] if len(found) == 1 else tuple(found)
 
 
+@implements(np.atleast_3d)
+def atleast_3d(*arrays: Any) -> Any:
+    """With three dimensions at least; those of a matrix come first."""
+    found = [
+        one if one.ndim > 2 else one.reshape((1,) * (one.ndim < 2) + one.shape + (1,))
+        for one in functions.raised(arrays, 1)
+    ]
+    return found[0] if len(found) == 1 else tuple(found)
+
+
 @implements(np.broadcast_to)
 def broadcast_to(array: Array, shape: Any) -> Array:
     """Spread over a shape."""
@@ -366,7 +377,7 @@ def broadcast_to(array: Array, shape: Any) -> Array:
 @implements(np.broadcast_arrays)
 def broadcast_arrays(*args: Any) -> tuple[Array, ...]:
     """Spread over their common shape."""
-    shape = np.broadcast_shapes(*(one.shape for one in args))
+    shape = np.broadcast_shapes(*map(np.shape, args))
     return tuple(functions.broadcast_to(Array._of(one), shape) for one in functions.values("broadcast_arrays", *args))
 
 
@@ -552,10 +563,8 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: 
 
 @implements(np.round, np.around)
 def round_(a: Array, decimals: int = 0) -> Array:
-    """Nearest whole numbers, the even one of two."""
-    if decimals:
-        raise OptionError(f"round: decimals must be 0 on a device, got {decimals}; use A.numpy()")
-    return a.round()
+    """See `Array.round`."""
+    return a.round(decimals)
 
 
 @implements(np.take)
@@ -612,7 +621,7 @@ def empty_like(prototype: Array, dtype: Any = None, *, shape: Any = None) -> Arr
 @implements(np.full_like)
 def full_like(a: Array, fill_value: Any, dtype: Any = None, *, shape: Any = None) -> Array:
     """One number, in its shape, on its device."""
-    kind = a.dtype.name if dtype is None else np.dtype(dtype).name
+    kind = functions.checked_dtype("full_like", dtype) or a.dtype.name
     return functions.full(a.shape if shape is None else shape, fill_value, kind, a.device)
 
 

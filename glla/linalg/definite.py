@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.array import arithmetic
+from glla.array import arithmetic, shaping
 from glla.array.array import Matrix, upload
 from glla.array.convert import Array, finite_result, refuse_nonfinite
 from glla.errors import OptionError, ShapeError
@@ -49,20 +49,35 @@ TRIANGLES = ("lower triangular", "upper triangular")
 STRUCTURES = ("diagonal", "tridiagonal", "banded")
 """Structures of which only the diagonals inside the band are read."""
 
-ASSUMED = ("gen", "sym", "her", "pos", *TRIANGLES, *STRUCTURES)
+SYMMETRIC = ("sym", "her")
+"""Real symmetric matrices, of which one half is read; they take PLU factors."""
+
+ASSUMED = ("gen", *SYMMETRIC, "pos", *TRIANGLES, *STRUCTURES)
 """What `solve` may be asked to assume of A, by SciPy's names; the first three take PLU factors."""
 
+LONG = {"general": "gen", "symmetric": "sym", "hermitian": "her", "positive definite": "pos"}
+"""SciPy's longer names of some of them."""
 
 OF_INVERSES = tuple(name for name in ASSUMED if name not in STRUCTURES)
 """What `inv` may be asked to assume: the inverse of a band is full."""
 
 
-def assumed(function: str, assume_a: Any, of: tuple[str, ...] = ASSUMED) -> None:
-    """Raise OptionError unless this can be assumed of A."""
-    if isinstance(assume_a, str) and assume_a in of:
-        return
+def assumed(function: str, assume_a: Any, of: tuple[str, ...] = ASSUMED) -> str:
+    """Give the short name of what is assumed of A; None, with which SciPy looks for itself, is "gen", which serves all.
+
+    Raises
+    ------
+    OptionError
+        It can't be assumed.
+    """
+    if assume_a is None:
+        return "gen"
+    if isinstance(assume_a, str):
+        short = LONG.get(assume_a, assume_a)
+        if short in of:
+            return short
     known = ", ".join(of)
-    if isinstance(assume_a, str) and assume_a in ASSUMED:
+    if isinstance(assume_a, str) and LONG.get(assume_a, assume_a) in ASSUMED:
         raise OptionError(
             f"{function}: assume_a must be one of {known}, got {assume_a!r}, which `solve` alone takes; 'gen' inverts "
             "such matrices as well"
@@ -70,9 +85,31 @@ def assumed(function: str, assume_a: Any, of: tuple[str, ...] = ASSUMED) -> None
     raise OptionError(f"{function}: assume_a must be one of {known}, got {assume_a!r}")
 
 
+def by_half(function: str, a: Any, lower: bool, check_finite: bool, wide: bool = False) -> Any:
+    """Take a symmetric matrix by one half alone, in float64 if `wide`: the other half is its mirror image."""
+    matrix = as_float64(function, "A", a, check_finite) if wide else operand(function, "A", a, check_finite)
+    square(function, "A", matrix)
+    return mirrored(matrix, lower)
+
+
+def mirrored(a: Any, lower: bool) -> Any:
+    """Put the mirror image of one half of a matrix, or of each of a stack, into the other half."""
+    beyond = -1 if lower else 1
+    if isinstance(a, Matrix):
+        half, rest = (Matrix._of(shaping.triangle(a.value, not lower, offset)) for offset in (0, beyond))
+        return half + rest.mT
+    keep = np.tril if lower else np.triu
+    return keep(a) + np.swapaxes(keep(a, beyond), -1, -2)
+
+
 @public()
 def cho_solve(
-    c_and_lower: tuple[Any, bool], b: Any, *, device: DeviceLike | None = None, check_finite: bool = True
+    c_and_lower: tuple[Any, bool],
+    b: Any,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+    *,
+    device: DeviceLike | None = None,
 ) -> Matrix | Array:
     """Solve A x = b from the Cholesky factor of A, as `scipy.linalg.cho_solve`.
 
@@ -83,6 +120,8 @@ def cho_solve(
         lower or the upper factor. The other triangle of `c` is not used.
     b : array_like or Matrix, shape (n,) or (..., n, k)
         Right-hand sides. Leading dimensions broadcast; a 1-D `b` is one vector.
+    overwrite_b : bool
+        Is taken as SciPy takes it, and changes nothing: operands are never written to.
     device, check_finite
         As in `matmul`.
 
@@ -142,10 +181,7 @@ def cho_solve(
 def solve_pos(
     a: Any, b: Any, refine: bool, device: DeviceLike | None, check_finite: bool, lower: bool = False
 ) -> Matrix | Array | RefinedSolution:
-    """Solve A x = b by Cholesky, of which the upper half of A is read, or the lower one, as SciPy's `solve` does.
-
-    With `refine` the residual is that of all of A, so that A must be symmetric.
-    """
+    """Solve A x = b by Cholesky, of which the upper half of A is read, or the lower one, as SciPy's `solve` does."""
     if refine:
         return _refined(a, b, device, check_finite, lower)
     matrix = operand("solve", "A", a, check_finite)
@@ -301,6 +337,7 @@ def _refined(a: Any, b: Any, device: DeviceLike | None, check_finite: bool, lowe
     for name, given, array in (("A", a, matrix), ("b", b, rhs)):
         if isinstance(given, Matrix) and check_finite:
             refuse_nonfinite("solve", name, array)
+    matrix = mirrored(matrix, lower)
     target = device_of("solve", device, a, b)
     if matrix.size:
         must_fit_a_texture("solve", matrix.shape[-2:], target.limits)
@@ -309,7 +346,7 @@ def _refined(a: Any, b: Any, device: DeviceLike | None, check_finite: bool, lowe
     def one(left: NDArray[np.float64], right: NDArray[np.float64], index: Index) -> NDArray[np.float64]:
         forms = forms_of((left, right))
         values = {
-            "A": left if lower else left.T,
+            "A": left,
             "B": right,
             "function": "solve",
             "member": member_of_stack(index),

@@ -34,11 +34,12 @@ One = Callable[[Any, Any, Index], Any]
 @public()
 def cholesky_banded(
     ab: Any,
-    *,
+    overwrite_ab: bool = False,
     lower: bool = False,
+    check_finite: bool = True,
+    *,
     variant: str | None = None,
     device: DeviceLike | None = None,
-    check_finite: bool = True,
 ) -> Matrix | Array:
     """Cholesky factor of a banded matrix in LAPACK's storage, with the semantics of `scipy.linalg.cholesky_banded`.
 
@@ -48,6 +49,8 @@ def cholesky_banded(
         The main diagonal of a symmetric positive definite matrix and w beside it: those above it, a_ij at
         [w + i - j, j], or with `lower` those below it, a_ij at [i - j, j]. Corners that belong to no element are not
         used.
+    overwrite_ab : bool
+        Is taken as SciPy takes it, and changes nothing: operands are never written to.
     lower : bool
         Which diagonals `ab` holds, and whether the factor is L of A = L L^T, or U of A = U^T U.
     variant : str, optional
@@ -256,7 +259,7 @@ def solve_definite_band(
 def banded(function: str, name: str, ab: Any, check_finite: bool) -> Array | Matrix:
     """Take bands in LAPACK's storage: a row for each diagonal."""
     bands = operand(function, name, ab, check_finite)
-    if bands.ndim < 2 or bands.shape[-2] == 0:
+    if bands.ndim < 2 or bands.shape[-2] == 0 < bands.shape[-1]:
         raise ShapeError(f"{function}: {name} must have shape (..., w + 1, n), got {bands.shape}")
     return bands
 

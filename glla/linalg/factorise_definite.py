@@ -88,10 +88,11 @@ def cholesky(
 def cho_factor(
     a: Any,
     lower: bool = False,
+    overwrite_a: bool = False,
+    check_finite: bool = True,
     *,
     variant: str | None = None,
     device: DeviceLike | None = None,
-    check_finite: bool = True,
 ) -> tuple[Matrix, bool] | tuple[Array, bool]:
     """Cholesky factor for `cho_solve`, with the semantics of `scipy.linalg.cho_factor`.
 
@@ -101,6 +102,8 @@ def cho_factor(
         Real numbers, symmetric and positive definite. Only the upper half is read, with `lower` only the lower one.
     lower : bool
         Give L of A = L L^T; otherwise U of A = U^T U. SciPy's default is the upper factor, NumPy's the lower one.
+    overwrite_a : bool
+        Is taken as SciPy takes it, and changes nothing: operands are never written to.
     variant, device, check_finite
         As in `cholesky`.
 

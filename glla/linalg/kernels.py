@@ -121,6 +121,8 @@ class Kernel:
         defines: Mapping[str, shaders.Define],
         feedback: Mapping[str, str] | None,
     ) -> None:
+        if not isinstance(source, str | os.PathLike):
+            raise OptionTypeError(f"kernel: source must be a text in GLSL or the path of a file, got {source!r}")
         self._defines = _checked_defines(defines)
         self._feedback = None if feedback is None else dict(feedback)
         self._lock = Lock()

@@ -17,7 +17,16 @@ from glla.gl import Device, DeviceLike
 from glla.gl.observe import host_step
 from glla.linalg import resident, tiling
 from glla.linalg.banded import solve_structured
-from glla.linalg.definite import OF_INVERSES, STRUCTURES, TRIANGLES, assumed, inverse_of_definite, solve_pos
+from glla.linalg.definite import (
+    OF_INVERSES,
+    STRUCTURES,
+    SYMMETRIC,
+    TRIANGLES,
+    assumed,
+    by_half,
+    inverse_of_definite,
+    solve_pos,
+)
 from glla.linalg.factors import factorise, from_pivots
 from glla.linalg.inverses import inverse_by_variant, must_be_small
 from glla.linalg.operands import as_float64, column, device_of, matching, operand, square, stored
@@ -52,7 +61,7 @@ def solve(
     refine: bool = False,
     equilibrate: bool = True,
     *,
-    assume_a: str = "gen",
+    assume_a: str | None = "gen",
     lower: bool = False,
     device: DeviceLike | None = None,
     check_finite: bool = True,
@@ -73,12 +82,13 @@ def solve(
     equilibrate : bool
         Scale rows and columns by powers of two before factoring, which rounds nothing. Cholesky factors need none.
     assume_a : {"gen", "sym", "her", "pos", "lower triangular", "upper triangular", "diagonal", "tridiagonal", "banded"}
-        What `a` is, by SciPy's names: general, symmetric, Hermitian, which real symmetric is, or symmetric positive
-        definite. "pos" takes Cholesky factors, half the work, and reads the upper half of `a` alone, with `refine` all
-        of it; of a triangle the other half is never read, see `solve_triangular`; of the last three only the diagonals
-        inside the band are, see `solve_banded`; the others take PLU factors.
+        What `a` is, by SciPy's names, also the longer ones: general, symmetric, Hermitian, which real symmetric is, or
+        symmetric positive definite. "pos" takes Cholesky factors, half the work; of it, "sym" and "her" the upper half
+        of `a` is used alone; of a triangle the other half is never read, see `solve_triangular`; of the last three only
+        the diagonals inside the band are, see `solve_banded`; "gen", "sym" and "her" take PLU factors. None, with which
+        SciPy looks for itself, is "gen".
     lower : bool
-        ``assume_a="pos"`` reads the lower half of `a` alone; otherwise the upper one, as SciPy's.
+        Of "pos", "sym" and "her" the lower half of `a` is used, otherwise the upper one, as SciPy's.
     device, check_finite
         As in `matmul`.
 
@@ -124,7 +134,9 @@ def solve(
     >>> glla.solve(A.T, B.T).T.numpy()
     array([[1., 2.]], dtype=float32)
     """
-    assumed("solve", assume_a)
+    assume_a = assumed("solve", assume_a)
+    if assume_a in SYMMETRIC:
+        a = by_half("solve", a, lower, check_finite, wide=refine)
     if assume_a == "pos":
         return solve_pos(a, b, refine, device, check_finite, lower)
     if assume_a in TRIANGLES:
@@ -325,7 +337,7 @@ def _refined(a: Any, b: Any, equilibrate: bool, device: DeviceLike | None, check
 def inv(
     a: Any,
     *,
-    assume_a: str = "gen",
+    assume_a: str | None = "gen",
     lower: bool = False,
     variant: str | None = None,
     device: DeviceLike | None = None,
@@ -341,7 +353,7 @@ def inv(
         What `a` is, as in `solve`. The other half of a triangle is never read, and zero in the inverse. "pos" takes
         Cholesky factors, 3/8 of the work; the inverse is symmetric bit by bit.
     lower : bool
-        ``assume_a="pos"`` reads the lower half of `a` alone; otherwise the upper one.
+        Of "pos", "sym" and "her" the lower half of `a` is used, otherwise the upper one.
     variant : str, optional
         With "pos" a key of `glla.operations.elimination.definite_inverse.VARIANTS`, with a triangle one of
         `glla.operations.triangular_inverse.VARIANTS`. Otherwise ``adjugate`` or ``adjugate_fused`` for matrices of
@@ -381,7 +393,9 @@ def inv(
     array([[0.5 , 0.  ],
            [0.  , 0.25]], dtype=float32)
     """
-    assumed("inv", assume_a, OF_INVERSES)
+    assume_a = assumed("inv", assume_a, OF_INVERSES)
+    if assume_a in SYMMETRIC:
+        a = by_half("inv", a, lower, check_finite)
     if assume_a == "pos":
         return inverse_of_definite(a, lower, variant, device, check_finite)
     if assume_a in TRIANGLES:
@@ -557,7 +571,8 @@ def lu_solve(
     -----
     Cost: 2 n^2 k flop. Passes: n / 4 for a whole stack of small systems (see `glla.linalg.stacks`); otherwise for each
     system about n / 16 on a GPU, n^2 / 1024 with many right-hand sides there, n / 4 in software, see
-    `glla.operations.triangular`. Sources: Brodtkorb 2007, equation 4.34; LAPACK getrs.
+    `glla.operations.triangular`. Where the diagonal of U, or right-hand sides, come near float32's limits, the
+    substitution is done again in float64 on the CPU. Sources: Brodtkorb 2007, equation 4.34; LAPACK getrs.
 
     Examples
     --------
@@ -637,6 +652,9 @@ def _lu_solve_arrays(lu: Array, piv: NDArray[np.integer], b: Array, trans: int, 
         whole_: Any = _lu_solve(lu, piv, b, trans, device, False)
         return whole_.numpy() if isinstance(whole_, Matrix) else whole_
     left, right, exponents = host_step(scaling.SCALE)(scaling.scaled)(lu, b)
+    if not scaling.safe_factors(left):
+        _refuse_zeros(lu, np.diagonal(lu))
+        return scaling.in_float64(lu, b, permutation_of(piv, len(lu)), trans != 0)
     with explained("lu_solve", lu):
         factors = from_pivots(upload(left, device), piv)
     x = np.empty(b.shape, dtype=np.float32)
@@ -652,8 +670,8 @@ def _lu_solve(
     plan = substitution.whole(forms, device.limits, transposed=trans != 0)
     given = {"LU": stored(lu), "B": stored(b), "pivots": plans.pivot_records(piv)}
     names = {"LU": "lu", "B": "b"} if check_finite else None
-    x = walk(OPERATIONS["lu_solve"], forms, on_device(device, plan, "lu_solve", names), given)["X"]
-    return x  # type: ignore[no-any-return]
+    x: Matrix | Array = walk(OPERATIONS["lu_solve"], forms, on_device(device, plan, "lu_solve", names), given)["X"]
+    return x if isinstance(x, Matrix) else finite_result("lu_solve", x, check_finite)
 
 
 def _refuse_zeros(lu: Array, diagonal: Array) -> None:

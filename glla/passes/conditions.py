@@ -72,22 +72,34 @@ def active(text: str, where: Callable[[int], str], macros: Macros) -> str:
     >>> active("#if 7 / 2 == 3\nyes\n#else\nno\n#endif", str, {})
     'yes'
     """
+    return "\n".join(line for _, line in left_in(text, where, macros) if not _DIRECTIVE.fullmatch(line))
+
+
+def left_in(text: str, where: Callable[[int], str], macros: Macros) -> Iterator[tuple[range, str]]:
+    r"""Lines that conditions leave in, those with definitions among them: their numbers, and each without comments.
+
+    Parameters and errors are those of `active`.
+
+    Examples
+    --------
+    >>> list(left_in("#if 0\nno\n#else\n#define K 7 /*\n*/\n#endif\nK", str, {}))
+    [(range(4, 6), '#define K 7  '), (range(7, 8), 'K')]
+    """
     branches: list[_Branch] = []
-    kept = []
-    for number, line in _lines(text):
+    for numbers, line in _lines(text):
+        number = numbers.start
         macros["__LINE__"] = str(number)
         directive = _DIRECTIVE.fullmatch(line)
         try:
             if directive is not None:
                 _follow(directive[1], directive[2].strip(), _Branch(number, line), branches, macros)
-            elif all(branch.taken for branch in branches[-1:]):
-                kept.append(line)
         except _MistakeError as mistake:
             _refuse(where(number), str(mistake), line)
+        if all(branch.taken for branch in branches[-1:]) and (directive is None or directive[1] in ("define", "undef")):
+            yield numbers, line
     if branches:
         opened = branches[-1]
         _refuse(where(opened.number), f"this #{opened.kind} has no #endif", opened.line)
-    return "\n".join(kept)
 
 
 def value(text: str, macros: Macros) -> int:
@@ -126,7 +138,7 @@ def _refuse(place: str, reason: str, line: str) -> NoReturn:
     raise ShaderError(f"{place}: {reason}\n      {line.strip()[:SHOWN]}") from None
 
 
-def _lines(text: str) -> Iterator[tuple[int, str]]:
+def _lines(text: str) -> Iterator[tuple[range, str]]:
     """Lines with their numbers: one that ends in a backslash goes on in the next, and a comment is a blank.
 
     That of a directive, too: it goes on behind a comment of several lines. A backslash comes first, as in C: it lets a
@@ -136,8 +148,9 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
     blank = _COMMENT.sub(lambda match: " " + _JOINT * (match[0].count("\n") + match[0].count(_JOINT)), joined)
     number = 1
     for line in blank.split("\n"):
-        yield number, line.replace(_JOINT, "")
-        number += 1 + line.count(_JOINT)
+        end = number + 1 + line.count(_JOINT)
+        yield range(number, end), line.replace(_JOINT, "")
+        number = end
 
 
 def _follow(kind: str, rest: str, here: _Branch, branches: list[_Branch], macros: Macros) -> None:

@@ -9,8 +9,9 @@ Four rules are enough for every shader of glla.
 3.  A point has a size: OpenGL's is 1 where a shader sets none, that of ES is anything. A new `main` sets it.
 4.  ``step_of_pass()`` is a uniform, `STEP`, see ``lib/fullscreen.glsl``.
 
-A translation is kept as a recipe: which lines of which files, so that files that many shaders include are written once.
-Lines keep their order, so the line that a browser's compiler names leads back to its file.
+A translation is kept as a recipe: which lines of which files, so that files that many shaders include are written once;
+only those that conditions such as ``#if`` leave in. Lines keep their order, so the line that a browser's compiler names
+leads back to its file.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from glla.errors import ShaderError
-from glla.passes.conditions import uncommented
+from glla.passes.conditions import left_in, uncommented
 from glla.passes.shader import COMPUTE_VERSION, Stage
 
 HEAD = (
@@ -34,6 +35,9 @@ HEAD = (
 
 STEP = "number_of_step"
 """Uniform that a pass's `step` goes into."""
+
+MACROS = {"GL_ES": "1", "__VERSION__": "300"}
+"""What the dialect defines."""
 
 GENERATED = "(generated)"
 
@@ -82,14 +86,13 @@ def translated(stage: Stage, sources: Mapping[str, list[str]], points: bool = Fa
     >>> stage = resolve("packing/identity", {"N": 1}).fragment
     >>> lines = {name: (root() / name).read_text().splitlines() for name, _ in stage.lines if name != GENERATED}
     >>> parts = translated(stage, lines)
-    >>> parts[0], text(parts, lines).removeprefix("\n".join(HEAD)) == stage.text.removeprefix("#version 330 core")
+    >>> parts[0], text(parts, lines).splitlines()[-5:] == stage.text.splitlines()[-5:]
     ('#define N 1', True)
     """
     if stage.text.startswith(COMPUTE_VERSION):
         raise ShaderError("shader: WebGL 2 has no compute shaders; choose a variant that draws")
-    _, *lines = (_sized(stage) if points else _copied(stage)).splitlines()
     parts: list[Part] = []
-    for line, (file, number) in zip(lines, [*stage.lines[1:], *[(GENERATED, 0)] * len(lines)], strict=False):
+    for line, file, number in _left_in(stage, _sized(stage) if points else _copied(stage)):
         known = sources.get(file, [])
         if file == GENERATED or number > len(known) or known[number - 1] != line:
             parts.append(line)
@@ -100,6 +103,15 @@ def translated(stage: Stage, sources: Mapping[str, list[str]], points: bool = Fa
         else:
             parts.append(Span(file, number, 1))
     return tuple(parts)
+
+
+def _left_in(stage: Stage, translation: str) -> Iterator[tuple[str, str, int]]:
+    """Lines that conditions leave in, but for the version, each with its file and its number there."""
+    lines = translation.splitlines()
+    for numbers, _ in left_in("\n".join(lines), stage.where, dict(MACROS)):
+        for number in numbers:
+            if number > 1:
+                yield lines[number - 1], *(stage.lines[number - 1] if number <= len(stage.lines) else (GENERATED, 0))
 
 
 def text(parts: tuple[Part, ...], sources: Mapping[str, list[str]]) -> str:

@@ -24,7 +24,7 @@ from glla.lab.web import scripts, stages
 from glla.operations import OPERATIONS, elementwise, matmul, reduce
 from glla.passes import Draft, Host, Pass, Storage, matrix, resident, shader
 
-FILES = [scripts.FOLDER / f"{name}.js" for name in scripts.FIRST]
+FILES = [scripts.FOLDER / f"{name}.js" for name in (*scripts.FIRST, "loops")]
 PLAYER = "".join(map(scripts.read, [*FILES, *scripts.of("plu")]))  # a pass reads what the host makes in plu alone
 SWIFTSHADER = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader")
 

@@ -11,7 +11,7 @@ from glla.array.array import Array
 from glla.errors import OptionError, OptionTypeError
 from glla.gl import DeviceLike, named_device
 from glla.interop import dlpack, functions
-from glla.interop.namespace.datatypes import checked_dtype
+from glla.interop.functions import checked_dtype
 
 
 def asarray(obj: Any, /, *, dtype: Any = None, device: DeviceLike | None = None, copy: bool | None = None) -> Array:

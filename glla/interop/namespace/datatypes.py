@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from glla.array.array import DTYPES, Array
-from glla.errors import OptionError, UnsupportedError
+from glla.array.array import Array
+from glla.errors import OptionError
 from glla.gl import Device, DeviceLike, default_device, named_device
 from glla.interop import functions
 
@@ -23,29 +23,9 @@ WIDE = {"int64": np.dtype(np.int64), "float64": np.dtype(np.float64)}
 """Types that an Array cannot have either, but that libraries name without asking for them: to count, to compare."""
 
 
-def checked_dtype(function: str, dtype: Any) -> str | None:
-    """Name of a dtype that an Array can have; None for none. int64 becomes int32.
-
-    Raises
-    ------
-    UnsupportedError
-        It is another one.
-    """
-    if dtype is None:
-        return None
-    name: str = np.dtype(dtype).name
-    if name == "int64":
-        return "int32"
-    if name not in DTYPES:
-        raise UnsupportedError(
-            f"{function}: an Array is float32, int32 or bool, got dtype {name}; use NumPy for others"
-        )
-    return name
-
-
 def astype(x: Array, dtype: Any, /, *, copy: Any = True, device: DeviceLike | None = None) -> Array:
     """Convert to another type; copy to another device if asked."""
-    result = x.astype(checked_dtype("astype", dtype), copy=copy)
+    result = x.astype(functions.checked_dtype("astype", dtype), copy=copy)
     return result if device is None else result.to_device(named_device("astype", device))
 
 
@@ -63,7 +43,7 @@ def result_type(*arrays_and_dtypes: Any) -> Any:
         for one in arrays_and_dtypes
     ]
     for dtype in found:
-        checked_dtype("result_type", dtype)
+        functions.checked_dtype("result_type", dtype)
     return max(found, key=(bool, int32, float32).index)
 
 

@@ -19,8 +19,7 @@ from glla.array.array import Array, upload
 from glla.errors import ShapeError
 from glla.interop import functions
 from glla.interop import numpy as protocols
-from glla.interop.functions import tensordot, vecdot
-from glla.interop.namespace.datatypes import checked_dtype
+from glla.interop.functions import checked_dtype, tensordot, vecdot
 
 
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Array:

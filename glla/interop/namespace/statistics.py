@@ -14,7 +14,7 @@ from glla.array import array as arrays
 from glla.array import reductions, shaping
 from glla.array.array import Array, value_of
 from glla.errors import OptionError, ShapeError
-from glla.interop.namespace.datatypes import checked_dtype
+from glla.interop.functions import checked_dtype
 
 
 def all(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:

@@ -14,10 +14,10 @@ from glla.lab.thesis.parts import Section
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1d2430; --soft: #5b6675; --paper: #fff; --line: #dde3ea; --accent: #1f6aa8;
-  --good: #1d7d4f; --bad: #b3261e; }
+  --shade: #1d243033; --good: #1d7d4f; --bad: #b3261e; }
 @media screen and (prefers-color-scheme: dark) {
   :root { --ink: #e3e8ef; --soft: #9aa7b6; --paper: #12161c; --line: #2d3642; --accent: #6fb3ec; --good: #5cc795;
-    --bad: #ff8f86; }
+    --bad: #ff8f86; --shade: #ffffff33; }
 }
 * { box-sizing: border-box; }
 body { font: 16px/1.5 system-ui, "Liberation Sans", sans-serif; max-width: 66rem; margin: 0 auto; padding: 2rem 1rem;
@@ -29,18 +29,26 @@ a { color: var(--accent); }
 nav { display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; }
 .drawings { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(28rem, 100%), 1fr)); gap: 1.5rem; }
 figure { margin: 1rem 0 0; min-width: 0; max-width: 34rem; break-inside: avoid; }
-figcaption, caption { text-align: left; font-weight: 600; padding-bottom: .3rem; }
+figcaption, h3 { font-size: 1rem; line-height: 1.4; font-weight: 600; margin: 0; padding-bottom: .3rem; }
 figure svg { display: block; width: 100%; height: auto; }
-.wide { overflow-x: auto; margin: 1.4rem 0; }
+.tables { display: flex; flex-wrap: wrap; gap: 1.6rem 3rem; margin: 1.4rem 0; align-items: flex-start; }
+.table { max-width: 100%; min-width: 0; }
+.table h3 { width: 0; min-width: max(100%, 16rem); }
+.table:has(.cards) { width: 100%; }
+.wide { overflow-x: auto; background: linear-gradient(to right, var(--paper) 1rem, transparent 3rem) local,
+  linear-gradient(to left, var(--paper) 1rem, transparent 3rem) local,
+  linear-gradient(to right, var(--shade), transparent .8rem), linear-gradient(to left, var(--shade), transparent .8rem);
+}
 table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; }
 th, td { padding: .28rem .7rem; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
 th { color: var(--soft); vertical-align: bottom; }
-.number { text-align: right; white-space: nowrap; }
+.number { text-align: right; }
+td.number { white-space: nowrap; }
 td.good { color: var(--good); font-weight: 600; }
 td.bad { color: var(--bad); font-weight: 600; }
 sup { line-height: 0; font-size: .75em; }
 .cards { width: 100%; }
-.cards :is(thead, tbody, caption) { display: block; }
+.cards :is(thead, tbody) { display: block; }
 .cards tr { display: grid; grid-template-columns: 2.2fr .8fr 1.4fr 1.7fr .9fr 2.4fr; break-inside: avoid;
   border-bottom: 1px solid var(--line); padding: .3rem 0; }
 .cards :is(th, td) { border: 0; padding: .1rem .5rem; overflow-wrap: anywhere; }
@@ -56,7 +64,12 @@ sup { line-height: 0; font-size: .75em; }
   .cards td:not(:first-child):not([data-label="command"])::before { content: attr(data-label) ": ";
     color: var(--soft); font-weight: 400; }
 }
-@media print { body { max-width: none; padding: 0; font-size: 12px; } .wide { overflow: visible; } }
+@media print {
+  body { max-width: none; padding: 0; font-size: 12px; }
+  .wide { overflow: visible; background: none; }
+  nav { display: none; }
+  h2, h3, figcaption { break-after: avoid; }
+}
 """
 
 
@@ -84,7 +97,7 @@ class Document:
     @property
     def device(self) -> str:
         """What it was measured on, by the first line below the heading."""
-        return self.about[0].partition(";")[0] if self.about else ""
+        return self.about[0].partition(", OpenGL")[0] if self.about else ""
 
     def plain(self) -> dict[str, Any]:
         """Give it as plain data, as `of` takes it."""

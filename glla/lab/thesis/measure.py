@@ -20,6 +20,7 @@ from glla.lab import ceilings, fits, peers
 from glla.lab.bench import clock
 from glla.lab.fits import FEWEST, per_cent
 from glla.lab.operations import uploaded
+from glla.lab.samples import Samples
 from glla.lab.thesis import published
 from glla.lab.thesis.parts import Cell, Series
 from glla.operations import OPERATIONS
@@ -69,6 +70,10 @@ class Place:
         Takes a line on what is done now.
     largest : int or None
         No order above it; None for what suits the device.
+    taken : list of Samples
+        Repeats of every time that was measured, until `told`.
+    called : dict of str
+        Operation -> the call that was the peer's fastest the last time.
     """
 
     device: Device
@@ -76,6 +81,8 @@ class Place:
     say: Callable[[str], None] = lambda what: None
     largest: int | None = None
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(2007))
+    taken: list[Samples] = field(default_factory=list)
+    called: dict[str, str] = field(default_factory=dict)
 
     @cached_property
     def rates(self) -> dict[str, float]:
@@ -115,10 +122,12 @@ class Place:
         peer, prepare = peers.BEST[operation]
         given = prepare(*arrays)
         if self.quick:
-            return float(peers.repeats(peer.usual, given, None, ONCE).median)
+            self.called[operation] = peer.usual.label
+            return self._kept(peers.repeats(peer.usual, given, None, ONCE))
         figure = peers.Figure(peer, "thesis", given, peers.QUICK)
         figure.time(given)
-        return float(figure.best.samples.median)
+        self.called[operation] = str(figure.best)
+        return self._kept(figure.best.samples)
 
     def host(self, work: Callable[[], Any]) -> float:
         """Seconds of some work on the CPU."""
@@ -134,11 +143,29 @@ class Place:
         """Run for the first time, which only counts if it is `LONG`; then the median of up to five."""
         first = once()
         if first > LONG:
-            return first
+            return self._kept(Samples.of([first]))
         found = [once()]
         while len(found) < (2 if self.quick else 5) and sum(found) < ENOUGH:
             found.append(once())
-        return float(np.median(found))
+        return self._kept(Samples.of(found))
+
+    def _kept(self, samples: Samples) -> float:
+        self.taken.append(samples)
+        return float(samples.median)
+
+    def told(self) -> list[str]:
+        """Say how often was repeated since this was asked for, and how far repeats are apart."""
+        taken, self.taken = self.taken, []
+        counts = [len(one.times) for one in taken]
+        apart = sorted((one.upper - one.lower) / one.median for one in taken if len(one.times) > 1 and one.median > 0)
+        if not apart:
+            return []
+        once = counts.count(1)
+        least = min(n for n in counts if n > 1)
+        words = f"{len(taken)} run times were measured: medians of {least} to {max(counts)} repeats"
+        words += f" after a first run, but {once} of a single one, as it took long" if once else " after a first run"
+        middle, worst = (per_cent(float(part)) for part in (np.median(apart), apart[-1]))
+        return [f"{words}. Their quartiles lie {middle} of the median apart in half of the cases, {worst} at worst."]
 
 
 def uniform(place: Place, *shape: int) -> Array:

@@ -44,16 +44,15 @@ class Table:
     def html(self) -> str:
         """Write it as an element."""
         kinds = ["number" if _numeric([row[i] for row in self.rows]) else "" for i in self._columns]
-        labels = [f' data-label="{escape(name)}"' if self.cards else "" for name in self.headings]
+        labels = [f' data-label="{escape(name.partition(" (")[0])}"' if self.cards else "" for name in self.headings]
         head = "".join(_element("th", kinds[i], labels[i], self.headings[i]) for i in self._columns)
         rows = "".join(
             f"<tr>{''.join(_element('td', kinds[i], labels[i], row[i]) for i in self._columns)}</tr>"
             for row in self.rows
         )
         kind = ' class="cards"' if self.cards else ""
-        caption = f"<caption>{typeset(self.title)}</caption>"
-        table = f"<table{kind}>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-        return f'<div class="wide">{table}</div>'
+        table = f"<table{kind}><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        return f'<div class="table"><h3>{typeset(self.title)}</h3><div class="wide">{table}</div></div>'
 
     @property
     def _columns(self) -> range:
@@ -72,12 +71,13 @@ def _element(tag: str, kind: str, label: str, cell: Cell) -> str:
 
 
 def typeset(text: str) -> str:
-    """Write text for a page, with powers of n raised.
+    """Write text for a page, with powers of n raised, and code between backticks.
 
-    >>> typeset("a + b n^3 < c")
-    'a + b n<sup>3</sup> &lt; c'
+    >>> typeset("a + b n^3 < c, `glla`")
+    'a + b n<sup>3</sup> &lt; c, <code>glla</code>'
     """
-    return re.sub(r"n\^([\d.]+\d|\d)", r"n<sup>\1</sup>", escape(text))
+    raised = re.sub(r"n\^([\d.]+\d|\d)", r"n<sup>\1</sup>", escape(text))
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", raised)
 
 
 @dataclass(frozen=True)
@@ -115,8 +115,9 @@ class Drawing:
 def _drawn(drawing: Drawing) -> str:
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(6.4, 4.2), facecolor="none")
-    figure.subplots_adjust(0.12, 0.12, 0.97, 0.94)
+    figure = Figure(figsize=(5.6, 3.8), facecolor="none")
+    rows = -(-len(drawing.series) // 2)
+    figure.subplots_adjust(0.14, 0.13, 0.9 if drawing.image else 0.97, 0.97 - 0.06 * rows if rows > 1 else 0.9)
     ax = figure.subplots()
     ax.set_facecolor("none")
     parts: list[Any] = [ax]
@@ -125,12 +126,16 @@ def _drawn(drawing: Drawing) -> str:
     for one, colour in zip(drawing.series, plots.COLOURS, strict=False):
         _curve(ax, one, colour)
     if drawing.series:
-        ax.legend(frameon=False, fontsize=9, labelcolor=plots.INK)
+        place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (-0.1, 1.0), "ncols": 2} if rows > 1 else {}
+        ax.legend(frameon=False, fontsize=9, labelcolor=plots.INK, **place)
         ax.set_ylabel(drawing.y, color=plots.INK)
         ax.set_xlabel(drawing.x, color=plots.INK)
         ax.grid(alpha=0.2)
         if drawing.logarithmic:
             _logarithmic(ax, [n for one in drawing.series for n in one.x])
+        else:
+            ax.ticklabel_format(axis="y", scilimits=(-2, 3))
+            ax.yaxis.offsetText.set_color(plots.INK)
     for part in parts:
         part.tick_params(which="both", colors=plots.INK)
         for spine in part.spines.values():
@@ -151,6 +156,8 @@ def _picture(figure: Any, ax: Any, drawing: Drawing) -> Any:
         ax.quiver(x, y, right, down, color="white", angles="xy", scale_units="xy", scale=scale, width=0.004)
     bar = figure.colorbar(picture, ax=ax)
     bar.set_label(drawing.y, color=plots.INK)
+    bar.formatter.set_powerlimits((-2, 3))
+    bar.ax.yaxis.offsetText.set_color(plots.INK)
     ax.set(xticks=(), yticks=())
     return bar.ax
 
@@ -223,7 +230,7 @@ class Section:
         """Write it as a part of a page."""
         parts = [f'<section id="{self.name}"><h2>{escape(self.title)} <small>{escape(self.places)}</small></h2>']
         parts += ['<div class="drawings">', *(one.html() for one in self.drawings), "</div>"] if self.drawings else []
-        parts += [one.html() for one in self.tables]
+        parts += ['<div class="tables">', *(one.html() for one in self.tables), "</div>"]
         return "".join([*parts, *(f"<p>{typeset(note)}</p>" for note in self.notes), "</section>"])
 
     def plain(self) -> dict[str, Any]:

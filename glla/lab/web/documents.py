@@ -18,8 +18,9 @@
                    "cost":     {"passes": 12, "flops": 1000, "texels": 99, "bytes": 1600}}],
      "programs": [{"name": "rref/eliminate", "v": 0, "f": 1, "defines": {}, "summary": "...", "cost": "...",
                    "outputs": {"pivots": "(p, q, rank before, rank after)"}}],
-     "texts":    [[["lib/packed.glsl", 1, 20], "#define K 1", ...]],  # lines of sources, and lines that stand in none
-     "sources":  {"rref/eliminate.frag": "...", ...},
+     "texts":    [["#define K 1", ["lib/packed.glsl", 1, 20, 25, 3], ...]],  # lines that stand in no file; a file's
+                                                         # lines from 1 on, 20 of them, from 25 on, 3
+     "sources":  {"rref/eliminate.frag": "...", ...},    # of what is included the lines that stand in texts
      "needs":    {"targets": 2, "texture": 5, "block": 0, "blend": false, "transfer": false, "units": 3},
      "idea": "...", "source": "...",                     # of the variant
      "operands": {"A": {"shape": [8, 9], "data": "<base64 of float32>"}}, "aside": {"tolerance": {"data": "..."}},
@@ -40,7 +41,7 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from pathlib import Path
@@ -57,7 +58,7 @@ from glla.operations import OPERATIONS, Operation
 from glla.passes import Call, Dispatch, Forms, Host, Limits, Loop, Pass, Plan, Region, Transfer, Wrapped
 from glla.passes import shader as shaders
 from glla.passes import stages as stages_of
-from glla.passes.shader_es import GENERATED, HEAD, Span, translated
+from glla.passes.shader_es import GENERATED, HEAD, Part, Span, translated
 from glla.passes.storage import Buffer, HostArray, Slot, Storage, texture
 
 Array = NDArray[np.float32]
@@ -92,6 +93,9 @@ ROUNDED_FROM = 64
 
 MOST_PICTURED = 16
 """Rows and columns of a result that a page holds as a picture."""
+
+SHOWN = (".vert", ".frag")
+"""Files that a page shows as they are written, so that it has all their lines."""
 
 SEED = 2007
 
@@ -166,6 +170,23 @@ def document(
         "judge": operation,
         "after": [] if whole is None else list(_after(whole)),
     }
+
+
+def of_shapes(operation: str, shapes: Sequence[tuple[int, int]]) -> Document:
+    """Write an operation on operands of these shapes: those of its example where they have them, or random numbers.
+
+    Raises
+    ------
+    OptionError
+        As `document`.
+    """
+    random = np.random.default_rng(SEED)
+    example = operations.inputs(OPERATIONS[operation], min(shapes[0][0], MOST_ORDER))
+    data = [
+        one if one.shape == shape else random.uniform(0, 10, shape).astype(np.float32)
+        for one, shape in zip(example, shapes, strict=False)
+    ]
+    return document(operation, data=data)
 
 
 def of_plan(plan: Plan, operands: Mapping[str, Array] | None = None) -> Document:
@@ -372,16 +393,24 @@ class _Writer:
     programs: dict[tuple[Any, ...], dict[str, Any]] = field(default_factory=dict)
     texts: dict[tuple[str, bool], list[Any]] = field(default_factory=dict)
     sources: dict[str, list[str]] = field(default_factory=dict)
+    used: set[tuple[str, int]] = field(default_factory=set)
     needs: dict[str, Any] = field(
         default_factory=lambda: {"targets": 1, "texture": 1, "block": 0, "units": 1, "blend": False, "transfer": False}
     )
 
     def shared(self) -> dict[str, Any]:
-        """What the plans share."""
+        """What the plans share. Of included files the sources have the lines that a text has, the rest blank."""
+        kept = {
+            name: [
+                line if name.endswith(SHOWN) or (name, number) in self.used else ""
+                for number, line in enumerate(lines, 1)
+            ]
+            for name, lines in self.sources.items()
+        }
         return {
             "programs": list(self.programs.values()),
             "texts": list(self.texts.values()),
-            "sources": {_told(name): "\n".join(lines) + "\n" for name, lines in self.sources.items()},
+            "sources": {_told(name): "\n".join(lines).rstrip("\n") + "\n" for name, lines in kept.items()},
             "needs": self.needs,
         }
 
@@ -449,14 +478,14 @@ class _Writer:
         if key not in self.programs:
             described = {
                 "defines": dict(step.defines),
-                "cost": shaders.cost(step.shader),
+                "cost": _plain(shaders.cost(step.shader)),
                 "outputs": dict(_outputs(step.shader, shader.outputs)),
             }
             self.programs[key] = {
                 "name": _told(shaders.called(step.shader)),
                 "v": self._text(shader.vertex, bool(step.points)),
                 "f": self._text(shader.fragment),
-                "summary": shaders.summary(step.shader, step.defines),
+                "summary": _plain(shaders.summary(step.shader, step.defines)),
                 **{name: value for name, value in described.items() if value},
             }
         return list(self.programs).index(key)
@@ -468,9 +497,9 @@ class _Writer:
                 if file not in self.sources:
                     self.sources[file] = _lines(file, stage)
             parts = translated(stage, self.sources, points)
-            self.texts[key] = [
-                [_told(part.file), part.first, part.count] if isinstance(part, Span) else part for part in parts
-            ]
+            spans = (part for part in parts if isinstance(part, Span))
+            self.used |= {(one.file, one.first + k) for one in spans for k in range(one.count)}
+            self.texts[key] = _grouped(parts)
         return list(self.texts).index(key)
 
 
@@ -482,6 +511,28 @@ def _lines(file: str, stage: shaders.Stage) -> list[str]:
     lines = zip(stage.text.splitlines(), stage.lines, strict=True)
     found = {number: line for line, (name, number) in lines if name == file}
     return [found.get(number, "") for number in range(1, max(found) + 1)]
+
+
+def _grouped(parts: Iterable[Part]) -> list[Any]:
+    """Parts of a text, lines of a file in a row together.
+
+    >>> _grouped(["#define K 1", Span("a.glsl", 1, 5), Span("a.glsl", 9, 2)])
+    ['#define K 1', ['a.glsl', 1, 5, 9, 2]]
+    """
+    found: list[Any] = []
+    for part in parts:
+        if isinstance(part, str):
+            found.append(part)
+        elif found and isinstance(found[-1], list) and found[-1][0] == _told(part.file):
+            found[-1] += [part.first, part.count]
+        else:
+            found.append([_told(part.file), part.first, part.count])
+    return found
+
+
+def _plain(words: str) -> str:
+    """Words without the marks around names of variables, which a page would show as they are."""
+    return words.replace("`", "")
 
 
 def _told(file: str) -> str:
@@ -498,7 +549,7 @@ def _outputs(name: str, outputs: Sequence[str]) -> Iterator[tuple[str, str]]:
             rf"(?:^| {{3,}}) ?{re.escape(output)} {{2,}}(\S[^\n]*?)(?= {{3,}}|\n|$)((?:\n {{6,}}[^\n]*)*)", text, re.M
         )
         if match:
-            words = " ".join(f"{match[1]} {match[2]}".split())
+            words = _plain(" ".join(f"{match[1]} {match[2]}".split()))
             yield output, re.split(r"(?<=[^.])\.(?= +[A-Z]|$)", words)[0]
 
 

@@ -23,7 +23,6 @@ function made(m, n, entry) {
 }
 
 const unit = (n) => made(n, n, (i, j) => Number(i === j));
-const lower = (a) => made(a.m, a.n, (i, j) => (j <= i ? a.at[i * a.n + j] : 0));
 const upper = (a) => made(a.m, a.n, (i, j) => (j >= i ? a.at[i * a.n + j] : 0));
 const magnitudes = (a) => ({ ...a, at: a.at.map(Math.abs) });
 const transposed = (a) => made(a.n, a.m, (i, j) => a.at[j * a.n + i]);
@@ -50,6 +49,7 @@ function columnSums(a) {
 const largest = (numbers) => numbers.reduce((most, one) => (one > most || Number.isNaN(one) ? one : most), 0);
 const norm = (a) => largest(columnSums(a));
 const largestEntry = (a) => largest(a.at.map(Math.abs));
+const finite = (matrices) => matrices.every(({ at }) => at.every(Number.isFinite));
 const quotient = (error, bound) => (error === 0 ? 0 : error / bound);
 
 // -- judges -----------------------------------------------------------------------------------------------------------
@@ -57,13 +57,6 @@ const quotient = (error, bound) => (error === 0 ? 0 : error / bound);
 // By the name of the operation: (operands, results) -> judgement. Results that are matrices come as such. They stand in
 // the files of judges/; a page has the one of its operation.
 const JUDGES = {};
-
-// The first two channels of a line of texels, one after the other: a number for each row.
-function pairs({ values, c }, count) {
-  const found = [];
-  for (let k = 0; k < values.length && found.length < count; k += c) found.push(values[k], values[k + 1]);
-  return found.slice(0, count);
-}
 
 // -- verdicts ---------------------------------------------------------------------------------------------------------
 
@@ -82,29 +75,26 @@ function resultsOf(player) {
   return { ...Object.fromEntries(found), ...player.settled?.done };
 }
 
-// Is the result right? {ok, ratio, words}; ok is null where there is none, or no judge.
+// Is the result right? {ok, words}; ok is null where there is none, or no judge.
 function verdict(player) {
   const judge = JUDGES[player.data.judge];
-  if (player.settled?.error) return { ok: null, mark: "no result, but an error", words: `glla raises ${player.settled.error}.` };
-  if (player.settled?.elsewhere) return { ok: null, mark: "not decided", words: player.settled.elsewhere };
+  const { error: raised, elsewhere, done } = player.settled ?? {};
+  const none = "no result, but an error";
+  if (raised) return { ok: null, mark: none, words: `glla raises ${raised}.` };
+  if (elsewhere) return { ok: null, mark: "not decided", words: elsewhere };
   if (!judge) return { ok: null, words: "This page has no judge of its own for this operation; glla.testing has." };
   const operands = operandsOf(player);
-  if (Object.values(operands).some(({ at }) => at.some((one) => !Number.isFinite(one)))) {
-    return { ok: false, words: "An operand holds NaN or infinity: no result is right." };
-  }
+  if (!finite(Object.values(operands))) return { ok: false, words: "An operand holds NaN or infinity: no result is right." };
   const results = resultsOf(player);
   const matrices = Object.keys(player.data.plans[0].results).map((name) => results[name]).filter((one) => one?.at);
-  if (matrices.some(({ at }) => at.some((one) => !Number.isFinite(one)))) {
-    const raised = results.X && player.settled?.done;
-    if (raised) return { ok: null, mark: "no result, but an error", words: "The solution does not fit float32: glla raises NonFiniteError." };
+  if (!finite(matrices)) {
+    if (results.X && done) return { ok: null, mark: none, words: "The solution does not fit float32: glla raises NonFiniteError." };
     return { ok: false, words: "The result holds NaN or infinity." };
   }
   const { error, bound, what, flaw } = judge(operands, results);
   if (flaw) return { ok: false, words: `The result is wrong: ${flaw}.` };
   const ratio = quotient(error, bound);
-  const ok = ratio <= 1;
-  const words = `${what} is ${short(error)}; up to ${short(bound)} is right, so the error is ${short(ratio)} of its bound.`;
-  return { ok, ratio, words };
+  return { ok: ratio <= 1, words: `${what} is ${short(error)}; up to ${short(bound)} is right, so the error is ${short(ratio)} of its bound.` };
 }
 
 // -- what glla makes of it ----------------------------------------------------------------------------------------------
@@ -113,7 +103,7 @@ function verdict(player) {
 function outcome(player) {
   const operands = Object.values(operandsOf(player));
   const { operation } = player.data;
-  if (operands.some(({ at }) => at.some((one) => !Number.isFinite(one)))) {
+  if (!finite(operands)) {
     return [`glla.${operation} refuses NaN and infinity (NonFiniteError), unless check_finite=False lets them through.`];
   }
   const sentences = operands.every(({ at }) => at.every((one) => one === 0)) ? ["All entries are zero."] : [];

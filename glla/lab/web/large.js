@@ -3,61 +3,57 @@
 
 const PART = 8;  // rows and columns of the part
 
-// A large matrix as a picture: a pixel for each element, larger where there is room; the part below it is framed.
-function picture(shown) {
-  const { grid, readout, slot, region } = shown;
+// A large matrix as a picture: a square for each element, and a frame around what was drawn. A click moves the part.
+function picture({ grid, readout, slot, region }) {
   const size = Math.max(2, Math.floor(384 / Math.max(grid.rows, grid.columns)));
+  const place = ({ offsetX, offsetY }) => [
+    within(Math.floor(offsetY / made.clientHeight * grid.rows), grid.rows - 1),
+    within(Math.floor(offsetX / made.clientWidth * grid.columns), grid.columns - 1),
+  ];
   const made = el("canvas", {
     width: size * grid.columns, height: size * grid.rows, role: "img",
     "aria-label": `${slot} as colours; a part of it is the table below`,
+    onmousemove: (event) => point(readout, grid, slot, ...place(event)), onmouseleave: () => point(readout, null),
+    onclick: (event) => {
+      parts[slot] = place(event).map((one) => one - PART / 2);
+      show();
+    },
   });
   const style = getComputedStyle(document.documentElement);
-  const [zero, pos, neg, ink, none] = ["--zero", "--positive", "--negative", "--frame", "--line"].map((name) => rgb(style.getPropertyValue(name)));
+  const colour = (name) => style.getPropertyValue(name);
+  const [zero, positive, negative] = ["--zero", "--positive", "--negative"].map((name) => colour(name).match(/\d+/g).map(Number));
+  const mixed = (t) => zero.map((one, k) => Math.round(one + ((t < 0 ? negative : positive)[k] - one) * Math.abs(t)));
   const context = made.getContext("2d");
-  const mix = (a, b, t) => `rgb(${a.map((one, k) => Math.round(one + (b[k] - one) * t)).join(" ")})`;
-  for (let i = 0; i < grid.rows; i++) {
-    for (let j = 0; j < grid.columns; j++) {
-      const t = grid.drawn(i, j) ? strength(grid.value(i, j)) : 0;
-      context.fillStyle = grid.drawn(i, j) ? mix(zero, t < 0 ? neg : pos, Math.abs(t)) : mix(none, none, 0);
+  for (const i of range(0, grid.rows)) {
+    for (const j of range(0, grid.columns)) {
+      context.fillStyle = grid.drawn(i, j) ? `rgb(${mixed(strength(grid.value(i, j))).join(" ")})` : colour("--line");
       context.fillRect(j * size, i * size, size, size);
     }
   }
-  context.strokeStyle = mix(ink, ink, 0);
-  context.lineWidth = 2;
   if (region) {
-    const [x, y, width, height] = region.map((one) => 2 * size * one);
+    const [x, y, width, height] = region.map((one) => (grid.single ? 1 : 2) * size * one);
+    context.strokeStyle = colour("--frame");
+    context.lineWidth = 2;
     context.strokeRect(x + 1, y + 1, Math.min(width, made.width - x) - 2, Math.min(height, made.height - y) - 2);
   }
-  const place = (event) => {
-    const box = made.getBoundingClientRect();
-    const j = Math.floor((event.clientX - box.left) / box.width * grid.columns);
-    const i = Math.floor((event.clientY - box.top) / box.height * grid.rows);
-    return [Math.max(0, Math.min(grid.rows - 1, i)), Math.max(0, Math.min(grid.columns - 1, j))];
-  };
-  made.addEventListener("mousemove", (event) => point(readout, grid, slot, ...place(event)));
-  made.addEventListener("mouseleave", () => point(readout, null));
-  made.addEventListener("click", (event) => {
-    const [i, j] = place(event);
-    parts[slot] = [Math.max(0, i - PART / 2), Math.max(0, j - PART / 2)];
-    show();
-  });
   return made;
 }
 
-const rgb = (text) => (text.match(/[\d.]+/g) ?? [0, 0, 0]).slice(0, 3).map(Number);
-
 // The part of a large matrix that is a table, and two fields that move it.
 function chooser(shown) {
+  const fields = () => [...document.querySelectorAll(".chooser input")];
   const { grid, slot } = shown;
-  const [top, left] = (parts[slot] ?? [0, 0]).map((one, k) => Math.min(one, Math.max(0, [grid.rows, grid.columns][k] - PART)));
-  const field = (words, value, most, place) => el("label", {}, `${words} `, el("input", {
-    type: "number", min: 0, max: Math.max(0, most - PART), value, onchange: (event) => {
-      parts[slot] = [top, left];
-      parts[slot][place] = Math.max(0, Math.min(most - PART, event.target.valueAsNumber || 0));
-      show();
+  const most = [grid.rows - PART, grid.columns - PART].map((one) => Math.max(0, one));
+  const part = (parts[slot] ?? [0, 0]).map((one, k) => within(one, most[k]));
+  const field = (words, k) => el("label", {}, `${words} `, el("input", {
+    type: "number", min: 0, max: most[k], value: part[k], onchange: (event) => {
+      parts[slot] = part.map((one, l) => (l === k ? event.target.valueAsNumber || 0 : one));
+      const place = fields().indexOf(event.target);
+      show();  // makes the field anew
+      fields()[place].focus();
     },
   }));
   return el("div", {},
-    el("p", { class: "chooser" }, field("from row", top, grid.rows, 0), " ", field("column", left, grid.columns, 1)),
-    scrolled(`a part of ${slot}`, table(shown, top, left, PART, PART)));
+    el("p", { class: "chooser" }, field("from row", 0), " ", field("column", 1)),
+    scrolled(`a part of ${slot}`, table(shown, ...part, PART, PART)));
 }

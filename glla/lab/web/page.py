@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import zlib
+from base64 import b64decode, b64encode
 from html import escape
 from typing import Any
 
@@ -17,7 +19,7 @@ TABLE = 16
 
 def page(document: Document) -> str:
     """Write the page of a document."""
-    template = (FOLDER / "page.html").read_text(encoding="utf-8")
+    template = scripts.unindented((FOLDER / "page.html").read_text(encoding="utf-8"))
     first = document["plans"][0]
     values = {
         "title": escape(f"glla: {first['name']}, order {document['size']}"),
@@ -25,10 +27,17 @@ def page(document: Document) -> str:
         "about": about(document),
         "course": _course(document.get("course")),
         "version": escape(document["glla"]),
-        "data": in_script(document),
-        "scripts": scripts.joined(document["judge"], large=_side(document) > TABLE),
+        "pictures": in_script(document.get("picture", {})),
+        "data": packed({name: one for name, one in document.items() if name not in ("picture", "course")}),
+        "scripts": scripts.joined(document["judge"], *_others(document)),
     }
     return re.sub(r"\{(\w+)\}", lambda match: values.get(match[1], match[0]), template)
+
+
+def _others(document: Document) -> list[str]:
+    """Scripts that not every page needs, of `scripts.OTHERS`."""
+    needed = {"loops": any(plan["loops"] for plan in document["plans"]), "large": _side(document) > TABLE}
+    return [name for name in scripts.OTHERS if needed[name]]
 
 
 def _side(document: Document) -> int:
@@ -38,6 +47,31 @@ def _side(document: Document) -> int:
         sides += slot.get("shape") or slot.get("host") or slot.get("wrapped") or []
         sides += [slot["h"], slot["w"]] if slot.get("c") == 1 else []
     return max(sides)
+
+
+PACKED = re.compile(r'<script type="text/plain" id="data">([^<]*)</script>')
+"""Where a page holds its document."""
+
+
+def packed(document: Document) -> str:
+    """Document as a page holds it: JSON, deflated, in base64. Shaders first: what says the same comes soon after them.
+
+    Examples
+    --------
+    >>> document_in(f'<script type="text/plain" id="data">{packed({"size": 8})}</script>')
+    {'size': 8}
+    """
+    first = {name: document[name] for name in ("sources", "programs") if name in document}
+    text = json.dumps(first | document, allow_nan=False, separators=(",", ":"), ensure_ascii=False)
+    return b64encode(zlib.compress(text.encode(), 9)).decode()
+
+
+def document_in(html: str) -> Document:
+    """Document that a page holds."""
+    found = PACKED.search(html)
+    assert found is not None
+    document: Document = json.loads(zlib.decompress(b64decode(found[1])))
+    return document
 
 
 def in_script(data: Any) -> str:

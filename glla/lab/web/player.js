@@ -9,6 +9,7 @@
 //
 // Going back is running again from the operands: the same passes on the same numbers give the same bits.
 
+const CHANNELS = { 1: "R", 2: "RG", 4: "RGBA" };  // names of formats, by the channels of a texel
 const MOST_ENTRIES = 2000;  // of a timeline: a loop whose stop never comes ends here
 
 class Lack extends Error {}  // what this browser does not have
@@ -48,13 +49,12 @@ class Player {
       ["targets", gl.MAX_DRAW_BUFFERS, "targets of a pass"],
       ["texture", gl.MAX_TEXTURE_SIZE, "texels along the side of a texture"],
       ["units", gl.MAX_TEXTURE_IMAGE_UNITS, "textures read by a pass"],
+      ["block", gl.MAX_UNIFORM_BLOCK_SIZE, "texels in a uniform block", 16],
     ];
-    for (const [name, limit, words] of limits) {
-      const have = gl.getParameter(limit);
+    for (const [name, limit, words, size = 1] of limits) {
+      const have = gl.getParameter(limit) / size;
       if (needs[name] > have) found.push(`This plan needs ${needs[name]} ${words}, this browser has ${have}.`);
     }
-    const block = gl.getParameter(gl.MAX_UNIFORM_BLOCK_SIZE) / 16;
-    if (needs.block > block) found.push(`This plan needs uniform blocks of ${needs.block} texels, this browser has ${block}.`);
     return found;
   }
 
@@ -107,11 +107,10 @@ class Player {
     const gl = this.gl;
     const flat = Array.isArray(value) ? value : [value];
     const set = {
-      [gl.INT]: "uniform1iv", [gl.INT_VEC2]: "uniform2iv", [gl.INT_VEC3]: "uniform3iv", [gl.INT_VEC4]: "uniform4iv",
-      [gl.FLOAT]: "uniform1fv", [gl.FLOAT_VEC2]: "uniform2fv", [gl.FLOAT_VEC3]: "uniform3fv", [gl.FLOAT_VEC4]: "uniform4fv",
-      [gl.BOOL]: "uniform1iv", [gl.UNSIGNED_INT]: "uniform1uiv",
+      [gl.INT]: "1i", [gl.INT_VEC2]: "2i", [gl.INT_VEC3]: "3i", [gl.INT_VEC4]: "4i", [gl.BOOL]: "1i", [gl.UNSIGNED_INT]: "1ui",
+      [gl.FLOAT]: "1f", [gl.FLOAT_VEC2]: "2f", [gl.FLOAT_VEC3]: "3f", [gl.FLOAT_VEC4]: "4f",
     }[one.type];
-    if (set) gl[set](one.location, flat.map(Number));
+    if (set) gl[`uniform${set}v`](one.location, flat.map(Number));
     else throw new Error(`The uniform ${name} is of a type that the page does not set.`);
   }
 
@@ -134,13 +133,10 @@ class Player {
       gl.bufferData(gl.PIXEL_PACK_BUFFER, storage.bytes, gl.DYNAMIC_COPY);
       gl.bindBuffer(gl.PIXEL_PACK_BUFFER, null);
     } else {
-      const { h, w, c } = storage;
-      const formats = storage.int
-        ? { 1: gl.R32I, 2: gl.RG32I, 4: gl.RGBA32I }
-        : { 1: gl.R32F, 2: gl.RG32F, 4: gl.RGBA32F };
-      made = { texture: gl.createTexture(), h, w, c, int: Boolean(storage.int), drawn: new Uint8Array(h * w) };
+      const { h, w, c, int } = storage;
+      made = { texture: gl.createTexture(), h, w, c, int, drawn: new Uint8Array(h * w) };
       gl.bindTexture(gl.TEXTURE_2D, made.texture);
-      gl.texStorage2D(gl.TEXTURE_2D, 1, formats[c], w, h);
+      gl.texStorage2D(gl.TEXTURE_2D, 1, gl[`${CHANNELS[c]}32${int ? "I" : "F"}`], w, h);
       for (const name of [gl.TEXTURE_MIN_FILTER, gl.TEXTURE_MAG_FILTER]) gl.texParameteri(gl.TEXTURE_2D, name, gl.NEAREST);
     }
     made.number = this.store.size;
@@ -176,7 +172,7 @@ class Player {
     for (const name of plan.operands) {
       const given = this.operands[name];
       const storage = plan.slots[name];
-      this.write(0, name, given ? laidOut(storage, given) : texelsOf(storage, this.data.aside[name]));
+      this.write(0, name, given ? laidOut(storage, given) : numbersOf(this.data.aside[name], storage.int));
     }
     this.restart();
   }
@@ -184,10 +180,10 @@ class Player {
   write(plan, slot, texels) {
     const gl = this.gl;
     const { texture, h, w, c, int } = this.held(plan, slot);
-    const formats = int ? { 1: gl.RED_INTEGER, 2: gl.RG_INTEGER, 4: gl.RGBA_INTEGER } : { 1: gl.RED, 2: gl.RG, 4: gl.RGBA };
+    const format = (c === 1 ? "RED" : CHANNELS[c]) + (int ? "_INTEGER" : "");
     gl.bindTexture(gl.TEXTURE_2D, texture);
     const values = int ? Int32Array.from(texels) : Float32Array.from(texels);
-    gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, 0, w, h, formats[c], int ? gl.INT : gl.FLOAT, values);
+    gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, 0, w, h, gl[format], int ? gl.INT : gl.FLOAT, values);
   }
 
   read(plan, slot) {
@@ -264,25 +260,12 @@ class Player {
       first = null;
       return made;
     };
-    for (let step = 0; step < steps.length;) {
+    for (let step = 0; step < steps.length; step++) {
       const loop = loops.find((one) => one.first === step);
-      if (!loop) {
-        yield entry(step++, null);
-        continue;
-      }
-      for (let turn = 0; turn < loop.most; turn++) {
-        for (let k = loop.first; k < loop.end; k++) yield entry(k, turn);
-        const stop = loop.until !== null && this.read(plan, names[loop.until] ?? loop.until).values[0] !== 0;
-        if (stop || turn === loop.most - 1) break;
-        const before = { ...names };
-        for (const [result, operand] of Object.entries(loop.carry)) {
-          const free = before[operand] ?? operand;
-          names[operand] = before[result] ?? result;
-          names[result] = free === operand ? `${result}'` : free;  // what came in from outside stays as it is
-        }
-      }
-      for (const operand of Object.values(loop.carry)) delete names[operand];
-      step = loop.end;
+      if (loop) {
+        yield* this.turns(plan, loop, names, entry);
+        step = loop.end - 1;
+      } else yield entry(step, null);
     }
     this.ends = { ...this.ends, [plan]: names };
   }
@@ -320,10 +303,9 @@ class Player {
     const plan = this.data.plans[entry.plan];
     const step = plan.steps[entry.step];
     const now = (slot) => entry.names[slot] ?? slot;
-    if (step.set) return { step, reads: [], draws: [step.set], draw: null, region: null };
-    if (step.host) return { step, reads: step.in.map((slot) => [slot, slot]), draws: step.out, draw: null, region: null };
-    if (step.copy) {
-      return { step, reads: [[now(step.copy[0]), now(step.copy[0])]], draws: [now(step.copy[1])], draw: null, region: null };
+    if (!("d" in step)) {  // of the host, or a copy
+      const [reads, draws] = step.copy ? step.copy.map((slot) => [now(slot)]) : [step.in ?? [], step.out ?? [step.set]];
+      return { step, reads: reads.map((slot) => [slot, slot]), draws, draw: null, region: null };
     }
     const draw = plan.draws[step.d];
     const blocks = Object.entries(step.b ?? {}).map(([name, [slot]]) => [name, now(slot)]);
@@ -387,7 +369,7 @@ class Player {
 
   // What the host does, in float64.
   host(plan, step) {
-    const made = step.set ? [{ at: decoded(step).values }] : this.hosts[step.host](step.in.map((slot) => this.array(plan, slot)), this);
+    const made = step.set ? [{ at: numbersOf(step) }] : this.hosts[step.host](step.in.map((slot) => this.array(plan, slot)), this);
     (step.out ?? [step.set]).forEach((slot, k) => this.keep(plan, slot, made[k].at));
   }
 
@@ -439,26 +421,22 @@ class Player {
 
 // -- texts --------------------------------------------------------------------------------------------------------
 
-// Lines of a text: the head, then lines of files, and lines that stand in none.
-function textOf(data, parts) {
-  const lines = [...data.head];
+// Lines of a text, each with its place: the head, then lines of files, and lines that stand in none.
+function linesOf({ head, sources }, parts) {
+  const lines = head.map((text) => ({ text, place: text }));
   for (const part of parts) {
-    if (typeof part === "string") lines.push(part);
-    else lines.push(...data.sources[part[0]].split("\n").slice(part[1] - 1, part[1] - 1 + part[2]));
+    const [file, ...spans] = typeof part === "string" ? [] : part;
+    if (!file) lines.push({ text: part, place: part });
+    for (let k = 0; k < spans.length; k += 2) {
+      const found = sources[file].split("\n").slice(spans[k] - 1, spans[k] - 1 + spans[k + 1]);
+      lines.push(...found.map((text, place) => ({ text, place: `${file}:${spans[k] + place}` })));
+    }
   }
-  return lines.join("\n") + "\n";
+  return lines;
 }
 
-// File and line of a line of a text, both counted from 1.
-function placeOf(data, parts, line) {
-  let left = line - data.head.length;
-  for (const part of parts) {
-    const count = typeof part === "string" ? 1 : part[2];
-    if (left >= 1 && left <= count) return typeof part === "string" ? part : `${part[0]}:${part[1] + left - 1}`;
-    left -= count;
-  }
-  return `line ${line}`;
-}
+const textOf = (data, parts) => linesOf(data, parts).map(({ text }) => `${text}\n`).join("");
+const placeOf = (data, parts, line) => linesOf(data, parts)[line - 1]?.place ?? `line ${line}`;
 
 // Without comments, which may hold what a compiler refuses; every line keeps its number.
 function uncommented(text) {
@@ -504,19 +482,14 @@ function unpacked({ shape, wrapped, host }, texels) {
   return matrix;
 }
 
-// Texels as the document has them.
-function texelsOf({ int }, { data }) {
-  const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
-  return int ? new Int32Array(bytes.buffer) : new Float32Array(bytes.buffer);
+// Numbers as the document has them: float32, or int32; of large arrays the upper halves, the others being 0.
+function numbersOf({ data, halves }, int = false) {
+  const { buffer } = Uint8Array.from(atob(data ?? halves), (letter) => letter.charCodeAt(0));
+  if (halves !== undefined) return new Float32Array(Uint32Array.from(new Uint16Array(buffer), (half) => half << 16).buffer);
+  return int ? new Int32Array(buffer) : new Float32Array(buffer);
 }
 
-// float32 as the document has it; of large ones the upper halves, the others being 0.
-function decoded({ shape, data, halves }) {
-  const bytes = Uint8Array.from(atob(data ?? halves), (letter) => letter.charCodeAt(0));
-  if (data !== undefined) return { shape, values: new Float32Array(bytes.buffer) };
-  const words = Uint32Array.from(new Uint16Array(bytes.buffer), (half) => half << 16);
-  return { shape, values: new Float32Array(words.buffer) };
-}
+const decoded = (array) => ({ shape: array.shape, values: numbersOf(array) });
 
 function splitOnce(key) {
   const at = key.indexOf(" ");

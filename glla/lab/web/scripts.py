@@ -11,6 +11,9 @@ FOLDER = Path(__file__).parent
 FIRST, LAST = ("player", "stages", "judge"), ("view",)
 """What every page has, before and behind the scripts of its operation."""
 
+OTHERS = ("loops", "large")
+"""What a page has whose plans have loops, and one that shows large matrices."""
+
 _OF_AN_OPERATION = re.compile(r"\b(?:JUDGES|SETTLE)\.(\w+) =")
 _HOSTS = re.compile(r'\bHOSTS\["([^"]+)"\] =')
 _NEEDS = re.compile(r"Needs (\w+/\w+\.js)")
@@ -18,13 +21,17 @@ _INDENT = re.compile(r"^ +", re.MULTILINE)
 _COMMENT = re.compile(r"^\s*//.*\n|  // .*$|^\n", re.MULTILINE)
 
 
-def joined(operation: str, large: bool = True) -> str:
-    """Join the scripts of a page, without comments and indentation; `large` for one that shows large matrices."""
-    names = (*FIRST, *(("large",) if large else ()))
-    files = [FOLDER / f"{name}.js" for name in names]
+def joined(operation: str, *others: str) -> str:
+    """Join the scripts of a page, with others that it needs, without comments and indentation."""
+    files = [FOLDER / f"{name}.js" for name in (*FIRST, *others)]
     files += [*of(operation), *(FOLDER / f"{name}.js" for name in LAST)]
     text = '"use strict";\n' + "".join(read(path).removeprefix('"use strict";\n') for path in files)
-    return _INDENT.sub("", _COMMENT.sub("", text))
+    return unindented(_COMMENT.sub("", text))
+
+
+def unindented(text: str) -> str:
+    """Text without the blanks that lines begin with."""
+    return _INDENT.sub("", text)
 
 
 @cache

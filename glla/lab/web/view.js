@@ -1,7 +1,6 @@
 "use strict";
 // The page: matrices to edit, passes to step through, textures as numbers and colours, shaders beside them, a verdict.
 
-const data = JSON.parse(document.getElementById("data").textContent);
 const TABLE = 16;  // a matrix with at most this number of rows and columns is a table; beyond, a picture and a part of it as a table
 const MOST_TEXELS = 64;  // texels of what is no matrix that are listed
 const MOST_KEPT = 2048;  // numbers of an operand that an address holds
@@ -19,6 +18,10 @@ function el(tag, attributes = {}, ...children) {
   return made;
 }
 
+const within = (value, most) => Math.max(0, Math.min(most, value));
+const range = (first, end) => Array.from({ length: end - first }, (_, k) => first + k);
+
+let data;  // the document
 let player;
 let position = 0;  // passes done
 let scale = 1;  // largest entry of the run
@@ -26,7 +29,8 @@ let timer = null;
 let dialect = false;  // shaders as sent
 let edited = false;  // the first operand is neither the example nor generated
 let parts = {};  // slot -> first row and column of the part of a large matrix
-let hovered = null;
+let operandNames = [];
+let example = {};  // operands of the document, by name
 
 // -- numbers --------------------------------------------------------------------------------------------------------
 
@@ -61,38 +65,28 @@ function strength(value) {
 
 // -- textures -------------------------------------------------------------------------------------------------------
 
-// A texture as rows of cells, with what is drawn of it: {rows, columns, value(i, j), drawn(i, j), texel(i, j), heads}.
+// A matrix as rows of cells, with what is drawn of it; `texel` says where an element lies, null for one of the host.
+const matrixGrid = ([rows, columns], values, texel = null, drawn = null) => ({
+  rows, columns, matrix: true, host: !texel, texel,
+  value: (i, j) => values[i * columns + j], drawn: (i, j) => !drawn || drawn[i * columns + j] === 1,
+});
+
+const inBlocks = (i, j) => [j >> 1, i >> 1, 2 * (i & 1) + (j & 1)];  // x, y and channel in the packed layout
+
+// A texture as such a grid; what is no matrix has a texel in each row, and its channels as columns.
 function gridOf(plan, slot) {
   const storage = player.storage(plan, slot);
   const texels = player.read(plan, slot);
-  const { w, c, values, drawn } = texels;
-  if (storage.host) {
-    const [rows, columns] = storage.host;
-    const own = (i, j) => i * columns + j;
-    return { rows, columns, matrix: true, host: true, value: (i, j) => values[own(i, j)], drawn: (i, j) => drawn[own(i, j)] === 1, texel: null };
-  }
+  const { h, w, c, values, drawn } = texels;
+  if (storage.host) return matrixGrid(storage.host, values, null, drawn);
   if (storage.shape) {
-    const matrix = unpacked(storage, texels);
-    const [rows, columns] = storage.shape;
-    return {
-      rows, columns, matrix: true,
-      value: (i, j) => matrix.values[i * columns + j],
-      drawn: (i, j) => matrix.drawn[i * columns + j] === 1,
-      texel: (i, j) => [j >> 1, i >> 1, 2 * (i & 1) + (j & 1)],
-    };
+    const packed = unpacked(storage, texels);
+    return matrixGrid(packed.shape, packed.values, inBlocks, packed.drawn);
   }
-  if (c === 1 && !storage.wrapped && !storage.int) {  // an element to a texel
-    const [rows, columns] = [storage.h, storage.w];
-    return {
-      rows, columns, matrix: true, single: true,
-      value: (i, j) => values[i * columns + j], drawn: (i, j) => drawn[i * columns + j] === 1, texel: (i, j) => [j, i, 0],
-    };
-  }
+  if (c === 1 && !storage.wrapped && !storage.int) return { ...matrixGrid([h, w], values, (i, j) => [j, i, 0], drawn), single: true };
   return {
-    rows: drawn.length, columns: c, matrix: false,
-    value: (i, j) => values[i * c + j],
-    drawn: (i) => drawn[i] === 1,
-    texel: (i, j) => [i % w, Math.floor(i / w), j],
+    rows: drawn.length, columns: c, matrix: false, texel: (i, j) => [i % w, Math.floor(i / w), j],
+    value: (i, j) => values[i * c + j], drawn: (i) => drawn[i] === 1,
   };
 }
 
@@ -109,10 +103,10 @@ function frame([x, y, width, height], grid, i, j) {
 }
 
 // A figure of a texture. `before` is the grid that it is compared with, `region` what was drawn of it.
-function figure(entry, role, name, slot, grid, before, region) {
+function figure(entry, role, name, slot, grid, before = null, region = null) {
   const large = Math.max(grid.rows, grid.columns) > TABLE && grid.matrix;
-  const missing = Array.from({ length: grid.rows * grid.columns }, (_, k) => k)
-    .filter((k) => !grid.drawn(Math.floor(k / grid.columns), k % grid.columns)).length;
+  let missing = 0;
+  for (let i = 0; i < grid.rows; i++) for (let j = 0; j < grid.columns; j++) missing += !grid.drawn(i, j);
   const kind = grid.matrix ? `${grid.rows} × ${grid.columns} ${grid.host && entry ? "array of the host" : "matrix"}` : `${grid.rows} ${grid.rows === 1 ? "texel" : "texels"} of ${grid.columns} channels`;
   const caption = el("figcaption", {}, el("b", {}, role), ` ${name === slot ? slot : `${name} = ${slot}`}`, el("small", {}, ` ${kind}`));
   const meaning = grid.matrix ? "" : meaningOf(entry, slot);
@@ -142,48 +136,29 @@ function meaningOf(entry, slot) {
 }
 
 function table({ grid, before, region, readout, slot }, top, left, height, width) {
-  const body = el("tbody");
-  const right = Math.min(grid.columns, left + width);
-  const bottom = Math.min(grid.rows, top + height, grid.matrix ? Infinity : MOST_TEXELS);
-  const names = "rgba";
-  const head = el("tr", {}, el("td"));
-  for (let j = left; j < right; j++) head.append(el("th", { scope: "col" }, grid.matrix ? String(j) : names[j]));
-  for (let i = top; i < bottom; i++) {
-    const row = el("tr", {}, el("th", { scope: "row" }, String(i)));
-    for (let j = left; j < right; j++) row.append(cell(i, j));
-    body.append(row);
-  }
-  function cell(i, j) {
-    const classes = [];
-    if (grid.matrix && !grid.host && (grid.single || i % 2 === 0)) classes.push("tt");
-    if (grid.matrix && !grid.host && (grid.single || j % 2 === 0)) classes.push("tl");
-    if (region) classes.push(...frame(region, grid, i, j));
-    const known = grid.drawn(i, j);
-    const value = grid.value(i, j);
-    const made = el("td", { "data-i": i, "data-j": j });
-    if (!known) {
-      classes.push("undrawn");
-      made.append("·");
-    } else {
-      const t = strength(value);
-      classes.push(t < 0 ? "neg" : "pos");
-      made.style.setProperty("--t", Math.abs(t).toFixed(3));
-      const changed = before && !(before.drawn(i, j) && Object.is(before.value(i, j), value));
-      made.append(cellText(value));
-      if (changed) {
-        classes.push("changed");
-        made.append(el("span", { class: "hidden" }, " changed"));
-      }
-    }
-    made.className = classes.join(" ");
-    return made;
-  }
-  const made = el("table", { class: grid.host ? "host" : grid.matrix ? "matrix" : "texels", "data-slot": slot }, el("thead", {}, head), body);
-  made.addEventListener("mouseover", (event) => {
-    const over = event.target.closest("td[data-i]");
-    if (over) point(readout, grid, slot, Number(over.dataset.i), Number(over.dataset.j));
-  });
-  made.addEventListener("mouseleave", () => point(readout, null));
+  const across = range(left, Math.min(grid.columns, left + width));
+  const down = range(top, Math.min(grid.rows, top + height, grid.matrix ? Infinity : MOST_TEXELS));
+  const inTexels = grid.matrix && !grid.host;
+  const cell = (i, j) => {
+    const [known, value] = [grid.drawn(i, j), grid.value(i, j)];
+    const t = strength(value);
+    const changed = known && before && !(before.drawn(i, j) && Object.is(before.value(i, j), value));
+    const classes = {
+      tt: inTexels && (grid.single || i % 2 === 0), tl: inTexels && (grid.single || j % 2 === 0), undrawn: !known, neg: t < 0, changed,
+    };
+    const names = [...Object.keys(classes).filter((name) => classes[name]), ...(region ? frame(region, grid, i, j) : [])];
+    return el("td", { "data-i": i, "data-j": j, class: names.join(" "), style: `--t: ${Math.abs(t).toFixed(3)}` },
+      known ? cellText(value) : "·", changed ? el("span", { class: "hidden" }, " changed") : "");
+  };
+  const head = el("tr", {}, el("td"), ...across.map((j) => el("th", { scope: "col" }, grid.matrix ? j : "rgba"[j])));
+  const body = down.map((i) => el("tr", {}, el("th", { scope: "row" }, i), ...across.map((j) => cell(i, j))));
+  const made = el("table", {
+    class: grid.host ? "host" : grid.matrix ? "matrix" : "texels", "data-slot": slot, onmouseleave: () => point(readout, null),
+    onmouseover: (event) => {
+      const over = event.target.closest("td[data-i]");
+      if (over) point(readout, grid, slot, Number(over.dataset.i), Number(over.dataset.j));
+    },
+  }, el("thead", {}, head), el("tbody", {}, ...body));
   if (!grid.matrix && grid.rows > MOST_TEXELS) made.append(el("caption", {}, `${grid.rows - MOST_TEXELS} more`));
   return made;
 }
@@ -223,14 +198,17 @@ function show() {
 
 function showOperands() {
   player.go(0);
-  at("pass-title").textContent = "Before the first pass";
-  at("words").textContent = "The operands lie in textures, four elements of a matrix to a texel; nothing has been drawn.";
-  at("because").textContent = "";
+  head("Before the first pass", "The operands lie in textures; nothing has been drawn.");
   at("facts").replaceChildren();
   const names = data.plans[0].operands.filter((name) => player.operands[name]);
   const entry = { plan: 0 };
-  at("figures").replaceChildren(...names.map((name) => figure(entry, "operand", name, name, gridOf(0, name), null, null)));
-  say("Before the first pass");
+  at("figures").replaceChildren(...names.map((name) => figure(entry, "operand", name, name, gridOf(0, name))));
+}
+
+// What is said of a pass, to be seen and to be heard.
+function head(title, words, because = "") {
+  for (const [id, text] of Object.entries({ "pass-title": title, because, words })) at(id).textContent = text;
+  say([`${title}.`, because, words].filter(Boolean).join(" "));
 }
 
 const ORDINALS = [null, "first", "second", "third", "fourth", "fifth"];
@@ -254,33 +232,28 @@ function showPass(entry) {
   const role = draw ? (draw.add ? "adds to" : "draws") : step.copy ? "copies to" : "makes";
   const drawn = draws.map((slot) => [role, slot, slot, gridOf(entry.plan, slot)]);
   const program = draw ? data.programs[draw.p] : null;
-  at("pass-title").textContent = `Pass ${position}: ${program?.name ?? (step.host ? "a step of the host" : copyOf(entry.plan, step)[0])}`;
-  const words = program?.summary ?? (step.host ? `The host: ${step.host}` : copyOf(entry.plan, step)[1]);
-  at("words").textContent = `${words}.`;
-  at("because").textContent = entry.because ? `The ${ORDINALS[tries(position)] ?? "next"} plan, “${data.plans[entry.plan].name}”, because ${entry.because}.` : "";
-  const facts = [["plan", data.plans[entry.plan].name]];
-  const scopes = data.plans[entry.plan].scopes.filter(([, , first, end]) => first <= entry.step && entry.step < end);
-  if (scopes.length) facts.push(["in", scopes.map(([name, number]) => (number === null ? name : `${name} ${number}`)).join(", ")]);
-  if (entry.turn !== null) facts.push(["turn", String(entry.turn)]);
-  if (region) facts.push(["region", `texels x ${region[0]} to ${region[0] + region[2] - 1}, y ${region[1]} to ${region[1] + region[3] - 1}`]);
-  const list = (values) => Object.entries(values).map(([name, value]) => `${name} = ${Array.isArray(value) ? `(${value.join(", ")})` : value}`).join(", ");
-  if (uniforms && Object.keys(uniforms).length) facts.push(["uniforms", list(uniforms)]);
-  if (step.s) facts.push(["step", String(step.s)]);
-  if (program?.defines) facts.push(["defines", list(program.defines)]);
-  if (program?.cost) facts.push(["cost per fragment", program.cost]);
+  const plan = data.plans[entry.plan];
+  const [name, words] = program ? [program.name, program.summary] : step.copy ? copyOf(entry.plan, step) : ["a step of the host", `The host: ${step.host}`];
+  const because = entry.because && `The ${ORDINALS[tries(position)] ?? "next"} plan, “${plan.name}”, because ${entry.because}.`;
+  head(`Pass ${position}: ${name}`, `${words}.`, because);
+  const list = (values = {}) => Object.entries(values).map(([name, value]) => `${name} = ${Array.isArray(value) ? `(${value.join(", ")})` : value}`).join(", ");
+  const scopes = plan.scopes.filter(([, , first, end]) => first <= entry.step && entry.step < end);
+  const facts = Object.entries({
+    plan: plan.name,
+    in: scopes.map(([name, number]) => (number === null ? name : `${name} ${number}`)).join(", "),
+    turn: entry.turn === null ? "" : String(entry.turn),
+    region: region ? `texels x ${region[0]} to ${region[0] + region[2] - 1}, y ${region[1]} to ${region[1] + region[3] - 1}` : "",
+    uniforms: list(uniforms), step: step.s, defines: list(program?.defines), "cost per fragment": program?.cost,
+  }).filter(([, value]) => value);
   at("facts").replaceChildren(...facts.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
   // A texture is compared with the one of its size that was read, as in a ping-pong, or with what it held itself.
   const size = (grid) => `${grid.rows} ${grid.columns} ${grid.matrix}`;
-  const figures = [
-    ...read.map(([role, name, slot, grid]) => figure(entry, role, name, slot, grid, null, null)),
-    ...drawn.map(([role, name, slot, grid]) => {
-      const partner = draw?.add ? null : read.find(([, , , one]) => grid.matrix && size(one) === size(grid));
-      return figure(entry, role, name, slot, grid, partner ? partner[3] : draw ? before.get(slot) : null, region);
-    }),
-  ];
-  if (draw) figures.sort((a, b) => Boolean(b.querySelector(".matrix, .host, canvas")) - Boolean(a.querySelector(".matrix, .host, canvas")));
-  at("figures").replaceChildren(...figures);
-  say([`${at("pass-title").textContent}.`, at("because").textContent, at("words").textContent].filter(Boolean).join(" "));
+  const all = [...read, ...drawn.map(([role, name, slot, grid]) => {
+    const partner = draw?.add ? null : read.find(([, , , one]) => grid.matrix && size(one) === size(grid));
+    return [role, name, slot, grid, partner?.[3] ?? (draw ? before.get(slot) : null), region];
+  })];
+  if (draw) all.sort(([, , , a], [, , , b]) => b.matrix - a.matrix);
+  at("figures").replaceChildren(...all.map((one) => figure(entry, ...one)));
 }
 
 function showShader(entry) {
@@ -327,15 +300,14 @@ function resultFigures() {
   const names = [...new Set([...Object.keys(data.plans[0].results), "X"])].filter((name) => results[name]?.at);
   return names.map((name) => {
     const { m, n, at: values } = results[name];
-    const grid = { rows: m, columns: n, matrix: true, host: true, value: (i, j) => values[i * n + j], drawn: () => true, texel: null };
-    return figure(null, "result", name, name, grid, null, null);
+    return figure(null, "result", name, name, matrixGrid([m, n], values));
   });
 }
 
 // -- going to and fro -----------------------------------------------------------------------------------------------
 
 function go(number) {
-  position = Math.max(0, Math.min(player.timeline.length, number));
+  position = within(number, player.timeline.length);
   show();
 }
 
@@ -372,39 +344,34 @@ function say(words) {
 // The loops as a table of contents.
 function showContents() {
   const items = [];
+  const add = (name, first, depth, count) => items.push(el("li", { style: `--depth: ${depth}` },
+    el("button", { "data-first": first, "data-last": first + count, onclick: () => stop(first + 1) },
+      name, el("small", {}, count > 1 ? ` ${first + 1} to ${first + count}` : ` ${first + 1}`))));
   player.timeline.forEach((entry, place) => {
-    const { scopes } = data.plans[entry.plan];
+    const { name, scopes } = data.plans[entry.plan];
     if (entry.operands) {
       const later = player.timeline.findIndex((one, other) => other > place && one.operands);
-      items.push([data.plans[entry.plan].name, place, 0, (later < 0 ? player.timeline.length : later) - place]);
+      add(name, place, 0, (later < 0 ? player.timeline.length : later) - place);
     }
     const inside = (k) => scopes.filter(([, , a, b], other) => other < k && a <= scopes[k][2] && scopes[k][3] <= b).length;
-    scopes.forEach(([name, number, first, last], k) => {
-      if (first !== entry.step) return;
+    scopes.forEach(([scope, number, first, last], k) => {
       const turn = entry.turn === null ? "" : `, turn ${entry.turn}`;
-      items.push([`${number === null ? name : `${name} ${number}`}${turn}`, place, 1 + inside(k), last - first]);
+      if (first === entry.step) add(`${number === null ? scope : `${scope} ${number}`}${turn}`, place, 1 + inside(k), last - first);
     });
   });
-  at("contents").replaceChildren(...items.map(([name, first, depth, count]) => el("li", { style: `--depth: ${depth}` },
-    el("button", { type: "button", "data-first": first, "data-last": first + count, onclick: () => stop(first + 1) },
-      name, el("small", {}, count > 1 ? ` ${first + 1} to ${first + count}` : ` ${first + 1}`)))));
+  at("contents").replaceChildren(...items);
 }
 
 // -- matrices to edit -----------------------------------------------------------------------------------------------
 
-const operandNames = Object.keys(data.operands);
-const example = Object.fromEntries(Object.entries(data.operands).map(([name, one]) => [name, decoded(one)]));
 const copied = ({ shape, values }) => ({ shape, values: Float32Array.from(values) });
 
 // Runs with the operands as they are, and stays at the pass.
 function rerun() {
   player.run();
-  const values = [...Object.values(player.operands).map((one) => one.values)];
   const results = resultsOf(player);
-  for (const name of Object.keys(data.plans[0].results)) if (results[name]?.at) values.push(results[name].at);
-  scale = 0;
-  for (const one of values.flatMap((array) => Array.from(array, Math.abs))) if (one > scale && one < Infinity) scale = one;
-  scale = scale || 1;
+  const shown = [...Object.values(player.operands).map((one) => one.values), ...Object.keys(data.plans[0].results).map((name) => results[name]?.at ?? [])];
+  scale = shown.reduce((most, numbers) => numbers.reduce((some, one) => (Math.abs(one) < Infinity ? Math.max(some, Math.abs(one)) : some), most), 0) || 1;
   showContents();
   go(position);
 }
@@ -421,19 +388,13 @@ function showOperandTables() {
     const { shape: [rows, columns], values } = player.operands[name];
     const caption = el("figcaption", {}, el("b", {}, name), el("small", {}, ` ${rows} × ${columns}`));
     if (Math.max(rows, columns) > TABLE) return el("figure", {}, caption, el("p", { class: "note" }, `A matrix above ${TABLE} × ${TABLE} is chosen or pasted below, not typed.`));
-    const body = el("tbody");
-    for (let i = 0; i < rows; i++) {
-      const row = el("tr");
-      for (let j = 0; j < columns; j++) {
-        row.append(el("td", { class: `${i % 2 ? "" : "tt"} ${j % 2 ? "" : "tl"}` }, el("input", {
-          value: exact(values[i * columns + j]), inputmode: "decimal", size: 5, "data-i": i, "data-j": j, autocomplete: "off",
-          "aria-label": `${name}, row ${i}, column ${j}`, onchange: (event) => change(event.target, name), onkeydown: wander,
-        })));
-      }
-      body.append(row);
-    }
+    const body = range(0, rows).map((i) => el("tr", {}, ...range(0, columns).map((j) => (
+      el("td", { class: `${i % 2 ? "" : "tt"} ${j % 2 ? "" : "tl"}` }, el("input", {
+        value: exact(values[i * columns + j]), inputmode: "decimal", size: 5, "data-i": i, "data-j": j, autocomplete: "off", "aria-describedby": "complaint",
+        "aria-label": `${name}, row ${i}, column ${j}`, onchange: (event) => change(event.target, name), onkeydown: wander,
+      }))))));
     const width = Math.max(6, ...Array.from(values, (one) => exact(one).length));
-    return el("figure", {}, caption, el("div", { class: "scroll" }, el("table", { class: "edit", style: `--width: ${width}ch` }, body)));
+    return el("figure", {}, caption, el("div", { class: "scroll" }, el("table", { class: "edit", style: `--width: ${width}ch` }, el("tbody", {}, ...body))));
   }));
 }
 
@@ -464,19 +425,17 @@ function change(input, name) {
 // Enter and arrows move among the cells; to the side only from the end of the text.
 function wander(event) {
   const { target: input, key } = event;
-  const moves = { Enter: [1, 0], ArrowDown: [1, 0], ArrowUp: [-1, 0] };
-  if (key === "ArrowLeft" && input.selectionEnd === 0) moves.ArrowLeft = [0, -1];
-  if (key === "ArrowRight" && input.selectionStart === input.value.length) moves.ArrowRight = [0, 1];
+  const moves = {
+    Enter: [1, 0], ArrowDown: [1, 0], ArrowUp: [-1, 0],
+    ArrowLeft: input.selectionEnd === 0 && [0, -1], ArrowRight: input.selectionStart === input.value.length && [0, 1],
+  };
   if (!moves[key]) return;
-  event.preventDefault();
   const [i, j] = [Number(input.dataset.i) + moves[key][0], Number(input.dataset.j) + moves[key][1]];
   const next = input.closest("table").querySelector(`input[data-i="${i}"][data-j="${j}"]`);
-  if (next) {
-    next.focus();
-    next.select();
-  } else if (key === "Enter") {
-    change(input, input.getAttribute("aria-label").split(",")[0]);
-  }
+  if (!next) return;  // Enter takes the number all the same
+  event.preventDefault();
+  next.focus();
+  next.select();
 }
 
 // Random numbers from 0 to 1 by a seed: mulberry32.
@@ -504,21 +463,19 @@ const GENERATORS = {
 
 function generated(kind, seed, { shape: [m, n], values }) {
   const random = randoms(seed);
-  const entries = [];
-  for (let i = 0; i < m; i++) for (let j = 0; j < n; j++) entries.push(GENERATORS[kind](i, j, m, n, random));
+  const place = (k) => [Math.floor(k / n), k % n];
+  let entries = Array.from(values, (_, k) => GENERATORS[kind](...place(k), m, n, random));
   const entry = (i, j) => entries[i * n + j];
-  if (kind === "singular") for (let j = 0; j < n; j++) if (m > 1) entries[(m - 1) * n + j] = entry(0, j) + (m > 2 ? entry(1, j) : 0);
-  const of = (test) => m === n && values.every((one, k) => test(Math.floor(k / n), k % n, one));
-  if (of((i, j, one) => one === values[j * n + i]) && !["identity", "zero", "Hilbert"].includes(kind)) {  // symmetric: A^T A + 1
-    const square = entries.map((_, k) => {
-      let sum = Number(k % n === Math.floor(k / n) && kind !== "singular");
-      for (let l = 0; l < n; l++) sum += (entry(l, Math.floor(k / n)) * entry(l, k % n)) / n;
-      return sum;
-    });
-    return { shape: [m, n], values: Float32Array.from(square) };
+  if (kind === "singular" && m > 1) for (const j of range(0, n)) entries[(m - 1) * n + j] = entry(0, j) + (m > 2 ? entry(1, j) : 0);
+  const all = (test) => m === n && values.every((one, k) => test(...place(k), one));
+  if (all((i, j, one) => one === values[j * n + i])) {
+    const square = (i, j) => range(0, n).reduce((sum, l) => sum + (entry(l, i) * entry(l, j)) / n, Number(i === j && kind !== "singular"));
+    if (!["identity", "zero", "Hilbert"].includes(kind)) entries = entries.map((_, k) => square(...place(k)));  // A^T A + 1
+  } else {
+    for (const kept of [(i, j) => i <= j, (i, j) => i >= j]) {
+      if (all((i, j, one) => kept(i, j) || one === 0)) entries = entries.map((one, k) => (kept(...place(k)) ? one : 0));
+    }
   }
-  if (of((i, j, one) => i <= j || one === 0)) entries.forEach((_, k) => (entries[k] *= Number(Math.floor(k / n) <= k % n)));
-  else if (of((i, j, one) => i >= j || one === 0)) entries.forEach((_, k) => (entries[k] *= Number(Math.floor(k / n) >= k % n)));
   return { shape: [m, n], values: Float32Array.from(entries) };
 }
 
@@ -579,8 +536,7 @@ function recall() {
       at("complaint").textContent = `The address holds no matrix ${name} of this size; the example is shown.`;
     }
   }
-  position = Number(state.get("pass") ?? Infinity);
-  if (!(position >= 0)) position = 0;
+  position = Number(state.get("pass") ?? Infinity) || 0;
   player.set(operands);
   showOperandTables();
   rerun();
@@ -592,16 +548,11 @@ function lack(error) {
   at("lack").hidden = false;
   at("lack-words").textContent = error instanceof Lack ? error.message : `The passes do not run here: ${error.message}`;
   document.querySelectorAll(".live").forEach((one) => (one.hidden = true));
-  for (const [name, one] of Object.entries(data.picture ?? {})) {
-    const matrix = decoded(one);
-    const [rows, columns] = matrix.shape;
-    scale = matrix.values.reduce((most, value) => Math.max(most, Math.abs(value)), 0) || 1;
-    const grid = {
-      rows, columns, matrix: true, value: (i, j) => matrix.values[i * columns + j], drawn: () => true,
-      texel: (i, j) => [j >> 1, i >> 1, 2 * (i & 1) + (j & 1)],
-    };
-    at("picture").append(figure(null, "result", name, name, grid));
-    if (one.of.some((side, k) => side > matrix.shape[k])) at("picture").append(el("p", { class: "note" }, `Rows and columns 0 to ${TABLE - 1} of ${one.of.join(" × ")}.`));
+  for (const [name, one] of Object.entries(JSON.parse(at("pictures").textContent))) {
+    const { shape, values } = decoded(one);
+    scale = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0) || 1;
+    at("picture").append(figure(null, "result", name, name, matrixGrid(shape, values, inBlocks)));
+    if (one.of.some((side, k) => side > shape[k])) at("picture").append(el("p", { class: "note" }, `Rows and columns 0 to ${TABLE - 1} of ${one.of.join(" × ")}.`));
   }
 }
 
@@ -621,7 +572,17 @@ function begin() {
   recall();
 }
 
-function start() {
+// The document of the page: JSON, deflated, in base64.
+async function unpackedDocument() {
+  if (!window.DecompressionStream) throw new Lack("This browser cannot unpack the page (DecompressionStream); those of 2023 and later can.");
+  const bytes = Uint8Array.from(atob(at("data").textContent), (letter) => letter.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).json();
+}
+
+async function start() {
+  data = await unpackedDocument();
+  operandNames = Object.keys(data.operands);
+  example = Object.fromEntries(operandNames.map((name) => [name, decoded(data.operands[name])]));
   at("kind").append(...["example", ...Object.keys(GENERATORS)].map((name) => el("option", { value: name }, name)));
   at("which").append(...operandNames.map((name) => el("option", { value: name }, name)));
   at("which-label").hidden = operandNames.length < 2;
@@ -654,8 +615,4 @@ function start() {
   begin();
 }
 
-try {
-  start();
-} catch (error) {
-  lack(error);
-}
+const ready = start().catch(lack);

@@ -10,7 +10,9 @@ the page. A ratio of times is of two things on the same device in the same minut
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from glla.lab.thesis import published
 from glla.lab.thesis.claims import (
@@ -25,7 +27,7 @@ from glla.lab.thesis.claims import (
     tuning,
     ways,
 )
-from glla.lab.thesis.claims.claim import Claim
+from glla.lab.thesis.claims.claim import HERE, Claim
 from glla.lab.thesis.measure import Place
 from glla.lab.thesis.parts import Cell, Section, Table
 
@@ -43,7 +45,7 @@ def claims(place: Place, done: dict[str, Section], only: Sequence[str] | None = 
     for name in GROUPS if only is None else only:
         for claim in GROUPS[name](place):
             place.say(claim.says)
-            rows.append(claim.row)
+            rows.append(replace(claim, command=claim.command.replace(HERE, f"{HERE} --only {name}")).row)
     rows += [claim.row for claim in sections.claims(done)]
     section.tables.append(table(rows))
     section.notes.append('"measured" stands where the thesis has a figure and no claim that could fail.')
@@ -54,7 +56,9 @@ def table(rows: Iterable[tuple[Cell, ...]]) -> Table:
     """Put claims in the order of the thesis; of those with the same words the last one counts."""
     head = ("claim", "section", f"theirs ({published.DEVICE})", "ours", "verdict", "command", "why")
     ordered = sorted({row[0]: row for row in rows}.values(), key=lambda row: place_of(str(row[1])))
-    return Table("Claims that can be measured", head, tuple(ordered), cards=True)
+    verdicts = Counter(row[4] for row in ordered)
+    counts = "; ".join(f"{name}: {count}" for name, count in verdicts.most_common())
+    return Table(f"{len(ordered)} claims that can be measured ({counts})", head, tuple(ordered), cards=True)
 
 
 def place_of(section: str) -> tuple[int, ...]:

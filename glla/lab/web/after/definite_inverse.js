@@ -1,6 +1,6 @@
 "use strict";
 // Inverses of positive definite matrices: see glla/operations/elimination/definite_inverse.py. Needs after/definite.js and
-// Needs judges/systems.js and Needs after/residual.js.
+// Needs judges/inverses.js and Needs after/residual.js.
 
 const WORST = 30;  // largest normalised residual that stands
 

@@ -1,6 +1,6 @@
 "use strict";
 // Gauss-Jordan without a choice of pivots: its residual tells. See glla/operations/gauss_jordan.py. Needs after/care.js,
-// Needs judges/systems.js, Needs after/residual.js and Needs after/singular.js.
+// Needs judges/inverses.js, Needs after/residual.js and Needs after/singular.js.
 
 const EXACTLY = 2 ** -48;  // of the largest singular value, times n: what counts as zero
 

@@ -1,5 +1,5 @@
 "use strict";
-// Systems and inverses: the ladder of glla/operations/care.py. Needs after/care.js and Needs judges/systems.js.
+// Systems and inverses: the ladder of glla/operations/care.py. Needs after/care.js and Needs judges/solutions.js.
 
 const GOOD = 8;  // largest normalised residual that needs no refinement
 const [MOST_CORRECTIONS, AIM, CLOSE] = [40, 8 * 2 ** -53, 1e-14];  // of a refinement: turns, backward errors

@@ -1,6 +1,6 @@
 "use strict";
-// Symmetric positive definite bands, as LAPACK stores those on and above the diagonal. Needs judges/elimination.js,
-// Needs judges/systems.js and Needs judges/cholesky.js.
+// Symmetric positive definite bands, as LAPACK stores those on and above the diagonal. Needs judges/solutions.js,
+// Needs judges/substitutions.js and Needs judges/cholesky.js.
 
 function ofUpperBand(a) {
   const width = a.m - 1;

@@ -1,5 +1,5 @@
 "use strict";
-// Sign and logarithm of a determinant. Needs judges/elimination.js.
+// Sign and logarithm of a determinant. Needs judges/elimination.js and Needs judges/pairs.js.
 
 // log abs det, and by how much an error of the size that a factorisation may make moves it.
 function determinant(a, sign, logarithm) {

@@ -1,5 +1,5 @@
 "use strict";
-// P A Q = L U, by its residual: Higham 2002, section 9.3.
+// P A Q = L U, by its residual: Higham 2002, section 9.3. Needs judges/pairs.js.
 
 function factors(a, lu, rows, columns) {
   const k = Math.min(a.m, a.n);
