@@ -81,7 +81,7 @@ DRAWING = {
 }
 TESTED_WITH = {
     "panels": "plu", "columns": "plu", "stack_small": "stack", "cholesky_blocks": "cholesky",
-    "band_columns": "definite_band",
+    "band_columns": "definite_band", "known": "rref",
     "stack_definite": "cholesky",
     "blocked_product": "matmul", "qr_blocks": "qr", "qr_pairs": "qr", "qr_stack": "qr", "qr_tall": "qr",
 }  # fmt: skip
