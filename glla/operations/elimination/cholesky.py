@@ -98,7 +98,8 @@ def plan(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, pa
     Plan
         Operand ``A``, result ``L`` with zeros above the diagonal, both packed. Passes, with N = ceil(n / 16): ``rank2``
         ceil(n / 2); ``block16`` 3 N - 1; ``block16_rows`` 3 N - 1 + (N - 1) (N - 2) / 2, the last term those of the
-        rows, one after the other; ``blocked`` about 3 N + N^2 / (2 p), p = PANEL / 16; up to order FUSED N.
+        rows, one after the other; ``blocked`` about 3 N + N^2 / (2 p), p = PANEL / 16, and 3 N more with UNROLL; up to
+        order FUSED N.
     """
     variant, values = settled("cholesky", VARIANTS, choose, forms, limits, variant, parameters)
     (n, _) = forms[0].matrix
@@ -111,7 +112,7 @@ def plan(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, pa
         result = sixteen(draft, source, n)
     elif variant == "blocked":
         panels = InWholePanels if values["UPDATE"] else InPanels
-        result = panels(draft, source, n, values["PANEL"], values["UNROLL"]).result
+        result = panels(draft, source, n, values).result
     else:
         result = block16(draft, source, n, by_rows=variant == "block16_rows")
     return draft.plan({"L": result}, flops(forms))

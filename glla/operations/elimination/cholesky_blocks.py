@@ -8,7 +8,7 @@ computes 2 x 2 elements. All of them subtract the same products in the same orde
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from glla.passes import Block, Buffer, Draft, PingPong, Region, Storage, Uniform, matrix
@@ -84,21 +84,21 @@ def _sixteen_columns(
     corner: Shape,
     shape: Shape,
     region: Region,
-    unroll: int = 0,
+    written_out: int = 0,
 ) -> None:
     """Add the block on the diagonal, and the columns of L that follow from it: two passes.
 
-    With `unroll` the columns take a draw for every two texels across, each with no more of the block than it needs: a
-    GPU waits for their fetches, and these draws not for each other. With 2 the block is fetched as a whole, too.
+    With `written_out` the columns take a draw for every two texels across, each with no more of the block than it
+    needs: a GPU waits for their fetches, and these draws not for each other. With 2 all of the block is fetched first.
     """
     count, full = region.width, region.width == SIDE
-    ahead: dict[str, Define] = {"AHEAD": 1} if unroll > 1 and full else {}
+    ahead: dict[str, Define] = {"AHEAD": 1} if written_out > 1 and full else {}
     draft.draw("cholesky/diagonal", {"A": source}, block, {"corner": corner}, ahead, Region(0, 0, count, count))
     inputs = {"A": source, "D": block}
     where: dict[str, Uniform] = {"corner": corner, "shape": shape}
-    for across in range(0, SIDE, PAIR) if unroll and full else (0,):
-        part = replace(region, x=region.x + across, width=PAIR) if unroll and full else region
-        defines: dict[str, Define] = {"COLUMNS": across + PAIR} if unroll and full else {}
+    for across in range(0, SIDE, PAIR) if written_out and full else (0,):
+        part = replace(region, x=region.x + across, width=PAIR) if written_out and full else region
+        defines: dict[str, Define] = {"COLUMNS": across + PAIR} if written_out and full else {}
         draft.draw("cholesky/strip", inputs, target, where, defines, part)
 
 
@@ -131,11 +131,10 @@ class InPanels:
         Slot of the packed matrix, of which the lower half is used.
     n : int
         Its order.
-    panel : int
-        Columns of a panel, a multiple of 16.
-    unroll : int
-        Four draws for 16 columns below the diagonal, with loops written out, for a GPU (1); and the block on the
-        diagonal fetched as a whole before it is factored (2).
+    values : mapping of str to int
+        Parameters of the variant: ``PANEL``, columns of a panel, a multiple of 16; ``UNROLL``, four draws for 16
+        columns below the diagonal, with loops written out, for a GPU (1), and the block on the diagonal fetched as a
+        whole before it is factored (2).
 
     Attributes
     ----------
@@ -143,8 +142,9 @@ class InPanels:
         Slot of L.
     """
 
-    def __init__(self, draft: Draft, source: str, n: int, panel: int, unroll: int) -> None:
-        self.draft, self.n, self.panel, self.unroll = draft, n, panel, unroll
+    def __init__(self, draft: Draft, source: str, n: int, values: Mapping[str, int]) -> None:
+        self.draft, self.n, self.panel, self.written_out = draft, n, values["PANEL"], values["UNROLL"]
+        panel = self.panel
         columns = matrix((n, panel))
         self.taken, self.factor = draft.slot("panel", columns), draft.slot("panel of L", columns)
         self.rest = PingPong(draft, "rest of the panel", columns, self.taken)
@@ -185,7 +185,7 @@ class InPanels:
                 count, down = min(SIDE, width - left), start + left
                 strip = Region(left, down, count, height - down)
                 _sixteen_columns(
-                    draft, self.rest.front, self.block, self.factor, (left, down), shape, strip, self.unroll
+                    draft, self.rest.front, self.block, self.factor, (left, down), shape, strip, self.written_out
                 )
                 after = left + SIDE
                 if after < width:
