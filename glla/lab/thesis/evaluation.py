@@ -35,6 +35,9 @@ BY_PLACE, FIVE = 1000, 5
 TEXTBOOK, INTERPRETED = 400, 64
 """Largest orders of the textbook's loops: those over rows in NumPy, and those over elements in Python."""
 
+SHARED = 1024
+"""Largest order of the streams that CPU and GPU share: 25 systems, in four ways."""
+
 EPSILON = 2.0**-23
 """Norm of a pivot block that counts as zero, as the thesis has it: the machine's epsilon."""
 
@@ -423,7 +426,7 @@ def sharing(place: Place) -> Section:
     rows, series = list[tuple[Cell, ...]](), dict[str, list[tuple[int, float]]]()
     with coprocessor() as gpu:
         for operation in ("plu", "rref", "matmul"):
-            for n in place.compared:
+            for n in [n for n in place.compared if n <= SHARED] or place.compared[:1]:
                 place.say(f"sharing {operation} {n}")
                 systems = [_system(place, operation, n) for _ in range(count)]
                 cpu, alone = (place.repeated(partial(_mapped, operation, systems, gpu, r)) for r in (np.inf, 0.0))
