@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.errors import SingularMatrixError
-from glla.operations import factors, stack, streams
+from glla.operations import factors, reduce, resident_triangles, stack, streams
 from glla.operations import lu_scaling as scaling
 from glla.operations.alignment import aligned
 from glla.operations.crossing import bring_in_watched, read_back, read_texels, texels_of, upload, write_texels
@@ -49,7 +49,7 @@ def core(
 def whole(
     forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False, variant: None = None, parameters: Parameters = ()
 ) -> Plan:
-    """Plan of a call: upload, U's diagonal, substitution, read-back."""
+    """Plan of a call: upload, U's diagonal, substitution, read-back; of a solution that stays, its largest entry."""
     lu_form, b_form = forms
     n, columns = b_form.matrix
     draft = Draft("lu_solve")
@@ -67,6 +67,9 @@ def whole(
     x = factors.substitute(draft, made, slots["B"], columns, limits, transposed=transposed)
     if at_home:
         x = scaling.add_scaled_back(draft, read_back(draft, x, (n, columns), limits, "X"), exponents)
+    else:
+        largest = draft.call("largest X", reduce.max_magnitude((n, columns)), A=x)["max"]
+        results["largest_X"] = read_texels(draft, largest, "largest_X")
     return draft.plan({**results, "X": x}, after=(Next("U has a zero on its diagonal", error=SINGULAR),))
 
 
@@ -143,7 +146,7 @@ LU_SOLVE = Operation(
     aside=_no_exchanges,
     arguments=lambda lu, b: ((lu, np.arange(len(lu))), b),
     aligned=aligned,
-    batch=Batch(stack.most_systems, batched, lambda forms: forms[1].matrix),
+    batch=Batch(stack.most_systems, batched, lambda forms: forms[1].matrix, stacked=resident_triangles.with_factors),
     tiles=streams.substitution,
     vectors={"B": 1},
     fits=True,
