@@ -34,8 +34,9 @@ def main() -> None:
         state = f"#pass={PASS}&kind={KIND.replace(' ', '+')}&seed={SEED}"
         options = [
             "--headless", "--no-sandbox", "--disable-gpu", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
-            "--no-first-run", "--disable-dev-shm-usage", "--hide-scrollbars", f"--user-data-dir={folder}/profile",
-            f"--window-size={WIDTH},{HEIGHT}", f"--screenshot={PICTURE}", f"{page.as_uri()}{state}",
+            "--no-first-run", "--disable-dev-shm-usage", "--hide-scrollbars", "--virtual-time-budget=5000",
+            f"--user-data-dir={folder}/profile", f"--window-size={WIDTH},{HEIGHT}", f"--screenshot={PICTURE}",
+            f"{page.as_uri()}{state}",
         ]  # fmt: skip
         subprocess.run([browser, *options], check=True, capture_output=True, timeout=110)
     print(f"written: {PICTURE}")

@@ -12,7 +12,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks import exact, history, plots, ranks_table, seeds, side_by_side, sparse_table, theirs, thesis
+from benchmarks import (
+    differences,
+    exact,
+    history,
+    kernels,
+    plots,
+    ranks_table,
+    seeds,
+    side_by_side,
+    sparse_table,
+    theirs,
+    thesis,
+)
 from benchmarks.report import quartiles, slug, warnings
 from glla import Device
 from glla.lab import collection, machine, peers, show
@@ -29,6 +41,8 @@ BESIDE_START, BESIDE_END = "<!-- side by side: python -m benchmarks.readme -->",
 VARIANTS_START, VARIANTS_END = "<!-- variants: python -m benchmarks.readme -->", "<!-- end of variants -->"
 RESTORED_START, RESTORED_END = "<!-- restoration: python -m benchmarks.readme -->", "<!-- end of restoration -->"
 EXACT_START, EXACT_END = "<!-- exact: python -m benchmarks.readme -->", "<!-- end of exact -->"
+KERNELS_START, KERNELS_END = "<!-- kernels: python -m benchmarks.readme -->", "<!-- end of kernels -->"
+SQUARES_START, SQUARES_END = "<!-- differences: python -m benchmarks.readme -->", "<!-- end of differences -->"
 RANKS_START, RANKS_END = "<!-- cluster: python -m benchmarks.readme -->", "<!-- end of cluster -->"
 SPARSE_START, SPARSE_END = "<!-- sparse: python -m benchmarks.readme -->", "<!-- end of sparse -->"
 THESIS_START, THESIS_END = "<!-- thesis: python -m benchmarks.readme -->", "<!-- end of thesis -->"
@@ -297,6 +311,12 @@ def with_exact(readme: str, results: Path) -> str:
     return _between(readme, EXACT_START, exact.table(results), EXACT_END)
 
 
+def with_kernels(readme: str, results: Path) -> str:
+    """Put the tables of authors' kernels and errors, theirs and ours, each between its two markers."""
+    text = _between(readme, KERNELS_START, kernels.table(results), KERNELS_END)
+    return _between(text, SQUARES_START, differences.table(results), SQUARES_END)
+
+
 def with_ranks(readme: str, results: Path) -> str:
     """Put the table of several GPUs against one between its two markers."""
     return _between(readme, RANKS_START, ranks_table.table(results), RANKS_END)
@@ -337,7 +357,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     text = with_plots(rewritten(text, newest(RESULTS)), RESULTS)
     text = seeds.rewritten(with_applications(with_side_by_side(text, RESULTS), RESULTS), RESULTS)
     text = with_ranks(with_thesis(with_exact(text, RESULTS), RESULTS), RESULTS)
-    text = with_sparse(text, RESULTS)
+    text = with_sparse(with_kernels(text, RESULTS), RESULTS)
     README.write_text(text, encoding="utf-8")
     thesis.CLAIMS.write_text(thesis.claims(RESULTS), encoding="utf-8")
 

@@ -119,7 +119,7 @@ ROWS = (
     ),
     Row(
         WINDOWS, "README", "squares of all windows", "`applications.window_squares(image)`", "frames", "separable",
-        "15 x 15: 5.56 ms, in shared memory 8.49 ms (GeForce RTX 2060)", "window_squares", size=15,
+        "15 x 15: 5.56 ms, in shared memory 8.49 ms (GeForce RTX 2060, a card of 2019)", "window_squares", size=15,
     ),
     Row(
         WINDOWS, "README", "the same, a photograph of 512 x 512", "`applications.window_squares(image)`", "frames",
@@ -145,7 +145,7 @@ FOLDERS: dict[str, Callable[[dict[str, Any]], list[dict[str, Any]]]] = {
 
 
 def newest(results: Path) -> dict[str, list[tuple[str, dict[str, Any]]]]:
-    """Read the newest figures of each system: name of the system -> (renderer, figure of a variant) of all sizes.
+    """Read the newest figures of each system: its name -> (renderer and year, figure of a variant) of all sizes.
 
     Runs of another machine, or with only some of the systems, leave the others as they are.
     """
@@ -156,7 +156,9 @@ def newest(results: Path) -> dict[str, list[tuple[str, dict[str, Any]]]]:
             run = json.loads(path.read_text(encoding="utf-8"))
             figures = FOLDERS[path.parent.name](run)
             for system in dict.fromkeys(one["system"] for one in figures):
-                own[system] = [(run["renderer"], one) for one in figures if one["system"] == system]
+                own[system] = [
+                    (f"{run['renderer']}, {run['date'][:4]}", one) for one in figures if one["system"] == system
+                ]
         for system, named in own.items():
             found.setdefault(system, []).extend(named)
     return found

@@ -5,10 +5,11 @@ import re
 import time
 from functools import partial
 
+import numpy as np
 import pytest
 
-from benchmarks import seeds, sources
-from benchmarks.readme import README, RESULTS
+from benchmarks import differences, kernels, seeds, sources
+from benchmarks.readme import README, RESULTS, with_kernels
 from glla.operations import OPERATIONS
 
 
@@ -50,6 +51,7 @@ def test_the_readme_has_the_table_of_the_results():
     """Mend it: python -m benchmarks.readme --measurements."""
     text = README.read_text(encoding="utf-8")
     assert text == seeds.rewritten(text, RESULTS)
+    assert text == with_kernels(text, RESULTS)
 
 
 def test_rows_are_complete():
@@ -71,8 +73,38 @@ def test_ours_is_of_the_largest_size_that_has_both(tmp_path):
     new = [figure("slow", 8, 2.0), figure("fast", 8, 1.0), figure("slow", 16, 0.4), figure("fast", 16, 0.1),
            figure("fast", 32, 1.0), figure("slow", 32, 1.0, "wrong")]  # fmt: skip
     for name, figures in (("1", old), ("2", new), ("3", [{**figure("other", 4, 1.0), "system": "y"}])):
-        text = json.dumps({"renderer": "a GPU", "figures": figures})
+        text = json.dumps({"renderer": "a GPU", "date": "2026-01-02", "figures": figures})
         (folder / f"{name}.json").write_text(text, encoding="utf-8")
     row = seeds.Row("", "", "", "", "slow", "fast", "", "x")
-    assert seeds.cell(row, seeds.newest(tmp_path)["x"]) == "a GPU, 16: 400 / 100 ms, 4 x"
+    assert seeds.cell(row, seeds.newest(tmp_path)["x"]) == "a GPU, 2026, 16: 400 / 100 ms, 4 x"
     assert seeds.cell(row, ()) == "not measured yet"
+
+
+def test_each_kernel_of_the_author_has_its_passes(tmp_path):
+    assert kernels.main(["--size", "40", "--output", str(tmp_path)]) == 0
+    (path,) = tmp_path.rglob("kernels/*.json")
+    found = {one["shader"]: one for one in json.loads(path.read_text(encoding="utf-8"))["kernels"]}
+    assert {name: one["passes"] for name, one in found.items()} == {
+        **{f"gauss_jordan/{part}": 40 for part in ("exchange", "normalise", "eliminate")},
+        "cholesky/diagonal": 3, "cholesky/strip": 3, "cholesky/update": 2,
+        "triangular_inverse/gets": 40,
+    }  # fmt: skip
+    assert all(one["microseconds"] > 0 for one in found.values())
+    lines = kernels.table(tmp_path).splitlines()[2:]
+    assert len(lines) == len(kernels.KERNELS)
+    assert all(re.search(r", 20\d\d, 40: \d+, [\d.]+ |none", line) for line in lines)
+    (tmp_path / "other").mkdir()
+    assert "not measured yet" in kernels.table(tmp_path / "other")
+
+
+def test_differences_are_those_of_rounding(device):
+    """Of the same order of additions there is none in software; stripes are as far off as the sequential sum itself."""
+    one, other = differences.measured(device, (10, 100))
+    assert all(one[name] < 1e-4 for name in differences.VARIANTS)
+    assert all(0 < other[name] < 8 * other["sequential"] for name in ("stripes", "stripes_transposed"))
+    assert all(other[name] == 0 or not device.limits.software for name in ("single_component", "symmetric"))
+    m = np.arange(49, dtype=np.float32).reshape(7, 7)
+    assert differences.squared(differences.one_after_the_other(m), m @ m.T) == 0
+    assert differences.squared(np.float32([[1, 2]]), np.array([[1.0, 4.0]])) == 4
+    shown = differences.table(RESULTS).splitlines()[2:]
+    assert differences.THEIRS.keys() <= {int(line.split("|")[2]) for line in shown}

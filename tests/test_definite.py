@@ -199,6 +199,16 @@ def test_nothing_and_what_is_refused(device):
         glla.cholesky(np.eye(2), lower=True, device=device)
 
 
+def test_a_factor_with_a_denormal_on_its_diagonal_is_singular(device):
+    """A GPU takes it for zero, beside the 1 in its row; the solution would be 2^260."""
+    c, b = np.float32([[1, 0], [1, 2.0**-130]]), np.float32([1, 1.5])
+    for way in (np.asarray, lambda one: glla.asarray(one, device)):
+        for factor, right in ((c, b), (np.stack([np.eye(2, dtype=np.float32), c]), np.stack([b, b])[..., None])):
+            with pytest.raises((SingularMatrixError, NonFiniteError), match=r"^cho_solve: "):
+                glla.cho_solve((way(factor), True), way(right), device=device)
+    assert glla.cho_solve((c[1:, 1:], True), [1.0], device=device, check_finite=False) == np.inf
+
+
 @pytest.mark.parametrize("name", ["gen", "sym", "her"])
 def test_symmetric_systems_may_be_indefinite(name, device):
     assert (glla.solve([[0, 1], [1, 0]], [2, 3], assume_a=name, device=device) == [3, 2]).all()

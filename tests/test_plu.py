@@ -154,6 +154,13 @@ def test_matrix_in_matrix_out(rng):
     testing.assert_exact(A.numpy(), a)
 
 
+def test_exchanges_are_those_of_the_factors_that_stand():
+    """On the device a third of these pivots is flushed to zero; the factors of the care exchange other rows."""
+    a = np.ldexp(testing.hilbert(4, 4), -120)
+    P, L, U = (part.numpy() for part in glla.plu(glla.asarray(a)))
+    testing.assert_plu(a, P, L, U, multiplier_limit=MULTIPLIERS)
+
+
 # lu_solve ----------------------------------------------------------------------------------------------------------
 
 
@@ -235,6 +242,39 @@ def test_a_stack_of_pivots_goes_with_a_stack_of_factors():
         glla.lu_solve((np.stack([np.eye(3)] * 2), [0, 1, 2]), np.ones(3))
     with pytest.raises(ShapeError, match=r"^lu_solve: leading dimensions must broadcast, got A \(2, 1, 1\) and b"):
         glla.lu_solve((np.ones((2, 1, 1)), np.zeros((2, 1), int)), np.ones((3, 1, 1)))
+
+
+LIMITS = {
+    "all entries small": np.ldexp(testing.hilbert(3, 3), -120),
+    "a small pivot": np.float32([[1, 1], [0, 2.0**-130]]),
+    "a large entry beside small ones": np.float32([[1e-20, 1e30], [0, 1e-30]]),
+}
+
+
+@pytest.mark.parametrize("trans", [0, 1])
+@pytest.mark.parametrize("name", LIMITS)
+def test_lu_solve_near_the_limits_of_float32(name, trans, device):
+    """A quotient that a GPU flushes to zero must not leave a solution of zeros."""
+    lu, piv = scipy.linalg.lu_factor(LIMITS[name].astype(np.float64))
+    lu, n = lu.astype(np.float32), len(lu)
+    wide = (np.tril(lu, -1) + np.eye(n)) @ np.triu(lu).astype(np.float64)
+    a = testing.permutation_from_piv(piv) @ wide
+    given = a.T if trans else a
+    b = (given @ np.linspace(1, 2, n)).astype(np.float32)
+    for way in (np.asarray, lambda one: glla.asarray(one, device)):
+        alone = np.asarray(glla.lu_solve((way(lu), piv), way(b), trans, device=device))
+        stack = np.stack([lu, np.eye(n, dtype=np.float32)]), np.stack([piv, np.arange(n)])
+        member = np.asarray(glla.lu_solve((way(stack[0]), stack[1]), way(np.stack([b, b])[..., None]), trans))
+        for x in (alone, member[0, :, 0]):
+            backward = np.abs(given @ x - b) / (np.abs(given) @ np.abs(x) + np.abs(b))
+            assert backward.max() < 30 * n * testing.ROUNDOFF, x
+
+
+def test_lu_solve_refuses_a_solution_that_is_too_large(device):
+    lu, b = np.float32([[1, 1e30], [0, 1e-30]]), np.float32([1, 1e25])
+    for way in (np.asarray, lambda one: glla.asarray(one, device)):
+        with pytest.raises(NonFiniteError, match=r"^lu_solve: the result does not fit float32"):
+            glla.lu_solve((way(lu), [0, 1]), way(b))
 
 
 @pytest.mark.parametrize("order", [0, 1, 2, 3])

@@ -347,6 +347,8 @@ def _substitutions() -> Iterator[Case]:
         yield Case((factors(270), 2.0**60 * normal(270, 3)), options, shown)
         yield Case((On(np.diag(np.float32([2, 0, 1]))), On(normal(3, 3))), options, shown)
         yield Case((2.0**60 * factors(8, 5), normal(5, 8, 2)), options, shown)
+        for operands in placements(np.diag(np.float32([2, 2.0**-100, 1])), normal(3, 3)):
+            yield Case(operands, options, shown)
     yield Case((regular(100), 2.0**60 * normal(100, 700)), {"trans": 1}, {"transposed": True}, device="memory")
     yield Case((regular(100), normal(100, 700)), device="streamed")
 

@@ -40,6 +40,9 @@ VARIANTS = {
 }
 """How pivots are found."""
 
+LOOKS = 2
+"""Times that a host goes through its part of a matrix before it is factored: a copy, and for the largest value."""
+
 FLOAT, DOUBLE, INDEX = 4, 8, 8
 """Bytes of a float32, a float64 and an index."""
 
@@ -278,6 +281,12 @@ class ColumnPLU(PLU):
         """How pivots are found: all rows of a panel are here."""
         return "partial"
 
+    def steps(self) -> Iterator[Step]:
+        """Give all steps in order."""
+        m, n = self.layout.local_shape(self.p, self.q)
+        yield Work(0, "load", bus=FLOAT * m * n, memory=LOOKS * FLOAT * m * n, engine=True)
+        yield from super().steps()
+
     def panel(self, panel: int) -> Iterator[Step]:
         """Find the pivots of a panel, and L."""
         if self.q != self.owner(panel)[1]:
@@ -296,14 +305,15 @@ class ColumnPLU(PLU):
 
     def update(self, panel: int) -> Iterator[Step]:
         """Queue the product, the columns of the next panel first; store L and U, and find the next panel's pivots."""
-        b, below, right, _ = self.sizes(panel)
+        b, below, right, left = self.sizes(panel)
         follows, first = panel + 1 < self.layout.panels, 0
         if follows and self.owner(panel + 1)[1] == self.q:
             start, stop = self.layout.span(panel + 1)
             first = stop - start
             yield Work(panel, "update panel", flop=2 * below * b * first, bus=FLOAT * below * first, engine=True)
         yield Work(panel, "update rest", flop=2 * below * b * (right - first), engine=True)
-        yield Work(panel, "store L")
+        own = b * (below + b) if self.q == self.owner(panel)[1] else 0
+        yield Work(panel, "store L", memory=FLOAT * (2 * b * left + own))
         if not self.look_ahead or not follows:
             yield Await(panel, "update rest")
         if self.look_ahead and panel:
@@ -314,8 +324,9 @@ class ColumnPLU(PLU):
             yield from self.panel(panel + 1)
 
     def _store(self, panel: int) -> Iterator[Step]:
+        b, _, right, _ = self.sizes(panel)
         yield Await(panel, "exchange rows")
-        yield Work(panel, "store U")
+        yield Work(panel, "store U", memory=FLOAT * b * right)
 
 
 def factorisation(layout: Layout, p: int, q: int, variant: str, look_ahead: bool) -> PLU:

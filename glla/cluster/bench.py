@@ -7,20 +7,22 @@ import os
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, fields
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.cluster.algorithms import factorisation, plan
-from glla.cluster.engines import Engine
-from glla.cluster.execute import pack
+from glla.cluster.algorithms import ColumnPLU, factorisation, plan
+from glla.cluster.columns import ColumnFactoring, exchange_rows, order_of, store_columns
+from glla.cluster.engines import Engine, Host
+from glla.cluster.execute import execute, pack
 from glla.cluster.grid import DistributedMatrix, Grid
 from glla.cluster.lapack import pivoted, pivoted_columns, solve_lower
 from glla.cluster.layout import Layout
 from glla.cluster.linalg import UNIT, lu_factor, matmul, solve
+from glla.cluster.messages import Alone, Channel
 from glla.cluster.model import Parameters, predict, simulate
 from glla.cluster.steps import Receive, Send
 
@@ -73,38 +75,109 @@ def measure(grid: Grid, n: int, nb: int) -> Parameters:
     n, nb : int
         Order of the matrix that is meant, and its blocks: rates depend on them.
     """
-    P, Q = grid.shape
-    rows, columns = max(nb, n // P), max(nb, n // Q)
     with grid.operation():
         latency, big = (_ping(grid, 8), _ping(grid, BIG)) if grid.size > 1 else (0.0, 1e-12)
-        rng = np.random.default_rng(grid.rank)
-        left, right = (rng.uniform(-1, 1, shape).astype(np.float32) for shape in ((rows, nb), (nb, columns)))
-        part = grid.engine.trailing(np.zeros((rows, columns), dtype=np.float32))
-        wanted = np.arange(nb, dtype=np.int64)
-        part.update(left, right).result()
-
-        def update() -> None:
-            part.update(left, right)
-            part.rows(wanted[:2]).result()  # which waits
-
-        product = _best(update)
-        read = _best(lambda: part.rows(wanted).result())
-        bus = 4 * nb * columns / read if grid.engine.asynchronous else np.inf
-        if P == 1:
-            panel, triangle = _best(lambda: _panel_by_columns(left)), _best(lambda: _exchange(grid.engine, right))
-            triangle = max(triangle - 2 * right.nbytes / bus, triangle / 8)
-        else:
-            panel, triangle = _best(lambda: _panel(left)), _best(lambda: _triangle(left[:nb], right))
-        product = max(product - (left.nbytes + right.nbytes) / bus, product / 8)  # their way to the engine is the bus's
-        own = np.array([latency, big, product, panel, triangle, 0 if np.isinf(bus) else 1 / bus])
-        latency, big, product, panel, triangle, byte = grid.total(own, largest=True).tolist()
+        times = _measured_columns(grid, n, nb) if grid.shape[0] == 1 else _measured_blocks(grid, n, nb)
+        names = [field.name for field in fields(_Times)]
+        own = np.array([latency, big, *(getattr(times, name) for name in names)])
+        latency, big, *slowest = grid.total(own, largest=True).tolist()
+    found = _Times(*slowest)
     return Parameters(
         latency=latency,
         network=BIG / max(big - latency, 1e-12),
-        rate=2 * rows * nb * columns / product,
-        panel_rate=rows * nb * nb / panel,
-        triangle_rate=nb * nb * columns / triangle,
-        bus=1 / byte if byte else float("inf"),
+        rate=1 / found.product,
+        panel_rate=1 / found.panel,
+        triangle_rate=1 / found.triangle,
+        bus=1 / found.byte if found.byte else float("inf"),
+        memory=1 / found.copied if found.copied else float("inf"),
+        step=found.step,
+    )
+
+
+@dataclass(frozen=True)
+class _Times:
+    """Seconds of an operation of products, panels and triangles, of a byte on the bus and in memory, and of a step."""
+
+    product: float
+    panel: float
+    triangle: float
+    byte: float
+    copied: float = 0.0
+    step: float = 0.0
+
+
+def _measured_columns(grid: Grid, n: int, nb: int) -> _Times:
+    """With one process row. Sizes are those of a matrix of which a quarter is factored, as most of the work has."""
+    P, Q = grid.shape
+    rows, columns = (max(nb, 3 * n // (4 * each) // 2 * 2) for each in (P, Q))
+    rng, engine, b = np.random.default_rng(grid.rank), grid.engine, nb
+    panel, upper = (rng.uniform(-1, 1, shape).astype(np.float32) for shape in ((b, rows), (b, columns)))
+    order, unit = np.arange(rows + b), np.eye(b, dtype=np.float32)
+
+    def loaded() -> None:
+        engine.columns(upper).finish()
+
+    byte = _best(loaded) / upper.nbytes if engine.asynchronous else 0.0
+    triangle = _best(lambda: _exchange(engine, upper))
+    triangle = max(triangle - 2 * byte * upper.nbytes, triangle / 8)
+    held = engine.columns(np.zeros((rows + b, columns), dtype=np.float32))
+    held.exchange(order, unit, panel)
+
+    def update() -> None:
+        held.update()
+        held.finish()
+
+    product = _best(update)
+    packed, half = np.zeros((rows, columns), dtype=np.float32), columns // 2
+    moved = order_of(np.arange(b) + rng.integers(0, max(1, rows - b), b), rows)
+
+    def stored() -> None:
+        exchange_rows(packed[:, :half], moved, grid.channel.communicator.nudge)
+        store_columns(packed[:, half : half + b], panel[:, :rows][: packed.shape[1] - half], lambda: None)
+
+    copied = _best(stored) / (4 * b * (2 * half + rows))
+    return _Times(
+        product=product / (2 * rows * b * columns),
+        panel=_best(lambda: _panel_by_columns(panel)) / (rows * b * b),
+        triangle=triangle / (b * b * columns),
+        byte=byte,
+        copied=copied,
+        step=_best(_steps_alone) / STEPS_ALONE,
+    )
+
+
+STEPS_ALONE = 8 * 32
+"""Steps of the host in `_steps_alone`: eight for each of 32 panels."""
+
+
+def _steps_alone() -> None:
+    """Factor a matrix so small that it is nothing but steps."""
+    steps = ColumnPLU(Layout((64, 64), 2, (1, 1)), 0, 0, look_ahead=False)
+    actor = ColumnFactoring(steps, np.eye(64, dtype=np.float32), Host())
+    execute(Channel(Alone(), 1, 1), steps.steps(), actor)
+
+
+def _measured_blocks(grid: Grid, n: int, nb: int) -> _Times:
+    P, Q = grid.shape
+    rows, columns = max(nb, n // P), max(nb, n // Q)
+    rng = np.random.default_rng(grid.rank)
+    left, right = (rng.uniform(-1, 1, shape).astype(np.float32) for shape in ((rows, nb), (nb, columns)))
+    part = grid.engine.trailing(np.zeros((rows, columns), dtype=np.float32))
+    wanted = np.arange(nb, dtype=np.int64)
+    part.update(left, right).result()
+
+    def update() -> None:
+        part.update(left, right)
+        part.rows(wanted[:2]).result()  # which waits
+
+    product = _best(update)
+    byte = _best(lambda: part.rows(wanted).result()) / (4 * nb * columns) if grid.engine.asynchronous else 0.0
+    product = max(product - (left.nbytes + right.nbytes) * byte, product / 8)  # their way to the engine is the bus's
+    return _Times(
+        product=product / (2 * rows * nb * columns),
+        panel=_best(lambda: _panel(left)) / (rows * nb * nb),
+        triangle=_best(lambda: _triangle(left[:nb], right)) / (nb * nb * columns),
+        byte=byte,
     )
 
 
@@ -116,8 +189,11 @@ def _panel(values: NDArray[np.float32]) -> None:
 
 def _panel_by_columns(values: NDArray[np.float32]) -> None:
     """What a host does with a panel that it has by columns, its way into a message included."""
-    factors, exchanges = pivoted_columns(np.ascontiguousarray(values.reshape(values.shape[::-1])))
+    part = values.copy()  # as what comes from an engine, it is changed
+    np.isfinite(part).all()
+    factors, exchanges = pivoted_columns(part)
     pack(exchanges, factors)
+    order_of(exchanges, values.shape[1])
 
 
 def _exchange(engine: Engine, values: NDArray[np.float32]) -> None:

@@ -6,6 +6,7 @@ Finished rows and columns go to `packed` while the engine updates what is behind
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
 
@@ -44,6 +45,22 @@ def order_of(exchanges: NDArray[np.int64], rows: int) -> NDArray[np.int64]:
     return order
 
 
+def exchange_rows(values: Array, order: NDArray[np.int64], between: Callable[[], None]) -> None:
+    """Put rows into an order; only those that move are touched."""
+    moved = np.nonzero(order != np.arange(len(order)))[0]
+    for left in range(0, values.shape[1], SLAB):
+        slab = values[:, left : left + SLAB]
+        slab[moved] = slab[order[moved]]
+        between()
+
+
+def store_columns(target: Array, columns: Array, between: Callable[[], None]) -> None:
+    """Put columns, given as rows, into their place."""
+    for top in range(0, len(target), STRIP):
+        target[top : top + STRIP] = columns[:, top : top + STRIP].T
+        between()
+
+
 class ColumnFactoring(Actor):
     """The state of one rank.
 
@@ -75,6 +92,10 @@ class ColumnFactoring(Actor):
             self._part = result
         elif name == "exchange rows":
             self._taken = result
+
+    def load(self, panel: int) -> Future[Any]:
+        """The engine takes what is behind the first panel."""
+        return self._engine.loaded
 
     def _columns(self, panel: int) -> slice:
         """Local columns of a panel; none where another process has it."""
@@ -118,18 +139,11 @@ class ColumnFactoring(Actor):
     def store_L(self, panel: int) -> None:
         """Put the panel into place, and exchange the rows of L left of it."""
         start, columns = self.layout.span(panel)[0], self._columns(panel)
-        moved = np.nonzero(self._order != np.arange(len(self._order)))[0]
-        for left in range(0, columns.start, SLAB):
-            rows = self.packed[start:, left : min(left + SLAB, columns.start)]
-            rows[moved] = rows[self._order[moved]]
-            self.between()
-        if columns.stop == columns.start:
-            return
-        target = self.packed[start:, columns]
-        for top in range(0, len(target), STRIP):
-            target[top : top + STRIP] = self._factors[:, top : top + STRIP].T
-            self.between()
-        self.largest = float(np.maximum(self.largest, lapack.extreme(np.triu(target[: len(self._factors)]))))
+        exchange_rows(self.packed[start:, : columns.start], self._order, self.between)
+        if columns.stop > columns.start:
+            store_columns(self.packed[start:, columns], self._factors, self.between)
+            block = self.packed[start : start + len(self._factors), columns]
+            self.largest = float(np.maximum(self.largest, lapack.extreme(np.triu(block))))
 
     def store_U(self, panel: int) -> None:
         """Put rows of U into place."""

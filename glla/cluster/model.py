@@ -1,4 +1,4 @@
-"""How long a factorisation takes on a cluster: six measured numbers and a sum over the block columns.
+"""How long a factorisation takes on a cluster: eight measured numbers and a sum over the block columns.
 
 For block column k with b columns, m rows and c columns left, on P x Q processes::
 
@@ -9,9 +9,11 @@ For block column k with b columns, m rows and c columns left, on P x Q processes
             + b^2 c / (Q triangle_rate)
     update  2 m b c / (P Q rate)
 
-    time  = sum of swap + max(update, panel + bcast) with look-ahead, of their sum without
+    time  = sum of swap + max(update, panel + bcast) with look-ahead, of their sum without;
+            with P = 1 the matrix goes to the engines beside the first panel: 4 n^2 / (Q bus)
 
-`simulate` plays the schedule of every rank through instead, message by message, with the same numbers.
+`simulate` plays the schedule of every rank through instead, message by message, with the same numbers, and with what a
+host does besides: copies in its memory, and Python, which takes as long for a small step as for a large one.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from math import ceil, log2
+from math import ceil, inf, isinf, log2
 from typing import NamedTuple
 
 from glla.cluster.layout import grid_shape
@@ -45,7 +47,11 @@ class Parameters:
         Operations a second of U = L^-1 A, a triangular system with many columns: on the engine with one process row,
         else on its host, with the packing of pivot rows and of U.
     bus : float
-        Bytes a second between host and engine; infinite for an engine that works in the host's memory.
+        Bytes a second between host and engine; infinite for an engine that works in the host's memory and thread.
+    memory : float
+        Bytes a second that a host's thread exchanges and copies in its memory.
+    step : float
+        Seconds of each step on a host before it does anything.
     """
 
     latency: float = 5e-6
@@ -54,11 +60,13 @@ class Parameters:
     panel_rate: float = 50e9
     triangle_rate: float = 500e9
     bus: float = 5.5e9
+    memory: float = inf
+    step: float = 0.0
 
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            if not (value >= 0 if field.name == "latency" else value > 0):
+            if not (value >= 0 if field.name in ("latency", "step") else value > 0):
                 raise OptionError(f"predict: {field.name} must be a number above 0, got {value!r}")
 
 
@@ -149,6 +157,8 @@ def predict(
         b = min(nb, n - k)
         parts = _parts(b, (n - k) / P, (n - k - b) / Q, P, Q, cluster)
         chain = parts.panel + parts.broadcast
+        if k == 0 and P == 1:
+            seconds += max(0.0, 4 * n * n / (Q * cluster.bus) - parts.panel)
         seconds += parts.swap + (max(parts.update, chain) if look_ahead else parts.update + chain)
         hidden[chain > parts.update] += max(parts.update, chain)
         sums = [total + part for total, part in zip(sums, parts, strict=True)]
@@ -259,8 +269,8 @@ def simulate(schedule: Schedule, parameters: Parameters | None = None, *, events
     Notes
     -----
     A rank's messages leave one after the other, each takes ``latency + nbytes / network``; links into a rank are not
-    shared. What a host does besides, merging rows and keeping their order, takes no time here; it takes a millisecond
-    or two a panel. The simulation takes about 1 us of this program's time a step and more.
+    shared. With more than one process row, what a host copies takes no time here but in the rates of panels and
+    triangles. The simulation takes about 1 us of this program's time a step and more.
 
     Examples
     --------
@@ -312,9 +322,16 @@ def _work(rank: _Rank, step: Work, cluster: Parameters) -> float:
     """Do a piece of work on the host, or queue it; give the time at which it begins."""
     triangle = step.name in ("solve U", "exchange rows")
     rate = cluster.triangle_rate if triangle else cluster.rate if step.engine else cluster.panel_rate
+    host = cluster.step + step.memory / cluster.memory
     seconds = step.flop / rate + step.bus / cluster.bus
+    start = rank.host
+    rank.host += host
     if not step.engine:
-        start, rank.host = rank.host, rank.host + seconds
+        rank.host += seconds
+        return start
+    if isinf(cluster.bus):  # it works in the host's thread
+        rank.host += seconds
+        rank.queued[step.panel, step.name] = rank.host
         return start
     start = max(rank.host, rank.engine)
     rank.engine = rank.queued[step.panel, step.name] = start + seconds

@@ -27,6 +27,9 @@ Rows = NDArray[np.int64]
 class Columns(Protocol):
     """Rows and columns behind the panel."""
 
+    loaded: Future[Any]
+    """Done when the engine has them."""
+
     def exchange(self, order: Rows, block: Array, lower: Array) -> Future[Array]:
         """Put rows into an order, and solve for the first of them, which leave: U = L^-1 A.
 
@@ -46,6 +49,9 @@ class Columns(Protocol):
     def update(self) -> Future[Any]:
         """Subtract L U."""
 
+    def finish(self) -> None:
+        """Wait until all is done."""
+
 
 def done(value: Any) -> Future[Any]:
     """Give a future that is done."""
@@ -58,7 +64,7 @@ class HostColumns:
     """NumPy, in the caller's thread."""
 
     def __init__(self, values: Array) -> None:
-        self._values = values.copy()
+        self._values, self.loaded = values.copy(), done(None)
         self._lower = self._upper = values[:0]
 
     def exchange(self, order: Rows, block: Array, lower: Array) -> Future[Array]:
@@ -80,6 +86,9 @@ class HostColumns:
         """Subtract L U."""
         self._values -= self._lower @ self._upper
         return done(None)
+
+    def finish(self) -> None:
+        """It is."""
 
 
 # -- a GPU ------------------------------------------------------------------------------------------------------------
@@ -116,8 +125,7 @@ class GpuColumns:
         self._elements = 0
         self._asked: list[_Fetched] = []
         self._failure: BaseException | None = None
-        if values.size:
-            self._submit(self._load, values)
+        self.loaded: Future[Any] = self._submit(self._load, values) if values.size else done(None)
 
     @property
     def _columns(self) -> int:
@@ -177,6 +185,10 @@ class GpuColumns:
             self._gpu.submit(asked.fetch).add_done_callback(asked.fail)
         self._asked = []
         return last
+
+    def finish(self) -> None:
+        """Wait until all is done."""
+        self._gpu.finish()
 
     # -- in the coprocessor's thread
 

@@ -27,6 +27,8 @@ class Work:
         Operations.
     bus : int
         Bytes between host and engine.
+    memory : int
+        Bytes that the host's thread copies in its memory beside that.
     engine : bool
         Whether it is queued on the engine, in place of the host's thread.
     peer : int or None
@@ -37,6 +39,7 @@ class Work:
     name: str
     flop: int = 0
     bus: int = 0
+    memory: int = 0
     engine: bool = False
     peer: int | None = None
 
@@ -101,9 +104,8 @@ def _amount(count: float, unit: str) -> str:
 
 def _line(step: Step) -> str:
     if isinstance(step, Work):
-        amounts = [_amount(step.flop, "flop")] * bool(step.flop) + [_amount(step.bus, "B over the bus")] * bool(
-            step.bus
-        )
+        each = (step.flop, "flop"), (step.bus, "B over the bus"), (step.memory, "B copied")
+        amounts = [_amount(count, unit) for count, unit in each if count]
         return f"{'queue' if step.engine else 'do':8}{step.name:14}{', '.join(amounts)}"
     if isinstance(step, Await):
         return f"{'await':8}{step.name}"

@@ -56,7 +56,7 @@ def recording(grid: Grid) -> Iterator[Timeline]:
     ...     with recording(alone) as found:
     ...         lu, piv = glla.cluster.lu_factor(A)
     >>> found.events[0].step.name
-    'pivots'
+    'load'
     """
     found = Timeline()
     with grid.operation():

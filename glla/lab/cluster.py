@@ -33,8 +33,10 @@ UNITS = {
     "network": (1e9, "GB/s between two nodes"),
     "rate": (1e9, "GFLOP/s of A := A - L U on a node"),
     "panel_rate": (1e9, "GFLOP/s of a panel on a node's host"),
-    "triangle_rate": (1e9, "GFLOP/s of U = L^-1 A on a node's host"),
+    "triangle_rate": (1e9, "GFLOP/s of U = L^-1 A on a node"),
     "bus": (1e9, "GB/s between host and GPU"),
+    "memory": (1e9, "GB/s that a host copies"),
+    "step": (1e-6, "us of a step on a host before it does anything"),
 }
 """Unit of each parameter on the command line."""
 

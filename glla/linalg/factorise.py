@@ -100,9 +100,10 @@ def plu(
         parts: list[Any] = [np.tril(lu[:, :k], -1) + np.eye(m, k, dtype=np.float32), np.triu(lu[:k])]
         if isinstance(value, Matrix):
             parts = [upload(part, target) for part in parts]
+        P: Any = kernel.permutation_matrix(pivots, m)  # that of the device belongs to factors that were given up
     else:
         parts = [results["L"], results["U"]]
-    P: Any = results["P"] if "P" in results else kernel.permutation_matrix(pivots, m)
+        P = results["P"] if "P" in results else kernel.permutation_matrix(pivots, m)
     if isinstance(value, Matrix):
         return PLU(P if isinstance(P, Matrix) else upload(P, target), *parts)
     return PLU(P, *(finite_result("plu", array, check_finite) for array in parts))

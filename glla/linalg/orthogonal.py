@@ -11,7 +11,7 @@ from glla.array.convert import Array, finite_result
 from glla.errors import ShapeError, one_of
 from glla.gl import Device, DeviceLike
 from glla.linalg import resident, tall
-from glla.linalg.operands import column, device_of, known_variant, operand, stored
+from glla.linalg.operands import column, device_of, known_variant, on_host, operand, stored
 from glla.linalg.results import QRResult
 from glla.linalg.routes import batched, stacked
 from glla.linalg.walk import on_device, walk
@@ -235,8 +235,7 @@ def lstsq(
     on_a_device = isinstance(left, Matrix) or isinstance(right, Matrix)
     target = device_of("lstsq", device, left, right) if on_a_device or (left.size and right.size) else None
     if target is None or not (left.size and right.size):
-        zeros: Any = np.zeros(left.shape, dtype=np.float32), np.zeros(right.shape, dtype=np.float32)
-        found: Any = np.linalg.lstsq(*zeros)
+        found: Any = _of_nothing(left.shape, right)
     else:
         if tall.is_tall((left.shape[0], left.shape[1] + column(right).shape[1]), target):
             rcond = max(left.shape) * squares.EPSILON if rcond is None else rcond
@@ -259,6 +258,12 @@ def _short(
     (r,) = tall.factored(tall.joined(both, 1), device, lambda block: _factors(block, "r", variant, device))
     n = a.shape[1]
     return r[:, :n], r[:, n:] if b.ndim == 2 else r[:, n]
+
+
+def _of_nothing(shape: tuple[int, ...], b: Array | Matrix) -> tuple[Array, Array, int, Array]:
+    """Solution for a matrix without entries: where it has rows, all of b is left over."""
+    x, residuals, rank, s = np.linalg.lstsq(np.zeros(shape), on_host(b).astype(np.float64))
+    return x.astype(np.float32), residuals.astype(np.float32), int(rank), s.astype(np.float32)
 
 
 def _rows(b: Any) -> Form:

@@ -110,7 +110,7 @@ def with_factors(
         resident.refuse_nonfinite("lu_solve", "lu", figures["whole"])
         resident.refuse_nonfinite("lu_solve", "b", figures["most_B"])
     ends = [figures[f"{end}_{name}"][:, 0] for name in "UB" for end in ("least", "most")]
-    near = trust.each_near_one(np.stack(ends, axis=1))
+    near = trust.each_near_one(np.stack([*ends, figures["diagonal"][:, 0]], axis=1))
     far = np.flatnonzero(~near | (figures["diagonal"][:, 0] == 0))
     given = dict(resident.read_back(operands, far))
     diagonals = np.ones((*stack, rows.shape[1]), dtype=np.float32)

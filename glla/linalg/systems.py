@@ -565,7 +565,8 @@ def lu_solve(
     -----
     Cost: 2 n^2 k flop. Passes: n / 4 for a whole stack of small systems (see `glla.linalg.stacks`); otherwise for each
     system about n / 16 on a GPU, n^2 / 1024 with many right-hand sides there, n / 4 in software, see
-    `glla.operations.triangular`. Sources: Brodtkorb 2007, equation 4.34; LAPACK getrs.
+    `glla.operations.triangular`. Where the diagonal of U, or right-hand sides, come near float32's limits, the
+    substitution is done again in float64 on the CPU. Sources: Brodtkorb 2007, equation 4.34; LAPACK getrs.
 
     Examples
     --------
@@ -662,6 +663,9 @@ def _lu_solve_arrays(lu: Array, piv: NDArray[np.integer], b: Array, trans: int, 
         whole_: Any = _lu_solve(lu, piv, b, trans, device, False)
         return whole_.numpy() if isinstance(whole_, Matrix) else whole_
     left, right, exponents = host_step(scaling.SCALE)(scaling.scaled)(lu, b)
+    if not scaling.safe_factors(left):
+        _refuse_zeros(lu, np.diagonal(lu))
+        return scaling.in_float64(lu, b, permutation_of(piv, len(lu)), trans != 0)
     with explained("lu_solve", lu):
         factors = from_pivots(upload(left, device), piv)
     x = np.empty(b.shape, dtype=np.float32)
@@ -677,10 +681,8 @@ def _lu_solve(
     plan = substitution.whole(forms, device.limits, transposed=trans != 0)
     given = {"LU": stored(lu), "B": stored(b), "pivots": plans.pivot_records(piv)}
     names = {"LU": "lu", "B": "b"} if check_finite else None
-    values = walk(OPERATIONS["lu_solve"], forms, on_device(device, plan, "lu_solve", names), given)
-    if "largest_X" in values:
-        finite_result("lu_solve", values["largest_X"], check_finite)
-    return values["X"]  # type: ignore[no-any-return]
+    x: Matrix | Array = walk(OPERATIONS["lu_solve"], forms, on_device(device, plan, "lu_solve", names), given)["X"]
+    return x if isinstance(x, Matrix) else finite_result("lu_solve", x, check_finite)
 
 
 def _refuse_zeros(lu: Array, diagonal: Array) -> None:

@@ -1,7 +1,7 @@
-"""Scaling on the host for `lu_solve`: factors, or right-hand sides, whose entries are near float32's limits.
+"""What `lu_solve` does near float32's limits, on the host: it scales, or it substitutes in float64.
 
 Powers of two are taken out of U and out of the columns of B, and put into the solution. Factors on the device are taken
-as they are.
+as they are. Where sizes differ too much within U, or are far from 1 on the device, no one power of two helps.
 """
 
 from __future__ import annotations
@@ -9,13 +9,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.operations.trust import largest_near_one
+from glla.operations.elimination.plu import exchanges, permutation_of
+from glla.operations.substitution import substituted
+from glla.operations.trust import largest_near_one, largest_of_columns, near_one
 from glla.passes import Draft, Forms, HostArray
 
 Array = NDArray[np.float32]
 Integers = NDArray[np.int32]
 
 SCALE, BACK = "scale U and the columns of B by powers of two, where need be", "scale X back"
+CARE = "substitute in float64"
 """Work of the host, by the words that a plan and a trace have for it."""
 
 
@@ -31,6 +34,41 @@ def scaled(lu: Array, b: Array) -> tuple[Array, Array, Integers]:
     of_factors = np.frexp(np.max(np.abs(np.triu(lu)), axis=(-2, -1), keepdims=True))[1]
     of_columns = np.frexp(np.max(np.abs(b), axis=-2, keepdims=True, initial=0.0))[1]
     return np.ldexp(lu, np.where(upper, -of_factors, 0)), np.ldexp(b, -of_columns), of_columns - of_factors
+
+
+def safe(diagonal: NDArray[np.floating], largest: NDArray[np.floating]) -> bool:
+    """Whether no quotient of a substitution comes near float32's limits, by U's diagonal and its columns' largest.
+
+    >>> safe(np.array([1, 1e-30]), np.array([1, 1]))
+    False
+    """
+    return bool(diagonal.all()) and near_one(diagonal) and near_one(largest)
+
+
+def safe_factors(lu: Array) -> bool:
+    """As `safe`, of packed factors."""
+    return safe(np.diagonal(lu), largest_of_columns(np.triu(lu)))
+
+
+@np.errstate(all="ignore")  # what leaves the range is looked at afterwards
+def in_float64(lu: Array, b: Array, order: NDArray[np.intp], transposed: bool) -> Array:
+    """Solve on the host, in float64: (L U)[i] is row order[i] of A.
+
+    >>> in_float64(np.float32([[2, 4], [0.5, 1e-40]]), np.float32([[6], [3]]), np.arange(2), False).tolist()
+    [[3.0], [0.0]]
+    """
+    lower, upper = {"lower": True, "unit_diagonal": True}, {"lower": False, "unit_diagonal": False}
+    if not transposed:
+        y = substituted(lu, b[order].astype(np.float64), **lower)
+        return substituted(lu, y, **upper, rounded=True).astype(np.float32)
+    y = substituted(lu, b.astype(np.float64), **upper, transposed=True)
+    return substituted(lu, y, **lower, transposed=True, rounded=True)[np.argsort(order)].astype(np.float32)
+
+
+def by_records(lu: Array, b: Array, records: Array, transposed: bool) -> tuple[Array]:
+    """As `in_float64`, with LAPACK's exchanges as a plan has them."""
+    n = len(lu)
+    return (in_float64(lu, b, permutation_of(exchanges(records, n), n), transposed),)
 
 
 @np.errstate(all="ignore")

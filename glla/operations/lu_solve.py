@@ -9,19 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.errors import SingularMatrixError
-from glla.operations import factors, reduce, resident_triangles, stack, streams
+from glla.operations import factors, resident_triangles, stack, streams
 from glla.operations import lu_scaling as scaling
 from glla.operations.alignment import aligned
-from glla.operations.crossing import bring_in_watched, read_back, read_texels, texels_of, upload, write_texels
+from glla.operations.crossing import at_home, bring_in_watched, read_back, read_texels, texels_of, upload, write_texels
 from glla.operations.elimination.counts import steps
 from glla.operations.record import Array, Batch, Operation
 from glla.operations.shapes import by_factors
-from glla.operations.trust import member_of_stack, pairs
-from glla.operations.verdict import Done, Values, Verdict
-from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Next, Parameters, Plan, texture
+from glla.operations.trust import member_of_stack, near_one, of_diagonal
+from glla.operations.verdict import Done, Go, Values, Verdict
+from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Next, Parameters, Plan, Storage, texture
 from glla.passes.cache import cached_plan
 
 SINGULAR = "SingularMatrixError: names the place"
+
+CARE, FAR = "care", "U or right-hand sides are near float32's limits"
+"""The stage in float64, and when it comes."""
 
 
 def flops(forms: Forms) -> int:
@@ -49,14 +52,14 @@ def core(
 def whole(
     forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False, variant: None = None, parameters: Parameters = ()
 ) -> Plan:
-    """Plan of a call: upload, U's diagonal, substitution, read-back; of a solution that stays, its largest entry."""
+    """Plan of a call: upload, U's diagonal, substitution, read-back."""
     lu_form, b_form = forms
     n, columns = b_form.matrix
     draft = Draft("lu_solve")
     results: dict[str, str] = {}
-    at_home = not (lu_form.resident or b_form.resident)
+    both_at_home = not (lu_form.resident or b_form.resident)
     named = list(zip(("LU", "B"), forms, strict=True))
-    if at_home:
+    if both_at_home:
         exponents = scaling.add_scaled(draft, forms)
         slots = {name: upload(draft, f"scaled {name}", form.matrix, limits, form.transposed) for name, form in named}
     else:
@@ -65,12 +68,21 @@ def whole(
     made = factors.FactorSlots((n, n), slots["LU"], records)
     results["diagonal"] = factors.read_diagonal(draft, made)
     x = factors.substitute(draft, made, slots["B"], columns, limits, transposed=transposed)
-    if at_home:
+    if both_at_home:
         x = scaling.add_scaled_back(draft, read_back(draft, x, (n, columns), limits, "X"), exponents)
-    else:
-        largest = draft.call("largest X", reduce.max_magnitude((n, columns)), A=x)["max"]
-        results["largest_X"] = read_texels(draft, largest, "largest_X")
-    return draft.plan({**results, "X": x}, after=(Next("U has a zero on its diagonal", error=SINGULAR),))
+    far = Next(FAR, CARE, partial(care, forms, limits, transposed=transposed))
+    return draft.plan({**results, "X": x}, after=(Next("U has a zero on its diagonal", error=SINGULAR), far))
+
+
+@cached_plan
+def care(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False) -> Plan:
+    """Plan of the solution on the host, in float64."""
+    draft, n = Draft("care"), forms[0].matrix[0]
+    given = [at_home(draft, name, form, limits) for name, form in zip(("LU", "B"), forms, strict=True)]
+    given.append(draft.operand("pivots", texels_of(Storage(1, steps((n, n))))))
+    x = draft.slot("X", HostArray(forms[1].matrix))
+    draft.host(scaling.CARE, partial(scaling.by_records, transposed=transposed), tuple(given), (x,))
+    return draft.plan({"X": x}, flops=flops(forms))
 
 
 @cached_plan
@@ -80,14 +92,23 @@ def batched(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False) -
     (rows, columns), count = forms[1].matrix, forms[0].count
     factors_, solutions = (count, rows, rows), (count, rows, columns)
 
-    def scaled(raw: Array) -> tuple[Array, NDArray[np.int32]]:
-        first, second = prod(factors_), prod(factors_) + prod(solutions)
-        flat = raw.reshape(-1)
-        lu, b, exponents = scaling.scaled(flat[:first].reshape(factors_), flat[first:second].reshape(solutions))
-        return np.concatenate([lu.reshape(-1), b.reshape(-1), flat[second:]]), exponents
+    def parted(raw: Array) -> tuple[Array, Array, Array]:
+        lu, b, rest = np.split(raw.reshape(-1), (prod(factors_), prod(factors_) + prod(solutions)))
+        return lu.reshape(factors_), b.reshape(solutions), rest
 
-    def back(records: Array, exponents: NDArray[np.int32]) -> tuple[Array]:
-        return scaling.scaled_back(records.reshape(-1)[: prod(solutions)].reshape(solutions), exponents)
+    def scaled(raw: Array) -> tuple[Array, NDArray[np.int32]]:
+        *operands, rest = parted(raw)
+        lu, b, exponents = scaling.scaled(*operands)
+        return np.concatenate([lu.reshape(-1), b.reshape(-1), rest]), exponents
+
+    def back(raw: Array, elements: Array, records: Array, exponents: NDArray[np.int32]) -> tuple[Array]:
+        x = scaling.scaled_back(records.reshape(-1)[: prod(solutions)].reshape(solutions), exponents)[0]
+        (lu, b, _), as_solved, as_given = parted(raw), parted(elements)[0], np.arange(rows)  # B's rows are in order
+        lost = [place for place, one in enumerate(as_solved) if not scaling.safe_factors(one)]
+        x = x.copy() if lost else x
+        for place in lost:
+            x[place] = scaling.in_float64(lu[place], b[place], as_given, transposed)
+        return (x,)
 
     draft = Draft(inner.operation)
     storage, exponents = texture(inner.slots["raw"]), draft.slot("exponents", HostArray((count, 1, columns)))
@@ -95,7 +116,7 @@ def batched(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False) -
     draft.host(scaling.SCALE, scaled, (raw,), (elements, exponents))
     made = draft.call("substitute", inner, raw=write_texels(draft, elements, storage))["records"]
     x = draft.slot("X", HostArray(solutions))
-    draft.host(scaling.BACK, back, (read_texels(draft, made, "records"), exponents), (x,))
+    draft.host(scaling.BACK, back, (raw, elements, read_texels(draft, made, "records"), exponents), (x,))
     return draft.plan({"records": x}, after=(Next("U has a zero on its diagonal", error=SINGULAR),))
 
 
@@ -105,10 +126,15 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     `values` has ``diagonal``: of arrays of the host as it is, before anything runs; later as texels, beside ``X``.
     """
     found = values["diagonal"]
-    diagonal = pairs(found, forms[0].shape[-1]) if "X" in values else found
-    if (diagonal != 0).all():
-        return Done()
-    *member, place = (int(i) for i in np.argwhere(diagonal == 0)[0])
+    diagonal, largest = of_diagonal(found, forms[0].shape[-1]) if "X" in values else (found, found)
+    lu = values.get("LU")  # on the host it was scaled since
+    given = np.diagonal(lu) if isinstance(lu, np.ndarray) else diagonal
+    if given.all():
+        if stage == CARE or "X" not in values:
+            return Done()
+        near = near_one(values["largest_B"].flat[0]) if "largest_B" in values else True
+        return Done() if near and scaling.safe(diagonal, largest) else Go(CARE)
+    *member, place = (int(i) for i in np.argwhere(given == 0)[0])
     return SingularMatrixError(
         f"lu_solve: Singular matrix{member_of_stack(tuple(member))}: U is zero at place {place} of its diagonal; "
         "the system has no unique solution"

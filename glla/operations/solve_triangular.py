@@ -29,6 +29,7 @@ from glla.operations.crossing import (
 from glla.operations.record import Array, Batch, Operation
 from glla.operations.shapes import system
 from glla.operations.streams import needed
+from glla.operations.substitution import ROWS, substituted
 from glla.operations.tiles import between_plans, columns_at_once, starts
 from glla.operations.trust import member_of_stack
 from glla.operations.verdict import Done, Go, Values, Verdict
@@ -41,9 +42,6 @@ TINY = 2.0**-60
 
 NORMAL = 2.0**-126
 """Smallest normal float32: many GPUs take what is below for zero."""
-
-ROWS = 64
-"""Rows that the host looks at, or substitutes, at a time."""
 
 FACTORS, LOOK = "triangles as factors", "substitute again in float64, where numbers are near float32's limits"
 CARE = "substitute in float64"
@@ -280,20 +278,8 @@ def in_float64(
     >>> in_float64(np.float32([[2, 9], [0, 4]]), np.float32([[22], [8]]))[0].tolist()
     [[2.0], [2.0]]
     """
-    left, x = (t.T if transposed else t), b.astype(np.float64)
-    backward = lower == transposed
-    if backward:  # upside down an upper triangle is a lower one
-        left, x = left[::-1, ::-1], x[::-1].copy()
-    for top in range(0, len(left), ROWS):
-        part = left[top : top + ROWS, : top + ROWS].astype(np.float64)
-        x[top : top + ROWS] -= part[:, :top] @ x[:top]
-        for i, row in enumerate(part, top):
-            x[i] -= row[top:i] @ x[top:i]
-            if not unit_diagonal:
-                x[i] /= row[i]
-            rounded = x[i].astype(np.float32)
-            x[i] = np.where(np.isfinite(rounded), rounded, x[i])
-    return (np.ascontiguousarray(x[::-1] if backward else x).astype(np.float32),)
+    options = {"lower": lower, "unit_diagonal": unit_diagonal, "transposed": transposed}
+    return (substituted(t, b.astype(np.float64), **options, rounded=True).astype(np.float32),)
 
 
 @np.errstate(all="ignore")
@@ -383,6 +369,11 @@ def diagonal(values: Values) -> Array:
     return np.diagonal(values["T"], axis1=-2, axis2=-1) if found is None else found[..., 0]
 
 
+def is_flushed(values: Values) -> bool:
+    """Whether GPUs may take an entry of T's diagonal for zero, where it is divided by."""
+    return not values["unit_diagonal"] and bool((np.abs(diagonal(values)) < NORMAL).any())
+
+
 def _was_lost(values: Values) -> bool:
     """`lost`, of one system; of what is on the device by its largest entries."""
     if "largest_X" not in values:
@@ -390,7 +381,7 @@ def _was_lost(values: Values) -> bool:
         return bool(lost(values["T"], values["B"], values["X"], **options))
     sizes = [_size(values, name) for name in "TBX"]
     some = all(size != 0 for size in sizes[:2])
-    return not np.isfinite(sizes[-1]) or (some and any(size < TINY for size in sizes))
+    return not np.isfinite(sizes[-1]) or (some and any(size < TINY for size in sizes)) or is_flushed(values)
 
 
 def _size(values: Values, name: str) -> float:

@@ -209,7 +209,7 @@ def _was_lost(values: Values) -> bool:
     """`lost`; of a matrix on the device by its largest entries."""
     if "largest_X" in values:
         x, t = (float(values[f"largest_{name}"].flat[0]) for name in "XT")
-        return not np.isfinite(x) or x < TINY or t < TINY
+        return not np.isfinite(x) or x < TINY or t < TINY or solve_triangular.is_flushed(values)
     t, options = values["T"], {name: values[name] for name in ("lower", "unit_diagonal")}
     return bool(lost(t, np.ones((1, len(t)), dtype=np.float32), values["X"], **options))
 

@@ -1,10 +1,12 @@
 // R y = g: back substitution with the table of a cycle, and whether to stop.
 //
 // Fragment k computes y_k, and all behind it.
-// table  see `gmres_rotate.frag`        start  the norm of the residual before        bound  the square of the one wanted
-// y      a row        state  (0 to go on, 1 converged, 2 no progress; the square of the residual, 0, 0)
+// table  see `gmres_rotate.frag`        bound  the square of the residual that is wanted
+// start  the norm of the residual before        last  that of the cycle before; 0 if there was none
+// y      a row        state  (0 to go on, 1 converged, 2 no progress, 3 stalled; the square of the residual, 0, 0)
+// A cycle begins with the true residual of x. Where that is no smaller than the last one, float32 holds no better x.
 // Cost per fragment: STEPS^2 / 2 fetches at most.
-// Fetches: 3 to 4 + STEPS * (STEPS + 3).
+// Fetches: 4 to 5 + STEPS * (STEPS + 3).
 // Saad and Schultz, "GMRES: a generalized minimal residual algorithm for solving nonsymmetric linear systems" (1986).
 
 #ifndef STEPS
@@ -15,6 +17,7 @@
 
 uniform sampler2D table;
 uniform sampler2D start;
+uniform sampler2D last;
 uniform sampler2D bound;
 
 layout(location = 0) out vec4 y;
@@ -33,5 +36,7 @@ void main() {
     float rest = texelFetch(table, ivec2(STEPS - 1, STEPS), 0).a;
     bool done = is_small(rest * rest, texelFetch(bound, ivec2(0), 0).r);
     bool moved = is_finite(rest) && abs(rest) < 0.99999 * first;
-    state = vec4(done ? CONVERGED : (moved ? RUNNING : BREAKDOWN), rest * rest, 0.0, 0.0);
+    float before = texelFetch(last, ivec2(0), 0).r;
+    bool stalled = before > 0.0 && first >= before;
+    state = vec4(done ? CONVERGED : (!moved ? BREAKDOWN : (stalled ? STALLED : RUNNING)), rest * rest, 0.0, 0.0);
 }

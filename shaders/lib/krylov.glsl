@@ -6,6 +6,7 @@
 #define RUNNING 0.0
 #define CONVERGED 1.0
 #define BREAKDOWN 2.0  // a direction without curvature, or a number that is none
+#define STALLED 3.0  // the true residual gets no smaller
 
 #define NO_LESS 1e-36  // squares of residuals below this are rounding errors, and may be flushed: they count as zero
 

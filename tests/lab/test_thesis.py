@@ -2,10 +2,12 @@
 
 import json
 import re
+import shlex
 
 import numpy as np
 import pytest
 
+from glla import cli
 from glla.array.array import asarray
 from glla.cli import main
 from glla.errors import OptionError
@@ -49,6 +51,9 @@ def check_claims(table):
         assert re.fullmatch(r"[2-7]\.\d.*", where) and says and theirs and ours, says
         assert verdict in ("holds", "does not hold", "measured") and measured_by.startswith("glla"), says
         assert why.endswith(".") and ". " not in why, says
+        for command_line in (part.partition(" (")[0] for part in measured_by.split("; ")):
+            if command_line.startswith("glla "):
+                cli._parser().parse_args(shlex.split(command_line)[1:])  # SystemExit if there is no such command
 
 
 def test_repeats_are_told_once(device):
@@ -58,8 +63,8 @@ def test_repeats_are_told_once(device):
     assert place.repeated(times.__next__) == 2.0
     assert place.repeated(times.__next__) == 0.4
     assert place.told() == [
-        "4 times were measured: medians of 2 to 2 repeats after a first run, but 2 of a single one, as it took long. "
-        "Their quartiles lie 10 % of the median apart in half of the cases, 20 % at worst."
+        "4 run times were measured: medians of 2 to 2 repeats after a first run, but 2 of a single one, as it took "
+        "long. Their quartiles lie 10 % of the median apart in half of the cases, 20 % at worst."
     ]
     assert place.told() == []
 
@@ -126,7 +131,7 @@ def test_some_claims_alone(tmp_path, device, capsys):
     assert [row[0] for row in both.sections[-1].tables[0].rows] == [row[0] for row in rows]
     assert [row[3] for row in both.sections[-1].tables[0].rows].count("another figure") == 1
     assert both.about == [*first.about, "Later (claims): Measured later."]
-    second.about[0] = "Ours: another device; CPU: one."
+    second.about[0] = "Ours: another device, OpenGL 3.3; CPU: one."
     with pytest.raises(OptionError, match=r"must be of one device, got .* and 'Ours: another device'"):
         joined([first, second])
 
@@ -150,10 +155,13 @@ def test_claims_of_sections_follow_their_figures():
     assert any(claim.ours == "nowhere up to n = 9" for claim in found)
     water = {"milliseconds": {"CPU, dense systems (LAPACK)": 20.0, "CPU and GPU, dense systems": 19.0,
                               "NumPy, tridiagonal, float32": 1.0}, "largest": 1e-7, "stable": (9.9, 0.1)}  # fmt: skip
-    done = {"water": Section("water", "", "5", values=water), "sharing": Section("", "", "", values={"gains": [0.9]})}
-    assert [claim.holds for claim in sections.claims(done)] == [False, True, True, True, True]
+    done = {
+        "water": Section("water", "", "5", values=water),
+        "sharing": Section("", "", "", values={"gains": [0.9], "automatic": 2.0}),
+    }
+    assert [claim.holds for claim in sections.claims(done)] == [True, False, True, True, True, True]
     done["water"].values["stable"] = 9.9, float("nan")
-    assert not list(sections.claims(done))[3].holds
+    assert not list(sections.claims(done))[4].holds
 
 
 def test_a_run_that_is_cut_leaves_what_it_did(tmp_path, device, monkeypatch):

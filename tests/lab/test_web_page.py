@@ -206,8 +206,9 @@ def told(browser, tmp_path_factory):
         "growth": (page(plu), "", f"{GROWTH}{REPLAY} return told;", 1200),
         "growth in a page without care": (page(short), "", f"{GROWTH} return told;", 1200),
         "operands": (solve, "", script("operands"), 1200),
-        "phone": (other, "", LABELS, 390),
-        "dark phone": (dark, "", LABELS, 390),
+        "phone": (other, "", LABELS, 360),
+        "dark phone": (dark, "", LABELS, 360),
+        "part": (page(documents.document("plu", 33)), "", script("part"), 1200),
         "no address": (factor, 'location.hash = "pass=0&A=AAAA";', script("address"), 1200),
         "no unpacking": (cube, taken_away("DecompressionStream"), lacks, 1200),
         "no WebGL 2": (cube, taken_away("WebGL 2"), lacks, 1200),
@@ -285,6 +286,38 @@ def test_each_operand_is_made_and_pasted(told):
 
 @pytest.mark.browser
 @pytest.mark.mesa
+def test_a_large_matrix_is_looked_at_in_parts(told):
+    """By fields, which keep the focus when they are made anew, and by a click into its picture."""
+    found = told["part"]
+    assert found["moved"] == [["9", "10"], True, "9"]
+    assert found["most"] == ["25", "26"]
+    assert re.match(r"row 0, column 16: \S+   texel \(8, 0\), channel r", found["read"])
+    assert (found["clicked"], found["row"]) == (["12", "13"], "0")
+
+
+@pytest.mark.browser
+@pytest.mark.mesa
+def test_a_notebook_runs_the_passes(browser, tmp_path):
+    """In its frame, which has no address and no origin."""
+    markup = glla.plan("rref", (4, 5), limits=glla.Limits())._repr_html_()
+    said = "at('count').textContent, at('mark').textContent, at('lack').hidden"
+    tell = f"ready.then(() => parent.postMessage([{said}], '*'))"
+    frame = re.search(r"<iframe.*?</iframe>", markup, re.DOTALL)[0]
+    frame = frame.replace("&lt;/body&gt;", escape(f"<script>{tell}</script></body>"))
+    listen = """<script>addEventListener("message", ({ data }) => {
+        document.getElementById("told").textContent = JSON.stringify(data);
+        open.close();
+    });</script>"""
+    path = tmp_path / "notebook.html"
+    path.write_text(
+        f'<!DOCTYPE html><meta charset="utf-8"><pre id="told"></pre>{OPEN}{listen}{frame}', encoding="utf-8"
+    )
+    dom, _ = browser(path, "--dump-dom", *SWIFTSHADER)
+    assert json.loads(unescape(re.search(r'<pre id="told">(.*?)</pre>', dom)[1])) == ["6 / 6", "✓ right", True]
+
+
+@pytest.mark.browser
+@pytest.mark.mesa
 def test_a_plan_that_a_page_has_not_is_said(told):
     """A page holds plans up to 500 passes."""
     found = told["growth in a page without care"]
@@ -326,9 +359,9 @@ def test_what_lacks_is_said(told):
 @pytest.mark.browser
 @pytest.mark.mesa
 def test_a_phone_in_the_dark(told):
-    """390 pixels wide nothing but a matrix scrolls to the side; numbers stand out in the dark, too."""
+    """360 pixels wide nothing but a matrix scrolls to the side; numbers stand out in the dark, too."""
     phone, night = told["phone"], told["dark phone"]
-    assert phone["width"] == 390
+    assert phone["width"] == 360
     assert phone["wide"] <= 0
     assert (phone["small"], night["small"]) == (0, 0)
     assert min(one[kind] for one in (phone, night) for kind in ("least", "words")) >= 4.5

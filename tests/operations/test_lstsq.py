@@ -98,6 +98,14 @@ def test_without_right_hand_sides_a_has_its_rank(shape, device, rng):
         np.testing.assert_allclose(np.asarray(s), expected[3], atol=1e-5)
 
 
+def test_without_unknowns_all_of_b_is_left(device):
+    a, b = np.zeros((4, 0), np.float32), np.float32([[3, 1], [4, 0], [0, 2], [0, 0]])
+    for left, right in ((a, b), (glla.asarray(a, device), b), (a, glla.asarray(b, device))):
+        x, residuals, rank, s = glla.lstsq(left, right)
+        assert (x.shape, rank, s.shape) == ((0, 2), 0, (0,))
+        assert (residuals.dtype, residuals.tolist()) == (np.float32, [25, 5])
+
+
 @pytest.mark.parametrize("shape", [(6, 3), (3, 6), (0, 3), (3, 0)], ids=str)
 def test_of_arrays_on_the_device_all_is_there(shape, device, rng):
     a, b = rng.standard_normal(shape).astype(np.float32), rng.standard_normal(shape[0]).astype(np.float32)

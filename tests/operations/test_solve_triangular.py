@@ -240,6 +240,13 @@ def test_a_solution_at_the_limits_is_that_of_float64():
     assert (glla.solve_triangular(t, np.float32([2.0**-120, 1])) == [2.0**10, 1]).all()
 
 
+def test_a_denormal_diagonal_on_the_device_is_no_zero(device):
+    t, b = glla.asarray(np.float32([[2.0**-130, 0], [0, 1]]), device), np.float32([2.0**-120, 1])
+    assert glla.solve_triangular(t, b).tolist() == [2.0**10, 1]
+    with pytest.raises(NonFiniteError, match=r"^inv: the result does not fit float32"):
+        glla.inv(t, assume_a="upper triangular")
+
+
 @pytest.mark.parametrize(
     ("t", "b", "x", "bad"),
     [

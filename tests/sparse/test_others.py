@@ -177,3 +177,30 @@ def test_any_way_to_write_the_system_is_solved_alike(name, rng):
         assert info == 0 and (x == expected).all(), (type(one), one.dtype)
     for start in (expected, expected.astype(np.float64), glla.asarray(expected)):
         assert (solve(A, b, x0=start)[0] == expected).all()
+
+
+@every
+def test_what_float32_cannot_reach_ends_soon(name):
+    """A hundred times below what float32 holds: cycles that gain nothing are the last ones."""
+    solve, _ = CASES[name]
+    A, b = poisson(40), np.arange(1600.0)
+    best, info = solve(A, b, rtol=1e-8)
+    assert 0 < info < 300 and relative(A, best, b) <= 1e-5
+    x, info = solve(A, b, rtol=1e-5)  # near the best: the restart has to aim lower than the first run did
+    assert info == 0 and relative(A, x, b) <= 1e-5
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_starts_and_bounds_that_scipy_takes(name):
+    solve, A, b = getattr(L, name), np.diag([1.0, 2, 4]), np.array([1.0, 2, 4])
+    x, info = solve(A, b, "Mb", M=L.jacobi(A), maxiter=1)
+    assert info == 0 and x.tolist() == [1, 1, 1]
+    x, info = solve(A, glla.asarray(b), "Mb", M=L.jacobi(A), maxiter=1)
+    assert info == 0 and x.numpy().tolist() == [1, 1, 1]
+    assert solve(A, b, "Mb", rtol=1e9)[0].tolist() == b.tolist()
+    for bounds in ({"rtol": np.inf}, {"atol": np.inf}):
+        x, info = solve(A, b, **bounds)
+        assert info == 0 and not x.any()
+    for bounds in ({"rtol": np.nan}, {"rtol": -1}, {"atol": None}, {"atol": "legacy"}):
+        with pytest.raises(OptionError, match=f"{next(iter(bounds))} must be a number from 0"):
+            solve(A, b, **bounds)

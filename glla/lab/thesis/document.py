@@ -97,7 +97,7 @@ class Document:
     @property
     def device(self) -> str:
         """What it was measured on, by the first line below the heading."""
-        return self.about[0].partition(";")[0] if self.about else ""
+        return self.about[0].partition(", OpenGL")[0] if self.about else ""
 
     def plain(self) -> dict[str, Any]:
         """Give it as plain data, as `of` takes it."""

@@ -162,7 +162,7 @@ class Place:
             return []
         once = counts.count(1)
         least = min(n for n in counts if n > 1)
-        words = f"{len(taken)} times were measured: medians of {least} to {max(counts)} repeats"
+        words = f"{len(taken)} run times were measured: medians of {least} to {max(counts)} repeats"
         words += f" after a first run, but {once} of a single one, as it took long" if once else " after a first run"
         middle, worst = (per_cent(float(part)) for part in (np.median(apart), apart[-1]))
         return [f"{words}. Their quartiles lie {middle} of the median apart in half of the cases, {worst} at worst."]

@@ -172,6 +172,23 @@ def document(
     }
 
 
+def of_shapes(operation: str, shapes: Sequence[tuple[int, int]]) -> Document:
+    """Write an operation on operands of these shapes: those of its example where they have them, or random numbers.
+
+    Raises
+    ------
+    OptionError
+        As `document`.
+    """
+    random = np.random.default_rng(SEED)
+    example = operations.inputs(OPERATIONS[operation], min(shapes[0][0], MOST_ORDER))
+    data = [
+        one if one.shape == shape else random.uniform(0, 10, shape).astype(np.float32)
+        for one, shape in zip(example, shapes, strict=False)
+    ]
+    return document(operation, data=data)
+
+
 def of_plan(plan: Plan, operands: Mapping[str, Array] | None = None) -> Document:
     """Write any plan of passes as a document; operands that are not given are made at random, or zero.
 
@@ -461,14 +478,14 @@ class _Writer:
         if key not in self.programs:
             described = {
                 "defines": dict(step.defines),
-                "cost": shaders.cost(step.shader),
+                "cost": _plain(shaders.cost(step.shader)),
                 "outputs": dict(_outputs(step.shader, shader.outputs)),
             }
             self.programs[key] = {
                 "name": _told(shaders.called(step.shader)),
                 "v": self._text(shader.vertex, bool(step.points)),
                 "f": self._text(shader.fragment),
-                "summary": shaders.summary(step.shader, step.defines),
+                "summary": _plain(shaders.summary(step.shader, step.defines)),
                 **{name: value for name, value in described.items() if value},
             }
         return list(self.programs).index(key)
@@ -513,6 +530,11 @@ def _grouped(parts: Iterable[Part]) -> list[Any]:
     return found
 
 
+def _plain(words: str) -> str:
+    """Words without the marks around names of variables, which a page would show as they are."""
+    return words.replace("`", "")
+
+
 def _told(file: str) -> str:
     """Name of a file of glla's; of a user's without its folder, which is nobody else's business."""
     return file if not Path(file).is_absolute() else Path(file).name
@@ -527,7 +549,7 @@ def _outputs(name: str, outputs: Sequence[str]) -> Iterator[tuple[str, str]]:
             rf"(?:^| {{3,}}) ?{re.escape(output)} {{2,}}(\S[^\n]*?)(?= {{3,}}|\n|$)((?:\n {{6,}}[^\n]*)*)", text, re.M
         )
         if match:
-            words = " ".join(f"{match[1]} {match[2]}".split())
+            words = _plain(" ".join(f"{match[1]} {match[2]}".split()))
             yield output, re.split(r"(?<=[^.])\.(?= +[A-Z]|$)", words)[0]
 
 

@@ -8,10 +8,10 @@ from html import escape
 
 from glla import registry
 from glla.errors import GllaError
-from glla.lab.web.documents import LIMITS, MOST_PASSES, Document, of_plan
+from glla.lab.web.documents import MOST_PASSES, Document, of_plan, of_shapes
 from glla.lab.web.page import page
 from glla.operations import OPERATIONS
-from glla.passes import Host, HostArray, Plan, Transfer, resident
+from glla.passes import Host, HostArray, Plan, Transfer
 
 HEIGHT = 900
 """Pixels of the frame."""
@@ -43,7 +43,7 @@ def _document(plan: Plan) -> Document:
         slots = [flat.slots[operand] for operand in flat.operands]
         shapes = [(one.shape[0], one.shape[1]) for one in slots if isinstance(one, HostArray) and len(one.shape) == 2]
         if name in OPERATIONS and shapes:
-            return of_plan(OPERATIONS[name].core(resident(*shapes), LIMITS))
+            return of_shapes(name, shapes)
     return of_plan(_between(flat))
 
 

@@ -75,7 +75,7 @@ function resultsOf(player) {
   return { ...Object.fromEntries(found), ...player.settled?.done };
 }
 
-// Is the result right? {ok, ratio, words}; ok is null where there is none, or no judge.
+// Is the result right? {ok, words}; ok is null where there is none, or no judge.
 function verdict(player) {
   const judge = JUDGES[player.data.judge];
   const { error: raised, elsewhere, done } = player.settled ?? {};
@@ -94,9 +94,7 @@ function verdict(player) {
   const { error, bound, what, flaw } = judge(operands, results);
   if (flaw) return { ok: false, words: `The result is wrong: ${flaw}.` };
   const ratio = quotient(error, bound);
-  const ok = ratio <= 1;
-  const words = `${what} is ${short(error)}; up to ${short(bound)} is right, so the error is ${short(ratio)} of its bound.`;
-  return { ok, ratio, words };
+  return { ok: ratio <= 1, words: `${what} is ${short(error)}; up to ${short(bound)} is right, so the error is ${short(ratio)} of its bound.` };
 }
 
 // -- what glla makes of it ----------------------------------------------------------------------------------------------

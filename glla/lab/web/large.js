@@ -41,13 +41,16 @@ function picture({ grid, readout, slot, region }) {
 
 // The part of a large matrix that is a table, and two fields that move it.
 function chooser(shown) {
+  const fields = () => [...document.querySelectorAll(".chooser input")];
   const { grid, slot } = shown;
   const most = [grid.rows - PART, grid.columns - PART].map((one) => Math.max(0, one));
   const part = (parts[slot] ?? [0, 0]).map((one, k) => within(one, most[k]));
   const field = (words, k) => el("label", {}, `${words} `, el("input", {
     type: "number", min: 0, max: most[k], value: part[k], onchange: (event) => {
       parts[slot] = part.map((one, l) => (l === k ? event.target.valueAsNumber || 0 : one));
-      show();
+      const place = fields().indexOf(event.target);
+      show();  // makes the field anew
+      fields()[place].focus();
     },
   }));
   return el("div", {},

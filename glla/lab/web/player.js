@@ -260,14 +260,12 @@ class Player {
       first = null;
       return made;
     };
-    for (let step = 0; step < steps.length;) {
+    for (let step = 0; step < steps.length; step++) {
       const loop = loops.find((one) => one.first === step);
-      if (!loop) {
-        yield entry(step++, null);
-        continue;
-      }
-      yield* this.turns(plan, loop, names, entry);
-      step = loop.end;
+      if (loop) {
+        yield* this.turns(plan, loop, names, entry);
+        step = loop.end - 1;
+      } else yield entry(step, null);
     }
     this.ends = { ...this.ends, [plan]: names };
   }

@@ -29,7 +29,7 @@ class Values {
     if (value) return value;
     const texels = this.player.read(plan, slot);
     const { shape, values } = unpacked(this.player.storage(plan, slot), texels);
-    return shape ? { m: shape[0], n: shape[1], at: Float64Array.from(values) } : { m: 1, n: values.length, at: values };
+    return shape ? wide({ shape, values }) : row(values);
   }
 
   // Its numbers.
@@ -54,8 +54,7 @@ function next(player, plan) {
   if (plans[plan].stage === undefined) {
     return plans[plan + 1]?.stage === "" ? { plan: plan + 1, because: "", given: {} } : null;
   }
-  const finite = Object.values(player.operands).every(({ values }) => values.every(Number.isFinite));
-  if (!finite || !SETTLE[judge]) return null;
+  if (!finite(Object.values(operandsOf(player))) || !SETTLE[judge]) return null;
   const decision = SETTLE[judge](plans[plan].stage, new Values(player));
   player.settled = decision;
   if (!decision.go) return null;

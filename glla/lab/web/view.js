@@ -390,7 +390,7 @@ function showOperandTables() {
     if (Math.max(rows, columns) > TABLE) return el("figure", {}, caption, el("p", { class: "note" }, `A matrix above ${TABLE} × ${TABLE} is chosen or pasted below, not typed.`));
     const body = range(0, rows).map((i) => el("tr", {}, ...range(0, columns).map((j) => (
       el("td", { class: `${i % 2 ? "" : "tt"} ${j % 2 ? "" : "tl"}` }, el("input", {
-        value: exact(values[i * columns + j]), inputmode: "decimal", size: 5, "data-i": i, "data-j": j, autocomplete: "off",
+        value: exact(values[i * columns + j]), inputmode: "decimal", size: 5, "data-i": i, "data-j": j, autocomplete: "off", "aria-describedby": "complaint",
         "aria-label": `${name}, row ${i}, column ${j}`, onchange: (event) => change(event.target, name), onkeydown: wander,
       }))))));
     const width = Math.max(6, ...Array.from(values, (one) => exact(one).length));
@@ -430,15 +430,12 @@ function wander(event) {
     ArrowLeft: input.selectionEnd === 0 && [0, -1], ArrowRight: input.selectionStart === input.value.length && [0, 1],
   };
   if (!moves[key]) return;
-  event.preventDefault();
   const [i, j] = [Number(input.dataset.i) + moves[key][0], Number(input.dataset.j) + moves[key][1]];
   const next = input.closest("table").querySelector(`input[data-i="${i}"][data-j="${j}"]`);
-  if (next) {
-    next.focus();
-    next.select();
-  } else if (key === "Enter") {
-    change(input, input.getAttribute("aria-label").split(",")[0]);
-  }
+  if (!next) return;  // Enter takes the number all the same
+  event.preventDefault();
+  next.focus();
+  next.select();
 }
 
 // Random numbers from 0 to 1 by a seed: mulberry32.
@@ -539,8 +536,7 @@ function recall() {
       at("complaint").textContent = `The address holds no matrix ${name} of this size; the example is shown.`;
     }
   }
-  position = Number(state.get("pass") ?? Infinity);
-  if (!(position >= 0)) position = 0;
+  position = Number(state.get("pass") ?? Infinity) || 0;
   player.set(operands);
   showOperandTables();
   rerun();

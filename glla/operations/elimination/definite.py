@@ -137,8 +137,8 @@ def unscaled(x: Array, sizes: Integers, rows: Integers) -> tuple[Array]:
 
 
 def settle_solve(forms: Forms, stage: str, values: Values) -> Verdict:
-    """Raise if the factor has a zero on its diagonal."""
-    bad = np.flatnonzero(values["diagonal"] == 0)
+    """Raise if the factor has a zero on its diagonal, or a denormal, which a GPU may take for one."""
+    bad = np.flatnonzero(np.abs(values["diagonal"]) < care.SMALLEST_NORMAL)
     if not len(bad):
         return Done()
     function = values.get("function", "cho_solve")

@@ -11,8 +11,8 @@ from glla.operations.sparse.layout import vector
 from glla.passes import Draft, Limits, PingPong, Plan, Region, Storage
 from glla.passes.cache import cached_plan
 
-CARRIED = ("x",)
-"""Result of `begin` and of `cycle` that the next cycle takes."""
+CARRIED = ("x", "last")
+"""Results of `begin` and of `cycle` that the next cycle takes: x, and the norm of the residual that one began with."""
 
 MOST = 64
 """Steps of a cycle at most: each keeps a vector."""
@@ -23,12 +23,13 @@ GROUP = 4
 
 @cached_plan
 def begin(a: Plan, m: Plan | None, n: int, limits: Limits) -> Plan:
-    """Plan of what comes before the first cycle: x = 0, and ``rhs``, a copy of b that all cycles take."""
+    """Plan of what comes before the first cycle: x = 0, no residual, and ``rhs``, a copy of b that all cycles take."""
     draft = Draft("gmres begins")
     b = draft.operand("b", vector(n, limits))
     draft.operand("bound", TEXEL)
     nothing = zeros(draft, "x", vector(n, limits))
-    return draft.plan({"x": nothing, "rhs": copied(draft, "rhs", b, nothing)}, 0)
+    last = zeros(draft, "last", TEXEL)
+    return draft.plan({"x": nothing, "last": last, "rhs": copied(draft, "rhs", b, nothing)}, 0)
 
 
 @cached_plan
@@ -38,12 +39,13 @@ def cycle(a: Plan, m: Plan | None, n: int, limits: Limits, *, steps: int) -> Pla
     Returns
     -------
     Plan
-        Operands ``x``, ``rhs``, ``bound``, and those of the operators; results ``x`` and ``state``. `steps` + 1
-        products, and about 2 passes of inner products and updates for each four vectors in each of two rounds.
+        Operands ``x``, ``last``, ``rhs``, ``bound``, and those of the operators; results ``x``, ``last`` and ``state``,
+        3 where it stalls. `steps` + 1 products, and about 2 passes of inner products and updates for each four vectors
+        in each of two rounds.
     """
     draft, storage = Draft(f"gmres({steps})"), vector(n, limits)
     x, rhs = draft.operand("x", storage), draft.operand("rhs", storage)
-    bound = draft.operand("bound", TEXEL)
+    bound, last = draft.operand("bound", TEXEL), draft.operand("last", TEXEL)
     taken_a, taken_m = operator(draft, "A", a), operator(draft, "M", m) if m is not None else None
     r = draft.slot("r", storage)
     draft.draw("krylov/residual", {"b": rhs, "q": applied(draft, "A x", taken_a, x)}, r)
@@ -68,7 +70,7 @@ def cycle(a: Plan, m: Plan | None, n: int, limits: Limits, *, steps: int) -> Pla
             if step + 1 < steps:
                 basis.append(_basis(draft, step + 1, w, size))
     y, states = draft.slot("y", Storage(1, steps)), draft.slot("state", Storage(1, steps))
-    inputs = {"table": table, "start": start, "bound": bound}
+    inputs = {"table": table, "start": start, "last": last, "bound": bound}
     draft.draw("krylov/gmres_solve", inputs, (y, states), defines={"STEPS": steps})
     if taken_m is None:
         new = _combined(draft, "x'", x, basis, y)
@@ -77,7 +79,7 @@ def cycle(a: Plan, m: Plan | None, n: int, limits: Limits, *, steps: int) -> Pla
         new = draft.slot("x'", storage)
         draft.draw("krylov/sum", {"a": x, "b": applied(draft, "M z", taken_m, inside)}, new)
     flops = (steps + 1) * a.flops + 8 * n * steps * (steps + 1) // 2
-    return draft.plan({"x": new, "state": states}, flops).flat
+    return draft.plan({"x": new, "last": start, "state": states}, flops).flat
 
 
 def _norm(draft: Draft, name: str, vector_: str, limits: Limits) -> str:

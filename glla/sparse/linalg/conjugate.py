@@ -38,8 +38,8 @@ def cg(
         SciPy's works on the host: then the solver is SciPy's, in float64.
     b : array_like or glla.Array, shape (n,) or (n, 1)
         Right-hand side. For an Array x stays on the device.
-    x0 : array_like or glla.Array, optional
-        Where to begin; by default at 0.
+    x0 : array_like, glla.Array or "Mb", optional
+        Where to begin; by default at 0. "Mb" is M b.
     rtol, atol : float
         Converged is norm(b - A x) <= max(rtol norm(b), atol).
     maxiter : int, optional

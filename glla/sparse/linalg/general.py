@@ -56,8 +56,8 @@ def gmres(
     Returns
     -------
     x, info
-        As `cg` gives them, iterations being cycles. -1 where a cycle makes no progress: A may be singular, or `restart`
-        too small.
+        As `cg` gives them, iterations being cycles; it ends as well where a cycle begins with a residual no smaller
+        than the last one did. -1 where a cycle makes no progress: A may be singular, or `restart` too small.
 
     Raises
     ------

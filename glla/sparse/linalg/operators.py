@@ -143,6 +143,14 @@ class Operator:
         y = self.run(upload(np.ldexp(x, -e).astype(np.float32), self.device))
         return np.ldexp(y.numpy().astype(np.float64), e + self.exponent)
 
+    def applied(self, b: Any) -> Any:
+        """A b: on the device if both are there, else in float64."""
+        if isinstance(b, Array):
+            if self.plan is not None:
+                return self.run(b) * 2.0**self.exponent
+            b = b.numpy().astype(np.float64)
+        return self.times(b)
+
     def run(self, x: Array) -> Array:
         """A x 2^-exponent on the device."""
         assert self.plan is not None

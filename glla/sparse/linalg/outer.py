@@ -29,6 +29,9 @@ RESTARTS, ROUNDS = 5, 12
 INNER = 1e-4
 """What an iteration of a refinement reduces the residual by."""
 
+LOWER = 0.5
+"""What part of the wanted residual a restart aims at: what the iteration carries along was too small before."""
+
 GAIN = 0.5
 """A restart that leaves more than this of the residual is the last one."""
 
@@ -122,12 +125,14 @@ def task(
     if m is not None and m.shape != a.shape:
         raise OptionError(f"{function}: matrix and preconditioner have different shapes, {a.shape} and {m.shape}")
     for name, value in (("rtol", rtol), ("atol", atol)):
-        if not isinstance(value, int | float | np.number) or not 0 <= float(value) < np.inf:
+        if not isinstance(value, int | float | np.number) or not float(value) >= 0:
             raise OptionError(f"{function}: {name} must be a number from 0, got {value!r}")
     for name, count in (("maxiter", maxiter), ("check_every", check_every)):
         if count is not None and (not isinstance(count, int | np.integer) or count < 1):
             raise OptionError(f"{function}: {name} must be a number of iterations from 1, got {count!r}")
     right = vectors.elements(function, "b", b, n)
+    if isinstance(x0, str) and x0 == "Mb":
+        x0 = right if m is None else m.applied(right)
     start = None if x0 is None else vectors.elements(function, "x0", x0, n)
     if isinstance(right, Array) and right.device is not a.device:
         raise DeviceMismatchError(f"{function}: A and b must live on one device; use to_device")
@@ -163,14 +168,15 @@ def solve(asked: Task, method: Method, steadier: Method | None = None) -> tuple[
     )
     if state.size == 0:
         return (asked.b * 0 if resident else state.result * 0), 0
-    wanted = max(asked.rtol * state.size, asked.atol)
+    wanted = max(asked.rtol * state.size, asked.atol)  # infinite where anything will do
     iterations = 0
     for number in range((ROUNDS if asked.refine else RESTARTS) + 1):
         if state.residual <= wanted:
             return state.result, 0
         if iterations >= asked.maxiter:
             break
-        goal = max(wanted, INNER * state.residual) if asked.refine else wanted
+        aim = wanted if number == 0 else LOWER * wanted
+        goal = max(aim, INNER * state.residual) if asked.refine else aim
         ended = _inner(asked, method, state, goal, iterations)
         iterations += ended.iterations
         moved = state.added(ended.x, ended.exponent)

@@ -49,7 +49,7 @@ def _search(place: Place) -> Claim:
     theirs = log(n / 2) / log(4)
     return Claim(
         "A pivot is found in log4(n - i) passes", "4.1.2", f"up to {theirs:.1f} passes for n = {n}",
-        f"{found:.1f} passes on average, n = {n}", found >= theirs / 2, "glla plan plu --variant rank2",
+        f"{found:.1f} passes on average, n = {n}", found >= theirs / 2, f"glla explain plu --size {n} --variant rank2",
         "A reduction of four to one is what a fragment does best.",
         "A fragment may fetch far more than four candidates now, so that a search takes fewer passes.",
     )  # fmt: skip

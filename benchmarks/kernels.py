@@ -1,0 +1,147 @@
+"""The kernels of the restoration's author, one by one: mean times of theirs, and of the passes that stand for them.
+
+    python -m benchmarks.kernels [--size N] [--output DIR]
+
+Theirs are from a profiler: tables 5.5, 5.10 and 5.12 of "Linear algebra on GPUs: applications in image restoration"
+(2012), on a Tesla C1060. Ours are GPU times of each pass of the author's variants, by timestamps of the device, of the
+quickest of three runs; on a software rasteriser the wall time of each pass with a wait behind it. The factor and the
+inverses are judged first; a wrong one has no times.
+
+Everything goes to DIR/<renderer>/kernels/<UTC date-time>.json, and `python -m benchmarks.readme` puts the newest of a
+renderer into the README.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks import report
+from glla import Device
+from glla.gl.recorder import Recorder, TracedPass
+from glla.lab import machine, operations
+from glla.operations import OPERATIONS
+from glla.testing import JUDGES
+
+SIZES = {"gauss_jordan": (1024, 128), "cholesky": (4096, 256), "triangular_inverse": (4096, 256)}
+"""Orders by operation, on a GPU and in software. Every pass of `gauss_jordan` draws both matrices: 12 288 of 128 MiB at
+4096."""
+
+RUNS = 3
+"""Runs of each variant; the quickest counts, as what disturbs a run only adds to it."""
+
+ENVIRONMENT = ("LP_NUM_THREADS",)
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel of the author's: what it does, its mean time in microseconds, and the shader that does it here."""
+
+    operation: str
+    variant: str
+    what: str
+    theirs: float
+    shader: str
+
+
+KERNELS = (
+    Kernel("gauss_jordan", "gauss_jordan", "column to the CPU, which looks for a pivot", 13.04, ""),
+    Kernel("gauss_jordan", "gauss_jordan", "exchange of rows", 102.35, "gauss_jordan/exchange"),
+    Kernel("gauss_jordan", "gauss_jordan", "row of the pivot divided", 78.33, "gauss_jordan/normalise"),
+    Kernel("gauss_jordan", "gauss_jordan", "elimination", 4607.0, "gauss_jordan/eliminate"),
+    Kernel("cholesky", "block16", "block on the diagonal", 18.45, "cholesky/diagonal"),
+    Kernel("cholesky", "block16", "strip below it", 175.51, "cholesky/strip"),
+    Kernel("cholesky", "block16", "updates on (55) and off (6316) the diagonal", 54.78 + 6316.0, "cholesky/update"),
+    Kernel("triangular_inverse", "gets", "a column of GETS", 806.8, "triangular_inverse/gets"),
+)
+
+
+def traced(device: Device, operation: str, variant: str, n: int) -> list[TracedPass]:
+    """Run a variant on operands of the device, and give its passes; none if the result is wrong."""
+    record = OPERATIONS[operation]
+    arrays = operations.inputs(record, n)
+    job = operations.prepare(device, record, operations.contenders(operation)[variant], arrays)
+    assert job.run is not None
+    verdict = JUDGES[operation].verdict(arrays, job.fetch(job.run()))  # which compiles the shaders, too
+    if not verdict.ok:
+        print(f"{operation}[{variant}], n = {n}: {verdict}", file=sys.stderr)
+        return []
+    return min((_recorded(job.run) for _ in range(RUNS)), key=lambda run: sum(map(seconds, run)))
+
+
+def _recorded(run: Callable[[], dict[str, Any]]) -> list[TracedPass]:
+    with Recorder() as recorded:
+        results = run()
+    for one in results.values():
+        one.release()
+    return list(recorded.passes)
+
+
+def seconds(one: TracedPass) -> float:
+    """Time of a pass: by the GPU's clock, if it has one."""
+    return one.wall if one.gpu is None else one.gpu
+
+
+def measured(device: Device, size: int | None = None) -> list[dict[str, Any]]:
+    """Measure the passes of all kernels: how many, and their mean in microseconds."""
+    found: list[dict[str, Any]] = []
+    for operation, variant in dict.fromkeys((one.operation, one.variant) for one in KERNELS):
+        n = size or SIZES[operation][int(bool(device.limits.software))]
+        passes = traced(device, operation, variant, n)
+        for kernel in (one for one in KERNELS if one.operation == operation and one.shader):
+            own = [seconds(one) for one in passes if one.shader == kernel.shader]
+            if own:
+                mean = 1e6 * sum(own) / len(own)
+                found.append({"n": n, "shader": kernel.shader, "passes": len(own), "microseconds": mean})
+    return found
+
+
+# -- the README's table -----------------------------------------------------------------------------------------------
+
+HEAD = (
+    "| algorithm | variant | kernel | theirs, µs (Tesla C1060, 2012) | ours: device, year, n: passes, mean µs |\n"
+    "|---|---|---|---|---|"
+)
+
+
+def table(results: Path) -> str:
+    """Give the Markdown: each kernel's mean time, theirs, and ours of the newest results of each renderer."""
+    newest = [max(folder.glob("*.json")) for folder in sorted(results.glob("*/kernels"))]
+    runs = [json.loads(path.read_text(encoding="utf-8")) for path in newest]
+    return "\n".join([HEAD, *(_row(kernel, runs) for kernel in KERNELS)])
+
+
+def _row(kernel: Kernel, runs: Sequence[dict[str, Any]]) -> str:
+    ours = [
+        f"{run['renderer']}, {run['date'][:4]}, {one['n']}: {one['passes']}, {one['microseconds']:.4g}"
+        for run in runs
+        for one in run["kernels"]
+        if one["shader"] == kernel.shader
+    ]
+    cells = [f"`{kernel.operation}`", f"`{kernel.variant}`", kernel.what, f"{kernel.theirs:.4g}"]
+    return f"| {' | '.join([*cells, '; '.join(ours) or ('not measured yet' if kernel.shader else 'none')])} |"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure; return the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.kernels", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--size", type=report.whole_number, metavar="N", help="order of all matrices")
+    report.add_options(parser)
+    options = parser.parse_args(arguments)
+    watch = machine.Watch()
+    with Device(options.backend, options.index, options.software) as device:
+        found = measured(device, options.size)
+        result = {**report.about(device.info, options.commit, ENVIRONMENT, watch), "kernels": found}
+    for one in found:
+        print(f"{one['shader']:28} n = {one['n']:5} {one['passes']:6} passes, mean {one['microseconds']:.4g} us")
+    print(report.save(result, options.output, "kernels"))
+    return 0 if len(found) == sum(bool(one.shader) for one in KERNELS) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
