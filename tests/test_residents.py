@@ -7,7 +7,7 @@ import glla
 from glla import array_api as xp
 from glla import testing
 from glla.errors import ConvergenceError, NonFiniteError, SingularMatrixError, UnsupportedError
-from glla.operations import residual
+from glla.operations import residual, stack
 
 COUNT, ORDER = 6, 40
 
@@ -39,7 +39,7 @@ CALLS = {
     },
     "inv gauss_jordan": lambda A: glla.inv(A, variant="gauss_jordan"),
     "inv author's": lambda A: glla.inv(A, assume_a="pos", variant="cholesky_gets_product"),
-    "lu_solve": lambda A: glla.lu_solve((A, np.broadcast_to(np.arange(ORDER), A.shape[:-1])), A[..., :2]),
+    "lu_solve": lambda A: glla.lu_solve((A, np.broadcast_to(np.arange(A.shape[-1]), A.shape[:-1])), A[..., :2]),
     "cho_solve": lambda A: glla.cho_solve((A, True), A[..., :2]),
     "lu_factor": lambda A: glla.lu_factor(A)[0],
     **{name: getattr(glla, name) for name in ("det", "slogdet", "rcond", "cholesky", "qr")},
@@ -235,6 +235,7 @@ def weak(a, place):
 CAREFUL = {
     "solve gen": scaled, "solve pos": scaled, "solve tridiagonal": weak, "inv gen": scaled, "inv pos": scaled,
     "cho_solve": scaled, "lu_factor": scaled, "slogdet": scaled, "rcond": scaled, "cholesky": scaled,
+    "lu_solve": scaled, "solve lower triangular": scaled, "inv lower triangular": scaled,
 }  # fmt: skip
 """Calls, and what a member needs care for."""
 
@@ -283,3 +284,80 @@ def test_the_bandwidth_is_found_where_the_matrices_are(device, rng, traffic):
     testing.assert_exact(X.numpy(), glla.solve(a, np.ones(20), assume_a="banded"))
     with pytest.raises(UnsupportedError, match="got 3 below and 0 above"):
         glla.solve(glla.asarray(np.tril(np.triu(a[0] + np.eye(20, k=-3), -3)), device), np.ones(20), assume_a="banded")
+
+
+def exchanges(a, rng):
+    """Row numbers as LAPACK has them: each row is exchanged with one at or below it."""
+    n = a.shape[-1]
+    return np.stack([rng.integers(i, n, a.shape[:-2]) for i in range(n)], axis=-1)
+
+
+TRIANGLES = {
+    **{
+        f"solve_triangular {lower}{unit}{trans}": lambda a, b, piv, lower=lower, unit=unit, trans=trans: (
+            glla.solve_triangular(a, b, trans, lower, unit)
+        )
+        for lower, unit, trans in ((0, 0, 0), (0, 1, 1), (1, 0, 1), (1, 1, 0))
+    },
+    "inv lower": lambda a, b, piv: glla.inv(a, assume_a="lower triangular"),
+    "inv upper": lambda a, b, piv: glla.inv(a, assume_a="upper triangular"),
+    "lu_solve": lambda a, b, piv: glla.lu_solve((a, piv), b),
+    "lu_solve transposed": lambda a, b, piv: glla.lu_solve((a, piv), b, trans=1),
+}
+
+
+@pytest.mark.parametrize("name", TRIANGLES)
+@pytest.mark.parametrize("far", [False, True])
+def test_stacks_of_triangles_go_together_and_are_the_hosts(name, far, device, rng, monkeypatch):
+    a = (rng.standard_normal((3, 4, 11, 11)) / 11 + 2 * np.eye(11)).astype(np.float32)
+    b = rng.standard_normal((4, 11, 3)).astype(np.float32)  # broadcasts
+    if far:
+        a[1, 2, 5] *= np.float32(2.0**-90)
+        a[2, 0] *= np.float32(2.0**-70)
+    piv = exchanges(a, rng)
+    A, B, before = glla.asarray(a.mT, device).mT, glla.asarray(b, device), device.stats().plans
+    X = TRIANGLES[name](A, B, piv)
+    assert device.stats().plans - before < 50  # one by one there are 12 times as many
+    x = TRIANGLES[name](a, b, piv)
+    testing.assert_exact(X.numpy(), x)
+    monkeypatch.setattr(stack, "capacity", lambda *_: 5)  # in three pieces
+    testing.assert_exact(TRIANGLES[name](A, B, piv).numpy(), x)
+    testing.assert_exact(TRIANGLES[name](A[0, :1], B[:1], piv[0, :1]).numpy(), x[0, :1])
+
+
+@pytest.mark.parametrize("name", TRIANGLES)
+def test_what_stacks_of_triangles_refuse(name, rng):
+    a = (rng.standard_normal((2, 3, 5, 5)) / 5 + 2 * np.eye(5)).astype(np.float32)
+    b, piv = np.ones((5, 2), np.float32), exchanges(a, rng)
+    singular = a.copy()
+    singular[1, 0, 3, 3] = 0
+    if name[-3:-1] not in ("01", "11"):  # a diagonal of ones is not read
+        for given in (singular, glla.asarray(singular)):
+            with pytest.raises(
+                SingularMatrixError, match=r"Singular matrix at index \(1, 0\) of the stack: .* at place 3 "
+            ):
+                TRIANGLES[name](given, b, piv)
+    singular[1, 0, 3, 3] = np.nan
+    message = r"must not hold NaN or infinity, got an Array whose matrix 3 does"
+    with pytest.raises(NonFiniteError, match=message):
+        TRIANGLES[name](glla.asarray(singular, check_finite=False), b, piv)
+    huge = np.float32(2.0**-120) * a, np.float32(2.0**120) * b
+    if "inv" not in name and name[-3:-1] not in ("01", "11"):
+        for left, right in (huge, map(glla.asarray, huge)):
+            with pytest.raises(NonFiniteError, match="does not fit float32"):
+                TRIANGLES[name](left, right, piv)
+
+
+def test_a_solution_by_factors_that_does_not_fit_is_refused():
+    A = glla.asarray(np.eye(3, dtype=np.float32) * np.float32(2.0**-120))
+    B = glla.asarray(np.full((3, 2), 2.0**120, dtype=np.float32))
+    with pytest.raises(NonFiniteError, match=r"^lu_solve: the result does not fit float32"):
+        glla.lu_solve((A, [0, 1, 2]), B)
+    assert not np.isfinite(glla.lu_solve((A, [0, 1, 2]), B, check_finite=False).numpy()).any()
+
+
+def test_the_plan_of_triangles_is_shown(rng):
+    forms = [glla.asarray(np.ones(shape)).value.form for shape in ((6, 9, 9), (6, 9, 2))]
+    for name in ("solve_triangular", "lu_solve"):
+        text = str(glla.plan(name, *forms))
+        assert "columns" in text and "substitute" in text

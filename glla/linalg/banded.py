@@ -413,11 +413,8 @@ class _Call:
         if not stack:
             return self._kept(self._one(left, right, ()))
         if prod(left.shape[:-2]) == 1:  # one A for all: one system with many right-hand sides
-            rank = len(shape)
-            spread = Matrix._of(arithmetic.broadcast(right.value, shape))
-            wide = spread.transpose((rank - 2, *range(rank - 2), rank - 1))
-            x = self._kept(self._one(left.reshape(left.shape[-2:]), wide.reshape(shape[-2], -1), ()))
-            return x.reshape(wide.shape).transpose((*range(1, rank - 1), 0, rank - 1))
+            wide, apart = resident.as_columns(right, shape)
+            return apart(self._kept(self._one(left.reshape(left.shape[-2:]), wide, ())))
         operands = resident.spread(left, stack), resident.spread(right, stack)
         return resident.shaped(self._members(operands, stack), shape)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.array import arithmetic, shaping
+from glla.array import shaping
 from glla.array.array import Matrix, upload
 from glla.array.convert import Array, finite_result, refuse_nonfinite
 from glla.errors import OptionError, ShapeError
@@ -261,12 +261,8 @@ def _beside_an_array(
     if not stack:
         result = _kept(function, one(left, right, ()), device, check_finite)
     elif left.ndim == 2 or left.size == left.shape[-1] ** 2:  # one A for all: one system with many right-hand sides
-        rank = len(shape)
-        spread = Matrix._of(arithmetic.broadcast(right.value, shape))
-        wide = spread.transpose((rank - 2, *range(rank - 2), rank - 1))
-        x = one(left.reshape(left.shape[-2:]), wide.reshape(shape[-2], -1), ())
-        found = _kept(function, x, device, check_finite)
-        result = found.reshape(wide.shape).transpose((*range(1, rank - 1), 0, rank - 1))
+        wide, apart = resident.as_columns(right, shape)
+        result = apart(_kept(function, one(left.reshape(left.shape[-2:]), wide, ()), device, check_finite))
     else:
         beside = resident.spread(right, stack)
         halves = resident.spread(left if lower else left.mT, stack), beside

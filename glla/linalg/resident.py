@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.array import blocks, lying, shaping
+from glla.array import arithmetic, blocks, lying, shaping
 from glla.array.array import Array
 from glla.array.value import Resident, from_array
 from glla.errors import NonFiniteError, OutOfMemoryError, ShapeError
@@ -27,6 +27,8 @@ from glla.operations.wrapped.view import View
 from glla.passes import Form, Forms
 
 Host = NDArray[np.float32]
+
+Part = TypeVar("Part")
 
 READ_AT_ONCE = 2**24
 """Most bytes of a stack's members that are gathered at a time to be read back."""
@@ -80,26 +82,28 @@ def together(
     """
     batch = operation.batch_of(options)
     assert batch is not None
+    most = batch.most(tuple(Form((prod(one.shape[:-2]), *one.shape[-2:])) for one in operands), device.limits)
+    parts = in_pieces(most, operands, lambda *piece: _piece(device, operation, piece, **options))
+    if parts is None:
+        return None
+    found = parts[0] if len(parts) == 1 else _joined(parts)
+    if check_finite:
+        for name, extreme in zip(("A", "b"), found.extremes, strict=False):
+            refuse_nonfinite(operation.name, name, extreme[:, 0, 1])
+    return found
+
+
+def in_pieces(most: int, operands: tuple[Resident, ...], run: Callable[..., Part]) -> list[Part] | None:
+    """Run stacks in as few pieces of `most` members as fit; None if not even one does, or `most` is 0."""
     count = prod(operands[0].shape[:-2])
-    most = batch.most(tuple(Form((count, *one.shape[-2:])) for one in operands), device.limits)
     while most:
         try:
             if count <= most:
-                parts = [_piece(device, operation, operands, **options)]
-            else:
-                stacks = [flat(one) for one in operands]
-                parts = [
-                    _piece(device, operation, tuple(_members(one, *ends) for one in stacks), **options)
-                    for ends in pieces(count, most)
-                ]
+                return [run(*operands)]
+            stacks = [flat(one) for one in operands]
+            return [run(*(_members(one, *ends) for one in stacks)) for ends in pieces(count, most)]
         except OutOfMemoryError:
             most = 0 if most == 1 else -(-min(most, count) // 2)
-            continue
-        found = parts[0] if len(parts) == 1 else _joined(parts)
-        if check_finite:
-            for name, extreme in zip(("A", "b"), found.extremes, strict=False):
-                _refuse_nonfinite(operation.name, name, extreme)
-        return found
     return None
 
 
@@ -145,8 +149,9 @@ def _joined(parts: list[Solved]) -> Solved:
     )
 
 
-def _refuse_nonfinite(function: str, name: str, extremes: Host) -> None:
-    bad = np.flatnonzero(~np.isfinite(extremes[:, 0, 1]))
+def refuse_nonfinite(function: str, name: str, largest: Host) -> None:
+    """Raise NonFiniteError for the first member of a stack whose largest magnitude is not finite."""
+    bad = np.flatnonzero(~np.isfinite(largest))
     if bad.size:
         raise NonFiniteError(
             f"{function}: {name} must not hold NaN or infinity, got an Array whose matrix {bad[0]} does; find out "
@@ -217,6 +222,18 @@ def joined(parts: Sequence[Array], stack: tuple[int, ...]) -> Array:
     """Join results of the members of a stack of these dimensions."""
     made = shaping.stack("stack", [lying.wrapped(one.value) for one in parts], 0)
     return shaped(made, (*stack, *parts[0].shape))
+
+
+def as_columns(b: Array, shape: tuple[int, ...]) -> tuple[Array, Callable[[Array], Array]]:
+    """Put right-hand sides of one matrix side by side, spread over the shape of all; and what takes solutions apart."""
+    rank = len(shape)
+    spread_ = Array._of(arithmetic.broadcast(b.value, shape))
+    wide = spread_.transpose((rank - 2, *range(rank - 2), rank - 1))
+
+    def apart(x: Array) -> Array:
+        return x.reshape(wide.shape).transpose((*range(1, rank - 1), 0, rank - 1))
+
+    return wide.reshape(shape[-2], -1), apart
 
 
 def broadcast(function: str, a: Array, b: Array) -> tuple[int, ...]:

@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.array import arithmetic
 from glla.array.array import Matrix, upload
 from glla.array.convert import Array, all_finite, as_float32, finite_result, refuse_nonfinite
 from glla.array.value import Resident
 from glla.errors import OptionError, ShapeError, SingularMatrixError
 from glla.gl import Device, DeviceLike
 from glla.gl.observe import host_step
-from glla.linalg import resident, tiling
+from glla.linalg import resident, stacks_triangular, tiling
 from glla.linalg.banded import solve_structured
 from glla.linalg.definite import (
     OF_INVERSES,
@@ -186,14 +185,9 @@ def _beside_an_array(
     if 0 in shape:
         return upload(np.empty(shape if b.ndim > 1 else shape[:-1], dtype=np.float32), device)
     if left.ndim == 2 or left.size == left.shape[-1] ** 2:  # one A for all: one system with many right-hand sides
-        rank = len(shape)
-        spread = Matrix._of(arithmetic.broadcast(right.value, shape))
-        wide = spread.transpose((rank - 2, *range(rank - 2), rank - 1))
-        x = _solve(
-            "solve", left.reshape(left.shape[-2:]), wide.reshape(shape[-2], -1), equilibrate, device, check_finite
-        )
-        found = x if isinstance(x, Matrix) else upload(finite_result("solve", x, check_finite), device)
-        result = found.reshape(wide.shape).transpose((*range(1, rank - 1), 0, rank - 1))
+        wide, apart = resident.as_columns(right, shape)
+        x = _solve("solve", left.reshape(left.shape[-2:]), wide, equilibrate, device, check_finite)
+        result = apart(x if isinstance(x, Matrix) else upload(finite_result("solve", x, check_finite), device))
     else:
         operands = resident.spread(left, stack), resident.spread(right, stack)
         result = resident.shaped(_stack("solve", operands, equilibrate, device, stack, check_finite), shape)
@@ -626,11 +620,28 @@ def _lu_solve_beside(
     stack = resident.broadcast("lu_solve", left, right)
     if 0 in (*stack, *right.shape):
         return upload(np.empty((*stack, *b.shape[-2:]), dtype=np.float32), device)
+    if left.size == left.shape[-1] ** 2:  # one A for all: one system with many right-hand sides
+        wide, apart = resident.as_columns(right, (*stack, *right.shape[-2:]))
+        x = _lu_solve(left.reshape(left.shape[-2:]), piv.reshape(-1), wide, trans, device, check_finite)
+        result = apart(x if isinstance(x, Matrix) else upload(x, device))
+        return result if b.ndim > 1 else result[..., 0]
     swaps = np.broadcast_to(piv, (*stack, piv.shape[-1])).reshape(-1, piv.shape[-1])
     operands = resident.spread(left, stack), resident.spread(right, stack)
-    solved = resident.one_by_one(
-        operands, lambda index, lus, rhs: _lu_solve(lus, swaps[index], rhs, trans, device, check_finite)
-    )
+
+    def careful(lus: Array, rhs: Array, places: NDArray[np.intp]) -> Array:
+        """Solve some members that were read back."""
+        order = permutation_of(swaps[places], lus.shape[-1])
+        together = _substituted(device, lus, rhs, order, trans)
+        if together is not None:
+            return together
+        return stacked(_lu_solve_arrays(*one, trans, device) for one in zip(lus, swaps[places], rhs, strict=True))
+
+    order = permutation_of(swaps, piv.shape[-1])
+    solved = stacks_triangular.with_factors(operands, order, trans != 0, stack, careful, device, check_finite)
+    if solved is None:
+        solved = resident.one_by_one(
+            operands, lambda index, lus, rhs: _lu_solve(lus, swaps[index], rhs, trans, device, check_finite)
+        )
     result = resident.shaped(solved, (*stack, *right.shape[-2:]))
     return result if b.ndim > 1 else result[..., 0]
 

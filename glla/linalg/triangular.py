@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from glla.array.array import Matrix, upload
+from glla.array.array import Matrix, identity, upload
 from glla.array.convert import Array, finite_result, is_one_of
+from glla.array.value import Resident
 from glla.errors import GllaError, OptionError, ShapeError
 from glla.gl import Device, DeviceLike, Texture
-from glla.linalg import resident, tiling
+from glla.linalg import resident, stacks_triangular, tiling
 from glla.linalg.operands import column, device_of, known_variant, matching, operand, square, stored
 from glla.linalg.routes import batched, explained, in_stacks, stacked, streams
+from glla.linalg.stacks_definite import place
 from glla.linalg.walk import on_device, walk
 from glla.operations import OPERATIONS
 from glla.operations import solve_triangular as kernel
@@ -135,7 +137,7 @@ def _transposed(trans: Any) -> bool:
     return TRANSPOSED[trans]
 
 
-def _refuse_zeros(a: Array, options: dict[str, bool]) -> None:
+def _refuse_zeros(a: Array, options: dict[str, Any]) -> None:
     """Raise if a triangle has a zero on its diagonal, before anything runs."""
     verdict = kernel.settle(forms_of((a,)), "", {"T": a, **options})
     if isinstance(verdict, GllaError):
@@ -154,11 +156,23 @@ def _beside_an_array(system: _System, a: Array | Matrix, b: Array | Matrix) -> M
     if 0 in shape:
         return upload(np.empty(shape if b.ndim > 1 else shape[:-1], dtype=np.float32), device)
 
-    def one(index: int, t: Matrix, rhs: Matrix) -> Matrix:
-        return system.solved(t, rhs, tuple(int(i) for i in np.unravel_index(index, stack)))
+    if left.size == left.shape[-1] ** 2:  # one A for all: one system with many right-hand sides
+        wide, apart = resident.as_columns(right, shape)
+        result = apart(system.solved(left.reshape(left.shape[-2:]), wide))
+        return result if b.ndim > 1 else result[..., 0]
 
-    solved = resident.one_by_one((resident.spread(left, stack), resident.spread(right, stack)), one)
-    result = resident.shaped(solved, shape)
+    def one(index: int, t: Matrix, rhs: Matrix) -> Matrix:
+        return system.solved(t, rhs, place(index, stack))
+
+    def flaw(t: Array, index: int) -> None:
+        _refuse_zeros(t, {**system.options, "member": member_of_stack(place(index, stack))})
+
+    operands, solved = (resident.spread(left, stack), resident.spread(right, stack)), None
+    if system.variant is None:
+        solved = stacks_triangular.with_triangles(
+            "solve_triangular", operands, flaw, device, system.check_finite, **system.options
+        )
+    result = resident.shaped(resident.one_by_one(operands, one) if solved is None else solved, shape)
     return result if b.ndim > 1 else result[..., 0]
 
 
@@ -289,14 +303,10 @@ def inverse_of_triangle(
     if isinstance(value, Matrix):
         if not stack:
             return one.on_device(value)
-        made = resident.one_by_one(
-            (resident.spread(value, stack),),
-            lambda index, t: one.on_device(t, tuple(int(i) for i in np.unravel_index(index, stack))),
-        )
-        return resident.shaped(made, value.shape)
+        return resident.shaped(one.of_residents(resident.spread(value, stack), stack), value.shape)
     members = value.reshape(-1, n, n)
-    for place, t in zip(np.ndindex(stack), members, strict=True):
-        one.refuse_zeros(t, place)
+    for at, t in zip(np.ndindex(stack), members, strict=True):
+        one.refuse_zeros(t, at)
     identity = np.broadcast_to(np.eye(n, dtype=np.float32), members.shape)
     together = None
     if variant is None:
@@ -324,6 +334,21 @@ class _Inverse:
         """Invert one triangle on the device; the inverse is there."""
         x = self._walked(t, {"T": "A"} if self.check_finite else None, member_of_stack(place))
         return x if isinstance(x, Matrix) else upload(finite_result("inv", x, self.check_finite), self.device)
+
+    def of_residents(self, t: Resident, stack: Index) -> Resident:
+        """Invert a stack of triangles on the device: together where they are small, else one by one."""
+
+        def flaw(triangle: Array, index: int) -> None:
+            self.refuse_zeros(triangle, place(index, stack))
+
+        found = None
+        if self.variant is None and t.size > t.shape[-1] ** 2:
+            ones = identity((t.shape[-1], t.shape[-1]), self.device)
+            operands, options = (t, resident.spread(ones, stack)), {**self.options, "transposed": False}
+            found = stacks_triangular.with_triangles("inv", operands, flaw, self.device, self.check_finite, **options)
+        if found is None:
+            found = resident.one_by_one((t,), lambda i, one: self.on_device(one, place(i, stack)))
+        return found
 
     def of_array(self, t: Array) -> Array:
         """Invert one triangle of the host; where the device has a cap on its memory, block by block of I."""

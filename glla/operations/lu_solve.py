@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.errors import SingularMatrixError
-from glla.operations import factors, stack, streams
+from glla.operations import factors, resident_triangles, stack, streams
 from glla.operations import lu_scaling as scaling
 from glla.operations.alignment import aligned
 from glla.operations.crossing import at_home, bring_in_watched, read_back, read_texels, texels_of, upload, write_texels
@@ -172,7 +172,7 @@ LU_SOLVE = Operation(
     aside=_no_exchanges,
     arguments=lambda lu, b: ((lu, np.arange(len(lu))), b),
     aligned=aligned,
-    batch=Batch(stack.most_systems, batched, lambda forms: forms[1].matrix),
+    batch=Batch(stack.most_systems, batched, lambda forms: forms[1].matrix, stacked=resident_triangles.with_factors),
     tiles=streams.substitution,
     vectors={"B": 1},
     fits=True,

@@ -94,6 +94,8 @@ class Batch:
         say whether they are finite.
     on_device : callable or None
         (forms of stacks on the device, limits) -> plan, where it is another one than `glla.operations.residents.plan`.
+    stacked : callable or None
+        (forms of stacks on the device, limits, **options) -> plan of a piece of them, where it has figures of its own.
     order : callable
         (forms) -> length of a line of figures; that of U's diagonal, if it is not said.
     unjudged : bool
@@ -111,6 +113,7 @@ class Batch:
     norms: bool = False
     least: bool = True
     on_device: Callable[[Forms, Limits], Plan] | None = None
+    stacked: Callable[..., Plan] | None = None
     order: Callable[[Forms], int] = lambda forms: min(forms[0].matrix)
     unjudged: bool = False
     modes: Mapping[str, Batch] = field(default_factory=dict)

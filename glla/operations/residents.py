@@ -60,29 +60,29 @@ def plan(batch: Batch, forms: Forms, limits: Limits, **options: object) -> Plan:
     count, length, shape = forms[0].count, batch.length(forms), batch.matrix(forms)
     results: dict[str, str] = {}
     if shape != (0, 0):
-        matrices = _taken(draft, "matrices out", records, (count, *shape), length, 0, size)
+        matrices = taken(draft, "matrices out", records, (count, *shape), length, 0, size)
         results["matrices"] = matrices
     if batch.lines:
         order = batch.order(forms)
         lines = (count, batch.lines, order)
-        figures = _taken(draft, "figures out", records, lines, length, shape[0] * shape[1], size)
-        results["figures"] = _read(draft, figures, "figures")
+        figures = taken(draft, "figures out", records, lines, length, shape[0] * shape[1], size)
+        results["figures"] = read_figures(draft, figures, "figures")
         for number, (name, view) in enumerate(zip(slots, views, strict=True)):
-            asked = _extremes(view, number > 0, size) if batch.least else _most(view, size)
+            asked = extremes_of(view, number > 0, size) if batch.least else _most(view, size)
             extremes = draft.call(f"extremes of {name}", asked, A=slots[name])
-            results |= {f"{end}_{name}": _read(draft, extremes[end], f"{end}_{name}") for end in asked.results}
+            results |= {f"{end}_{name}": read_figures(draft, extremes[end], f"{end}_{name}") for end in asked.results}
         if batch.factors:
             upper = draft.call("largest of U", _largest_of_upper(View.of((count, *shape)), order, size), A=matrices)
-            results["most_upper"] = _read(draft, upper["most"], "most_upper")
+            results["most_upper"] = read_figures(draft, upper["most"], "most_upper")
     if batch.norms:
         inverse = View.of((count, *shape))
         for name, slot, view in (("A", slots["A"], views[0]), ("matrices", matrices, inverse)):
             norm = draft.call(f"norms of {name}", _norms(view, size), A=slot)["norms"]
-            results[f"norms_{name}"] = _read(draft, norm, f"norms_{name}")
+            results[f"norms_{name}"] = read_figures(draft, norm, f"norms_{name}")
     return draft.plan(results, after=made.after)
 
 
-def _taken(
+def taken(
     draft: Draft, name: str, records: str, shape: tuple[int, int, int], length: int, start: int, texture_size: int
 ) -> str:
     """Add the pass that takes a part out of all records, `start` elements from where each begins; give its slot."""
@@ -95,7 +95,7 @@ def _taken(
     return draft.call(name, move.copy(part, texture_size), A=records)["result"]
 
 
-def _read(draft: Draft, slot: str, name: str) -> str:
+def read_figures(draft: Draft, slot: str, name: str) -> str:
     """Add the read-back of a wrapped array; give the slot of the array of the host, with the spare elements."""
     storage = texture(draft.slots[slot])
     target = draft.slot(f"{name} of the host", HostArray((storage.height * storage.width * storage.channels,)))
@@ -104,7 +104,7 @@ def _read(draft: Draft, slot: str, name: str) -> str:
 
 
 @cached_plan
-def _extremes(a: View, of_columns: bool, texture_size: int) -> Plan:
+def extremes_of(a: View, of_columns: bool, texture_size: int) -> Plan:
     """Plan of the least magnitude that is not zero, and the largest one, of each matrix: ``least`` and ``most``.
 
     With `of_columns` of the largest magnitudes of the columns.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -101,13 +102,15 @@ def _residents(batch: Batch, forms: Forms, limits: Limits, plain: bool, options:
     count = max(form.count for form in forms)
     if batch.on_device is not None:
         return Route("batched", batch.on_device(forms, limits), piece=count)
-    most = batch.most(forms, limits) if plain and (batch.doubtful is not None or batch.unjudged) else 0
+    together = batch.doubtful is not None or batch.unjudged or batch.stacked is not None
+    most = batch.most(forms, limits) if plain and together else 0
     if not most:
         return None
     piece = -(-count // -(-count // most))
     pieces_ = forms if piece == count else tuple(Form((piece, *form.matrix), resident=True) for form in forms)
     others = {name: value for name, value in options.items() if name not in (*OF_ONE, "mode")}
-    return Route("batched", residents.plan(batch, pieces_, limits, **others), -(-count // piece), piece)
+    plan = partial(residents.plan, batch) if batch.stacked is None else batch.stacked
+    return Route("batched", plan(pieces_, limits, **others), -(-count // piece), piece)
 
 
 def batch_plan(operation: Operation, forms: Forms, limits: Limits, piece: int, **options: Any) -> Plan:

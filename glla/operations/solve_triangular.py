@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from functools import partial
 from math import prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glla.errors import SingularMatrixError
-from glla.operations import blocks, reduce, stack, triangular
+from glla.operations import blocks, reduce, resident_triangles, stack, triangular
 from glla.operations.alignment import aligned
 from glla.operations.crossing import (
     at_home,
@@ -291,12 +292,27 @@ def lost(
     """
     left, below = (np.swapaxes(t, -1, -2), not lower) if transposed else (t, lower)
     row, largest, least = _sizes(left, below, unit_diagonal)
-    of_b, of_x = _largest_of_columns(b), _largest_of_columns(x)
+    diagonal = np.inf if unit_diagonal else np.min(np.abs(np.diagonal(t, 0, -2, -1)), axis=-1, initial=np.inf)
+    return lost_by(row, largest, least, diagonal, _largest_of_columns(b), _largest_of_columns(x))
+
+
+@np.errstate(all="ignore")
+def lost_by(row: Array, largest: Array, least: Array, diagonal: Any, of_b: Array, of_x: Array) -> NDArray[np.bool_]:
+    """Tell the same from sizes alone.
+
+    Parameters
+    ----------
+    row, largest, least : ndarray
+        Of the triangle: the smallest of the rows' largest entries, the largest, and the least that is not zero.
+    diagonal : ndarray or float
+        Least magnitude on it; infinity for a diagonal of ones.
+    of_b, of_x : ndarray
+        Largest magnitudes of the columns, in the last dimension.
+    """
     most_x = np.max(of_x, axis=-1)
     small = (row < TINY) | ((of_b > 0) & ((of_b < TINY) | (of_x < TINY))).any(axis=-1)
     small |= (least < NORMAL) & (most_x > 1)
-    if not unit_diagonal:
-        small |= (np.abs(np.diagonal(t, axis1=-2, axis2=-1)) < NORMAL).any(axis=-1)
+    small |= diagonal < NORMAL
     large = ~np.isfinite(most_x)
     finite = np.isfinite(largest) & np.isfinite(of_b).all(axis=-1)
     result: NDArray[np.bool_] = (small | large) & finite
@@ -398,7 +414,7 @@ SOLVE_TRIANGULAR = Operation(
     variants=triangular.VARIANTS,
     choose=triangular.choose,
     aligned=aligned,
-    batch=Batch(most, batched, lambda forms: forms[1].matrix),
+    batch=Batch(most, batched, lambda forms: forms[1].matrix, stacked=resident_triangles.with_triangles),
     tiles=tiles,
     vectors={"B": 1},
     fits=True,
