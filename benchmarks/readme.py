@@ -12,7 +12,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks import exact, history, kernels, plots, ranks_table, seeds, side_by_side, sparse_table, theirs, thesis
+from benchmarks import (
+    differences,
+    exact,
+    history,
+    kernels,
+    plots,
+    ranks_table,
+    seeds,
+    side_by_side,
+    sparse_table,
+    theirs,
+    thesis,
+)
 from benchmarks.report import quartiles, slug, warnings
 from glla import Device
 from glla.lab import collection, machine, peers, show
@@ -30,6 +42,7 @@ VARIANTS_START, VARIANTS_END = "<!-- variants: python -m benchmarks.readme -->",
 RESTORED_START, RESTORED_END = "<!-- restoration: python -m benchmarks.readme -->", "<!-- end of restoration -->"
 EXACT_START, EXACT_END = "<!-- exact: python -m benchmarks.readme -->", "<!-- end of exact -->"
 KERNELS_START, KERNELS_END = "<!-- kernels: python -m benchmarks.readme -->", "<!-- end of kernels -->"
+SQUARES_START, SQUARES_END = "<!-- differences: python -m benchmarks.readme -->", "<!-- end of differences -->"
 RANKS_START, RANKS_END = "<!-- cluster: python -m benchmarks.readme -->", "<!-- end of cluster -->"
 SPARSE_START, SPARSE_END = "<!-- sparse: python -m benchmarks.readme -->", "<!-- end of sparse -->"
 THESIS_START, THESIS_END = "<!-- thesis: python -m benchmarks.readme -->", "<!-- end of thesis -->"
@@ -299,8 +312,9 @@ def with_exact(readme: str, results: Path) -> str:
 
 
 def with_kernels(readme: str, results: Path) -> str:
-    """Put the table of an author's kernels, theirs and ours, between its two markers."""
-    return _between(readme, KERNELS_START, kernels.table(results), KERNELS_END)
+    """Put the tables of authors' kernels and errors, theirs and ours, each between its two markers."""
+    text = _between(readme, KERNELS_START, kernels.table(results), KERNELS_END)
+    return _between(text, SQUARES_START, differences.table(results), SQUARES_END)
 
 
 def with_ranks(readme: str, results: Path) -> str:

@@ -93,34 +93,40 @@ def claims(results: Path) -> str:
 def _places(runs: Sequence[dict[str, Any]]) -> str:
     lines = []
     for run in runs:
-        later = "".join(f"; some claims: commit {one['commit']}, {one['date'][:10]}" for one in run["later"])
+        later = "".join(
+            f"; {', '.join(sorted(_names(one)))}: commit {one['commit']}, {one['date'][:10]}" for one in run["later"]
+        )
         about = f"**{run['renderer']}**, {machine.written(run['machine'])}"
         lines.append(f"{about}; commit {run['commit']}, {run['date'][:10]}{later}.")
     return "\n\n".join(lines)
 
 
 def newest(results: Path) -> list[dict[str, Any]]:
-    """Read the newest run of each renderer that has all sections and was made neither in a hurry nor beside others.
+    """Read the newest runs of each renderer that have all sections together, made neither in a hurry nor beside others.
 
-    Runs behind it with claims alone are listed as ``later``; theirs are among its claims.
+    They are given as one: its sections are the newest ones, its claims the newest of each; ``later`` has all but the
+    first of them.
     """
     found = []
     for folder in sorted(results.glob("*/thesis")):
-        runs = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
-        good = [run for run in runs if not (run["quick"] or run["busy"])]
-        whole = [at for at, run in enumerate(good) if _names(run) == set(command.NAMES)]
-        if whole:
-            later = [run for run in good[whole[-1] + 1 :] if _names(run) == {"claims"}]
-            found.append(_with(good[whole[-1]], later))
+        used = list[dict[str, Any]]()
+        for path in sorted(folder.glob("*.json"), reverse=True):
+            run = json.loads(path.read_text(encoding="utf-8"))
+            if not (run["quick"] or run["busy"]):
+                used.insert(0, run)
+            if used and set().union(*map(_names, used)) == set(command.NAMES):
+                found.append(_joined(used))
+                break
     return found
 
 
-def _with(run: dict[str, Any], later: list[dict[str, Any]]) -> dict[str, Any]:
-    """A run whose claims are those of later ones, where they have them."""
-    rows = [tuple(row) for one in (run, *later) for row in _part(one, "claims")["tables"][0]["rows"]]
-    table = {**_part(run, "claims")["tables"][0], "rows": groups.table(rows).rows}
-    others = [part for part in run["sections"] if part["name"] != "claims"]
-    return {**run, "later": later, "sections": [*others, {**_part(run, "claims"), "tables": [table]}]}
+def _joined(runs: list[dict[str, Any]]) -> dict[str, Any]:
+    """One run of several, the oldest first."""
+    sections = {part["name"]: part for run in runs for part in run["sections"]}
+    rows = [tuple(row) for run in runs if "claims" in _names(run) for row in _part(run, "claims")["tables"][0]["rows"]]
+    table = {**sections["claims"]["tables"][0], "rows": groups.table(rows).rows}
+    sections["claims"] = {**sections["claims"], "tables": [table]}
+    return {**runs[0], "later": runs[1:], "sections": list(sections.values())}
 
 
 def _part(run: dict[str, Any], section: str) -> dict[str, Any]:

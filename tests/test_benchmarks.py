@@ -774,7 +774,13 @@ def test_the_newest_whole_evaluation_of_a_quiet_machine_counts(tmp_path):
         (tmp_path / "B" / "thesis" / f"{run['commit']}.json").write_text(json.dumps(run), encoding="utf-8")
     told = evaluation.claims(tmp_path)
     assert "holds: A: 1 \\| 2 | holds: 4 |" in told
-    assert "commit 6, 2026-11-26; some claims: commit 8, 2026-11-28." in told
+    assert "commit 6, 2026-11-26; claims: commit 8, 2026-11-28." in told
     assert told.index("| It is new | 3.1 | - | - | holds: 3 |") < told.index("It is fast")
+    run = evaluated("A", "3", busy="")  # of two that were cut, the first one's claims and the second one's others
+    parts = [part for part in run["sections"] if part["name"] != "claims"]
+    for name, some in (("5", [part for part in run["sections"] if part not in parts]), ("6", parts)):
+        cut = evaluated("A", name, sections=some)
+        (tmp_path / "A" / "thesis" / f"{name}.json").write_text(json.dumps(cut), encoding="utf-8")
+    assert [(run["commit"], len(run["later"])) for run in evaluation.newest(tmp_path)] == [("5", 1), ("6", 1)]
     nothing = tmp_path / "C"
     assert evaluation.EMPTY in evaluation.claims(nothing) and evaluation.speedups(nothing) == evaluation.EMPTY

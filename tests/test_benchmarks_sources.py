@@ -5,9 +5,10 @@ import re
 import time
 from functools import partial
 
+import numpy as np
 import pytest
 
-from benchmarks import kernels, seeds, sources
+from benchmarks import differences, kernels, seeds, sources
 from benchmarks.readme import README, RESULTS, with_kernels
 from glla.operations import OPERATIONS
 
@@ -94,3 +95,16 @@ def test_each_kernel_of_the_author_has_its_passes(tmp_path):
     assert all(re.search(r", 20\d\d, 40: \d+, [\d.]+ |none", line) for line in lines)
     (tmp_path / "other").mkdir()
     assert "not measured yet" in kernels.table(tmp_path / "other")
+
+
+def test_differences_are_those_of_rounding(device):
+    """Of the same order of additions there is none in software; stripes are as far off as the sequential sum itself."""
+    one, other = differences.measured(device, (10, 100))
+    assert all(one[name] < 1e-4 for name in differences.VARIANTS)
+    assert all(0 < other[name] < 8 * other["sequential"] for name in ("stripes", "stripes_transposed"))
+    assert all(other[name] == 0 or not device.limits.software for name in ("single_component", "symmetric"))
+    m = np.arange(49, dtype=np.float32).reshape(7, 7)
+    assert differences.squared(differences.one_after_the_other(m), m @ m.T) == 0
+    assert differences.squared(np.float32([[1, 2]]), np.array([[1.0, 4.0]])) == 4
+    shown = differences.table(RESULTS).splitlines()[2:]
+    assert differences.THEIRS.keys() <= {int(line.split("|")[2]) for line in shown}

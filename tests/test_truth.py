@@ -103,6 +103,8 @@ class Matcher:
             self.furthest, self.there = reached, f"step {reached - at} of {name or 'the first plan'}"
         end = at + len(steps)
         if same is None and end <= len(self.ran):
+            while self.uploads and end < len(self.ran) and self.ran[end][0] == "wrapped/take":
+                end += 1  # members of a stack that need care are gathered, to be read
             if end == len(self.ran) or (self.uploads and all(one[0] == "packing/pack" for one in self.ran[end:])):
                 return [name]
             ways: list[tuple[str, Plan, int, int]] = [

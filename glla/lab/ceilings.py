@@ -426,6 +426,30 @@ def bare_draws(device: Device) -> Iterator[dict[str, Action]]:
                 one.release()
 
 
+def in_place(device: Device, side: int, draws: int) -> Array:
+    """Draw onto the texture that is read, each fragment its own texel plus one, and give what it holds in the end.
+
+    OpenGL 3.3 leaves that undefined, so that no plan may do it. Right were `draws` everywhere.
+    """
+    gl = device._gl  # only here: see `bare_draws`
+    with device.current():
+        text = shaders.resolve("ceilings/increment")
+        program = gl.program(vertex_shader=text.vertex.text, fragment_shader=text.fragment.text)
+        array, texture = gl.vertex_array(program, []), gl.texture((side, side), 4, bytes(16 * side * side), dtype="f4")
+        framebuffer = gl.framebuffer([texture])
+        try:
+            framebuffer.use()
+            texture.use(0)
+            for _ in range(draws):
+                array.render(vertices=3)
+            return np.frombuffer(texture.read(), dtype=np.float32).reshape(side, side, 4).copy()
+        finally:
+            gl.screen.use()  # never release the framebuffer that is bound
+            made: tuple[Any, ...] = (framebuffer, texture, array, program)
+            for one in made:
+                one.release()
+
+
 def table(data: dict[str, Any]) -> str:
     """Write a `report` as aligned text."""
     figures: dict[str, dict[str, Any]] = data["ceilings"]

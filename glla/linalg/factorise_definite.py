@@ -65,7 +65,7 @@ def cholesky(
     Notes
     -----
     Error: norm(A - L L^T) / (n norm(A) u) stays below 30, u = 2^-24. Cost: n^3 / 3 flop; ceil(n / 2)
-    passes, n / 16 from order 64 on and about 3 n / 16 + n^2 / 3072 from 257 on (on a GPU). Small matrices of a stack go
+    passes, n / 16 from order 64 on and about 3 n / 8 + n^2 / 3072 from 129 on (on a GPU). Small matrices of a stack go
     together, by ceil(n / 2) + 2 passes for all of them, or by one up to order 4. Sources: "Linear algebra on GPUs:
     applications in image restoration" (2012), section 5.2.2; LAPACK potrf.
 

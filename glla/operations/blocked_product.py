@@ -116,14 +116,17 @@ def register_blocked(task: Task) -> str:
     """One pass to ROWS x COLUMNS targets, and one that puts them together; again for each slice."""
     draft, shape = task.draft, (task.m, task.n)
     rows, columns = task.values["ROWS"], task.values["COLUMNS"]
-    defines = {"ROWS": rows, "COLUMNS": columns}
-    storage = Storage(-(-texels(task.m) // rows), -(-texels(task.n) // columns))
+    blocks = (-(-texels(task.n) // columns), -(-texels(task.m) // rows))
+    defines = {"ROWS": rows, "COLUMNS": columns} | ({"FOLDED": 1} if task.half else {})
+    fold: dict[str, Uniform] = {"blocks": blocks} if task.half else {}
+    across, down = folded_size(blocks, rows, columns) if task.half else blocks
+    storage = Storage(down, across)
     inner = texels(task.k)
     most = task.slice(inner)
     targets = tuple(draft.slot(f"C_{i}", storage) for i in range(rows * columns))
     sums = PingPong(draft, "C", matrix(shape), task.start)
     for number, first in enumerate(range(0, inner, most)):
-        slice_: dict[str, Uniform] = {"first": first, "count": min(most, inner - first)}
+        slice_: dict[str, Uniform] = {"first": first, "count": min(most, inner - first), **fold}
         inputs = {f"C{i}": slot for i, slot in enumerate(targets)} | ({"start": sums.front} if sums.front else {})
         onto = {"ONTO": int(bool(sums.front)), **task.mirror}
         with draft.scope("slice", number):
@@ -134,9 +137,16 @@ def register_blocked(task: Task) -> str:
                 slice_,
                 {**defines, **task.unrolled, **task.turned, **task.cut},
             )
-            draft.draw("matmul/interleave", inputs, sums.back, {"shape": shape}, {**defines, **onto})
+            draft.draw("matmul/interleave", inputs, sums.back, {"shape": shape, **fold}, {**defines, **onto})
         sums.swap()
     return sums.front
+
+
+def folded_size(blocks: tuple[int, int], rows: int, columns: int) -> tuple[int, int]:
+    """Width and height of the lower half of a matrix in blocks, folded: see ``lib/fold.glsl``."""
+    across, down = blocks
+    reach = [min(across, -(-rows * (y + 1) // columns)) for y in range(down)]
+    return max(map(sum, zip(reach[: -(-down // 2)], reversed(reach), strict=False))), -(-down // 2)
 
 
 # -- panels of A in a uniform block -----------------------------------------------------------------------------------

@@ -72,6 +72,7 @@ VARIANTS = {
             "PASSES": PASSES[:3],
             "ONCE": (0, 1),
         },
+        on_gpu={"ONCE": 1},
         rule="ROWS * COLUMNS must not exceed 8, a render target for each",
         keeps_rule=lambda values: values["ROWS"] * values["COLUMNS"] <= 8,
     ),
@@ -109,8 +110,8 @@ HALVES = ("symmetric", "symmetric_panels")
 IN_PLACE = ("single_component", "symmetric", "inner_product")
 """Variants that read A and its transpose out of the same texture."""
 
-SMALL, SMALL_IN_SOFTWARE = 320, 96
-"""Cube root of m m k up to which `inner_product` is chosen: those of `glla.operations.matmul`
+SMALL, SMALL_IN_SOFTWARE = 128, 96
+"""Cube root of m m k up to which `inner_product` is chosen, which does all of the work
 (``benchmarks/results/thresholds.md``)."""
 
 THIN, THIN_INSIDE = 8, 16

@@ -7,6 +7,11 @@
 // Fetches: 0 to 44.
 // "Linear algebra on GPUs: applications in image restoration" (2012), section 5.2.2, `strip`.
 
+#ifndef COLUMNS
+#define COLUMNS 0  // texel columns of the strip that are substituted, known to the compiler (2, 4, 6, 8); or as needed (0)
+#endif
+
+#include "lib/repeat.glsl"
 #include "lib/packed.glsl"
 #include "lib/cholesky.glsl"
 
@@ -19,6 +24,14 @@ layout(location = 0) out vec4 result;
 
 const int SIDE = 8;  // of D, in texels
 
+#define SUBSTITUTE(j)                                                                                         \
+    {                                                                                                         \
+        vec4 block = own[j];                                                                                  \
+        for (int s = 0; s < (j); ++s) block = less_product(block, own[s], texelFetch(D, at(ivec2(s, j)), 0)); \
+        own[j] = divided_rows(block, texelFetch(D, at(ivec2(j, j)), 0));                                      \
+        if (place.x == (j)) result = own[j];                                                                  \
+    }
+
 void main() {
     ivec2 texel = own_texel();
     ivec2 place = texel - corner;
@@ -28,11 +41,23 @@ void main() {
         return;
     }
     vec4 own[SIDE];
-    for (int x = 0; x < SIDE; ++x) {
-        if (x > place.x) break;
-        vec4 block = texelFetch(A, at(ivec2(corner.x + x, texel.y)), 0);
-        for (int s = 0; s < x; ++s) block = less_product(block, own[s], texelFetch(D, at(ivec2(s, x)), 0));
-        own[x] = result = divided_rows(block, texelFetch(D, at(ivec2(x, x)), 0));
+#if COLUMNS
+    for (int x = 0; x < COLUMNS; ++x) own[x] = texelFetch(A, ivec2(corner.x + x, texel.y), 0);
+    REPEAT_2(SUBSTITUTE, 0)
+#if COLUMNS > 2
+    REPEAT_2(SUBSTITUTE, 2)
+#endif
+#if COLUMNS > 4
+    REPEAT_2(SUBSTITUTE, 4)
+#endif
+#if COLUMNS > 6
+    REPEAT_2(SUBSTITUTE, 6)
+#endif
+#else
+    for (int x = 0; x <= place.x; ++x) {
+        own[x] = texelFetch(A, at(ivec2(corner.x + x, texel.y)), 0);
+        SUBSTITUTE(x)
     }
+#endif
     result = without_padding(result, texel, shape);
 }

@@ -24,6 +24,7 @@
 #endif
 
 #include "lib/mirror.glsl"
+#include "lib/fold.glsl"
 
 uniform sampler2D C0;
 #if ROWS * COLUMNS > 1
@@ -51,6 +52,7 @@ void main() {
     ivec2 source = drawn_texel(texel);
     ivec2 at = source / ivec2(COLUMNS, ROWS);
     int target = (source.y - at.y * ROWS) * COLUMNS + source.x - at.x * COLUMNS;
+    at = folded(at);
     // GLSL 3.30 has no array of samplers with a computed index.
     vec4 block;
     if (target == 0) block = texelFetch(C0, at, 0);

@@ -5,7 +5,8 @@
 // together. The sums stay in registers.
 // A   rows x inner, packed      B   inner x columns, packed
 // With TRANSPOSE_A (TRANSPOSE_B) the texture holds the transpose, and a block is turned as it is fetched. With LOWER C is
-// symmetric, and fragments beyond its diagonal have nothing to sum; with ONCE those on it take their columns from their
+// symmetric, and fragments beyond its diagonal have nothing to sum (with FOLDED there are few, see
+// lib/fold.glsl); with ONCE those on it take their columns from their
 // rows. With UPPER A is upper triangular, and sums begin at its diagonal.
 // Cost per fragment: per trip ROWS + COLUMNS fetches and 16 ROWS COLUMNS flop; `count` trips.
 // Fetches: (1 - LOWER) * (1 - UPPER) * (ROWS + COLUMNS) * count to (ROWS + COLUMNS) * count + ROWS * COLUMNS * CONTINUE.
@@ -40,6 +41,7 @@
 #endif
 
 #include "lib/block_product.glsl"
+#include "lib/fold.glsl"
 #include "lib/unroll.glsl"
 
 uniform sampler2D A;
@@ -99,7 +101,7 @@ layout(location = 7) out vec4 C7;
     }
 
 void main() {
-    ivec2 texel = ivec2(gl_FragCoord.xy) * ivec2(COLUMNS, ROWS);
+    ivec2 texel = unfolded(ivec2(gl_FragCoord.xy)) * ivec2(COLUMNS, ROWS);
     vec4 sum[ROWS * COLUMNS];
     for (int i = 0; i < ROWS * COLUMNS; ++i) sum[i] = vec4(0.0);
     int k = first;

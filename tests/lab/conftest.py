@@ -103,8 +103,9 @@ def browser(tmp_path_factory):
     profile = tmp_path_factory.mktemp("profile")
 
     def look(page, *options):
+        without = [] if "--use-angle=gl-egl" in options else ["--disable-gpu"]
         command = [
-            found, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+            found, "--headless", "--no-sandbox", *without, "--disable-quic", "--no-first-run",
             "--disable-background-networking", "--disable-component-update", "--disable-sync",
             "--disable-dev-shm-usage", "--host-resolver-rules=MAP * ~NOTFOUND", "--enable-logging=stderr",
             f"--user-data-dir={profile}", "--window-size=1400,3000", *options, page.as_uri(),

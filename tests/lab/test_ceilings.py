@@ -104,3 +104,11 @@ def test_each_fragment_takes_its_own_branch(device):
     assert np.array_equal(apart[:, ::2], np.hstack([first, first])[:, ::2])
     assert np.array_equal(apart[:, 1::2], np.hstack([second, second])[:, 1::2])
     assert not np.array_equal(first, second)
+
+
+def test_drawing_in_place_counts_no_draw_twice(device):
+    found = ceilings.in_place(device, 8, 3)
+    assert found.shape == (8, 8, 4) and np.isin(found, (1, 2, 3)).all()
+    start = device.write_texels(np.zeros((2, 2, 4), dtype=np.float32))
+    after = device.read(device.run(kernels.ping_pong(3), start=start)["count"])  # the device's state is what it was
+    assert (after[0, 0] == 3).all()

@@ -155,10 +155,13 @@ def test_claims_of_sections_follow_their_figures():
     assert any(claim.ours == "nowhere up to n = 9" for claim in found)
     water = {"milliseconds": {"CPU, dense systems (LAPACK)": 20.0, "CPU and GPU, dense systems": 19.0,
                               "NumPy, tridiagonal, float32": 1.0}, "largest": 1e-7, "stable": (9.9, 0.1)}  # fmt: skip
-    done = {"water": Section("water", "", "5", values=water), "sharing": Section("", "", "", values={"gains": [0.9]})}
-    assert [claim.holds for claim in sections.claims(done)] == [False, True, True, True, True]
+    done = {
+        "water": Section("water", "", "5", values=water),
+        "sharing": Section("", "", "", values={"gains": [0.9], "automatic": 2.0}),
+    }
+    assert [claim.holds for claim in sections.claims(done)] == [True, False, True, True, True, True]
     done["water"].values["stable"] = 9.9, float("nan")
-    assert not list(sections.claims(done))[3].holds
+    assert not list(sections.claims(done))[4].holds
 
 
 def test_a_run_that_is_cut_leaves_what_it_did(tmp_path, device, monkeypatch):

@@ -26,6 +26,7 @@ from glla.passes import Draft, Host, Pass, Storage, matrix, resident, shader
 
 FILES = [scripts.FOLDER / f"{name}.js" for name in (*scripts.FIRST, "loops")]
 PLAYER = "".join(map(scripts.read, [*FILES, *scripts.of("plu")]))  # a pass reads what the host makes in plu alone
+MESA = ("--use-gl=angle", "--use-angle=gl-egl", "--ignore-gpu-blocklist")  # the rasteriser that glla has here
 SWIFTSHADER = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader")
 
 # Operations whose passes have the same bits on every software rasteriser that was tried. GLSL promises it of none: it
@@ -48,12 +49,12 @@ FOLDER = Path(__file__).parent / "web"
 HARNESS = "".join((FOLDER / name).read_text(encoding="utf-8") for name in ("shared.js", "passes.js"))
 
 
-def in_a_browser(browser, path, documents, player=PLAYER):
+def in_a_browser(browser, path, documents, player=PLAYER, rasteriser=SWIFTSHADER):
     """What a browser's passes draw: for each document a list of passes, each a list of base64."""
     data = json.dumps(documents).replace("<", "\\u003c")
     scripts = f'<script type="application/json" id="data">{data}</script><script>{player}{HARNESS}</script>'
     path.write_text(f'<!DOCTYPE html><meta charset="utf-8"><pre id="told"></pre>{scripts}', encoding="utf-8")
-    dom, _ = browser(path, "--dump-dom", *SWIFTSHADER)
+    dom, _ = browser(path, "--dump-dom", *rasteriser)
     return json.loads(unescape(re.search(r'<pre id="told">(.*?)</pre>', dom, re.DOTALL)[1]))
 
 
@@ -279,6 +280,71 @@ def test_every_pass_has_the_same_bits(browser, tmp_path, size):
         slack = 0 if exact else 64 * size
         differences += compared(f"{name} {variant}", one["passes"], expected, slack, len(plan.flat.steps))
     assert not differences
+
+
+# ---- bad numbers -------------------------------------------------------------------------------
+
+
+def awkward(name, order):
+    """Operands of other shapes than the example's: a vector's, wide and tall ones."""
+    rng = np.random.default_rng(order)
+    shapes = {
+        "matmul": [((order, order + 2), (order + 2, 1)), ((1, order), (order, order + 5))],
+        "solve": [((order, order), (order, order + 2))],
+        "lstsq": [((order + 5, order), (order + 5, 2))],
+        **{one: [((order, order + 3),), ((order + 4, order),)] for one in ("plu", "lu_factor", "rref", "qr")},
+    }
+    for one in shapes.get(name, []):
+        yield tuple(rng.uniform(-9, 9, shape).astype(np.float32) for shape in one)
+
+
+def spoilt(arrays):
+    """Operands, and the same with what is no number, what is too large, too small, or nothing in the first of them."""
+    a, *others = arrays
+    yield arrays
+    for value, place in ((np.nan, tuple(side // 2 for side in a.shape)), (np.inf, (0, 0))):
+        b = a.copy()
+        b[place] = value
+        yield (b, *others)
+    powers = 10.0 ** np.random.default_rng(1).integers(-37, 37, a.shape)
+    with np.errstate(over="ignore", under="ignore"):
+        for factor in (3e37, 1e-42, powers, 0.0, -0.0):
+            yield ((a * factor).astype(np.float32), *others)
+
+
+def same_bits(got, array):
+    """Whether texels are the same bit by bit, but for the payloads of what is no number."""
+    one, other = (np.ascontiguousarray(texels, np.float32) for texels in (got, array))
+    return ((one.view(np.uint32) == other.view(np.uint32)) | (np.isnan(one) & np.isnan(other))).all()
+
+
+@pytest.mark.browser
+@pytest.mark.mesa
+@pytest.mark.sweep
+@pytest.mark.parametrize("order", [1, 3])
+@pytest.mark.parametrize("name", [name for name in OPERATIONS if name in EXACT])
+def test_bad_numbers_go_the_same_way(browser, tmp_path, name, order):
+    """Of all passes on the rasteriser that glla has: GLSL leaves open what max(NaN, x) is, and whether 1e-42 is 0."""
+    found, work = OPERATIONS[name], []
+    for variant in [*found.variants] or [None]:
+        for operands in (operations.inputs(found, order), *awkward(name, order)):
+            for data in spoilt(operands):
+                try:
+                    _, plan, whole = web._plans(found, data, variant, None)
+                    work.append((variant, web.document(name, order, variant, data=data), plan, whole, data))
+                except GllaError as error:
+                    assert str(error).startswith("export: "), error
+    for first in range(0, len(work), 40):
+        some = work[first : first + 40]
+        told = in_a_browser(browser, tmp_path / "p.html", [one[1] for one in some], rasteriser=MESA)
+        for (variant, document, plan, whole, data), one in zip(some, told, strict=True):
+            assert "error" not in one, (variant, one.get("error"))
+            drawn = drawn_in_turn(name, document, plan, whole, data)
+            for texts, (by, arrays) in zip(one["passes"], drawn, strict=True):
+                for slot, text, array in zip(by.outputs, texts, arrays, strict=True):
+                    storage = by.plan.slots[slot]
+                    array = array if isinstance(storage, Storage) else array.ravel()
+                    assert same_bits(texels(text, storage), array), (variant, data, by.shader, slot)
 
 
 # ---- another browser ---------------------------------------------------------------------------

@@ -68,13 +68,30 @@ def test_integers_are_exact(n, variant, device, rng):
     assert (glla.cholesky(a, variant=variant, device=device) == b).all()
 
 
-@pytest.mark.parametrize("n", [257, 300])
+@pytest.mark.parametrize("n", [129, 300])
 def test_larger_matrices_have_panels(n):
-    fused, panels = (kernel.plan(resident((order, order)), Limits(), variant="blocked") for order in (256, n))
-    assert fused.operation == "cholesky[blocked, fused]" and fused.cost.passes == 16
-    assert panels.operation == "cholesky[blocked]" and panels.cost.passes > 60
-    assert dict(VARIANTS["blocked"].settle("", (), Limits())) == {"PANEL": 96, "FUSED": 256, "UPDATE": 0}
-    assert dict(VARIANTS["blocked"].settle("", (), Limits(software=True))) == {"PANEL": 64, "FUSED": 0, "UPDATE": 0}
+    fused, panels = (kernel.plan(resident((order, order)), Limits(), variant="blocked") for order in (128, n))
+    assert fused.operation == "cholesky[blocked, fused]" and fused.cost.passes == 8
+    assert panels.operation == "cholesky[blocked]" and panels.cost.passes > 50
+    gpu, software = (VARIANTS["blocked"].settle("", (), Limits(software=one)) for one in (False, True))
+    assert gpu == {"PANEL": 96, "FUSED": 128, "UPDATE": 0, "UNROLL": 1}
+    assert software == {"PANEL": 64, "FUSED": 0, "UPDATE": 0, "UNROLL": 0}
+
+
+@pytest.mark.parametrize("panel", [32, 64])
+def test_sixteen_columns_may_take_four_draws(panel, device, rng):
+    """Those of a step do not wait for each other; where columns are no multiple of 16 the last ones take one."""
+    n = 75
+    b, a = integers(n, rng)
+    a[np.triu_indices(n, 1)] = np.nan
+    passes = []
+    for unroll in (0, 1, 2):
+        parameters = (("FUSED", 0), ("PANEL", panel), ("UNROLL", unroll))
+        plan = kernel.plan(resident((n, n)), device.limits, variant="blocked", parameters=parameters)
+        plan.check()
+        assert (glla.Matrix(device, device.run(plan, A=device.upload(a))["L"], (n, n)).numpy() == b).all()
+        passes.append(plan.cost.passes)
+    assert passes == [passes[0], passes[0] + 3 * (n // 16), passes[0] + 3 * (n // 16)]
 
 
 @pytest.mark.parametrize("n", [1, 9, 16, 17, 65, 112])

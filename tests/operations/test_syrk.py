@@ -205,3 +205,15 @@ def test_the_judge_can_fail(rng):
     assert not JUDGES["syrk"].verdict((a,), c + np.float32(1e-3)).ok
     c[3, 2] = np.nextafter(c[3, 2], np.float32(np.inf))
     assert "C[2, 3]" in JUDGES["syrk"].verdict((a,), c).detail
+
+
+@pytest.mark.parametrize("software", [True, False])
+@pytest.mark.parametrize("m", [255, 256, 257])
+def test_the_half_that_is_drawn_is_folded_into_a_rectangle(m, software):
+    """Its fragments are few more than those on and below the diagonal, so threads of a rasteriser share it evenly."""
+    plan = syrk.plan(resident((m, 40)), Limits(software=software), variant="symmetric")
+    (step,) = [one for one in plan.steps if one.shader == "matmul/register_blocked"]
+    target = plan.slots[step.outputs[0]]
+    across, down = step.uniforms["blocks"]
+    reach = [min(across, 2 * (y + 1)) for y in range(down)]
+    assert sum(reach) <= target.width * target.height <= 1.1 * sum(reach)

@@ -24,7 +24,11 @@ def of(operation: str, arrays: tuple[NDArray[np.float32], ...]) -> dict[str, Flo
     [[1.0], [0.5]]
     >>> of("inv", (np.zeros((2, 2), np.float32),))
     {}
+    >>> of("matmul", (np.float32([[np.inf, 0]]), np.float32([[0], [1]])))
+    {}
     """
+    if not all(np.isfinite(array).all() for array in arrays):
+        return {}
     try:
         return dict(PICTURES[operation](*(array.astype(np.float64) for array in arrays)))
     except np.linalg.LinAlgError:

@@ -29,7 +29,7 @@ BLOCKED_FROM, BLOCKED_FROM_IN_SOFTWARE = 64, 160
 """Orders from which `blocked` is chosen, on a GPU and by a software rasteriser (``benchmarks/results/thresholds.md``).
 In software it is as fast from 64 on, but has more shaders to compile."""
 
-FUSED = 256
+FUSED = 128
 """Largest order at which `blocked` makes 16 columns and updates the rest in one pass, on a GPU: passes cost more there
 than what their fragments repeat (``benchmarks/results/thresholds.md``). A software rasteriser never does."""
 
@@ -41,8 +41,8 @@ VARIANTS = {
     "blocked": Variant(
         "panels of 64 columns, 16 at a time, the rest by the fast product, cut at the diagonal; small ones without",
         "LAPACK potrf",
-        parameters={"PANEL": (64, 32, 96, 128), "FUSED": (0, 64, 128, 256, 512), "UPDATE": (0, 1)},
-        on_gpu={"PANEL": 96, "FUSED": FUSED},
+        parameters={"PANEL": (64, 32, 96, 128), "FUSED": (0, 64, 128, 256), "UPDATE": (0, 1), "UNROLL": (0, 1, 2)},
+        on_gpu={"PANEL": 96, "FUSED": FUSED, "UNROLL": 1},
     ),
     "block16": Variant(
         "16 columns a step: the block on the diagonal, the strip below it, the whole rest; 3 N - 1 passes for N steps, "
@@ -89,14 +89,17 @@ def plan(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, pa
     parameters : tuple of (str, int)
         Of the variant. ``blocked``: ``PANEL``, columns of a panel; ``FUSED``, largest order without panels, at which
         one pass makes 16 columns and updates all that remains; ``UPDATE``, whether the rest is updated by a pass for
-        each 16 rows, A's panel in a uniform block (0), or by two passes, of which a fragment computes 4 x 2 texels (1).
+        each 16 rows, A's panel in a uniform block (0), or by two passes, of which a fragment computes 4 x 2 texels (1);
+        ``UNROLL``, whether the 16 columns of a step take one draw (0), or four with loops written out (1), and whether
+        the block on their diagonal is fetched as a whole first (2).
 
     Returns
     -------
     Plan
         Operand ``A``, result ``L`` with zeros above the diagonal, both packed. Passes, with N = ceil(n / 16): ``rank2``
         ceil(n / 2); ``block16`` 3 N - 1; ``block16_rows`` 3 N - 1 + (N - 1) (N - 2) / 2, the last term those of the
-        rows, one after the other; ``blocked`` about 3 N + N^2 / (2 p), p = PANEL / 16; up to order FUSED N.
+        rows, one after the other; ``blocked`` about 3 N + N^2 / (2 p), p = PANEL / 16, and 3 N more with UNROLL; up to
+        order FUSED N.
     """
     variant, values = settled("cholesky", VARIANTS, choose, forms, limits, variant, parameters)
     (n, _) = forms[0].matrix
@@ -109,7 +112,7 @@ def plan(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, pa
         result = sixteen(draft, source, n)
     elif variant == "blocked":
         panels = InWholePanels if values["UPDATE"] else InPanels
-        result = panels(draft, source, n, values["PANEL"]).result
+        result = panels(draft, source, n, values).result
     else:
         result = block16(draft, source, n, by_rows=variant == "block16_rows")
     return draft.plan({"L": result}, flops(forms))

@@ -8,13 +8,18 @@ computes 2 x 2 elements. All of them subtract the same products in the same orde
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from glla.passes import Block, Buffer, Draft, PingPong, Region, Storage, Uniform, matrix
 from glla.passes.layout import Shape, packed, texels
+from glla.passes.shader import Define
 
 SIDE = 8
 """Texels of a block on the diagonal: 16 columns, as the author has them."""
+
+PAIR = 2
+"""Texels across that a draw of 16 columns computes, where they take several."""
 
 ROWS, COLUMNS = 4, 2
 """Texels of a trailing update of whole panels that a fragment computes."""
@@ -72,12 +77,29 @@ def sixteen(draft: Draft, source: str, n: int) -> str:
 
 
 def _sixteen_columns(
-    draft: Draft, source: str, block: str, target: str, corner: Shape, shape: Shape, region: Region
+    draft: Draft,
+    source: str,
+    block: str,
+    target: str,
+    corner: Shape,
+    shape: Shape,
+    region: Region,
+    written_out: int = 0,
 ) -> None:
-    """Add the block on the diagonal, and the columns of L that follow from it: two passes."""
-    count = region.width
-    draft.draw("cholesky/diagonal", {"A": source}, block, {"corner": corner}, {}, Region(0, 0, count, count))
-    draft.draw("cholesky/strip", {"A": source, "D": block}, target, {"corner": corner, "shape": shape}, {}, region)
+    """Add the block on the diagonal, and the columns of L that follow from it: two passes.
+
+    With `written_out` the columns take a draw for every two texels across, each with no more of the block than it
+    needs: a GPU waits for their fetches, and these draws not for each other. With 2 all of the block is fetched first.
+    """
+    count, full = region.width, region.width == SIDE
+    ahead: dict[str, Define] = {"AHEAD": 1} if written_out > 1 and full else {}
+    draft.draw("cholesky/diagonal", {"A": source}, block, {"corner": corner}, ahead, Region(0, 0, count, count))
+    inputs = {"A": source, "D": block}
+    where: dict[str, Uniform] = {"corner": corner, "shape": shape}
+    for across in range(0, SIDE, PAIR) if written_out and full else (0,):
+        part = replace(region, x=region.x + across, width=PAIR) if written_out and full else region
+        defines: dict[str, Define] = {"COLUMNS": across + PAIR} if written_out and full else {}
+        draft.draw("cholesky/strip", inputs, target, where, defines, part)
 
 
 def _update(draft: Draft, rest: PingPong, columns: str, corner: Shape, region: Region, by_rows: bool = False) -> None:
@@ -109,8 +131,10 @@ class InPanels:
         Slot of the packed matrix, of which the lower half is used.
     n : int
         Its order.
-    panel : int
-        Columns of a panel, a multiple of 16.
+    values : mapping of str to int
+        Parameters of the variant: ``PANEL``, columns of a panel, a multiple of 16; ``UNROLL``, four draws for 16
+        columns below the diagonal, with loops written out, for a GPU (1), and the block on the diagonal fetched as a
+        whole before it is factored (2).
 
     Attributes
     ----------
@@ -118,8 +142,9 @@ class InPanels:
         Slot of L.
     """
 
-    def __init__(self, draft: Draft, source: str, n: int, panel: int) -> None:
-        self.draft, self.n, self.panel = draft, n, panel
+    def __init__(self, draft: Draft, source: str, n: int, values: Mapping[str, int]) -> None:
+        self.draft, self.n, self.panel, self.written_out = draft, n, values["PANEL"], values["UNROLL"]
+        panel = self.panel
         columns = matrix((n, panel))
         self.taken, self.factor = draft.slot("panel", columns), draft.slot("panel of L", columns)
         self.rest = PingPong(draft, "rest of the panel", columns, self.taken)
@@ -159,7 +184,9 @@ class InPanels:
             with draft.scope("sixteen columns", number):
                 count, down = min(SIDE, width - left), start + left
                 strip = Region(left, down, count, height - down)
-                _sixteen_columns(draft, self.rest.front, self.block, self.factor, (left, down), shape, strip)
+                _sixteen_columns(
+                    draft, self.rest.front, self.block, self.factor, (left, down), shape, strip, self.written_out
+                )
                 after = left + SIDE
                 if after < width:
                     open_ = Region(after, start + after, width - after, height - start - after)

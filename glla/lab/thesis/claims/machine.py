@@ -44,6 +44,7 @@ def claims(place: Place) -> Iterator[Claim]:
         "Channels are moved by instructions of their own here.",
     )  # fmt: skip
     yield _branches(place)
+    yield _in_place(place)
     yield _arithmetic(place, rates["four"])
     each = rates["four"] / 2 / (4 * rates["fetch"])
     yield Claim(
@@ -70,6 +71,17 @@ def _branches(place: Place) -> Claim:
         "both sides: 2 times as long", f"{longer:.2f} times as long if neighbours differ", longer > BOTH, HERE,
         "Groups of fragments still have one program counter, so two loops of like length take the time of both.",
         "Fragments are so few in a group, or loops so short, that both sides are hardly felt.",
+    )  # fmt: skip
+
+
+def _in_place(place: Place) -> Claim:
+    side, draws = 256, 64
+    wrong = int(np.count_nonzero((ceilings.in_place(place.device, side, draws) != draws).any(axis=-1)))
+    return Claim(
+        "Writing to the very texel that is read works, though OpenGL leaves it undefined", "2.2.4 and 4.1.1", "works",
+        f"{wrong} of {side * side} texels wrong after {draws} draws", wrong == 0, HERE,
+        "Draws are in order here; glla never relies on it: it exchanges two textures, or blends.",
+        "Draws overlap, or one that the next covers is left out: a driver need not expect that what it hides is read.",
     )  # fmt: skip
 
 

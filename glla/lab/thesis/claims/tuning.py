@@ -31,6 +31,7 @@ def claims(place: Place) -> Iterator[Claim]:
     yield _choice(times, n)
     yield _bound(place, times["inner_product"], n)
     yield _strassen(place, a, b)
+    yield _padding(place, a, b, times["inner_product"])
     yield from _factorisations(place, times["inner_product"] / times[None], n)
 
 
@@ -97,6 +98,17 @@ def _strassen(place: Place, a: Any, b: Any) -> Claim:
     )  # fmt: skip
 
 
+def _padding(place: Place, a: Any, b: Any, even: float) -> Claim:
+    n = len(a) - 1
+    odd = _product(place, a[:n, :n], b[:n, :n], "inner_product") / even
+    return Claim(
+        "Padding with zeros does not affect a product", "3.1.1", published.NOT_PUBLISHED,
+        f"{odd:.2f} times as long at n = {n} as at {n + 1}", odd < COMPARABLE, HERE,
+        "An odd order takes the texels of the next even one.",
+        "What the cache holds, or how the driver lays a texture out, depends on its width.",
+    )  # fmt: skip
+
+
 def _factorisations(place: Place, product: float, n: int) -> Iterator[Claim]:
     order = max(n for n in place.compared if n <= max(SEARCHED, place.compared[0]))
     d = dominant(place, order)
@@ -110,6 +122,15 @@ def _factorisations(place: Place, product: float, n: int) -> Iterator[Claim]:
         f"a PLU of it is {ratio:.2f} times as fast as the better of 4 x 1 and 1 x 4, n = {order}", ratio > ALIKE, HERE,
         "A texel holds two rows and two columns, so a step eliminates both at once, which takes half the passes.",
         "Passes over four rows or columns at once take no longer than two columns a step.",
+    )  # fmt: skip
+    lu_gpu = place.gpu(planned(place, "plu", d.shape, variant="row_operations"), "plu", d)
+    cpu = place.cpu("plu", d)
+    yield Claim(
+        "LU-GPU is faster than ATLAS", "3.3.2", "faster, in synthetic benchmarks",
+        f"{cpu / lu_gpu:.2g} times as fast as LAPACK at its best, n = {order}", cpu > lu_gpu, HERE,
+        "The device has so much more arithmetic that one column a step is enough.",
+        "One column a step reads and writes the whole rest of the matrix for one multiply-add an element; LAPACK works "
+        "in blocks, on all cores.",
     )  # fmt: skip
     gain = times["rank2"] / times[None]
     yield Claim(
