@@ -106,7 +106,7 @@ def explain(
     >>> import glla
     >>> words = glla.explain("rref", (3, 4), limits=glla.Limits())
     >>> words.cost.passes
-    25
+    17
     >>> "2 times, step 0 to 1" in str(words)
     True
     """
