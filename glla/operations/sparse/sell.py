@@ -14,16 +14,16 @@ from glla.passes import Draft, Limits, Storage
 from glla.passes.layout import Shape
 
 TALL, LOW = 32, 4
-"""Rows of a slice: usually, and where rows of very different lengths would fill up slices with zeros."""
+"""Rows of a slice: usually, and for matrices whose rows differ so much in length that tall slices are mostly zeros."""
 
 WINDOW = 1024
-"""Rows among which they are sorted by their lengths."""
+"""Rows of a window; rows are sorted by length within it."""
 
 SORTED_FROM = 1.25
-"""Rows are sorted where their slices would otherwise hold this many times what they do then."""
+"""Rows are sorted by length if that makes all slices together smaller by at least this factor."""
 
 WASTE = 3
-"""Slices are low where tall ones would hold this many times the entries."""
+"""Slices have LOW rows if TALL ones would hold more than this many times the matrix's entries."""
 
 
 @dataclass(frozen=True)
