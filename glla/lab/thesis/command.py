@@ -16,15 +16,10 @@ from glla.lab import machine, progress
 from glla.lab.extra import check_writable, require
 from glla.lab.thesis import claims, evaluation, published
 from glla.lab.thesis.document import Document
+from glla.lab.thesis.evaluation import AFTER, NAMES
 from glla.lab.thesis.measure import Place
 from glla.lab.thesis.merge import joined
 from glla.lab.thesis.parts import Section
-
-AFTER = {"speedups": ("product", "rref", "plu")}
-"""Sections that are made of others."""
-
-NAMES = (*evaluation.SECTIONS, *AFTER, "claims")
-"""All sections."""
 
 
 def add(commands: Any, add_device_options: Callable[[argparse.ArgumentParser], None]) -> argparse.ArgumentParser:

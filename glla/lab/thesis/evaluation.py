@@ -454,8 +454,6 @@ def sharing(place: Place) -> Section:
         "glla.hybrid measures first (once for each size, not counted here), and lets one side alone where both would "
         "not pay: beside a software rasteriser, which takes the same cores, the CPU."
     )
-    section.values = {"gains": [max(float(row[-2]), float(row[-1])) for row in rows]}
-    section.values["automatic"] = float(np.median([float(row[-1]) / float(row[-2]) for row in rows]))
     return section
 
 
@@ -528,3 +526,9 @@ SECTIONS: dict[str, Callable[[Place], Section]] = {
     "cluster": appendix.spread,
 }
 """What can be measured by itself, in the order of the thesis."""
+
+AFTER = {"speedups": ("product", "rref", "plu")}
+"""Sections that are made of others."""
+
+NAMES = (*SECTIONS, *AFTER, "claims")
+"""All sections of the page, in its order."""

@@ -223,14 +223,14 @@ def polynomial(label: str, sizes: Sequence[float], values: Sequence[float], degr
     return Series(label, tuple(sizes), tuple(values), line), text
 
 
-def exponent(sizes: Sequence[float], values: Sequence[float]) -> float:
-    """Power of n that the values follow best, by a line through their logarithms.
+def exponent(sizes: Sequence[float], values: Sequence[float]) -> float | None:
+    """Power of n that the values follow best, by a line through their logarithms; None for a single size.
 
     >>> exponent((1, 2, 4), (3, 12, 48))
     2.0
     """
     if len(sizes) < 2:
-        return float("nan")
+        return None
     return round(float(np.polyfit(np.log(sizes), np.log(values), 1)[0]), 3)
 
 
