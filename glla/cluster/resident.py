@@ -94,8 +94,8 @@ class HostColumns:
 # -- a GPU ------------------------------------------------------------------------------------------------------------
 
 SHARE = 16
-"""A part of so many of the rows, or columns, may be dead on the GPU before the others are packed together. Each other
-size costs some thousand passes to be planned; what is dead is multiplied in vain."""
+"""Rows, or columns, of the GPU's part are packed anew when a 1/16 of them is finished: finished ones are multiplied in
+vain, and every new size costs plans of some thousand passes. A guess."""
 
 BAND = 1 << 24
 """Elements that are uploaded at a time."""
@@ -135,7 +135,7 @@ class GpuColumns:
         return self._gpu.submit(self._attempt, function, *args)
 
     def _attempt(self, function: Any, *args: Any) -> Any:
-        """Do it, unless what was queued before it has failed: then that is what is wrong."""
+        """Do it, unless work that was queued before it has failed: then that error is raised."""
         if self._failure is not None:
             raise self._failure
         try:

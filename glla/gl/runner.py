@@ -22,7 +22,7 @@ from glla.gl.transfers import Transfers
 from glla.passes import HostArray, Limits, Loop, Plan, Transfer, texture
 
 LARGE = 32 * 32
-"""Texels of a draw from which a software rasteriser may need longer than Python needs to change threads."""
+"""Texels of a draw from which a software rasteriser may take longer than Python takes to change threads."""
 
 REMEMBERED = 4
 """Sets of textures for which the calls of a plan are kept.
@@ -31,14 +31,14 @@ A result that replaces the one before takes turns with it, and in a chain of pla
 """
 
 MOST_CALL_BYTES = 128 << 20
-"""Bytes that the calls that are kept for plans take at most, unless another number is set: twice what a factorisation
-of n = 8192 takes (``benchmarks/results/llvmpipe-llvm-15-0-6-256-bits/manners``)."""
+"""Bytes of the kept calls of all plans at most, unless another number is set: six times those of a factorisation
+of n = 4096 (``llvmpipe-llvm-15-0-6-256-bits/manners/2026-11-22T092455Z.json``)."""
 
 CALL_BYTES = 250
-"""Bytes of a call that is kept: of 225 to 290 that were measured (``python -m benchmarks.manners``)."""
+"""Bytes that a kept call counts as; 225 to 290 were measured (``python -m benchmarks.manners``)."""
 
 READY_BYTES = 500
-"""Bytes of a step that is made ready: of 350 to 510 that were measured, likewise."""
+"""Bytes that a prepared step counts as; 350 to 510 were measured, likewise."""
 
 Call = Callable[[], Any]
 
