@@ -63,11 +63,11 @@ def test_repeats_are_told_once(device):
     assert place.repeated(times.__next__) == 0.25
     assert place.repeated(times.__next__) == 2.0
     assert place.repeated(times.__next__) == 0.4
-    assert place.told() == [
+    assert place.repeats() == [
         "4 run times were measured: medians of 2 to 2 repeats after a first run, but 2 of a single one, as it took "
         "long. Their quartiles lie 10 % of the median apart in half of the cases, 20 % at worst."
     ]
-    assert place.told() == []
+    assert place.repeats() == []
 
 
 def test_too_few_sizes_are_no_verdict():

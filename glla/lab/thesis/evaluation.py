@@ -44,7 +44,7 @@ EPSILON = 2.0**-23
 NONE = "-"
 
 PUBLISHED_GAP = "CPU and GPU against CPU"
-"""What table 5.1 compares."""
+"""Name of the comparison that table 5.1 publishes."""
 
 ARROWS = 20
 """Velocities on a side of figure 5.4."""
@@ -525,7 +525,7 @@ SECTIONS: dict[str, Callable[[Place], Section]] = {
     "water": shallow,
     "cluster": appendix.spread,
 }
-"""What can be measured by itself, in the order of the thesis."""
+"""Sections that can be measured by themselves, in the order of the thesis."""
 
 AFTER = {"speedups": ("product", "rref", "plu")}
 """Sections that are made of others."""
