@@ -24,11 +24,11 @@ from glla.lab.machine import version_of
 from glla.lab.plain import plain
 
 PACKAGES = ("numpy", "moderngl", "glfw")
-"""What glla needs, by the names of their distributions."""
+"""Distributions that glla needs."""
 
 SMALLEST_DEMO, LARGE_DEMO = 8, 512
 DEMOS = {"operations": "demo.png", "restoration": "restoration.png", "windows": "windows.png", "water": "water.gif"}
-"""What `glla demo` shows, each with its picture."""
+"""Subjects of `glla demo`, each with its picture."""
 
 KINDS = {True: "software", False: "hardware"}
 LABELS = {"renderer": "renderer", "vendor": "vendor", "OpenGL": "opengl", "GLSL": "glsl", "context": "backend"}
@@ -90,7 +90,7 @@ def _failure(message: str) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="glla", description="Dense linear algebra through OpenGL fragment shaders.")
+    parser = argparse.ArgumentParser(prog="glla", description="Linear algebra through OpenGL 3.3 fragment shaders.")
     parser.add_argument("--version", action="version", version=f"glla {glla.__version__}")
     commands = parser.add_subparsers(required=True, metavar="command")
 
@@ -314,7 +314,7 @@ def _named(text: str) -> str:
 
 
 def _positive(text: str) -> int:
-    if _natural(text) < 1:
+    if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"must be a whole number from 1, got {text!r}")
     return int(text)
 

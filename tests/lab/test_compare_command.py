@@ -100,6 +100,7 @@ def test_an_unknown_variant(capsys):
         (["matmul", "--sizes", "64:"], "64:2048:log8 is 8 sizes from 64 to 2048"),
         (["matmul", "--sizes", "0"], "1 to 1000 sizes, from 1 on, got '0'"),
         (["matmul", "--repeats", "0"], "must be a whole number from 1, got '0'"),
+        (["matmul", "--repeats", "-1"], "must be a whole number from 1, got '-1'"),
         (["matmul", "--baseline", "lapack"], "invalid choice: 'lapack'"),
         (["matmul", "--seed", "-1"], "must be a whole number from 0, got '-1'"),
     ],

@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from glla.lab.thesis.claims.claim import Claim
 from glla.lab.thesis.document import Document
 from glla.lab.thesis.measure import Place
 from glla.lab.thesis.merge import joined
-from glla.lab.thesis.parts import Section, coarse
+from glla.lab.thesis.parts import Section, Table, coarse
 
 
 def test_a_page_with_every_section(tmp_path, capsys, device):
@@ -62,11 +63,11 @@ def test_repeats_are_told_once(device):
     assert place.repeated(times.__next__) == 0.25
     assert place.repeated(times.__next__) == 2.0
     assert place.repeated(times.__next__) == 0.4
-    assert place.told() == [
+    assert place.repeats() == [
         "4 run times were measured: medians of 2 to 2 repeats after a first run, but 2 of a single one, as it took "
         "long. Their quartiles lie 10 % of the median apart in half of the cases, 20 % at worst."
     ]
-    assert place.told() == []
+    assert place.repeats() == []
 
 
 def test_too_few_sizes_are_no_verdict():
@@ -157,11 +158,46 @@ def test_claims_of_sections_follow_their_figures():
                               "NumPy, tridiagonal, float32": 1.0}, "largest": 1e-7, "stable": (9.9, 0.1)}  # fmt: skip
     done = {
         "water": Section("water", "", "5", values=water),
-        "sharing": Section("", "", "", values={"gains": [0.9], "automatic": 2.0}),
+        "sharing": Section("", "", "", [Table("", (), (("plu", 9, 0.45, 0.9), ("plu", 10, 0.4, 0.8)))]),
     }
     assert [claim.holds for claim in sections.claims(done)] == [True, False, True, True, True, True]
     done["water"].values["stable"] = 9.9, float("nan")
     assert not list(sections.claims(done))[4].holds
+
+
+def test_claims_that_follow_are_those_of_the_sections_that_are_left(tmp_path, device, capsys):
+    paths = [tmp_path / f"{name}.json" for name in ("claims", "water", "sharing", "again")]
+    for path, names in zip(paths, (["claims"], ["water"], ["sharing"], ["water"]), strict=True):
+        command.run(device, names, None, path, quick=True, only=[])
+    capsys.readouterr()
+    alone, water, sharing, again = map(Document.read, paths)
+    assert not alone.sections[0].tables[0].rows
+    again.sections[0].values["stable"] = 9.9, 2.0
+    whole = joined([alone, water, sharing, again])
+    assert [section.name for section in whole.sections] == ["sharing", "water", "claims"]
+    found = {row[0]: row for row in whole.sections[-1].tables[0].rows}
+    assert len(found) == 6
+    assert found["The implicit scheme is stable whatever the steps"][3:5] == (
+        "2 m are left of 1 m, Courant number 9.9", "does not hold",
+    )  # fmt: skip
+    old = json.loads(paths[1].read_text(encoding="utf-8"))
+    del old["sections"][0]["values"]  # as files were
+    assert len(joined([alone, Document.of(old)]).sections[-1].tables[0].rows) == 0
+    del old["sections"][0]
+    assert not joined([alone, replace(Document.of(old), complete=False)]).complete
+    table = Table("", (), (("s", "4", "t", "o", 1.0, 1.0),))
+    parts = [Section(name, name, "4", [table]) for name in evaluation.NAMES]
+    halves = [replace(alone, sections=some, complete=False) for some in (parts[:4], parts[4:])]
+    assert joined(halves).complete  # nothing is missing
+
+
+def test_figures_of_a_section_are_kept(tmp_path, device, capsys):
+    file = tmp_path / "rref.json"
+    document = command.evaluate(Place(device, quick=True), ["rref"], lambda done: done.write(file=file))
+    capsys.readouterr()
+    kept, made = Document.read(file).sections[0], document.sections[0]
+    assert kept.values["fits"] == made.values["fits"]
+    assert [claim.row for claim in sections.claims({"rref": kept})] == claims.following({"rref": made})
 
 
 def test_a_run_that_is_cut_leaves_what_it_did(tmp_path, device, monkeypatch):

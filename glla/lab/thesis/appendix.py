@@ -12,10 +12,10 @@ from glla.lab.thesis.measure import Place, planned, uniform
 from glla.lab.thesis.parts import Cell, Section, Table
 
 RESULTS = Path(__file__).parents[3] / "benchmarks" / "results"
-"""Where they lie in a clone; an installed package has none."""
+"""Folder of the results in a clone; an installed package has none."""
 
 COMMAND = "python -m benchmarks.cluster --thesis"
-"""What writes them."""
+"""Command that writes them."""
 
 NONE = "-"
 
@@ -51,11 +51,11 @@ def spread(place: Place) -> Section:
     if data is None:
         section.notes.append(f"No runs of ours on this device: `{COMMAND}` makes them.")
     else:
-        section.notes.append(_told(data))
+        section.notes.append(_described(data))
     return section
 
 
-def _told(data: dict[str, Any]) -> str:
+def _described(data: dict[str, Any]) -> str:
     """Where ours were run."""
     gpus = len(data["gpus"]) or "no"
     crowded = "" if data["times_mean_something"] else "; processes that share cores wait for each other"

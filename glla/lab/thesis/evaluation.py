@@ -44,7 +44,7 @@ EPSILON = 2.0**-23
 NONE = "-"
 
 PUBLISHED_GAP = "CPU and GPU against CPU"
-"""What table 5.1 compares."""
+"""Name of the comparison that table 5.1 publishes."""
 
 ARROWS = 20
 """Velocities on a side of figure 5.4."""
@@ -454,8 +454,6 @@ def sharing(place: Place) -> Section:
         "glla.hybrid measures first (once for each size, not counted here), and lets one side alone where both would "
         "not pay: beside a software rasteriser, which takes the same cores, the CPU."
     )
-    section.values = {"gains": [max(float(row[-2]), float(row[-1])) for row in rows]}
-    section.values["automatic"] = float(np.median([float(row[-1]) / float(row[-2]) for row in rows]))
     return section
 
 
@@ -527,4 +525,10 @@ SECTIONS: dict[str, Callable[[Place], Section]] = {
     "water": shallow,
     "cluster": appendix.spread,
 }
-"""What can be measured by itself, in the order of the thesis."""
+"""Sections that can be measured by themselves, in the order of the thesis."""
+
+AFTER = {"speedups": ("product", "rref", "plu")}
+"""Sections that are made of others."""
+
+NAMES = (*SECTIONS, *AFTER, "claims")
+"""All sections of the page, in its order."""

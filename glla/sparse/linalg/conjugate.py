@@ -35,7 +35,7 @@ def cg(
     ----------
     A : SparseMatrix, sparse matrix of SciPy, array_like, LinearOperator
         n x n. A SparseMatrix stays on the device between calls; others are laid out anew each time. An operator of
-        SciPy's works on the host: then the solver is SciPy's, in float64.
+        SciPy's works on the host: then the iteration is SciPy's, in float64; x and `info` are as for any other.
     b : array_like or glla.Array, shape (n,) or (n, 1)
         Right-hand side. For an Array x stays on the device.
     x0 : array_like, glla.Array or "Mb", optional

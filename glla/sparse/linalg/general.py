@@ -86,6 +86,5 @@ def gmres(
     asked = task("gmres", A, b, x0, rtol, atol, maxiter, M, callback, check_every, refine, device, progress)
     steps = max(1, min(int(restart or RESTART), asked.a.shape[0]))
     if hosted.is_hosted(asked):
-        kind = {} if callback is None else {"callback_type": "x"}
-        return hosted.solve(asked, restart=steps, **kind)
+        return hosted.solve(asked, restart=steps)
     return solve(asked, Method(plans.begin, partial(plans.cycle, steps=steps), plans.CARRIED))

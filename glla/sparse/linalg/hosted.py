@@ -1,14 +1,30 @@
-"""Operators that work on the host leave nothing for the device to do: the solver is SciPy's then."""
+"""Operators that work on the host leave nothing for the device to do: the iteration is SciPy's then, in float64.
+
+Its verdict is believed as little as the device's: the outer loop computes the residual of the x that is returned.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from glla.array.array import Array, upload
-from glla.sparse.linalg.operators import Operator
-from glla.sparse.linalg.outer import Task
+from glla.operations.sparse.cg import BREAKDOWN
+from glla.sparse.linalg import outer, vectors
+from glla.sparse.linalg.operators import NEAR, Operator
+from glla.sparse.linalg.outer import LOWER, NOTED, RESTARTS, Ended, Task
+
+Floats = NDArray[np.float64]
+
+REFUSALS = ("indefinite preconditioner", "non-symmetric matrix")
+"""What SciPy's `minres` says of a preconditioner that is not positive definite."""
+
+FLOOR = 2.0**-40
+"""What part of the residual a round leaves at least: SciPy divides by zero where nothing is left, and its `gmres` runs
+to the last cycle where float64 holds no better d. Rounds that follow leave less."""
 
 
 def is_hosted(asked: Task) -> bool:
@@ -17,21 +33,114 @@ def is_hosted(asked: Task) -> bool:
 
 
 def solve(asked: Task, **options: Any) -> tuple[Any, int]:
-    """Solve by SciPy's function of the same name, in float64."""
+    """Solve by SciPy's function of the same name; b and x of the device visit the host."""
+    if not isinstance(asked.b, Array):
+        return outer.solve(asked, Hosted(options))
+    b, device, callback = asked.b.numpy(), asked.a.device, asked.callback
+    called = None if callback is None else lambda x: callback(upload(x, device))
+    right = vectors.elements(asked.function, "b", b, len(b))
+    x, info = outer.solve(replace(asked, b=right, callback=called), Hosted(options))
+    return upload(x, device), info
+
+
+@dataclass
+class Hosted:
+    """A Krylov method of SciPy's, for the outer loop.
+
+    Attributes
+    ----------
+    options : dict
+        Of its own.
+    """
+
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def ended(self, asked: Task, state: Any, goal: float, before: int) -> Ended:
+        """Solve A d = r to norm(r - A d) <= goal, all of it scaled by a power of two."""
+        r, e = state.scaled_on_host()
+        goal = max(float(np.ldexp(goal, -e)), FLOOR * vectors.norm(r))
+        run = _to_estimates if asked.function == "minres" else _to_norms
+        with np.errstate(all="ignore"):
+            asked = _scaled(asked, r)
+            watch = _Watch(asked, state, e - asked.a.exponent, before)
+            d, broken = run(asked, r, goal, watch, self.options)
+        return Ended(d, watch.exponent, watch.count, BREAKDOWN if broken else 0.0)
+
+
+def _scaled(asked: Task, r: Floats) -> Task:
+    """Ask for A 2^-e in place of an A that makes r much larger or smaller: SciPy has bounds near float64's u."""
+    a, largest = asked.a, float(np.abs(asked.a.times(r)).max())
+    e = int(np.frexp(largest)[1]) if 0 < largest < np.inf else 0
+    e = e if abs(e) > NEAR else 0
+    return replace(asked, a=replace(a, plan=None, host=_Times(a, e), exponent=e, shift=0.0))
+
+
+@dataclass(frozen=True)
+class _Times:
+    """A 2^-exponent, on the host."""
+
+    a: Operator
+    exponent: int
+
+    def __matmul__(self, x: Floats) -> Floats:
+        y = self.a.times(x)
+        return np.ldexp(y, -self.exponent) if self.exponent else y
+
+
+def _to_norms(asked: Task, r: Floats, goal: float, watch: _Watch, options: dict[str, Any]) -> tuple[Floats, bool]:
+    """Iterate until the norm of the residual is small; give d, and whether it broke down."""
+    most = asked.maxiter - watch.before
+    kind = {"callback_type": "x"} if asked.function == "gmres" else {}
+    d, info = _call(asked, r, rtol=0.0, atol=goal, maxiter=most, callback=watch, **kind, **options)
+    return d, info < 0
+
+
+def _to_estimates(asked: Task, r: Floats, goal: float, watch: _Watch, options: dict[str, Any]) -> tuple[Floats, bool]:
+    """The same where SciPy looks at norm(r - A d) / (norm(A) norm(d)): asks for less until the residual is small."""
+    d, rtol = np.zeros_like(r), goal / vectors.norm(r)
+    for _ in range(RESTARTS + 1):
+        most = asked.maxiter - watch.before - watch.count
+        if most < 1:
+            break
+        try:
+            d, _ = _call(asked, r, d, rtol=rtol, maxiter=most, callback=watch, **options)
+        except ValueError as refusal:
+            if str(refusal) not in REFUSALS:
+                raise
+            return watch.last if watch.count else d, True
+        found = vectors.norm(r - asked.a.times(d))
+        if not found > goal:
+            break
+        rtol *= LOWER * goal / found
+    return d, False
+
+
+def _call(asked: Task, *given: Any, **options: Any) -> tuple[Floats, int]:
     from scipy.sparse import linalg
 
-    b, x0 = (one.numpy() if isinstance(one, Array) else one for one in (asked.b, asked.x0))
-    options = {"rtol": asked.rtol, "maxiter": asked.maxiter, "callback": asked.callback, **options}
-    if asked.function != "minres":
-        options["atol"] = asked.atol
     m = None if asked.m is None else _operator(asked.m)
-    x, info = getattr(linalg, asked.function)(_operator(asked.a), b, x0, M=m, **options)
-    if isinstance(asked.b, Array):
-        return upload(x.astype(np.float32), asked.a.device), info
-    return (x if asked.refine else x.astype(np.float32)), info
+    return getattr(linalg, asked.function)(_operator(asked.a), *given, M=m, **options)  # type: ignore[no-any-return]
 
 
 def _operator(one: Operator) -> Any:
     from scipy.sparse.linalg import LinearOperator
 
     return LinearOperator(one.shape, matvec=one.times, dtype=np.float64)
+
+
+class _Watch:
+    """Counts iterations, keeps the newest d, and hands x to whom asked for it."""
+
+    def __init__(self, asked: Task, state: Any, exponent: int, before: int) -> None:
+        self._asked, self._state, self.exponent = asked, state, exponent
+        self.before, self.count, self.last = before, 0, np.zeros(0)
+
+    def __call__(self, d: Floats) -> None:
+        """Take d after an iteration; SciPy may write into the same array in the next one."""
+        self.count += 1
+        self.last = d.copy()
+        asked, state = self._asked, self._state
+        if asked.callback is not None:
+            asked.callback(state.moved(d, self.exponent).result)
+        if asked.progress is not None and self.count % NOTED == 0:
+            asked.progress(self.before + self.count, state.added(d, self.exponent).residual / state.size)

@@ -72,8 +72,8 @@ def minres(
     asked = task("minres", A, b, x0, rtol, atol, maxiter, M, callback, check_every, refine, device, progress)
     if maxiter is None:
         asked = shifted(asked, 0.0, max(1, 5 * asked.a.shape[0]))
-    if hosted.is_hosted(asked):
-        return hosted.solve(asked, shift=shift)
     asked = shifted(asked, float(shift), asked.maxiter)
+    if hosted.is_hosted(asked):
+        return hosted.solve(asked)
     scaled = float(shift) * 2.0**-asked.a.exponent
     return solve(asked, Method(plans.begin, partial(plans.turn, shift=scaled), plans.CARRIED))

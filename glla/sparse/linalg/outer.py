@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -24,16 +24,16 @@ from glla.sparse.linalg import vectors
 from glla.sparse.linalg.operators import Operator, operator
 
 RESTARTS, ROUNDS = 5, 12
-"""Times that an iteration starts again: in float32, and refined."""
+"""Restarts at most: in float32, and with refinement."""
 
 INNER = 1e-4
-"""What an iteration of a refinement reduces the residual by."""
+"""Factor by which the inner iteration of a refinement reduces the residual."""
 
 LOWER = 0.5
-"""What part of the wanted residual a restart aims at: what the iteration carries along was too small before."""
+"""Fraction of the wanted residual that a restart aims at: the recurrence ended too early before it."""
 
 GAIN = 0.5
-"""A restart that leaves more than this of the residual is the last one."""
+"""A restart that leaves more than this fraction of the residual is the last one."""
 
 ENDLESS = 2**31 - 1
 """Iterations at most, whatever is asked for: they are counted in 32 bits."""
@@ -56,6 +56,17 @@ class Method:
     begin: Callable[[Plan, Plan | None, int, Limits], Plan]
     turn: Callable[[Plan, Plan | None, int, Limits], Plan]
     carried: tuple[str, ...]
+
+    def ended(self, asked: Task, state: Any, goal: float, before: int) -> Ended:
+        """Iterate on the device, from a state whose residual is not small enough."""
+        return _inner(asked, self, state, max(goal, INNER * state.residual) if asked.refine else goal, before)
+
+
+class Inner(Protocol):
+    """What a round of the outer loop runs."""
+
+    def ended(self, asked: Task, state: Any, goal: float, before: int) -> Ended:
+        """Find d with norm(r - A d) <= goal, r the residual of `state`, after `before` iterations."""
 
 
 @dataclass(frozen=True)
@@ -153,13 +164,13 @@ def _device(function: str, device: DeviceLike | None, b: Any) -> Device | None:
     return b.device if isinstance(b, Array) else None
 
 
-def solve(asked: Task, method: Method, steadier: Method | None = None) -> tuple[Any, int]:
+def solve(asked: Task, method: Inner, steadier: Inner | None = None) -> tuple[Any, int]:
     """Solve; give x, and 0, or the number of iterations if they did not reach it, or -1 for a breakdown.
 
     Where `method` breaks down, `steadier` goes on, if there is one.
     """
     if asked.a.shape[0] == 0:
-        return asked.b if isinstance(asked.b, Array) else asked.b.astype(np.float32), 0
+        return asked.b if isinstance(asked.b, Array) else asked.b.astype(np.float64 if asked.refine else np.float32), 0
     resident = isinstance(asked.b, Array)
     state: Any = (
         vectors.OnDevice(asked.a, asked.b, asked.x0)
@@ -175,9 +186,7 @@ def solve(asked: Task, method: Method, steadier: Method | None = None) -> tuple[
             return state.result, 0
         if iterations >= asked.maxiter:
             break
-        aim = wanted if number == 0 else LOWER * wanted
-        goal = max(aim, INNER * state.residual) if asked.refine else aim
-        ended = _inner(asked, method, state, goal, iterations)
+        ended = method.ended(asked, state, wanted if number == 0 else LOWER * wanted, iterations)
         iterations += ended.iterations
         moved = state.added(ended.x, ended.exponent)
         broken = ended.stop == BREAKDOWN
@@ -199,16 +208,16 @@ def solve(asked: Task, method: Method, steadier: Method | None = None) -> tuple[
 
 
 @dataclass(frozen=True)
-class _Ended:
+class Ended:
     """How an inner iteration ended: x 2^exponent, and what stopped it."""
 
-    x: Array
+    x: Any
     exponent: int
     iterations: int
     stop: float
 
 
-def _inner(asked: Task, method: Method, state: Any, goal: float, before: int) -> _Ended:
+def _inner(asked: Task, method: Method, state: Any, goal: float, before: int) -> Ended:
     """Iterate on the device for the residual as it is now, scaled, until its norm is `goal`."""
     a, m, device, most = asked.a, asked.m, asked.a.device, asked.maxiter - before
     assert a.plan is not None
@@ -234,8 +243,8 @@ def _inner(asked: Task, method: Method, state: Any, goal: float, before: int) ->
             square = float(device.read(found["state"])[0, 0, 1])
             asked.progress(before + done, float(np.ldexp(np.sqrt(max(square, 0.0)), e)) / state.size)
         if asked.callback is not None:
-            asked.callback(state.added(_vector(device, carried["x"], n), exponent).result)
-    return _Ended(_vector(device, carried["x"], n), exponent, done, stop)
+            asked.callback(state.moved(_vector(device, carried["x"], n), exponent).result)
+    return Ended(_vector(device, carried["x"], n), exponent, done, stop)
 
 
 def _vector(device: Device, texture: Any, n: int) -> Array:

@@ -47,18 +47,29 @@ class OnHost:
         self._r = self._b - self._a.times(self.x) if self.x.any() else self._b
         self.residual = norm(self._r)
 
-    def scaled(self) -> tuple[Array, int]:
-        """The residual on the device times 2^-e, its largest element near 1; and e."""
+    def scaled_on_host(self) -> tuple[Floats, int]:
+        """The residual times 2^-e, its largest element near 1; and e."""
         e = int(np.frexp(np.abs(self._r).max())[1])
-        return upload(np.ldexp(self._r, -e).astype(np.float32), self._a.device), e
+        return np.ldexp(self._r, -e), e
 
-    def added(self, d: Array, e: int) -> OnHost:
-        """Give x + d 2^e, measured."""
+    def scaled(self) -> tuple[Array, int]:
+        """The same on the device."""
+        r, e = self.scaled_on_host()
+        return upload(r.astype(np.float32), self._a.device), e
+
+    def moved(self, d: Array | Floats, e: int) -> OnHost:
+        """Give x + d 2^e, not measured."""
         other = object.__new__(OnHost)
         other._a, other._b, other.size, other._type = self._a, self._b, self.size, self._type
+        step = d.numpy().astype(np.float64) if isinstance(d, Array) else d
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            sum_ = self.x + np.ldexp(d.numpy().astype(np.float64), e)
-            other.x = sum_.astype(self._type).astype(np.float64)
+            other.x = (self.x + np.ldexp(step, e)).astype(self._type).astype(np.float64)
+        return other
+
+    def added(self, d: Array | Floats, e: int) -> OnHost:
+        """Give x + d 2^e, measured."""
+        other = self.moved(d, e)
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             other.measure()
         return other
 
@@ -101,12 +112,17 @@ class OnDevice:
         e = int(np.frexp(float(abs(self._r).max()))[1])
         return _times_power(self._r, -e), e
 
-    def added(self, d: Array, e: int) -> OnDevice:
-        """Give x + d 2^e, measured."""
+    def moved(self, d: Array, e: int) -> OnDevice:
+        """Give x + d 2^e, not measured."""
         other = object.__new__(OnDevice)
         other._a, other._b, other.size = self._a, self._b, self.size
         step = _times_power(d, e)
         other.x = step if self.x is None else self.x + step
+        return other
+
+    def added(self, d: Array, e: int) -> OnDevice:
+        """Give x + d 2^e, measured."""
+        other = self.moved(d, e)
         other.measure()
         return other
 

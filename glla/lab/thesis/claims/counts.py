@@ -22,7 +22,7 @@ ORDER = 128
 """Order at most of what is counted: counts are polynomials in n, and leading terms show by then."""
 
 FLOATS = 4
-"""Of a texel."""
+"""Floats of a texel."""
 
 LESS = 0.75
 """Part of the bytes that "25 % less data transfer" leaves."""

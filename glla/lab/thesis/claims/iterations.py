@@ -146,7 +146,7 @@ def _peers(rows: Compressed, right: Any, ours: float, count: int) -> Claim:
     start = time.perf_counter()
     loops.gradients(rows.starts, rows.columns, rows.values, right, 1)
     plain = time.perf_counter() - start
-    told, n = f"{plain / ours:.3g} times as fast as loops in Python", rows.shape[0]
+    text, n = f"{plain / ours:.3g} times as fast as loops in Python", rows.shape[0]
     if find_spec("scipy") is not None:
         from scipy.sparse import csr_array
         from scipy.sparse.linalg import cg
@@ -154,10 +154,10 @@ def _peers(rows: Compressed, right: Any, ours: float, count: int) -> Claim:
         given = csr_array((rows.values, rows.columns.astype(np.int32), rows.starts.astype(np.int32)), shape=rows.shape)
         start = time.perf_counter()
         cg(given, right, rtol=0.0, atol=0.0, maxiter=count)
-        told += f", {(time.perf_counter() - start) / count / ours:.2g} times as SciPy's in float32"
+        text += f", {(time.perf_counter() - start) / count / ours:.2g} times as SciPy's in float32"
     return Claim(
         "Conjugate gradients on the GPU are faster than unoptimised ones on the CPU", "3.3.3", published.NOT_PUBLISHED,
-        f"{told}; an iteration, n = {n}", plain > ALIKE * ours, HERE,
+        f"{text}; an iteration, n = {n}", plain > ALIKE * ours, HERE,
         "An iteration is a handful of passes over vectors; loops in an interpreter touch each entry by itself.",
         "The vectors are so short that starting the passes takes longer.",
     )  # fmt: skip
