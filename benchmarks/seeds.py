@@ -90,6 +90,14 @@ ROWS = (
         f"n = 4096: 3.30 s, derived; curve {NOT_PUBLISHED} ({C1060})", "triangular_inverse", "resident",
     ),
     Row(
+        RESTORATION, "5.2.4", "product, a thread an element", "`matmul(a, b)`", "single_component", "matmul",
+        f"{NOT_PUBLISHED} ({C1060})", "product", "resident",
+    ),
+    Row(
+        RESTORATION, "5.2.4", "product, tiles of 16 x 16 in shared memory", "`matmul(a, b)`", "compute_tiled", "matmul",
+        f"times {NOT_PUBLISHED}; mean absolute difference to MATLAB 5e-5 ({C1060})", "product", "resident",
+    ),
+    Row(
         RESTORATION, "5.2", "inverse of a positive definite matrix", '`inv(a, assume_a="pos")`',
         "cholesky_gets_product", "potri", f'n = 4096: 6.1 s, derived from "4 times" ({C1060})', "gauss_jordan",
     ),
@@ -175,15 +183,24 @@ def cell(row: Row, figures: Iterable[tuple[str, dict[str, Any]]]) -> str:
     lines = []
     known = [(renderer, one) for renderer, one in figures if not one["flaw"] and row.kind in one]
     for renderer in dict.fromkeys(name for name, _ in known):
-        by_size: dict[int, dict[str, float]] = {}
+        by_size: dict[int, dict[str, dict[str, Any]]] = {}
         for name, one in known:
             if name == renderer and row.size in (None, one["size"]):
-                by_size.setdefault(one["size"], {})[one["variant"]] = one[row.kind]["seconds"]
+                by_size.setdefault(one["size"], {})[one["variant"]] = one
         both = [size for size, named in by_size.items() if {row.author, row.fast} <= set(named)]
         if both:
             author, fast = (by_size[max(both)][variant] for variant in (row.author, row.fast))
-            lines.append(f"{renderer}, {max(both)}: {1e3 * author:.3g} / {1e3 * fast:.3g} ms, {author / fast:.2g} x")
+            lines.append(f"{renderer}, {max(both)}: {_compared(author, fast, row.kind)}")
     return "; ".join(lines) or "not measured yet"
+
+
+def _compared(author: dict[str, Any], fast: dict[str, Any], kind: str) -> str:
+    """Write two times and their ratio, and how far the results are from double precision where that was measured."""
+    one, other = (figure[kind]["seconds"] for figure in (author, fast))
+    words = f"{1e3 * one:.3g} / {1e3 * other:.3g} ms, {one / other:.2g} x"
+    if "difference" in author:
+        words += f"; mean differences {author['difference']:.2g} / {fast['difference']:.2g}"
+    return words
 
 
 def table(results: Path) -> str:

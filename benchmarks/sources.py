@@ -2,6 +2,7 @@
 
     python -m benchmarks.sources [SYSTEM ...] [--sizes N,N] [--rounds R] [--seconds S] [--output DIR]
 
+    product        A B: the author's two kernels, the thesis's, what `matmul` takes, and BLAS; and how far they are off
     syrk           M M^T: every version of the source, the plain product of the same matrices, and BLAS
     inv3           many 3 x 3 inverses from NumPy to NumPy: the formula, elimination, and NumPy
     gauss_jordan   inverses of a positive definite matrix: the author's two ways, the fast ones, and LAPACK
@@ -34,12 +35,14 @@ from glla import Device
 from glla.lab import covariances, machine, operations, peers, sweeps
 from glla.lab.samples import Samples
 from glla.operations import OPERATIONS
+from glla.passes import Parameters, resident
 from glla.testing import JUDGES
 
 Array = NDArray[np.float32]
 
 SIZES = {
     # name: (on a GPU, in software)
+    "product": ((1024, 4096), (256, 512)),
     "syrk": ((1024, 4096), (256, 512)),
     "inv3": ((10_000, 1_000_000), (10_000, 100_000)),
     "gauss_jordan": ((1024,), (128, 256)),
@@ -89,7 +92,8 @@ def _system_timed(name: str, device: Device, options: argparse.Namespace) -> int
         ways = WAYS[name](device, size)
         made, fine = timed(ways, options.rounds, options.seconds, lambda way, n=size: _say(f"{name}, {n}: {way}"))
         ok &= fine
-        figures += [{"system": name, "size": size, **one} for one in made]
+        found = _differences(device, size) if name == "product" else {}
+        figures += [{"system": name, "size": size, **one, **found.get(one["variant"], {})} for one in made]
     figures += [one for found in extra.get("sweeps", ()) for one in _figures_of_sweeps(found)]
     data = {**report.about(device.info, options.commit, ENVIRONMENT, watch), "figures": figures, **extra}
     print(table(figures))
@@ -132,6 +136,46 @@ def timed(
         found = Samples.of(spent[label].wall)
         figures[name][kind] = {"seconds": found.median, "fastest": min(found.times)}
     return list(figures.values()), not any(flaws.values())
+
+
+# -- products ---------------------------------------------------------------------------------------------------------
+
+
+AUTHORS_PRODUCTS = ("single_component", "inner_product", "compute_tiled")
+"""Variants of `matmul` that stand for a thread an element, the same in 2x2 blocks, and tiles in shared memory."""
+
+
+def _products(device: Device, n: int) -> dict[str, tuple[operations.Contender, Parameters]]:
+    """Variants of the product that the device can run, and what `matmul` takes."""
+    named = operations.contenders("matmul")
+    chosen, parameters = OPERATIONS["matmul"].choose(resident((n, n), (n, n)), device.limits)
+    found = {
+        name: (named[name], ())
+        for name in AUTHORS_PRODUCTS
+        if not operations.unmet(named[name].needs, device.limits) and n <= SLOW.get(name, n)
+    }
+    return {**found, "matmul": (named[chosen], parameters)}
+
+
+def _product(device: Device, n: int) -> dict[str, dict[str, Way]]:
+    arrays = operations.inputs(OPERATIONS["matmul"], n)
+    resident, whole = {}, {}
+    for name, (contender, parameters) in _products(device, n).items():
+        resident[name], whole[name] = _ways(device, "matmul", name, contender, arrays, parameters)
+    for way in peers.PRODUCT.installed():
+        whole[way.label] = _of_peer(way, arrays)
+    return {"resident": resident, "end_to_end": whole}
+
+
+def _differences(device: Device, n: int) -> dict[str, dict[str, float]]:
+    """Mean absolute differences of products to double precision, which is what the author gives."""
+    arrays = operations.inputs(OPERATIONS["matmul"], n)
+    exact = np.matmul(*(one.astype(np.float64) for one in arrays))
+    found = {}
+    for name, (contender, parameters) in _products(device, n).items():
+        job = operations.prepare(device, OPERATIONS["matmul"], contender, arrays, parameters)
+        found[name] = {"difference": float(abs(job.end_to_end() - exact).mean())}
+    return found
 
 
 # -- M M^T ------------------------------------------------------------------------------------------------------------
@@ -264,6 +308,7 @@ def _covariances(device: Device, size: int) -> list[dict[str, Any]]:
 
 
 WAYS: dict[str, Callable[[Device, int], dict[str, dict[str, Way]]]] = {
+    "product": _product,
     "syrk": _syrk,
     "inv3": _inv3,
     "gauss_jordan": _gauss_jordan,
@@ -272,10 +317,10 @@ WAYS: dict[str, Callable[[Device, int], dict[str, dict[str, Way]]]] = {
 """Systems that are timed in turns."""
 
 LOOKED_AT: dict[str, Callable[[Device, int], list[dict[str, Any]]]] = {"sweeps": _sweeps, "covariances": _covariances}
-"""Systems of which something else is told."""
+"""Systems of which something other than times is reported."""
 
 
-# -- what is told -----------------------------------------------------------------------------------------------------
+# -- the report -------------------------------------------------------------------------------------------------------
 
 
 def table(figures: Sequence[dict[str, Any]]) -> str:

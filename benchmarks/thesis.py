@@ -29,6 +29,7 @@ from glla.lab.thesis import claims as groups
 from glla.lab.thesis import command
 from glla.lab.thesis.document import Document
 from glla.lab.thesis.measure import Place
+from glla.lab.thesis.merge import joined
 
 ENVIRONMENT = ("LP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
 
@@ -52,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 CLAIMS = report.RESULTS / "thesis.md"
-"""Where the claims are."""
+"""File of the claims."""
 
 EMPTY = "No run of all sections on a quiet machine is kept yet."
 
@@ -122,11 +123,8 @@ def newest(results: Path) -> list[dict[str, Any]]:
 
 def _joined(runs: list[dict[str, Any]]) -> dict[str, Any]:
     """One run of several, the oldest first."""
-    sections = {part["name"]: part for run in runs for part in run["sections"]}
-    rows = [tuple(row) for run in runs if "claims" in _names(run) for row in _part(run, "claims")["tables"][0]["rows"]]
-    table = {**sections["claims"]["tables"][0], "rows": groups.table(rows).rows}
-    sections["claims"] = {**sections["claims"], "tables": [table]}
-    return {**runs[0], "later": runs[1:], "sections": list(sections.values())}
+    whole = joined([Document.of(run) for run in runs])
+    return {**runs[0], "later": runs[1:], "sections": whole.plain()["sections"]}
 
 
 def _part(run: dict[str, Any], section: str) -> dict[str, Any]:

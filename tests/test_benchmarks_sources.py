@@ -31,6 +31,18 @@ def test_every_way_is_judged_and_timed(system, tmp_path, capsys):
     assert f"| {system} | 16 | {wanted[0]} |" in capsys.readouterr().out
 
 
+def test_products_are_timed_and_held_against_double_precision(tmp_path, device):
+    assert sources.main(["product", "--sizes", "16", "--rounds", "1", "--output", str(tmp_path)]) == 0
+    (figures,) = seeds.newest(tmp_path).values()
+    named = {one["variant"]: one for _, one in figures}
+    wanted = {"single_component", "inner_product", "matmul"}
+    assert ("compute_tiled" in named) == (device.limits.opengl >= 430)
+    assert wanted <= set(named) and any("numpy" in name or "@" in name for name in named)
+    assert all(0 < named[name]["difference"] < 1e-6 for name in wanted)
+    row = next(one for one in seeds.ROWS if one.author == "single_component" and one.measured == "product")
+    assert re.search(r", 16: .* x; mean differences \S+ / \S+$", seeds.cell(row, figures))
+
+
 def test_what_is_wrong_is_not_timed():
     calls = []
     ways = {"resident": {"bad": sources.Way("bad", lambda: calls.append(1), lambda: "error 5, bound 1")}}
@@ -58,9 +70,9 @@ def test_rows_are_complete():
     for row in seeds.ROWS:
         assert row.document and row.section and row.system and row.function
         assert re.search(rf"\d|{seeds.NOT_PUBLISHED}", row.theirs)
-        record = OPERATIONS.get(row.measured)
+        record = OPERATIONS.get("matmul" if row.measured == "product" else row.measured)
         if record is not None and row.measured != "gauss_jordan":
-            assert {row.author, row.fast} <= {*record.variants, "inv"}, row
+            assert {row.author, row.fast} <= {*record.variants, "inv", "matmul"}, row
 
 
 def test_ours_is_of_the_largest_size_that_has_both(tmp_path):

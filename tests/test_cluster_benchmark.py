@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from benchmarks import cluster, ranks_table
+from benchmarks import cluster, cluster_steps, ranks_table
 
 pytest.importorskip("scipy", reason="panels are factored by SciPy's LAPACK")
 
@@ -108,3 +108,15 @@ def test_the_readme_s_table(tmp_path):
         "| 2 x R | MPI, a rank a GPU | product | 64 | 4 | 2 | 2.00 | 1.25, 0.50 | 0.5 |",
         "| 2 x R | one process | right-hand sides | 64 | 1 | 0.8 | 1.25 | -, - | 0.1 |",
     ]
+
+
+def test_where_the_seconds_go(capsys):
+    assert cluster_steps.main(["--sizes", "96", "--nb", "32", "--repeats", "1"]) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [line["what"] for line in lines] == ["PLU", "alone", "panels", "PLU"]
+    assert [lines[place]["look_ahead"] for place in (0, -1)] == [True, False]
+    for line in (lines[0], lines[-1]):
+        assert line["calls"]["split"][0] == line["calls"]["take_lower"][0] == 2  # of three panels the last has no rest
+        assert line["calls"]["update"][0] == 1
+        assert line["host"]["pivots"] < line["seconds"]
+    assert cluster_steps.engines.GpuColumns is cluster_steps.resident.GpuColumns

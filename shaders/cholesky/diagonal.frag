@@ -17,9 +17,18 @@ void main() {
     ivec2 texel = own_texel();
     result = vec4(0.0);
     if (texel.x > texel.y) return;
+#if AHEAD
+    factor_block(SIDE - 1);
+    for (int y = 0; y < SIDE; ++y) {
+        for (int x = 0; x <= y; ++x) {
+            if (texel == ivec2(x, y)) result = l[PLACE(y, x)];
+        }
+    }
+#else
     factor_block(texel.x);
     result = l[PLACE(texel.x, texel.x)];
     if (texel.x == texel.y) return;
     substitute_row(texel.y, texel.x);
     result = own[texel.x];
+#endif
 }

@@ -31,10 +31,10 @@ void main() {
     int last = min(place.x, SIDE - 1);
     factor_block(last);
     if (place.x == place.y && place.x < SIDE) {
-        result = l[PLACE(last, last)];
+        result = on_diagonal(last);
     } else {
         substitute_row(place.y, last);
-        result = own[last];
+        result = of_row(last);
     }
     if (place.x >= SIDE) {
         vec4 rows[SIDE];

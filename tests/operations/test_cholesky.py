@@ -54,10 +54,15 @@ def test_the_rest_may_be_updated_in_two_passes(n, panel, device, rng):
     assert plan.cost.passes == sum(3 * count + 1 for count in inner) + 2 * (len(inner) - 1)
 
 
+@pytest.mark.parametrize("unroll", [0, 2])
 @pytest.mark.parametrize("n", [1, 16, 17, 40])
-def test_integers_are_exact_in_one_pass_for_16_columns(n, device, rng):
+def test_integers_are_exact_in_one_pass_for_16_columns(n, unroll, device, rng):
     b, a = integers(n, rng)
-    plan = kernel.plan(resident((n, n)), device.limits, variant="blocked", parameters=(("FUSED", 64),))
+    a[np.triu_indices(n, 1)] = np.nan
+    parameters = (("FUSED", 64), ("UNROLL", unroll))
+    plan = kernel.plan(resident((n, n)), device.limits, variant="blocked", parameters=parameters)
+    written_out = [one for one in plan.passes if dict(one.defines).get("AHEAD")]
+    assert len(written_out) == (n // 16 if unroll else 0)
     assert (glla.Matrix(device, device.run(plan, A=device.upload(a))["L"], (n, n)).numpy() == b).all()
 
 

@@ -16,15 +16,10 @@ from glla.lab import machine, progress
 from glla.lab.extra import check_writable, require
 from glla.lab.thesis import claims, evaluation, published
 from glla.lab.thesis.document import Document
+from glla.lab.thesis.evaluation import AFTER, NAMES
 from glla.lab.thesis.measure import Place
 from glla.lab.thesis.merge import joined
 from glla.lab.thesis.parts import Section
-
-AFTER = {"speedups": ("product", "rref", "plu")}
-"""Sections that are made of others."""
-
-NAMES = (*evaluation.SECTIONS, *AFTER, "claims")
-"""All sections."""
 
 
 def add(commands: Any, add_device_options: Callable[[argparse.ArgumentParser], None]) -> argparse.ArgumentParser:
@@ -130,7 +125,7 @@ def evaluate(
     def take(name: str, make: Callable[[], Section]) -> None:
         start = time.perf_counter()
         done[name] = section = make()
-        section.notes += place.told()
+        section.notes += place.repeats()
         section.seconds = round(time.perf_counter() - start, 2)
         if name in wanted:
             print(f"\n{section.text()}\n\n{section.name}: {section.seconds:.1f} s", flush=True)

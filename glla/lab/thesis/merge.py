@@ -8,11 +8,14 @@ from dataclasses import replace
 from glla.errors import OptionError
 from glla.lab.thesis import claims
 from glla.lab.thesis.document import Document
+from glla.lab.thesis.evaluation import NAMES
 from glla.lab.thesis.parts import Section
 
 
 def joined(documents: Sequence[Document]) -> Document:
     """Put sections of later documents in place of those of the ones before; claims one by one.
+
+    Claims that follow from other sections are those of the sections that are left.
 
     Raises
     ------
@@ -28,9 +31,15 @@ def joined(documents: Sequence[Document]) -> Document:
     for one in others:
         for section in one.sections:
             sections[section.name] = _with(sections.get(section.name), section)
-        told = ", ".join(section.name for section in one.sections)
-        about += [f"Later ({told}): {line}" for line in one.about if line not in first.about]
-    return replace(first, about=about, sections=list(sections.values()))
+        names = ", ".join(section.name for section in one.sections)
+        about += [f"Later ({names}): {line}" for line in one.about if line not in first.about]
+    if "claims" in sections:
+        own = sections["claims"]
+        rows = [*own.tables[0].rows, *claims.following(sections)]
+        sections["claims"] = replace(own, tables=[claims.table(rows)])
+    complete = sections.keys() >= {*NAMES} or all(one.complete for one in documents)
+    ordered = [sections[name] for name in NAMES if name in sections]
+    return replace(first, about=about, sections=ordered, complete=complete)
 
 
 def _with(old: Section | None, new: Section) -> Section:

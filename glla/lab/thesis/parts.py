@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from glla.lab import plots
+from glla.lab.fits import Fit
 
 Cell = str | float | int
 
@@ -207,7 +208,7 @@ class Section:
     tables, drawings, notes : lists
         What it shows.
     values : dict
-        Figures that other sections take from it; they are not kept in files.
+        Figures that other sections and claims take from it.
     seconds : float
         What it took.
     """
@@ -235,7 +236,7 @@ class Section:
 
     def plain(self) -> dict[str, Any]:
         """Give it as plain data, as `of` takes it."""
-        return {name: value for name, value in asdict(self).items() if name != "values"}
+        return asdict(self)
 
     @staticmethod
     def of(data: Mapping[str, Any]) -> Section:
@@ -260,7 +261,13 @@ class Section:
             for one in data["drawings"]
         ]
         kept = {name: data[name] for name in ("name", "title", "places", "notes", "seconds")}
-        return Section(**kept, tables=tables, drawings=drawings)
+        return Section(**kept, tables=tables, drawings=drawings, values=_values(data.get("values", {})))
+
+
+def _values(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Make lines of what a file has of them."""
+    lines = data.get("fits", {}).items()
+    return {**data, **({"fits": {name: line and Fit(**line) for name, line in lines}} if lines else {})}
 
 
 def _rows(rows: Sequence[Sequence[Any]]) -> tuple[tuple[Any, ...], ...]:

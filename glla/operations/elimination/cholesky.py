@@ -30,8 +30,8 @@ BLOCKED_FROM, BLOCKED_FROM_IN_SOFTWARE = 64, 160
 In software it is as fast from 64 on, but has more shaders to compile."""
 
 FUSED = 128
-"""Largest order at which `blocked` makes 16 columns and updates the rest in one pass, on a GPU: passes cost more there
-than what their fragments repeat (``benchmarks/results/thresholds.md``). A software rasteriser never does."""
+"""Largest order at which `blocked` makes 16 columns and updates the rest in one pass, on a GPU: the pass that it saves
+costs more than the work that its fragments repeat (``benchmarks/results/thresholds.md``). In software it never does."""
 
 VARIANTS = {
     "rank2": Variant(
@@ -91,7 +91,7 @@ def plan(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, pa
         one pass makes 16 columns and updates all that remains; ``UPDATE``, whether the rest is updated by a pass for
         each 16 rows, A's panel in a uniform block (0), or by two passes, of which a fragment computes 4 x 2 texels (1);
         ``UNROLL``, whether the 16 columns of a step take one draw (0), or four with loops written out (1), and whether
-        the block on their diagonal is fetched as a whole first (2).
+        a fragment fetches the block on their diagonal as a whole and factors it in registers (2), FUSED or not.
 
     Returns
     -------
@@ -109,7 +109,7 @@ def plan(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, pa
     if variant == "rank2":
         result = _rank2(draft, source, n)
     elif fused:
-        result = sixteen(draft, source, n)
+        result = sixteen(draft, source, n, values["UNROLL"])
     elif variant == "blocked":
         panels = InWholePanels if values["UPDATE"] else InPanels
         result = panels(draft, source, n, values).result

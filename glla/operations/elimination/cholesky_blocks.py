@@ -56,8 +56,11 @@ def block16(draft: Draft, source: str, n: int, by_rows: bool) -> str:
     return result
 
 
-def sixteen(draft: Draft, source: str, n: int) -> str:
-    """Add a factorisation in which a pass makes 16 columns and updates what remains; give the slot of L."""
+def sixteen(draft: Draft, source: str, n: int, written_out: int = 0) -> str:
+    """Add a factorisation in which a pass makes 16 columns and updates what remains; give the slot of L.
+
+    With `written_out` 2 a fragment keeps the block on the diagonal in registers.
+    """
     side = texels(n)
     rest = PingPong(draft, "L", matrix((n, n)), source)
     for number, first in enumerate(range(0, side, SIDE)):
@@ -69,11 +72,16 @@ def sixteen(draft: Draft, source: str, n: int) -> str:
                 {"A": rest.front},
                 rest.back,
                 {"corner": (first, first), "shape": (n, n)},
-                {},
+                _ahead(written_out, side - first),
                 Region(left, left, side - left, side - left),
             )
         rest.swap()
     return rest.front
+
+
+def _ahead(written_out: int, texels_left: int) -> dict[str, Define]:
+    """Defines of a block on the diagonal that is fetched and factored as a whole: it must be one."""
+    return {"AHEAD": 1} if written_out > 1 and texels_left >= SIDE else {}
 
 
 def _sixteen_columns(
@@ -89,10 +97,11 @@ def _sixteen_columns(
     """Add the block on the diagonal, and the columns of L that follow from it: two passes.
 
     With `written_out` the columns take a draw for every two texels across, each with no more of the block than it
-    needs: a GPU waits for their fetches, and these draws not for each other. With 2 all of the block is fetched first.
+    needs: a GPU waits for their fetches, and these draws not for each other. With 2 the block on the diagonal is
+    fetched as a whole and factored in registers.
     """
     count, full = region.width, region.width == SIDE
-    ahead: dict[str, Define] = {"AHEAD": 1} if written_out > 1 and full else {}
+    ahead = _ahead(written_out, count)
     draft.draw("cholesky/diagonal", {"A": source}, block, {"corner": corner}, ahead, Region(0, 0, count, count))
     inputs = {"A": source, "D": block}
     where: dict[str, Uniform] = {"corner": corner, "shape": shape}
@@ -133,8 +142,8 @@ class InPanels:
         Its order.
     values : mapping of str to int
         Parameters of the variant: ``PANEL``, columns of a panel, a multiple of 16; ``UNROLL``, four draws for 16
-        columns below the diagonal, with loops written out, for a GPU (1), and the block on the diagonal fetched as a
-        whole before it is factored (2).
+        columns below the diagonal, with loops written out, for a GPU (1), and the block on the diagonal factored in
+        registers (2).
 
     Attributes
     ----------

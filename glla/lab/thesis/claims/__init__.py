@@ -46,10 +46,14 @@ def claims(place: Place, done: dict[str, Section], only: Sequence[str] | None = 
         for claim in GROUPS[name](place):
             place.say(claim.says)
             rows.append(replace(claim, command=claim.command.replace(HERE, f"{HERE} --only {name}")).row)
-    rows += [claim.row for claim in sections.claims(done)]
-    section.tables.append(table(rows))
+    section.tables.append(table([*rows, *following(done)]))
     section.notes.append('"measured" stands where the thesis has a figure and no claim that could fail.')
     return section
+
+
+def following(done: dict[str, Section]) -> list[tuple[Cell, ...]]:
+    """Rows of the claims that follow from other sections, as far as they are done."""
+    return [claim.row for claim in sections.claims(done)]
 
 
 def table(rows: Iterable[tuple[Cell, ...]]) -> Table:
