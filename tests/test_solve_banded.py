@@ -287,6 +287,7 @@ def test_empty_and_single(device):
         ab = np.full((sum(bands_) + 1, 1), 4)
         assert glla.solve_banded(bands_, ab, [8], device=device) == [2]
     assert glla.solveh_banded(np.full((3, 1), 4), [8], device=device) == [2]
+    assert glla.solveh_banded(np.empty((0, 0)), np.empty((0, 2)), device=device).shape == (0, 2)
     with pytest.raises(SingularMatrixError):
         glla.solve_banded((0, 0), [[0]], [1], device=device)
 

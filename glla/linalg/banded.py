@@ -169,7 +169,7 @@ def solveh_banded(
     """
     bands = _bands("solveh_banded", ab, check_finite)
     width = bands.shape[-2] - 1
-    if width < 0:
+    if width < 0 < bands.shape[-1]:
         raise ShapeError(f"solveh_banded: ab must have a row for each diagonal, got shape {bands.shape}")
     if width > bands.shape[-1] - 1 >= 0:  # a matrix has no more diagonals than rows
         kept = bands.shape[-1]
