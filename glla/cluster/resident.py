@@ -156,7 +156,8 @@ class GpuColumns:
         if not self._columns:
             self._order = self._order[order][b:]
             return done(np.empty((b, 0), dtype=np.float32))
-        if self._shape[0] - len(order) >= self._spare[0] or self._dead >= self._spare[1]:
+        dead_rows = self._shape[0] - len(order)
+        if self._dead % 2 == 0 and (dead_rows >= self._spare[0] or self._dead >= self._spare[1]):
             self._submit(self._pack, self._order, self._dead)
             self._shape = len(order), self._columns
             self._order, self._dead = np.arange(len(order), dtype=np.int64), 0
@@ -263,7 +264,7 @@ class _Fetched:
 
 
 def gathered(a: Matrix, rows: Rows, left: int = 0, columns: int | None = None) -> Matrix:
-    """Some rows of a matrix, without its leftmost columns, and so many of the others: one pass."""
+    """Some rows of a matrix, without its leftmost columns (an even number), and so many of the others: one pass."""
     m, n = a.shape
     pairs = np.zeros((2 * texels(len(rows)), 2), dtype=np.float32)
     pairs[::2] = np.pad(rows, (0, len(rows) % 2)).reshape(-1, 2)  # a texel holds the sources of two rows
