@@ -1,6 +1,9 @@
 """The product of a sparse matrix and a vector: every format, exactly, and where the vector is not finite."""
 
 import math
+import os
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -212,6 +215,23 @@ def test_floats_stay_within_the_bound(device, name, rng):
     magnitude = np.abs(matrix.dense()).astype(float) @ np.abs(x)
     bound = (matrix.lengths + 2) * 2.0**-24 * magnitude
     assert (np.abs(product(device, matrix, name, x) - matrix.times(x)) <= bound).all()
+
+
+POINTS = """
+import numpy as np, glla
+A = glla.sparse.asarray(np.ones((100, 50)), "points")
+y = A @ np.arange(50)
+print(A.device.info.renderer, (y == 1225).all())
+"""
+
+
+def test_points_of_another_rasteriser(device):
+    """Softpipe numbers 4096 points of a draw at most."""
+    if "llvmpipe" not in device.info.renderer:
+        pytest.skip("it comes with Mesa's other one")
+    environment = {**os.environ, "GALLIUM_DRIVER": "softpipe", "LIBGL_ALWAYS_SOFTWARE": "1"}
+    done = subprocess.run([sys.executable, "-c", POINTS], env=environment, capture_output=True, text=True, timeout=60)
+    assert done.stdout.split() == ["softpipe", "True"], done.stderr
 
 
 def test_duplicates_are_summed_in_float64():
