@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from glla.errors import PlanError
 from glla.passes import Draft, Plan, Storage, matrix
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
@@ -34,7 +35,7 @@ def trace(rows: int, steps: int, inverse: bool = False) -> Plan:
 
 
 @cached_plan
-def gather(shape: Shape, rows: int | None = None, left: int = 0) -> Plan:
+def gather(shape: Shape, rows: int | None = None, left: int = 0, columns: int | None = None) -> Plan:
     """Plan that puts rows of ``A`` into an order.
 
     Parameters
@@ -45,13 +46,17 @@ def gather(shape: Shape, rows: int | None = None, left: int = 0) -> Plan:
         How many of them; by default all.
     left : int
         Columns of ``A`` that are left out, even.
+    columns : int, optional
+        How many behind them are kept; by default all.
 
     Returns
     -------
     Plan
         Operand ``rows``: a column of texels (source of row 2y, source of row 2y+1, 0, 0). Result ``B``.
     """
-    chosen = (shape[0] if rows is None else rows, shape[1] - left)
+    if left % 2:
+        raise PlanError(f"permutation_gather: columns that are left out must be an even number, got {left}")
+    chosen = (shape[0] if rows is None else rows, shape[1] - left if columns is None else columns)
     draft = Draft("permutation_gather")
     draft.operand("A", matrix(shape))
     draft.operand("rows", Storage(texels(chosen[0]), 1))

@@ -165,6 +165,23 @@ def test_callbacks_are_given_scipys_iterates(name, hosted, rng):
         assert one.dtype == np.float32 and np.abs(one - other).max() <= loose * np.abs(other).max()
 
 
+@pytest.mark.parametrize("name", SOLVERS)
+def test_residuals_on_the_device_are_true_near_what_float32_holds(name, rng):
+    """A residual in float32 may come out as zero where the true one is 1e-8 norm(b)."""
+    for n in (1, 2, 3, 6, 20):
+        Q = rng.standard_normal((n, n))
+        A = (Q @ Q.T + n * np.eye(n)).astype(np.float32)
+        b = rng.standard_normal(n).astype(np.float32)
+        S, right = glla.sparse.asarray(A), glla.asarray(b)
+        for rtol in (0, 1e-9, 1e-8, 3e-8, 1e-7, 3e-7, 1e-6, 1e-4):
+            x, info = getattr(L, name)(S, right, rtol=rtol)
+            assert info != 0 or relative(A, x.numpy(), b) <= rtol
+            assert info == 0 or rtol < 1e-6
+    A, b = indefinite(7), rng.standard_normal(49).astype(np.float32)
+    x, info = L.minres(glla.sparse.asarray(poisson(7)), glla.asarray(b), shift=1.3, rtol=1e-6)
+    assert info != 0 or relative(A, x.numpy(), b) <= 1e-6
+
+
 def test_a_callback_may_stop_it(rng):
     """By raising: nothing swallows it, and the next call works."""
 
