@@ -260,7 +260,7 @@ def solutions(
         return found if b.ndim == 2 else found.reshape(-1)
     right = b if b.ndim > 1 else b.reshape(1, -1, 1)  # a matrix (n, 1) would be packed first
     right = _beside_a_stack(right, device)
-    stack = broadcast(function, a, right)
+    stack = broadcast(function, a, b)
     shape = (*stack, *right.shape[-2:])
     if 0 in shape:
         return upload(np.empty(shape if b.ndim > 1 else (*a.shape[:-2], *b.shape), dtype=np.float32), device)
