@@ -182,6 +182,16 @@ def test_residuals_on_the_device_are_true_near_what_float32_holds(name, rng):
     assert info != 0 or relative(A, x.numpy(), b) <= 1e-6
 
 
+@pytest.mark.parametrize("seed", [1, 5, 11, 14, 23])
+def test_what_the_device_flushes_to_zero_is_no_small_residual(seed):
+    rng = np.random.default_rng(seed)
+    A = (rng.standard_normal((2, 2)) + 4.2 * np.eye(2)).astype(np.float32)
+    b = (rng.standard_normal(2) * 1e-35).astype(np.float32)
+    for name in SOLVERS:
+        x, info = getattr(L, name)(A, glla.asarray(b), x0=rng.standard_normal(2))
+        assert info != 0 or relative(A, x.numpy(), b.astype(float)) <= 1e-5
+
+
 def test_a_callback_may_stop_it(rng):
     """By raising: nothing swallows it, and the next call works."""
 
