@@ -290,7 +290,6 @@ def test_what_lies_outside_of_the_matrix_is_not_read_by_the_host_either(lower, u
     assert (x[1] == expected).all()
 
 
-
 def test_corners_are_not_read(device):
     ab = np.float32([[np.nan, 1, 1], [2, 3, 2], [2, 2, np.inf]])
     for place in (np.asarray, lambda a: glla.asarray(a, check_finite=False)):

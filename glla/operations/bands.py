@@ -37,8 +37,8 @@ def pivoted(
     x : ndarray of float64
         Unknowns, like `b`.
     flaws : ndarray of int
-        For each system the first pivot that is zero, nothing but rounding error, or not above zero; -1 if all stand, and
-        of a matrix that is not finite, whose unknowns are NaN.
+        For each system the first pivot that is zero, nothing but rounding error, or not above zero; -1 if all stand.
+        Unknowns of a matrix that is not finite are NaN, and it has no flaw.
 
     Examples
     --------
