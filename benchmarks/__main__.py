@@ -37,7 +37,7 @@ from glla.lab.samples import NOISY
 NO_SHADER_CACHE = {"__GL_SHADER_DISK_CACHE": "0", "MESA_SHADER_CACHE_DISABLE": "true"}
 
 ENVIRONMENT = (*NO_SHADER_CACHE, "GLLA_DEBUG", "LP_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
-"""What changes the figures."""
+"""Environment variables that change the figures."""
 
 BUSY = 3
 """Exit status of a run that was given up because the machine was busy."""
@@ -53,7 +53,7 @@ SIZES = {  # (software, quick)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the benchmarks; return the exit status."""
     options = _parser().parse_args(arguments)
-    os.environ["GLLA_TUNING"] = "off"  # what is timed is what everybody gets
+    os.environ["GLLA_TUNING"] = "off"  # figures of the defaults, which every user has
     if options.no_shader_cache:
         os.environ.update(NO_SHADER_CACHE)
     open_device = partial(Device, options.backend, options.index, options.software)

@@ -80,7 +80,7 @@ CASES = (
 
 
 OTHERS = Line("*", "*", largest_software=256)
-"""What holds for a subject without lines."""
+"""The line of a subject that `CASES` has none for."""
 
 
 @dataclass(frozen=True)
@@ -209,7 +209,7 @@ ASKED: dict[str, Subject] = {
     "triangular_64": one_size(columns=64),
     "triangular_n": one_size(),
 }
-"""What somebody asked about, by the name that results have."""
+"""Subjects with a name of their own in the results: sizes, stacks and shapes beside the usual ones."""
 
 
 def subjects() -> dict[str, Subject]:
@@ -220,10 +220,10 @@ def subjects() -> dict[str, Subject]:
 
 
 OPERATIONS = subjects()
-"""What is run, by the name that results have."""
+"""All subjects, by their names in the results."""
 
 USUAL = tuple(name for name, subject in OPERATIONS.items() if not subject.on_request)
-"""What is run unless names are given."""
+"""Names of the subjects that run by default."""
 
 
 def select(names: Sequence[str], sizes: Sequence[int], software: bool, limits: Limits = PLAIN) -> Iterator[Case]:

@@ -47,10 +47,10 @@ CLIFF = 0.5
 """Least ratio of flop per second between two neighbours."""
 
 STEP = 1.07
-"""From one square size to the next, where nothing special lies between: each second one is a neighbour too."""
+"""Ratio of a square size to the one before, between thresholds; sizes two steps apart are neighbours, too."""
 
 ROUNDS = 10
-"""How often, at most, what looks like a cliff is measured again: small sizes are at the mercy of the CPU's clock."""
+"""Times, at most, that a suspected cliff is measured again: the CPU's clock changes the times of small sizes."""
 
 THIN = (1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33)
 """Short sides, of tall, wide and thin shapes."""
@@ -78,7 +78,7 @@ THRESHOLDS = {
     "stacks": (),
     "window_squares": (),
 }  # fmt: skip
-"""Where another variant begins, or another block: what `choose` of each kernel compares with."""
+"""Sizes that `choose` compares with, by operation: another variant or another block begins there."""
 
 Shape = tuple[int, ...]
 Work = Callable[[], object]
@@ -320,7 +320,7 @@ SUBJECTS: Mapping[str, Subject] = {
         operation="window_squares",
     ),
 }
-"""What is searched, by operation."""
+"""Shapes that are searched, by operation."""
 
 
 def shapes(operation: str, largest: int, sizes: Sequence[int] = ()) -> list[Shape]:
@@ -381,7 +381,7 @@ class Names:
         self.passes = 0
 
     def watch(self, device: Device, plan: Plan, textures: object, draws: Sequence[Callable[[], None]]) -> None:
-        """Run a plan, and note it; those with variants are told by name."""
+        """Run a plan, and note it: its operation, if that has variants, and its passes."""
         if "[" in plan.operation:
             self.operations[plan.operation] = None
         self.passes += plan.cost.passes

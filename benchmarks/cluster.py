@@ -165,11 +165,11 @@ def run(part: Part, options: argparse.Namespace, limit: float) -> dict[str, Any]
         start = time.monotonic()
         status, said = _watched(asked, environment(launcher, part.ranks), lines, limit + 5)  # they end themselves
         text = lines.read_text(encoding="utf-8") if lines.exists() else ""
-        told = [json.loads(line) for line in text.splitlines()]
+        noted = [json.loads(line) for line in text.splitlines()]
     return {
         "kind": part.kind, "n": part.n, "ranks": part.ranks, "nb": nb,
         "wall_seconds": time.monotonic() - start, "ended": status == 0,
-        "said": said.replace(f"{report.ROOT}/", "") if status else "", "told": told,
+        "said": said.replace(f"{report.ROOT}/", "") if status else "", "told": noted,
     }  # fmt: skip
 
 
@@ -206,8 +206,8 @@ def _watched(command: Sequence[str], env: dict[str, str], lines: Path, limit: fl
 
 def _say_new(lines: Path, seen: int) -> int:
     """Say what is new in the file; how many lines it has now."""
-    told = lines.read_text(encoding="utf-8").splitlines() if lines.exists() else []
-    for line in told[seen:]:
+    written = lines.read_text(encoding="utf-8").splitlines() if lines.exists() else []
+    for line in written[seen:]:
         one = json.loads(line)
         seconds = one.get("seconds")
         _progress(
@@ -215,7 +215,7 @@ def _say_new(lines: Path, seen: int) -> int:
             + (f", nb = {one['nb']}" if "nb" in one else "")
             + (f": {_text(seconds)}" if seconds else "")
         )
-    return len(told)
+    return len(written)
 
 
 def _text(seconds: Any) -> str:

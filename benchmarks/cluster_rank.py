@@ -45,10 +45,10 @@ class Lines:
     def __init__(self, path: Path, first: bool) -> None:
         self._path, self._first = path, first
 
-    def write(self, what: str, **told: Any) -> None:
+    def write(self, what: str, **noted: Any) -> None:
         """Add a line, with the time."""
         if self._first:
-            line = json.dumps({"what": what, "at": datetime.now(UTC).isoformat(timespec="milliseconds"), **told})
+            line = json.dumps({"what": what, "at": datetime.now(UTC).isoformat(timespec="milliseconds"), **noted})
             with self._path.open("a", encoding="utf-8") as file:
                 file.write(line + "\n")
 
@@ -66,8 +66,8 @@ def ranks(lines_file: Path, n: int, blocks: Sequence[int], shape: str | None, en
             first = nb == blocks[0]
             ways = [True, False] if asynchronous and first else [asynchronous]
             parameters = measure(grid, n, nb)
-            told = _predicted(n, nb, grid.shape, ways, parameters)
-            lines.write("predicted", nb=nb, parameters=asdict(parameters), seconds=told)
+            noted = _predicted(n, nb, grid.shape, ways, parameters)
+            lines.write("predicted", nb=nb, parameters=asdict(parameters), seconds=noted)
             a = cluster.DistributedMatrix.from_function(grid, entries, (n, n), nb)
             lines.write("ready", gpu_memory=gpu_memory())
             if first:
@@ -196,8 +196,8 @@ def gpu_memory() -> list[int] | None:
         return None
     asked = ["nvidia-smi", "--query-gpu=memory.used", "--format=csv,noheader,nounits"]
     try:
-        told = subprocess.run(asked, capture_output=True, text=True, timeout=10, check=True).stdout
-        return [int(line) for line in told.split()]
+        noted = subprocess.run(asked, capture_output=True, text=True, timeout=10, check=True).stdout
+        return [int(line) for line in noted.split()]
     except (subprocess.SubprocessError, ValueError):
         return None
 

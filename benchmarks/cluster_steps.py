@@ -18,18 +18,20 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks import report
 from benchmarks.cluster import _numbers
 from glla import cluster
 from glla.cluster import engines, lapack, resident
-from glla.cluster.bench import entries
 from glla.cluster.engines import Gpu
+from glla.cluster.layout import Layout
 from glla.cluster.steps import Await, Work
 from glla.cluster.timeline import recording
 from glla.gl import default_device, runner
@@ -120,12 +122,17 @@ def _watched(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     return wrapper
 
 
+@cache
+def _values(n: int) -> NDArray[np.float32]:
+    return np.random.default_rng(2007).random((n, n), dtype=np.float32) * 2 - 1
+
+
 def factored(grid: cluster.Grid, n: int, nb: int, look_ahead: bool, repeats: int) -> dict[str, Any]:
     """Factor a matrix some times; the best run."""
     assert isinstance(grid.engine, Gpu)
     gpu, best = grid.engine._gpu, dict[str, Any]()
     grid.look_ahead = look_ahead
-    a = cluster.DistributedMatrix.from_function(grid, entries, (n, n), nb)
+    a = cluster.DistributedMatrix(grid, Layout((n, n), nb, grid.shape), _values(n))
     for _ in range(repeats):
         watch.clear()
         start = time.perf_counter(), time.process_time()

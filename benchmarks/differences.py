@@ -37,7 +37,7 @@ THEIRS = {
 """By d: versions 001, 005 and 006, which agree; 008; 009."""
 
 VARIANTS = ("single_component", "symmetric", "stripes", "stripes_transposed")
-"""Ours of versions 001, 005, 008 and 009."""
+"""glla's variants of the report's versions 001, 005, 008 and 009."""
 
 
 def one_after_the_other(m: Array) -> Array:

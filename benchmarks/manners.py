@@ -31,6 +31,8 @@ import numpy as np
 import glla
 from benchmarks import report
 from glla.gl.prepare import prepare
+from glla.gl.runner import Prepared
+from glla.gl.throttle import work
 from glla.lab import machine
 from glla.operations import matmul
 from glla.operations.elimination import plu
@@ -133,12 +135,12 @@ def _weights(device: glla.Device, build: Callable[[], Plan]) -> Iterator[int]:
         before = _traced()
         plan = build()
         yield (after := _traced()) - before
-        ready = prepare(plan, device._programs, device.limits)
+        ready = Prepared(prepare(plan, device._programs, device.limits), work(plan.cost))
         yield _traced() - after
         textures = {slot: pool.acquire(storage) for slot, storage in plan.slots.items()}
-        runner._bind(plan, ready, textures)  # makes the framebuffers
+        runner._bind(plan, ready.folded, ready.share, textures)  # makes the framebuffers
         before = _traced()
-        calls = [call for step in runner._bind(plan, ready, textures) for call in step]
+        calls = [call for step in runner._bind(plan, ready.folded, ready.share, textures) for call in step]
         yield _traced() - before
     tracemalloc.stop()
     yield len(calls)

@@ -12,10 +12,10 @@ from glla.lab import export
 PICTURE = Path(__file__).parent / "results" / "page.png"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 PASS, KIND, SEED = 6, "random integers", 12
-"""What the picture shows: the pass, in the middle of an elimination, and the matrix, as the page makes it."""
+"""The pass that the picture shows, in the middle of an elimination; kind and seed of the page's matrix."""
 
 WIDTH, HEIGHT = 1280, 820
-"""Pixels."""
+"""Size of the picture in pixels."""
 
 EDITOR = "<details open><summary>The operands, to edit"
 

@@ -1,8 +1,8 @@
 """The plots of the README, drawn from result files: SVG beside the figures that they show.
 
 What a plot shows is data first (`Picture`), made from the results by pure functions; `svg` draws it. The file carries
-the digest of that data, so that whether it is current can be told without drawing, whatever matplotlib is installed.
-Lines, text and axes have colours that are told from white and from near black, and the ground is transparent: one
+the digest of that data, so whether it is current is known without drawing, whatever matplotlib is installed.
+Lines, text and axes have colours that stand out from white and from near black, and the ground is transparent: one
 file serves a light page and a dark one.
 """
 
@@ -27,13 +27,13 @@ Run = dict[str, Any]
 Points = tuple[tuple[int, float], ...]
 
 DRAWING = 2
-"""Part of every digest: a change of how plots look is a new number, so that all are drawn again."""
+"""Version of the plots' style, a part of every digest: with a new number all plots are drawn again."""
 
 INK = "#737b85"
-"""Of text and axes: 4.3 : 1 against white, 4.4 : 1 against GitHub's dark page."""
+"""Colour of text and axes; its contrast is 4.3 : 1 against white, 4.4 : 1 against GitHub's dark page."""
 
 SMALLEST_SHOWN = 2
-"""Points from which a curve is drawn."""
+"""Fewest points of a curve."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ def setting(run: Run) -> str:
 
 
 PEERS = ("peer", "usual")
-"""What a case stands beside: the CPU's fastest way, and the usual call."""
+"""Peers that a case is compared with: the CPU's fastest way, and the usual call."""
 
 
 def _variants(run: Run, operation: str, timing: str, rate: bool = False) -> tuple[Series, ...]:

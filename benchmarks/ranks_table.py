@@ -15,7 +15,7 @@ HEAD = (
 NOTHING = "No results yet."
 KINDS = {"ranks": "MPI, a rank a GPU", "several": "one process"}
 ALLOWED = {"product": 1.0}
-"""Of a product, as a multiple of its bound; of all else HPL's residual, of which 16 is allowed."""
+"""Largest residual that passes: of a product as a multiple of its error bound; all else has HPL's, up to 16."""
 
 
 def newest(results: Path) -> list[dict[str, Any]]:

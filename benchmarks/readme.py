@@ -200,7 +200,7 @@ NOT_THE_CACHE = {
         "2026-11-22)."
     )
 }
-"""By renderer, variant and n, why repeats do not agree; told where the fastest one beats the smaller sizes."""
+"""By renderer, variant and n, why repeats do not agree; shown where the fastest one beats the smaller sizes."""
 
 
 def _uneven(run: dict[str, Any], cases: Sequence[dict[str, Any]]) -> list[str]:

@@ -1,4 +1,4 @@
-"""What is told of a run: a table, and a file of JSON."""
+"""The report of a run: a table, and a file of JSON."""
 
 from __future__ import annotations
 

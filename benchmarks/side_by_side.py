@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 WORK = {"product", "systems", "transfers"}
-"""What the queue must have worked on for a run of `benchmarks.overlap` to stand for a device."""
+"""Kinds of work that a run of `benchmarks.overlap` must contain to represent a device."""
 
 PYTHONS_INTERVAL = 0.005
 """Python's own switch interval, in seconds."""

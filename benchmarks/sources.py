@@ -317,10 +317,10 @@ WAYS: dict[str, Callable[[Device, int], dict[str, dict[str, Way]]]] = {
 """Systems that are timed in turns."""
 
 LOOKED_AT: dict[str, Callable[[Device, int], list[dict[str, Any]]]] = {"sweeps": _sweeps, "covariances": _covariances}
-"""Systems of which something else is told."""
+"""Systems of which something other than times is reported."""
 
 
-# -- what is told -----------------------------------------------------------------------------------------------------
+# -- the report -------------------------------------------------------------------------------------------------------
 
 
 def table(figures: Sequence[dict[str, Any]]) -> str:

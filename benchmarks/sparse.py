@@ -101,7 +101,7 @@ class Way:
         Of one of them.
     plan : (Plan, mapping of str to Texture), optional
         Of one of them, with its operands, for its limit.
-    told : dict
+    noted : dict
         What `check` found out, for the results.
     """
 
@@ -111,7 +111,7 @@ class Way:
     per: Callable[[], int] = lambda: 1
     flop: float = 0.0
     plan: tuple[Plan, Mapping[str, Texture]] | None = None
-    told: dict[str, Any] = field(default_factory=dict)
+    noted: dict[str, Any] = field(default_factory=dict)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -180,7 +180,7 @@ def timed(ways: Sequence[Way], rounds: int, seconds: float, say: Say = lambda wh
     spent = turns.taken(runs, rounds, seconds, say, lambda name: _warmed(sound[name]))
     figures = []
     for way in ways:
-        one: dict[str, Any] = {"variant": way.name, "flaw": flaws[way.name], "plan": way.plan, **way.told}
+        one: dict[str, Any] = {"variant": way.name, "flaw": flaws[way.name], "plan": way.plan, **way.noted}
         if way.name in sound:
             found, per = Samples.of(spent[way.name].wall), way.per()
             one |= {"seconds": found.median / per, "fastest": min(found.times) / per, "calls": len(found.times)}
@@ -394,23 +394,23 @@ def _cg(device: Device, n: int, say: Say) -> Systems:
     wide = A.astype(np.float64)
     flop = 2.0 * A.nnz + 10.0 * n * n
 
-    def judged(solve: Callable[..., Any], told: dict[str, Any]) -> str:
+    def judged(solve: Callable[..., Any], noted: dict[str, Any]) -> str:
         steps: list[None] = []
         x, info = solve(callback=lambda xk: steps.append(None))
-        told["iterations"] = len(steps)
+        noted["iterations"] = len(steps)
         found = x.numpy() if isinstance(x, glla.Array) else x
-        told["residual"] = float(np.linalg.norm(b - wide @ found.astype(np.float64)) / np.linalg.norm(b))
+        noted["residual"] = float(np.linalg.norm(b - wide @ found.astype(np.float64)) / np.linalg.norm(b))
         if info != 0 or found.dtype != np.float32:
             return f"info {info}, {found.dtype}"
-        # SciPy says 0 by the recurrence, and is not held to it: its true residual is told
-        return "" if told["residual"] <= 1.01 * RTOL or solve in others else f"true residual {told['residual']:.3g}"
+        # SciPy's verdict, 0, is of the recurrence: its true residual may be larger, and is noted
+        return "" if noted["residual"] <= 1.01 * RTOL or solve in others else f"true residual {noted['residual']:.3g}"
 
     matrix, given = glla.sparse.asarray(A, device=device), glla.asarray(b, device)
     ways = []
     others = [partial(cg, A.asformat(name), b, rtol=RTOL) for name in ("csr", "dia")]
     for name in iteration.VARIANTS:
         solve = partial(glla.sparse.linalg.cg, matrix, given, rtol=RTOL, variant=name)
-        told: dict[str, Any] = {}
+        noted: dict[str, Any] = {}
         say(f"cg: passes of {name}")
         plan = _one_iteration(device, matrix, given, name)
 
@@ -418,13 +418,13 @@ def _cg(device: Device, n: int, say: Say) -> Systems:
             solve()
             device.finish()
 
-        told["passes"] = profile(device, *plan)
-        check, count = partial(judged, solve, told), partial(told.__getitem__, "iterations")
-        ways.append(Way(f"cg, {name}, resident", run, check, count, flop, plan, told))
+        noted["passes"] = profile(device, *plan)
+        check, count = partial(judged, solve, noted), partial(noted.__getitem__, "iterations")
+        ways.append(Way(f"cg, {name}, resident", run, check, count, flop, plan, noted))
     for name, solve in zip(("csr", "dia"), others, strict=True):
-        told = {}
-        check, count = partial(judged, solve, told), partial(told.__getitem__, "iterations")
-        ways.append(Way(f"SciPy cg, {name}, float32", solve, check, count, flop, told=told))
+        noted = {}
+        check, count = partial(judged, solve, noted), partial(noted.__getitem__, "iterations")
+        ways.append(Way(f"SciPy cg, {name}, float32", solve, check, count, flop, noted=noted))
     yield "cg", ways
 
 
@@ -573,17 +573,17 @@ def _tridiagonal(device: Device, n: int, say: Say) -> Systems:
 def _streamed(device: Device, count: int, say: Say) -> Systems:
     say(f"streamed: {count} systems of order {ORDER}")
     ab, b = diffusion(count, ORDER, np.random.default_rng(14))
-    flop, cores, told = 8.0 * b.size, machine.cores(), dict[str, Any]()
+    flop, cores, noted = 8.0 * b.size, machine.cores(), dict[str, Any]()
     some = np.unique(np.linspace(0, count - 1, 5000).astype(int))
     last: dict[str, Floats] = {}
 
     def ours() -> None:
         last["x"] = glla.solveh_banded(ab, b, lower=True, check_finite=False, device=device)
 
-    def judged(run: Callable[[], Any], told: dict[str, Any]) -> str:
+    def judged(run: Callable[[], Any], noted: dict[str, Any]) -> str:
         x = run()
         x = last["x"] if x is None else x
-        told["peak_bytes"] = device.stats().peak_bytes
+        noted["peak_bytes"] = device.stats().peak_bytes
         worst = backward_error(ab[some], b[some], x[some])
         return "" if worst <= MOST_ERROR else f"backward error {worst / U:.3g} u"
 
@@ -591,7 +591,7 @@ def _streamed(device: Device, count: int, say: Say) -> Systems:
     yield (
         "streamed",
         [
-            Way("solveh_banded, from NumPy to NumPy", ours, partial(judged, ours, told), flop=flop, told=told),
+            Way("solveh_banded, from NumPy to NumPy", ours, partial(judged, ours, noted), flop=flop, noted=noted),
             Way(
                 f"LAPACK sptsv as {cores} long systems, {cores} cores",
                 partial(lapack, cores),
@@ -623,21 +623,21 @@ def _water(device: Device, n: int, say: Say) -> Systems:
     for _ in range(2):
         exact.step()
 
-    def judged(scheme: str, told: dict[str, Any]) -> str:
+    def judged(scheme: str, noted: dict[str, Any]) -> str:
         basin = simulated(scheme)
         before = basin.volume()
         basin.step(2)
-        told["differences"] = {name: most for name, (_, most) in water.differences(basin, exact).items()}
-        told["volume_lost"] = abs(basin.volume() / before - 1)
+        noted["differences"] = {name: most for name, (_, most) in water.differences(basin, exact).items()}
+        noted["volume_lost"] = abs(basin.volume() / before - 1)
         allowed = 1e-5 if scheme == "adi" else 0.2  # the other scheme does not damp
-        worst = max(told["differences"].values())
-        if told["volume_lost"] > 1e-6:
-            return f"volume changed by {told['volume_lost']:.3g} of itself"
+        worst = max(noted["differences"].values())
+        if noted["volume_lost"] > 1e-6:
+            return f"volume changed by {noted['volume_lost']:.3g} of itself"
         return "" if worst <= allowed else f"differs by {worst:.3g} from NumPy in float64"
 
     ways = []
     for scheme in ("adi", "semi_implicit"):
-        basin, told = simulated(scheme), dict[str, Any]()
+        basin, noted = simulated(scheme), dict[str, Any]()
 
         def run(basin: ShallowWater = basin) -> None:
             basin.step(repeats)
@@ -645,7 +645,7 @@ def _water(device: Device, n: int, say: Say) -> Systems:
 
         plan = (basin.plan(), basin.operands()) if scheme == "adi" else None
         ways.append(
-            Way(f"ShallowWater, {scheme}", run, partial(judged, scheme, told), lambda: repeats, plan=plan, told=told)
+            Way(f"ShallowWater, {scheme}", run, partial(judged, scheme, noted), lambda: repeats, plan=plan, noted=noted)
         )
     ways.append(Way("the same scheme (adi) in NumPy, float32", reference.step, lambda: ""))
     yield "water", ways
@@ -659,10 +659,10 @@ SYSTEMS: dict[str, Callable[[Device, int, Say], Systems]] = {
     "water": _water,
     "streamed": _streamed,
 }
-"""What can be asked for: (device, size, say) -> names and ways."""
+"""Systems by the names that a user asks for: (device, size, say) -> names and ways."""
 
 
-# -- what is told -----------------------------------------------------------------------------------------------------
+# -- the report --------------------------------------------------------------------------------------------------------
 
 
 def table(figures: Sequence[dict[str, Any]]) -> str:

@@ -12,10 +12,10 @@ HEAD = (
 )
 NOTHING = "No results yet."
 THEIRS = ("SciPy", "LAPACK", "the same scheme")
-"""How ways begin that run on the CPU."""
+"""First words of the names of ways that run on the CPU."""
 
 BESIDE = ("columns",)
-"""Words of ways that do something else than the others of their system."""
+"""Words in the names of ways that compute something other than the rest of their system."""
 
 
 def newest(results: Path) -> dict[tuple[str, str, int], dict[str, Any]]:

@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 CLAIMS = report.RESULTS / "thesis.md"
-"""Where the claims are."""
+"""File of the claims."""
 
 EMPTY = "No run of all sections on a quiet machine is kept yet."
 

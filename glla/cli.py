@@ -24,11 +24,11 @@ from glla.lab.machine import version_of
 from glla.lab.plain import plain
 
 PACKAGES = ("numpy", "moderngl", "glfw")
-"""What glla needs, by the names of their distributions."""
+"""Distributions that glla needs."""
 
 SMALLEST_DEMO, LARGE_DEMO = 8, 512
 DEMOS = {"operations": "demo.png", "restoration": "restoration.png", "windows": "windows.png", "water": "water.gif"}
-"""What `glla demo` shows, each with its picture."""
+"""Subjects of `glla demo`, each with its picture."""
 
 KINDS = {True: "software", False: "hardware"}
 LABELS = {"renderer": "renderer", "vendor": "vendor", "OpenGL": "opengl", "GLSL": "glsl", "context": "backend"}

@@ -29,6 +29,7 @@ from glla.passes import COMPUTE, Call, Dispatch, Draft, Form, Limits, Pass, stag
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "glla"
 SHADERS = ROOT / "shaders"
+RESULTS = ROOT / "benchmarks" / "results"
 
 # Imports point down only, those under TYPE_CHECKING counted. `glla` is the facade (__init__.py), which the lab
 # stands below; `tracing` adds to the recorder the saving, which the lab does.
@@ -479,6 +480,39 @@ def test_no_machine_paths(path):
     content = path.read_bytes()
     found = [word for word in FORBIDDEN if word in content]
     assert not found
+
+
+@cache
+def results():
+    """Files of measurements, below benchmarks/results/."""
+    return {path.relative_to(RESULTS).as_posix() for path in RESULTS.rglob("*") if path.is_file()}
+
+
+TEXTS = sorted(
+    path
+    for place in ("README.md", "glla", "shaders", "benchmarks")
+    for path in [ROOT / place, *(ROOT / place).rglob("*")]
+    if path.suffix in {".py", ".md", ".frag", ".vert", ".comp", ".glsl"} and not path.is_relative_to(RESULTS)
+)
+
+
+def cited(text):
+    """What a text cites of the measurements: paths below benchmarks/results/, or below the folder of a renderer."""
+    renderers = "|".join(sorted(re.escape(name.partition("/")[0]) for name in results() if "/" in name))
+    found = re.findall(rf"benchmarks/results/([\w./-]*\w)|\b((?:{renderers})/[\w./-]*\w|thresholds\.md)", text)
+    return {one or other for one, other in found}
+
+
+def test_citations_are_seen():
+    text = "`benchmarks/results/a/b.json`, (llvmpipe-llvm-15-0-6-256-bits/doubt), ``thresholds.md``."
+    assert cited(text) == {"a/b.json", "llvmpipe-llvm-15-0-6-256-bits/doubt", "thresholds.md"}
+
+
+def test_measurements_that_are_cited_are_there():
+    """A text names the file of what was measured, not a folder that may hold several runs."""
+    names = {relative(path): cited(path.read_text(encoding="utf-8")) - results() for path in TEXTS}
+    wrong = {path: sorted(one) for path, one in names.items() if one}
+    assert not wrong
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

@@ -58,14 +58,14 @@ VARIANTS = {
 }
 
 RESIDUAL, WORST_RESIDUAL = 1e-6, 1e-4
-"""Norm of the true residual of the normal equations over that of their right-hand side: at which conjugate gradients
-end; and the largest that is accepted, where float32 holds no better solution."""
+"""Conjugate gradients end at the first residual; the second is the largest that is accepted, where float32 holds no
+better solution. Each is the norm of the true residual of the normal equations over that of their right-hand side."""
 
 MOST_ITERATIONS = 5000
 
 MODELS = ("convolve", "correlate")
 WIDE = 4
-"""Pixels for each diagonal of H^T H from which on its band is factored by itself. A guess."""
+"""Least ratio of pixels to diagonals of H^T H at which the matrix is factored as a band. A guess."""
 
 NEAR_ONE = 20
 """A PSF, or an image, whose largest element is between 2^-20 and 2^20 is taken as it is; any other is scaled by a power

@@ -15,7 +15,7 @@ from glla.errors import GllaError
 from glla.passes.html import line, table
 
 EDGE = 3
-"""Elements of a side that are shown from either end."""
+"""Rows, or columns, that are shown at each end of a side."""
 
 
 class Shown(Protocol):

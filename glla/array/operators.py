@@ -17,7 +17,7 @@ from glla.operations.wrapped.elementwise import SINGLE
 from glla.registry import overrides
 
 COMPARISONS = frozenset(("less", "less_equal", "greater", "greater_equal", "equal", "not_equal"))
-"""Functions that tell int32 from integers of the host beyond it, whose float32 would equal the nearest."""
+"""Comparisons that are exact beside integers of the host beyond int32, which float32 would round to a neighbour."""
 
 
 def brings_operators(operand: Any) -> bool:

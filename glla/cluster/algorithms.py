@@ -19,7 +19,7 @@ With one process row nothing but L travels, and rows stay with the engine (`Colu
     exchange   rows change places on the engine, which finds U = L^-1 A; the host fetches U later
     update     as above; meanwhile the host puts L and U into place
 
-Sizes of messages depend on shapes alone, never on where the pivots are: so what is printed is what runs, to the byte.
+Sizes of messages depend on shapes alone, never on where the pivots are: a run sends the bytes that the plan prints.
 Every broadcast is a binomial tree of messages that are written out here, not MPI_Ibcast: they can be counted, checked,
 simulated, and waited for with a limit of time.
 """
@@ -38,10 +38,10 @@ VARIANTS = {
     "partial": "every panel is gathered by one process, which pivots partially: LAPACK's pivots",
     "local": "rows of the pivot's process alone (Brodtkorb, Saetra and Fladby 2007): unstable, may break down",
 }
-"""How pivots are found."""
+"""Ways to find pivots, by name."""
 
 LOOKS = 2
-"""Times that a host goes through its part of a matrix before it is factored: a copy, and for the largest value."""
+"""Times that a host reads its part of a matrix before the factorisation: for a copy, and for the largest value."""
 
 FLOAT, DOUBLE, INDEX = 4, 8, 8
 """Bytes of a float32, a float64 and an index."""
@@ -210,7 +210,7 @@ class PLU(Place):
 
     @property
     def pivoting(self) -> str:
-        """How pivots are found."""
+        """Ways to find pivots, by name."""
         return self.variant
 
     def _factors(self, panel: int) -> Iterator[Step]:
@@ -489,7 +489,7 @@ def process(layout: Layout, rank: int) -> tuple[int, int]:
 
 
 OPERATIONS = ("plu", "matmul", "solve")
-"""What `plan` knows."""
+"""Operations that `plan` knows, by name."""
 
 
 def plan(
@@ -515,7 +515,7 @@ def plan(
     grid : (int, int), "PxQ", or int
         The processes; an int is made into a grid as near to a square as can be.
     variant : {"tournament", "partial", "local"}
-        How pivots are found.
+        Ways to find pivots, by name.
     look_ahead : bool
         Whether the pivots of the next panel are found while the engine updates.
     columns : int

@@ -134,7 +134,7 @@ class Host:
 
 
 LIVE = 0.85
-"""Share of a matrix on the GPU that is still to be factored, below which the rest of it is left out."""
+"""Finished rows and columns leave the GPU's part once the unfinished ones are less than this fraction of it."""
 
 
 class _GpuTrailing:
@@ -320,7 +320,7 @@ def _index(device: str | int | None) -> int | None:
 
 
 ENGINES = ("glla", "numpy")
-"""What a grid may compute with."""
+"""Names of the engines that a grid may compute with."""
 
 
 def device_of_rank(number: int) -> int | None:

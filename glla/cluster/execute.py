@@ -1,4 +1,4 @@
-"""A rank's steps are done: work by an actor, messages by the channel. What is planned is what runs, to the byte."""
+"""Runs a rank's steps: work by an actor, messages by the channel, exactly the messages that the plan lists."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from glla.cluster.steps import Await, Receive, Send, Step, Work
 from glla.errors import PlanError
 
 AHEAD = 4
-"""Messages for which room is made before they are waited for, so that they may come while the host works."""
+"""Receives that are posted before the host waits for them; their messages arrive while it works."""
 
 REDUCED = ("candidates", "column", "rows", "sums", "part", "local")
 """Messages that are merged with what is there; others are kept, to be passed on and used."""

@@ -94,8 +94,8 @@ class HostColumns:
 # -- a GPU ------------------------------------------------------------------------------------------------------------
 
 SHARE = 16
-"""A part of so many of the rows, or columns, may be dead on the GPU before the others are packed together. Each other
-size costs some thousand passes to be planned; what is dead is multiplied in vain."""
+"""Rows, or columns, of the GPU's part are packed anew when a 1/16 of them is finished: finished ones are multiplied in
+vain, and every new size costs plans of some thousand passes. A guess."""
 
 BAND = 1 << 24
 """Elements that are uploaded at a time."""
@@ -122,7 +122,6 @@ class GpuColumns:
         self._shape: tuple[int, int] = values.shape[0], values.shape[1]
         self._order, self._dead = np.arange(len(values), dtype=np.int64), 0
         self._spare = [max(2, size // SHARE) for size in values.shape]
-        self._elements = 0
         self._asked: list[_Fetched] = []
         self._failure: BaseException | None = None
         self.loaded: Future[Any] = self._submit(self._load, values) if values.size else done(None)
@@ -135,7 +134,7 @@ class GpuColumns:
         return self._gpu.submit(self._attempt, function, *args)
 
     def _attempt(self, function: Any, *args: Any) -> Any:
-        """Do it, unless what was queued before it has failed: then that is what is wrong."""
+        """Do it, unless work that was queued before it has failed: then that error is raised."""
         if self._failure is not None:
             raise self._failure
         try:
@@ -164,8 +163,7 @@ class GpuColumns:
         order = self._order[order]
         winners, self._order = order[:b], order[b:]
         if len(self._order):
-            self._elements = max(self._elements, lower.size)
-            self._submit(self._take_lower, lower, self._order, self._shape[0], self._elements)
+            self._submit(self._take_lower, lower, self._shape[0])
         return self._ask(self._solve, winners, block, self._dead)
 
     def split(self, width: int) -> Future[Array]:
@@ -180,7 +178,7 @@ class GpuColumns:
         """Subtract L U, and then fetch what was asked for before."""
         last: Future[Any] = done(None)
         if self._columns and len(self._order):
-            last = self._submit(self._update)
+            last = self._submit(self._update, self._order)
         for asked in reversed(self._asked):  # the next panel's columns are waited for
             self._gpu.submit(asked.fetch).add_done_callback(asked.fail)
         self._asked = []
@@ -204,14 +202,11 @@ class GpuColumns:
     def _pack(self, order: Rows, dead: int) -> None:
         self._whole = gathered(self._whole, order, dead)
 
-    def _take_lower(self, lower: Array, order: Rows, rows: int, elements: int) -> None:
-        """Upload L, and put its rows where they lie on the GPU."""
-        device = default_device()
-        with device.uploads(elements) as uploads:
-            matrix = Matrix(device, uploads.upload(lower.T), lower.T.shape)
-        places = np.zeros(rows, dtype=np.int64)
-        places[order] = np.arange(len(order))
-        self._lower: Matrix = gathered(matrix, places)
+    def _take_lower(self, lower: Array, rows: int) -> None:
+        """Upload L in the order of the panel, with as many rows as are on the GPU: so textures serve again."""
+        device, shape = default_device(), (rows, len(lower))
+        with device.uploads(rows * len(lower)) as uploads:
+            self._lower: Matrix = Matrix(device, uploads.upload(lower.T, shape), shape)
 
     def _solve(self, winners: Rows, block: Array, dead: int) -> Any:
         """Find -U, of columns that are dead, too."""
@@ -226,16 +221,18 @@ class GpuColumns:
         return lambda: -download.result()[:, dead:]
 
     def _split(self, order: Rows, dead: int, width: int) -> Any:
-        columns = slice(dead, dead + width)
-        variant = None if default_device().info.software else "register_blocked"  # which has few passes
-        first = product("plu", self._lower, self._upper[:, columns], variant, onto=self._whole[:, columns])
-        padded = np.zeros(len(self._lower), dtype=np.int64)  # of one size for a while, so that buffers serve again
-        padded[: len(order)] = order
-        download = default_device().download_later(gathered(first, padded).T.texture, (width, len(padded)))
-        return lambda: download.result()[:, : len(order)]
+        left, variant = len(order), None if default_device().info.software else "register_blocked"  # with few passes
+        padded = np.zeros(len(self._lower), dtype=np.int64)
+        padded[:left] = order
+        first = gathered(self._whole, padded, dead, width)
+        first = product("plu", self._lower, self._upper[:, dead : dead + width], variant, onto=first)
+        download = default_device().download_later(first.T.texture, (width, len(padded)))
+        return lambda: download.result()[:, :left]
 
-    def _update(self) -> None:
-        self._whole = product("plu", self._lower, self._upper, onto=self._whole)
+    def _update(self, order: Rows) -> None:
+        places = np.zeros(len(self._lower), dtype=np.int64)
+        places[order] = np.arange(len(order))
+        self._whole = product("plu", gathered(self._lower, places), self._upper, onto=self._whole)
 
 
 class _Fetched:
@@ -265,11 +262,11 @@ class _Fetched:
             self.future.set_exception(error or RuntimeError("nothing was fetched"))
 
 
-def gathered(a: Matrix, rows: Rows, left: int = 0) -> Matrix:
-    """Some rows of a matrix, without its leftmost columns: one pass."""
+def gathered(a: Matrix, rows: Rows, left: int = 0, columns: int | None = None) -> Matrix:
+    """Some rows of a matrix, without its leftmost columns, and so many of the others: one pass."""
     m, n = a.shape
     pairs = np.zeros((2 * texels(len(rows)), 2), dtype=np.float32)
     pairs[::2] = np.pad(rows, (0, len(rows) % 2)).reshape(-1, 2)  # a texel holds the sources of two rows
-    plan = permutation.gather((m, n), len(rows), left)
+    plan = permutation.gather((m, n), len(rows), left, columns)
     made = a.device.run(plan, A=a.texture, rows=a.device.upload(pairs))["B"]
-    return Matrix(a.device, made, (len(rows), n - left))
+    return Matrix(a.device, made, (len(rows), n - left if columns is None else columns))

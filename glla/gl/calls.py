@@ -22,7 +22,7 @@ GL_FORMATS = {1: 0x1903, 2: 0x8227, 3: 0x1907, 4: 0x1908}
 GL_INTEGER_FORMATS = {1: 0x8D94, 2: 0x8228, 4: 0x8D99}
 """Channels of a texel of integers: GL_RED_INTEGER, GL_RG_INTEGER, GL_RGBA_INTEGER."""
 
-GL_PIXEL_PACK_BUFFER, GL_STREAM_READ = 0x88EB, 0x88E1
+GL_PIXEL_PACK_BUFFER, GL_UNIFORM_BUFFER, GL_STREAM_READ = 0x88EB, 0x8A11, 0x88E1
 GL_MAP_READ_BIT, GL_MAP_WRITE_BIT, GL_MAP_UNSYNCHRONIZED_BIT = 0x01, 0x02, 0x20
 
 GL_SYNC_GPU_COMMANDS_COMPLETE, GL_SYNC_FLUSH_COMMANDS_BIT = 0x9117, 0x01
@@ -79,6 +79,7 @@ class Calls:
         self.viewport = short("glViewport")
         self.use_program = short("glUseProgram")
         self.bind_vertex_array = short("glBindVertexArray")
+        self.bind_buffer_range = short("glBindBufferRange")
         self.draw = short("glDrawArrays")
         self.draw_large = drawing("glDrawArrays")
         self.get_error = drawing("glGetError", returns=_name)

@@ -16,7 +16,7 @@ from glla.gl.forks import check_process
 from glla.gl.select import requested
 
 DeviceLike: TypeAlias = Device | str | int
-"""What ``device=`` takes: a device, ``"software"``, ``"hardware"``, or an index of `glla.list_egl_devices`."""
+"""Values of ``device=``: a device, ``"software"``, ``"hardware"``, or an index of `glla.list_egl_devices`."""
 
 _local = threading.local()
 _implicit: WeakSet[Device] = WeakSet()  # made because none was given

@@ -27,16 +27,16 @@ from glla.passes import Buffer, Call, Draft, Iterated, Loop, Pass, Plan, shared,
 from glla.passes.cache import cached_plan
 
 AHEAD = 2
-"""Blocks that are queued before the look behind the first of them must have come."""
+"""Blocks of iterations that may be queued before the host must have read whether the first one stopped."""
 
 SHARE = 16
-"""A block has at most one SHARE-th of the iterations done before it, so what is queued in vain stays below 3/16."""
+"""A block has at most 1/SHARE of the iterations done before it, so fewer than 3/16 of all are queued in vain."""
 
 LONGEST = 64
-"""Iterations of a block at most: a look behind each 64 costs nothing beside them."""
+"""Iterations of a block at most; a read-back of one texel for 64 of them costs nothing beside them."""
 
 SLICE = 0.05
-"""Seconds that a wait for a look takes at most before the host asks whether the device was interrupted."""
+"""Seconds that a wait for a read-back takes at most before the host asks whether the device was interrupted."""
 
 LATCH = "(latch)"
 """Operand and result of an iteration that holds the state of the latch; no name that a user's operand can have."""

@@ -23,10 +23,10 @@ DTYPES = {"float32": "f4", "int32": "i4"}
 """moderngl's names of the types of a texture's channels."""
 
 NAN, LEAST = float("nan"), -(2**31)
-"""What poisoned textures hold, by the type of their channels."""
+"""Values of poisoned textures: of float channels, and of integer ones."""
 
 Held = Storage | Buffer
-"""What a pool lends."""
+"""What a pool lends: textures and buffers."""
 
 
 def lendable(slot: Slot) -> Held:
@@ -41,15 +41,15 @@ def _named(storage: Held) -> str:
 
 
 MOST_IDLE_BYTES = 256 << 20
-"""Bytes of idle textures that a pool keeps: four matrices of n = 4096. More where recent work needs more, see
-`KEPT_OF_WORK`; none of both counts where a number is set."""
+"""Bytes of idle textures that a pool keeps: four matrices of n = 4096. It keeps more after work that needed more, see
+`KEPT_OF_WORK`. A number that the user sets replaces both."""
 
 MOST_IDLE = 4096
 """Idle textures that a pool keeps at most: of the smallest ones a driver may take a page of memory for each."""
 
 KEPT_OF_WORK = 1.5
-"""Idle bytes that a pool keeps for each byte that was in use at a time of late: so what runs again makes no textures.
-The parts of a call leave up to 1.29 behind (`plu` of a Matrix; others 1.0 to 1.12)."""
+"""Idle bytes that a pool keeps for each byte of recent peak use, so repeated work makes no new textures. Calls leave up
+to 1.29 behind (`plu` of a Matrix; others 1.0 to 1.12)."""
 
 RECENT = 1024
 """Textures lent in a span. The most that was in use at a time, in this span and the one before, counts as recent."""

@@ -41,7 +41,29 @@ class Computation:
     uniforms: Uniforms
 
 
+@dataclass(frozen=True)
+class Burst:
+    """Draws that differ in nothing but where they draw, which part of one buffer they read, and their number.
+
+    Parameters
+    ----------
+    first : Draw
+        The first of them.
+    draws : tuple of (int, int, int, int, int, int, int)
+        Of each its viewport, first byte and bytes of the buffer, and first vertex.
+    """
+
+    first: Draw
+    draws: tuple[tuple[int, int, int, int, int, int, int], ...]
+
+
 Ready = list[Draw | Computation | Transfer]
+
+Folded = list[Draw | Computation | Transfer | Burst]
+"""Steps made ready, those of a burst in one."""
+
+SHORTEST_BURST = 4
+"""Draws from which a burst is made: fewer are hardly issued any sooner."""
 
 
 def prepare(plan: Plan, programs: Programs, limits: Limits) -> Ready:
@@ -88,3 +110,44 @@ def _uniforms(program: Program, step: Pass | Dispatch) -> Iterator[tuple[moderng
             member = program.gl[name]
             assert isinstance(member, moderngl.Uniform)
             yield member, value
+
+
+def folded(ready: Ready, most: int) -> Folded:
+    """Fold draws into bursts of at most so many."""
+    found: Folded = []
+    alike: list[Draw] = []
+    for step in ready:
+        if not (isinstance(step, Draw) and alike and len(alike) < most and _follows(step, alike[0])):
+            found += _burst(alike)
+            alike = []
+        if isinstance(step, Draw):
+            alike.append(step)
+        else:
+            found.append(step)
+    return found + _burst(alike)
+
+
+def _follows(draw: Draw, first: Draw) -> bool:
+    """Whether a draw may be in the burst of another one."""
+    one, other = draw.step, first.step
+    return (
+        not draw.uniforms
+        and draw.program == first.program
+        and draw.samplers == first.samplers
+        and one.outputs == other.outputs
+        and one.accumulate == other.accumulate
+        and one.points == other.points == 0
+        and len(one.blocks) == len(other.blocks) == 1
+        and next(iter(one.blocks.values())).slot == next(iter(other.blocks.values())).slot
+    )
+
+
+def _burst(alike: list[Draw]) -> Folded:
+    if len(alike) < SHORTEST_BURST or len(alike[0].step.blocks) != 1:
+        return list(alike)
+    blocks = [next(iter(draw.step.blocks.values())) for draw in alike]
+    draws = tuple(
+        (*draw.viewport, 16 * block.first, 16 * block.count, 3 * draw.step.step)
+        for draw, block in zip(alike, blocks, strict=True)
+    )
+    return [Burst(alike[0], draws)]

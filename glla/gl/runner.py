@@ -12,17 +12,17 @@ import numpy as np
 
 from glla.errors import AbandonedError, DeviceMismatchError, PlanError
 from glla.gl import composed, iterate
-from glla.gl.calls import GL_FRAMEBUFFER, Calls
+from glla.gl.calls import GL_FRAMEBUFFER, GL_UNIFORM_BUFFER, Calls, Function
 from glla.gl.observe import watching
 from glla.gl.pool import Pool, Texture, handle, lendable
-from glla.gl.prepare import Computation, Draw, Ready, prepare
+from glla.gl.prepare import Burst, Computation, Draw, Folded, Ready, folded, prepare
 from glla.gl.programs import Programs
 from glla.gl.throttle import HEAVY, Throttle, work
 from glla.gl.transfers import Transfers
 from glla.passes import HostArray, Limits, Loop, Plan, Transfer, texture
 
 LARGE = 32 * 32
-"""Texels of a draw from which a software rasteriser may need longer than Python needs to change threads."""
+"""Texels of a draw from which a software rasteriser may take longer than Python takes to change threads."""
 
 REMEMBERED = 4
 """Sets of textures for which the calls of a plan are kept.
@@ -31,14 +31,17 @@ A result that replaces the one before takes turns with it, and in a chain of pla
 """
 
 MOST_CALL_BYTES = 128 << 20
-"""Bytes that the calls that are kept for plans take at most, unless another number is set: twice what a factorisation
-of n = 8192 takes (``benchmarks/results/llvmpipe-llvm-15-0-6-256-bits/manners``)."""
+"""Bytes of the kept calls of all plans at most, unless another number is set: six times those of a factorisation
+of n = 4096 (``llvmpipe-llvm-15-0-6-256-bits/manners/2026-11-22T092455Z.json``)."""
 
 CALL_BYTES = 250
-"""Bytes of a call that is kept: of 225 to 290 that were measured (``python -m benchmarks.manners``)."""
+"""Bytes that a kept call counts as; 225 to 290 were measured (``python -m benchmarks.manners``)."""
 
 READY_BYTES = 500
-"""Bytes of a step that is made ready: of 350 to 510 that were measured, likewise."""
+"""Bytes that a prepared step counts as; 350 to 510 were measured, likewise."""
+
+BURST_BYTES = 250
+"""Bytes of a draw in a burst, beside those: its tuple, and numbers of its own."""
 
 Call = Callable[[], Any]
 
@@ -56,18 +59,22 @@ class Bound:
 
 
 class Prepared:
-    """A plan made ready, its work (see `glla.gl.throttle`), and its calls by set of textures."""
+    """A plan made ready, its work (see `glla.gl.throttle`) and a step's share of it, and its calls by textures."""
 
-    __slots__ = ("bound", "ready", "work")
+    __slots__ = ("_own", "bound", "folded", "ready", "share", "work")
 
     def __init__(self, ready: Ready, work: float) -> None:
         self.ready, self.work = ready, work
+        self.share = work / max(1, len(ready)) if work >= HEAVY else 0.0
+        self.folded: Folded = folded(ready, max(1, int(HEAVY / self.share)) if self.share else len(ready))
         self.bound: dict[Numbers, Bound] = {}
+        burst = sum(len(step.draws) for step in self.folded if isinstance(step, Burst))
+        self._own = READY_BYTES * len(ready) + BURST_BYTES * burst
 
     @property
     def nbytes(self) -> int:
         """Estimate of the bytes that it takes."""
-        return READY_BYTES * len(self.ready) + CALL_BYTES * sum(len(one.calls) for one in self.bound.values())
+        return self._own + CALL_BYTES * sum(len(one.calls) for one in self.bound.values())
 
 
 class Runner:
@@ -149,7 +156,8 @@ class Runner:
                         self.check_interrupted(plan)
                     call()
             else:
-                steps = [partial(self._call_all, plan, calls) for calls in self._bind(plan, prepared, textures)]
+                each = self._bind(plan, prepared.ready, prepared.share, textures)
+                steps = [partial(self._call_all, plan, calls) for calls in each]
                 observer.watch(device, plan, textures, steps)
             self._calls.check(plan.operation)
             if prepared.work < HEAVY:
@@ -234,7 +242,8 @@ class Runner:
         numbers = tuple([textures[slot].number for slot in plan.slots])
         bound = prepared.bound.get(numbers)
         if bound is None:
-            bound = Bound([call for step in self._bind(plan, prepared, textures) for call in step])
+            each = self._bind(plan, prepared.folded, prepared.share, textures)
+            bound = Bound([call for step in each for call in step])
             self._keep(prepared, numbers, bound)
         bound.used = self.plans
         return bound.calls
@@ -273,36 +282,44 @@ class Runner:
                 del self._prepared[plan]
             self._most_bytes -= before - (prepared.nbytes if prepared.bound else 0)
 
-    def _bind(self, plan: Plan, prepared: Prepared, textures: Mapping[str, Texture]) -> list[list[Call]]:
+    def _bind(
+        self, plan: Plan, ready: Ready | Folded, share: float, textures: Mapping[str, Texture]
+    ) -> list[list[Call]]:
         """Turn each step into GL calls. What stays as it was from pass to pass is not set again."""
-        state = _State()
-        ready, queued = prepared.ready, 0.0
-        share = prepared.work / max(1, len(ready)) if prepared.work >= HEAVY else 0.0
+        state, queued = _State(), 0.0
         large = False  # whether the draw before was
         steps: list[list[Call]] = []
-        for number, step in enumerate(ready):
+        number = 0
+        for step in ready:
             calls: list[Call] = []
-            if number == 0:  # no pass has vertex attributes, so one vertex array serves all
+            if not steps:  # no pass has vertex attributes, so one vertex array serves all
                 calls.append(partial(self._calls.bind_vertex_array, self._programs.vertex_array))
             steps.append(calls)
             if isinstance(step, Transfer):
                 source = texture(plan.slots[step.source])
                 buffer = textures[step.target].gl.glo
                 calls.append(partial(self._transfers.copy, textures[step.source].gl, source, buffer))
-                queued += share
+                queued, number = queued + share, number + 1
                 continue
-            for unit, slot in step.samplers:
+            one = step.first if isinstance(step, Burst) else step
+            for unit, slot in one.samplers:
                 calls += state.change(("unit", unit), slot, partial(textures[slot].gl.mglo.use, unit))
-            calls += [partial(uniform.write, data) for uniform, data in step.uniforms]
+            calls += [partial(uniform.write, data) for uniform, data in one.uniforms]
+            count = 1
             if isinstance(step, Computation):
                 calls += self._compute(step, textures)
                 state.forget("program")  # it has made its own program current
+            elif isinstance(step, Burst):
+                count = len(step.draws)
+                before, large = large, any(width * height >= LARGE for _, _, width, height, *_ in step.draws)
+                calls += self._draw_all(plan, number, step, textures, state, large or before)
             else:
                 before, large = large, step.viewport[2] * step.viewport[3] >= LARGE
                 calls += self._draw(step, textures, state, large or before)
-            if self._debug:
+            if self._debug and not isinstance(step, Burst):
                 calls.append(partial(self._calls.check, f"{plan.operation}: pass {number} ({step.step.shader})"))
-            queued += share
+            number += count
+            queued += share * count
             if queued >= HEAVY:
                 calls.append(partial(self._throttle.add, queued, plan))
                 queued = 0.0
@@ -313,17 +330,49 @@ class Runner:
     def _draw(self, draw: Draw, textures: Mapping[str, Texture], state: _State, large: bool) -> list[Call]:
         """Turn a pass into GL calls, its samplers and uniforms being set."""
         gl, step = self._calls, draw.step
-        target = self._pool.framebuffer(tuple(textures[slot] for slot in step.outputs)).glo
-        calls = state.change("target", target, partial(gl.bind_framebuffer, GL_FRAMEBUFFER, target))
+        calls = self._target(draw, textures, state)
         calls += state.change("view", draw.viewport, partial(gl.viewport, *draw.viewport))
-        calls += state.change("blend", step.accumulate, *(self._adding() if step.accumulate else self._replacing()))
         for binding, (_, block) in enumerate(sorted(step.blocks.items())):
             buffer = textures[block.slot].gl.mglo
             bind = partial(buffer.bind_to_uniform_block, binding, 16 * block.first, 16 * block.count)
             calls += state.change(("block", binding), block, bind)
-        calls += state.change("program", draw.program, partial(gl.use_program, draw.program))
         kind = (moderngl.POINTS, 0, step.points) if step.points else (moderngl.TRIANGLES, 3 * step.step, 3)
         return [*calls, partial(gl.draw_large if large else gl.draw, *kind)]
+
+    def _target(self, draw: Draw, textures: Mapping[str, Texture], state: _State) -> list[Call]:
+        """GL calls that set what a pass draws to, how, and with which program."""
+        gl, step = self._calls, draw.step
+        target = self._pool.framebuffer(tuple(textures[slot] for slot in step.outputs)).glo
+        calls = state.change("target", target, partial(gl.bind_framebuffer, GL_FRAMEBUFFER, target))
+        calls += state.change("blend", step.accumulate, *(self._adding() if step.accumulate else self._replacing()))
+        return calls + state.change("program", draw.program, partial(gl.use_program, draw.program))
+
+    def _draw_all(
+        self, plan: Plan, number: int, burst: Burst, textures: Mapping[str, Texture], state: _State, large: bool
+    ) -> list[Call]:
+        """Turn a burst into GL calls, samplers and uniforms being set."""
+        gl, step = self._calls, burst.first.step
+        calls = self._target(burst.first, textures, state)
+        state.forget("view")
+        state.forget(("block", 0))
+        (block,) = step.blocks.values()
+        buffer, draw = textures[block.slot].gl.glo, gl.draw_large if large else gl.draw
+        if not self._debug:
+            return [*calls, partial(self._issue, plan, buffer, burst.draws, draw)]
+        for place, one in enumerate(burst.draws, number):
+            calls.append(partial(self._issue, plan, buffer, (one,), draw))
+            calls.append(partial(gl.check, f"{plan.operation}: pass {place} ({step.shader})"))
+        return calls
+
+    def _issue(self, plan: Plan, buffer: int, draws: Sequence[tuple[int, ...]], draw: Function) -> None:
+        """Queue the draws of a burst."""
+        viewport, bind = self._calls.viewport, self._calls.bind_buffer_range
+        for x, y, width, height, first, nbytes, vertex in draws:
+            if self.interrupted:
+                self.check_interrupted(plan)
+            viewport(x, y, width, height)
+            bind(GL_UNIFORM_BUFFER, 0, buffer, first, nbytes)
+            draw(moderngl.TRIANGLES, vertex, 3)
 
     def _adding(self) -> tuple[Call, ...]:
         add = (moderngl.ONE, moderngl.ONE)

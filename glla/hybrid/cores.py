@@ -84,5 +84,5 @@ class _OneThread:
 
 
 one_thread = _OneThread()
-"""For panels of a factorisation: threads wait for each other at every column, so that on a machine that does anything
-else at the same time one of them is many times as fast as all."""
+"""Limits BLAS to one thread, for panels of a factorisation. Threads wait for each other at every column, so on a busy
+machine one thread is many times as fast as all."""

@@ -21,7 +21,7 @@ from glla.gl import DeviceInfo
 from glla.hybrid.share import Pace
 
 FORMAT = 2
-"""Number of the file's format, raised when the paces in older files hold no more. In 2 the CPU side became faster."""
+"""Version of the file's format, raised when paces in older files are out of date. In 2 the CPU side became faster."""
 
 DAYS = 30
 """Days without a change after which paces are measured again: a side that was left idle has no other chance."""

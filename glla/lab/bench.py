@@ -25,7 +25,7 @@ Judge = Callable[[Any], Verdict]
 T = TypeVar("T")
 
 SEED = 2007
-"""Of the random matrices, unless another is asked for."""
+"""Seed of the random matrices, unless another is given."""
 
 ATTEMPTS = 3
 """Times that a size is measured at most, until its peer's figures agree."""

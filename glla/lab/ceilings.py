@@ -33,7 +33,7 @@ DRAWS = 256
 """Draws of a plan that measures the price of a draw."""
 
 LOOPS = 32
-"""Rounds of a loop of `kernels.branches` for one of the other loops, which do more in each."""
+"""Rounds of the loop of `branches` for each round of the other loops, which do more work in one."""
 
 TARGETS = (1, 2, 4, 8)
 FORMATS = {4: "rgba32f", 2: "rg32f", 1: "r32f"}

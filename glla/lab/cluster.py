@@ -164,7 +164,7 @@ TRACED: dict[str, Callable[[cluster.DistributedMatrix], Any]] = {
     "matmul": lambda a: cluster.matmul(a, a),
     "solve": lambda a: cluster.solve(a, np.ones(a.shape[0])),
 }
-"""What `glla trace --ranks` runs on a random matrix."""
+"""Operations that `glla trace --ranks` runs on a random matrix."""
 
 
 def trace(operation: str, size: int, ranks: int, output: Path, seed: int = 2007) -> None:

@@ -39,7 +39,7 @@ Chosen = str | Contender | tuple[str | Contender, Mapping[str, int]]
 COMMON_VERTEX = "fullscreen.vert"
 PACKAGES = ("numpy", "scipy", "moderngl", "glfw")
 ENVIRONMENT = ("GLLA_DEBUG", "LP_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MESA_GL_VERSION_OVERRIDE")
-"""What changes the figures."""
+"""Environment variables that change the figures."""
 
 SIZES = {True: (64, 128, 256, 512), False: (256, 512, 1024, 2048, 4096)}
 """Sizes by default: of a software rasteriser, of a GPU."""

@@ -28,7 +28,7 @@ SPECTRA = ((1.0, 1.0, 1e-6), (1.0, 1e-2, 1e-2), (1.0, 1e-3, 1e-3), (1.0, 1e-4, 1
 """Singular values of random matrices."""
 
 DAMPING = (1e-3, 1e-5)
-"""What is added to the diagonal of a covariance, 9 times, as in the matting of pictures; grey values are 0 to 1."""
+"""A ninth of what is added to the diagonal of a covariance, as in the matting of pictures; grey values are 0 to 1."""
 
 LIMIT = 30.0
 """Largest norm(A X - I) / (n norm(A) norm(X) u) that glla promises of an inverse."""

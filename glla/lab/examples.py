@@ -18,7 +18,7 @@ from glla.passes import Plan
 
 Array = NDArray[np.float32]
 Pictures = list[tuple[str, Array]]
-"""Titles, and what is drawn below them."""
+"""Titles, each with the array that is drawn below it."""
 
 LIFE, STENCIL, AUTOMATON = "examples/life", "examples/stencil", "examples/automaton"
 

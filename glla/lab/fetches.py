@@ -9,7 +9,7 @@ against counts.
 such a pass before each of its own, which reads what that one is about to read: the count is right also where loops and
 branches depend on values.
 
-What is counted is what the fragments (or the invocations of a compute shader) ask for. The fetches of a vertex shader,
+Fetches are counted as fragments (or invocations of a compute shader) ask for them. The fetches of a vertex shader,
 three times a few in a pass, and reads of uniform blocks are not. Fetches outside of a texture can be counted alone:
 OpenGL 3.3 leaves their results undefined, and a driver that gives zeros hides a mistake.
 """

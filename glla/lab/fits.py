@@ -17,7 +17,7 @@ FEWEST = 4
 """Different sizes that a fit needs: two more than it has parameters, so that its residual means something."""
 
 POOR = 0.5
-"""Relative distance of a measurement from the line, above which what the line says is called a rough guess."""
+"""Relative distance of a measurement from the line above which the line is called a rough guess."""
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ Array = NDArray[np.float32]
 
 COMPLETE = "complete"
 STRATEGIES = {"plu": ("harmonic", "geometric", "partial", COMPLETE), "rref": ("harmonic", "geometric", "partial")}
-"""Operation -> what is compared."""
+"""Pivoting strategies that are compared, by operation."""
 
 WILKINSON = 24
 """Order of Wilkinson's matrix: its growth, 2^23, is what float32 can hold at most without losing all digits."""

@@ -95,8 +95,8 @@ TABLE_6_3 = (
     Degradation("sharpened, salt and pepper", SHARPEN, "salt and pepper", 0.0, (0.2469, 0.03)),
     Degradation("sharpened, Gaussian noise", SHARPEN, "Gaussian", 0.0, (0.2459, 0.0034)),
 )
-"""Table 6.3 of the source, with the setting of this project. That the fourth and the fifth degraded error are the same
-to all digits, though noise was added, is its own."""
+"""Table 6.3 of the source, with the setting of this project. The fourth and the fifth degraded error are equal
+to all digits in the source, though noise was added."""
 
 THEIR_INVERSIONS = {64: 24.29, 80: 87.46, 96: 259.31, 128: 1496.89}
 """Seconds of MATLAB's `inv` in the source, on the CPU and in double precision, by the side of the image (table 5.1)."""

@@ -15,10 +15,10 @@ from glla.lab.peers import OLD_FORMS
 from glla.lab.plain import plain
 
 FORMAT = 1
-"""Of the JSON; raised when a reader of the older one would go wrong."""
+"""Version of the JSON format; raised when an older reader would misread it."""
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-"""What a formula begins with in a spreadsheet; the last four are the full-width forms of the first four."""
+"""First characters of formulas in a spreadsheet; the last four are the full-width forms of the first four."""
 
 NUMBERS = {one.name for one in fields(Record) if "float" in str(one.type)}
 

@@ -35,7 +35,7 @@ SIDE, STEPS, DT = 121, 10, 1.0
 """The thesis's case: cells a side, steps, and seconds of a step."""
 
 SPACING, DEPTH, CHEZY, GRAVITY = 10.0, 10.0, 50.0, 9.81
-"""Ours, as the thesis does not say: metres of a cell, metres of water, Chezy's coefficient, m/s^2."""
+"""Chosen here, as the thesis does not say: metres of a cell, metres of water, Chezy's coefficient, m/s^2."""
 
 THEIRS = {"z": (1.47e-7, 4.48e-8), "u": (3.82e-10, 1.10e-6), "v": (2.85e-10, 1.13e-6)}
 """Table 5.1: mean and largest difference of CPU and hybrid after ten steps. The mean of z exceeds its maximum there."""

@@ -48,7 +48,7 @@ Shape = tuple[int, ...]
 
 SUFFIX = ".frag"
 UNNAMED = f"kernel{SUFFIX}"
-"""What a text is called in messages if it has no name."""
+"""Name of a text in messages, if it has none of its own."""
 
 ANY_SIZE = 2**31 - 1
 """Texels along a side: the width of a wrapped texture depends on a device's limit only where it would not fit."""

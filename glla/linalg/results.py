@@ -10,7 +10,7 @@ from glla.array.html import of_array, of_host
 from glla.passes.html import folded, line
 
 Value = TypeVar("Value")
-"""Of the matrices: arrays of NumPy, or a `glla.Matrix`."""
+"""Type of the matrices: arrays of NumPy, or `glla.Matrix`."""
 
 MOST_PIVOTS = 20
 """Pivots that a notebook shows, at most."""

@@ -24,7 +24,7 @@ from glla.operations import solve_triangular as kernel
 from glla.passes import Form
 
 Figures = dict[str, NDArray[np.float32]]
-"""What was read back of a stack: (members, one or as many as there are columns), by name."""
+"""Figures of a stack that were read back, by name: an array (members, 1) or (members, columns)."""
 
 
 def with_triangles(

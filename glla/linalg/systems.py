@@ -47,7 +47,7 @@ from glla.passes import Forms, forms_of
 from glla.registry import public
 
 CAREFUL = 256
-"""Right-hand sides that are solved with care at a time, where they go in blocks."""
+"""Columns of a block of right-hand sides that are solved with care."""
 
 Index = tuple[int, ...]
 """Place in a stack."""

@@ -150,7 +150,7 @@ def matmul(
     variant : str, optional
         A key of `glla.operations.matmul.VARIANTS`.
     watch : callable, optional
-        Told of every step, see `Watch`.
+        Called after every step, see `Watch`.
 
     Returns
     -------
@@ -221,7 +221,7 @@ def solve(
     transposed : bool
         Solve with the transpose.
     watch : callable, optional
-        Told of every step, see `Watch`.
+        Called after every step, see `Watch`.
 
     Raises
     ------

@@ -35,16 +35,16 @@ MOST_ERROR = 16 * 2.0**-24
 matrices (design measurements with n = 16384)."""
 
 LEAST_LEFT = 2.0**-12, 2.0**-5
-"""What a pivot must keep of the terms that it is the sum of, at least and at most, see `least_left`."""
+"""Range of the least ratio of a pivot to the terms that it is the sum of, see `least_left`."""
 
 DOMINANT = 0.0624
-"""What is left where every row is dominant and no pivot lost much: above it the size of the solution says nothing."""
+"""The same ratio above which a large solution is no sign of a singular matrix: no pivot lost much to cancellation."""
 
 LARGEST_RATIO = 2.0**12
 """Largest unknown over largest right side, rows being scaled, from which a system may be singular to float32."""
 
 SINGLE = 2**14
-"""Unknowns of one matrix up to which it goes as a stack of one, packed by nobody; a guess."""
+"""Largest order of a single matrix that goes as a stack of one, which saves the packing pass; a guess."""
 
 NORMAL = 2.0**-60, 2.0**60
 """Range of the largest right side, rows being scaled, inside which nothing comes near float32's limits."""

@@ -16,13 +16,13 @@ BLOCK_TEXELS = 1024
 """Texels of the uniform block: as many as OpenGL 3.3 grants."""
 
 FLOPS = 1024
-"""Of a fragment of `arithmetic`, in a round: 32 sums, 16 multiply-adds each."""
+"""Flop of a fragment of `arithmetic` in a round: 32 sums, 16 multiply-adds each."""
 
 FETCHES = 16
-"""Of a fragment of `fetch` and `uniform_fetch`, in a round."""
+"""Fetches of a fragment of `fetch` and `uniform_fetch` in a round."""
 
 SCALE = (0.6180339887, 1.4142135623, 0.5772156649, 2.7182818284)
-"""Factors of what `write` writes."""
+"""Factors of the values that `write` writes."""
 
 DOT = Storage(2, 2)
 POINT = Region(0, 0, 1, 1)

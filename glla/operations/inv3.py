@@ -52,7 +52,8 @@ RECORD = 12
 """Elements of a record: the inverse, its determinant and permanent, a zero."""
 
 LINES = {"adjugate": 3, "adjugate_fused": 3, "pivoted_small": 6}
-"""Figures of a record, behind the inverse: determinant and permanent; or U's diagonal and its columns' largest."""
+"""Numbers of a record behind the inverse, by variant: determinant and permanent; or U's diagonal, and the largest entry
+of each of its columns."""
 
 NOISE = 6 * UNIT_ROUNDOFF
 """A determinant is moved by rounding by no more than this times the permanent of the magnitudes."""

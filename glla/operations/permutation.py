@@ -34,7 +34,7 @@ def trace(rows: int, steps: int, inverse: bool = False) -> Plan:
 
 
 @cached_plan
-def gather(shape: Shape, rows: int | None = None, left: int = 0) -> Plan:
+def gather(shape: Shape, rows: int | None = None, left: int = 0, columns: int | None = None) -> Plan:
     """Plan that puts rows of ``A`` into an order.
 
     Parameters
@@ -45,13 +45,15 @@ def gather(shape: Shape, rows: int | None = None, left: int = 0) -> Plan:
         How many of them; by default all.
     left : int
         Columns of ``A`` that are left out, even.
+    columns : int, optional
+        How many behind them are kept; by default all.
 
     Returns
     -------
     Plan
         Operand ``rows``: a column of texels (source of row 2y, source of row 2y+1, 0, 0). Result ``B``.
     """
-    chosen = (shape[0] if rows is None else rows, shape[1] - left)
+    chosen = (shape[0] if rows is None else rows, shape[1] - left if columns is None else columns)
     draft = Draft("permutation_gather")
     draft.operand("A", matrix(shape))
     draft.operand("rows", Storage(texels(chosen[0]), 1))

@@ -12,8 +12,8 @@ from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
 
 SLICE, SLICES = 64, 32
-"""Texels of a column that a fragment sums on a GPU, and most slices; a guess: a fetch that waits for nothing takes as
-long as one fragment needs for a trip. A software rasteriser sums each column in one piece."""
+"""Texels of a column that one fragment sums on a GPU, and the most slices of a column; both are guesses. A software
+rasteriser sums each column in one piece."""
 
 
 def slices(height: int, limits: Limits) -> tuple[int, int]:

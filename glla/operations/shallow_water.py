@@ -109,7 +109,7 @@ class Water:
 
 
 RECORD = Storage(1, 1)
-"""Of the record (least depth, i, j, steps)."""
+"""Storage of the record (least depth, i, j, steps)."""
 
 
 @cached_plan

@@ -23,7 +23,7 @@ from glla.passes.cache import cached_plan
 
 DOUBTFUL_IN_STACKS = 2.0**-6
 """As `glla.operations.trust.DOUBTFUL`, for two probes in place of four: normal matrices of order 256 have at most 0.024
-(llvmpipe-llvm-15-0-6-256-bits/doubt)."""
+(llvmpipe-llvm-15-0-6-256-bits/doubt/2026-11-23T113238Z.json)."""
 
 FAR_FROM_SINGULAR = 2.0**18
 """Condition of small matrices up to which a solution stands: none up to 10^6 has a pivot near its rounding error, see

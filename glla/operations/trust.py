@@ -23,15 +23,16 @@ Noise = tuple[int, float, float]
 """A pivot that may be nothing but rounding error: its place, its value, and that error."""
 
 SINGULAR = 5.0
-"""A pivot of at most this number of expected rounding errors counts as zero. Last pivots of 35 000 singular matrices
-stayed below 3.4, those of matrices of condition 10^6 above 30 (`python -m benchmarks.doubt`)."""
+"""A pivot of at most this number of expected rounding errors counts as zero. Last pivots of singular matrices stayed
+below 3.5 (llvmpipe-llvm-15-0-6-256-bits/doubt/2026-11-22T044351Z.json); matrices of condition 10^6 have larger ones,
+as `tests/test_solve.py` demands."""
 
 SMALL = 2.0**-10
 """A pivot below this part of the entries of U above it is looked at closely."""
 
 DOUBTFUL = 1.0
-"""Largest norm(inverse) u sqrt(n) max abs(U) without a close look. Singular matrices had 1.4 or more; normal ones 0.004
-at n = 512, the median of 40 (llvmpipe-llvm-15-0-6-256-bits/doubt)."""
+"""Largest norm(inverse) u sqrt(n) max abs(U) without a close look. Singular matrices had a zero pivot, or 1.4 or more;
+normal ones 0.004 at n = 512, the median of 40 (llvmpipe-llvm-15-0-6-256-bits/doubt/2026-11-23T113238Z.json)."""
 
 MOST_SUSPECTS = 512
 """Most pivots that a close look compares with their rounding errors, the smallest beside their columns first; each

@@ -17,7 +17,7 @@ from glla.passes.plan import Call, Plan
 
 MOST_PLAN_BYTES = 128 << 20
 """Bytes that kept plans take at most, unless another number is set: five factorisations of n = 4096, with what solves
-from them (``benchmarks/results/llvmpipe-llvm-15-0-6-256-bits/manners``)."""
+from them (``llvmpipe-llvm-15-0-6-256-bits/manners/2026-11-22T092455Z.json``)."""
 
 MOST_PLANS = 2048
 """Plans that are kept at most. Ever other small shapes would fill the bytes with plans that hardly one call uses again:
@@ -27,7 +27,7 @@ ENTRY_BYTES = 2000
 """Bytes of an entry beside its steps: its key, slots and scopes."""
 
 STEP_BYTES = 1200
-"""Bytes of a step of a plan: of 980 to 1230 that were measured (``python -m benchmarks.manners``)."""
+"""Bytes that a step of a plan counts as; 980 to 1230 were measured (``python -m benchmarks.manners``)."""
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -91,7 +91,7 @@ class Limits:
 
 
 PLAIN = Limits()
-"""What every OpenGL 3.3 has, or all that is counted on: for plans that are made for no device in particular."""
+"""Limits that every OpenGL 3.3 keeps, for plans that are made for no device in particular."""
 
 
 def version(code: int) -> str:

@@ -23,8 +23,8 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 INTERVAL = 1e-5
-"""Switch interval of a punctual coprocessor, in seconds: what NumPy and the queue keep with it and without stands in
-``benchmarks/results/llvmpipe-llvm-15-0-6-256-bits/overlap``."""
+"""Switch interval of a punctual coprocessor, in seconds: what NumPy and the queue keep with it stands in
+``llvmpipe-llvm-15-0-6-256-bits/overlap/2026-11-22T110840Z.json``, without it in ``2026-11-22T110752Z.json`` there."""
 
 SHORTEST_SLACK = 1
 """Timer slack of a thread whose waits are punctual, in nanoseconds; 0 would mean the default."""

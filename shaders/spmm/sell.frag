@@ -1,23 +1,14 @@
-// Y[i, :] = sum over the entries of row i, times rows of X: rows in slices, as in `spmv/sell.frag`.
+// Y[i, :] = sum over the entries of row i, times rows of X: rows in tiles, as in `spmv/sell.frag`.
 //
-// A fragment computes four columns of one row: one channel of the texels of its slice. Where rows were sorted, `order`
+// A fragment computes four columns of one row: one channel of the texels of its tile. Where rows were sorted, `order`
 // says where row i stands.
-// A, places, slices, order  as there, places in vectors whose textures are X_VECTOR and Y_VECTOR texels wide
+// A, columns, spans, order  as there, places in vectors whose textures are X_VECTOR and Y_VECTOR texels wide
 // X, Y    wrapped, rows of QUADS texels        before  CONTINUE: the sum over earlier entries
-// Cost per fragment: 2 fetches, and 3 and 8 flop for an entry of the longest row of the slice.
+// Cost per fragment: 2 fetches, and 3 and 8 flop for an entry of the longest of four rows.
 // Fetches: 0 to 1 + SORTED + CONTINUE + 3 * trips_y - 3 * trips_x.
 // Kreutzer, Hager, Wellein, Fehske and Bishop, "A unified sparse matrix data format for efficient general sparse
 // matrix-vector multiplication on modern processors with wide SIMD units" (2014), section 3.
 
-#ifndef SLICE
-#define SLICE 8  // texels of rows in a slice
-#endif
-#ifndef SLICES_WIDTH
-#define SLICES_WIDTH 1  // texels in a row of `slices`
-#endif
-#ifndef A_WIDTH
-#define A_WIDTH 1  // texels in a row of A
-#endif
 #ifndef X_VECTOR
 #define X_VECTOR 1  // texels in a row of a vector with an element for each column
 #endif
@@ -32,8 +23,8 @@
 #endif
 
 uniform sampler2D A;
-uniform isampler2D places;
-uniform isampler2D slices;
+uniform isampler2D columns;
+uniform isampler2D spans;
 #if SORTED
 uniform isampler2D order;
 #endif
@@ -46,6 +37,15 @@ uniform ivec2 trips;  // first entry of this pass, and the one behind its last
 layout(location = 0) out vec4 Y;
 
 #include "lib/sparse_rows.glsl"
+#include "lib/tiles.glsl"
+
+int column_at(ivec2 at, int row) {
+#if SHORT
+    return min(row + offsets_at(at)[row & 3], COLUMNS - 1);
+#else
+    return element_at(texelFetch(columns, at, 0)[row & 3], X_VECTOR);
+#endif
+}
 
 void main() {
     Own own = own_row();
@@ -54,19 +54,15 @@ void main() {
 #if CONTINUE
     Y = texelFetch(before, ivec2(gl_FragCoord.xy), 0);
 #endif
-    int stands = own.row;
+    int row = own.row;
 #if SORTED
-    stands = element_at(texelFetch(order, place_of(own.row >> 2, Y_VECTOR), 0)[own.row & 3], Y_VECTOR);
+    row = element_at(texelFetch(order, place_of(own.row >> 2, Y_VECTOR), 0)[own.row & 3], Y_VECTOR);
 #endif
-    int t = stands >> 2;
-    int lane = stands & 3;
-    int slice = t / SLICE;
-    ivec2 lies = texelFetch(slices, place_of(slice, SLICES_WIDTH), 0).rg;
-    int end = min(trips.y, lies.g);
-    int e = lies.r + trips.x * SLICE + t - slice * SLICE;
+    ivec2 texel = place_of(row >> 2, Y_VECTOR);
+    ivec2 span = texelFetch(spans, texel, 0).rg;
+    int end = min(trips.y, span.g);
     for (int j = trips.x; j < end; ++j) {
-        ivec2 at = place_of(e, A_WIDTH);
-        Y += scaled_row(texelFetch(A, at, 0)[lane], element_at(texelFetch(places, at, 0)[lane], X_VECTOR), own.quad);
-        e += SLICE;
+        ivec2 at = block_at(span.r + j, texel);
+        Y += scaled_row(texelFetch(A, at, 0)[row & 3], column_at(at, row), own.quad);
     }
 }

@@ -1,33 +1,36 @@
-// y[i] = sum over the entries of row i: rows in slices, each as wide as its longest row.
+// y[i] = sum over the entries of row i: tiles of rows, each as wide as its longest row.
 //
-// A fragment computes four consecutive rows, the channels of its texels. A slice is SLICE texels of rows; entry number j
-// of all of them stands together, so that neighbouring fragments fetch neighbouring texels. Shorter rows end in zeros.
-// A       entries: texel `first + j SLICE + (own texel in the slice)`        places  of the elements of x, likewise
-// slices  (first texel, longest row) of each        x, y  wrapped        before  CONTINUE: the sum over earlier entries
+// A fragment computes four consecutive rows, the channels of its texels, and stops behind the longest of them. y is cut
+// into tiles of texels that are drawn together. Entry number j of all rows of a tile is a block of A, of the same height
+// and width: a texel stands there where its rows stand in the tile, so that neighbours fetch from neighbours.
+//
+//     y +----+----+     A +----+----+----+----+     Tiles S, three entries wide, and T, two.
+//       | S  | T  |       | S0 | S1 | S2 | T0 |     Blocks stand ACROSS side by side. Shorter rows end in zeros.
+//       +----+----+       +----+----+----+----+
+//                         | T1 |
+// A        entries, in blocks
+// columns  of the entries: with SHORT minus their rows, where a zero of a row's end counts from its row, too; otherwise
+//          their places in x
+// spans    of each texel of y, the first block of its tile, and the entries of the longest of its rows
+// x, y     wrapped        before  CONTINUE: the sum over earlier entries
 // Cost per fragment: 1 fetch, and 6 and 8 flop for an entry of the longest row.
-// Fetches: 0 to 1 + CONTINUE + 6 * trips_y - 6 * trips_x.
+// Fetches: 1 to 1 + CONTINUE + 6 * trips_y - 6 * trips_x.
 // Kreutzer, Hager, Wellein, Fehske and Bishop, "A unified sparse matrix data format for efficient general sparse
-// matrix-vector multiplication on modern processors with wide SIMD units" (2014), section 3.
+// matrix-vector multiplication on modern processors with wide SIMD units" (2014), section 3: their slices are 1 x C.
 
-#ifndef SLICE
-#define SLICE 8  // texels of rows in a slice
+#ifndef COLUMNS
+#define COLUMNS 1  // columns of the matrix
 #endif
-#ifndef SLICES
-#define SLICES 1  // slices
-#endif
-#ifndef SLICES_WIDTH
-#define SLICES_WIDTH 1  // texels in a row of `slices`
-#endif
-#ifndef A_WIDTH
-#define A_WIDTH 1  // texels in a row of A
+#ifndef X_WIDTH
+#define X_WIDTH 1  // texels in a row of x
 #endif
 #ifndef CONTINUE
 #define CONTINUE 0  // go on from `before` (0, 1)
 #endif
 
 uniform sampler2D A;
-uniform isampler2D places;
-uniform isampler2D slices;
+uniform isampler2D columns;
+uniform isampler2D spans;
 uniform sampler2D x;
 #if CONTINUE
 uniform sampler2D before;
@@ -37,22 +40,35 @@ uniform ivec2 trips;  // first entry of this pass, and the one behind its last
 layout(location = 0) out vec4 y;
 
 #include "lib/sparse.glsl"
+#include "lib/tiles.glsl"
+
+#if SHORT
+float element(int column) {
+    return texelFetch(x, place_of(column >> 2, X_WIDTH), 0)[column & 3];
+}
+
+vec4 elements_at(ivec2 at, int row) {
+    ivec4 column = min(ivec4(row, row + 1, row + 2, row + 3) + offsets_at(at), COLUMNS - 1);
+    return vec4(element(column.r), element(column.g), element(column.b), element(column.a));
+}
+#else
+vec4 elements_at(ivec2 at, int row) {
+    ivec4 place = texelFetch(columns, at, 0);
+    return vec4(x_at(place.r), x_at(place.g), x_at(place.b), x_at(place.a));
+}
+#endif
 
 void main() {
-    int t = own_texel();
-    int slice = t / SLICE;
+    ivec2 own = ivec2(gl_FragCoord.xy);
+    ivec2 span = texelFetch(spans, own, 0).rg;
     y = vec4(0.0);
-    if (slice >= SLICES) return;
-    ivec2 own = texelFetch(slices, place_of(slice, SLICES_WIDTH), 0).rg;
 #if CONTINUE
-    y = texelFetch(before, ivec2(gl_FragCoord.xy), 0);
+    y = texelFetch(before, own, 0);
 #endif
-    int end = min(trips.y, own.g);
-    int e = own.r + trips.x * SLICE + t - slice * SLICE;
+    int row = 4 * own_texel();
+    int end = min(trips.y, span.g);
     for (int j = trips.x; j < end; ++j) {
-        ivec2 at = place_of(e, A_WIDTH);
-        ivec4 place = texelFetch(places, at, 0);
-        y += terms(texelFetch(A, at, 0), vec4(x_at(place.r), x_at(place.g), x_at(place.b), x_at(place.a)));
-        e += SLICE;
+        ivec2 at = block_at(span.r + j, own);
+        y += terms(texelFetch(A, at, 0), elements_at(at, row));
     }
 }

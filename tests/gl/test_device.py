@@ -159,6 +159,7 @@ class Draws:
 INTERRUPTED = {
     "matmul": lambda device, a: glla.matmul(a, a, device=device, variant="inner_product"),
     "virtual cube": lambda device, a: glla.matmul(a, a, device=device, variant="virtual_cube"),
+    "panels": lambda device, a: glla.matmul(np.tile(a, (7, 1)), a, device=device, variant="panel_broadcast"),
     "plu": lambda device, a: np.hstack(glla.plu(a, device=device)),
     "rref": lambda device, a: glla.rref(a, device=device)[0],
     "solve": lambda device, a: glla.solve(a, a[:, 0], device=device),
@@ -184,6 +185,18 @@ def test_an_interrupted_operation_leaves_the_device_as_it_was(operation, fresh, 
         fresh.finish()  # raises if the error flag is set
         draws.at = 0
         np.testing.assert_array_equal(run(fresh, a), expected)
+
+
+def test_a_burst_can_be_interrupted(quiet, rng):
+    run, draws, a = INTERRUPTED["panels"], Draws(quiet), integers(21, 21, rng)
+    expected, before = run(quiet, a), quiet.stats().textures
+    draws.count, draws.at, draws.call = 0, draws.count // 2 + 1, quiet.interrupt
+    with pytest.raises(AbandonedError, match=": was abandoned between two passes, as the device was"):
+        run(quiet, a)
+    assert draws.count == draws.at
+    quiet.resume()
+    assert quiet.stats().textures == before
+    np.testing.assert_array_equal(run(quiet, a), expected)
 
 
 def test_another_thread_may_interrupt(fresh, rng):
@@ -494,6 +507,23 @@ def test_the_calls_of_a_plan_go_with_it(fresh, shader_files):
     gc.collect()
     assert gone() is None
     assert len(fresh._runner._prepared) == 0
+
+
+@pytest.mark.parametrize("half", [False, True])
+def test_draws_of_a_burst_are_one_call(quiet, half, rng):
+    a, b = integers(200, 100, rng), integers(100, 60, rng)
+    counted, draws = [], Draws(quiet)
+    calls_of = quiet._runner._calls_of
+    quiet._runner._calls_of = lambda *args: counted.append(calls_of(*args)) or counted[-1]
+    b = a.T if half else b
+    for _ in range(2):
+        assert_exact(glla.matmul(a, b, device=quiet, variant="panel_broadcast"), a @ b)
+    groups, chunks = -(-200 // 16), -(-100 // 96)
+    assert draws.count > 2 * groups * chunks
+    assert max(map(len, counted)) < 60
+    with glla.trace() as trace:  # which sees each draw by itself
+        assert_exact(glla.matmul(a, b, device=quiet, variant="panel_broadcast"), a @ b)
+    assert sum(draw.shader == "matmul/panel_broadcast" for draw in trace.passes) == groups * chunks
 
 
 # ---- operands ----------------------------------------------------------------------------------------------------

@@ -63,11 +63,11 @@ def test_repeats_are_told_once(device):
     assert place.repeated(times.__next__) == 0.25
     assert place.repeated(times.__next__) == 2.0
     assert place.repeated(times.__next__) == 0.4
-    assert place.told() == [
+    assert place.repeats() == [
         "4 run times were measured: medians of 2 to 2 repeats after a first run, but 2 of a single one, as it took "
         "long. Their quartiles lie 10 % of the median apart in half of the cases, 20 % at worst."
     ]
-    assert place.told() == []
+    assert place.repeats() == []
 
 
 def test_too_few_sizes_are_no_verdict():
@@ -97,7 +97,9 @@ def test_storage_of_fewer_bits_is_worse_by_as_much(device):
 def test_counts_are_those_of_the_shaders(device):
     """Leading terms by hand, n = 24: 12 layers of blocks, of which the first reads no sum."""
     found = {claim.says: claim for claim in counts.claims(Place(device, quick=True))}
-    packing, ratio, cube, floats, texture, _ = found.values()
+    packing, ratio, cube, memory, floats, texture, vertices, _ = found.values()
+    assert memory.ours.startswith("12 times less (4.5 against 54 KiB)") and memory.holds  # two layers for 24
+    assert vertices.ours.startswith("12 of 36 passes") and vertices.holds is False  # one for two columns
     assert packing.ours.startswith("50 % less (4 against 8 n^3 bytes") and packing.holds
     assert ratio.ours.startswith("1:1;") and ratio.holds
     assert cube.ours.startswith(f"{2 + 11 / 12:.2g} n and 1 n; 2 n and one") and cube.holds
@@ -124,7 +126,7 @@ def test_some_claims_alone(tmp_path, device, capsys):
     capsys.readouterr()
     first, second = Document.read(whole), Document.read(part)
     rows, fewer = (one.sections[-1].tables[0].rows for one in (first, second))
-    assert len(rows) == 10 and len(fewer) == 6 and {row[0] for row in fewer} < {row[0] for row in rows}
+    assert len(rows) == 12 and len(fewer) == 8 and {row[0] for row in fewer} < {row[0] for row in rows}
     second.sections[-1].tables[0] = claims.table([(*fewer[0][:3], "another figure", *fewer[0][4:]), *fewer[1:]])
     second.about.append("Measured later.")
     both = joined([first, second])
@@ -155,7 +157,8 @@ def test_claims_of_sections_follow_their_figures():
         assert len(found) == 17 and {claim.holds for claim in found} == {expected}
     assert any(claim.ours == "nowhere up to n = 9" for claim in found)
     water = {"milliseconds": {"CPU, dense systems (LAPACK)": 20.0, "CPU and GPU, dense systems": 19.0,
-                              "NumPy, tridiagonal, float32": 1.0}, "largest": 1e-7, "stable": (9.9, 0.1)}  # fmt: skip
+                              "NumPy, tridiagonal, float32": 1.0, "ShallowWater, semi_implicit": 4.0}, "largest": 1e-7,
+             "stable": (9.9, 0.1)}  # fmt: skip
     done = {
         "water": Section("water", "", "5", values=water),
         "sharing": Section("", "", "", [Table("", (), (("plu", 9, 0.45, 0.9), ("plu", 10, 0.4, 0.8)))]),
@@ -293,3 +296,16 @@ def test_the_textbook_is_right(rng):
     x = loops.gradients(starts, columns, definite.ravel(), definite @ np.arange(5.0), 12)
     assert np.allclose(x, np.arange(5.0), rtol=0, atol=1e-9)
     assert loops.rref(np.zeros((2, 3))).tolist() == [[0.0] * 3] * 2
+
+
+def test_small_entries_are_singular_to_the_thesis(device):
+    claim = accuracy._epsilon(Place(device, quick=True))
+    assert claim.ours.startswith("rank 0 of 8 is found") and claim.holds is False
+
+
+def test_the_backward_error_of_a_product_is_that_of_a_solution(device, monkeypatch):
+    """Of well conditioned matrices it is small, too."""
+    place = Place(device, quick=True)
+    assert accuracy._backward(place).holds
+    monkeypatch.setattr(accuracy, "uniform", lambda place, *shape: 7 * np.eye(*shape, dtype=np.float32) + 0.1)
+    assert accuracy._backward(place).holds is False

@@ -31,7 +31,9 @@ def place(device, tmp_path, monkeypatch):
 
 def test_without_files_the_command_is_told(place):
     section = appendix.spread(place)
-    assert [table.title[:9] for table in section.tables] == ["Table A.1", "Table A.2", "Table A.3", "Table A.4"]
+    assert [table.title[:9] for table in section.tables] == [
+        *("Table A.1", "Table A.2", "Table A.3", "Table A.4"), "Section A",
+    ]  # fmt: skip
     assert all(row[-1] == "-" for table in section.tables[:3] for row in table.rows)
     assert appendix.COMMAND in section.notes[-1]
 
@@ -46,7 +48,9 @@ def test_ours_stand_beside_theirs(place, tmp_path, device):
     write(tmp_path, "2026-01-03", "another device", [run(4, 512, 128, 77.0, 7.0)])
     write(tmp_path, "2026-01-04", renderer, [run(4, 512, 128, 66.0, 6.0)], thesis=False)
     section = appendix.spread(place)
-    orders, processes, messages, _ = section.tables
+    orders, processes, messages, _, rates = section.tables
+    assert [row[3:] for row in rates.rows[:2]] == [(2e-9 * 2048**3 / 3 / 2, 2048), (2e-9 * 8192**3 / 3 / 10, 8192)]
+    assert [row[1:3] for row in rates.rows] == [*published.RATES.values()]
     told = {row[:2]: row for row in orders.rows}
     assert told[512, 128][-2:] == (0.25, 0.32307 / 0.25)
     assert told[512, 256][-2:] == ("-", "-")  # that was a wrong result

@@ -2,7 +2,7 @@
 
 import json
 import re
-from base64 import b64decode, b64encode
+from base64 import a85decode, b64decode, b64encode
 from html import escape, unescape
 from pathlib import Path
 
@@ -13,7 +13,7 @@ import glla
 from glla.errors import OptionError
 from glla.lab import operations
 from glla.lab.web import documents, scripts
-from glla.lab.web.page import document_in, page
+from glla.lab.web.page import digits, document_in, page
 from glla.lab.web.scripts import FOLDER
 from glla.operations import OPERATIONS, elementwise
 
@@ -169,6 +169,9 @@ REPLAY = """
     go(first + 1);
     told.said = [at("because").textContent, at("status").textContent];"""
 
+# Of every length that a last group may have, and with what Ascii85 shortens or a script may not have.
+BYTES = [b"", b"a", b"ab", b"abc", bytes(9), bytes(range(256)), b"\xff" * 7, a85decode(b"<" * 12)]
+
 WITHOUT = {
     "WebGL 2": "HTMLCanvasElement.prototype.getContext = () => null;",
     "DecompressionStream": "delete window.DecompressionStream;",
@@ -200,7 +203,10 @@ def told(browser, tmp_path_factory):
     products = ("virtual_cube", "register_blocked", "virtual_cube_ping_pong")
     cube, blocked, ping_pong = (page(documents.document("matmul", 4, name)) for name in products)
     factor, lacks = page(documents.document("cholesky", 2, "rank2")), script("lacks")
+    texts = json.dumps([digits(one) for one in BYTES])
+    unpacked = f"return {{ bytes: {texts}.map((one) => btoa(String.fromCharCode(...new Uint8Array(bytesOf(one))))) }};"
     parts = {
+        "bytes": (factor, "", unpacked, 1200),
         "steps": (rref, "", STEPS, 1200),
         "labels": (rref, "", LABELS, 1200),
         "growth": (page(plu), "", f"{GROWTH}{REPLAY} return told;", 1200),
@@ -272,6 +278,13 @@ def test_the_page_is_driven(told):
     assert grown["said"][0] in grown["said"][1]
     assert not console
     assert b64encode(a.tobytes()).decode() == told["A"]
+
+
+@pytest.mark.browser
+@pytest.mark.mesa
+def test_what_is_packed_is_unpacked(told):
+    assert [b64decode(one) for one in told["bytes"]["bytes"]] == BYTES
+    assert not any("<" in digits(one) for one in BYTES)
 
 
 @pytest.mark.browser

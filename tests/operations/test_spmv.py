@@ -1,11 +1,13 @@
 """The product of a sparse matrix and a vector: every format, exactly, and where the vector is not finite."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from glla.errors import LimitError, OptionError, ShapeError
+from glla.lab import fetches
 from glla.operations import OPERATIONS
 from glla.operations.sparse import krylov, model, sell, spmv
 from glla.operations.sparse.compressed import Compressed
@@ -97,10 +99,59 @@ def test_rows_are_sorted_where_it_pays(device, rng):
     matrix = Compressed.of_triplets((500, 300), rows, columns, rng.integers(1, 9, len(rows)))
     structure = sell.Sell.of(matrix, device.limits)
     assert structure.sorted
-    assert structure.slice == sell.TALL
-    assert 4 * structure.filled < 1.3 * matrix.entries
+    assert 4 * math.prod(structure.tile) * structure.blocks <= sell.WASTE * matrix.entries
     x = rng.integers(-8, 9, 300).astype(np.float32)
     assert (product(device, matrix, "sell", x) == matrix.dense() @ x).all()
+
+
+@pytest.mark.parametrize("software", [False, True], ids=["GPU", "software"])
+@pytest.mark.parametrize("short", [True, False], ids=["16 bits", "32 bits"])
+@pytest.mark.parametrize("shape", [(900, 700), (1300, 1300), (129, 4000)])
+def test_tiles_of_rows(device, software, short, shape, rng):
+    """Whole tiles and cut ones, for the product with a vector and with a matrix."""
+    limits = replace(device.limits, software=software)
+    rows, columns = np.nonzero(rng.random(shape) < 0.01)
+    matrix = Compressed.of_triplets(shape, rows, columns, rng.integers(1, 9, len(rows)))
+    structure = replace(sell.Sell.of(matrix, limits), short=short)
+    assert structure.tile != (1, 1)
+    x = rng.integers(-8, 9, (shape[1], 4)).astype(np.float32)
+    exact = matrix.dense() @ x
+    for plan, given in (
+        (spmv.plan((Form(shape, resident=True, view=structure), Form((shape[1], 1), resident=True)), limits), x[:, :1]),
+        (spmv.rows(Form(shape, resident=True, view=structure), 1, limits), x),
+    ):
+        name = plan.operands[-1]
+        texels = structure.texels(matrix, limits) | {name: filled(given, plan.slots[name])}
+        textures = {operand: device.write_texels(one) for operand, one in texels.items()}
+        assert not fetches.count(device, plan, textures, fetches.OUTSIDE)
+        (y,) = device.run(plan, **textures).values()
+        columns = given.shape[1]
+        assert (device.read(y).reshape(-1)[: shape[0] * columns].reshape(-1, columns) == exact[:, :columns]).all()
+
+
+@pytest.mark.parametrize("away", [-(1 << 15) - 1, -(1 << 15), (1 << 15) - 1, 1 << 15])
+def test_columns_far_from_their_rows(device, away):
+    """16 bits count them as far as they go."""
+    shape = (40000, 40000)
+    row = max(0, -away) + 5
+    places = np.array([(0, 0), (row, row + away), (row + 1, row), (39999, 39999)])
+    matrix = Compressed.of_triplets(shape, *places.T, np.array([1, 3, 5, 7]))
+    assert sell.Sell.of(matrix, device.limits).short == (-(1 << 15) <= away < 1 << 15)
+    x = np.arange(1.0, 40001, dtype=np.float32)
+    assert (product(device, matrix, "sell", x) == matrix.times(x)).all()
+
+
+def test_zeros_of_short_rows_are_fetched_from_x(device):
+    """Where a row has ended, its own place may lie behind the end of x."""
+    shape = (12, 3)
+    matrix = Compressed.of_triplets(shape, [8, 8, 10], [0, 2, 1], np.array([1, 2, 3]))
+    x = np.arange(1.0, shape[1] + 1, dtype=np.float32)
+    assert (product(device, matrix, "sell", x) == matrix.times(x)).all()
+    structure = sell.Sell.of(matrix, device.limits)
+    plan = spmv.plan((Form(shape, resident=True, view=structure), Form((shape[1], 1), resident=True)), device.limits)
+    given = structure.texels(matrix, device.limits) | {"x": filled(x, vector(shape[1], device.limits))}
+    textures = {operand: device.write_texels(texels) for operand, texels in given.items()}
+    assert not fetches.count(device, plan, textures, fetches.OUTSIDE)
 
 
 @pytest.mark.parametrize("name", VARIANTS)

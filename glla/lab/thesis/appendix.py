@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,15 @@ from glla.lab.thesis.measure import Place, planned, uniform
 from glla.lab.thesis.parts import Cell, Section, Table
 
 RESULTS = Path(__file__).parents[3] / "benchmarks" / "results"
-"""Where they lie in a clone; an installed package has none."""
+"""Folder of the results in a clone; an installed package has none."""
 
 COMMAND = "python -m benchmarks.cluster --thesis"
-"""What writes them."""
+"""Command that writes them."""
 
 NONE = "-"
+
+MOST = 16
+"""Processes of the best rate of all."""
 
 Runs = dict[tuple[int, int, int], dict[str, Any]]
 """What was run, by processes, order and subsize."""
@@ -43,7 +47,8 @@ def spread(place: Place) -> Section:
     section = Section("cluster", "PLU on a cluster", "appendix A, tables A.1 to A.4")
     data = newest(place.device.info.renderer, RESULTS)
     ours = runs(data)
-    section.tables += [_orders(ours, place.quick), _processes(ours), _messages(ours), _one_node(place)]
+    alone = _one_node(place)
+    section.tables += [_orders(ours, place.quick), _processes(ours), _messages(ours), alone, _rates(place, ours, alone)]
     section.notes.append(
         "Their network's 100 us and 11.5 MB/s are assumed, their rate is that of table A.4. Table A.2 does not state "
         "n; the 4.2 GFLOPS that are printed give 8192. Network, ours: the time of the messages alone, of the whole."
@@ -51,17 +56,18 @@ def spread(place: Place) -> Section:
     if data is None:
         section.notes.append(f"No runs of ours on this device: `{COMMAND}` makes them.")
     else:
-        section.notes.append(_told(data))
+        section.notes.append(_described(data))
     return section
 
 
-def _told(data: dict[str, Any]) -> str:
+def _described(data: dict[str, Any]) -> str:
     """Where ours were run."""
     gpus = len(data["gpus"]) or "no"
     crowded = "" if data["times_mean_something"] else "; processes that share cores wait for each other"
     return (
-        f"Ours: {data['date'][:10]}, commit {data['commit']}, all processes on one machine of {data['cores']} cores "
-        f"and {gpus} GPUs, {data['renderer']}, tournament pivoting{crowded}."
+        f"Ours, tables A.1 to A.3: {data['date'][:10]}, commit {data['commit']}, all processes on one machine of "
+        f"{data['cores']} cores and {gpus} GPUs, {data['renderer']}, tournament pivoting{crowded}. "
+        "A dash: not run there."
     )
 
 
@@ -125,3 +131,22 @@ def _one_node(place: Place) -> Table:
             rows.append((n, seconds, NONE, NONE, NONE))
     head = ("n", "theirs", "ours, their local algorithm", "ours, best", "theirs / best")
     return Table("Table A.4: one node, seconds", head, tuple(rows))
+
+
+def _rates(place: Place, ours: Runs, alone: Table) -> Table:
+    """Rates that section A.4.1 prints, and our best of the same kind."""
+
+    def best(seconds: Iterable[tuple[int, Cell]]) -> tuple[Cell, Cell]:
+        found = [(2e-9 * n**3 / 3 / took, n) for n, took in seconds if not isinstance(took, str)]
+        return max(found, default=(NONE, NONE))
+
+    n = place.sizes[-1]
+    kinds = (
+        best((n, one["seconds"]) for (count, n, _), one in ours.items() if count == published.PROCESSES),
+        best((n, one["seconds"]) for (count, n, _), one in ours.items() if count == MOST),
+        best((int(row[0]), row[3]) for row in alone.rows),
+        best([(n, place.cpu("plu", uniform(place, n, n)))]),
+    )
+    rows = tuple((name, *published.RATES[name], *own) for name, own in zip(published.RATES, kinds, strict=True))
+    head = ("what", "GFLOPS, theirs", "n", "GFLOP/s, ours", "n")
+    return Table("Section A.4.1: best rates; ours on one machine, glla's choice, LAPACK at its best", head, rows)

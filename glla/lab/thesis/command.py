@@ -125,7 +125,7 @@ def evaluate(
     def take(name: str, make: Callable[[], Section]) -> None:
         start = time.perf_counter()
         done[name] = section = make()
-        section.notes += place.told()
+        section.notes += place.repeats()
         section.seconds = round(time.perf_counter() - start, 2)
         if name in wanted:
             print(f"\n{section.text()}\n\n{section.name}: {section.seconds:.1f} s", flush=True)

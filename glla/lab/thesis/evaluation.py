@@ -38,13 +38,10 @@ TEXTBOOK, INTERPRETED = 400, 64
 SHARED = 1024
 """Largest order of the streams that CPU and GPU share: 25 systems, in four ways."""
 
-EPSILON = 2.0**-23
-"""Norm of a pivot block that counts as zero, as the thesis has it: the machine's epsilon."""
-
 NONE = "-"
 
 PUBLISHED_GAP = "CPU and GPU against CPU"
-"""What table 5.1 compares."""
+"""Name of the comparison that table 5.1 publishes."""
 
 ARROWS = 20
 """Velocities on a side of figure 5.4."""
@@ -188,6 +185,7 @@ def norms(place: Place) -> Section:
     first, second = np.meshgrid(x, x)
     for name, values in (("geom: a b", first * second), ("harm: a b / (a + b)", first * second / (first + second))):
         section.drawings.append(Drawing(f"Figure 4.5, {name}", y=name, image=coarse(values)))
+    section.notes.append("The two elements of the diagonal go from 0 to 2, from the upper left corner on.")
     n = place.sizes[-1]
     a = uniform(place, n, n)
     norm, rows = float(np.abs(a).sum(axis=0).max()), []
@@ -279,7 +277,7 @@ def _augmented(place: Place, n: int) -> Any:
 
 def _rref_error(place: Place, n: int) -> float:
     """Mean error of a solution, by one elimination without anything to fall back on."""
-    R, _, _ = eliminated(_augmented(place, n), (EPSILON, 0.0), "harmonic", place.device)
+    R, _, _ = eliminated(_augmented(place, n), (published.EPSILON, 0.0), "harmonic", place.device)
     return float(np.abs(np.asarray(R)[:, -1].astype(np.float64) - 1).mean())
 
 
@@ -525,7 +523,7 @@ SECTIONS: dict[str, Callable[[Place], Section]] = {
     "water": shallow,
     "cluster": appendix.spread,
 }
-"""What can be measured by itself, in the order of the thesis."""
+"""Sections that can be measured by themselves, in the order of the thesis."""
 
 AFTER = {"speedups": ("product", "rref", "plu")}
 """Sections that are made of others."""

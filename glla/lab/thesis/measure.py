@@ -46,7 +46,7 @@ thesis every measurement weighs the same in seconds, so that the constant is far
 them."""
 
 QUICK = (8, 12, 16, 24)
-"""Orders that only show that everything runs."""
+"""Orders of a quick run, which only shows that everything runs."""
 
 
 LONG = 1.0
@@ -71,7 +71,7 @@ class Place:
     largest : int or None
         No order above it; None for what suits the device.
     taken : list of Samples
-        Repeats of every time that was measured, until `told`.
+        Repeats of every time that was measured, until `repeats`.
     called : dict of str
         Operation -> the call that was the peer's fastest the last time.
     """
@@ -153,7 +153,7 @@ class Place:
         self.taken.append(samples)
         return float(samples.median)
 
-    def told(self) -> list[str]:
+    def repeats(self) -> list[str]:
         """Say how often was repeated since this was asked for, and how far repeats are apart."""
         taken, self.taken = self.taken, []
         counts = [len(one.times) for one in taken]

@@ -31,8 +31,8 @@ def joined(documents: Sequence[Document]) -> Document:
     for one in others:
         for section in one.sections:
             sections[section.name] = _with(sections.get(section.name), section)
-        told = ", ".join(section.name for section in one.sections)
-        about += [f"Later ({told}): {line}" for line in one.about if line not in first.about]
+        names = ", ".join(section.name for section in one.sections)
+        about += [f"Later ({names}): {line}" for line in one.about if line not in first.about]
     if "claims" in sections:
         own = sections["claims"]
         rows = [*own.tables[0].rows, *claims.following(sections)]

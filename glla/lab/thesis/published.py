@@ -97,6 +97,17 @@ CLUSTER = (
 )  # fmt: skip
 """n, subsize, seconds on 1, 2, 3 and 4 nodes; table A.1."""
 
+EPSILON = 2.0**-23
+"""Norm of a pivot block that counts as zero, "close to the machine epsilon"; section 4.1.2."""
+
+RATES = {
+    "PLU on a cluster, 4 processes on two nodes": (3.5, 4096),
+    "PLU on a cluster, 16 processes on four nodes": (4.2, 8192),
+    "PLU on one node": (4.6, 4096),
+    "MATLAB's LU, ATLAS": (3.5, 4096),
+}
+"""GFLOPS and order; section A.4.1."""
+
 PROCESSES = 4
 """Processes of tables A.1 and A.3."""
 

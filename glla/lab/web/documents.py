@@ -65,7 +65,7 @@ Array = NDArray[np.float32]
 Document = dict[str, Any]
 
 FORMAT = 1
-"""Of the document; raised when a reader of the older one would go wrong."""
+"""Version of the document's format; raised when an older reader would misread it."""
 
 LIMITS = Limits(texture_size=2048, draw_buffers=4, software=True)
 """What every browser with WebGL 2 has. As for software: texts without unrolled loops, which browsers compile slowly."""
@@ -74,7 +74,7 @@ WIDE = replace(LIMITS, draw_buffers=8)
 """What most browsers have; a page says where one has less."""
 
 CALLS = ("rcond",)
-"""Operations whose page shows the plan of a call: that of the record does something else, which can be timed."""
+"""Operations whose page shows the plan of a call: their record's `core` is only what can be timed."""
 
 FIGURES: Mapping[str, Mapping[str, Any]] = {"inv3": {"figures": True}}
 """Options with which the passes of an operation give the figures by which a call decides."""
@@ -410,7 +410,7 @@ class _Writer:
         return {
             "programs": list(self.programs.values()),
             "texts": list(self.texts.values()),
-            "sources": {_told(name): "\n".join(lines).rstrip("\n") + "\n" for name, lines in kept.items()},
+            "sources": {_file_name(name): "\n".join(lines).rstrip("\n") + "\n" for name, lines in kept.items()},
             "needs": self.needs,
         }
 
@@ -482,7 +482,7 @@ class _Writer:
                 "outputs": dict(_outputs(step.shader, shader.outputs)),
             }
             self.programs[key] = {
-                "name": _told(shaders.called(step.shader)),
+                "name": _file_name(shaders.called(step.shader)),
                 "v": self._text(shader.vertex, bool(step.points)),
                 "f": self._text(shader.fragment),
                 "summary": _plain(shaders.summary(step.shader, step.defines)),
@@ -523,10 +523,10 @@ def _grouped(parts: Iterable[Part]) -> list[Any]:
     for part in parts:
         if isinstance(part, str):
             found.append(part)
-        elif found and isinstance(found[-1], list) and found[-1][0] == _told(part.file):
+        elif found and isinstance(found[-1], list) and found[-1][0] == _file_name(part.file):
             found[-1] += [part.first, part.count]
         else:
-            found.append([_told(part.file), part.first, part.count])
+            found.append([_file_name(part.file), part.first, part.count])
     return found
 
 
@@ -535,7 +535,7 @@ def _plain(words: str) -> str:
     return words.replace("`", "")
 
 
-def _told(file: str) -> str:
+def _file_name(file: str) -> str:
     """Name of a file of glla's; of a user's without its folder, which is nobody else's business."""
     return file if not Path(file).is_absolute() else Path(file).name
 

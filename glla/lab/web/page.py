@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import zlib
-from base64 import b64decode, b64encode
+from base64 import a85decode, a85encode
 from html import escape
 from typing import Any
 
@@ -54,7 +54,7 @@ PACKED = re.compile(r'<script type="text/plain" id="data">([^<]*)</script>')
 
 
 def packed(document: Document) -> str:
-    """Document as a page holds it: JSON, deflated, in base64. Shaders first: what says the same comes soon after them.
+    """Document as a page holds it: JSON, deflated, in base 85. Shaders first: what says the same comes soon after them.
 
     Examples
     --------
@@ -63,14 +63,25 @@ def packed(document: Document) -> str:
     """
     first = {name: document[name] for name in ("sources", "programs") if name in document}
     text = json.dumps(first | document, allow_nan=False, separators=(",", ":"), ensure_ascii=False)
-    return b64encode(zlib.compress(text.encode(), 9)).decode()
+    return digits(zlib.compress(text.encode(), 9))
+
+
+def digits(data: bytes) -> str:
+    """Bytes in base 85: Ascii85 without its short form of zeros, and "v" for "<", which a script may not have.
+
+    Examples
+    --------
+    >>> digits(bytes(4)), digits(b"0123,"), len(digits(bytes(100)))
+    ('!!!!!', '0JP==/-', 125)
+    """
+    return a85encode(data).decode().replace("z", "!!!!!").replace("<", "v")
 
 
 def document_in(html: str) -> Document:
     """Document that a page holds."""
     found = PACKED.search(html)
     assert found is not None
-    document: Document = json.loads(zlib.decompress(b64decode(found[1])))
+    document: Document = json.loads(zlib.decompress(a85decode(found[1].replace("v", "<"))))
     return document
 
 

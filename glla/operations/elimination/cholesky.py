@@ -30,8 +30,8 @@ BLOCKED_FROM, BLOCKED_FROM_IN_SOFTWARE = 64, 160
 In software it is as fast from 64 on, but has more shaders to compile."""
 
 FUSED = 128
-"""Largest order at which `blocked` makes 16 columns and updates the rest in one pass, on a GPU: passes cost more there
-than what their fragments repeat (``benchmarks/results/thresholds.md``). A software rasteriser never does."""
+"""Largest order at which `blocked` makes 16 columns and updates the rest in one pass, on a GPU: the pass that it saves
+costs more than the work that its fragments repeat (``benchmarks/results/thresholds.md``). In software it never does."""
 
 VARIANTS = {
     "rank2": Variant(

@@ -56,8 +56,8 @@ VARIANTS = {
 }
 
 NARROW = 64
-"""Widest band for which a GPU takes `sixteen`: a pass less is worth repeating what a few hundred fragments do. A guess.
-A software rasteriser, whose passes cost little, never does."""
+"""Widest band for which a GPU takes `sixteen`, which saves a pass but repeats work of a few hundred fragments. A guess.
+A software rasteriser never takes it: its passes cost little."""
 
 
 def choose(forms: Forms, limits: Limits, name: str = "cholesky_banded") -> Choice:
@@ -312,7 +312,7 @@ choose_solution = partial(choose, name="solve_pos_banded")
 VARIANTS_OF_SOLUTION = {
     name: replace(one, summary=f"{one.summary}; then substitution") for name, one in VARIANTS.items()
 }
-"""Those of the factor."""
+"""Variants of the factorisation, each followed by substitutions."""
 
 FAR = "the diagonal of L is zero, or it or right-hand sides are beyond 2^-40 to 2^40, or X is not finite"
 

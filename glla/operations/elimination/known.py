@@ -34,7 +34,7 @@ COORDINATES = "random coordinates of the known columns"
 RECOVERED = 2.0**-8
 """Largest error of the coordinates, which are about 1, with which the leading columns count as independent; for m x n
 divided by sqrt(m - n + 1). Singular matrices had 1.3 or more, normal ones 0.0004 at order 512, the median of 40
-(llvmpipe-llvm-15-0-6-256-bits/doubt)."""
+(llvmpipe-llvm-15-0-6-256-bits/doubt/2026-11-23T113238Z.json)."""
 
 
 def wide(shape: Shape) -> Shape:

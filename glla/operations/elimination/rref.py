@@ -346,7 +346,7 @@ def let_through(form: Form, limits: Limits, pivoting: str = "partial") -> Plan:
 # -- which stage comes when -------------------------------------------------------------------------------------------
 
 LOOK, DECIDED, THROUGH = "look at the pivots", "float64", "partial pivoting"
-"""Names of stages."""
+"""Names of the stages."""
 
 SURE = 0.5
 """Smallest pivot norm that the device decides on, in a matrix whose largest entries are 1 to 2; below, float64

@@ -20,7 +20,7 @@ VARIANTS = {
 WIDE = 1 << 18
 """Elements of a vector from which, on a GPU, traffic counts for more than passes, of which the merged iteration has
 fewer: it writes five vectors, the classic one four; 2.0 and 0.78 ms an iteration at 2^20, where the first one began
-with a low clock (nvidia-h200-pcie-sse2/sparse). The border itself is a guess."""
+with a low clock (nvidia-h200-pcie-sse2/sparse/2026-11-23T063251Z.json). The border itself is a guess."""
 
 
 def choose(n: int, limits: Limits) -> str:
@@ -33,7 +33,7 @@ def choose(n: int, limits: Limits) -> str:
 
 
 CONVERGED, BREAKDOWN = 1, 2
-"""What the texel ``state`` says where it stops the loop."""
+"""Values of the texel ``state`` that stop the loop."""
 
 
 def carried(variant: str, preconditioned: bool) -> tuple[str, ...]:

@@ -119,6 +119,17 @@ def many(what: str, texels: int, limits: Limits, channels: int = 4, dtype: str =
     """
     width = min(math.isqrt(max(texels, 1) - 1) + 1, limits.texture_size)
     storage = Storage(-(-max(texels, 1) // width), width, channels, dtype=dtype)
+    return fitting(what, texels, storage, limits)
+
+
+def fitting(what: str, texels: int, storage: Storage, limits: Limits) -> Storage:
+    """Give a texture of so many texels back, if it is no larger than the device allows.
+
+    Raises
+    ------
+    LimitError
+        It is.
+    """
     _fits(what, texels, storage, limits, 1)
     return storage
 

@@ -28,7 +28,7 @@ VARIANTS = {
         "entries row by row, found by a pointer to each row", "Bolz et al. 2003; Brodtkorb 2007, figure 3.3b"
     ),
     "points": Variant("each entry a point, added to its row by float blending", "Krüger and Westermann 2003"),
-    "sell": Variant("slices of 32 rows side by side, four rows to a texel", "Kreutzer et al. 2014 (SELL-C-sigma)"),
+    "sell": Variant("rows side by side in tiles, four to a texel", "Kreutzer et al. 2014 (SELL-C-sigma)"),
     "blocks": Variant("2 x 2 blocks, a texel each, block row by block row", "Bell and Garland 2009 (block CSR)"),
 }
 

@@ -12,7 +12,7 @@ from glla.passes.shader import Define
 Number = int | float | bool
 
 NEVER = (2**31 - 1, 0)
-"""From which element on they are counted back from the last one, and its place: none are."""
+"""First element that is counted back from the last one, and the place of the last one: here none is."""
 
 
 @cached_plan

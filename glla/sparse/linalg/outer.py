@@ -24,16 +24,16 @@ from glla.sparse.linalg import vectors
 from glla.sparse.linalg.operators import Operator, operator
 
 RESTARTS, ROUNDS = 5, 12
-"""Times that an iteration starts again: in float32, and refined."""
+"""Restarts at most: in float32, and with refinement."""
 
 INNER = 1e-4
-"""What an iteration of a refinement reduces the residual by."""
+"""Factor by which the inner iteration of a refinement reduces the residual."""
 
 LOWER = 0.5
-"""What part of the wanted residual a restart aims at: what the iteration carries along was too small before."""
+"""Fraction of the wanted residual that a restart aims at: the recurrence ended too early before it."""
 
 GAIN = 0.5
-"""A restart that leaves more than this of the residual is the last one."""
+"""A restart that leaves more than this fraction of the residual is the last one."""
 
 ENDLESS = 2**31 - 1
 """Iterations at most, whatever is asked for: they are counted in 32 bits."""

@@ -14,7 +14,7 @@ from glla.sparse.linalg.operators import LinearOperator, Operator, operator
 from glla.sparse.matrix import SparseMatrix
 
 POWER_STEPS, MARGIN = 10, 1.1
-"""Steps of the power method that estimate the largest eigenvalue, and what they are taken to fall short by."""
+"""Steps of the power method for the largest eigenvalue, and the factor that makes its estimate an upper bound."""
 
 
 def jacobi(A: Any, *, device: DeviceLike | None = None) -> SparseMatrix:

@@ -11,7 +11,11 @@ from glla import linalg
 from glla.gl import selftest
 from glla.lab.thesis import published
 from glla.lab.thesis.claims.claim import ALIKE, HERE, Claim
-from glla.lab.thesis.measure import Place, uniform
+from glla.lab.thesis.measure import Place, dominant, uniform
+from glla.linalg.echelon import eliminated
+
+LARGE = 10
+"""Times the forward error from which a backward error is large."""
 
 RANDOM, MATRICES = 512, 5
 """Largest order of the matrices that the two norms factor, and how many."""
@@ -20,7 +24,9 @@ RANDOM, MATRICES = 512, 5
 def claims(place: Place) -> Iterator[Claim]:
     """Measure all."""
     yield _integers(place)
+    yield _backward(place)
     yield _norms(place)
+    yield _epsilon(place)
     yield from _formats(place)
     yield from _device(place)
 
@@ -34,6 +40,37 @@ def _integers(place: Place) -> Claim:
         "Products of integers are exact", "4.1.1", "exact up to 2^24", f"{wrong} of {n * n} wrong, n = {n}", wrong == 0,
         HERE, "float32 has 24 bits, and sums below 2^24 are not rounded in any order.",
         "The device does not add integers below 2^24 exactly.",
+    )  # fmt: skip
+
+
+def _backward(place: Place) -> Claim:
+    """Smallest change of A for which the product is exact, and the error of the product, both relative."""
+    n = min(RANDOM, place.compared[-1])
+    a, b = uniform(place, n, n), uniform(place, n, n)
+    wide = b.astype(np.float64)
+    error = np.asarray(linalg.matmul(a, b, device=place.device)) - a.astype(np.float64) @ wide
+    change = np.linalg.solve(wide.T, error.T)
+    size, other, off, moved = (float(np.linalg.norm(matrix)) for matrix in (a, b, error, change))
+    forward, backward = off / (size * other), moved / size
+    return Claim(
+        "The forward error of a product is bounded, the backward error is large", "4.1.1, equation 4.11", "large",
+        f"{backward:.2g} of A's norm against {forward:.2g} of both norms', n = {n}", backward > LARGE * forward,
+        HERE, "All columns share one A, so that the change which explains them all grows with the condition of B.",
+        "B happens to be well conditioned.",
+    )  # fmt: skip
+
+
+def _epsilon(place: Place) -> Claim:
+    """The thesis's test of a pivot on a well conditioned matrix with small entries."""
+    n = place.compared[0]
+    a = (dominant(place, n) * np.float32(2.0**-40)).astype(np.float32)
+    _, pivots, _ = eliminated(a, (published.EPSILON, 0.0), "harmonic", place.device)
+    condition = float(np.linalg.cond(a.astype(np.float64)))
+    return Claim(
+        "A norm below epsilon means a matrix that is singular, or nearly", "4.1.2", "singular, or nearly",
+        f"rank {len(pivots)} of {n} is found for entries times 2^-40, of condition {condition:.2g}",
+        len(pivots) == n, HERE, "The pivots are far above the machine's epsilon.",
+        "A norm is as large as the entries are, whatever the condition; glla judges a pivot by its row and column.",
     )  # fmt: skip
 
 

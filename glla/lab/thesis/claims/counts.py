@@ -15,14 +15,14 @@ from glla.lab.thesis import published
 from glla.lab.thesis.claims.claim import HERE, Claim
 from glla.lab.thesis.measure import Array, Place, dominant, planned, uniform
 from glla.operations import OPERATIONS
-from glla.passes import Plan, texture
+from glla.passes import Pass, Plan, shader, texture
 from glla.passes.storage import matrix
 
 ORDER = 128
 """Order at most of what is counted: counts are polynomials in n, and leading terms show by then."""
 
 FLOATS = 4
-"""Of a texel."""
+"""Floats of a texel."""
 
 LESS = 0.75
 """Part of the bytes that "25 % less data transfer" leaves."""
@@ -38,6 +38,7 @@ def claims(place: Place) -> Iterator[Claim]:
     yield from _products(place, a, b)
     yield _three_floats(place, d)
     yield _one_texture(place, n)
+    yield _in_vertices(place, n)
     yield _host_memory(place)
 
 
@@ -80,6 +81,15 @@ def _products(place: Place, a: Array, b: Array) -> Iterator[Claim]:
         "Each layer reads a block of A, one of B and the sum so far (the first has none), and writes the sum.",
         "Layers read or write more than that.",
     )  # fmt: skip
+    kept = sum(texture(slot).nbytes for name, slot in cube.slots.items() if name not in cube.operands)
+    whole = FLOATS * n**3
+    yield Claim(
+        "To sum as it goes takes a factor n of the virtual cube's memory away", "4.1.1", "n times less",
+        f"{whole / kept:.3g} times less ({kept / 1024:.4g} against {whole / 1024:.4g} KiB), n = {n}",
+        NEAR * whole >= n / 2 * kept, HERE,
+        "Two layers that take turns stay of n, so that half of the factor is what is left.",
+        "More than two layers are kept.",
+    )  # fmt: skip
 
 
 def _three_floats(place: Place, d: Array) -> Claim:
@@ -112,6 +122,19 @@ def _one_texture(place: Place, n: int) -> Claim:
         packed < apart / 2, HERE,
         "L's diagonal is known and its other half is U's place, so both take the room of A; P is a texel a column.",
         "Padding takes more than is saved.",
+    )  # fmt: skip
+
+
+def _in_vertices(place: Place, n: int) -> Claim:
+    """Passes that fetch in their vertex stage."""
+    passes = [step for step in planned(place, "rref", (n, n + 1), variant="rank2").flat.steps if isinstance(step, Pass)]
+    vertices = (shader.active_text(shader.resolve(step.shader, step.defines).vertex) for step in passes)
+    fetching = sum("texelFetch(" in text for text in vertices)
+    return Claim(
+        "A vertex stage fetches from special formats only, by normalised coordinates", "2.2.5",
+        "needs both", f"{fetching} of {len(passes)} passes of RREF fetch four floats there by whole numbers, n = {n}",
+        not fetching, HERE, "No vertex stage fetches anything here.",
+        "OpenGL 3.3 promises texelFetch and all formats to both stages: the pivot is looked up there, once a pass.",
     )  # fmt: skip
 
 

@@ -22,6 +22,9 @@ from glla.sparse import SparseMatrix
 SIDES = {True: 128, False: 512}
 """Points on a side of the grid whose equations are solved, in software or not."""
 
+SMALL = 8
+"""Points on a side of a grid that is small enough for as many iterations as unknowns."""
+
 QUICK = 12
 """The same, to show that it runs."""
 
@@ -42,6 +45,7 @@ def claims(place: Place) -> Iterator[Claim]:
     """Measure all."""
     yield _band(place)
     rows = laplacian(QUICK if place.quick else SIDES[bool(place.device.info.software)])
+    yield _finite(place)
     yield _scattered(place, rows)
     yield _laid_out(place, rows)
     yield from _gradients(place, rows)
@@ -75,6 +79,22 @@ def _band(place: Place) -> Claim:
         f"{BAND} diagonals, n = {n}", part < 0.5 and gain > ALIKE, HERE,
         "Only diagonals are stored and fetched, and where an entry belongs is a constant of the shader.",
         "At this order a pass costs more than the zeros do.",
+    )  # fmt: skip
+
+
+def _finite(place: Place) -> Claim:
+    """Iterations of a system that is small enough to do as many as it has unknowns."""
+    rows = laplacian(SMALL)
+    n, b = rows.shape[0], place.rng.standard_normal(rows.shape[0]).astype(np.float32)
+    steps: list[None] = []
+    A = SparseMatrix(rows, place.device)
+    _, info = sparse.linalg.cg(A, asarray(b, place.device), rtol=RTOL, callback=lambda x: steps.append(None))
+    return Claim(
+        "Conjugate gradients find the solution in a finite number of iterations", "3.3.3",
+        f"exact after n, but for rounding errors: {n}", f"a residual of {RTOL:g} after {len(steps)}, n = {n}",
+        info == 0 and len(steps) <= n, HERE,
+        "Each step takes one direction out of the error, and directions of like eigenvalues go together.",
+        "Rounding errors bring back directions that were done with.",
     )  # fmt: skip
 
 
@@ -146,7 +166,7 @@ def _peers(rows: Compressed, right: Any, ours: float, count: int) -> Claim:
     start = time.perf_counter()
     loops.gradients(rows.starts, rows.columns, rows.values, right, 1)
     plain = time.perf_counter() - start
-    told, n = f"{plain / ours:.3g} times as fast as loops in Python", rows.shape[0]
+    text, n = f"{plain / ours:.3g} times as fast as loops in Python", rows.shape[0]
     if find_spec("scipy") is not None:
         from scipy.sparse import csr_array
         from scipy.sparse.linalg import cg
@@ -154,10 +174,10 @@ def _peers(rows: Compressed, right: Any, ours: float, count: int) -> Claim:
         given = csr_array((rows.values, rows.columns.astype(np.int32), rows.starts.astype(np.int32)), shape=rows.shape)
         start = time.perf_counter()
         cg(given, right, rtol=0.0, atol=0.0, maxiter=count)
-        told += f", {(time.perf_counter() - start) / count / ours:.2g} times as SciPy's in float32"
+        text += f", {(time.perf_counter() - start) / count / ours:.2g} times as SciPy's in float32"
     return Claim(
         "Conjugate gradients on the GPU are faster than unoptimised ones on the CPU", "3.3.3", published.NOT_PUBLISHED,
-        f"{told}; an iteration, n = {n}", plain > ALIKE * ours, HERE,
+        f"{text}; an iteration, n = {n}", plain > ALIKE * ours, HERE,
         "An iteration is a handful of passes over vectors; loops in an interpreter touch each entry by itself.",
         "The vectors are so short that starting the passes takes longer.",
     )  # fmt: skip
