@@ -361,3 +361,92 @@ def test_the_plan_of_triangles_is_shown(rng):
     for name in ("solve_triangular", "lu_solve"):
         text = str(glla.plan(name, *forms))
         assert "columns" in text and "substitute" in text
+
+
+# -- float32's limits: one rule for arrays of the host and on a device ------------------------------------------------
+
+STEEP = (np.eye(8) - 2.0**30 * np.eye(8, k=1)).astype(np.float32)
+"""Of its own inverse 2^210 is an entry; its own entries are far from float32's limits."""
+
+UNIT = np.eye(8, 1, -7, dtype=np.float32)
+WIDE = np.where(np.arange(16).reshape(4, 4) % 3, 3e38, -3e38).astype(np.float32)
+NO_EXCHANGES = np.arange(8)
+
+OVERFLOWS = {
+    "solve": (glla.solve, STEEP, UNIT),
+    "solve unscaled": (lambda A, b: glla.solve(A, b, equilibrate=False), STEEP, UNIT),
+    "inv": (glla.inv, STEEP),
+    "lu_solve": (lambda A, b: glla.lu_solve((A, NO_EXCHANGES), b), STEEP, UNIT),
+    "lu_solve transposed": (lambda A, b: glla.lu_solve((A, NO_EXCHANGES), b, 1), STEEP.T.copy(), UNIT),
+    "cho_solve": (lambda A, b: glla.cho_solve((A, False), b), STEEP, UNIT),
+    "lu_factor": (glla.lu_factor, WIDE),
+    "lu_factor of a stack": (glla.lu_factor, np.stack([np.eye(4, dtype=np.float32), WIDE])),
+    "plu": (glla.plu, WIDE),
+    "rref": (glla.rref, np.array([[1e-30, 1e30]], dtype=np.float32)),
+    "rref, tol": (lambda A: glla.rref(A, tol=0), np.array([[1e-30, 0, 1e30], [0, 1, 1]], dtype=np.float32)),
+    **{f"qr {mode}": (lambda A, mode=mode: glla.qr(A, mode), WIDE) for mode in ("reduced", "complete", "r", "raw")},
+    "qr of a stack": (glla.qr, np.stack([np.eye(4, dtype=np.float32), WIDE])),
+    "qr by a tree": (lambda A: glla.qr(A, variant="tsqr"), np.concatenate([WIDE] * 9)),
+}
+
+
+@pytest.mark.filterwarnings("ignore::glla.errors.GrowthWarning")
+@pytest.mark.parametrize("name", OVERFLOWS)
+def test_what_does_not_fit_is_an_error_on_the_device_too(name, device):
+    call, *operands = OVERFLOWS[name]
+    message = f"^{name.split()[0].rstrip(',')}: the (result does|factors do) not fit float32"
+    with pytest.raises(NonFiniteError, match=message):
+        call(*operands)
+    with pytest.raises(NonFiniteError, match=message):
+        call(*(glla.asarray(one, device) for one in operands))
+    if len(operands) == 2:
+        with pytest.raises(NonFiniteError, match=message):
+            call(operands[0], glla.asarray(operands[1], device))
+
+
+@pytest.mark.parametrize("mode", ["reduced", "complete", "r", "raw"])
+@pytest.mark.parametrize("shape", [(3, 3), (7, 3), (3, 7), (2, 3, 3)], ids=str)
+def test_factors_of_what_is_not_finite_are_refused(mode, shape, device):
+    for place in range(np.prod(shape)):
+        a = np.ones(shape, dtype=np.float32)
+        a.flat[place] = np.inf if place % 2 else np.nan
+        A = glla.asarray(a, device, check_finite=False)
+        with pytest.raises(NonFiniteError, match=r"^qr: A must not hold NaN or infinity"):
+            glla.qr(A, mode)
+        glla.qr(A, mode, check_finite=False)
+
+
+@pytest.mark.parametrize("shape", [(9, 5), (3, 4, 4)], ids=str)
+def test_of_factors_by_reflections_one_number_is_read_if_any(shape, device, rng, traffic):
+    A = glla.asarray(rng.standard_normal(shape), device)
+    glla.qr(A)
+    assert sum(traffic["read"]) <= 16
+    traffic["read"].clear()
+    glla.qr(A, check_finite=False)
+    assert not traffic["read"]
+
+
+def test_infinity_on_a_diagonal_is_refused(device):
+    a = np.diag(np.array([1, 2, np.inf], dtype=np.float32))
+    A = glla.asarray(a, device, check_finite=False)
+    for name in ("cholesky", "cho_factor"):
+        with pytest.raises(NonFiniteError, match=rf"^{name}: A must not hold NaN or infinity"):
+            getattr(glla, name)(A)
+    with pytest.raises(NonFiniteError, match=r"^cho_solve: c must not hold NaN or infinity"):
+        glla.cho_solve((A, True), np.ones(3))
+    with pytest.raises(NonFiniteError, match=r"^cholesky_banded: ab must not hold NaN or infinity"):
+        glla.cholesky_banded(A.diagonal()[np.newaxis])
+    with pytest.raises(NonFiniteError, match=r"^cho_solve_banded: cb must not hold NaN or infinity"):
+        glla.cho_solve_banded((A.diagonal()[np.newaxis], True), np.ones(3))
+    assert np.isinf(glla.cholesky(A, check_finite=False).numpy()).any()
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 9, 70, 260])
+def test_condition_numbers_differ_from_the_hosts_by_the_rounding_of_their_norms(n, device, rng):
+    a = np.exp(rng.uniform(-4, 4, (2 if n > 256 else 40, n, n))).astype(np.float32)
+    a[1] = 1 + 2.0**-24 * (np.arange(n * n).reshape(n, n) % 5) + n * np.eye(n)  # sums that round one way
+    expected = glla.rcond(a).astype(np.float64)
+    off = np.abs(glla.rcond(glla.asarray(a, device)).numpy() - expected)
+    assert (off <= 2 * n * 2.0**-24 * expected).all()
+    alone = np.abs(glla.rcond(glla.asarray(a[1], device)) - np.float64(glla.rcond(a[1])))
+    assert alone <= 2 * n * 2.0**-24 * expected[1]

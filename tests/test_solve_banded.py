@@ -17,7 +17,9 @@ from glla.errors import (
     UnsupportedError,
 )
 from glla.operations import banded as kernel
-from glla.operations import bands, residents
+from glla.operations import bands, tridiagonal
+from glla.operations.stack import Stack
+from glla.passes import Draft, forms_of
 
 LIMIT = 30 * 2.0**-24
 PLACES = [np.asarray, glla.asarray]
@@ -308,6 +310,7 @@ def test_empty_and_single(device):
         ab = np.full((sum(bands_) + 1, 1), 4)
         assert glla.solve_banded(bands_, ab, [8], device=device) == [2]
     assert glla.solveh_banded(np.full((3, 1), 4), [8], device=device) == [2]
+    assert glla.solveh_banded(np.empty((0, 0)), np.empty((0, 2)), device=device).shape == (0, 2)
     with pytest.raises(SingularMatrixError):
         glla.solve_banded((0, 0), [[0]], [1], device=device)
 
@@ -432,19 +435,77 @@ def test_the_host_decides_by_the_figures():
         assert kernel.doubts(np.float32(figures), 10) == doubtful
 
 
-def test_a_stack_on_the_device_is_planned_once_and_looked_at(device, rng, monkeypatch):
-    """The second call builds nothing; NaN and infinity are refused by the largest magnitudes, which NaN is among."""
-    ab, b = np.tile(np.float32([[4] * 5, [1] * 5]), (6, 1, 1)), rng.standard_normal((6, 5, 1)).astype(np.float32)
-    given = glla.asarray(ab, device), glla.asarray(b, device)
-    x = glla.solveh_banded(*given, lower=True)
-    made = []
-    monkeypatch.setattr(residents, "_most", lambda *given: made.append(given))
-    assert (glla.solveh_banded(*given, lower=True).numpy() == x.numpy()).all() and not made
-    monkeypatch.undo()
-    for bad in (np.nan, np.inf, -np.inf):
-        for place in (0, 1):
-            operands = [ab.copy(), b.copy()]
-            operands[place][4, 0, 0] = bad
-            sent = [glla.asarray(one, device, check_finite=False) for one in operands]
-            with pytest.raises(NonFiniteError, match=f"{'Ab'[place]} must not hold NaN or infinity.*matrix 4 does"):
-                glla.solveh_banded(*sent, lower=True)
+@pytest.mark.parametrize("lower", [1, 2])
+def test_a_stack_on_the_device_reads_sixteen_bytes_back(device, rng, lower):
+    """No pass brings it into another layout, and the host waits for one texel."""
+    ab, b = np.tile(np.float32([[9] * 5, [1] * 5, [1] * 5][: lower + 1]), (6, 1, 1)), rng.standard_normal((6, 5, 2))
+    full = np.concatenate([ab[:, :0:-1], ab], axis=1)
+    given = glla.asarray(full, device), glla.asarray(b, device)
+    glla.solve_banded((lower, lower), *given)
+    with glla.trace(device=device) as trace:
+        x = glla.solve_banded((lower, lower), *given)
+    shaders = [one.step.shader for one in trace.passes if hasattr(one.step, "shader")]
+    assert not [shader for shader in shaders if shader.startswith("wrapped/")]
+    (verdict,) = (one.step for one in trace.passes if not hasattr(one.step, "shader"))
+    plan = kernel.resident_stack(forms_of((full, b)), device.limits, lines=kernel.FULL if lower == 1 else 2)
+    assert plan.slots[verdict.target].nbytes == 16
+    for a, right, found in zip(full, b, x.numpy(), strict=True):
+        assert backward(dense(a, lower, lower), found, right) <= LIMIT
+
+
+@pytest.mark.parametrize("check_finite", [True, False])
+def test_nan_and_infinity_in_a_stack_on_the_device(device, rng, check_finite):
+    """They are refused in the corners too, which no equation has; or else reach their own matrix alone."""
+    for lower, upper in ((1, 1), (1, 0), (0, 2), (2, 2)):
+        count, n = lower + upper + 1, 6
+        full = rng.uniform(-1, 1, (4, count, n)).astype(np.float32) / 8
+        full[:, upper] = 2
+        b = rng.standard_normal((4, n, 1)).astype(np.float32)
+        for bad in (np.nan, -np.inf):
+            for name, row, place in (("A", 0, 0), ("A", count - 1, n - 1), ("A", upper, 2), ("b", n - 1, 0)):
+                operands = {"A": full.copy(), "b": b.copy()}
+                operands[name][2, row, place] = bad
+                given = [glla.asarray(one, device, check_finite=False) for one in operands.values()]
+                inside = name == "b" or row == upper
+
+                def solve(given=given, bands=(lower, upper)):
+                    return glla.solve_banded(bands, *given, check_finite=check_finite).numpy(check_finite=False)
+
+                if check_finite:
+                    with pytest.raises(NonFiniteError, match=f"{name} must not hold NaN or infinity.*matrix 2 does"):
+                        solve()
+                    continue
+                x = solve()
+                assert np.isfinite(x[[0, 1, 3]]).all() and np.isfinite(x[2]).all() == (not inside)
+
+
+def test_the_device_decides_as_the_host(device, rng):
+    figures = np.exp2(rng.uniform(-30, 2, (1100, 4))).astype(np.float32)
+    figures[:, 0] = np.exp2(rng.uniform(-26, -18, 1100))
+    figures[::7, 1] = rng.choice([kernel.least_left(10), 0.0, -1.0, 1.0], 158)
+    figures[::5, 2] = rng.choice([0, 1e-30, 1e30, *kernel.NORMAL], 220)
+    figures[::3, 3] = 4096 * figures[::3, 2]
+    for count in (1, 31, 32, 33, 1024, 1100):
+        draft, stack = Draft("verdict"), Stack.of(count, (1, 1), device.limits.texture_size)
+        slot = draft.operand("F", stack.storage(1, 1))
+        systems = tridiagonal.Systems(draft, stack, 10)
+        plan = draft.plan({"made": systems.verdict(slot, kernel._bounds(10), device.limits.texture_size)}, 0)
+        storage = plan.slots["F"]
+        texels = np.zeros((storage.height * storage.width, 4), dtype=np.float32)
+        texels[:count] = figures[:count]
+        given = device.write_texels(texels.reshape(storage.height, storage.width, 4))
+        found = device.read(device.run(plan, F=given)["made"])
+        assert found[0, 0, 0] == kernel.doubts(figures[:count], 10).sum()
+
+
+def test_many_short_systems_and_odd_views_on_the_device(device, rng):
+    """More systems than a texture has rows; operands that do not lie in C order."""
+    ab, b = case(3, rng, stack=(20_000,))
+    x = glla.solve_banded((1, 1), glla.asarray(ab, device), glla.asarray(b, device)).numpy()
+    expected = glla.solve_banded((1, 1), ab, b, device=device)
+    assert np.abs(x - expected).max() <= 1e-5 * np.abs(expected).max()
+    ab, b = case(9, rng, stack=(7,), columns=3)
+    odd = glla.asarray(np.ascontiguousarray(ab.transpose(2, 0, 1)), device).transpose((1, 2, 0))
+    right = glla.asarray(np.tile(b, (2, 1, 1)), device)[7:]
+    x, expected = glla.solve_banded((1, 1), odd, right).numpy(), glla.solve_banded((1, 1), ab, b, device=device)
+    assert np.abs(x - expected).max() <= 1e-5 * np.abs(expected).max()

@@ -175,7 +175,7 @@ class _GpuTrailing:
         for part, first in self._placed():
             here = np.nonzero((places >= first) & (places < first + len(part)))[0]
             if len(here):
-                found[here] = gathered(part, places[here] - first, dead).numpy()
+                found[here] = gathered(part, places[here] - first, dead - dead % 2).numpy()[:, dead % 2 :]
         return found
 
     def _placed(self) -> list[tuple[Matrix, int]]:

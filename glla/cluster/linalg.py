@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from glla.errors import (
     SingularMatrixError,
     one_of,
 )
+from glla.hybrid.cores import one_thread
 from glla.linalg import PLU, RefinedSolution
 from glla.operations.elimination.pivot import allowed_growth
 
@@ -157,7 +159,9 @@ def _factored(
     at = factorisation(layout, grid.p, grid.q, variant, grid.look_ahead)
     kind = ColumnFactoring if isinstance(at, ColumnPLU) else Factoring
     actor = kind(at, local, grid.engine)
-    grid.run(at.steps(), actor)
+    # With products on a GPU the host has panels alone: BLAS is asked once, for some wake all threads when asked again.
+    with one_thread if grid.engine.asynchronous and isinstance(at, ColumnPLU) else nullcontext():
+        grid.run(at.steps(), actor)
     own = _scaled_back(at, actor.packed, exponent) if exponent else actor.largest
     if not np.isfinite(own):
         raise NonFiniteError("lu_factor: U does not fit float32; scale the matrix")
@@ -510,7 +514,7 @@ def _right(function: str, b: Any, n: int) -> tuple[Double, bool]:
         raise DTypeError(f"{function}: b must hold real numbers, got {right.dtype}")
     if right.ndim not in (1, 2) or len(right) != n:
         raise ShapeError(f"{function}: b must have shape ({n},) or ({n}, k), got {right.shape}")
-    wide = right.astype(np.float64).reshape(n, -1 if right.size or right.ndim == 1 else right.shape[1])
+    wide = right.astype(np.float64).reshape(n, 1 if right.ndim == 1 else right.shape[1])
     if not np.isfinite(wide).all():
         raise NonFiniteError(f"{function}: b must be finite")
     return wide, right.ndim == 1

@@ -103,6 +103,10 @@ BAND = 1 << 24
 INVERTED = 128
 """Rows of a block from which U is a product with the inverse of L: below, the host solves, which rounds less."""
 
+SHORT = 2.0**12
+"""Multipliers that are multiples of its reciprocal count as short: with them substitution may be exact, as it is for
+matrices of small integers, and a product with the inverse is not."""
+
 LARGEST_INVERSE = 1e4
 """Largest sum of a row of that inverse with which it is used: 190 for 512 random rows."""
 
@@ -156,7 +160,8 @@ class GpuColumns:
         if not self._columns:
             self._order = self._order[order][b:]
             return done(np.empty((b, 0), dtype=np.float32))
-        if self._shape[0] - len(order) >= self._spare[0] or self._dead >= self._spare[1]:
+        dead_rows = self._shape[0] - len(order)
+        if self._dead % 2 == 0 and (dead_rows >= self._spare[0] or self._dead >= self._spare[1]):
             self._submit(self._pack, self._order, self._dead)
             self._shape = len(order), self._columns
             self._order, self._dead = np.arange(len(order), dtype=np.int64), 0
@@ -211,7 +216,7 @@ class GpuColumns:
     def _solve(self, winners: Rows, block: Array, dead: int) -> Any:
         """Find -U, of columns that are dead, too."""
         rows = gathered(self._whole, winners)
-        inverse = lapack.inverse_lower(block.T) if len(block) >= INVERTED else None
+        inverse = lapack.inverse_lower(block.T) if len(block) >= INVERTED and not is_short(block) else None
         if inverse is None or not np.abs(inverse).sum(axis=1).max() < LARGEST_INVERSE:
             upper = lapack.solve_lower(block.T, rows.numpy())
             self._upper: Matrix = asarray(-upper, check_finite=False)
@@ -262,8 +267,18 @@ class _Fetched:
             self.future.set_exception(error or RuntimeError("nothing was fetched"))
 
 
+def is_short(block: Array) -> bool:
+    """Whether all multipliers of a packed block, by columns, are short fractions.
+
+    >>> is_short(np.array([[3, 0.25], [7, 1.1]], dtype=np.float32)), is_short(np.array([[3, 0.1], [7, 1]]))
+    (True, False)
+    """
+    scaled = np.triu(block, 1) * SHORT
+    return bool((scaled == np.rint(scaled)).all())
+
+
 def gathered(a: Matrix, rows: Rows, left: int = 0, columns: int | None = None) -> Matrix:
-    """Some rows of a matrix, without its leftmost columns, and so many of the others: one pass."""
+    """Some rows of a matrix, without its leftmost columns (an even number), and so many of the others: one pass."""
     m, n = a.shape
     pairs = np.zeros((2 * texels(len(rows)), 2), dtype=np.float32)
     pairs[::2] = np.pad(rows, (0, len(rows) % 2)).reshape(-1, 2)  # a texel holds the sources of two rows

@@ -24,6 +24,9 @@ from glla.passes import HostArray, Limits, Loop, Plan, Transfer, texture
 LARGE = 32 * 32
 """Texels of a draw from which a software rasteriser may take longer than Python takes to change threads."""
 
+POINTS_IN_SOFTWARE = 4096
+"""Points of a draw at most on a software rasteriser: behind those Mesa's softpipe counts ``gl_VertexID`` anew."""
+
 REMEMBERED = 4
 """Sets of textures for which the calls of a plan are kept.
 
@@ -336,8 +339,12 @@ class Runner:
             buffer = textures[block.slot].gl.mglo
             bind = partial(buffer.bind_to_uniform_block, binding, 16 * block.first, 16 * block.count)
             calls += state.change(("block", binding), block, bind)
-        kind = (moderngl.POINTS, 0, step.points) if step.points else (moderngl.TRIANGLES, 3 * step.step, 3)
-        return [*calls, partial(gl.draw_large if large else gl.draw, *kind)]
+        call = gl.draw_large if large else gl.draw
+        if not step.points:
+            return [*calls, partial(call, moderngl.TRIANGLES, 3 * step.step, 3)]
+        most = POINTS_IN_SOFTWARE if self._limits.software else step.points
+        firsts = range(0, step.points, most)
+        return [*calls, *(partial(call, moderngl.POINTS, first, min(most, step.points - first)) for first in firsts)]
 
     def _target(self, draw: Draw, textures: Mapping[str, Texture], state: _State) -> list[Call]:
         """GL calls that set what a pass draws to, how, and with which program."""

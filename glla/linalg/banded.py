@@ -26,11 +26,14 @@ from glla.operations import OPERATIONS, Operation
 from glla.operations import banded as kernel
 from glla.operations.banded import Given
 from glla.operations.trust import member_of_stack
-from glla.passes import forms_of
+from glla.passes import Form, forms_of
 from glla.registry import public
 
 Index = tuple[int, ...]
 """Place in a stack."""
+
+Places = NDArray[np.intp]
+"""Numbers of matrices of a stack."""
 
 
 @public()
@@ -166,7 +169,7 @@ def solveh_banded(
     """
     bands = _bands("solveh_banded", ab, check_finite)
     width = bands.shape[-2] - 1
-    if width < 0:
+    if width < 0 < bands.shape[-1]:
         raise ShapeError(f"solveh_banded: ab must have a row for each diagonal, got shape {bands.shape}")
     if width > bands.shape[-1] - 1 >= 0:  # a matrix has no more diagonals than rows
         kept = bands.shape[-1]
@@ -423,25 +426,55 @@ class _Call:
 
     def _members(self, operands: tuple[Resident, ...], stack: Index) -> Resident:
         """Solve a stack on the device together; what is doubtful is read back."""
-        operation = self.lines.operation
-        found = None
-        if self.variant is None:
-            found = resident.together(self.device, operation, operands, self.check_finite, **self.lines.options)
-        if found is None or found.matrices is None:
+        found = None if self.variant is not None else self._looked_at(operands)
+        if found is None:
             return resident.one_by_one(
                 operands, lambda i, ab, b: self._one(ab, b, tuple(int(j) for j in np.unravel_index(i, stack)))
             )
-        again = np.flatnonzero(kernel.doubts(found.figures[:, 0], operands[0].shape[-1]))
-        if not len(again):
-            return found.matrices
+        x, again = found
+        return self._mended(operands, x, again, stack) if len(again) else x
+
+    def _looked_at(self, operands: tuple[Resident, ...]) -> tuple[Resident, Places] | None:
+        """Solve a stack, in pieces if it is large; give solutions, and numbers of matrices that are doubtful."""
+        forms = tuple(Form((prod(one.shape[:-2]), *one.shape[-2:])) for one in operands)
+        parts = resident.in_pieces(kernel.most(forms, self.device.limits), operands, self._piece)
+        if parts is None:
+            return None
+        ends = np.cumsum([0, *(one.shape[0] for one, _ in parts)])
+        again = np.concatenate([places + first for (_, places), first in zip(parts, ends[:-1], strict=True)])
+        solutions = [one for one, _ in parts]
+        return solutions[0] if len(parts) == 1 else shaping.concat("stack", solutions, 0), again
+
+    def _piece(self, *operands: Resident) -> tuple[Resident, Places]:
+        """The same of one piece. 16 bytes are read back; where they count doubtful systems, the figures of all."""
+        forms, options = tuple(one.form for one in operands), self.lines.options
+        plan = kernel.resident_stack(forms, self.device.limits, check_finite=self.check_finite, **options)
+        made: dict[str, Any] = self.device.run(
+            plan, **{name: a.texture for name, a in zip("AB", operands, strict=True)}
+        )
+        shape = (forms[0].count, *forms[1].matrix)
+        again = np.zeros(0, dtype=np.intp)
+        if made["verdict"][0, 0]:
+            figures = self.device.read(made["figures"]).reshape(-1, 4)[: shape[0] * shape[2]]
+            again = np.flatnonzero(kernel.doubts(figures, shape[1]).reshape(shape[0], shape[2]).any(axis=1))
+        made["figures"].release()
+        return Resident.wrapped(self.device, made["matrices"], shape, "float32"), again
+
+    def _mended(self, operands: tuple[Resident, ...], x: Resident, again: Places, stack: Index) -> Resident:
+        """Read doubtful members back, solve them with refinement, or on the host, and put them among the others."""
         given = [parts for _, parts in resident.read_back(operands, again)]
         ab, b = map(np.stack, zip(*given, strict=True))
-        x = np.empty_like(b)
-        refined = batched(self.device, operation, (ab, b), refine=True, **self.lines.options)
+        if self.check_finite:
+            for name, part in (("A", ab), ("b", b)):
+                largest = np.zeros(x.shape[0], dtype=np.float32)
+                largest[again] = np.abs(part).max(axis=(1, 2))
+                resident.refuse_nonfinite(self.lines.operation.name, name, largest)
+        solved = np.empty_like(b)
+        refined = batched(self.device, self.lines.operation, (ab, b), refine=True, **self.lines.options)
         left = np.arange(len(again))
         if refined is not None:
-            x[...] = refined[0]
+            solved[...] = refined[0]
             left = np.flatnonzero(kernel.doubts(refined[1][:, 0], ab.shape[-1]))
-        x[left] = self.on_host(ab[left], b[left], again[left], stack)
-        finite_result(self.lines.function, x, self.check_finite)
-        return resident.mended(found.matrices, dict(zip(again.tolist(), x, strict=True)))
+        solved[left] = self.on_host(ab[left], b[left], again[left], stack)
+        finite_result(self.lines.function, solved, self.check_finite)
+        return resident.mended(x, dict(zip(again.tolist(), solved, strict=True)))

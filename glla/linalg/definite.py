@@ -18,10 +18,12 @@ from glla.linalg.operands import (
     as_float64,
     column,
     device_of,
+    fitting,
     known_variant,
     matching,
     on_host,
     operand,
+    refuse_nonfinite_largest,
     square,
     stored,
 )
@@ -171,9 +173,9 @@ def cho_solve(
         perform = on_device(target, plan, "cho_solve", {"B": "b"} if check_finite else None)
         values = {"C": stored(c), "B": stored(b), "member": member_of_stack(index)}
         found = walk(OPERATIONS["cho_solve"], forms, perform, values)
-        if "largest_X" in found:
-            finite_result("cho_solve", found["largest_X"], check_finite)
-        return found["X"]
+        if check_finite:
+            refuse_nonfinite_largest("cho_solve", "c", found["diagonal"])
+        return fitting("cho_solve", found, "X", check_finite)
 
     return _each("cho_solve", "cho_solve", factor, rhs, one, target, check_finite, bool(lower))
 

@@ -14,7 +14,16 @@ from glla.array.convert import Array, finite_result
 from glla.errors import ShapeError
 from glla.gl import Device, DeviceLike
 from glla.linalg import resident, stacks_definite
-from glla.linalg.operands import column, device_of, known_variant, on_host, operand, stored
+from glla.linalg.operands import (
+    column,
+    device_of,
+    fitting,
+    known_variant,
+    on_host,
+    operand,
+    refuse_nonfinite_largest,
+    stored,
+)
 from glla.linalg.routes import stacked
 from glla.linalg.walk import on_device, walk
 from glla.operations import OPERATIONS
@@ -85,9 +94,11 @@ def cholesky_banded(
            [1., 1., 0.]], dtype=float32)
     """
     function = "cholesky_banded"
-    bands = banded(function, "ab", ab, check_finite)
+    bands = operand(function, "ab", ab, check_finite)
+    if bands.ndim < 2:
+        raise ShapeError(f"{function}: ab must have shape (..., w + 1, n), got {bands.shape}")
     known_variant(function, OPERATIONS[function], variant)
-    if bands.size == 0:
+    if bands.size == 0:  # without diagonals too, as SciPy has it
         return bands.copy()
     target, stack, lower = device_of(function, device, bands), bands.shape[:-2], bool(lower)
 
@@ -95,7 +106,10 @@ def cholesky_banded(
         forms = forms_of((band,))
         perform = on_device(target, kernel.whole(forms, target.limits, lower=lower, variant=variant))
         values = {"A": stored(band), "lower": lower, "member": member_of_stack(place)}
-        found: Array | Matrix = walk(OPERATIONS[function], forms, perform, values)["L"]
+        made = walk(OPERATIONS[function], forms, perform, values)
+        if check_finite:  # infinity on A's diagonal stays on that of L
+            refuse_nonfinite_largest(function, "ab", made["diagonal"])
+        found: Array | Matrix = made["L"]
         return found
 
     if isinstance(bands, Matrix):
@@ -184,9 +198,9 @@ def cho_solve_banded(
         perform = on_device(target, plan, function, {"B": "b"} if check_finite else None)
         values = {"C": stored(c), "B": stored(b), "member": member_of_stack(place), "function": function}
         found = walk(OPERATIONS[function], forms, perform, values)
-        if "largest_X" in found:
-            finite_result(function, found["largest_X"], check_finite)
-        return found["X"]
+        if check_finite:
+            refuse_nonfinite_largest(function, "cb", found["diagonal"])
+        return fitting(function, found, "X", check_finite)
 
     return _each(function, function, factor, rhs, one, target, check_finite, bool(lower))
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from glla.array.array import Matrix, upload
-from glla.array.convert import LARGEST, Array, finite_result
+from glla.array.convert import LARGEST, Array
 from glla.errors import OptionError, one_of, real
 from glla.gl import Device, DeviceLike
-from glla.linalg.operands import device_of, known_variant, operand, run, stored, two_dimensional
+from glla.linalg.operands import device_of, fitting, known_variant, on_host, operand, run, stored, two_dimensional
 from glla.linalg.results import RREF
 from glla.linalg.walk import on_device, walk
 from glla.operations import OPERATIONS
@@ -94,8 +94,7 @@ def rref(
     result, pivots = _reduced(value, target, tol, pivoting, variant, check_finite)
     if isinstance(value, Matrix):
         return RREF(result if isinstance(result, Matrix) else upload(result, target), pivots)
-    array = result.numpy() if isinstance(result, Matrix) else result
-    return RREF(finite_result("rref", array, check_finite), pivots)
+    return RREF(on_host(result), pivots)
 
 
 def _reduced(
@@ -108,7 +107,7 @@ def _reduced(
     names = {"A": "A"} if isinstance(a, Matrix) and check_finite else None
     given = {"A": stored(a), "tol": limit, "pivoting": pivoting}
     values = walk(OPERATIONS["rref"], forms, on_device(device, plan, "rref", names), given)
-    return values["R"], values["leading"]
+    return fitting("rref", values, "R", check_finite), values["leading"]
 
 
 def eliminated(

@@ -96,7 +96,7 @@ def plu(
     target = device_of("plu", device, value)
     results, pivots = _factors("plu", value, pivoting, variant, target, check_finite)
     if "lu" in results:  # what the device may flush to zero stays on the host
-        lu = results["lu"]
+        lu = finite_result("plu", results["lu"], check_finite)
         parts: list[Any] = [np.tril(lu[:, :k], -1) + np.eye(m, k, dtype=np.float32), np.triu(lu[:k])]
         if isinstance(value, Matrix):
             parts = [upload(part, target) for part in parts]
@@ -196,7 +196,7 @@ def lu_factor(
         target = device_of("lu_factor", device, value)
         results, pivots = _factors("lu_factor", value, pivoting, variant, target, check_finite)
         if "lu" in results:
-            return upload(results["lu"], target), pivots
+            return upload(finite_result("lu_factor", results["lu"], check_finite), target), pivots
         return results["LU"], pivots
     piv = np.zeros((*value.shape[:-2], min(value.shape[-2:])), dtype=np.int32)
     if isinstance(value, Matrix):
@@ -230,7 +230,8 @@ def _of_residents(
         return resident.shaped(packed, a.shape), np.stack(pivots).reshape(shape)
     exchanges, fixes = kernel.exchanges_of(found.figures), {}
     for index, _, _, given in resident.to_be_mended(device, operation, operands, found):
-        fixes[index], exchanges[index] = _packed(given[0], pivoting, variant, device, check_finite)
+        lu, exchanges[index] = _packed(given[0], pivoting, variant, device, check_finite)
+        fixes[index] = finite_result("lu_factor", lu, check_finite)
     return resident.shaped(resident.mended(found.matrices, fixes), a.shape), exchanges.reshape(shape)
 
 

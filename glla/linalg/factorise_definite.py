@@ -12,7 +12,7 @@ from glla.array.convert import Array, finite_result
 from glla.errors import OptionError
 from glla.gl import Device, DeviceLike
 from glla.linalg import resident, stacks_definite
-from glla.linalg.operands import device_of, known_variant, operand, square, stored
+from glla.linalg.operands import device_of, known_variant, operand, refuse_nonfinite_largest, square, stored
 from glla.linalg.routes import stacked
 from glla.linalg.walk import on_device, walk
 from glla.operations import OPERATIONS
@@ -156,12 +156,14 @@ def _factored(
                 return found.mT if upper else found
         lower = resident.one_by_one(
             (resident.spread(value, stack),),
-            lambda index, one: _factor(function, one, upper, variant, target, member_of_stack(_place(index, stack))),
+            lambda index, one: _factor(
+                function, one, upper, variant, target, check_finite, member_of_stack(_place(index, stack))
+            ),
         )
         found = resident.shaped(lower, value.shape)
         return found.mT if upper else found
     if isinstance(value, Matrix):
-        factor = _factor(function, value, upper, variant, target)
+        factor = _factor(function, value, upper, variant, target, check_finite)
         matrix = factor if isinstance(factor, Matrix) else upload(factor, target)
         return matrix.T if upper else matrix
     stack, n = value.shape[:-2], value.shape[-1]
@@ -184,12 +186,12 @@ def _of_array(
     function: str, a: Array, upper: bool, variant: str | None, device: Device, place: tuple[int, ...]
 ) -> Array:
     must_fit_a_texture(function, a.shape, device.limits)
-    factor = _factor(function, a, upper, variant, device, member_of_stack(place))
+    factor = _factor(function, a, upper, variant, device, False, member_of_stack(place))
     return factor.numpy() if isinstance(factor, Matrix) else factor
 
 
 def _factor(
-    function: str, a: Array | Matrix, upper: bool, variant: str | None, device: Device, member: str = ""
+    function: str, a: Array | Matrix, upper: bool, variant: str | None, device: Device, finite: bool, member: str = ""
 ) -> Array | Matrix:
     """Factor one matrix by its lower half, or its transpose as it lies: on the device, or scaled on the host first."""
     form = Form.of(a)
@@ -197,5 +199,7 @@ def _factor(
     plan = kernel.whole(forms, device.limits, variant=variant)
     given = {"A": stored(a.T if upper else a), "member": member, "function": function}
     values = walk(OPERATIONS[function], forms, on_device(device, plan), given)
+    if finite:  # infinity on A's diagonal stays on that of L
+        refuse_nonfinite_largest(function, "A", values["diagonal"])
     factor: Array | Matrix = values["L"]
     return factor

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.array.array import Matrix
-from glla.array.convert import Array, as_float32, as_real, checked_device, refuse_nonfinite
+from glla.array.convert import Array, as_float32, as_real, checked_device, finite_result, refuse_nonfinite
 from glla.array.value import Resident
 from glla.errors import DeviceMismatchError, NonFiniteError, ShapeError, one_of
 from glla.gl import Device, DeviceLike, default_device
@@ -89,6 +89,16 @@ def refuse_nonfinite_largest(function: str, name: str, largest: Array) -> None:
             f"{function}: {name} must not hold NaN or infinity, got a Matrix that does; find out which operation "
             "made them with its numpy(check_finite=True), or pass check_finite=False to let them through"
         )
+
+
+def fitting(function: str, values: Mapping[str, Any], name: str, check_finite: bool) -> Array | Matrix:
+    """Give a result, or raise NonFiniteError if it left the range of float32.
+
+    Of one that stays on the device its plan has read the largest entry, see `glla.operations.crossing.watch`.
+    """
+    result: Array | Matrix = values[name]
+    finite_result(function, values[f"largest_{name}"] if isinstance(result, Matrix) else result, check_finite)
+    return result
 
 
 def on_host(result: Any) -> Array:

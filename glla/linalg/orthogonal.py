@@ -11,7 +11,15 @@ from glla.array.convert import Array, finite_result
 from glla.errors import ShapeError, one_of
 from glla.gl import Device, DeviceLike
 from glla.linalg import resident, tall
-from glla.linalg.operands import column, device_of, known_variant, on_host, operand, stored
+from glla.linalg.operands import (
+    column,
+    device_of,
+    known_variant,
+    on_host,
+    operand,
+    refuse_nonfinite_largest,
+    stored,
+)
 from glla.linalg.results import QRResult
 from glla.linalg.routes import batched, stacked
 from glla.linalg.walk import on_device, walk
@@ -45,7 +53,7 @@ def qr(
         A key of `glla.operations.qr.VARIANTS`, for comparisons; by default the fastest. ``tsqr`` has modes "reduced"
         and "r" alone.
     device, check_finite
-        As in `matmul`. Of a Matrix NaN and infinity are not looked for: they spread into the factors.
+        As in `matmul`.
 
     Returns
     -------
@@ -59,7 +67,8 @@ def qr(
         Of mode "raw": the transpose of R with the reflectors below its diagonal, (..., n, m), and their factors,
         (..., k), as LAPACK's geqrf has them.
 
-    Of a Matrix all of them are Matrix, and nothing synchronises but "raw".
+    Of a Matrix all of them are Matrix. Synchronises: the largest entry of R is read; with ``check_finite=False``
+    nothing is, but in mode "raw".
 
     Raises
     ------
@@ -99,22 +108,35 @@ def qr(
     one_of("qr: mode", mode, kernel.MODES)
     known_variant("qr", OPERATIONS["qr"], variant)
     target = device_of("qr", device, value) if value.size or isinstance(value, Matrix) else None
-    parts: tuple[Any, ...]
+    parts: Any
     if target is None or value.size == 0:
         found: Any = np.linalg.qr(np.empty(value.shape, dtype=np.float32), mode=mode)  # type: ignore[call-overload]
         parts = found if isinstance(found, tuple) else (found,)
         if isinstance(value, Matrix):
             parts = tuple(upload(part, value.device) for part in parts)
     elif tall.is_tall(value.shape, target) and mode in ("reduced", "r"):
-        found = tall.factored(value, target, lambda block: _factors(block, mode, variant, target))
-        parts = found if isinstance(value, Matrix) else tuple(finite_result("qr", one, check_finite) for one in found)
+        parts = tall.factored(value, target, lambda block: _factors(block, mode, variant, target))
     elif isinstance(value, Matrix):
         parts = _of_matrix(value, mode, variant, target)
     else:
-        parts = tuple(finite_result("qr", part, check_finite) for part in _of_array(value, mode, variant, target))
+        parts = _of_array(value, mode, variant, target)
+    if check_finite and value.size:
+        _look(value, parts, parts[0 if mode == "raw" else -1])
     if mode in ("reduced", "complete"):
         return QRResult(*parts)
     return parts[0] if mode == "r" else (parts[0], parts[1])
+
+
+def _look(a: Any, parts: tuple[Any, ...], r: Any) -> None:
+    """Raise unless factors are finite; on a device those of finite matrices are if R is."""
+    if not isinstance(a, Matrix):
+        for part in parts:
+            finite_result("qr", part, True)
+        return
+    largest = r.vector_norm(np.inf).numpy()
+    if not np.isfinite(largest):
+        refuse_nonfinite_largest("qr", "A", a.vector_norm(np.inf).numpy())
+        finite_result("qr", largest, True)
 
 
 def _of_array(a: Array, mode: str, variant: str | None, device: Device) -> tuple[Array, ...]:

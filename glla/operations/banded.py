@@ -22,9 +22,25 @@ from glla.operations.crossing import at_home, bring_in_watched, read_back, read_
 from glla.operations.pentadiagonal import BlockSystems
 from glla.operations.record import Array, Batch, Choice, Operation
 from glla.operations.stack import Stack, capacity, raw
-from glla.operations.tridiagonal import FIGURES, REDUNDANT_UP_TO, VARIANTS, Lines, Systems
+from glla.operations.tridiagonal import FIGURES, REDUNDANT_UP_TO, VARIANTS, Bands, Lines, Systems
 from glla.operations.verdict import Done, Go, Values, Verdict
-from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Next, Parameters, Plan, matrix, resident, settled
+from glla.operations.wrapped import move
+from glla.operations.wrapped.view import View
+from glla.passes import (
+    PLAIN,
+    Draft,
+    Form,
+    Forms,
+    HostArray,
+    Limits,
+    Next,
+    Parameters,
+    Plan,
+    Uniform,
+    matrix,
+    resident,
+    settled,
+)
 from glla.passes.cache import cached_plan
 
 REFINE, PIVOTING = "refine", "partial pivoting in float64"
@@ -95,19 +111,20 @@ class _Way:
     values: dict[str, int]
     refine: bool
 
-    def solve(
-        self, draft: Draft, stack: Stack, operands: dict[str, str], shape: tuple[int, int, int], start: int = 0
-    ) -> tuple[Systems, str, str]:
-        """Add all of it; give the systems, and the slots of unknowns and figures."""
-        n = shape[1]
+    def solve(self, draft: Draft, stack: Stack, given: Bands, rows: bool = False) -> tuple[Systems, str, str]:
+        """Add all of it; give the systems, and the slots of unknowns and figures.
+
+        `rows`: the equations of a tridiagonal system stand in a row.
+        """
+        n = given.shape[1]
         if isinstance(self.lines, int):
             blocks = BlockSystems(draft, stack, n)
-            rows = blocks.equations(operands, shape, self.lines, start)
-            pairs, left = blocks.refined(rows) if self.refine else blocks.solve(rows)
-            figures = blocks.check(rows, pairs, left)
+            equations_ = blocks.equations(given, self.lines)
+            pairs, left = blocks.refined(equations_) if self.refine else blocks.solve(equations_)
+            figures = blocks.check(equations_, pairs, left)
             return blocks.plain, blocks.unknowns(pairs), figures
-        systems = Systems(draft, stack, n, definite=self.definite)
-        equations = systems.equations(operands, shape, self.lines, start)
+        systems = Systems(draft, stack, n, rows, definite=self.definite)
+        equations = systems.equations(given, self.lines)
         again = self.refine or self.variant == "parallel_cyclic_reduction"
         x, left, rows_left = (systems.refined if again else systems.solve)(equations, self.variant, self.values)
         return systems, x, systems.check(equations, x, left, rows_left)
@@ -161,7 +178,7 @@ def plan(
     operands = {"A": draft.operand("A", matrix((rows, n))), "B": draft.operand("B", matrix((n, columns)))}
     way = _Way(lines, definite, variant, values, refine)
     stack = Stack.of(columns, (n, 1), limits.texture_size)
-    systems, x, figures = way.solve(draft, stack, operands, (rows, n, columns))
+    systems, x, figures = way.solve(draft, stack, Bands(operands, (rows, n, columns)))
     result = draft.slot("X", matrix((n, columns)))
     systems.packed(x, result, columns)
     work = flops_of_five if isinstance(lines, int) else flops
@@ -332,13 +349,104 @@ def batched(
     operand = draft.operand("raw", raw(count * n * (rows + columns), limits.texture_size))
     stack = Stack.of(count * columns, (n, 1), limits.texture_size)
     way = _Way(lines, definite, variant, values, refine)
-    systems, x, figures = way.solve(draft, stack, {"A": operand}, (rows, n, columns), count * rows * n)
+    given = Bands({"A": operand}, (rows, n, columns), "raw", count * rows * n)
+    systems, x, figures = way.solve(draft, stack, given)
     records = systems.records(x, figures, columns, limits.texture_size)
     one = tuple(replace(form, shape=(1, *form.matrix)) for form in forms)
     again = partial(batched, one, limits, lines=lines, definite=definite, refine=True)
     then = None if refine else Next("a system is doubtful", REFINE, again)
     member = tuple(form.member for form in forms)
     return draft.plan({"records": records}, flops(forms), after=_after(member, limits, lines, definite, then))
+
+
+@cached_plan
+def resident_stack(
+    forms: Forms,
+    limits: Limits = PLAIN,
+    *,
+    lines: Given = FULL,
+    definite: bool = False,
+    check_finite: bool = True,
+    variant: str | None = None,
+    parameters: Parameters = (),
+    rows: bool = True,
+) -> Plan:
+    """Plan of a stack of matrices on the device: what lies wrapped becomes equations, and unknowns lie wrapped again.
+
+    Parameters
+    ----------
+    forms : (Form, Form)
+        Of the bands and of B, with their views; in C order without.
+    limits, lines, definite, variant, parameters
+        As in `plan`.
+    check_finite : bool
+        NaN and infinity anywhere make a system doubtful, in corners of the bands too, which no equation has.
+    rows : bool
+        The equations of a tridiagonal system stand in a row, as the elements that they are made of.
+
+    Returns
+    -------
+    Plan
+        Operands ``A`` and ``B``. Results ``matrices``, the solutions, wrapped; ``figures``, a texel for each system;
+        ``verdict``, read back: how many systems are doubtful, the only thing that the host waits for.
+    """
+    draft = Draft("stack[pentadiagonal]" if isinstance(lines, int) else "stack[tridiagonal]")
+    ways: dict[str, Any] = {"lines": lines, "definite": definite}
+    plain = tuple(Form(form.shape) for form in forms)
+    core = _resident_core(plain, limits, lines, definite, check_finite, variant, parameters, rows)
+    operands = {name: _in_order(draft, name, form, limits) for name, form in zip("AB", forms, strict=True)}
+    made = draft.call("systems", core, **operands)
+    results = {"matrices": made["matrices"], "figures": made["figures"]}
+    results["verdict"] = read_texels(draft, made["verdict"], "verdict of the host")
+    again = partial(batched, tuple(Form((1, *form.matrix)) for form in forms), limits, refine=True, **ways)
+    then = Next("a system is doubtful", REFINE, again)
+    return draft.plan(
+        results, flops(forms), after=_after(tuple(form.member for form in forms), limits, lines, definite, then)
+    )
+
+
+def _in_order(draft: Draft, name: str, form: Form, limits: Limits) -> str:
+    """Add an operand, and a pass that writes it out in C order where it does not lie so."""
+    view = form.view if isinstance(form.view, View) else View.of(form.shape)
+    slot = draft.operand(name, view.storage(limits.texture_size))
+    if view == View.of(form.shape):
+        return slot
+    return draft.call(f"{name} in order", move.copy(view, limits.texture_size), A=slot)["result"]
+
+
+@cached_plan
+def _resident_core(
+    forms: Forms,
+    limits: Limits,
+    lines: Given,
+    definite: bool,
+    check_finite: bool,
+    variant: str | None,
+    parameters: Parameters,
+    rows: bool,
+) -> Plan:
+    """The passes of `resident_stack`, operands in C order; ``verdict`` is a texel."""
+    (band_rows, n), (_, columns), size = forms[0].matrix, forms[1].matrix, limits.texture_size
+    values: dict[str, int] = {}
+    if not isinstance(lines, int):
+        variant, values = settled("tridiagonal", VARIANTS, choose, forms, limits, variant, parameters)
+    draft = Draft("systems")
+    operands = {
+        name: draft.operand(name, View.of(form.shape).storage(size)) for name, form in zip("AB", forms, strict=True)
+    }
+    count = forms[0].count * columns
+    rows = rows and not isinstance(lines, int)
+    across = -(-count // size)
+    stack = Stack(count, across, -(-count // across), size) if rows else Stack.of(count, (n, 1), size)
+    given = Bands(operands, (band_rows, n, columns), "wrapped", watch=check_finite)
+    systems, x, figures = _Way(lines, definite, variant or "", values, False).solve(draft, stack, given, rows)
+    results = {"matrices": systems.wrapped(x, columns, size), "figures": figures}
+    return draft.plan(results | {"verdict": systems.verdict(figures, _bounds(n), size)}, flops(forms))
+
+
+def _bounds(n: int) -> dict[str, Uniform]:
+    """What `doubts` compares figures with, for the device."""
+    return {"bounds": (MOST_ERROR, least_left(n)), "normal": NORMAL, "regular": (DOMINANT, LARGEST_RATIO)}
 
 
 def doubtful(operands: Any, matrices: Array, figures: NDArray[np.float32], **options: Any) -> NDArray[np.intp]:
@@ -364,7 +472,7 @@ _BATCH = Batch(
     lines=1,
     order=lambda forms: FIGURES,
     doubtful=doubtful,
-    least=False,
+    stacked=resident_stack,
 )
 
 TRIDIAGONAL = Operation(

@@ -12,7 +12,16 @@ from glla.errors import SingularMatrixError
 from glla.operations import factors, resident_triangles, stack, streams
 from glla.operations import lu_scaling as scaling
 from glla.operations.alignment import aligned
-from glla.operations.crossing import at_home, bring_in_watched, read_back, read_texels, texels_of, upload, write_texels
+from glla.operations.crossing import (
+    at_home,
+    bring_in_watched,
+    read_back,
+    read_texels,
+    texels_of,
+    upload,
+    watch,
+    write_texels,
+)
 from glla.operations.elimination.counts import steps
 from glla.operations.record import Array, Batch, Operation
 from glla.operations.shapes import by_factors
@@ -70,6 +79,8 @@ def whole(
     x = factors.substitute(draft, made, slots["B"], columns, limits, transposed=transposed)
     if both_at_home:
         x = scaling.add_scaled_back(draft, read_back(draft, x, (n, columns), limits, "X"), exponents)
+    else:
+        watch(draft, "X", x, (n, columns), results)
     far = Next(FAR, CARE, partial(care, forms, limits, transposed=transposed))
     return draft.plan({**results, "X": x}, after=(Next("U has a zero on its diagonal", error=SINGULAR), far))
 

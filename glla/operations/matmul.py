@@ -56,7 +56,7 @@ VARIANTS = Variants() | {
         "Brodtkorb 2007, section 4.1.1, listing 4.2",
     ),
     "virtual_cube_interpolated": Variant(
-        "virtual_cube with texture coordinates from the vertex stage, in place of integers",
+        "the virtual cube with texture coordinates from the vertex stage, in place of integers",
         "Brodtkorb 2007, sections 3.2 and 4.1.1, listing 4.2",
     ),
     "register_blocked": Variant(

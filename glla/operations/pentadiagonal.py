@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from glla.operations.stack import Stack
-from glla.operations.tridiagonal import CHUNK, Systems
+from glla.operations.tridiagonal import CHUNK, Bands, Systems
 from glla.passes import Draft, Uniform
 
 BLOCKS = ("L", "D", "U", "R")
@@ -67,16 +67,11 @@ class BlockSystems:
         """Add slots of n block rows."""
         return {one: self.plain.slot(f"{name}{one}", n, 2 if one == "R" else 4) for one in BLOCKS}
 
-    def equations(self, operands: Mapping[str, str], shape: tuple[int, int, int], above: int, start: int = 0) -> Rows:
-        """Add the pass that makes block rows of bands and right sides; as `Systems.equations`.
-
-        `above`: bands above the diagonal.
-        """
-        packed = "B" in operands
+    def equations(self, given: Bands, above: int) -> Rows:
+        """Add the pass that makes block rows of bands and right sides; `above`: bands above the diagonal."""
         made = self.rows("", self.count)
-        uniforms: dict[str, Uniform] = {"shape": shape, "systems": self.stack.count, "above": above}
-        uniforms |= {} if packed else {"start": start}
-        self.draw("equations", operands, tuple(made.values()), uniforms, {"PACKED": int(packed)})
+        uniforms: dict[str, Uniform] = {"systems": self.stack.count, "above": above, **given.uniforms}
+        self.draw("equations", given.operands, tuple(made.values()), uniforms, given.defines)
         return made
 
     def solve(self, equations: Rows, name: str = "") -> tuple[str, str]:

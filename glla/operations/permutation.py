@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from glla.errors import PlanError
 from glla.passes import Draft, Plan, Storage, matrix
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
@@ -53,6 +54,8 @@ def gather(shape: Shape, rows: int | None = None, left: int = 0, columns: int | 
     Plan
         Operand ``rows``: a column of texels (source of row 2y, source of row 2y+1, 0, 0). Result ``B``.
     """
+    if left % 2:
+        raise PlanError(f"permutation_gather: columns that are left out must be an even number, got {left}")
     chosen = (shape[0] if rows is None else rows, shape[1] - left if columns is None else columns)
     draft = Draft("permutation_gather")
     draft.operand("A", matrix(shape))

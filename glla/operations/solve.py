@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from glla.operations import care, factors, packing, stack, stack_small, streams, trust
 from glla.operations.alignment import aligned
-from glla.operations.crossing import bring_in, bring_in_watched, read_back
+from glla.operations.crossing import bring_in, bring_in_watched, read_back, watch
 from glla.operations.elimination import counts
 from glla.operations.elimination.pivot import allowed_growth
 from glla.operations.elimination.plu import SOLVERS
@@ -89,8 +89,11 @@ def whole(
     results |= made.results | factors.read_exponents(draft, made)
     results["diagonal"] = factors.read_diagonal(draft, made)
     results["probe_solutions"] = factors.probe(draft, made, limits)
-    at_home = not any(form.resident for form in forms)
-    results["X"] = read_back(draft, x, (n, columns), limits, "X") if at_home else x
+    if any(form.resident for form in forms):
+        results["X"] = x
+        watch(draft, "X", x, (n, columns), results)
+    else:
+        results["X"] = read_back(draft, x, (n, columns), limits, "X")
     return draft.plan(results, after=care.of_systems(forms, limits, equilibrate))
 
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from glla.operations.stack import Stack, raw
-from glla.passes import Draft, PingPong, Region, Storage, Uniform, Variant
+from glla.passes import Draft, PingPong, Region, Storage, Uniform, Variant, wrapped
 
 VARIANTS = {
     "cyclic_reduction": Variant(
@@ -50,12 +50,53 @@ CHUNK = 128
 """Equations that a fragment of the check looks at."""
 
 
+LAYOUTS = ("raw", "packed", "wrapped")
+"""How operands and results lie, in the order of ``LAYOUT`` in ``lib/bands.glsl``."""
+
+COUNTED = 32
+"""Systems, or counts of them, that a fragment of the verdict looks at: a guess."""
+
 FIGURES = 4
 """Numbers for each system: backward error, what is left of its pivots, largest right side, largest unknown."""
 
 Lines = tuple[tuple[int, int], tuple[int, int], tuple[int, int]]
 """Of the entries below the diagonal, on it and above it: row of the bands (-1 for none), and column that belongs to
 equation 0."""
+
+
+@dataclass(frozen=True)
+class Bands:
+    """Bands and right sides of some matrices, as they lie: see ``lib/bands.glsl``.
+
+    Attributes
+    ----------
+    operands : mapping of str to str
+        Slots of ``A`` and ``B``; of ``A`` alone, if they lie raw.
+    shape : tuple of int
+        Rows of the bands, n, right sides of each matrix.
+    layout : str
+        One of `LAYOUTS`.
+    start : int
+        Element where right sides begin, if they lie raw.
+    watch : bool
+        NaN and infinity make a system doubtful in the corners of the bands too.
+    """
+
+    operands: Mapping[str, str]
+    shape: tuple[int, int, int]
+    layout: str = "packed"
+    start: int = 0
+    watch: bool = False
+
+    @property
+    def uniforms(self) -> dict[str, Uniform]:
+        """Of ``lib/bands.glsl``."""
+        return {"shape": self.shape, **({"start": self.start} if self.layout == "raw" else {})}
+
+    @property
+    def defines(self) -> dict[str, int]:
+        """Of the same."""
+        return {"LAYOUT": LAYOUTS.index(self.layout), "WATCH": int(self.watch)}
 
 
 @dataclass(frozen=True)
@@ -207,36 +248,24 @@ class Systems:
 
     # -- way in and out -----------------------------------------------------------------------------------------------
 
-    def equations(self, operands: Mapping[str, str], shape: tuple[int, int, int], lines: Lines, start: int = 0) -> str:
+    def equations(self, given: Bands, lines: Lines) -> str:
         """Add the pass that makes equations of bands and right sides; give their slot.
 
-        Parameters
-        ----------
-        operands : mapping of str to str
-            Slots of ``A`` and ``B``, packed; or of ``A`` alone, raw, with the right sides from element `start` on.
-        shape : tuple of int
-            Rows of the bands, n, right sides of each matrix.
-        lines : tuple
-            Which row of the bands is which diagonal.
-        start : int
-            See `operands`.
+        `lines`: which row of the bands is which diagonal.
         """
-        packed = "B" in operands
         made = self.slot("E", self.n)
         uniforms: dict[str, Uniform] = {
-            "shape": shape,
             "systems": self.stack.count,
             "bands": tuple(row for row, _ in lines),
             "shifts": tuple(shift for _, shift in lines),
         }
-        uniforms |= {} if packed else {"start": start}
-        self.draw("equations", operands, made, uniforms, {"PACKED": int(packed)})
+        self.draw("equations", given.operands, made, {**uniforms, **given.uniforms}, given.defines)
         return made
 
     def packed(self, x: str, result: str, columns: int) -> None:
         """Add the pass that makes a packed matrix of the unknowns of as many systems as it has columns."""
         shape = (self.n, columns)
-        self.draft.draw("tridiagonal/solution", {"X": x}, result, {"shape": shape, **self.stack.grid}, {"PACKED": 1})
+        self.draft.draw("tridiagonal/solution", {"X": x}, result, {"shape": shape, **self.stack.grid}, {"LAYOUT": 1})
 
     def records(self, x: str, figures: str, columns: int, texture_size: int) -> str:
         """Add the pass that makes records of unknowns and figures, one for each matrix; give their slot."""
@@ -245,7 +274,17 @@ class Systems:
         made = self.draft.slot("records", storage)
         uniforms: dict[str, Uniform] = {"shape": (self.n, columns), "records": (count, storage.width)}
         inputs = {"X": x, "F": figures}
-        self.draft.draw("tridiagonal/solution", inputs, made, {**uniforms, **self.stack.grid}, {"PACKED": 0})
+        self.draft.draw("tridiagonal/solution", inputs, made, {**uniforms, **self.stack.grid}, {"LAYOUT": 0})
+        return made
+
+    def wrapped(self, x: str, columns: int, texture_size: int) -> str:
+        """Add the pass that makes a wrapped stack of the unknowns, of `columns` systems each; give its slot."""
+        elements = self.n * self.stack.count
+        storage = wrapped(elements, texture_size)
+        made = self.draft.slot("matrices", storage)
+        uniforms: dict[str, Uniform] = {"shape": (self.n, columns), "extent": (elements, storage.width)}
+        defines = {"LAYOUT": 2, "AXIS": int(self.rows)}
+        self.draft.draw("tridiagonal/solution", {"X": x}, made, {**uniforms, **self.stack.grid}, defines)
         return made
 
     # -- what stands around it ----------------------------------------------------------------------------------------
@@ -272,3 +311,17 @@ class Systems:
             self.draw("check", {"F": figures}, worst, {"n": count, "chunk": count}, {"FOLD": 1})
             figures = worst
         return figures
+
+    def verdict(self, figures: str, bounds: Mapping[str, Uniform], texture_size: int) -> str:
+        """Add the passes that count doubtful systems; give the slot of a texel with their number.
+
+        `bounds`: the uniforms of the same names of ``tridiagonal/verdict.frag``.
+        """
+        count, found, fold = self.stack.count, figures, 0
+        while count > 1 or not fold:
+            chunk = max(COUNTED, -(-count // texture_size))
+            made = self.draft.slot(f"doubtful {fold}", Storage(1, -(-count // chunk)))
+            uniforms: dict[str, Uniform] = {"count": count, "chunk": chunk, **({} if fold else bounds)}
+            self.draft.draw("tridiagonal/verdict", {"F": found}, made, uniforms, {"FOLD": min(fold, 1)})
+            count, found, fold = -(-count // chunk), made, fold + 1
+        return found

@@ -200,11 +200,16 @@ def first_noise(u: Floats, largest: Floats, errors: Floats, margin: float = 1.0)
 
 
 def singular(function: str, order: int, noise: Noise, member: str = "") -> SingularMatrixError:
-    """Error for a pivot that is zero, or nothing but rounding error."""
+    """Error for a pivot that is zero, or nothing but rounding error.
+
+    >>> print(singular("inv", 1, (0, 0.0, 0.0)))
+    inv: Singular matrix: pivot 0 of 1 is 0; remove dependent rows or columns, or find them with rref
+    """
     place, value, error = noise
+    why = f", which may all be rounding error (up to {error:.3g})" if error else ""
     return SingularMatrixError(
-        f"{function}: Singular matrix{member}: pivot {place} of {order} is {value:.3g}, which may all be rounding "
-        f"error (up to {error:.3g}); remove dependent rows or columns, or find them with rref"
+        f"{function}: Singular matrix{member}: pivot {place} of {order} is {value:.3g}{why}; remove dependent rows or "
+        "columns, or find them with rref"
     )
 
 

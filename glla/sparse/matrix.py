@@ -192,7 +192,7 @@ class SparseMatrix:
         if 0 in self.shape or not array.shape[1]:
             nothing = np.zeros((self.shape[0], array.shape[1]), dtype=np.float32)
             return upload(nothing, self.device) if resident else nothing
-        most, (m, k) = spmv.columns_at_once(self.shape), (self.shape[0], array.shape[1])
+        most, (m, k) = spmv.columns_at_once(self.structure.tallest), (self.shape[0], array.shape[1])
         if resident:
             parts = [self._block(array[:, first : first + most]).value for first in range(0, k, most)]
             return Array._of(lying.best(parts[0] if len(parts) == 1 else shaping.concat("sparse", parts, 1)))

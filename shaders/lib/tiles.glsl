@@ -11,6 +11,9 @@
 #ifndef ACROSS
 #define ACROSS 1  // blocks in a row of A
 #endif
+#ifndef LONGEST
+#define LONGEST 1  // entries of the longest row: trips of the loop
+#endif
 #ifndef SHORT
 #define SHORT 0  // columns are counted from the own row, in 16 bits (0, 1)
 #endif

@@ -12,9 +12,9 @@
 // columns  of the entries: with SHORT minus their rows, where a zero of a row's end counts from its row, too; otherwise
 //          their places in x
 // spans    of each texel of y, the first block of its tile, and the entries of the longest of its rows
-// x, y     wrapped        before  CONTINUE: the sum over earlier entries
+// x, y     wrapped
 // Cost per fragment: 1 fetch, and 6 and 8 flop for an entry of the longest row.
-// Fetches: 1 to 1 + CONTINUE + 6 * trips_y - 6 * trips_x.
+// Fetches: 1 to 1 + 6 * LONGEST.
 // Kreutzer, Hager, Wellein, Fehske and Bishop, "A unified sparse matrix data format for efficient general sparse
 // matrix-vector multiplication on modern processors with wide SIMD units" (2014), section 3: their slices are 1 x C.
 
@@ -24,18 +24,11 @@
 #ifndef X_WIDTH
 #define X_WIDTH 1  // texels in a row of x
 #endif
-#ifndef CONTINUE
-#define CONTINUE 0  // go on from `before` (0, 1)
-#endif
 
 uniform sampler2D A;
 uniform isampler2D columns;
 uniform isampler2D spans;
 uniform sampler2D x;
-#if CONTINUE
-uniform sampler2D before;
-#endif
-uniform ivec2 trips;  // first entry of this pass, and the one behind its last
 
 layout(location = 0) out vec4 y;
 
@@ -44,7 +37,7 @@ layout(location = 0) out vec4 y;
 
 #if SHORT
 float element(int column) {
-    return texelFetch(x, place_of(column >> 2, X_WIDTH), 0)[column & 3];
+    return channel(texelFetch(x, place_of(column >> 2, X_WIDTH), 0), column);
 }
 
 vec4 elements_at(ivec2 at, int row) {
@@ -61,13 +54,9 @@ vec4 elements_at(ivec2 at, int row) {
 void main() {
     ivec2 own = ivec2(gl_FragCoord.xy);
     ivec2 span = texelFetch(spans, own, 0).rg;
-    y = vec4(0.0);
-#if CONTINUE
-    y = texelFetch(before, own, 0);
-#endif
     int row = 4 * own_texel();
-    int end = min(trips.y, span.g);
-    for (int j = trips.x; j < end; ++j) {
+    y = vec4(0.0);
+    for (int j = 0; j < span.g; ++j) {
         ivec2 at = block_at(span.r + j, own);
         y += terms(texelFetch(A, at, 0), elements_at(at, row));
     }

@@ -9,7 +9,7 @@
 // E, X, L    n equations and unknowns of each system; L has n rows, or 1
 // F          FOLD: results of the pass before
 // figures    a texel for each chunk
-// Cost per fragment: 5 chunk fetches; FOLD: chunk.
+// Cost per fragment: 2 chunk + 2 fetches, and one of each row of L; FOLD: chunk.
 // Oettli and Prager, "Compatibility of approximate solution of linear equations" (1964): componentwise backward error.
 
 #ifndef FOLD
@@ -43,12 +43,11 @@ float unknown(int i) {
     return i < 0 || i >= n ? 0.0 : texelFetch(X, place_of(i), 0).r;
 }
 
-vec4 figures_of(int i) {
+vec4 figures_of(int i, vec3 x) {
     vec4 row = equation(E, i, n);
-    float x = unknown(i);
-    float before = row.r * unknown(i - 1);
-    float own = row.g * x;
-    float after = row.b * unknown(i + 1);
+    float before = row.r * x.x;
+    float own = row.g * x.y;
+    float after = row.b * x.z;
     float rest = row.a - own;
     rest -= before;
     rest -= after;
@@ -56,13 +55,9 @@ vec4 figures_of(int i) {
     size += abs(before);
     size += abs(after);
     float error = quotient(abs(rest), size + FLOOR);
-    if (!finite(x) || !finite(row.g) || !finite(row.a) || !finite(error)) error = REFUSED;
-    float left = texelFetch(L, place_of(min(i, left_rows - 1)), 0).r;
-    return vec4(error, left, abs(row.a), abs(x));
-}
-#else
-vec4 figures_of(int i) {
-    return texelFetch(F, place_of(i), 0);
+    if (!finite(x.y) || !finite(row.g) || !finite(row.a) || !finite(error)) error = REFUSED;
+    float left = i < left_rows ? texelFetch(L, place_of(i), 0).r : 1.0;
+    return vec4(error, left, abs(row.a), abs(x.y));
 }
 #endif
 
@@ -70,8 +65,16 @@ void main() {
     int first = own_row() * chunk;
     int end = min(first + chunk, n);
     vec4 worst = vec4(0.0, 1.0, 0.0, 0.0);
+#if FOLD == 0
+    vec3 x = vec3(0.0, unknown(first - 1), unknown(first));
+#endif
     for (int i = first; i < end; ++i) {
-        vec4 found = figures_of(i);
+#if FOLD
+        vec4 found = texelFetch(F, place_of(i), 0);
+#else
+        x = vec3(x.yz, unknown(i + 1));
+        vec4 found = figures_of(i, x);
+#endif
         worst.r = max(worst.r, found.r);
         worst.g = least_of(worst.g, found.g);
         worst.ba = max(worst.ba, found.ba);

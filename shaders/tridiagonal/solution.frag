@@ -1,15 +1,19 @@
-// Unknowns as they are handed out: a packed matrix, or records.
+// Unknowns as they are handed out: a packed matrix, records, or wrapped.
 //
-// A fragment computes one texel of the packed matrix (PACKED 1), or one element: for each matrix of a stack its
-// unknowns in NumPy's C order, n x columns, and then (error, left, rhs, x), the worst of its systems.
+// A fragment computes one texel of the packed matrix (LAYOUT 1), or four elements of what lies wrapped (LAYOUT 2): the
+// unknowns of all matrices in NumPy's C order, n x columns each. Or (LAYOUT 0) one element: for each matrix its unknowns,
+// and then (error, left, rhs, x), the worst of its systems.
 // X        n unknowns of each system
-// F        PACKED 0: a texel of figures for each system, from `check`
-// result   packed n x columns, or raw, row by row
-// Cost per fragment: 4 fetches; PACKED 0: 1, of a figure one for each column.
+// F        LAYOUT 0: a texel of figures for each system, from `check`
+// result   packed n x columns; raw, row by row; or wrapped
+// Cost per fragment: 4 fetches; LAYOUT 0: 1, of a figure one for each column.
 // Hall, Carr and Hart, "Cache and bandwidth aware matrix multiplication on the GPU" (2003): the 2x2 layout.
 
-#ifndef PACKED
-#define PACKED 1  // a packed matrix (1), or records (0)
+#ifndef LAYOUT
+#define LAYOUT 1  // how the result lies: as records (0), packed (1), wrapped (2)
+#endif
+#ifndef AXIS
+#define AXIS 0  // the equations of a system stand below each other (0), or side by side (1)
 #endif
 #define STACK 1
 
@@ -17,23 +21,28 @@
 
 uniform sampler2D X;
 uniform ivec2 shape;    // n, right sides of each matrix
-#if PACKED == 0
+#if LAYOUT == 0
 uniform sampler2D F;
 uniform ivec2 records;  // how many, elements of a row of `result`
+#elif LAYOUT == 2
+uniform ivec2 extent;   // elements of the result, texels in a row of its texture
 #endif
 
-#if PACKED
+#if LAYOUT
 layout(location = 0) out vec4 result;
 #else
 layout(location = 0) out float result;
 #endif
 
 float unknown(int i, int system) {
-    int y = system / grid.x;
-    return texelFetch(X, ivec2(system - y * grid.x, i * grid.y + y), 0).r;
+#if AXIS
+    return texelFetch(X, at(ivec2(i, 0), system), 0).r;
+#else
+    return texelFetch(X, at(ivec2(0, i), system), 0).r;
+#endif
 }
 
-#if PACKED
+#if LAYOUT == 1
 float element(int i, int j) {
     return i < shape.x && j < shape.y ? unknown(i, j) : 0.0;
 }
@@ -43,6 +52,18 @@ void main() {
     int i = 2 * texel.y;
     int j = 2 * texel.x;
     result = vec4(element(i, j), element(i, j + 1), element(i + 1, j), element(i + 1, j + 1));
+}
+#elif LAYOUT == 2
+float element(int place) {
+    if (place >= extent.x) return 0.0;
+    int row = place / shape.y;  // of all matrices below each other
+    int member = row / shape.x;
+    return unknown(row - member * shape.x, member * shape.y + place - row * shape.y);
+}
+
+void main() {
+    int first = 4 * (int(gl_FragCoord.y) * extent.y + int(gl_FragCoord.x));
+    result = vec4(element(first), element(first + 1), element(first + 2), element(first + 3));
 }
 #else
 float figure(int number, int member) {

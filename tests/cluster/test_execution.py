@@ -88,6 +88,28 @@ def test_exact_on_the_device(on_grid):
             assert (one == expected).all()
 
 
+def test_blocks_of_any_size_are_exact(monkeypatch):
+    """On a GPU large blocks of U are products with an inverse, which is exact for no such matrix."""
+    monkeypatch.setattr(resident, "INVERTED", 16)
+    a, _, lower, upper = forced(150, 5)
+    with cluster.grid(engine="glla", device="software") as alone:
+        lu, _, _ = factored(alone, a, 64)
+    assert (lu == np.tril(lower, -1) + upper).all()
+
+
+@pytest.mark.parametrize("grid", [(1, 1), (1, 3), (2, 1)])
+def test_columns_behind_a_last_panel_of_odd_width(grid, on_grid):
+    """Two columns lie in a texel of the device: those that are done with may end in the middle of one."""
+
+    def work(grid, *each):
+        return [factored(grid, a, nb) for a, nb in each]
+
+    each = [(uniform(m, n, m), nb) for m, n, nb in ((3, 7, 2), (9, 29, 4), (9, 10, 4))]
+    for found in on_grid(grid, work, *each, engine="glla", device="software"):
+        for (a, _), (lu, piv, _) in zip(each, found, strict=True):
+            assert ratio(a, lu, piv) < 30
+
+
 @pytest.fixture(scope="module")
 def gpu():
     made = engines.Gpu("software")
@@ -315,6 +337,25 @@ def test_solutions_keep_the_bound(grid, on_grid):
             assert x.iterations > 0 or n == 1
 
 
+@pytest.mark.parametrize("shape", [(0,), (0, 0), (0, 3)])
+def test_systems_without_unknowns(shape, on_grid):
+    for refine in (False, True):
+        for x in on_grid((2, 1), solved, np.ones((0, 0)), np.ones(shape), refine, "tournament"):
+            assert x.shape == shape
+
+
+def test_blas_is_limited_once_beside_a_gpu(monkeypatch):
+    """OpenBLAS may wake its threads whenever their number is set, and each spins for a while."""
+    control = pytest.importorskip("threadpoolctl").ThreadpoolController
+    asked, limit = [], control.limit
+    monkeypatch.setattr(control, "limit", lambda self, **options: asked.append(options) or limit(self, **options))
+    with cluster.grid(engine="glla", device="software") as alone:
+        whole = DistributedMatrix.load(alone, uniform(300, 300, 1), 32)
+        asked.clear()
+        cluster.lu_factor(whole)
+    assert 0 < len(asked) <= 2  # its cores, and then one of them
+
+
 def test_refinement_takes_matrices_beyond_float32(on_grid, rng):
     scales = 10.0 ** rng.integers(-60, 60, (20, 1)), 10.0 ** rng.integers(-60, 60, (1, 20))
     a, b = rng.uniform(-1, 1, (20, 20)) * scales[0] * scales[1], rng.uniform(-1, 1, 20) * scales[0][:, 0]
@@ -493,6 +534,7 @@ def lu_solved(grid, change):
         (lambda g: solved(g, np.ones((6, 6)), np.ones(6)), SingularMatrixError, "singular"),
         (lambda g: solved(g, np.zeros((6, 6)), np.ones(6)), SingularMatrixError, "pivot of column 0 is zero"),
         (lambda g: solved(g, np.ones((6, 5)), np.ones(6)), ShapeError, "A must be square"),
+        (lambda g: solved(g, np.ones((0, 0)), np.ones(6)), ShapeError, "b must have shape"),
         (lambda g: solved(g, np.eye(6), np.ones(5)), ShapeError, "b must have shape"),
         (lambda g: solved(g, np.eye(6), np.full(6, g.rank)), ShapeError, "the same on all ranks"),
         (lambda g: solved(g, np.eye(6), [np.nan] * 6), NonFiniteError, "finite"),

@@ -57,6 +57,7 @@ def test_ours_stand_beside_theirs(place, tmp_path, device):
     assert {row[:2]: row[4:] for row in processes.rows}[16, 256] == (10.0, 10.0, 86.30310 / 10)
     assert {row[0]: row[-2:] for row in messages.rows}[256] == (0.5, 0.595 / 0.5)
     assert "commit 2026-01-02" in section.notes[-1] and "8 cores and 2 GPUs" in section.notes[-1]
+    assert "processes that share a GPU wait for each other" in section.notes[-1]
 
 
 def test_all_cells_of_the_thesis_are_run():

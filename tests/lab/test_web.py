@@ -180,6 +180,16 @@ def test_export_needs_no_device(tmp_path, monkeypatch):
     assert export.export("matmul", tmp_path / "x.json", size=3)["plans"][0]["steps"]
 
 
+def test_the_order_of_a_page_is_what_was_asked_for(tmp_path, capsys):
+    """Not the columns of [A | b]; of data of one's own it is their larger side."""
+    file, data = tmp_path / "x.html", tmp_path / "a.csv"
+    data.write_text("1,2,3,4,5\n6,7,8,9,1\n", encoding="utf-8")
+    for asked, order in ((["--size", "3"], 3), (["--data", str(data)], 5)):
+        assert main(["export", "rref", *asked, "--out", str(file)]) == 0
+        assert capsys.readouterr().out.endswith(f", order {order}\n")
+        assert f", order {order}</title>" in file.read_text(encoding="utf-8")
+
+
 # ---- the course, and notebooks -----------------------------------------------------------------
 
 

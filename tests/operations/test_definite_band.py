@@ -203,7 +203,9 @@ def test_what_was_tuned_holds_for_bands_of_that_shape(name):
 
 
 def test_nothing_and_what_is_refused():
-    assert glla.cholesky_banded(np.empty((3, 0))).shape == (3, 0)
+    for shape in ((3, 0), (0, 0), (0, 3)):  # as SciPy's
+        assert glla.cholesky_banded(np.empty(shape)).shape == scipy.linalg.cholesky_banded(np.empty(shape)).shape
+        assert glla.cholesky_banded(glla.asarray(np.empty(shape))).shape == shape
     assert solve_definite_band("f", np.empty((3, 0)), np.empty((0, 2))).shape == (0, 2)
     assert solve_definite_band("f", [[0, 1], [2, 2]], np.empty((2, 0))).shape == (2, 0)
     with pytest.raises(ShapeError, match=r"cholesky_banded: ab must have shape \(\.\.\., w \+ 1, n\), got \(3,\)"):

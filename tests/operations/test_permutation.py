@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from glla.errors import PlanError
 from glla.operations.permutation import gather, trace
 from glla.passes import Draft, Storage
-from glla.testing import assert_exact, normal
+from glla.testing import assert_exact, integers, normal
 
 # Rows of the matrix, and steps of its factorisation (two exchanges each).
 CASES = [(1, 1), (2, 1), (3, 1), (3, 2), (4, 2), (7, 2), (16, 8), (17, 9), (67, 2), (131, 66)]
@@ -107,3 +108,18 @@ def test_some_rows_without_the_leftmost_columns(run, rng, m, n, left):
         pairs = np.zeros((-(-count // 2), 1, 4), dtype=np.float32)
         pairs[:, 0, :2] = np.pad(rows, (0, count % 2)).reshape(-1, 2)
         assert_exact(run(gather((m, n), count, left), A=a, rows=pairs).matrix("B", (count, n - left)), a[rows, left:])
+
+
+@pytest.mark.parametrize(("left", "columns"), [(0, 3), (2, 5), (4, 1), (4, None)])
+def test_some_columns_of_some_rows(left, columns, device, rng):
+    a, rows = integers(9, 9, rng), rng.integers(0, 9, 5)
+    pairs = np.zeros((3, 1, 4), dtype=np.float32)
+    pairs[:, 0, :2] = np.pad(rows, (0, 1)).reshape(-1, 2)
+    made = device.run(gather((9, 9), 5, left, columns), A=device.upload(a), rows=device.write_texels(pairs))["B"]
+    expected = a[rows, left : None if columns is None else left + columns]
+    assert_exact(device.download(made, expected.shape), expected)
+
+
+def test_columns_begin_at_a_texel():
+    with pytest.raises(PlanError, match="columns that are left out must be an even number, got 3"):
+        gather((9, 9), 5, 3)

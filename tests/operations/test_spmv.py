@@ -1,15 +1,19 @@
 """The product of a sparse matrix and a vector: every format, exactly, and where the vector is not finite."""
 
 import math
+import os
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+import glla
 from glla.errors import LimitError, OptionError, ShapeError
 from glla.lab import fetches
 from glla.operations import OPERATIONS
-from glla.operations.sparse import krylov, model, sell, spmv
+from glla.operations.sparse import krylov, model, sell, spmv, tiles
 from glla.operations.sparse.compressed import Compressed
 from glla.operations.sparse.formats import FORMATS, chosen
 from glla.operations.sparse.layout import filled, vector
@@ -99,7 +103,7 @@ def test_rows_are_sorted_where_it_pays(device, rng):
     matrix = Compressed.of_triplets((500, 300), rows, columns, rng.integers(1, 9, len(rows)))
     structure = sell.Sell.of(matrix, device.limits)
     assert structure.sorted
-    assert 4 * math.prod(structure.tile) * structure.blocks <= sell.WASTE * matrix.entries
+    assert 4 * math.prod(structure.tiles.tile) * structure.tiles.blocks <= tiles.WASTE * matrix.entries
     x = rng.integers(-8, 9, 300).astype(np.float32)
     assert (product(device, matrix, "sell", x) == matrix.dense() @ x).all()
 
@@ -112,8 +116,9 @@ def test_tiles_of_rows(device, software, short, shape, rng):
     limits = replace(device.limits, software=software)
     rows, columns = np.nonzero(rng.random(shape) < 0.01)
     matrix = Compressed.of_triplets(shape, rows, columns, rng.integers(1, 9, len(rows)))
-    structure = replace(sell.Sell.of(matrix, limits), short=short)
-    assert structure.tile != (1, 1)
+    structure = sell.Sell.of(matrix, limits)
+    structure = replace(structure, tiles=replace(structure.tiles, short=short))
+    assert structure.tiles.tile != (1, 1)
     x = rng.integers(-8, 9, (shape[1], 4)).astype(np.float32)
     exact = matrix.dense() @ x
     for plan, given in (
@@ -129,6 +134,40 @@ def test_tiles_of_rows(device, software, short, shape, rng):
         assert (device.read(y).reshape(-1)[: shape[0] * columns].reshape(-1, columns) == exact[:, :columns]).all()
 
 
+@pytest.mark.parametrize("software", [False, True], ids=["GPU", "software"])
+def test_long_rows_are_cut_and_summed_up(device, software, rng, monkeypatch):
+    """Pieces of pieces, of rows with as many entries as a piece and one more, beside empty ones."""
+    monkeypatch.setattr(sell, "PIECE", 4)
+    limits, shape = replace(device.limits, software=software), (90, 80)
+    lengths = rng.permutation([0, 0, 1, 3, 4, 5, 8, 9, 16, 17, 64, 65, 80] * 7)[:90]
+    rows = np.repeat(np.arange(90), lengths)
+    columns = np.concatenate([rng.choice(80, length, replace=False) for length in lengths])
+    matrix = Compressed.of_triplets(shape, rows, columns, rng.integers(1, 9, len(rows)))
+    structure = sell.Sell.of(matrix, limits)
+    assert structure.tiles.longest == 4 and structure.tallest == structure.tiles.shape[0] == (-(-lengths // 4)).sum()
+    assert structure.sums is not None and structure.sums.sums is not None and structure.sums.tiles.longest == 4
+    x = rng.integers(-8, 9, 80).astype(np.float32)
+    assert (product(device, matrix, "sell", x, limits) == matrix.dense() @ x).all()
+    x[17] = np.nan
+    assert (np.isnan(product(device, matrix, "sell", x, limits)) == (matrix.dense()[:, 17] != 0)).all()
+    plan = spmv.rows(Form(shape, resident=True, view=structure), 2, limits)
+    X = rng.integers(-8, 9, (80, 8)).astype(np.float32)
+    given = structure.texels(matrix, limits) | {"X": filled(X, plan.slots["X"])}
+    Y = device.read(device.run(plan, **{name: device.write_texels(one) for name, one in given.items()})["Y"])
+    assert (Y.reshape(-1)[:720].reshape(90, 8) == matrix.dense() @ X).all()
+
+
+def test_columns_go_together_as_far_as_pieces_of_rows_allow(monkeypatch):
+    monkeypatch.setattr(sell, "PIECE", 4)
+    assert sell.Sell.of(Compressed.of_triplets((2, 3), [0], [0], np.ones(1)), Limits()).tallest == 3
+    full = Compressed.of_triplets((40, 40), *np.indices((40, 40)).reshape(2, -1), np.ones(1600))
+    assert sell.Sell.of(full, Limits()).tallest == 400
+    monkeypatch.setattr(spmv, "MOST_AT_ONCE", 400 * 8)
+    A, X = glla.sparse.asarray(full.dense(), "sell"), np.arange(480.0).reshape(40, 12)
+    assert "y from 8" in glla.plan("spmv", A, X.shape).slots
+    assert (full.dense() @ X == A @ X).all() and ((A @ glla.asarray(X)).numpy() == full.dense() @ X).all()
+
+
 @pytest.mark.parametrize("away", [-(1 << 15) - 1, -(1 << 15), (1 << 15) - 1, 1 << 15])
 def test_columns_far_from_their_rows(device, away):
     """16 bits count them as far as they go."""
@@ -136,7 +175,7 @@ def test_columns_far_from_their_rows(device, away):
     row = max(0, -away) + 5
     places = np.array([(0, 0), (row, row + away), (row + 1, row), (39999, 39999)])
     matrix = Compressed.of_triplets(shape, *places.T, np.array([1, 3, 5, 7]))
-    assert sell.Sell.of(matrix, device.limits).short == (-(1 << 15) <= away < 1 << 15)
+    assert sell.Sell.of(matrix, device.limits).tiles.short == (-(1 << 15) <= away < 1 << 15)
     x = np.arange(1.0, 40001, dtype=np.float32)
     assert (product(device, matrix, "sell", x) == matrix.times(x)).all()
 
@@ -176,6 +215,23 @@ def test_floats_stay_within_the_bound(device, name, rng):
     magnitude = np.abs(matrix.dense()).astype(float) @ np.abs(x)
     bound = (matrix.lengths + 2) * 2.0**-24 * magnitude
     assert (np.abs(product(device, matrix, name, x) - matrix.times(x)) <= bound).all()
+
+
+POINTS = """
+import numpy as np, glla
+A = glla.sparse.asarray(np.ones((100, 50)), "points")
+y = A @ np.arange(50)
+print(A.device.info.renderer, (y == 1225).all())
+"""
+
+
+def test_points_of_another_rasteriser(device):
+    """Softpipe numbers 4096 points of a draw at most."""
+    if "llvmpipe" not in device.info.renderer:
+        pytest.skip("it comes with Mesa's other one")
+    environment = {**os.environ, "GALLIUM_DRIVER": "softpipe", "LIBGL_ALWAYS_SOFTWARE": "1"}
+    done = subprocess.run([sys.executable, "-c", POINTS], env=environment, capture_output=True, text=True, timeout=60)
+    assert done.stdout.split() == ["softpipe", "True"], done.stderr
 
 
 def test_duplicates_are_summed_in_float64():

@@ -62,11 +62,14 @@ def spread(place: Place) -> Section:
 
 def _described(data: dict[str, Any]) -> str:
     """Where ours were run."""
-    gpus = len(data["gpus"]) or "no"
-    crowded = "" if data["times_mean_something"] else "; processes that share cores wait for each other"
+    count = len(data["gpus"])
+    gpus = {0: "no GPU", 1: "one GPU"}.get(count, f"{count} GPUs")
+    shared = [] if data["times_mean_something"] else ["cores"]
+    shared += ["a GPU"] if 0 < count < published.PROCESSES else []
+    crowded = f"; processes that share {' and '.join(shared)} wait for each other" if shared else ""
     return (
         f"Ours, tables A.1 to A.3: {data['date'][:10]}, commit {data['commit']}, all processes on one machine of "
-        f"{data['cores']} cores and {gpus} GPUs, {data['renderer']}, tournament pivoting{crowded}. "
+        f"{data['cores']} cores and {gpus}, {data['renderer']}, tournament pivoting{crowded}. "
         "A dash: not run there."
     )
 

@@ -152,7 +152,7 @@ def document(
         "glla": __version__,
         "operation": operation,
         "formula": found.formula,
-        "size": max(arrays[0].shape),
+        "size": max(arrays[0].shape) if data else size,
         "variant": variant or "",
         "seed": seed,
         **_idea(found, plan, arrays, variant, shader),

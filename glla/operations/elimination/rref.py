@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from glla.errors import ShapeError, one_of
 from glla.operations import blocks, equilibrate, factors, triangular, trust
 from glla.operations.care import add_look
-from glla.operations.crossing import at_home, bring_in, read_back, read_texels, texels_of, write_texels
+from glla.operations.crossing import at_home, bring_in, read_back, read_texels, texels_of, watch, write_texels
 from glla.operations.elimination import known, plu
 from glla.operations.elimination.decided import by_float64, by_tolerance
 from glla.operations.elimination.panels import BlockedFactors
@@ -238,6 +238,8 @@ def whole(
     if not tol:
         results |= {name: read_texels(draft, slot, f"{name}_read") for name, slot in scales.items()}
         r = _scaled_back(draft, r, shape, results, scales["column_exponents"])
+    if form.resident:
+        watch(draft, "R", r, shape, results)
     results["R"] = r if form.resident else read_back(draft, r, shape, limits, "R")
     after = _undecided(form, limits, tol) if rides else _after(form, limits, tol)
     return draft.plan(results, flops(shape), after=after)

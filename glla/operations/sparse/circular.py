@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from glla.errors import OptionError
 from glla.operations.sparse.compressed import Compressed
 from glla.operations.sparse.diagonals import TERMS, across, grid, in_grid, rows_of_diagonals
-from glla.operations.sparse.layout import Rows, in_passes, vector
+from glla.operations.sparse.layout import Direct, Rows, in_passes, vector
 from glla.passes import Draft, Limits, Storage, Uniform
 from glla.passes.layout import Shape
 from glla.passes.shader import Define
 
 
 @dataclass(frozen=True)
-class Circular:
+class Circular(Direct):
     """A square matrix lies as circular diagonals: number d holds A[i, (i + offsets[d]) mod n] at the place of row i.
 
     Attributes

@@ -77,6 +77,13 @@ class Compressed:
         found = np.bincount(self.columns - self.rows + rows - 1, minlength=max(rows + columns - 1, 0))
         return tuple((np.flatnonzero(found) - (rows - 1)).tolist())
 
+    @cached_property
+    def norm_of_magnitudes(self) -> float:
+        """A bound of the 2-norm of |A|: the root of its 1-norm times its infinity-norm. NaN if an entry is."""
+        magnitudes = np.abs(self.values.astype(np.float64))
+        columns, rows = (np.bincount(places, magnitudes).max(initial=0.0) for places in (self.columns, self.rows))
+        return float(np.sqrt(columns) * np.sqrt(rows))
+
     def transpose(self) -> Compressed:
         """Its transpose."""
         order = np.argsort(self.columns, kind="stable")

@@ -39,6 +39,10 @@ class Structure(Protocol):
     def entries(self) -> int:
         """Of the matrix, without what the format fills up."""
 
+    @property
+    def tallest(self) -> int:
+        """Elements of the longest vector of a product: x, y, or one between its passes."""
+
     def slots(self, limits: Limits) -> dict[str, Storage]:
         """Textures of the matrix."""
 
@@ -50,6 +54,17 @@ class Structure(Protocol):
 
     def draw_rows(self, draft: Draft, limits: Limits, rows: Rows) -> str | None:
         """Add those of the product with a matrix; give the slot of Y. None where columns go one by one."""
+
+
+class Direct:
+    """A format whose product goes from x to y at once."""
+
+    shape: Shape
+
+    @property
+    def tallest(self) -> int:
+        """Elements of x or y."""
+        return max(self.shape)
 
 
 @dataclass(frozen=True)

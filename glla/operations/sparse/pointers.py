@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from glla.errors import LimitError
 from glla.operations.sparse.compressed import Compressed
-from glla.operations.sparse.layout import Rows, filled, in_passes, many, slices, vector
+from glla.operations.sparse.layout import Direct, Rows, filled, in_passes, many, slices, vector
 from glla.passes import Draft, Limits, Storage
 from glla.passes.layout import Shape
 
@@ -19,7 +19,7 @@ MOST_COLUMNS = 1 << 24
 
 
 @dataclass(frozen=True)
-class Pointers:
+class Pointers(Direct):
     """A matrix lies row by row.
 
     Attributes

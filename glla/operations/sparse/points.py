@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.operations.sparse.compressed import Compressed
-from glla.operations.sparse.layout import Rows, filled, many, places, vector
+from glla.operations.sparse.layout import Direct, Rows, filled, many, places, vector
 from glla.passes import Draft, Limits, Storage
 from glla.passes.layout import Shape
 
 
 @dataclass(frozen=True)
-class Points:
+class Points(Direct):
     """A matrix lies as a list of entries.
 
     Attributes

@@ -91,7 +91,7 @@ def plan(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, pa
     -------
     Plan
         Operands: the textures of A, and ``x``, wrapped. Result ``y``, wrapped. A pass for 16 diagonals, or for 60000
-        entries of the longest row; `sell` may take one more, which puts rows back into order.
+        entries of the longest row; `sell` takes more where it cuts or sorts rows, to put them together again.
     """
     structure = _structure(forms, limits, variant, parameters)
     draft = Draft(f"spmv[{structure.name}]")
@@ -102,19 +102,19 @@ def plan(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, pa
 
 
 MOST_AT_ONCE = 1 << 26
-"""Elements of X and of Y at most that one plan takes: 256 MB each."""
+"""Elements of X, of Y, and of what lies between them at most in one plan: 256 MB each."""
 
 LEAST_AT_ONCE = 3
 """Columns from which they go together: fewer would mostly be padding, as a row is whole texels of four."""
 
 
-def columns_at_once(shape: tuple[int, int]) -> int:
-    """Columns of X that go together, a multiple of four; the others follow in further blocks.
+def columns_at_once(tallest: int) -> int:
+    """Columns of X that go together, a multiple of four, for the longest vector; the others follow in further blocks.
 
-    >>> columns_at_once((1 << 20, 1 << 20)), columns_at_once((1 << 30, 1))
+    >>> columns_at_once(1 << 20), columns_at_once(1 << 30)
     (64, 4)
     """
-    return max(4, MOST_AT_ONCE // max(*shape, 1) // 4 * 4)
+    return max(4, MOST_AT_ONCE // max(tallest, 1) // 4 * 4)
 
 
 @cached_plan
@@ -176,7 +176,7 @@ def _of_matrix(forms: Forms, structure: Structure, limits: Limits) -> Plan:
     (_, k), (m, _) = forms[1].shape, structure.shape
     draft = Draft("spmv of columns")
     operands = _matrix(draft, forms[0], structure, limits)
-    x, most = draft.operand("x", HostArray(forms[1].shape)), columns_at_once(structure.shape)
+    x, most = draft.operand("x", HostArray(forms[1].shape)), columns_at_once(structure.tallest)
     form, parts = Form(structure.shape, resident=True, view=structure), list[str]()
     for number, first in enumerate(range(0, k, most)):
         count = min(most, k - first)

@@ -81,11 +81,14 @@ def cg(
     Notes
     -----
     *Cost.* An iteration takes the passes of a product, and 3 to 5 more (``classic``: 6 to 10): 2 nnz + 14 n flop.
-    *Read-backs.* 16 bytes for each look at the state, see `glla.iterate`; x, or 16 bytes of norms, at the end.
+    *Read-backs.* 16 bytes for each look at the state, see `glla.iterate`; x at the end, or norms of 8 bytes each, if b
+    lies on the device; b and x too, to judge x in float64, where `rtol` is near what float32 holds.
     *Accuracy.* The residual of a float32 x is about u norm(A) norm(x) at best, u = 2^-24; asking for less ends with
-    info > 0, or takes refine=True. Of a float64 x it is about 2^-53 norm(A) norm(x), whoever computes it: up to 1e-10
-    norm(b) at a condition number of 1e6. Where that is more than was asked for, info > 0, and x is near the best there
-    is. SciPy's `cg` takes indefinite matrices without a word; this one says -1 if it notices.
+    info > 0, or takes refine=True. For an Array the residual is computed in float32, and its rounding errors, three
+    times that much, are added to its norm, if A is a matrix; the norms of an operator are not known. Of a float64 x it
+    is about 2^-53 norm(A) norm(x), whoever computes it: up to 1e-10 norm(b) at a condition number of 1e6. Where that is
+    more than was asked for, info > 0, and x is near the best there is. SciPy's `cg` takes indefinite matrices without a
+    word; this one says -1 if it notices.
 
     Sources: Hestenes and Stiefel 1952; Chronopoulos and Gear 1989; Bolz et al. 2003; Krüger and Westermann 2003.
 

@@ -14,6 +14,14 @@ from glla.sparse.linalg.operators import Operator
 
 Floats = NDArray[np.float64]
 
+U, ROUNDED = 2.0**-24, 3.0
+"""Rounding errors of a residual in float32: u norm(b) and `ROUNDED` u norm(|A|) norm(x), those of A's entries, of
+products and of sums as they add up in many rows. Their bound has the longest row's entries in place of `ROUNDED`.
+Beside them stands what a device flushes to zero, below 2^-126 in each operation."""
+
+MOST_DOUBT = 0.5
+"""What part of the wanted residual these may be: with more, float64 decides."""
+
 
 def elements(function: str, name: str, value: Any, n: int) -> Array | Floats:
     """Take a vector of n elements, or a column, as it lies: on the device, or as float64.
@@ -85,9 +93,13 @@ class OnHost:
 
 
 class OnDevice:
-    """x and the residual on the device, in float32. Each norm that is looked at reads 8 bytes back."""
+    """x and the residual on the device, in float32. Each norm that is looked at reads 8 bytes back.
 
-    def __init__(self, a: Operator, b: Array, x0: Array | Floats | None) -> None:
+    A residual in float32 has rounding errors of about u norm(A) norm(x). Where it is as small as was asked for, these
+    are added to its norm; where they are most of what was asked for, x is read back and float64 decides.
+    """
+
+    def __init__(self, a: Operator, b: Array, x0: Array | Floats | None, rtol: float, atol: float) -> None:
         self._a, self._b, self.size = a, b.astype("float32", copy=False), norm_on_device(b)
         if not np.isfinite(self.size):
             raise NonFiniteError("b must not hold NaN or infinity; clean it")
@@ -96,12 +108,26 @@ class OnDevice:
         self.x: Array | None = None
         if x0 is not None:
             self.x = x0 if isinstance(x0, Array) else upload(x0.astype(np.float32), b.device)
+        self._wanted = max(rtol * self.size, atol)
         self.measure()
 
     def measure(self) -> None:
         """Compute the true residual of x, and its norm."""
         self._r = self._b if self.x is None else self._b - self._times(self.x)
+        self._exact: Floats | None = None
         self.residual = norm_on_device(self._r)
+        if self.x is None or self._a.rows is None or not self.residual <= self._wanted:
+            return
+        rows = self._a.rows
+        norms = rows.norm_of_magnitudes + abs(self._a.shift)
+        doubt = U * (self.size + ROUNDED * norms * norm_on_device(self.x))
+        flushed = np.ldexp(float(rows.lengths.max()) + 3, max(self._a.exponent, 0) - 126)
+        doubt += flushed * np.sqrt(rows.shape[0])
+        if doubt <= MOST_DOUBT * self._wanted:
+            self.residual += doubt
+            return
+        self._exact = self._b.numpy().astype(np.float64) - self._a.times(self.x.numpy().astype(np.float64))
+        self.residual = norm(self._exact)
 
     def _times(self, x: Array) -> Array:
         y = self._a.run(x) * 2.0**self._a.exponent
@@ -109,13 +135,16 @@ class OnDevice:
 
     def scaled(self) -> tuple[Array, int]:
         """The residual times 2^-e, its largest element near 1; and e."""
+        if self._exact is not None:
+            e = int(np.frexp(np.abs(self._exact).max())[1])
+            return upload(np.ldexp(self._exact, -e).astype(np.float32), self._b.device), e
         e = int(np.frexp(float(abs(self._r).max()))[1])
         return _times_power(self._r, -e), e
 
     def moved(self, d: Array, e: int) -> OnDevice:
         """Give x + d 2^e, not measured."""
         other = object.__new__(OnDevice)
-        other._a, other._b, other.size = self._a, self._b, self.size
+        other._a, other._b, other.size, other._wanted = self._a, self._b, self.size, self._wanted
         step = _times_power(d, e)
         other.x = step if self.x is None else self.x + step
         return other

@@ -1,6 +1,6 @@
 "use strict";
 // The reduced row echelon form: where it may not stand, float64 decides column by column. A call looks closer than this
-// page, see `settle` in glla/operations/elimination/rref.py: it scales first, and solves for random numbers.
+// page, see `settle` in glla/operations/elimination/rref.py: it scales first, and has columns of known coordinates.
 // Needs after/trust.js and Needs judges/echelon.js.
 
 // Gauss-Jordan with partial pivoting in float64: a column whose rest is no more than rounding errors has no pivot.
@@ -74,7 +74,7 @@ SETTLE.rref = (stage, v) => {
   const far = a.at.some((one) => one !== 0 && !sizeNearOne(Math.abs(one)));
   const words = [
     `The rank found is ${pivotColumns(resultsOf(v.player)).length}.`,
-    "A call scales rows and columns by powers of two before these passes, and factors the leading columns beside them, to see whether they are independent; this page decides by the passes that it shows.",
+    "A call scales rows and columns by powers of two before these passes, and sees by columns of known coordinates that ride along, or by factors, whether the leading columns are independent; this page decides by the passes that it shows.",
   ];
   if (far) words.unshift("Entries are beyond 2^-40 to 2^40.");
   return { done: {}, words };

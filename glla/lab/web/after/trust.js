@@ -80,7 +80,7 @@ HOSTS["rounding errors of the pivots"] = ([lu, diagonal]) => [column(roundingErr
 
 // What a call raises for a pivot that is zero, or nothing but rounding error.
 const singularAt = (place, order, value, error) => ({
-  error: `SingularMatrixError: pivot ${place} of ${order} is ${short(value)}, which may all be rounding error (up to ${short(error)})`,
+  error: `SingularMatrixError: pivot ${place} of ${order} is ${short(value)}${error ? `, maybe all rounding error (up to ${short(error)})` : ""}`,
 });
 
 // The first pivot that is zero; the first that is at most five times its rounding error.
