@@ -52,6 +52,8 @@ class Solved:
         (members, 1, 1), largest entries of U; empty if the matrices are no factors.
     norms : ndarray
         (members, 2), 1-norms of A's members and of the matrices; empty if the operation does not ask for them.
+    largest : tuple of Resident
+        Largest magnitudes of the matrices, (members,) in pieces; none if the operation does not watch them.
     """
 
     matrices: Resident | None
@@ -59,6 +61,7 @@ class Solved:
     extremes: tuple[Host, ...]
     upper: Host
     norms: Host
+    largest: tuple[Resident, ...] = ()
 
 
 def spread(a: Array, stack: tuple[int, ...]) -> Resident:
@@ -143,7 +146,9 @@ def _piece(device: Device, operation: Operation, operands: tuple[Resident, ...],
     upper = results["most_upper"][:count] if batch.factors else np.zeros(0, dtype=np.float32)
     norms = [results[name].reshape(-1)[:count] for name in ("norms_A", "norms_matrices") if batch.norms]
     beside = np.stack(norms, axis=1) if norms else np.zeros((count, 0), dtype=np.float32)
-    return Solved(matrices, figures, extremes, upper.reshape(-1, 1, 1), beside)
+    watched = ("largest",) if batch.watched else ()
+    largest = tuple(Resident.wrapped(device, results[name], (count,), "float32") for name in watched)
+    return Solved(matrices, figures, extremes, upper.reshape(-1, 1, 1), beside, largest)
 
 
 def _joined(parts: list[Solved]) -> Solved:
@@ -154,6 +159,7 @@ def _joined(parts: list[Solved]) -> Solved:
         tuple(np.concatenate(ends) for ends in zip(*(part.extremes for part in parts), strict=True)),
         np.concatenate([part.upper for part in parts]),
         np.concatenate([part.norms for part in parts]),
+        tuple(one for part in parts for one in part.largest),
     )
 
 
