@@ -116,25 +116,22 @@ def qr(
             parts = tuple(upload(part, value.device) for part in parts)
     elif tall.is_tall(value.shape, target) and mode in ("reduced", "r"):
         parts = tall.factored(value, target, lambda block: _factors(block, mode, variant, target))
+        if isinstance(value, Matrix) and check_finite:
+            _refuse_nonfinite(value, parts[-1].vector_norm(np.inf).numpy())
     elif isinstance(value, Matrix):
-        parts = _of_matrix(value, mode, variant, target)
+        parts = _of_matrix(value, mode, variant, target, check_finite)
     else:
         parts = _of_array(value, mode, variant, target)
-    if check_finite and value.size:
-        _look(value, parts, parts[0 if mode == "raw" else -1])
+    if not isinstance(value, Matrix):
+        parts = tuple(finite_result("qr", part, check_finite) for part in parts)
     if mode in ("reduced", "complete"):
         return QRResult(*parts)
     return parts[0] if mode == "r" else (parts[0], parts[1])
 
 
-def _look(a: Any, parts: tuple[Any, ...], r: Any) -> None:
-    """Raise unless factors are finite; on a device those of finite matrices are if R is."""
-    if not isinstance(a, Matrix):
-        for part in parts:
-            finite_result("qr", part, True)
-        return
-    largest = r.vector_norm(np.inf).numpy()
-    if not np.isfinite(largest):
+def _refuse_nonfinite(a: Matrix, largest: Array) -> None:
+    """Raise unless the largest entries of factors on the device are finite: A is not, or they do not fit float32."""
+    if not np.isfinite(largest).all():
         refuse_nonfinite_largest("qr", "A", a.vector_norm(np.inf).numpy())
         finite_result("qr", largest, True)
 
@@ -155,25 +152,29 @@ def _shaped(parts: Array, stack: tuple[int, ...]) -> Array:
     return np.ascontiguousarray(parts).reshape(*stack, *parts.shape[1:])
 
 
-def _of_matrix(a: Matrix, mode: str, variant: str | None, device: Device) -> tuple[Matrix, ...]:
+def _of_matrix(a: Matrix, mode: str, variant: str | None, device: Device, check_finite: bool) -> tuple[Matrix, ...]:
     """Factor a matrix on the device, or a stack."""
     if a.ndim == 2:
-        return _factors(a, mode, variant, device)
+        return _factors(a, mode, variant, device, check_finite)
     stack, shape = a.shape[:-2], Form(a.shape).matrix
     if variant is None:
         made = resident.together(device, OPERATIONS["qr"], (resident.spread(a, stack),), False, mode=mode)
         if made is not None and made.matrices is not None:
+            for largest in made.largest if check_finite else ():
+                _refuse_nonfinite(a, largest.numpy())
             records = resident.shaped(made.matrices, (*stack, *made.matrices.shape[-2:]))
             return taken_apart(records, shape, mode)
-    found = [_factors(one, mode, variant, device) for one in resident.members(a)]
+    found = [_factors(one, mode, variant, device, check_finite) for one in resident.members(a)]
     return tuple(resident.joined(parts, stack) for parts in zip(*found, strict=True))
 
 
-def _factors(a: Any, mode: str, variant: str | None, device: Device) -> tuple[Any, ...]:
-    """Factor one matrix: of the host, or on the device."""
+def _factors(a: Any, mode: str, variant: str | None, device: Device, check_finite: bool = False) -> tuple[Any, ...]:
+    """Factor one matrix: of the host, or on the device, where the factors are looked at if `check_finite`."""
     forms = (Form.of(a),)
-    plan = kernel.whole(forms, device.limits, variant=variant, mode=mode)
+    plan = kernel.whole(forms, device.limits, variant=variant, mode=mode, watched=check_finite)
     values = walk(OPERATIONS["qr"], forms, on_device(device, plan), {"A": stored(a)})
+    if check_finite and isinstance(a, Matrix):
+        _refuse_nonfinite(a, device.read(values["largest"]))
     if mode != "raw":
         return tuple(values[name] for name in ("QR" if mode != "r" else "R"))
     tau: Any = kernel.taus(values["T"], min(a.shape))
@@ -247,11 +248,11 @@ def lstsq(
         raise ShapeError(
             f"lstsq: A must be two-dimensional and b one- or two-dimensional, got A {left.shape} and b {right.shape}"
         )
-    squares.check(forms_of((left, column(right))) if left.size and right.size else (Form(left.shape), _rows(right)))
+    squares.check((Form(left.shape), Form(right.shape if right.ndim == 2 else (*right.shape, 1))))
     known_variant("lstsq", OPERATIONS["qr"], variant)
     if left.size and not right.size:  # A has a rank and singular values all the same
         column_ = np.zeros((len(left), 1), dtype=np.float32)
-        beside = upload(column_, right.device) if isinstance(right, Matrix) else column_
+        beside = column_ if isinstance(left, Matrix) or not isinstance(right, Matrix) else upload(column_, right.device)
         x, residuals, rank, s = lstsq(left, beside, rcond, variant=variant, device=device, check_finite=check_finite)
         return x[:, :0], residuals[:0], rank, s  # type: ignore[return-value]
     on_a_device = isinstance(left, Matrix) or isinstance(right, Matrix)
@@ -259,7 +260,8 @@ def lstsq(
     if target is None or not (left.size and right.size):
         found: Any = _of_nothing(left.shape, right)
     else:
-        if tall.is_tall((left.shape[0], left.shape[1] + column(right).shape[1]), target):
+        columns = 1 if right.ndim == 1 else right.shape[1]
+        if tall.is_tall((left.shape[0], left.shape[1] + columns), target):
             rcond = max(left.shape) * squares.EPSILON if rcond is None else rcond
             left, right = _short(left, right, variant, target)
         found = _least(left, right, rcond, variant, target, check_finite)
@@ -286,10 +288,6 @@ def _of_nothing(shape: tuple[int, ...], b: Array | Matrix) -> tuple[Array, Array
     """Solution for a matrix without entries: where it has rows, all of b is left over."""
     x, residuals, rank, s = np.linalg.lstsq(np.zeros(shape), on_host(b).astype(np.float64))
     return x.astype(np.float32), residuals.astype(np.float32), int(rank), s.astype(np.float32)
-
-
-def _rows(b: Any) -> Form:
-    return Form(b.shape if b.ndim == 2 else (*b.shape, 1))
 
 
 def _least(

@@ -46,8 +46,8 @@ def plan(batch: Batch, forms: Forms, limits: Limits, **options: object) -> Plan:
     Plan
         Operands by the names A, B. Results ``matrices``, wrapped, if the operation's records hold some; ``figures``,
         and ``least_A``, ``most_A`` and so on, read back, if it has figures, the least where it asks for them;
-        ``most_upper``, the largest entry of U, if its matrices are factors; ``norms_A`` and ``norms_matrices``, if the
-        operation asks for them.
+        ``largest``, wrapped, of each member's matrix, if the operation watches them; ``most_upper``, the largest entry
+        of U, if its matrices are factors; ``norms_A`` and ``norms_matrices``, if the operation asks for them.
     """
     size = limits.texture_size
     at_home = tuple(Form((form.count, *form.matrix)) for form in forms)
@@ -62,6 +62,9 @@ def plan(batch: Batch, forms: Forms, limits: Limits, **options: object) -> Plan:
     if shape != (0, 0):
         matrices = taken(draft, "matrices out", records, (count, *shape), length, 0, size)
         results["matrices"] = matrices
+    if batch.watched:
+        largest = draft.call("largest of the records", _most(View.of((count, *shape)), size), A=matrices)
+        results["largest"] = largest["most"]
     if batch.lines:
         order = batch.order(forms)
         lines = (count, batch.lines, order)
