@@ -16,6 +16,7 @@ from glla.errors import (
     SingularMatrixError,
     UnsupportedError,
 )
+from glla.linalg import resident as there
 from glla.operations import banded as kernel
 from glla.operations import bands, tridiagonal
 from glla.operations.stack import Stack
@@ -509,3 +510,18 @@ def test_many_short_systems_and_odd_views_on_the_device(device, rng):
     right = glla.asarray(np.tile(b, (2, 1, 1)), device)[7:]
     x, expected = glla.solve_banded((1, 1), odd, right).numpy(), glla.solve_banded((1, 1), ab, b, device=device)
     assert np.abs(x - expected).max() <= 1e-5 * np.abs(expected).max()
+
+
+def test_doubtful_members_of_a_stack_are_refined_where_they_lie(device, rng, monkeypatch):
+    """Of systems that nothing dominates every other one takes another step, and few the host, which reads these."""
+    ab = rng.standard_normal((64, 3, 60)).astype(np.float32)
+    b = rng.standard_normal((64, 60, 1)).astype(np.float32)
+    given, read = (glla.asarray(ab, device), glla.asarray(b, device)), []
+    plain = there.read_back
+    monkeypatch.setattr(there, "read_back", lambda stacks, places: read.append(len(places)) or plain(stacks, places))
+    with glla.trace(device=device) as trace:
+        x = glla.solve_banded((1, 1), *given)
+    assert sum(read) <= 12
+    assert any(getattr(one.step, "shader", "") == "tridiagonal/correct" for one in trace.passes)
+    for a, right, found in zip(ab, b, x.numpy(), strict=True):
+        assert backward(dense(a, 1, 1), found, right) <= LIMIT
