@@ -223,6 +223,15 @@ def test_a_floating_chain_is_singular(device, n):
         glla.solve_banded((1, 1), stack, np.ones((2, n, 1)), device=device)
 
 
+def test_graded_triangles_are_regular(device):
+    """Where nothing is subtracted no pivot is rounding error, however large the unknowns are beside scaled rows."""
+    ab = np.float32([[0, 2.0**38], [-(2.0**-41), -(2.0**41)]])
+    x = glla.solve_banded((0, 1), ab, np.float32([-(2.0**-40), 0]), device=device)
+    assert x.tolist() == [2, 0]
+    x = glla.solve_banded((1, 0), np.ascontiguousarray(ab[::-1, ::-1]), np.float32([0, -(2.0**-40)]), device=device)
+    assert x.tolist() == [0, 2]
+
+
 def test_the_leading_minor_is_named(device):
     ab = np.float32([[0, 1, 1, 1], [2, 2, -1, 2]])
     for place in PLACES:
