@@ -100,6 +100,9 @@ class Batch:
         (forms) -> length of a line of figures; that of U's diagonal, if it is not said.
     unjudged : bool
         Every member stands, whatever its figures would be: stacks on the device go together without any.
+    judged : {"", "system", "definite", "factors"}
+        Whether the device itself finds the members of which the host must see figures, and by what: see
+        `glla.operations.stack_doubts`.
     modes : mapping of str to Batch
         By the option ``mode``: ways of other modes than the usual one.
     """
@@ -116,6 +119,7 @@ class Batch:
     stacked: Callable[..., Plan] | None = None
     order: Callable[[Forms], int] = lambda forms: min(forms[0].matrix)
     unjudged: bool = False
+    judged: str = ""
     modes: Mapping[str, Batch] = field(default_factory=dict)
 
     def length(self, forms: Forms) -> int:
