@@ -12,7 +12,8 @@ a network, for example, the wheels do; --prefix, since --target leaves MPICH's l
     python -m benchmarks.cluster --thesis [--largest N] [--processes 4,16,64]    # tables A.1 to A.3 of the thesis
 
 It goes in parts, the most important one first: for each size, downwards, and each number of ranks (one a GPU), a
-launch of `benchmarks.cluster_rank`, and then one process with all GPUs of this host. Each part
+launch of `benchmarks.cluster_rank`, and then, unless ``--ranks 1`` asks for one alone, one process with all GPUs of
+this host. Each part
 
 - measures what the model needs, and writes down what that predicts *before* it runs anything;
 - runs a product and PLU, with look-ahead and without, REPEATS times each, of which the best one counts;
@@ -87,12 +88,14 @@ def parts(sizes: Sequence[int], ranks: Sequence[int]) -> list[Part]:
 
     >>> [str(part) for part in parts([512, 1024], [1, 2])][:3]
     ['n = 1024, ranks: 2', 'n = 1024, ranks: 1', 'n = 1024, one process, all devices']
+    >>> [str(part) for part in parts([512, 1024], [1])]
+    ['n = 1024, ranks: 1', 'n = 512, ranks: 1']
     """
     first, *others = sorted(sizes, reverse=True)
     each = sorted(ranks, reverse=True)
     return [
         *(Part("ranks", first, count) for count in each),
-        Part("several", first, 1),
+        *([Part("several", first, 1)] if each[0] > 1 else []),
         *(Part("ranks", n, count) for n in others for count in each),
     ]
 

@@ -130,7 +130,7 @@ def _values(n: int) -> NDArray[np.float32]:
 def factored(grid: cluster.Grid, n: int, nb: int, look_ahead: bool, repeats: int) -> dict[str, Any]:
     """Factor a matrix some times; the best run."""
     assert isinstance(grid.engine, Gpu)
-    gpu, best = grid.engine._gpu, dict[str, Any]()
+    gpu, best, every = grid.engine._gpu, dict[str, Any](), list[float]()
     grid.look_ahead = look_ahead
     a = cluster.DistributedMatrix(grid, Layout((n, n), nb, grid.shape), _values(n))
     for _ in range(repeats):
@@ -145,13 +145,14 @@ def factored(grid: cluster.Grid, n: int, nb: int, look_ahead: bool, repeats: int
             waits = isinstance(event.step, Await)
             if waits or (isinstance(event.step, Work) and not event.step.engine):
                 host[("wait for " if waits else "") + event.step.name] += event.end - event.start
+        every.append(seconds)
         if not best or seconds < best["seconds"]:
             best = {
                 "n": n, "nb": nb, "look_ahead": look_ahead, "seconds": seconds, "cpu": cpu,
                 "host": dict(host), "gpu_clock": on_gpu,
                 "calls": {name: [round(one, 4) for one in own] for name, own in watch.sums.items()},
             }  # fmt: skip
-    return best
+    return {**best, "every_run": every}
 
 
 def _best(work: Callable[[], Any], repeats: int = 4) -> float:

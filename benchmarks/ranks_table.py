@@ -18,32 +18,56 @@ ALLOWED = {"product": 1.0}
 """Largest residual that passes: of a product as a multiple of its error bound; all else has HPL's, up to 16."""
 
 
-def newest(results: Path) -> list[dict[str, Any]]:
-    """Newest run of each device that held several ranks against one, on a machine that had nothing else to do."""
+def newest(results: Path, several: bool) -> list[dict[str, Any]]:
+    """Newest run of each device, of those that held several ranks against one or of the others, on a quiet machine."""
     found: dict[str, dict[str, Any]] = {}
     for path in sorted(results.glob("*/cluster/*.json"), key=lambda path: path.name):
         data = json.loads(path.read_text(encoding="utf-8"))
-        if not data.get("thesis") and data["times_mean_something"] and not machine.busy(data["load"]):
+        fits = bool(data["speedups"]) == several and data["times_mean_something"] and not machine.busy(data["load"])
+        if fits and not data.get("thesis"):
             found[f"{data['renderer']} {data['engine']}"] = data
     return [found[name] for name in sorted(found)]
 
 
 def table(results: Path) -> str:
     """Give the Markdown."""
-    rows = [row for data in newest(results) for row in _rows(data)]
+    rows = [row for data in newest(results, True) for row in _rows(data)]
+    rows += [row for data in newest(results, False) for row in _rows_of_one(data)]
     return "\n".join([HEAD, *rows]) if rows else NOTHING
 
 
+def _rows_of_one(data: dict[str, Any]) -> list[str]:
+    """Rows of a run that had one rank alone: the best blocks of each size."""
+    best: dict[tuple[str, int], dict[str, Any]] = {}
+    for run in data["runs"]:
+        key = run["what"], run["n"]
+        best[key] = min(best.get(key, run), run, key=lambda one: float(one["seconds"]))
+    found = []
+    for (what, n), run in best.items():
+        worst = run["residual"] / ALLOWED.get(what, 16.0)
+        ratio = _short(run["ratio_to_predicted"])
+        cells = [f"1 x {_device(data)}", "one rank", what, n, f"{run['seconds']:.3g}", "-", "-", ratio, f"{worst:.2g}"]
+        found.append(f"| {' | '.join(map(str, cells))} |")
+    return found
+
+
+def _kind(data: dict[str, Any], kind: str) -> str:
+    return "MPI" if data["engine"] == "numpy" else KINDS[kind]
+
+
+def _device(data: dict[str, Any]) -> str:
+    return f"NumPy, {data['cores']} cores" if data["engine"] == "numpy" else str(data["renderer"])
+
+
 def _rows(data: dict[str, Any]) -> list[str]:
-    device = f"NumPy, {data['cores']} cores" if data["engine"] == "numpy" else data["renderer"]
     found = []
     for gain in data["speedups"]:
         one, several = (_run(data, gain, *of) for of in ((1, "nb_of_one"), (gain["count"], "nb")))
         worst = max(one["residual"], several["residual"]) / ALLOWED.get(gain["what"], 16.0)
         ratios = ", ".join(_short(each["ratio_to_predicted"]) for each in (one, several))
         cells = [
-            f"{gain['count']} x {device}", KINDS[gain["kind"]], gain["what"], gain["n"], f"{one['seconds']:.3g}",
-            f"{several['seconds']:.3g}", f"{gain['speedup']:.2f}", ratios, f"{worst:.2g}",
+            f"{gain['count']} x {_device(data)}", _kind(data, gain["kind"]), gain["what"], gain["n"],
+            f"{one['seconds']:.3g}", f"{several['seconds']:.3g}", f"{gain['speedup']:.2f}", ratios, f"{worst:.2g}",
         ]  # fmt: skip
         found.append(f"| {' | '.join(map(str, cells))} |")
     return found

@@ -3,7 +3,8 @@
     python -m benchmarks.sparse [SYSTEM ...] [--size N] [--rounds R] [--seconds S] [--output DIR]
 
     spmv           A x, A the five points of an N x N grid: GFLOP/s of formats, beside SciPy's csr and dia
-    unstructured   A x, A a triangulation of as many points (mesh), and 16 entries a row anywhere (scattered)
+    unstructured   A x, A a triangulation of as many points (mesh), 16 entries a row anywhere (scattered), and rows of
+                   very different lengths (power law)
     cg             (A + shift I) x = b for the same grid, to 1e-5 of the true residual: ms an iteration, beside SciPy's
                    cg in float32
     tridiagonal    N definite systems of order N: beside LAPACK's sptsv in a loop, as one long system, on all cores
@@ -299,16 +300,29 @@ def scattered(n: int, rng: np.random.Generator) -> Any:
     return found
 
 
+def power_law(n: int, rng: np.random.Generator) -> Any:
+    """Rows of 8 entries on average and 20000 at most, in any columns; n^2 rows. One in 5000 has over 800."""
+    from scipy.sparse import csr_array
+
+    count = n * n
+    lengths = np.minimum(2.7 * (1 - rng.random(count)) ** (-2 / 3), min(20000, count)).astype(np.int64)
+    starts = np.concatenate(([0], np.cumsum(lengths)))
+    values = rng.standard_normal(starts[-1]).astype(np.float32)
+    found = csr_array((values, rng.integers(0, count, starts[-1], dtype=np.int32), starts), shape=(count, count))
+    found.sum_duplicates()
+    return found
+
+
 def _spmv(device: Device, n: int, say: Say) -> Systems:
     say("spmv: matrix")
     yield "spmv", _products(device, grid(n), ("diagonals", "circular", "sell"), ("csr", "dia"))
 
 
 def _unstructured(device: Device, n: int, say: Say) -> Systems:
-    for make in (mesh, scattered):
-        name = f"unstructured, {make.__name__}"
+    for make, formats in ((mesh, ("sell", "pointers")), (scattered, ("sell", "pointers")), (power_law, ("sell",))):
+        name = f"unstructured, {make.__name__.replace('_', ' ')}"
         say(f"{name}: matrix")
-        yield name, _products(device, make(n, np.random.default_rng(14)), ("sell", "pointers"), ("csr",))
+        yield name, _products(device, make(n, np.random.default_rng(14)), formats, ("csr",))
 
 
 def _products(device: Device, A: Any, formats: Sequence[str], peers: Sequence[str]) -> list[Way]:

@@ -17,6 +17,7 @@ os.environ.setdefault("LP_NUM_THREADS", "0")  # best for many small passes
 
 import argparse
 import json
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -63,13 +64,14 @@ def speedups(results: Path) -> str:
     runs = newest(results)
     if not runs:
         return EMPTY
-    rows = []
+    rows, head = [], list[str]()
     for run in runs:
         for row in _table(run, "speedups"):
+            (n,) = {found[0] for name in row if (found := re.findall(r"n = (\d+)$", name))}
+            head = ["device", *(re.sub(r",? (at )?n = \d+$", ", largest n", name) for name in row), "largest n"]
             values = [f"{value:.3g}" if isinstance(value, float) else str(value) for value in row.values()]
-            rows.append(_line([run["renderer"], *values]))
-    head = _head(["device", *_table(runs[0], "speedups")[0]])
-    return "\n\n".join([_places(runs), "\n".join([head, *rows])])
+            rows.append(_line([run["renderer"], *values, n]))
+    return "\n\n".join([_places(runs), "\n".join([_head(head), *rows])])
 
 
 def claims(results: Path) -> str:
@@ -95,11 +97,18 @@ def _places(runs: Sequence[dict[str, Any]]) -> str:
     lines = []
     for run in runs:
         later = "".join(
-            f"; {', '.join(sorted(_names(one)))}: commit {one['commit']}, {one['date'][:10]}" for one in run["later"]
+            f"; {', '.join(sorted(_names(one)))}: commit {one['commit']}, {one['date'][:10]}{_elsewhere(one, run)}"
+            for one in run["later"]
         )
         about = f"**{run['renderer']}**, {machine.written(run['machine'])}"
         lines.append(f"{about}; commit {run['commit']}, {run['date'][:10]}{later}.")
     return "\n\n".join(lines)
+
+
+def _elsewhere(one: dict[str, Any], run: dict[str, Any]) -> str:
+    """Cores that a later run had, where the first one had others."""
+    cores = one["machine"]["cores"]
+    return "" if cores == run["machine"]["cores"] else f", {cores} cores"
 
 
 def newest(results: Path) -> list[dict[str, Any]]:

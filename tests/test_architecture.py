@@ -131,6 +131,7 @@ LIMITS = [Limits(opengl=COMPUTE), Limits(opengl=COMPUTE, software=True)]
 # Shapes of operands beside those of a record's example.
 SHAPES = {
     "matmul": [((5, 6), (6, 5)), ((70, 131), (131, 34))],
+    "cholesky": [((140, 140),)],  # more than FUSED
     "qr": [((5, 4),), ((4, 7),), ((70, 3),), ((300, 3),)],
     "lstsq": [((5, 4), (5, 2)), ((4, 7), (4, 1))],
     **{name: [((5, 4),), ((4, 7),), ((70, 3),), ((67, 400),)] for name in ("rref", "plu", "lu_factor")},

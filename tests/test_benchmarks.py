@@ -744,7 +744,7 @@ def evaluated(renderer, commit, **changes):
 
     claim = section("claims", ["claim", "section", "theirs (2007)", "ours", "verdict", "command", "why"],
                     ["It is fast", "4.1", "2 times", f"{renderer}: 1 | 2", "holds", "c", "w"])  # fmt: skip
-    ratio = section("speedups", ["algorithm", "ours"], ["RREF", 1.23456])
+    ratio = section("speedups", ["algorithm", f"best at n = 3{commit}4"], ["RREF", 1.23456])
     others = [
         section(name, ["by r", "hybrid"], [1.0, 1.0])
         for name in evaluation.command.NAMES
@@ -770,9 +770,11 @@ def test_the_newest_whole_evaluation_of_a_quiet_machine_counts(tmp_path):
         (folder / f"{run['commit']}.json").write_text(json.dumps(run), encoding="utf-8")
     assert [run["commit"] for run in evaluation.newest(tmp_path)] == ["2", "6"]
     speedups, claims = evaluation.speedups(tmp_path), evaluation.claims(tmp_path)
-    assert "| A | RREF | 1.23 |" in speedups and "commit 6, 2026-11-26." in speedups
+    assert "| A | RREF | 1.23 | 324 |\n| B | RREF | 1.23 | 364 |" in speedups and "commit 6, 2026-11-26." in speedups
+    assert "| device | algorithm | best, largest n | largest n |" in speedups
     assert "| It is fast | 4.1 | 2 times | holds: A: 1 \\| 2 | holds: B: 1 \\| 2 |" in claims
     later = evaluated("B", "8")
+    later["machine"]["cores"] = 4
     later["sections"] = [part for part in later["sections"] if part["name"] == "claims"]
     later["sections"][0]["tables"][0]["rows"] += [["It is new", "3.1", "-", "3", "holds", "c", "w"]]
     later["sections"][0]["tables"][0]["rows"][0][3] = "4"
@@ -780,7 +782,7 @@ def test_the_newest_whole_evaluation_of_a_quiet_machine_counts(tmp_path):
         (tmp_path / "B" / "thesis" / f"{run['commit']}.json").write_text(json.dumps(run), encoding="utf-8")
     told = evaluation.claims(tmp_path)
     assert "holds: A: 1 \\| 2 | holds: 4 |" in told
-    assert "commit 6, 2026-11-26; claims: commit 8, 2026-11-28." in told
+    assert "commit 6, 2026-11-26; claims: commit 8, 2026-11-28, 4 cores." in told
     assert told.index("| It is new | 3.1 | - | - | holds: 3 |") < told.index("It is fast")
     run = evaluated("A", "3", busy="")  # of two that were cut, the first one's claims and the second one's others
     parts = [part for part in run["sections"] if part["name"] != "claims"]

@@ -12,7 +12,8 @@ pytest.importorskip("scipy")
 
 WAYS = {
     "spmv": {"A @ x, diagonals, resident", "SciPy csr", "SciPy dia"},
-    "unstructured": {"A @ x, sell, resident", "SciPy csr"},
+    "unstructured, mesh": {"A @ x, sell, resident", "SciPy csr"},
+    "unstructured, power law": {"A @ x, sell, resident", "SciPy csr"},
     "cg": {"cg, merged, resident", "SciPy cg, csr, float32"},
     "tridiagonal": {"solveh_banded, resident", "LAPACK sptsv in a loop, 1 core"},
     "water": {"ShallowWater, adi", "ShallowWater, semi_implicit"},
@@ -111,6 +112,8 @@ def test_matrices_are_what_they_are_called(rng):
     assert (pattern == pattern.T).all() and mesh.nnz == 36 + 2 * (2 * 30 + 25)
     assert np.abs(mesh.tocoo().row - mesh.tocoo().col).max() < 20
     assert anywhere.shape == (36, 36) and np.diff(anywhere.indptr).max() <= 16
+    lengths = np.diff(sparse.power_law(64, rng).indptr)
+    assert 6 < lengths.mean() < 10 and np.median(lengths) < 5 and lengths.max() > 200
 
 
 def test_the_table_sets_the_fastest_ways_beside_each_other(tmp_path):

@@ -74,7 +74,7 @@ def load(others):
 
 
 def test_the_readme_s_table(tmp_path):
-    def keep(name, **more):
+    def keep(name, count=2, **more):
         runs = [
             {"kind": "ranks", "what": "product", "n": 64, "nb": 8, "count": 1, "seconds": 4.0,
              "ratio_to_predicted": 1.25, "residual": 0.5, "ok": True},
@@ -85,6 +85,7 @@ def test_the_readme_s_table(tmp_path):
             {"kind": "several", "what": "right-hand sides", "n": 64, "nb": None, "count": 2, "seconds": 0.8,
              "ratio_to_predicted": None, "residual": 1.6, "ok": True},
         ]  # fmt: skip
+        runs = [run for run in runs if run["count"] <= count and (count > 1 or run["kind"] == "ranks")]
         data = {
             "renderer": "R",
             "engine": "glla",
@@ -107,6 +108,11 @@ def test_the_readme_s_table(tmp_path):
     assert ranks_table.table(tmp_path).splitlines()[2:] == [
         "| 2 x R | MPI, a rank a GPU | product | 64 | 4 | 2 | 2.00 | 1.25, 0.50 | 0.5 |",
         "| 2 x R | one process | right-hand sides | 64 | 1 | 0.8 | 1.25 | -, - | 0.1 |",
+    ]
+    keep("5", count=1)  # does not take the place of those that held several against one
+    assert ranks_table.table(tmp_path).splitlines()[3:] == [
+        "| 2 x R | one process | right-hand sides | 64 | 1 | 0.8 | 1.25 | -, - | 0.1 |",
+        "| 1 x R | one rank | product | 64 | 4 | - | - | 1.25 | 0.5 |",
     ]
 
 

@@ -260,8 +260,14 @@ SQUARES = (LARGE, LARGE), (LARGE, LARGE)
         (("plu", 8, 8), {}, ShapeError, "plan: plu takes 1 shape(s) (A), got 2"),
         (("plu",), {}, ShapeError, "plan: plu takes 1 shape(s) (A), got 0"),
         (("plu", 8), {}, ShapeError, "plan: an operand must be a matrix, a stack of them, or a shape, got 8"),
-        (("rref", (0, 3)), {}, ShapeError, "plan: a shape must be (rows, columns), each 1 at least, got (0, 3)"),
-        (("rref", (3,)), {}, ShapeError, "plan: a shape must be (rows, columns), each 1 at least, got (3,)"),
+        (("rref", (-1, 3)), {}, ShapeError, "plan: a shape must be (rows, columns), each 0 at least, got (-1, 3)"),
+        (("rref", (3,)), {}, ShapeError, "plan: a shape must be (rows, columns), each 0 at least, got (3,)"),
+        (
+            ("solve", (2, 4, 4), (3, 4, 1)),
+            {},
+            ShapeError,
+            "plan: solve: leading dimensions must broadcast, got A (2, 4, 4) and B (3, 4, 1)",
+        ),
         (("rref", (2, 3, 4)), {}, ShapeError, "rref: A must be two-dimensional, got shape (2, 3, 4); reshape it"),
         (("matmul", (2, 3)), {}, ShapeError, "plan: matmul takes 2 shape(s) (A, B), got 1"),
         (

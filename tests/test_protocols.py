@@ -115,7 +115,10 @@ def test_reduce_of_universal_functions(rng):
         (lambda A: np.hypot.reduce(A), "numpy.hypot.reduce: does not run on the device; use A.numpy()"),
         (lambda A: np.add.outer(A, A), "numpy.add.outer: does not run on the device; use A.numpy()"),
         (lambda A: A & 2, "bitwise_and: operands must be int32 or bool, got float32 and float32; use astype first"),
-        (lambda A: np.add(A, 1, dtype=np.float64), "numpy.add: takes no dtype on an Array; use A.numpy()"),
+        (
+            lambda A: np.add(A, 1, dtype=np.float64),
+            "numpy.add: the result on an Array is float32, not float64; use A.numpy()",
+        ),
         (lambda A: np.add(A, 1, where=False), "numpy.add: takes no where on an Array; use A.numpy()"),
         (
             lambda A: np.add(A, 1, out=np.zeros((2, 2))),

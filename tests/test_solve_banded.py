@@ -269,6 +269,29 @@ def test_operands_stay_and_may_lie_anyhow(device, rng):
     assert isinstance(turned, glla.Matrix) and (turned.numpy() == expected).all()
 
 
+@pytest.mark.parametrize(("lower", "upper"), [(1, 1), (2, 1), (1, 2)])
+@pytest.mark.parametrize("place", PLACES)
+def test_what_lies_outside_of_the_matrix_is_not_read_by_the_host_either(lower, upper, place, device, rng):
+    """Of a stack whose second matrix needs pivots, whose third has a NaN, and whose last right side has one."""
+    n = 6
+    ab, b = case(n, rng, lower, upper, stack=(4,))
+    ab[1, upper] = 0
+    ab[2, upper, 3] = np.nan
+    b[3, 2] = np.nan
+    expected = glla.solve_banded((lower, upper), ab[1], b[1], device=device)
+    for row in range(lower + upper + 1):
+        for j in range(n):
+            if not 0 <= row - upper + j < n:
+                ab[:, row, j] = np.nan
+    assert np.isnan(ab[0]).sum() == lower * (lower + 1) // 2 + upper * (upper + 1) // 2
+    operands = (place(one, **({} if place is np.asarray else {"check_finite": False})) for one in (ab, b))
+    x = np.asarray(glla.solve_banded((lower, upper), *operands, check_finite=False, device=device))
+    assert np.isnan(x[2]).all() and np.isnan(x[3, 2:]).any()
+    for i in (0, 1):
+        assert backward(dense(ab[i], lower, upper), x[i], b[i]) < LIMIT
+    assert (x[1] == expected).all()
+
+
 def test_corners_are_not_read(device):
     ab = np.float32([[np.nan, 1, 1], [2, 3, 2], [2, 2, np.inf]])
     for place in (np.asarray, lambda a: glla.asarray(a, check_finite=False)):

@@ -846,6 +846,9 @@ class Array:
 
     # -- NumPy's protocols --------------------------------------------------------------------------------------
 
+    __array_priority__ = 100
+    """Dask asks for it where it chooses among implementations; to NumPy it is nothing beside ``__array_ufunc__``."""
+
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = (), **options: Any) -> Any:
         if any(overrides(operand) for operand in inputs):
             return NotImplemented
@@ -853,12 +856,18 @@ class Array:
             raise UnsupportedError(
                 f"numpy.{ufunc.__name__}: out must be an Array where an operand is one; use A.numpy() for an array"
             )
+        wanted = options.pop("dtype", None) if method == "__call__" else None
         name = dispatch.universal(ufunc, method, options, bool(out))
         if method == "reduce":
             return inputs[0]._reduced(name, options.get("axis", 0), options.get("keepdims", False))
         if out and not any(isinstance(operand, Array) for operand in inputs):
             inputs = tuple(upload(as_elements(name, "A", operand), out[0].device) for operand in inputs)
         result = _apply(name, *inputs)
+        if wanted is not None and result.dtype != np.dtype(wanted):
+            raise UnsupportedError(
+                f"numpy.{ufunc.__name__}: the result on an Array is {result.dtype.name}, not {np.dtype(wanted).name}; "
+                "use A.numpy()"
+            )
         return out[0]._take_over(name, result) if out else result
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:

@@ -103,6 +103,10 @@ BAND = 1 << 24
 INVERTED = 128
 """Rows of a block from which U is a product with the inverse of L: below, the host solves, which rounds less."""
 
+SHORT = 2.0**12
+"""Multipliers that are multiples of its reciprocal count as short: with them substitution may be exact, as it is for
+matrices of small integers, and a product with the inverse is not."""
+
 LARGEST_INVERSE = 1e4
 """Largest sum of a row of that inverse with which it is used: 190 for 512 random rows."""
 
@@ -212,7 +216,7 @@ class GpuColumns:
     def _solve(self, winners: Rows, block: Array, dead: int) -> Any:
         """Find -U, of columns that are dead, too."""
         rows = gathered(self._whole, winners)
-        inverse = lapack.inverse_lower(block.T) if len(block) >= INVERTED else None
+        inverse = lapack.inverse_lower(block.T) if len(block) >= INVERTED and not is_short(block) else None
         if inverse is None or not np.abs(inverse).sum(axis=1).max() < LARGEST_INVERSE:
             upper = lapack.solve_lower(block.T, rows.numpy())
             self._upper: Matrix = asarray(-upper, check_finite=False)
@@ -261,6 +265,16 @@ class _Fetched:
         if not self.future.done():
             error = CancelledError() if call.cancelled() else Future.exception(call)
             self.future.set_exception(error or RuntimeError("nothing was fetched"))
+
+
+def is_short(block: Array) -> bool:
+    """Whether all multipliers of a packed block, by columns, are short fractions.
+
+    >>> is_short(np.array([[3, 0.25], [7, 1.1]], dtype=np.float32)), is_short(np.array([[3, 0.1], [7, 1]]))
+    (True, False)
+    """
+    scaled = np.triu(block, 1) * SHORT
+    return bool((scaled == np.rint(scaled)).all())
 
 
 def gathered(a: Matrix, rows: Rows, left: int = 0, columns: int | None = None) -> Matrix:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,37 +75,48 @@ def prepare(plan: Plan, programs: Programs, limits: Limits) -> Ready:
         The plan cannot run here.
     """
     plan.check(limits)
-    known: dict[moderngl.Uniform, bytes] = {}  # what an earlier pass of this plan has set
+    known = _Known()
     return [
         step if isinstance(step, Transfer) else _prepared(plan, step, programs.get(step.shader, step.defines), known)
         for step in plan.passes
     ]
 
 
-def _prepared(
-    plan: Plan, step: Pass | Dispatch, program: Program, known: dict[moderngl.Uniform, bytes]
-) -> Draw | Computation:
+class _Known:
+    """What an earlier pass of a plan has set: uniforms, and each program's samplers and blocks, by their order."""
+
+    def __init__(self) -> None:
+        self.uniforms: dict[moderngl.Uniform, bytes] = {}
+        self.samplers: dict[Program, tuple[str, ...]] = {}
+        self.blocks: dict[Program, tuple[str, ...]] = {}
+
+
+def _prepared(plan: Plan, step: Pass | Dispatch, program: Program, known: _Known) -> Draw | Computation:
     changed = []
-    for uniform, value in _uniforms(program, step):
+    names = tuple(step.inputs)
+    units = {} if known.samplers.get(program) == names else {name: unit for unit, name in enumerate(names)}
+    known.samplers[program] = names
+    for uniform, value in _uniforms(program, {**units, **step.uniforms}):
         data = pack_uniform(uniform, value)
-        if known.get(uniform) != data:
-            known[uniform] = data
+        if known.uniforms.get(uniform) != data:
+            known.uniforms[uniform] = data
             changed.append((uniform, data))
     samplers = tuple((unit, slot) for unit, (name, slot) in enumerate(step.inputs.items()) if name in program.live)
     if isinstance(step, Dispatch):
         assert isinstance(program.gl, moderngl.ComputeShader)
         return Computation(step, program, program.gl, samplers, tuple(changed))
-    for binding, name in enumerate(sorted(step.blocks)):  # plans share programs, so not in each one's order
-        program.gl[name].binding = binding  # type: ignore[union-attr]
+    if known.blocks.get(program) != (blocks := tuple(sorted(step.blocks))):
+        known.blocks[program] = blocks
+        for binding, name in enumerate(blocks):  # plans share programs, so not in each one's order
+            program.gl[name].binding = binding  # type: ignore[union-attr]
     region = plan.drawn(step)
     viewport = (region.x, region.y, region.width, region.height)
     return Draw(step, program, program.gl.glo, samplers, tuple(changed), viewport)
 
 
-def _uniforms(program: Program, step: Pass | Dispatch) -> Iterator[tuple[moderngl.Uniform, Any]]:
-    """Uniforms of a pass, those that the compiler has kept: the unit of each sampler, and the pass's own values."""
-    units = {name: unit for unit, name in enumerate(step.inputs)}
-    for name, value in {**units, **step.uniforms}.items():
+def _uniforms(program: Program, values: Mapping[str, Any]) -> Iterator[tuple[moderngl.Uniform, Any]]:
+    """Uniforms and what to set them to, those that the compiler has kept."""
+    for name, value in values.items():
         if name in program.live:
             member = program.gl[name]
             assert isinstance(member, moderngl.Uniform)

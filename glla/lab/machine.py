@@ -78,7 +78,7 @@ def blas() -> list[dict[str, Any]]:
 
     if find_spec("scipy") is not None:
         import scipy.linalg  # noqa: F401 - loads its BLAS, so that it is listed
-    return [
+    libraries: list[dict[str, Any]] = [
         {
             "used_by": _user(one["filepath"]),
             "name": one["internal_api"],
@@ -89,6 +89,7 @@ def blas() -> list[dict[str, Any]]:
         for one in threadpool_info()
         if one["user_api"] == "blas"
     ]
+    return sorted(libraries, key=lambda one: str(one["used_by"]))  # in which order they were loaded tells nothing
 
 
 def _user(path: str) -> str:

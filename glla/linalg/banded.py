@@ -19,7 +19,7 @@ from glla.errors import LimitError, OptionError, ShapeError, UnsupportedError
 from glla.gl import Device, DeviceLike
 from glla.linalg import resident
 from glla.linalg.definite_band import in_stacks, solve_definite_band
-from glla.linalg.operands import device_of, known_variant, operand, square, stored
+from glla.linalg.operands import column, device_of, known_variant, operand, square, stored
 from glla.linalg.routes import batched
 from glla.linalg.walk import on_device, walk
 from glla.operations import OPERATIONS, Operation
@@ -302,7 +302,7 @@ def _solve(
         raise OptionError(f"{function}: variant is for one diagonal on either side, got {variant!r}; leave it out")
     known_variant(function, lines.operation, variant)
     rhs = operand(function, "b", b, check_finite)
-    stack, right = in_stacks(function, ab, rhs)
+    stack, shape = in_stacks(function, ab, rhs)
     if max(lines.lower, lines.upper) > 2:
         raise UnsupportedError(
             f"{function}: takes two diagonals on either side so far, got {lines.lower} below and {lines.upper} above; "
@@ -316,14 +316,12 @@ def _solve(
             n,
             target.limits.texture_size,
         )
-    shape = (*stack, *right.shape[-2:])
     call = _Call(lines, variant, target, check_finite)
     if isinstance(ab, Matrix) or isinstance(rhs, Matrix):
-        x = upload(np.empty(shape, np.float32), target) if 0 in shape else call.resident(ab, right, stack)
-        return x[..., 0] if rhs.ndim == 1 else x
+        return resident.solutions(function, ab, rhs, target, call.one, call.members)
     result = np.empty(shape, dtype=np.float32)
     if result.size:
-        rights = np.broadcast_to(right, shape)
+        rights = np.broadcast_to(column(rhs), shape)
         count, (rows, k) = prod(stack), (ab.shape[-2], shape[-1])
         if prod(ab.shape[:-2]) == 1:  # one A for all: one system with many right-hand sides
             wide = np.moveaxis(rights, -2, 0)  # n x stack x columns
@@ -386,14 +384,16 @@ class _Call:
         """Solve some members of a stack in float64; `places` are where they stand in it."""
         if not len(ab):
             return b
-        if not (np.isfinite(ab).all() and np.isfinite(b).all()):
-            return np.full_like(b, np.nan)
         x, flaws = kernel.on_host_in_stacks(ab, b, self.lines.rows, self.lines.definite)
         for place, flaw in zip(places, flaws, strict=True):
             if flaw >= 0:
                 member = member_of_stack(tuple(int(i) for i in np.unravel_index(int(place), stack)) if stack else ())
                 raise kernel.flaw_at(self.lines.function, int(flaw), self.lines.definite, member)
         return x
+
+    def one(self, ab: Any, b: Any, place: Index = ()) -> Matrix:
+        """Solve for one matrix; the solution stays on the device."""
+        return resident.kept(self.lines.function, self._one(ab, b, place), self.device, self.check_finite)
 
     def _one(self, ab: Any, b: Any, place: Index) -> Any:
         """Solve for one matrix, where it lies."""
@@ -409,29 +409,12 @@ class _Call:
 
     # -- on the device ------------------------------------------------------------------------------------------------
 
-    def resident(self, ab: Array | Matrix, b: Array | Matrix, stack: Index) -> Matrix:
-        """Solve where an operand is on the device: the solution stays there."""
-        left, right = (one if isinstance(one, Matrix) else upload(one, self.device) for one in (ab, b))
-        shape = (*stack, *right.shape[-2:])
-        if not stack:
-            return self._kept(self._one(left, right, ()))
-        if prod(left.shape[:-2]) == 1:  # one A for all: one system with many right-hand sides
-            wide, apart = resident.as_columns(right, shape)
-            return apart(self._kept(self._one(left.reshape(left.shape[-2:]), wide, ())))
-        operands = resident.spread(left, stack), resident.spread(right, stack)
-        return resident.shaped(self._members(operands, stack), shape)
-
-    def _kept(self, x: Any) -> Matrix:
-        if isinstance(x, Matrix):
-            return x
-        return upload(finite_result(self.lines.function, x, self.check_finite), self.device)
-
-    def _members(self, operands: tuple[Resident, ...], stack: Index) -> Resident:
+    def members(self, operands: tuple[Resident, ...], stack: Index) -> Resident:
         """Solve a stack on the device together; what is doubtful is read back."""
         found = None if self.variant is not None else self._looked_at(operands)
         if found is None:
             return resident.one_by_one(
-                operands, lambda i, ab, b: self._one(ab, b, tuple(int(j) for j in np.unravel_index(i, stack)))
+                operands, lambda i, ab, b: self.one(ab, b, tuple(int(j) for j in np.unravel_index(i, stack)))
             )
         x, again = found
         return self._mended(operands, x, again, stack) if len(again) else x

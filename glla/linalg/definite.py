@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 from glla.array import shaping
 from glla.array.array import Matrix, upload
 from glla.array.convert import Array, finite_result, refuse_nonfinite
+from glla.array.value import Resident
 from glla.errors import OptionError, ShapeError
 from glla.gl import Device, DeviceLike
 from glla.linalg import resident, stacks_definite
 from glla.linalg.operands import (
     as_float64,
-    column,
+    beside_factors,
     device_of,
     fitting,
     known_variant,
@@ -161,10 +162,7 @@ def cho_solve(
         raise ShapeError("cho_solve: the first argument must be the pair (c, lower) of cho_factor") from None
     factor = operand("cho_solve", "c", c, check_finite)
     rhs = operand("cho_solve", "b", b, check_finite)
-    square("cho_solve", "c", factor)
-    n = factor.shape[-1]
-    if rhs.ndim == 0 or column(rhs).shape[-2] != n:
-        raise ShapeError(f"cho_solve: b must have shape ({n},) or (..., {n}, k) for c {factor.shape}, got {rhs.shape}")
+    beside_factors("cho_solve", "c", factor, rhs)
     target = device_of("cho_solve", device, factor, rhs)
 
     def one(c: Any, b: Any, index: Index) -> Any:
@@ -255,33 +253,19 @@ def _beside_an_array(
     if b.ndim == 0:
         raise ShapeError(f"{function}: b must have at least one dimension, got a scalar")
     matching(function, a, b)
-    left, right = (part if isinstance(part, Matrix) else upload(part, device) for part in (a, column(b)))
-    stack = resident.broadcast(function, left, right)
-    shape = (*stack, *right.shape[-2:])
-    if 0 in shape:
-        return upload(np.empty(shape if b.ndim > 1 else shape[:-1], dtype=np.float32), device)
-    if not stack:
-        result = _kept(function, one(left, right, ()), device, check_finite)
-    elif left.ndim == 2 or left.size == left.shape[-1] ** 2:  # one A for all: one system with many right-hand sides
-        wide, apart = resident.as_columns(right, shape)
-        result = apart(_kept(function, one(left.reshape(left.shape[-2:]), wide, ()), device, check_finite))
-    else:
-        beside = resident.spread(right, stack)
-        halves = resident.spread(left if lower else left.mT, stack), beside
+
+    def each(a: Any, b: Any, index: Index = ()) -> Matrix:
+        return resident.kept(function, one(a, b, index), device, check_finite)
+
+    def every(operands: tuple[Resident, Resident], stack: Index) -> Resident:
+        left, right = operands
+        halves = left if lower else resident.flipped(left), right
         together = stacks_definite.on_device(name, function, halves, "X", device, stack, check_finite)
-        if together is None:
-            operands = resident.spread(left, stack), beside
-            together = resident.one_by_one(
-                operands,
-                lambda i, c, b: _kept(function, one(c, b, stacks_definite.place(i, stack)), device, check_finite),
-            )
-        result = resident.shaped(together, shape)
-    return result if b.ndim > 1 else result[..., 0]
+        if together is not None:
+            return together
+        return resident.one_by_one(operands, lambda i, a, b: each(a, b, stacks_definite.place(i, stack)))
 
-
-def _kept(function: str, x: Array | Matrix, device: Device, check_finite: bool) -> Matrix:
-    """Leave a solution on the device; one that was scaled on the host goes back."""
-    return x if isinstance(x, Matrix) else upload(finite_result(function, x, check_finite), device)
+    return resident.solutions(function, a, b, device, each, every)
 
 
 def inverse_of_definite(

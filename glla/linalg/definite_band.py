@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from glla.array import arithmetic
 from glla.array.array import Matrix, upload
 from glla.array.convert import Array, finite_result
+from glla.array.value import Resident
 from glla.errors import ShapeError
 from glla.gl import Device, DeviceLike
 from glla.linalg import resident, stacks_definite
@@ -114,7 +114,7 @@ def cholesky_banded(
 
     if isinstance(bands, Matrix):
         if not stack:
-            return _kept(function, one(bands, ()), target, check_finite)
+            return resident.kept(function, one(bands, ()), target, check_finite)
         operands, found = (resident.spread(bands, stack),), None
         if variant is None:
             found = stacks_definite.on_device(
@@ -122,7 +122,8 @@ def cholesky_banded(
             )
         if found is None:
             found = resident.one_by_one(
-                operands, lambda i, a: _kept(function, one(a, stacks_definite.place(i, stack)), target, check_finite)
+                operands,
+                lambda i, a: resident.kept(function, one(a, stacks_definite.place(i, stack)), target, check_finite),
             )
         return resident.shaped(found, bands.shape)
     flat, result = bands.reshape(-1, *bands.shape[-2:]), None
@@ -278,22 +279,23 @@ def banded(function: str, name: str, ab: Any, check_finite: bool) -> Array | Mat
     return bands
 
 
-def in_stacks(function: str, ab: Array | Matrix, rhs: Array | Matrix, name: str = "ab") -> tuple[Index, Array | Matrix]:
-    """Dimensions of the stack, and right-hand sides as columns."""
+def in_stacks(function: str, ab: Array | Matrix, rhs: Array | Matrix, name: str = "ab") -> tuple[Index, Index]:
+    """Dimensions of the stack, and the shape of all solutions, those of vectors as columns."""
     if rhs.ndim == 0:
         raise ShapeError(f"{function}: b must have at least one dimension, got a scalar")
-    right = column(rhs)
-    if right.shape[-2] != ab.shape[-1]:
+    columns = rhs.shape if rhs.ndim > 1 else (*rhs.shape, 1)
+    if columns[-2] != ab.shape[-1]:
         raise ShapeError(
             f"{function}: b must have as many rows as {name} has columns, got {name} {ab.shape} and b {rhs.shape}"
         )
     try:
-        return np.broadcast_shapes(ab.shape[:-2], right.shape[:-2]), right
+        stack = np.broadcast_shapes(ab.shape[:-2], columns[:-2])
     except ValueError:
         raise ShapeError(
             f"{function}: leading dimensions must broadcast, got {name} {ab.shape} and b {rhs.shape}; a stack of "
             "single right-hand sides is (..., n, 1)"
         ) from None
+    return stack, (*stack, *columns[-2:])
 
 
 def _each(
@@ -310,17 +312,16 @@ def _each(
 
     Members go together, by the plan of the operation of this `name`, if there is one; otherwise one by one.
     """
-    stack, right = in_stacks(function, ab, rhs, "cb" if name == "cho_solve_banded" else "ab")
-    shape = (*stack, *right.shape[-2:])
+    stack, shape = in_stacks(function, ab, rhs, "cb" if name == "cho_solve_banded" else "ab")
     there = isinstance(ab, Matrix) or isinstance(rhs, Matrix)
     x: Array | Matrix
     if 0 in (*shape, ab.shape[-1]):
         nothing = np.empty(shape, dtype=np.float32)
         x = upload(nothing, device) if there else nothing
     elif there:
-        x = _of_arrays_there(name, function, ab, right, stack, one, device, check_finite, lower)
+        return _of_arrays_there(name, function, ab, rhs, one, device, check_finite, lower)
     else:
-        x = _of_host_arrays(name, function, ab, right, stack, one, device, lower)
+        x = _of_host_arrays(name, function, ab, column(rhs), stack, one, device, lower)
         finite_result(function, x, check_finite)
     return x[..., 0] if rhs.ndim == 1 else x
 
@@ -347,34 +348,24 @@ def _of_arrays_there(
     name: str,
     function: str,
     ab: Array | Matrix,
-    right: Array | Matrix,
-    stack: Index,
+    rhs: Array | Matrix,
     one: One,
     device: Device,
     check_finite: bool,
     lower: bool,
 ) -> Matrix:
-    left, beside = (part if isinstance(part, Matrix) else upload(part, device) for part in (ab, right))
-    shape = (*stack, *right.shape[-2:])
-    if not stack:
-        return _kept(function, one(left, beside, ()), device, check_finite)
-    if prod(ab.shape[:-2]) == 1:
-        rank = len(shape)
-        wide = Matrix._of(arithmetic.broadcast(beside.value, shape)).transpose((rank - 2, *range(rank - 2), rank - 1))
-        x = one(left.reshape(left.shape[-2:]), wide.reshape(shape[-2], -1), ())
-        found = _kept(function, x, device, check_finite)
-        return found.reshape(wide.shape).transpose((*range(1, rank - 1), 0, rank - 1))
-    operands, together = (resident.spread(left, stack), resident.spread(beside, stack)), None
-    if name:
-        together = stacks_definite.on_device(name, function, operands, "X", device, stack, check_finite, lower=lower)
-    if together is None:
-        together = resident.one_by_one(
-            operands,
-            lambda i, a, b: _kept(function, one(a, b, stacks_definite.place(i, stack)), device, check_finite),
-        )
-    return resident.shaped(together, shape)
 
+    def each(ab: Any, b: Any, index: Index = ()) -> Matrix:
+        return resident.kept(function, one(ab, b, index), device, check_finite)
 
-def _kept(function: str, x: Array | Matrix, device: Device, check_finite: bool) -> Matrix:
-    """Leave a result on the device; one that was scaled on the host goes back."""
-    return x if isinstance(x, Matrix) else upload(finite_result(function, x, check_finite), device)
+    def every(operands: tuple[Resident, Resident], stack: Index) -> Resident:
+        together = None
+        if name:
+            together = stacks_definite.on_device(
+                name, function, operands, "X", device, stack, check_finite, lower=lower
+            )
+        if together is not None:
+            return together
+        return resident.one_by_one(operands, lambda i, a, b: each(a, b, stacks_definite.place(i, stack)))
+
+    return resident.solutions(function, ab, rhs, device, each, every)

@@ -58,6 +58,12 @@ def column(value: Any) -> Any:
     return value[:, np.newaxis] if value.ndim == 1 else value
 
 
+def rows(b: Any) -> int:
+    """Rows of right-hand sides; of a vector all of its elements."""
+    count: int = b.shape[0] if b.ndim == 1 else b.shape[-2]
+    return count
+
+
 def two_dimensional(function: str, name: str, value: Array | Matrix) -> None:
     """Raise ShapeError unless an operand is one matrix."""
     if value.ndim != 2:
@@ -74,9 +80,18 @@ def square(function: str, name: str, value: NDArray[Any] | Matrix) -> None:
 
 def matching(function: str, a: Any, b: Any) -> None:
     """Raise ShapeError unless b has as many rows as A."""
-    rows = b.shape[0] if b.ndim == 1 else b.shape[-2]
-    if rows != a.shape[-1]:
+    if rows(b) != a.shape[-1]:
         raise ShapeError(f"{function}: b must have as many rows as A, got A {a.shape} and b {b.shape}")
+
+
+def beside_factors(function: str, name: str, factors: Any, b: Any) -> None:
+    """Raise ShapeError unless factors are square, and b has as many rows."""
+    square(function, name, factors)
+    n = factors.shape[-1]
+    if b.ndim == 0 or rows(b) != n:
+        raise ShapeError(
+            f"{function}: b must have shape ({n},) or (..., {n}, k) for {name} {factors.shape}, got {b.shape}"
+        )
 
 
 def refuse_nonfinite_largest(function: str, name: str, largest: Array) -> None:

@@ -247,11 +247,11 @@ def lstsq(
         raise ShapeError(
             f"lstsq: A must be two-dimensional and b one- or two-dimensional, got A {left.shape} and b {right.shape}"
         )
-    squares.check(forms_of((left, column(right))) if left.size and right.size else (Form(left.shape), _rows(right)))
+    squares.check((Form(left.shape), Form(right.shape if right.ndim == 2 else (*right.shape, 1))))
     known_variant("lstsq", OPERATIONS["qr"], variant)
     if left.size and not right.size:  # A has a rank and singular values all the same
         column_ = np.zeros((len(left), 1), dtype=np.float32)
-        beside = upload(column_, right.device) if isinstance(right, Matrix) else column_
+        beside = column_ if isinstance(left, Matrix) or not isinstance(right, Matrix) else upload(column_, right.device)
         x, residuals, rank, s = lstsq(left, beside, rcond, variant=variant, device=device, check_finite=check_finite)
         return x[:, :0], residuals[:0], rank, s  # type: ignore[return-value]
     on_a_device = isinstance(left, Matrix) or isinstance(right, Matrix)
@@ -259,7 +259,8 @@ def lstsq(
     if target is None or not (left.size and right.size):
         found: Any = _of_nothing(left.shape, right)
     else:
-        if tall.is_tall((left.shape[0], left.shape[1] + column(right).shape[1]), target):
+        columns = 1 if right.ndim == 1 else right.shape[1]
+        if tall.is_tall((left.shape[0], left.shape[1] + columns), target):
             rcond = max(left.shape) * squares.EPSILON if rcond is None else rcond
             left, right = _short(left, right, variant, target)
         found = _least(left, right, rcond, variant, target, check_finite)
@@ -286,10 +287,6 @@ def _of_nothing(shape: tuple[int, ...], b: Array | Matrix) -> tuple[Array, Array
     """Solution for a matrix without entries: where it has rows, all of b is left over."""
     x, residuals, rank, s = np.linalg.lstsq(np.zeros(shape), on_host(b).astype(np.float64))
     return x.astype(np.float32), residuals.astype(np.float32), int(rank), s.astype(np.float32)
-
-
-def _rows(b: Any) -> Form:
-    return Form(b.shape if b.ndim == 2 else (*b.shape, 1))
 
 
 def _least(

@@ -26,7 +26,7 @@ def plan(
         A key of `glla.operations.OPERATIONS`: ``"matmul"``, ``"solve"``, ...
     *forms : tuple of int, Form, array or Matrix
         Of the operands. A pair of numbers stands for a float32 matrix in the host's memory; more numbers for a stack;
-        one for a vector, where the function takes vectors.
+        one for a vector, where the function takes vectors. Without elements nothing runs: the plan is empty.
     device : Device, str or int, optional
         For which, or its name (see `glla.gl.named_device`): its limits, and what was tuned on it. By default the
         default device, or plain OpenGL 3.3 where none can be had.
@@ -49,6 +49,12 @@ def plan(
         It needs more than the limits allow.
     ContextError
         The device that is named does not open.
+
+    Notes
+    -----
+    An Array lies packed (a matrix of float32) or wrapped (all else). Passes that change that for the plan, and give the
+    solution the shape of the call, are shown. Not shown are conversions from int32 and bool, the copies of stacks of
+    which `cho_factor` reads the upper half, and smaller pieces where a stack does not fit the device's memory.
 
     Examples
     --------

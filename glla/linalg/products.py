@@ -109,17 +109,26 @@ def _right(function: str, a: Any, left: Any, b: Any, check_finite: bool) -> Any:
 
 
 def _beside_an_array(a: Array | Matrix, b: Array | Matrix, variant: str | None, device: DeviceLike | None) -> Matrix:
-    """Multiply on a device: two matrices that fit it by one plan, uploads included; everything else as values."""
+    """Multiply on a device: matrices and vectors that fit it by one plan, uploads included; all else as values."""
     target = device_of("matmul", device, a, b)
+    stacks = max(a.ndim, b.ndim) > 2
+    left, right = (a, b) if stacks else (row(a), column(b))
     matrices = all(
-        one.value.packed if isinstance(one, Matrix) else packs(one.shape, "float32", target) for one in (a, b)
+        one.value.packed if isinstance(one, Matrix) else packs(one.shape, "float32", target) for one in (left, right)
     )
-    if not matrices or 0 in (*a.shape, *b.shape):
-        left, right = (one.value if isinstance(one, Matrix) else from_array(one, target) for one in (a, b))
-        return Matrix._of(arithmetic.product("matmul", left, right, variant))
-    MATMUL.check(forms_of((a, b)))
-    product: Matrix = _run(target, a, b, variant)
-    return product
+    if not matrices or 0 in (*a.shape, *b.shape) or left.shape[1] != right.shape[0]:
+        first, second = (
+            one.value if isinstance(one, Matrix) else from_array(_wrapped(one) if stacks else one, target)
+            for one in (a, b)
+        )
+        return Matrix._of(arithmetic.product("matmul", first, second, variant))
+    product: Matrix = _run(target, left, right, variant)
+    return product if a.ndim == b.ndim == 2 else product.reshape((*a.shape[:-1], *b.shape[1:]))
+
+
+def _wrapped(a: Array) -> Array:
+    """See a matrix that stands beside a stack as a stack of one, which is not packed."""
+    return a[np.newaxis] if a.ndim == 2 else a
 
 
 def _run(device: Device, a: Array | Matrix, b: Array | Matrix, variant: str | None) -> Any:

@@ -15,10 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.array import arithmetic, blocks, lying, shaping
-from glla.array.array import Array
+from glla.array.array import Array, upload
+from glla.array.convert import finite_result
 from glla.array.value import Resident, from_array
 from glla.errors import NonFiniteError, OutOfMemoryError, ShapeError
 from glla.gl import Device
+from glla.linalg.operands import column
 from glla.linalg.routes import doubtful
 from glla.linalg.walk import Perform
 from glla.operations import Operation, residents
@@ -75,6 +77,12 @@ def spread(a: Array, stack: tuple[int, ...]) -> Resident:
     """See matrices spread over the dimensions of a stack."""
     source, view = lying.view_of(a.value)
     return source.seen(view.broadcast_to((*stack, *a.shape[-2:])))
+
+
+def flipped(a: Resident) -> Resident:
+    """See each matrix of a stack transposed."""
+    assert a.view is not None
+    return a.seen(a.view.moved(-2, -1))
 
 
 def flat(a: Resident) -> Resident:
@@ -262,6 +270,57 @@ def joined(parts: Sequence[Array], stack: tuple[int, ...]) -> Array:
     return shaped(made, (*stack, *parts[0].shape))
 
 
+def solutions(
+    function: str,
+    a: Host | Array,
+    b: Host | Array,
+    device: Device,
+    one: Callable[[Any, Any], Array],
+    every: Callable[[tuple[Resident, Resident], tuple[int, ...]], Resident],
+) -> Array:
+    """Solve systems of which an operand is on the device: the solutions stay there.
+
+    Parameters
+    ----------
+    function : str
+        For messages.
+    a, b : ndarray or Array
+        Matrices (..., rows, n), which may be bands, and right-hand sides (n,) or (..., n, columns).
+    device : Device
+        Where.
+    one : callable
+        (one of the matrices, right-hand sides) -> X, wherever they lie.
+    every : callable
+        (A and b spread over the stack, dimensions of the stack) -> X of all members.
+    """
+    if a.ndim == 2 and b.ndim < 3 and b.size:
+        found = one(a, column(b))
+        return found if b.ndim == 2 else found.reshape(-1)
+    right = b if b.ndim > 1 else b.reshape(1, -1, 1)  # a matrix (n, 1) would be packed first
+    right = _beside_a_stack(right, device)
+    stack = broadcast(function, a, b)
+    shape = (*stack, *right.shape[-2:])
+    if 0 in shape:
+        return upload(np.empty(shape if b.ndim > 1 else (*a.shape[:-2], *b.shape), dtype=np.float32), device)
+    if prod(a.shape[:-2]) == 1:  # one matrix for all: one system with many right-hand sides
+        matrix = a if a.ndim == 2 else a.reshape(a.shape[-2:])
+        wide, apart = as_columns(right, shape)
+        result = apart(one(matrix, wide))
+    else:
+        result = shaped(every((spread(_beside_a_stack(a, device), stack), spread(right, stack)), stack), shape)
+    return result if b.ndim > 1 else result[..., 0]
+
+
+def _beside_a_stack(a: Host | Array, device: Device) -> Array:
+    """Put an operand onto the device as stacks lie there: a matrix (m, n) would be packed."""
+    return a if isinstance(a, Array) else upload(a if a.ndim > 2 else a[np.newaxis], device)
+
+
+def kept(function: str, x: Host | Array, device: Device, check_finite: bool) -> Array:
+    """Leave a result on the device; one that was made on the host goes back, if it is finite."""
+    return x if isinstance(x, Array) else upload(finite_result(function, x, check_finite), device)
+
+
 def as_columns(b: Array, shape: tuple[int, ...]) -> tuple[Array, Callable[[Array], Array]]:
     """Put right-hand sides of one matrix side by side, spread over the shape of all; and what takes solutions apart."""
     rank = len(shape)
@@ -274,7 +333,7 @@ def as_columns(b: Array, shape: tuple[int, ...]) -> tuple[Array, Callable[[Array
     return wide.reshape(shape[-2], -1), apart
 
 
-def broadcast(function: str, a: Array, b: Array) -> tuple[int, ...]:
+def broadcast(function: str, a: Host | Array, b: Host | Array) -> tuple[int, ...]:
     """Dimensions of the stack that the stacks of two operands broadcast to."""
     try:
         return np.broadcast_shapes(a.shape[:-2], b.shape[:-2])

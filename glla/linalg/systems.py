@@ -28,7 +28,7 @@ from glla.linalg.definite import (
 )
 from glla.linalg.factors import factorise, from_pivots
 from glla.linalg.inverses import inverse_by_variant, must_be_small
-from glla.linalg.operands import as_float64, column, device_of, fitting, matching, operand, square, stored
+from glla.linalg.operands import as_float64, beside_factors, device_of, fitting, matching, operand, square, stored
 from glla.linalg.results import RefinedSolution
 from glla.linalg.routes import batched, doubtful, explained, in_stacks, stacked, streams
 from glla.linalg.triangular import inverse_of_triangle, solve_triangular
@@ -174,24 +174,14 @@ def _beside_an_array(
     a: Array | Matrix, b: Array | Matrix, equilibrate: bool, device: Device, check_finite: bool
 ) -> Matrix:
     """Solve where an operand is on the device: the solution stays there."""
-    right = column(b)
-    if a.ndim == right.ndim == 2:
-        x = _solve("solve", a, right, equilibrate, device, check_finite)
-        found = x if isinstance(x, Matrix) else upload(x, device)
-        return found if b.ndim == 2 else found.reshape(-1)
-    left, right = (one if isinstance(one, Matrix) else upload(one, device) for one in (a, right))
-    stack = resident.broadcast("solve", left, right)
-    shape = (*stack, *right.shape[-2:])
-    if 0 in shape:
-        return upload(np.empty(shape if b.ndim > 1 else shape[:-1], dtype=np.float32), device)
-    if left.ndim == 2 or left.size == left.shape[-1] ** 2:  # one A for all: one system with many right-hand sides
-        wide, apart = resident.as_columns(right, shape)
-        x = _solve("solve", left.reshape(left.shape[-2:]), wide, equilibrate, device, check_finite)
-        result = apart(x if isinstance(x, Matrix) else upload(x, device))
-    else:
-        operands = resident.spread(left, stack), resident.spread(right, stack)
-        result = resident.shaped(_stack("solve", operands, equilibrate, device, stack, check_finite), shape)
-    return result if b.ndim > 1 else result[..., 0]
+
+    def one(a: Any, b: Any) -> Matrix:
+        return resident.kept("solve", _solve("solve", a, b, equilibrate, device, check_finite), device, False)
+
+    def every(operands: tuple[Resident, Resident], stack: Index) -> Resident:
+        return _stack("solve", operands, equilibrate, device, stack, check_finite)
+
+    return resident.solutions("solve", a, b, device, one, every)
 
 
 def _stack(
@@ -577,10 +567,8 @@ def lu_solve(
         raise ShapeError("lu_solve: the first argument must be the pair (lu, piv) of lu_factor") from None
     factors = operand("lu_solve", "lu", lu, check_finite)
     rhs = operand("lu_solve", "b", b, check_finite)
-    square("lu_solve", "lu", factors)
+    beside_factors("lu_solve", "lu", factors, rhs)
     n = factors.shape[-1]
-    if rhs.ndim == 0 or column(rhs).shape[-2] != n:
-        raise ShapeError(f"lu_solve: b must have shape ({n},) or (..., {n}, k) for lu {factors.shape}, got {rhs.shape}")
     if trans not in (0, 1, 2):
         raise OptionError(f"lu_solve: trans must be 0 (A), 1 or 2 (its transpose), got {trans!r}")
     exchanges = np.asarray(piv)
@@ -609,38 +597,31 @@ def _lu_solve_beside(
     lu: Array | Matrix, piv: NDArray[np.integer], b: Array | Matrix, trans: int, device: Device, check_finite: bool
 ) -> Matrix:
     """Solve from factors where an operand is on the device: the solution stays there."""
-    if lu.ndim == 2 and b.ndim < 3 and b.size:
-        x = _lu_solve(lu, piv, column(b), trans, device, check_finite)
-        found = x if isinstance(x, Matrix) else upload(x, device)
-        return found if b.ndim == 2 else found.reshape(-1)
-    left, right = (one if isinstance(one, Matrix) else upload(one, device) for one in (lu, column(b)))
-    stack = resident.broadcast("lu_solve", left, right)
-    if 0 in (*stack, *right.shape):
-        return upload(np.empty((*stack, *b.shape[-2:]), dtype=np.float32), device)
-    if left.size == left.shape[-1] ** 2:  # one A for all: one system with many right-hand sides
-        wide, apart = resident.as_columns(right, (*stack, *right.shape[-2:]))
-        x = _lu_solve(left.reshape(left.shape[-2:]), piv.reshape(-1), wide, trans, device, check_finite)
-        result = apart(x if isinstance(x, Matrix) else upload(x, device))
-        return result if b.ndim > 1 else result[..., 0]
-    swaps = np.broadcast_to(piv, (*stack, piv.shape[-1])).reshape(-1, piv.shape[-1])
-    operands = resident.spread(left, stack), resident.spread(right, stack)
 
-    def careful(lus: Array, rhs: Array, places: NDArray[np.intp]) -> Array:
-        """Solve some members that were read back."""
-        order = permutation_of(swaps[places], lus.shape[-1])
-        together = _substituted(device, lus, rhs, order, trans)
-        if together is not None:
-            return together
-        return stacked(_lu_solve_arrays(*one, trans, device) for one in zip(lus, swaps[places], rhs, strict=True))
+    def one(lu: Any, b: Any) -> Matrix:
+        x = _lu_solve(lu, piv.reshape(-1), b, trans, device, check_finite)
+        return resident.kept("lu_solve", x, device, False)
 
-    order = permutation_of(swaps, piv.shape[-1])
-    solved = stacks_triangular.with_factors(operands, order, trans != 0, stack, careful, device, check_finite)
-    if solved is None:
-        solved = resident.one_by_one(
+    def every(operands: tuple[Resident, Resident], stack: Index) -> Resident:
+        swaps = np.broadcast_to(piv, (*stack, piv.shape[-1])).reshape(-1, piv.shape[-1])
+
+        def careful(lus: Array, rhs: Array, places: NDArray[np.intp]) -> Array:
+            """Solve some members that were read back."""
+            order = permutation_of(swaps[places], lus.shape[-1])
+            together = _substituted(device, lus, rhs, order, trans)
+            if together is not None:
+                return together
+            return stacked(_lu_solve_arrays(*each, trans, device) for each in zip(lus, swaps[places], rhs, strict=True))
+
+        order = permutation_of(swaps, piv.shape[-1])
+        solved = stacks_triangular.with_factors(operands, order, trans != 0, stack, careful, device, check_finite)
+        if solved is not None:
+            return solved
+        return resident.one_by_one(
             operands, lambda index, lus, rhs: _lu_solve(lus, swaps[index], rhs, trans, device, check_finite)
         )
-    result = resident.shaped(solved, (*stack, *right.shape[-2:]))
-    return result if b.ndim > 1 else result[..., 0]
+
+    return resident.solutions("lu_solve", lu, b, device, one, every)
 
 
 def _substituted(device: Device, lu: Array, b: Array, order: NDArray[np.intp], trans: int) -> Array | None:

@@ -13,7 +13,7 @@ from glla.array.value import Resident
 from glla.errors import GllaError, OptionError, ShapeError
 from glla.gl import Device, DeviceLike, Texture
 from glla.linalg import resident, stacks_triangular, tiling
-from glla.linalg.operands import column, device_of, known_variant, matching, operand, square, stored
+from glla.linalg.operands import device_of, known_variant, matching, operand, square, stored
 from glla.linalg.routes import batched, explained, in_stacks, stacked, streams
 from glla.linalg.stacks_definite import place
 from glla.linalg.walk import on_device, walk
@@ -146,34 +146,21 @@ def _refuse_zeros(a: Array, options: dict[str, Any]) -> None:
 
 def _beside_an_array(system: _System, a: Array | Matrix, b: Array | Matrix) -> Matrix:
     """Solve where an operand is on the device: the solution stays there."""
-    device, right = system.device, column(b)
-    if a.ndim == right.ndim == 2 and right.size:
-        found = system.solved(a, right)
-        return found if b.ndim == 2 else found.reshape(-1)
-    left, right = (one if isinstance(one, Matrix) else upload(one, device) for one in (a, right))
-    stack = resident.broadcast("solve_triangular", left, right)
-    shape = (*stack, *right.shape[-2:])
-    if 0 in shape:
-        return upload(np.empty(shape if b.ndim > 1 else shape[:-1], dtype=np.float32), device)
 
-    if left.size == left.shape[-1] ** 2:  # one A for all: one system with many right-hand sides
-        wide, apart = resident.as_columns(right, shape)
-        result = apart(system.solved(left.reshape(left.shape[-2:]), wide))
-        return result if b.ndim > 1 else result[..., 0]
+    def every(operands: tuple[Resident, Resident], stack: Index) -> Resident:
+        def flaw(t: Array, index: int) -> None:
+            _refuse_zeros(t, {**system.options, "member": member_of_stack(place(index, stack))})
 
-    def one(index: int, t: Matrix, rhs: Matrix) -> Matrix:
-        return system.solved(t, rhs, place(index, stack))
+        solved = None
+        if system.variant is None:
+            solved = stacks_triangular.with_triangles(
+                "solve_triangular", operands, flaw, system.device, system.check_finite, **system.options
+            )
+        if solved is not None:
+            return solved
+        return resident.one_by_one(operands, lambda i, t, rhs: system.solved(t, rhs, place(i, stack)))
 
-    def flaw(t: Array, index: int) -> None:
-        _refuse_zeros(t, {**system.options, "member": member_of_stack(place(index, stack))})
-
-    operands, solved = (resident.spread(left, stack), resident.spread(right, stack)), None
-    if system.variant is None:
-        solved = stacks_triangular.with_triangles(
-            "solve_triangular", operands, flaw, device, system.check_finite, **system.options
-        )
-    result = resident.shaped(resident.one_by_one(operands, one) if solved is None else solved, shape)
-    return result if b.ndim > 1 else result[..., 0]
+    return resident.solutions("solve_triangular", a, b, system.device, system.solved, every)
 
 
 @dataclass(frozen=True)

@@ -30,8 +30,9 @@ def aligned(forms: Forms) -> Forms:
 def _on_device(a: Form, b: Form, batch: tuple[int, ...]) -> Forms:
     """Make stacks alike of which one is on the device: both are there then, each a view over the whole stack."""
     n, columns = b.matrix
-    if a.count == 1:
-        return Form(a.matrix, resident=True), Form((n, math.prod(batch) * columns), resident=True)
+    if a.count == 1:  # a matrix is taken as it lies
+        matrix = Form(a.matrix, resident=True) if a.resident and a.stack else a.member
+        return matrix, Form((n, math.prod(batch) * columns), resident=True)
     views = ((form, form.view if isinstance(form.view, View) else View.of(form.shape)) for form in (a, b))
     shapes = ((view.broadcast_to((*batch, *form.matrix))) for form, view in views)
     return tuple(Form(view.shape, resident=True, view=view) for view in shapes)

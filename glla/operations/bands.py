@@ -38,6 +38,7 @@ def pivoted(
         Unknowns, like `b`.
     flaws : ndarray of int
         For each system the first pivot that is zero, nothing but rounding error, or not above zero; -1 if all stand.
+        Unknowns of a matrix that is not finite are NaN, and it has no flaw.
 
     Examples
     --------
@@ -87,7 +88,9 @@ def pivoted(
         y[:, k] /= factors[:, k, :1]
     given = np.max(np.abs(b) / np.where(scale > 0, scale, 1.0)[:, :, np.newaxis], axis=(1, 2), initial=0.0)
     huge = np.max(np.abs(y), axis=(1, 2), initial=0.0) > SINGULAR_RATIO * given
-    return y, np.where((flaws < 0) & huge, n - 1, flaws)
+    unknown = ~np.isfinite(rows).all(axis=(1, 2))
+    y[unknown] = np.nan
+    return y, np.where(unknown, -1, np.where((flaws < 0) & huge, n - 1, flaws))
 
 
 def _rows(ab: Float64, lower: int, upper: int) -> Float64:

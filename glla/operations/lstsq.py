@@ -44,6 +44,12 @@ def check(forms: Forms) -> None:
         raise ShapeError(f"lstsq: b must have as many rows as A, got A {a} and b {b}")
 
 
+def aligned(forms: Forms) -> Forms:
+    """Without right-hand sides a column of zeros goes beside A, which has a rank and singular values all the same."""
+    a, b = forms
+    return forms if 0 in a.shape or b.shape[1] else (a, Form((b.shape[0], 1), resident=b.resident and not a.resident))
+
+
 def _factored_shape(forms: Forms) -> Shape:
     (m, n), (_, columns) = (form.matrix for form in forms)
     return (m, n + columns) if m >= n else (n, m)
@@ -219,6 +225,7 @@ LSTSQ = Operation(
     whole=whole,
     example=example,
     values=None,
+    aligned=aligned,
     fits=True,
     vectors={"B": 1},
     host="glla.operations.lstsq:on_host",

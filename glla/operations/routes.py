@@ -17,6 +17,7 @@ import numpy as np
 from glla.errors import LimitError, OptionError, ShapeError
 from glla.operations import residents
 from glla.operations.record import Batch, Operation
+from glla.operations.surrounding import surrounded
 from glla.passes import Draft, Form, Forms, Limits, Plan, forms_of
 from glla.passes.layout import Shape
 
@@ -179,10 +180,34 @@ def _as_called(operation: Operation, values: tuple[Any, ...]) -> Iterator[Any]:
 
 def _beside(value: Any, axis: int) -> Any:
     """See a vector on the device as a row or a column; anything else as it is."""
-    form = getattr(value, "form", None)
+    form = value if isinstance(value, Form) else getattr(value, "form", None)
     if not isinstance(form, Form) or len(form.shape) != 1:
         return value
     return Form((1, *form.shape) if axis == 0 else (*form.shape, 1), resident=True)
+
+
+def _aligned(operation: Operation, forms: Forms) -> Forms:
+    """Make stacks alike, see `Operation.aligned`."""
+    try:
+        np.broadcast_shapes(*(form.stack for form in forms))
+    except ValueError:
+        shapes = " and ".join(f"{name} {form.shape}" for name, form in zip(operation.operands, forms, strict=True))
+        raise ShapeError(f"plan: {operation.name}: leading dimensions must broadcast, got {shapes}") from None
+    return operation.aligned(forms)
+
+
+def _surrounded(operation: Operation, values: tuple[Any, ...], way: Route, limits: Limits) -> Plan:
+    """Plan with the passes that bring operands on the device into its layouts, and the solution back."""
+    given = tuple(_form(value) for value in values)
+    return surrounded(operation, given, way.plan, way.kind == "whole", limits.texture_size)
+
+
+def _form(value: Any) -> Form:
+    """Form of an operand, of a vector too."""
+    if isinstance(value, tuple | list):
+        return Form(tuple(value))
+    form = value if isinstance(value, Form) else getattr(value, "form", None)
+    return form if isinstance(form, Form) else Form(value.shape)
 
 
 def shown(
@@ -213,8 +238,12 @@ def shown(
     options = {**operation.noticed(*values), **_with_a_variant(operation, forms, limits, options)}
     if options.get("stop") is not None:
         return replace(operation.core(tuple(form.on_device for form in forms), limits, **options), target=target)
-    aligned = operation.aligned(forms)
+    aligned = _aligned(operation, forms)
+    if any(0 in form.shape for form in aligned):
+        return replace(Draft(operation.name).plan({}), target=target)  # without elements nothing runs
     way = route(operation, aligned, limits, room, **options)
+    if way.times == 1 and any(form.resident for form in forms):
+        way = replace(way, plan=_surrounded(operation, values, way, limits))
     if way.kind != "batched":
         return replace(way.plan, times=way.times, target=target)
     count = aligned[0].count

@@ -65,6 +65,7 @@ class _Check:
             if not isinstance(storage, HostArray):
                 self._storage(name, storage)
         written: set[str] = set(self.plan.operands)
+        before: Step | None = None
         for number, step in enumerate(steps):
             where = f"{self.plan.operation}: step {number}"
             if isinstance(step, Transfer):
@@ -74,8 +75,14 @@ class _Check:
                 self._host(where, step, written)
                 written.update(step.outputs)
             else:
-                self._draw(f"{self.plan.operation}: pass {number} ({step.shader})", step, written)
+                where = f"{self.plan.operation}: pass {number} ({step.shader})"
+                if isinstance(step, Pass) and isinstance(before, Pass) and _alike(step, before):
+                    self._region(where, step)
+                    self._blocks(where, step, written)
+                else:
+                    self._draw(where, step, written)
                 written.update(step.outputs)
+            before = step
         for name, slot in self.plan.results.items():
             if slot not in written or slot in self.plan.operands:
                 raise PlanError(f"{self.plan.operation}: result {name} is never written (slot {slot})")
@@ -178,11 +185,14 @@ class _Check:
         sizes = {(storage.height, storage.width) for storage in storages}
         if len(sizes) > 1 or len(set(step.outputs)) < len(step.outputs):
             raise PlanError(f"{where}: targets must be distinct and agree in size, got {step.outputs} of {sizes}")
-        height, width = sizes.pop()
+        self._region(where, step)
+
+    def _region(self, where: str, step: Pass | Dispatch) -> None:
+        target = texture(self._on_device(where, step.outputs[0]))
         region = self.plan.drawn(step)
-        inside = region.x >= 0 and region.y >= 0 and region.x + region.width <= width
-        if not (inside and region.y + region.height <= height and region.width > 0 and region.height > 0):
-            raise PlanError(f"{where}: the region must lie in the {height}x{width} target, got {region}")
+        inside = region.x >= 0 and region.y >= 0 and region.x + region.width <= target.width
+        if not (inside and region.y + region.height <= target.height and region.width > 0 and region.height > 0):
+            raise PlanError(f"{where}: the region must lie in the {target.height}x{target.width} target, got {region}")
 
     def _inputs(self, where: str, step: Pass | Dispatch, written: set[str]) -> None:
         for sampler, slot in step.inputs.items():
@@ -213,3 +223,16 @@ class _Check:
         found = texture(self._on_device(where, slot)).dtype
         if found != dtype:
             raise PlanError(f"{where}: {name} is declared for texels of {dtype}, slot {slot} holds {found}")
+
+
+def _alike(step: Pass, before: Pass) -> bool:
+    """Whether a pass differs from the one before in nothing but region, parts of buffers and values of uniforms."""
+    return (
+        step.shader == before.shader
+        and step.inputs == before.inputs
+        and step.outputs == before.outputs
+        and step.defines == before.defines
+        and step.accumulate == before.accumulate
+        and step.uniforms.keys() == before.uniforms.keys()
+        and step.blocks.keys() == before.blocks.keys()
+    )

@@ -53,8 +53,8 @@ class Form:
         if isinstance(value, Form):
             return value
         if isinstance(value, tuple | list):
-            if len(value) < 2 or any(not isinstance(side, int) or side < 1 for side in value):
-                raise ShapeError(f"plan: a shape must be (rows, columns), each 1 at least, got {value!r}")
+            if len(value) < 2 or any(not isinstance(side, int) or side < 0 for side in value):
+                raise ShapeError(f"plan: a shape must be (rows, columns), each 0 at least, got {value!r}")
             return Form(tuple(value))
         form = getattr(value, "form", None)
         if isinstance(form, Form):

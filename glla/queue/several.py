@@ -146,7 +146,7 @@ class Coprocessors:
             raise ShapeError(f"solve: A must be square, got shape {left.shape}")
         if right.ndim not in (1, 2) or len(right) != len(left):
             raise ShapeError(f"solve: b must have {len(left)} rows, got shape {right.shape}")
-        wide = right.reshape(len(right), -1) if right.ndim == 1 else right
+        wide = right[:, None] if right.ndim == 1 else right
         whole = np.empty(wide.shape, dtype=np.float32)
 
         def part(band: slice) -> None:

@@ -18,7 +18,7 @@ void main() {
     result = vec4(0.0);
     if (texel.x > texel.y) return;
 #if AHEAD
-    factor_block(SIDE - 1);
+    factor_block();
     for (int y = 0; y < SIDE; ++y) {
         for (int x = 0; x <= y; ++x) {
             if (texel == ivec2(x, y)) result = l[PLACE(y, x)];

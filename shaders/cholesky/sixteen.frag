@@ -31,10 +31,10 @@ void main() {
     int last = min(place.x, SIDE - 1);
     factor_block(last);
     if (place.x == place.y && place.x < SIDE) {
-        result = on_diagonal(last);
+        result = l[PLACE(last, last)];
     } else {
         substitute_row(place.y, last);
-        result = of_row(last);
+        result = own[last];
     }
     if (place.x >= SIDE) {
         vec4 rows[SIDE];

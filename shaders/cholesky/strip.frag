@@ -11,6 +11,10 @@
 #define COLUMNS 0  // texel columns of the strip that are substituted, known to the compiler (2, 4, 6, 8); or as needed (0)
 #endif
 
+#ifndef RECIPROCALS
+#define RECIPROCALS 0  // multiply with those of the diagonal (0, 1)
+#endif
+
 #include "lib/repeat.glsl"
 #include "lib/packed.glsl"
 #include "lib/cholesky.glsl"
@@ -24,11 +28,19 @@ layout(location = 0) out vec4 result;
 
 const int SIDE = 8;  // of D, in texels
 
+vec4 divided(vec4 block, vec4 pivot) {
+#if RECIPROCALS
+    return divided_rows(block, pivot, vec4(reciprocals_of(pivot.r), reciprocals_of(pivot.a)));
+#else
+    return divided_rows(block, pivot);
+#endif
+}
+
 #define SUBSTITUTE(j)                                                                                         \
     {                                                                                                         \
         vec4 block = own[j];                                                                                  \
         for (int s = 0; s < (j); ++s) block = less_product(block, own[s], texelFetch(D, at(ivec2(s, j)), 0)); \
-        own[j] = divided_rows(block, texelFetch(D, at(ivec2(j, j)), 0));                                      \
+        own[j] = divided(block, texelFetch(D, at(ivec2(j, j)), 0));                                           \
         if (place.x == (j)) result = own[j];                                                                  \
     }
 

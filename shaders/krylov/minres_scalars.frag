@@ -46,7 +46,7 @@ void main() {
     vec4 k = texelFetch(K, ivec2(0), 0);
     vec4 j = texelFetch(J, ivec2(0), 0);
     float alpha = texelFetch(C, ivec2(0), 0).b;
-    float scale = abs(alpha) + k.r;
+    float scale = abs(alpha) + (k.g > 0.0 ? k.r : 0.0);  // the first beta is norm(b), no entry of the matrix
     if (beta <= NEGLIGIBLE * scale) beta = 0.0;  // the Krylov space is exhausted
     float delta = j.b * j.r + j.a * alpha;
     float gamma_bar = j.a * j.r - j.b * alpha;

@@ -3,7 +3,7 @@
 // Texel (x, y) of the columns, counted from the first one of D, stands at corner + (x, y) of A.
 
 #ifndef AHEAD
-#define AHEAD 0  // fetch and factor all of D, loops written out (0, 1): no fetch waits for another, arrays stay in registers
+#define AHEAD 0  // fetch and factor all of D, loops written out, without divisions (0, 1): arrays stay in registers
 #endif
 
 #include "lib/repeat.glsl"
@@ -20,73 +20,45 @@ const int SIDE = 8;  // of the block, in texels
 vec4 l[SIDE * (SIDE + 1) / 2];  // D's factor, row by row of texels
 vec4 own[SIDE];                 // a row of texels of L
 
-#define FACTOR_ELEMENT(y, x)                                                                          \
-    {                                                                                                 \
-        vec4 block = l[PLACE(y, x)];                                                                  \
-        for (int s = 0; s < (x); ++s) block = less_product(block, l[PLACE(y, s)], l[PLACE(x, s)]);    \
-        l[PLACE(y, x)] = (x) == (y) ? factored(block) : divided_rows(block, l[PLACE(x, x)]);          \
-    }
-#define FACTOR_ROW(y) \
-    for (int x = 0; x <= (y); ++x) FACTOR_ELEMENT(y, x)
-
-// Factor D as far as texel `last` of its diagonal, or all of it (AHEAD).
-void factor_block(int last) {
 #if AHEAD
+#define FACTOR_ROW(y)                                                                                       \
+    {                                                                                                       \
+        for (int x = 0; x < (y); ++x) {                                                                     \
+            for (int s = 0; s < x; ++s)                                                                     \
+                l[PLACE(y, x)] = less_product(l[PLACE(y, x)], l[PLACE(y, s)], l[PLACE(x, s)]);              \
+            l[PLACE(y, x)] = divided_rows(l[PLACE(y, x)], l[PLACE(x, x)], reciprocals[x]);                  \
+        }                                                                                                   \
+        for (int s = 0; s < (y); ++s)                                                                       \
+            l[PLACE(y, y)] = less_product(l[PLACE(y, y)], l[PLACE(y, s)], l[PLACE(y, s)]);                  \
+        l[PLACE(y, y)] = factored(l[PLACE(y, y)], reciprocals[y]);                                          \
+    }
+
+// Factor all of D.
+void factor_block() {
+    vec4 reciprocals[SIDE];  // of D's diagonal, two of each element
     for (int y = 0; y < SIDE; ++y) {
         for (int x = 0; x <= y; ++x) l[PLACE(y, x)] = texelFetch(A, at(corner + ivec2(x, y)), 0);
     }
     REPEAT_8(FACTOR_ROW, 0)
-#else
+}
+#endif
+
+// Factor D as far as texel `last` of its diagonal.
+void factor_block(int last) {
     for (int y = 0; y <= last; ++y) {
         for (int x = 0; x <= y; ++x) {
-            l[PLACE(y, x)] = texelFetch(A, at(corner + ivec2(x, y)), 0);
-            FACTOR_ELEMENT(y, x)
+            vec4 block = texelFetch(A, at(corner + ivec2(x, y)), 0);
+            for (int s = 0; s < x; ++s) block = less_product(block, l[PLACE(y, s)], l[PLACE(x, s)]);
+            l[PLACE(y, x)] = x == y ? factored(block) : divided_rows(block, l[PLACE(x, x)]);
         }
     }
-#endif
 }
 
-#define SUBSTITUTE(x)                                                                           \
-    {                                                                                           \
-        vec4 block = own[x];                                                                    \
-        for (int s = 0; s < (x); ++s) block = less_product(block, own[s], l[PLACE(x, s)]);      \
-        own[x] = divided_rows(block, l[PLACE(x, x)]);                                           \
-    }
-
-// Row y of texels of L, below the diagonal, as far as texel `last`, or all of it (AHEAD): into `own`.
+// Row y of texels of L, below the diagonal, as far as texel `last`: into `own`.
 void substitute_row(int y, int last) {
-#if AHEAD
-    for (int x = 0; x < SIDE; ++x) own[x] = texelFetch(A, at(corner + ivec2(x, y)), 0);
-    REPEAT_8(SUBSTITUTE, 0)
-#else
     for (int x = 0; x <= last; ++x) {
-        own[x] = texelFetch(A, at(corner + ivec2(x, y)), 0);
-        SUBSTITUTE(x)
+        vec4 block = texelFetch(A, at(corner + ivec2(x, y)), 0);
+        for (int s = 0; s < x; ++s) block = less_product(block, own[s], l[PLACE(x, s)]);
+        own[x] = divided_rows(block, l[PLACE(x, x)]);
     }
-#endif
-}
-
-// Texel x of a row of the block on the diagonal, or of `own`: with an index that the compiler knows (AHEAD).
-vec4 on_diagonal(int x) {
-#if AHEAD
-    vec4 found = l[0];
-    for (int i = 1; i < SIDE; ++i) {
-        if (i == x) found = l[PLACE(i, i)];
-    }
-    return found;
-#else
-    return l[PLACE(x, x)];
-#endif
-}
-
-vec4 of_row(int x) {
-#if AHEAD
-    vec4 found = own[0];
-    for (int i = 1; i < SIDE; ++i) {
-        if (i == x) found = own[i];
-    }
-    return found;
-#else
-    return own[x];
-#endif
 }

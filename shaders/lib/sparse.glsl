@@ -13,9 +13,15 @@ int own_texel() {  // number of the result's texel: rows 4 own_texel() and the t
     return int(gl_FragCoord.y) * WIDTH + int(gl_FragCoord.x);
 }
 
+// Channel `number & 3`. GPUs keep a vector that is indexed by a variable in memory, and so lose cache for x.
+float channel(vec4 texel, int number) {
+    vec2 pair = (number & 2) == 0 ? texel.rg : texel.ba;
+    return (number & 1) == 0 ? pair.r : pair.g;
+}
+
 // An element of x by its place, which the host worked out: row of its texel, column (15 bits each), channel (2 bits).
 float x_at(int place) {
-    return texelFetch(x, ivec2((place >> 2) & 0x7fff, (place >> 17) & 0x7fff), 0)[place & 3];
+    return channel(texelFetch(x, ivec2((place >> 2) & 0x7fff, (place >> 17) & 0x7fff), 0), place);
 }
 
 // A zero is no entry of a sparse matrix: what x has there, NaN or infinity, does not count.

@@ -43,7 +43,7 @@ float row(int i) {
     for (int j = trips.x; j < end; ++j) {
         vec2 entry = texelFetch(A, place_of(own.r + j, A_WIDTH), 0).rg;
         int column = int(entry.g);
-        sum += term(entry.r, texelFetch(x, place_of(column >> 2, X_WIDTH), 0)[column & 3]);
+        sum += term(entry.r, channel(texelFetch(x, place_of(column >> 2, X_WIDTH), 0), column));
     }
     return sum;
 }

@@ -37,7 +37,7 @@ layout(location = 0) out vec4 y;
 
 #if SHORT
 float element(int column) {
-    return texelFetch(x, place_of(column >> 2, X_WIDTH), 0)[column & 3];
+    return channel(texelFetch(x, place_of(column >> 2, X_WIDTH), 0), column);
 }
 
 vec4 elements_at(ivec2 at, int row) {

@@ -88,6 +88,15 @@ def test_exact_on_the_device(on_grid):
             assert (one == expected).all()
 
 
+def test_blocks_of_any_size_are_exact(monkeypatch):
+    """On a GPU large blocks of U are products with an inverse, which is exact for no such matrix."""
+    monkeypatch.setattr(resident, "INVERTED", 16)
+    a, _, lower, upper = forced(150, 5)
+    with cluster.grid(engine="glla", device="software") as alone:
+        lu, _, _ = factored(alone, a, 64)
+    assert (lu == np.tril(lower, -1) + upper).all()
+
+
 @pytest.mark.parametrize("grid", [(1, 1), (1, 3), (2, 1)])
 def test_columns_behind_a_last_panel_of_odd_width(grid, on_grid):
     """Two columns lie in a texel of the device: those that are done with may end in the middle of one."""

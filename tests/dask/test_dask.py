@@ -218,6 +218,10 @@ def test_chunks_on_the_device_pass(chunked):
     assert (np.asarray((on_device + on_device.T).compute()) == a + a.T).all()
     assert float(on_device.sum().compute()) == a.sum()
     assert dask.base.tokenize(glla.asarray(a))
+    for product in (on_device @ on_device, da.tensordot(on_device, on_device, 1)):
+        assert (np.asarray(product.compute()) == a @ a).all()
+    R = np.asarray(da.linalg.tsqr(on_device.rechunk((8, 24)))[1].compute())
+    assert np.abs(R.T @ R - a.T @ a).max() <= 24 * 2.0**-24 * (np.abs(R.T) @ np.abs(R)).max() * 4
     # glla.dask takes them as well: it makes NumPy arrays of them
     assert (glla.dask.matmul(on_device, on_device).compute() == a @ a).all()
 

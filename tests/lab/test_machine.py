@@ -48,6 +48,15 @@ def test_the_description_names_cpu_and_blas():
     assert "/" not in "".join(one["used_by"] + one["name"] for one in told["blas"])  # no paths
 
 
+def test_the_order_in_which_libraries_were_loaded_does_not_show(monkeypatch):
+    threadpoolctl = pytest.importorskip("threadpoolctl")
+    known = {"user_api": "blas", "internal_api": "openblas", "version": "1", "num_threads": 2}
+    listed = [{**known, "filepath": f"/lib/{name}.libs/libopenblas.so"} for name in ("scipy", "numpy")]
+    for one in (listed, listed[::-1]):
+        monkeypatch.setattr(threadpoolctl, "threadpool_info", lambda one=one: one)
+        assert [found["used_by"] for found in machine.blas()] == ["numpy", "scipy"]
+
+
 def test_without_threadpoolctl_the_build_of_numpy_is_told(monkeypatch):
     monkeypatch.setattr(machine, "find_spec", lambda name: None)
     (found,) = machine.blas()

@@ -74,3 +74,17 @@ def test_a_cell_is_factored_and_its_messages_are_sent(tmp_path):
     assert [one["what"] for one in told] == ["who", "cell", "cell"]
     found = cluster.records([{"kind": "thesis", "n": 24, "ranks": 1, "told": told}])
     assert [(one["n"], one["nb"], one["count"], one["ok"]) for one in found] == [(24, 8, 1, True), (16, 4, 1, True)]
+
+
+def test_a_page_that_is_made_later_has_the_newest_runs(place, tmp_path, device):
+    section = appendix.spread(place)
+    section.notes.append("Measured well.")
+    assert "makes them" in section.notes[1]
+    renderer = device.info.renderer
+    assert appendix.anew(section, renderer) == section
+    write(tmp_path, "2026-01-02", renderer, [run(4, 512, 128, 0.25, 0.1)])
+    later = appendix.anew(section, renderer)
+    assert later.tables[3] == section.tables[3]
+    assert later.tables[4].rows[-1] == section.tables[4].rows[-1]
+    assert {row[:2]: row[-2] for row in later.tables[0].rows}[512, 128] == 0.25
+    assert "commit 2026-01-02" in later.notes[1] and later.notes[2] == "Measured well."

@@ -241,6 +241,8 @@ def test_the_page_is_driven(told):
     assert [one.split()[0] for one in told["figures"]] == ["reads", "draws", "reads"]
     assert told["changed"] > 0
     assert told["frames"] == 9 + 8 - 1
+    assert re.fullmatch(r"row 1, column 0: \S+   texel \(0, 0\), channel b", told["pointed"][0])
+    assert (told["pointed"][1], told["left"]) == (2, 0)  # read and drawn
     assert told["stages"] == ["vertex stage: rref/eliminate.vert", "fragment stage: rref/eliminate.frag"]
     assert told["sent"] == "#version 300 es"
     assert (told["back"], told["slid"], told["inside"]) == ("2 / 12", "5 / 12", "5 / 12")

@@ -43,6 +43,11 @@ def test_solutions_are_those_of_one_device(several, rng):
         assert np.abs(a @ x - b).max() < 30 * 12 * 2.0**-24 * (np.abs(a).sum(1).max() * np.abs(x).max() + 5)
 
 
+@pytest.mark.parametrize("shape", [(0,), (0, 3)])
+def test_systems_without_unknowns(shape, several):
+    assert several.solve(np.zeros((0, 0)), np.zeros(shape)).result().shape == shape
+
+
 def test_tiles_within_a_band():
     """Each device streams its band where it does not fit."""
     rng = np.random.default_rng(0)

@@ -182,6 +182,25 @@ def test_residuals_on_the_device_are_true_near_what_float32_holds(name, rng):
     assert info != 0 or relative(A, x.numpy(), b) <= 1e-6
 
 
+@pytest.mark.parametrize("seed", [1, 5, 11, 14, 23])
+def test_what_the_device_flushes_to_zero_is_no_small_residual(seed):
+    rng = np.random.default_rng(seed)
+    A = (rng.standard_normal((2, 2)) + 4.2 * np.eye(2)).astype(np.float32)
+    b = (rng.standard_normal(2) * 1e-35).astype(np.float32)
+    for name in SOLVERS:
+        x, info = getattr(L, name)(A, glla.asarray(b), x0=rng.standard_normal(2))
+        assert info != 0 or relative(A, x.numpy(), b.astype(float)) <= 1e-5
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_denormals_on_the_device_are_no_zeros(name):
+    A, b = np.diag([2.0**-20, 2.0**-21]), np.float32([2.0**-130, 2.0**-132])
+    x, info = getattr(L, name)(A, glla.asarray(b))
+    assert info == 0 and isinstance(x, glla.Array) and np.allclose(x.numpy() * 2.0**110, [1, 0.5], rtol=1e-5)
+    x, info = getattr(L, name)(A, glla.asarray(0 * b))
+    assert info == 0 and not x.numpy().any()
+
+
 def test_a_callback_may_stop_it(rng):
     """By raising: nothing swallows it, and the next call works."""
 
@@ -211,6 +230,14 @@ def test_a_shift(rng):
     assert info == 0 and relative(indefinite(8), x * 2.0**40, b) <= 1e-5
     with pytest.raises(OptionError, match="shift must be a number"):
         L.minres(poisson(8), b, shift=np.nan)
+
+
+@every
+@pytest.mark.parametrize("exponent", range(-24, 25, 4))
+def test_the_size_of_a_matrix_does_not_matter(name, exponent):
+    A, b = np.diag([1.0, 0.5, 0.25, -1]) * 2.0**exponent, np.array([4.0, 3, 2, 1])
+    x, info = CASES[name][0](A, b)
+    assert info == 0 and relative(A, x, b) <= 1e-5
 
 
 def test_gmres_takes_whole_cycles(rng):

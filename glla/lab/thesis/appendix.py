@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,9 @@ COMMAND = "python -m benchmarks.cluster --thesis"
 """Command that writes them."""
 
 NONE = "-"
+
+ORDERS, ALONE, RATES = "Table A.1", "Table A.4", "Section A.4.1"
+"""What the titles of these tables begin with."""
 
 MOST = 16
 """Processes of the best rate of all."""
@@ -44,11 +48,27 @@ def runs(data: dict[str, Any] | None) -> Runs:
 
 def spread(place: Place) -> Section:
     """Tables A.1 to A.4, theirs and ours, and the model of glla.cluster for their nodes and network."""
+    n = place.sizes[-1]
+    lapack = _rate([(n, place.cpu("plu", uniform(place, n, n)))])
+    return _section(newest(place.device.info.renderer, RESULTS), _one_node(place), lapack, place.quick)
+
+
+def anew(section: Section, renderer: str) -> Section:
+    """Give the same with tables A.1 to A.3 of the newest runs; what was measured for the page itself stays."""
+    orders, alone, rates = (
+        next((one for one in section.tables if one.title.startswith(name)), None) for name in (ORDERS, ALONE, RATES)
+    )
+    if orders is None or alone is None:
+        return section
+    lapack = rates.rows[-1][3:] if rates is not None else (NONE, NONE)
+    made = _section(newest(renderer, RESULTS), alone, lapack, len(orders.rows) < len(published.CLUSTER))
+    return replace(made, notes=[*made.notes, *section.notes[len(made.notes) :]], seconds=section.seconds)
+
+
+def _section(data: dict[str, Any] | None, alone: Table, lapack: tuple[Cell, ...], quick: bool) -> Section:
     section = Section("cluster", "PLU on a cluster", "appendix A, tables A.1 to A.4")
-    data = newest(place.device.info.renderer, RESULTS)
     ours = runs(data)
-    alone = _one_node(place)
-    section.tables += [_orders(ours, place.quick), _processes(ours), _messages(ours), alone, _rates(place, ours, alone)]
+    section.tables += [_orders(ours, quick), _processes(ours), _messages(ours), alone, _rates(ours, alone, lapack)]
     section.notes.append(
         "Their network's 100 us and 11.5 MB/s are assumed, their rate is that of table A.4. Table A.2 does not state "
         "n; the 4.2 GFLOPS that are printed give 8192. Network, ours: the time of the messages alone, of the whole."
@@ -94,7 +114,7 @@ def _orders(ours: Runs, quick: bool) -> Table:
             own = _found(ours, (published.PROCESSES, n, nb), "seconds")
             rows.append((n, nb, *times, predicted, times[-1] / predicted, own, _ratio(times[0], own)))
     head = ("n", "subsize", "1 node", "2", "3", "4", "4, predicted", "4 / predicted", "ours", "1 node / ours")
-    return Table("Table A.1: 4 processes, seconds; and our model of four such nodes", head, tuple(rows))
+    return Table(f"{ORDERS}: 4 processes, seconds; and our model of four such nodes", head, tuple(rows))
 
 
 def _processes(ours: Runs) -> Table:
@@ -133,23 +153,25 @@ def _one_node(place: Place) -> Table:
         else:
             rows.append((n, seconds, NONE, NONE, NONE))
     head = ("n", "theirs", "ours, their local algorithm", "ours, best", "theirs / best")
-    return Table("Table A.4: one node, seconds", head, tuple(rows))
+    return Table(f"{ALONE}: one node, seconds", head, tuple(rows))
 
 
-def _rates(place: Place, ours: Runs, alone: Table) -> Table:
+def _rate(seconds: Iterable[tuple[int, Cell]]) -> tuple[Cell, Cell]:
+    """Best rate of factorisations of these orders, and the order."""
+    found = [(2e-9 * n**3 / 3 / took, n) for n, took in seconds if not isinstance(took, str)]
+    return max(found, default=(NONE, NONE))
+
+
+def _rates(ours: Runs, alone: Table, lapack: tuple[Cell, ...]) -> Table:
     """Rates that section A.4.1 prints, and our best of the same kind."""
-
-    def best(seconds: Iterable[tuple[int, Cell]]) -> tuple[Cell, Cell]:
-        found = [(2e-9 * n**3 / 3 / took, n) for n, took in seconds if not isinstance(took, str)]
-        return max(found, default=(NONE, NONE))
-
-    n = place.sizes[-1]
     kinds = (
-        best((n, one["seconds"]) for (count, n, _), one in ours.items() if count == published.PROCESSES),
-        best((n, one["seconds"]) for (count, n, _), one in ours.items() if count == MOST),
-        best((int(row[0]), row[3]) for row in alone.rows),
-        best([(n, place.cpu("plu", uniform(place, n, n)))]),
+        *(
+            _rate((n, one["seconds"]) for (count, n, _), one in ours.items() if count == processes)
+            for processes in (published.PROCESSES, MOST)
+        ),
+        _rate((int(row[0]), row[3]) for row in alone.rows),
+        lapack,
     )
     rows = tuple((name, *published.RATES[name], *own) for name, own in zip(published.RATES, kinds, strict=True))
     head = ("what", "GFLOPS, theirs", "n", "GFLOP/s, ours", "n")
-    return Table("Section A.4.1: best rates; ours on one machine, glla's choice, LAPACK at its best", head, rows)
+    return Table(f"{RATES}: best rates; ours on one machine, glla's choice, LAPACK at its best", head, rows)

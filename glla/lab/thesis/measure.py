@@ -48,10 +48,6 @@ them."""
 QUICK = (8, 12, 16, 24)
 """Orders of a quick run, which only shows that everything runs."""
 
-
-LONG = 1.0
-"""Seconds of a first run from which there is no second one: what it may have to compile is a few per cent of that."""
-
 ONCE = peers.Effort(fewest=1, most=1, seconds=0.0, warm=0.0)
 """Of a peer in a quick run."""
 
@@ -140,10 +136,8 @@ class Place:
         return self.repeated(once)
 
     def repeated(self, once: Callable[[], float]) -> float:
-        """Run for the first time, which only counts if it is `LONG`; then the median of up to five."""
-        first = once()
-        if first > LONG:
-            return self._kept(Samples.of([first]))
+        """Run for the first time, which compiles and so does not count; then the median of up to five."""
+        once()
         found = [once()]
         while len(found) < (2 if self.quick else 5) and sum(found) < ENOUGH:
             found.append(once())

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from glla.errors import OptionError
-from glla.lab.thesis import claims
+from glla.lab.thesis import appendix, claims
 from glla.lab.thesis.document import Document
 from glla.lab.thesis.evaluation import NAMES
 from glla.lab.thesis.parts import Section
@@ -15,7 +15,8 @@ from glla.lab.thesis.parts import Section
 def joined(documents: Sequence[Document]) -> Document:
     """Put sections of later documents in place of those of the ones before; claims one by one.
 
-    Claims that follow from other sections are those of the sections that are left.
+    Claims that follow from other sections are those of the sections that are left; tables A.1 to A.3 those of the
+    newest runs that are kept.
 
     Raises
     ------
@@ -33,6 +34,8 @@ def joined(documents: Sequence[Document]) -> Document:
             sections[section.name] = _with(sections.get(section.name), section)
         names = ", ".join(section.name for section in one.sections)
         about += [f"Later ({names}): {line}" for line in one.about if line not in first.about]
+    if "cluster" in sections:
+        sections["cluster"] = appendix.anew(sections["cluster"], first.device.removeprefix("Ours: "))
     if "claims" in sections:
         own = sections["claims"]
         rows = [*own.tables[0].rows, *claims.following(sections)]

@@ -41,8 +41,14 @@ VARIANTS = {
     "blocked": Variant(
         "panels of 64 columns, 16 at a time, the rest by the fast product, cut at the diagonal; small ones without",
         "LAPACK potrf",
-        parameters={"PANEL": (64, 32, 96, 128), "FUSED": (0, 64, 128, 256), "UPDATE": (0, 1), "UNROLL": (0, 1, 2)},
-        on_gpu={"PANEL": 96, "FUSED": FUSED, "UNROLL": 1},
+        parameters={
+            "PANEL": (64, 32, 96, 128),
+            "FUSED": (0, 64, 128, 256),
+            "UPDATE": (0, 1),
+            "UNROLL": (0, 1, 2),
+            "LEFT": (0, 1),
+        },
+        on_gpu={"FUSED": FUSED, "UNROLL": 1, "LEFT": 1},
     ),
     "block16": Variant(
         "16 columns a step: the block on the diagonal, the strip below it, the whole rest; 3 N - 1 passes for N steps, "
@@ -91,7 +97,9 @@ def plan(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, pa
         one pass makes 16 columns and updates all that remains; ``UPDATE``, whether the rest is updated by a pass for
         each 16 rows, A's panel in a uniform block (0), or by two passes, of which a fragment computes 4 x 2 texels (1);
         ``UNROLL``, whether the 16 columns of a step take one draw (0), or four with loops written out (1), and whether
-        a fragment fetches the block on their diagonal as a whole and factors it in registers (2), FUSED or not.
+        a fragment fetches the block on their diagonal as a whole and factors it in registers, with a reciprocal in
+        place of the divisions of a column (2); ``LEFT``, whether columns of a panel lose the product of
+        those on their left in one pass, when it is their turn (1), or all that remain after each 16 columns (0).
 
     Returns
     -------
@@ -109,7 +117,7 @@ def plan(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, pa
     if variant == "rank2":
         result = _rank2(draft, source, n)
     elif fused:
-        result = sixteen(draft, source, n, values["UNROLL"])
+        result = sixteen(draft, source, n)
     elif variant == "blocked":
         panels = InWholePanels if values["UPDATE"] else InPanels
         result = panels(draft, source, n, values).result

@@ -56,11 +56,8 @@ def block16(draft: Draft, source: str, n: int, by_rows: bool) -> str:
     return result
 
 
-def sixteen(draft: Draft, source: str, n: int, written_out: int = 0) -> str:
-    """Add a factorisation in which a pass makes 16 columns and updates what remains; give the slot of L.
-
-    With `written_out` 2 a fragment keeps the block on the diagonal in registers.
-    """
+def sixteen(draft: Draft, source: str, n: int) -> str:
+    """Add a factorisation in which a pass makes 16 columns and updates what remains; give the slot of L."""
     side = texels(n)
     rest = PingPong(draft, "L", matrix((n, n)), source)
     for number, first in enumerate(range(0, side, SIDE)):
@@ -72,16 +69,11 @@ def sixteen(draft: Draft, source: str, n: int, written_out: int = 0) -> str:
                 {"A": rest.front},
                 rest.back,
                 {"corner": (first, first), "shape": (n, n)},
-                _ahead(written_out, side - first),
+                {},
                 Region(left, left, side - left, side - left),
             )
         rest.swap()
     return rest.front
-
-
-def _ahead(written_out: int, texels_left: int) -> dict[str, Define]:
-    """Defines of a block on the diagonal that is fetched and factored as a whole: it must be one."""
-    return {"AHEAD": 1} if written_out > 1 and texels_left >= SIDE else {}
 
 
 def _sixteen_columns(
@@ -98,17 +90,22 @@ def _sixteen_columns(
 
     With `written_out` the columns take a draw for every two texels across, each with no more of the block than it
     needs: a GPU waits for their fetches, and these draws not for each other. With 2 the block on the diagonal is
-    fetched as a whole and factored in registers.
+    fetched as a whole and factored in registers, and both multiply with reciprocals.
     """
     count, full = region.width, region.width == SIDE
-    ahead = _ahead(written_out, count)
-    draft.draw("cholesky/diagonal", {"A": source}, block, {"corner": corner}, ahead, Region(0, 0, count, count))
+    reciprocals = int(full and written_out > 1)
+    defines: dict[str, Define] = {"AHEAD": 1} if reciprocals else {}
+    draft.draw("cholesky/diagonal", {"A": source}, block, {"corner": corner}, defines, Region(0, 0, count, count))
     inputs = {"A": source, "D": block}
     where: dict[str, Uniform] = {"corner": corner, "shape": shape}
-    for across in range(0, SIDE, PAIR) if written_out and full else (0,):
-        part = replace(region, x=region.x + across, width=PAIR) if written_out and full else region
-        defines: dict[str, Define] = {"COLUMNS": across + PAIR} if written_out and full else {}
-        draft.draw("cholesky/strip", inputs, target, where, defines, part)
+    if not (full and written_out):
+        draft.draw("cholesky/strip", inputs, target, where, {}, region)
+        return
+    for across in range(0, SIDE, PAIR):
+        part = replace(region, x=region.x + across, width=PAIR)
+        draft.draw(
+            "cholesky/strip", inputs, target, where, {"COLUMNS": across + PAIR, "RECIPROCALS": reciprocals}, part
+        )
 
 
 def _update(draft: Draft, rest: PingPong, columns: str, corner: Shape, region: Region, by_rows: bool = False) -> None:
@@ -143,7 +140,8 @@ class InPanels:
     values : mapping of str to int
         Parameters of the variant: ``PANEL``, columns of a panel, a multiple of 16; ``UNROLL``, four draws for 16
         columns below the diagonal, with loops written out, for a GPU (1), and the block on the diagonal factored in
-        registers (2).
+        registers, with reciprocals (2); ``LEFT``, columns lose the product of those on their left when it is their turn
+        (1), or all that are left in the panel after each 16 (0).
 
     Attributes
     ----------
@@ -153,6 +151,7 @@ class InPanels:
 
     def __init__(self, draft: Draft, source: str, n: int, values: Mapping[str, int]) -> None:
         self.draft, self.n, self.panel, self.written_out = draft, n, values["PANEL"], values["UNROLL"]
+        self.looks_left = values["LEFT"]
         panel = self.panel
         columns = matrix((n, panel))
         self.taken, self.factor = draft.slot("panel", columns), draft.slot("panel of L", columns)
@@ -191,17 +190,22 @@ class InPanels:
         self.rest.front = self.taken
         for number, left in enumerate(range(0, width, SIDE)):
             with draft.scope("sixteen columns", number):
-                count, down = min(SIDE, width - left), start + left
-                strip = Region(left, down, count, height - down)
-                _sixteen_columns(
-                    draft, self.rest.front, self.block, self.factor, (left, down), shape, strip, self.written_out
-                )
+                down = start + left
+                strip = Region(left, down, min(SIDE, width - left), height - down)
+                source = self._open(strip) if self.looks_left and left else self.rest.front
+                _sixteen_columns(draft, source, self.block, self.factor, (left, down), shape, strip, self.written_out)
                 after = left + SIDE
-                if after < width:
+                if after < width and not self.looks_left:
                     open_ = Region(after, start + after, width - after, height - start - after)
                     _update(draft, self.rest, self.factor, (left, down), open_)
         place = Region(start, 0, width, height)
         draft.draw("cholesky/finished", {"P": self.factor}, self.result, {"left": start}, {}, place)
+
+    def _open(self, strip: Region) -> str:
+        """Subtract from 16 columns what the columns on their left in the panel give; give the slot."""
+        inputs, corner = {"A": self.taken, "L": self.factor}, (strip.x, strip.y)
+        self.draft.draw("cholesky/left", inputs, self.rest.back, {"corner": corner}, {}, strip)
+        return self.rest.back
 
     def _subtract_product(self, top: int) -> None:
         """Subtract the product of the panel with its transpose from what remains, up to the diagonal."""

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from glla.array.array import Array
+from glla.array.array import Array, upload
 from glla.array.value import Resident
 from glla.errors import DeviceMismatchError, OptionError
 from glla.gl import Device, DeviceLike, named_device
@@ -177,6 +177,9 @@ def solve(asked: Task, method: Inner, steadier: Inner | None = None) -> tuple[An
         if resident
         else vectors.OnHost(asked.a, asked.b, asked.x0, asked.refine)
     )
+    if state.size == 0 and resident and (b := asked.b.numpy()).any():  # denormals, zeros to the device
+        x, info = solve(replace(asked, b=b.astype(np.float64)), method, steadier)
+        return upload(x, asked.a.device), info
     if state.size == 0:
         return (asked.b * 0 if resident else state.result * 0), 0
     wanted = max(asked.rtol * state.size, asked.atol)  # infinite where anything will do

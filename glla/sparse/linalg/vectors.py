@@ -16,7 +16,8 @@ Floats = NDArray[np.float64]
 
 U, ROUNDED = 2.0**-24, 3.0
 """Rounding errors of a residual in float32: u norm(b) and `ROUNDED` u norm(|A|) norm(x), those of A's entries, of
-products and of sums as they add up in many rows. Their bound has the longest row's entries in place of `ROUNDED`."""
+products and of sums as they add up in many rows. Their bound has the longest row's entries in place of `ROUNDED`.
+Beside them stands what a device flushes to zero, below 2^-126 in each operation."""
 
 MOST_DOUBT = 0.5
 """What part of the wanted residual these may be: with more, float64 decides."""
@@ -117,8 +118,11 @@ class OnDevice:
         self.residual = norm_on_device(self._r)
         if self.x is None or self._a.rows is None or not self.residual <= self._wanted:
             return
-        norms = self._a.rows.norm_of_magnitudes + abs(self._a.shift)
+        rows = self._a.rows
+        norms = rows.norm_of_magnitudes + abs(self._a.shift)
         doubt = U * (self.size + ROUNDED * norms * norm_on_device(self.x))
+        flushed = np.ldexp(float(rows.lengths.max()) + 3, max(self._a.exponent, 0) - 126)
+        doubt += flushed * np.sqrt(rows.shape[0])
         if doubt <= MOST_DOUBT * self._wanted:
             self.residual += doubt
             return

@@ -6,6 +6,11 @@ told.third = [at("count").textContent, at("pass-title").textContent, at("words")
 told.figures = [...document.querySelectorAll("#figures figcaption")].map((one) => one.textContent);
 told.changed = document.querySelectorAll("#figures td.changed").length;
 told.frames = document.querySelectorAll("#figures .ft, #figures .fl").length;
+const over = document.querySelector('#figures td[data-i="1"][data-j="0"]');
+over.dispatchEvent(new MouseEvent("mouseover", { bubbles: true }));
+told.pointed = [over.closest("figure").querySelector(".readout").textContent, document.querySelectorAll("#figures td.here").length];
+over.closest("table").dispatchEvent(new MouseEvent("mouseleave"));
+told.left = document.querySelectorAll("#figures td.here").length;
 told.stages = [...document.querySelectorAll("#stages summary")].map((one) => one.textContent);
 at("dialect").click();
 told.sent = document.querySelector("#stages pre").textContent.split("\n")[0];

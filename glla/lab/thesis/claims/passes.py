@@ -9,6 +9,7 @@ from math import log
 import numpy as np
 
 from glla import linalg
+from glla.array.array import asarray
 from glla.lab import ceilings
 from glla.lab.thesis import published
 from glla.lab.thesis.claims.claim import HERE, Claim
@@ -58,11 +59,17 @@ def _search(place: Place) -> Claim:
 def _transfers(place: Place) -> Iterator[Claim]:
     n, device = place.compared[-1], place.device
     a, b = uniform(place, n, n), uniform(place, n, n)
-    alone = place.gpu(planned(place, "matmul", a.shape, b.shape), "matmul", a, b)
+    left, right = (asarray(m, device) for m in (a, b))
+
+    def multiply() -> None:
+        linalg.matmul(left, right)
+        device.finish()
+
     whole = place.host(lambda: linalg.matmul(a, b, device=device))
+    alone = place.host(multiply)
     yield Claim(
         "Transfer, packing and read-back are left out of the times", "3.3.1 and 4.1.1", "not in its times",
-        f"{1e3 * (whole - alone):.2g} of {1e3 * whole:.2g} ms from host to host, n = {n}", None,
+        f"{1e3 * max(0.0, whole - alone):.2g} of {1e3 * whole:.2g} ms from host to host, n = {n}", None,
         f"glla compare matmul --sizes {n} (end to end)",
         "They are quadratic and the product cubic, so that what is left out is a matter of n.",
     )  # fmt: skip

@@ -56,9 +56,10 @@ def _bound(place: Place, seconds: float, n: int) -> Claim:
     computed = 2e-9 * n**3 / seconds / place.rates["four"]
     return Claim(
         "A product is bound by bandwidth", "3.3.1", published.NOT_PUBLISHED,
-        f"{100 * fetched:.2g} % of the fetches from a cache that the device can do, {100 * computed:.2g} % of the "
+        f"{100 * fetched:.0f} % of the fetches of 64 x 64 texels that the device can do, {100 * computed:.0f} % of the "
         f"multiply-adds, inner product, n = {n}", fetched > computed, "glla ceilings; glla compare matmul",
-        "A fetch for each multiply-add of four channels is more than the cache gives, whatever the units could do.",
+        "A fetch for each multiply-add of four channels is more than the cache gives, though neighbours fetch the same "
+        "texels.",
         "Fetches from the cache are as fast as the multiply-adds that go with them.",
     )  # fmt: skip
 
