@@ -223,7 +223,7 @@ PARAMETERS_OF = {
     ("blocks", "assign"): {"count": [(1, 3)], "placement": PLACEMENTS},
     ("blocks", "gather"): {"source": [(5, 7)]},
     ("inv3", "formula"): {"count": [7], "texture_size": [16], "way": ["adjugate", "adjugate_fused"]},
-    ("stack_doubts", "plan"): {"judged": ["system", "definite", "factors"], "lines": [(7, 3, 2)]},
+    ("stack_doubts", "plan"): {"judged": ["system", "definite", "factors", "determinant"], "lines": [(7, 4, 2)]},
     ("reduce", "fold"): {"operation": [*reduce.FOLDS], "axis": [None, 0, 1]},
 }
 

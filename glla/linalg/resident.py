@@ -54,6 +54,8 @@ class Solved:
         Stand-ins of their operands, (members, 1, 2), with the same extremes.
     upper : ndarray
         (members, 1, 1), largest entries of U; empty if the matrices are no factors.
+    kept : dict of str to ndarray
+        (members, 1, length), what was read of all members: lines of figures, and ``turns`` of determinants.
     norms : ndarray
         (members, 2), 1-norms of A's members and of the matrices; empty if the operation does not ask for them. Those of
         all members where they are results.
@@ -66,6 +68,7 @@ class Solved:
     extremes: tuple[Host, ...]
     upper: Host
     norms: Host
+    kept: dict[str, Host]
 
     def figures_of(self, index: int) -> Host:
         """Figures of a member that was looked at."""
@@ -147,9 +150,13 @@ def _piece(device: Device, operation: Operation, operands: tuple[Resident, ...],
     places = np.arange(count)
     if "doubts" in results:
         places = np.flatnonzero(results.pop("doubts").reshape(-1)[:count])
-    lines = batch.lines * order
-    seen = _seen(device, results, places, {name: lines if name == "figures" else 1 for name in results}, count)
-    figures = seen.get("figures", np.zeros((len(places), 0), dtype=np.float32))
+    widths = {name: batch.lines * order if name == "figures" else 1 for name in results}
+    widths |= {f"line_{line}": order for line in batch.kept}
+    seen = _seen(device, results, places, widths, count)
+    kept = {name: one[:, np.newaxis] for name, one in seen.items() if name.startswith(("line", "turns"))}
+    figures = np.zeros((len(places), 0, order), dtype=np.float32)
+    if "figures" in seen:
+        figures = seen["figures"].reshape(len(places), batch.lines, order)
     extremes = tuple(
         residents.extremes(seen.get(f"least_{name}", seen[f"most_{name}"]), seen[f"most_{name}"], len(places))
         for name in ("A", "B")
@@ -158,8 +165,7 @@ def _piece(device: Device, operation: Operation, operands: tuple[Resident, ...],
     upper = seen["most_upper"] if batch.factors else np.zeros(0, dtype=np.float32)
     norms = [seen[name].reshape(-1) for name in ("norms_A", "norms_matrices") if batch.norms]
     beside = np.stack(norms, axis=1) if norms else np.zeros((len(places), 0), dtype=np.float32)
-    figures = figures.reshape(len(places), batch.lines, order)
-    return Solved(count, matrices, places, figures, extremes, upper.reshape(-1, 1, 1), beside)
+    return Solved(count, matrices, places, figures, extremes, upper.reshape(-1, 1, 1), beside, kept)
 
 
 def _seen(
@@ -191,6 +197,7 @@ def _joined(parts: list[Solved]) -> Solved:
         tuple(np.concatenate(ends) for ends in zip(*(part.extremes for part in parts), strict=True)),
         np.concatenate([part.upper for part in parts]),
         np.concatenate([part.norms for part in parts]),
+        {name: np.concatenate([part.kept[name] for part in parts]) for name in parts[0].kept},
     )
 
 

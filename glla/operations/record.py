@@ -100,7 +100,10 @@ class Batch:
         (forms) -> length of a line of figures; that of U's diagonal, if it is not said.
     unjudged : bool
         Every member stands, whatever its figures would be: stacks on the device go together without any.
-    judged : {"", "system", "definite", "factors"}
+    kept : tuple of int
+        Lines of figures that are results: of stacks on the device they are read of all members, and no others unless
+        the device doubts the member.
+    judged : {"", "system", "definite", "factors", "determinant"}
         Whether the device itself finds the members of which the host must see figures, and by what: see
         `glla.operations.stack_doubts`.
     modes : mapping of str to Batch
@@ -119,6 +122,7 @@ class Batch:
     stacked: Callable[..., Plan] | None = None
     order: Callable[[Forms], int] = lambda forms: min(forms[0].matrix)
     unjudged: bool = False
+    kept: tuple[int, ...] = ()
     judged: str = ""
     modes: Mapping[str, Batch] = field(default_factory=dict)
 

@@ -45,11 +45,12 @@ def plan(batch: Batch, forms: Forms, limits: Limits, **options: object) -> Plan:
     Returns
     -------
     Plan
-        Operands by the names A, B. Results ``matrices``, wrapped, if the operation's records hold some; ``figures``,
-        and ``least_A``, ``most_A`` and so on, read back, if it has figures, the least where it asks for them;
+        Operands by the names A, B. Results ``matrices``, wrapped, if the operation's records hold some; ``figures``, or
+        ``line_0`` and so on where lines are kept, and ``least_A``, ``most_A`` and so on, read back, if it has figures,
+        the least where it asks for them;
         ``most_upper``, the largest entry of U, if its matrices are factors; ``norms_A`` and ``norms_matrices``, if the
         operation asks for them. Where the device judges, figures, extremes and norms stay there, but for the norms of a
-        ``system``, and ``doubts`` are read, see `glla.operations.stack_doubts`.
+        ``system`` and lines that are kept, and ``doubts`` are read, see `glla.operations.stack_doubts`.
     """
     size = limits.texture_size
     at_home = tuple(Form((form.count, *form.matrix)) for form in forms)
@@ -67,7 +68,12 @@ def plan(batch: Batch, forms: Forms, limits: Limits, **options: object) -> Plan:
     if batch.lines:
         order = batch.order(forms)
         lines = (count, batch.lines, order)
-        results["figures"] = taken(draft, "figures out", records, lines, length, shape[0] * shape[1], size)
+        start = shape[0] * shape[1]
+        for line in batch.kept:
+            one, at = (count, 1, order), start + line * order
+            results[f"line_{line}"] = taken(draft, f"line {line} out", records, one, length, at, size)
+        if batch.judged or not batch.kept:
+            results["figures"] = taken(draft, "figures out", records, lines, length, start, size)
         for number, (name, view) in enumerate(zip(slots, views, strict=True)):
             asked = extremes_of(view, number > 0, size) if batch.least else _most(view, size)
             extremes = draft.call(f"extremes of {name}", asked, A=slots[name])
@@ -86,8 +92,10 @@ def plan(batch: Batch, forms: Forms, limits: Limits, **options: object) -> Plan:
             batch.judged, norms, lines, "B" in slots, bool(options.get("equilibrate", True)), size
         )
         given = {sampler: results[name] for sampler, name in SAMPLERS.items() if sampler in judge.operands}
-        results["doubts"] = draft.call("doubts", judge, **given)["doubts"]
-        read = ["doubts", *(name for name in read if name.startswith("norms") and batch.judged == "system")]
+        made_there = draft.call("doubts", judge, **given)
+        wanted = ("line", "norms") if batch.judged == "system" else ("line",)
+        results |= made_there
+        read = [*made_there, *(name for name in read if name.startswith(wanted))]
     results |= {name: read_figures(draft, results[name], name) for name in read}
     return draft.plan(results, after=made.after)
 

@@ -23,10 +23,13 @@ def plan(
 ) -> Plan:
     """Plan of what tells the members that may not stand: 1 for each of them, ``doubts``. See ``stack/doubt.frag``.
 
+    Of determinants it gives ``turns``, too: what scaling and exchanges add to each, in one number.
+
     Parameters
     ----------
-    judged : {"system", "definite", "factors"}
-        Whether figures are those of systems and their PLU factors, or of Cholesky factors, made or given.
+    judged : {"system", "definite", "factors", "determinant"}
+        Whether figures are those of systems and their PLU factors, of Cholesky factors, made or given, or of
+        determinants.
     norms : bool
         Whether norms must be finite.
     lines : (int, int, int)
@@ -36,7 +39,7 @@ def plan(
     texture_size : int
         Largest side of a texture.
     """
-    (count, number, order), system = lines, judged == "system"
+    (count, number, order), turns = lines, judged == "determinant"
     names = ["F", "M_A", *(["L_A"] if judged != "definite" else []), *(["L_B", "M_B"] if right_sides else [])]
     names += ["N_A", "N_X"] if norms else []
     draft = Draft("doubts")
@@ -45,7 +48,8 @@ def plan(
         name: draft.operand(name, (View.of(lines) if name == "F" else one).storage(texture_size)) for name in names
     }
     defines = {
-        "SYSTEM": int(system),
+        "SYSTEM": int(turns or judged == "system"),
+        "TURNS": int(turns),
         "LINES": number,
         "RANGE_A": int("L_A" in names),
         "EQUILIBRATED": int(equilibrated),
@@ -55,12 +59,14 @@ def plan(
     most = NARROWER * trust.DOUBTFUL_IN_STACKS * (stack.PROBES / order) ** 0.5 / UNIT_ROUNDOFF
     limits = (NARROWER * allowed_growth(order), trust.SMALL / NARROWER, most, 2.0**-trust.NEAR_ONE)
     over = Over((count,), texture_size)
-    target = draft.slot("doubts", laid((count,), "float32", texture_size))
+    results = {
+        name: draft.slot(name, laid((count,), "float32", texture_size)) for name in ("doubts", *["turns"] * turns)
+    }
     draft.draw(
         "stack/doubt",
         operands,
-        target,
+        tuple(results.values()),
         {**over.uniforms, "order": order, "limits": limits},
         {**defines, **over.defines},
     )
-    return draft.plan({"doubts": target}, flops=8 * count * number * order)
+    return draft.plan(results, flops=8 * count * number * order)

@@ -5,12 +5,14 @@
 //
 //     SYSTEM 1   u_ii, max |u_ij| of the columns and squares of solutions for random numbers, of A = P L U: growth, small
 //                pivots, a large inverse
+//                with TURNS u_ii, max |u_ij|, pivots and exponents e_i + f_i, of a determinant: growth; and
+//                turns = 2 sum(e_i + f_i) + (1 if an odd number of rows were exchanged)
 //     SYSTEM 0   u_ii = l_ii of A = L L^T, and the diagonal of what was made of L: not positive, or not finite
 //
 // F       wrapped: the figures, LINES lines of `order` for each member
 // L_A, M_A, L_B, M_B   wrapped: least magnitude but zero, and the largest one, of A, and of the columns' largest of B
 // N_A, N_X   wrapped: norms, which must be finite
-// result  wrapped
+// result, turns  wrapped
 // Cost per fragment: 4 LINES order + 24 fetches.
 
 #ifndef SYSTEM
@@ -27,6 +29,9 @@
 #endif
 #ifndef RIGHT_SIDES
 #define RIGHT_SIDES 1  // there is a B (0, 1)
+#endif
+#ifndef TURNS
+#define TURNS 0  // figures are those of determinants, of which sums are wanted, too (0, 1)
 #endif
 #ifndef NORMS
 #define NORMS 0  // there are norms (0, 1)
@@ -52,6 +57,9 @@ uniform int order;     // figures of a line
 uniform vec4 limits;   // largest growth, least pivot beside its column, largest norm of an inverse, 2^-40
 
 layout(location = 0) out vec4 result;
+#if TURNS
+layout(location = 1) out vec4 turns;
+#endif
 
 bool finite(float a) { return !is_nan(a) && !is_infinite(a); }
 
@@ -66,9 +74,12 @@ bool factor_stands(int member) {
     for (int j = 0; j < order; ++j) {
         float u = figure(member, 0, j);
         float largest = figure(member, 1, j);
-        if (!finite(u) || !finite(largest) || !(abs(u) > limits.y * largest)) return false;
+        if (!finite(u) || !finite(largest)) return false;
         most = max(most, largest);
+#if TURNS == 0
+        if (!(abs(u) > limits.y * largest)) return false;
         squares += figure(member, 2, j);
+#endif
     }
 #if EQUILIBRATED
     float scale = 1.0;
@@ -102,9 +113,27 @@ bool stands(int member) {
     return factor_stands(member);
 }
 
+float turns_of(int member) {
+    float exponents = 0.0;
+    int exchanges = 0;
+    for (int j = 0; j < order; ++j) {
+        if (int(figure(member, 2, j)) != j) ++exchanges;
+        exponents += figure(member, 3, j);
+    }
+    return 2.0 * exponents + float(exchanges & 1);
+}
+
 void main() {
     result = vec4(0.0);
+#if TURNS
+    turns = vec4(0.0);
+#endif
     if (is_spare()) return;
     ivec4 own = own_elements();
-    for (int c = 0; c < own_count(); ++c) result[c] = stands(own[c]) ? 0.0 : 1.0;
+    for (int c = 0; c < own_count(); ++c) {
+        result[c] = stands(own[c]) ? 0.0 : 1.0;
+#if TURNS
+        turns[c] = turns_of(own[c]);
+#endif
+    }
 }

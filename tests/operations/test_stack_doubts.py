@@ -36,7 +36,7 @@ def suspicious(n, rng):
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("name", ["solve", "inv", "rcond", "cholesky", "inv_pos", "solve_pos", "cho_solve"])
+@pytest.mark.parametrize("name", ["solve", "inv", "rcond", "det", "cholesky", "inv_pos", "solve_pos", "cho_solve"])
 @pytest.mark.parametrize("n", [1, 3, 4, 7, 24])
 @pytest.mark.parametrize("equilibrate", [True, False])
 def test_whom_the_host_doubts_the_device_doubts_too(name, n, equilibrate, device, rng):
@@ -50,13 +50,13 @@ def test_whom_the_host_doubts_the_device_doubts_too(name, n, equilibrate, device
     b[4::7, 0, 0] = np.inf
     stacks = tuple(glla.asarray(one, device, check_finite=False).value for one in (a, b)[: len(operation.operands)])
     judged = resident.together(device, operation, stacks, False, **options)
-    everyone = replace(operation, batch=replace(operation.batch, judged=""))
+    everyone = replace(operation, batch=replace(operation.batch, judged="", kept=()))
     found = resident.together(device, everyone, stacks, False, **options)
     assert (found.places == np.arange(COUNT)).all()
     batch = operation.batch
     doubted = set(batch.doubtful(found.extremes, found.upper, found.figures, **options))
     doubted |= set(np.flatnonzero(~np.isfinite(found.norms).all(axis=1))) if name != "rcond" else set()
-    if batch.judged != "system":
+    if batch.judged in ("definite", "factors"):
         doubted |= set(np.flatnonzero(~(found.figures[:, 0] > 0).all(axis=1)))
     assert doubted <= set(judged.places)
     assert len(judged.places) - len(doubted) < COUNT / 3  # who holds infinity, or is at a limit
