@@ -103,6 +103,8 @@ class Subject:
     diagonal : callable or None
         Of the first operand, where that is made large: half of a matrix is read, and must be positive definite or well
         conditioned.
+    example : callable or None
+        (shape, random numbers) -> operands, where they are not uniform ones of these shapes.
     """
 
     square: Callable[[int], Shape]
@@ -111,6 +113,7 @@ class Subject:
     run: Callable[..., object]
     operation: str
     diagonal: Callable[[Array], Array] | None = None
+    example: Callable[[Shape, np.random.Generator], Sequence[Array]] | None = None
 
     def flops(self, shape: Shape) -> int:
         """Additions and multiplications."""
@@ -202,7 +205,24 @@ def _many(largest: int) -> list[Shape]:
     return [(n, k) for n in _long(largest) for k in columns if k <= largest]
 
 
-SUBJECTS: Mapping[str, Subject] = {
+def of_example(name: str) -> Subject:
+    """An operation by its record alone: what users call, with operands as its example has them, of every order."""
+    record = OPERATIONS[name]
+
+    def example(shape: Shape, rng: np.random.Generator) -> Sequence[Array]:
+        return record.example(shape[0], rng)
+
+    return Subject(
+        square=lambda n: (n,),
+        others=lambda largest: (),
+        operands=lambda shape: [array.shape for array in example(shape, np.random.default_rng(0))],
+        run=lambda *arrays: getattr(glla, name)(*record.arguments(*arrays)),
+        operation=name,
+        example=example,
+    )
+
+
+OWN: Mapping[str, Subject] = {
     "matmul": Subject(
         square=lambda n: (n, n, n),
         others=_products,
@@ -320,13 +340,20 @@ SUBJECTS: Mapping[str, Subject] = {
         operation="window_squares",
     ),
 }
-"""Shapes that are searched, by operation."""
+"""Subjects with shapes of their own: thin ones, several right-hand sides, stacks."""
+
+SUBJECTS: Mapping[str, Subject] = OWN | {
+    name: of_example(name)
+    for name, record in OPERATIONS.items()
+    if record.public and name not in {subject.operation for subject in OWN.values()} | OWN.keys()
+}
+"""Shapes that are searched, by operation: every public one."""
 
 
 def shapes(operation: str, largest: int, sizes: Sequence[int] = ()) -> list[Shape]:
     """List the shapes to try: square ones of all orders or of some, and the others up to the largest."""
     subject = SUBJECTS[operation]
-    orders = sizes or squares(THRESHOLDS[operation], largest)
+    orders = sizes or squares(THRESHOLDS.get(operation, ()), largest)
     return list(dict.fromkeys([*map(subject.square, orders), *subject.others(largest)]))
 
 
@@ -425,7 +452,11 @@ class Search:
     def prepare(self, shape: Shape) -> Work:
         """Put operands on the device, entries uniform in [0, 10): such matrices are regular."""
         subject = SUBJECTS[self.operation]
-        arrays = [10 * self.random.random(sides, dtype=np.float32) for sides in subject.operands(shape)]
+        arrays: Sequence[Array] = [
+            10 * self.random.random(sides, dtype=np.float32) for sides in subject.operands(shape)
+        ]  # fmt: skip
+        if subject.example:
+            arrays = subject.example(shape, self.random)
         if subject.diagonal:
             subject.diagonal(arrays[0])[...] += 20 * max(arrays[0].shape[-2:])
         operands: list[Matrix] = [glla.asarray(array, self.device) for array in arrays]

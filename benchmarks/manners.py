@@ -119,15 +119,15 @@ def _built(builder: Any, *arguments: Any) -> Plan:
 
 def _weighed(device: glla.Device, build: Callable[[], Plan]) -> Figures:
     weights = list(_weights(device, build))
-    steps, calls = weights.pop(), weights.pop()
+    own, steps, calls = weights.pop(), weights.pop(), weights.pop()
     found = {"steps": steps, "calls": calls, **dict(zip(("plan", "ready", "bound"), weights, strict=True))}
     return {name if name in ("steps", "calls") else f"{name}_bytes": value for name, value in found.items()} | (
-        _estimates(steps, calls)
+        _estimates(steps, calls, own)
     )
 
 
 def _weights(device: glla.Device, build: Callable[[], Plan]) -> Iterator[int]:
-    """Bytes of the plan, of it made ready, and of its calls; then the number of calls, and of steps."""
+    """Bytes of the plan, of it made ready, and of its calls; then calls, steps, and the bytes that glla counts."""
     runner, pool = device._runner, device._pool
     with device.current():
         prepare(build(), device._programs, device.limits)  # compiles
@@ -145,6 +145,7 @@ def _weights(device: glla.Device, build: Callable[[], Plan]) -> Iterator[int]:
     tracemalloc.stop()
     yield len(calls)
     yield len(plan.steps)
+    yield ready.nbytes
 
 
 def _traced() -> int:
@@ -152,16 +153,16 @@ def _traced() -> int:
     return tracemalloc.get_traced_memory()[0]
 
 
-def _estimates(steps: int, calls: int) -> Figures:
+def _estimates(steps: int, calls: int, ready: int) -> Figures:
     """What glla takes them for, where it does."""
     try:
-        from glla.gl.runner import CALL_BYTES, READY_BYTES
+        from glla.gl.runner import CALL_BYTES
         from glla.passes.cache import ENTRY_BYTES, STEP_BYTES
     except ImportError:
         return {}
     return {
         "plan_estimate": ENTRY_BYTES + STEP_BYTES * steps,
-        "ready_estimate": READY_BYTES * steps,
+        "ready_estimate": ready,
         "bound_estimate": CALL_BYTES * calls,
     }
 

@@ -162,9 +162,7 @@ def _product(device: Device, n: int) -> dict[str, dict[str, Way]]:
     resident, whole = {}, {}
     for name, (contender, parameters) in _products(device, n).items():
         resident[name], whole[name] = _ways(device, "matmul", name, contender, arrays, parameters)
-    for way in peers.PRODUCT.installed():
-        whole[way.label] = _of_peer(way, arrays)
-    return {"resident": resident, "end_to_end": whole}
+    return {"resident": resident, "end_to_end": {**whole, **_peers("matmul", arrays)}}
 
 
 def _differences(device: Device, n: int) -> dict[str, dict[str, float]]:
@@ -188,7 +186,16 @@ def _variants(operation: str, device: Device, n: int) -> dict[str, dict[str, Way
     for name, contender in operations.contenders(operation).items():
         if not operations.unmet(contender.needs, device.limits) and n <= SLOW.get(name, n):
             resident[name], whole[name] = _ways(device, operation, name, contender, arrays)
-    return {"resident": resident, "end_to_end": whole}
+    return {"resident": resident, "end_to_end": {**whole, **_peers(operation, arrays)}}
+
+
+def _peers(operation: str, arrays: tuple[Array, ...]) -> dict[str, Way]:
+    """Who does it on the CPU, in each of its ways."""
+    found = peers.peer_of(OPERATIONS[operation])
+    if found is None:
+        return {}
+    peer, operands = found
+    return {way.label: _of_peer(way, operands(*arrays)) for way in peer.installed()}
 
 
 def _syrk(device: Device, n: int) -> dict[str, dict[str, Way]]:
@@ -200,8 +207,6 @@ def _syrk(device: Device, n: int) -> dict[str, dict[str, Way]]:
     resident["plain product"], whole["plain product"] = _ways(
         device, "matmul", f"plain product, {chosen[0]}", plain, (a, other), chosen[1]
     )
-    for way in peers.SYMMETRIC_PRODUCT.installed():
-        whole[way.label] = _of_peer(way, (a,))
     return {"resident": resident, "end_to_end": whole}
 
 

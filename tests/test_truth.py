@@ -489,6 +489,16 @@ def _definite() -> Iterator[Case]:
         yield Case((On(one),))
 
 
+def _orthogonal() -> Iterator[Case]:
+    yield from _examples("qr")
+    for mode in ("reduced", "complete", "r"):
+        for shape in ((5, 3), (3, 5), (4, 6, 3), (2, 2, 3, 6)):
+            yield Case((normal(*shape),), {"mode": mode})
+            yield Case((On(normal(*shape)),), {"mode": mode})
+    for operands in without_elements((0, 3), (3, 0), (2, 0, 0)):
+        yield Case(operands)
+
+
 CASES = {
     "cholesky": _definite,
     "matmul": _products,
@@ -502,9 +512,10 @@ CASES = {
     "det": _determinants,
     "slogdet": _determinants,
     "rcond": _condition_numbers,
+    "qr": _orthogonal,
 }
 
-OWN_INPUTS = tuple(CASES)
+OWN_INPUTS = tuple(name for name in CASES if name != "qr")
 """Operations whose inputs here take every stage; others are tried with their examples, their stages elsewhere."""
 
 

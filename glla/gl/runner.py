@@ -43,8 +43,8 @@ CALL_BYTES = 250
 READY_BYTES = 500
 """Bytes that a prepared step counts as; 350 to 510 were measured, likewise."""
 
-BURST_BYTES = 250
-"""Bytes of a draw in a burst, beside those: its tuple, and numbers of its own."""
+BURST_BYTES = 200
+"""Bytes of a draw in a burst: its tuple, and numbers of its own."""
 
 Call = Callable[[], Any]
 
@@ -62,17 +62,20 @@ class Bound:
 
 
 class Prepared:
-    """A plan made ready, its work (see `glla.gl.throttle`) and a step's share of it, and its calls by textures."""
+    """A plan made ready, its passes, its work (see `glla.gl.throttle`) and a step's share of it, its calls by textures.
 
-    __slots__ = ("_own", "bound", "folded", "ready", "share", "work")
+    The draws of a burst are kept as its numbers alone; who watches them one by one has them made ready anew.
+    """
+
+    __slots__ = ("_own", "bound", "folded", "passes", "share", "work")
 
     def __init__(self, ready: Ready, work: float) -> None:
-        self.ready, self.work = ready, work
+        self.passes, self.work = len(ready), work
         self.share = work / max(1, len(ready)) if work >= HEAVY else 0.0
         self.folded: Folded = folded(ready, max(1, int(HEAVY / self.share)) if self.share else len(ready))
         self.bound: dict[Numbers, Bound] = {}
-        burst = sum(len(step.draws) for step in self.folded if isinstance(step, Burst))
-        self._own = READY_BYTES * len(ready) + BURST_BYTES * burst
+        in_bursts = sum(len(step.draws) for step in self.folded if isinstance(step, Burst))
+        self._own = READY_BYTES * len(self.folded) + BURST_BYTES * in_bursts
 
     @property
     def nbytes(self) -> int:
@@ -159,7 +162,8 @@ class Runner:
                         self.check_interrupted(plan)
                     call()
             else:
-                each = self._bind(plan, prepared.ready, prepared.share, textures)
+                ready = prepare(plan, self._programs, self._limits)
+                each = self._bind(plan, ready, prepared.share, textures)
                 steps = [partial(self._call_all, plan, calls) for calls in each]
                 observer.watch(device, plan, textures, steps)
             self._calls.check(plan.operation)
@@ -172,7 +176,7 @@ class Runner:
         for slot in plan.temporaries:
             textures[slot].release()
         self.plans += 1
-        self.passes += len(prepared.ready)
+        self.passes += prepared.passes
         return {name: textures[slot] for name, slot in plan.results.items()}
 
     def check_interrupted(self, plan: Plan) -> None:

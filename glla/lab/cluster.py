@@ -16,6 +16,7 @@ import numpy as np
 
 from glla import cluster
 from glla.cluster import mpi
+from glla.cluster.algorithms import OPERATIONS
 from glla.cluster.layout import grid_shape
 from glla.cluster.timeline import Timeline, recording
 from glla.errors import OptionError
@@ -52,7 +53,7 @@ def add(commands: Any) -> None:
 
 def _add_plan(kinds: Any) -> None:
     shown = kinds.add_parser("plan", help="every step of every process, with bytes and flop; needs neither MPI nor GPU")
-    shown.add_argument("operation", choices=("plu", "matmul", "solve"))
+    shown.add_argument("operation", choices=OPERATIONS)
     _add_problem(shown, n=256, nb=64, nodes="4")
     shown.add_argument("--variant", choices=tuple(cluster.VARIANTS), default="tournament", help="how pivots are found")
     shown.set_defaults(command=_plan)

@@ -538,6 +538,21 @@ INVERSE_POS = Peer(
     ),
 )  # fmt: skip
 
+CHOLESKY = Peer(
+    "LAPACK potrf",
+    _numpy("numpy.linalg.cholesky(a)", _as_given, np.linalg.cholesky),
+    (
+        _scipy(
+            "scipy.linalg.cholesky(a, lower=True, overwrite_a=True, check_finite=False), Fortran order", _fortran,
+            lambda cholesky, a: cholesky(a, lower=True, overwrite_a=True, check_finite=False), "cholesky",
+        ),
+        _scipy(
+            "lapack.spotrf(a, lower=1, overwrite_a=1, clean=0), in place, Fortran order, one half", _fortran,
+            lambda spotrf, a: spotrf(a, lower=1, overwrite_a=1, clean=0)[0], "lapack.spotrf",
+        ),
+    ),
+)  # fmt: skip
+
 FACTOR_BANDED = Peer(
     "LAPACK pbtrf",
     _scipy(
@@ -696,6 +711,8 @@ BEST: dict[str, tuple[Peer, Callable[..., Arrays]]] = {
     "plu": (FACTORS, _same),
     "lu_factor": (FACTORS, _same),
     "lu_solve": (SUBSTITUTION, _same),
+    "cholesky": (CHOLESKY, _same),
+    "cho_factor": (CHOLESKY, _same),
     "cho_solve": (SUBSTITUTION_POS, _same),
     "solve_pos": (SYSTEM_POS, _same),
     "inv_pos": (INVERSE_POS, _same),

@@ -116,25 +116,22 @@ def qr(
             parts = tuple(upload(part, value.device) for part in parts)
     elif tall.is_tall(value.shape, target) and mode in ("reduced", "r"):
         parts = tall.factored(value, target, lambda block: _factors(block, mode, variant, target))
+        if isinstance(value, Matrix) and check_finite:
+            _refuse_nonfinite(value, parts[-1].vector_norm(np.inf).numpy())
     elif isinstance(value, Matrix):
-        parts = _of_matrix(value, mode, variant, target)
+        parts = _of_matrix(value, mode, variant, target, check_finite)
     else:
         parts = _of_array(value, mode, variant, target)
-    if check_finite and value.size:
-        _look(value, parts, parts[0 if mode == "raw" else -1])
+    if not isinstance(value, Matrix):
+        parts = tuple(finite_result("qr", part, check_finite) for part in parts)
     if mode in ("reduced", "complete"):
         return QRResult(*parts)
     return parts[0] if mode == "r" else (parts[0], parts[1])
 
 
-def _look(a: Any, parts: tuple[Any, ...], r: Any) -> None:
-    """Raise unless factors are finite; on a device those of finite matrices are if R is."""
-    if not isinstance(a, Matrix):
-        for part in parts:
-            finite_result("qr", part, True)
-        return
-    largest = r.vector_norm(np.inf).numpy()
-    if not np.isfinite(largest):
+def _refuse_nonfinite(a: Matrix, largest: Array) -> None:
+    """Raise unless the largest entries of factors on the device are finite: A is not, or they do not fit float32."""
+    if not np.isfinite(largest).all():
         refuse_nonfinite_largest("qr", "A", a.vector_norm(np.inf).numpy())
         finite_result("qr", largest, True)
 
@@ -155,25 +152,29 @@ def _shaped(parts: Array, stack: tuple[int, ...]) -> Array:
     return np.ascontiguousarray(parts).reshape(*stack, *parts.shape[1:])
 
 
-def _of_matrix(a: Matrix, mode: str, variant: str | None, device: Device) -> tuple[Matrix, ...]:
+def _of_matrix(a: Matrix, mode: str, variant: str | None, device: Device, check_finite: bool) -> tuple[Matrix, ...]:
     """Factor a matrix on the device, or a stack."""
     if a.ndim == 2:
-        return _factors(a, mode, variant, device)
+        return _factors(a, mode, variant, device, check_finite)
     stack, shape = a.shape[:-2], Form(a.shape).matrix
     if variant is None:
         made = resident.together(device, OPERATIONS["qr"], (resident.spread(a, stack),), False, mode=mode)
         if made is not None and made.matrices is not None:
+            for largest in made.largest if check_finite else ():
+                _refuse_nonfinite(a, largest.numpy())
             records = resident.shaped(made.matrices, (*stack, *made.matrices.shape[-2:]))
             return taken_apart(records, shape, mode)
-    found = [_factors(one, mode, variant, device) for one in resident.members(a)]
+    found = [_factors(one, mode, variant, device, check_finite) for one in resident.members(a)]
     return tuple(resident.joined(parts, stack) for parts in zip(*found, strict=True))
 
 
-def _factors(a: Any, mode: str, variant: str | None, device: Device) -> tuple[Any, ...]:
-    """Factor one matrix: of the host, or on the device."""
+def _factors(a: Any, mode: str, variant: str | None, device: Device, check_finite: bool = False) -> tuple[Any, ...]:
+    """Factor one matrix: of the host, or on the device, where the factors are looked at if `check_finite`."""
     forms = (Form.of(a),)
-    plan = kernel.whole(forms, device.limits, variant=variant, mode=mode)
+    plan = kernel.whole(forms, device.limits, variant=variant, mode=mode, watched=check_finite)
     values = walk(OPERATIONS["qr"], forms, on_device(device, plan), {"A": stored(a)})
+    if check_finite and isinstance(a, Matrix):
+        _refuse_nonfinite(a, device.read(values["largest"]))
     if mode != "raw":
         return tuple(values[name] for name in ("QR" if mode != "r" else "R"))
     tau: Any = kernel.taus(values["T"], min(a.shape))

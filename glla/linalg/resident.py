@@ -59,6 +59,9 @@ class Solved:
     norms : ndarray
         (members, 2), 1-norms of A's members and of the matrices; empty if the operation does not ask for them. Those of
         all members where they are results.
+        (members, 2), 1-norms of A's members and of the matrices; empty if the operation does not ask for them.
+    largest : tuple of Resident
+        Largest magnitudes of the matrices, (members,) in pieces; none if the operation does not watch them.
     """
 
     count: int
@@ -69,6 +72,7 @@ class Solved:
     upper: Host
     norms: Host
     kept: dict[str, Host]
+    largest: tuple[Resident, ...] = ()
 
     def figures_of(self, index: int) -> Host:
         """Figures of a member that was looked at."""
@@ -147,6 +151,8 @@ def _piece(device: Device, operation: Operation, operands: tuple[Resident, ...],
     matrices = None
     if "matrices" in results:
         matrices = Resident.wrapped(device, results.pop("matrices"), (count, *shape), "float32")
+    watched = [results.pop("largest")] if batch.watched else []
+    largest = tuple(Resident.wrapped(device, one, (count,), "float32") for one in watched)
     places = np.arange(count)
     if "doubts" in results:
         places = np.flatnonzero(results.pop("doubts").reshape(-1)[:count])
@@ -165,7 +171,7 @@ def _piece(device: Device, operation: Operation, operands: tuple[Resident, ...],
     upper = seen["most_upper"] if batch.factors else np.zeros(0, dtype=np.float32)
     norms = [seen[name].reshape(-1) for name in ("norms_A", "norms_matrices") if batch.norms]
     beside = np.stack(norms, axis=1) if norms else np.zeros((len(places), 0), dtype=np.float32)
-    return Solved(count, matrices, places, figures, extremes, upper.reshape(-1, 1, 1), beside, kept)
+    return Solved(count, matrices, places, figures, extremes, upper.reshape(-1, 1, 1), beside, kept, largest)
 
 
 def _seen(
@@ -198,6 +204,7 @@ def _joined(parts: list[Solved]) -> Solved:
         np.concatenate([part.upper for part in parts]),
         np.concatenate([part.norms for part in parts]),
         {name: np.concatenate([part.kept[name] for part in parts]) for name in parts[0].kept},
+        tuple(one for part in parts for one in part.largest),
     )
 
 

@@ -23,6 +23,7 @@ from glla.operations.qr_pairs import applied, pairs, reflectors, upper
 from glla.operations.qr_stack import MOST_COLUMNS, batch
 from glla.operations.qr_tall import Tree
 from glla.operations.record import Array, Choice, Operation
+from glla.operations.reduce import max_magnitude
 from glla.passes import PLAIN, Draft, Forms, Limits, Parameters, Plan, Variant, matrix, resident, settled
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
@@ -209,8 +210,13 @@ def whole(
     variant: str | None = None,
     parameters: Parameters = (),
     mode: str = "reduced",
+    watched: bool = True,
 ) -> Plan:
-    """Plan of a call: the factors, and their read-back where the matrix came from the host."""
+    """Plan of a call: the factors, and their read-back where the matrix came from the host.
+
+    If factors that stay on the device are `watched`, the largest entry of R, or of H, is a texel beside them: it is
+    finite only if they are.
+    """
     (form,) = forms
     draft = Draft("qr")
     a = bring_in(draft, "A", form, limits)
@@ -220,6 +226,9 @@ def whole(
     shapes = dict(zip("QR", sides(form.matrix, mode), strict=True)) | {"H": form.matrix}
     if "T" in found:
         results["T"] = read_texels(draft, found["T"], "T_read")
+    if form.resident and watched:
+        upper = "R" if "R" in found else "H"
+        results["largest"] = draft.call("largest", max_magnitude(shapes[upper]), A=found[upper])["max"]
     for name in () if form.resident else [name for name in found if name != "T"]:
         results[name] = read_back(draft, found[name], shapes[name], limits, name)
     return draft.plan(results)

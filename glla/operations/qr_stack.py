@@ -131,6 +131,7 @@ def batch(mode: str, **options: Any) -> Batch:
         partial(most_together, mode=mode),
         partial(batched, mode=mode),
         partial(record, mode=mode),
+        watched=True,
         unjudged=True,
         **options,
     )

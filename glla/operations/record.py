@@ -98,6 +98,8 @@ class Batch:
         (forms of stacks on the device, limits, **options) -> plan of a piece of them, where it has figures of its own.
     order : callable
         (forms) -> length of a line of figures; that of U's diagonal, if it is not said.
+    watched : bool
+        Of stacks on the device the largest magnitude of each member's record is made, which says whether it is finite.
     unjudged : bool
         Every member stands, whatever its figures would be: stacks on the device go together without any.
     kept : tuple of int
@@ -121,6 +123,7 @@ class Batch:
     on_device: Callable[[Forms, Limits], Plan] | None = None
     stacked: Callable[..., Plan] | None = None
     order: Callable[[Forms], int] = lambda forms: min(forms[0].matrix)
+    watched: bool = False
     unjudged: bool = False
     kept: tuple[int, ...] = ()
     judged: str = ""

@@ -45,12 +45,12 @@ def plan(batch: Batch, forms: Forms, limits: Limits, **options: object) -> Plan:
     Returns
     -------
     Plan
-        Operands by the names A, B. Results ``matrices``, wrapped, if the operation's records hold some; ``figures``, or
-        ``line_0`` and so on where lines are kept, and ``least_A``, ``most_A`` and so on, read back, if it has figures,
-        the least where it asks for them;
-        ``most_upper``, the largest entry of U, if its matrices are factors; ``norms_A`` and ``norms_matrices``, if the
-        operation asks for them. Where the device judges, figures, extremes and norms stay there, but for the norms of a
-        ``system`` and lines that are kept, and ``doubts`` are read, see `glla.operations.stack_doubts`.
+        Operands by the names A, B. Results ``matrices``, wrapped, if the operation's records hold some; ``largest``,
+        wrapped, of each member's matrix, if the operation watches them; ``figures``, or ``line_0`` and so on where
+        lines are kept, and ``least_A``, ``most_A`` and so on, read back, if it has figures, the least where it asks for
+        them; ``most_upper``, the largest entry of U, if its matrices are factors; ``norms_A`` and ``norms_matrices``,
+        if the operation asks for them. Where the device judges, figures, extremes and norms stay there, but for the
+        norms of a ``system`` and lines that are kept, and ``doubts`` are read, see `glla.operations.stack_doubts`.
     """
     size = limits.texture_size
     at_home = tuple(Form((form.count, *form.matrix)) for form in forms)
@@ -65,6 +65,9 @@ def plan(batch: Batch, forms: Forms, limits: Limits, **options: object) -> Plan:
     if shape != (0, 0):
         matrices = taken(draft, "matrices out", records, (count, *shape), length, 0, size)
         results["matrices"] = matrices
+    if batch.watched:
+        largest = draft.call("largest of the records", _most(View.of((count, *shape)), size), A=matrices)
+        results["largest"] = largest["most"]
     if batch.lines:
         order = batch.order(forms)
         lines = (count, batch.lines, order)
@@ -85,7 +88,7 @@ def plan(batch: Batch, forms: Forms, limits: Limits, **options: object) -> Plan:
         inverse = View.of((count, *shape))
         for name, slot, view in (("A", slots["A"], views[0]), ("matrices", matrices, inverse)):
             results[f"norms_{name}"] = draft.call(f"norms of {name}", _norms(view, size), A=slot)["norms"]
-    read = [name for name in results if name != "matrices"]
+    read = [name for name in results if name not in ("matrices", "largest")]
     if batch.judged:
         norms = batch.norms and batch.judged != "system"  # of systems they are results
         judge = stack_doubts.plan(

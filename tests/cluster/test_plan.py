@@ -9,7 +9,7 @@ import pytest
 
 from glla import cluster
 from glla.cluster import layout as layouts
-from glla.cluster.algorithms import branch
+from glla.cluster.algorithms import OPERATIONS, branch
 from glla.cluster.steps import Receive, Schedule, Send
 from glla.errors import OptionError, PlanError, ShapeError
 
@@ -44,7 +44,7 @@ def test_a_tree_reaches_every_process_once(size):
             )
 
 
-@pytest.mark.parametrize(("operation", "grid"), [*product(("plu", "matmul", "solve"), GRIDS)])
+@pytest.mark.parametrize(("operation", "grid"), [*product(OPERATIONS, GRIDS)])
 def test_every_schedule_comes_to_its_end(operation, grid):
     for n, nb, variant, look_ahead in product((0, 1, 5, 16, 33), (2, 8), cluster.VARIANTS, (True, False)):
         schedule = cluster.plan(operation, n, nb, grid, variant=variant, look_ahead=look_ahead)

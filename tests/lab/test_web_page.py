@@ -216,6 +216,7 @@ def told(browser, tmp_path_factory):
         "dark phone": (dark, "", LABELS, 360),
         "part": (page(documents.document("plu", 33)), "", script("part"), 1200),
         "no address": (factor, 'location.hash = "pass=0&A=AAAA";', script("address"), 1200),
+        "odd addresses": (factor, "", script("addresses"), 1200),
         "no unpacking": (cube, taken_away("DecompressionStream"), lacks, 1200),
         "no WebGL 2": (cube, taken_away("WebGL 2"), lacks, 1200),
         "no float targets": (cube, taken_away("EXT_color_buffer_float"), lacks, 1200),
@@ -247,7 +248,7 @@ def test_the_page_is_driven(told):
     assert told["sent"] == "#version 300 es"
     assert (told["back"], told["slid"], told["inside"]) == ("2 / 12", "5 / 12", "5 / 12")
     assert told["moved"] == "A, row 1, column 0"
-    assert told["refused"] == ["true", "A, row 0, column 0: a number is wanted, such as 2.5, -1e3 or 1/3."]
+    assert told["refused"] == ["true", "A, row 0, column 0: a float32 is wanted, such as 2.5, -1e3 or 1/3."]
     assert told["edited"] == ["0.33333334", "5 / 12"]
     a = matrix(told["A"], (8, 9))
     assert a[0, 0] == np.float32(1 / 3)
@@ -428,6 +429,16 @@ def test_the_address_holds_pass_and_matrix(browser, tmp_path, told):
     wrong = told["no address"]
     assert wrong["complaint"] == "The address holds no matrix A of this size; the example is shown."
     assert (wrong["title"], wrong["count"]) == ("Before the first pass", "0 / 4")
+
+
+@pytest.mark.browser
+@pytest.mark.mesa
+def test_what_an_address_may_not_say_is_the_example(told):
+    """Names that every object of JavaScript has, and parts of a pass."""
+    example = ["0 / 4", "example", True]
+    assert told["odd addresses"]["kinds"] == [example] * 3
+    assert told["odd addresses"]["passes"] == ["1 / 4", "0 / 4", "0 / 4", "4 / 4"]
+    assert told["odd addresses"]["typed"] == [None, None, None, "Infinity", "-Infinity", "3.4028234663852886e+38"]
 
 
 @pytest.mark.browser

@@ -27,7 +27,7 @@ def of(operation: str, arrays: tuple[NDArray[np.float32], ...]) -> dict[str, Flo
     >>> of("matmul", (np.float32([[np.inf, 0]]), np.float32([[0], [1]])))
     {}
     """
-    if not all(np.isfinite(array).all() for array in arrays):
+    if operation not in PICTURES or not all(np.isfinite(array).all() for array in arrays):
         return {}
     try:
         return dict(PICTURES[operation](*(array.astype(np.float64) for array in arrays)))

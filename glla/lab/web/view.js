@@ -398,19 +398,19 @@ function showOperandTables() {
   }));
 }
 
-// A number as a person writes it, as a float32; null for what is none.
+// A number as a person writes it, as a float32; null for what is none, and for what float32 cannot hold.
 function parsed(text) {
   const plain = text.trim().replace("−", "-").replace("∞", "Infinity").replace(/^([+-]?)inf$/i, "$1Infinity");
   if (/^nan$/i.test(plain)) return NaN;
   const fraction = plain.match(/^([^/]+)\/([^/]+)$/);
-  const number = fraction ? Number(fraction[1]) / Number(fraction[2]) : Number(plain);
-  return plain === "" || Number.isNaN(number) ? null : Math.fround(number);
+  const number = Math.fround(fraction ? Number(fraction[1]) / Number(fraction[2]) : Number(plain));
+  return plain === "" || Number.isNaN(number) || (Math.abs(number) === Infinity && !/^[+-]?Inf/.test(plain)) ? null : number;
 }
 
 function change(input, name) {
   const value = parsed(input.value);
   input.setAttribute("aria-invalid", String(value === null));
-  at("complaint").textContent = value === null ? `${input.getAttribute("aria-label")}: a number is wanted, such as 2.5, -1e3 or 1/3.` : "";
+  at("complaint").textContent = value === null ? `${input.getAttribute("aria-label")}: a float32 is wanted, such as 2.5, -1e3 or 1/3.` : "";
   if (value === null) return;
   const matrix = copied(player.operands[name]);
   matrix.values[Number(input.dataset.i) * matrix.shape[1] + Number(input.dataset.j)] = value;
@@ -520,9 +520,10 @@ function recall() {
   const state = new URLSearchParams(location.hash.slice(1));
   const operands = Object.fromEntries(operandNames.map((name) => [name, copied(example[name])]));
   const kind = state.get("kind");
-  at("kind").value = kind in GENERATORS ? kind : "example";
+  const known = Object.hasOwn(GENERATORS, kind);
+  at("kind").value = known ? kind : "example";
   at("seed").value = state.get("seed") ?? 7;
-  if (kind in GENERATORS) operands[operandNames[0]] = generated(kind, Number(at("seed").value) || 0, example[operandNames[0]]);
+  if (known) operands[operandNames[0]] = generated(kind, Number(at("seed").value) || 0, example[operandNames[0]]);
   edited = false;
   for (const name of operandNames) {
     const text = state.get(name);
@@ -536,7 +537,7 @@ function recall() {
       at("complaint").textContent = `The address holds no matrix ${name} of this size; the example is shown.`;
     }
   }
-  position = Number(state.get("pass") ?? Infinity) || 0;
+  position = Math.trunc(state.get("pass") ?? Infinity) || 0;
   player.set(operands);
   showOperandTables();
   rerun();

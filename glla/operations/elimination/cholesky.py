@@ -48,7 +48,7 @@ VARIANTS = {
             "UNROLL": (0, 1, 2),
             "LEFT": (0, 1),
         },
-        on_gpu={"FUSED": FUSED, "UNROLL": 1, "LEFT": 1},
+        on_gpu={"PANEL": 96, "FUSED": FUSED, "UNROLL": 2, "LEFT": 1},
     ),
     "block16": Variant(
         "16 columns a step: the block on the diagonal, the strip below it, the whole rest; 3 N - 1 passes for N steps, "
