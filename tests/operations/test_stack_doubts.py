@@ -7,7 +7,7 @@ import pytest
 
 import glla
 from glla.linalg import resident
-from glla.operations import OPERATIONS, stack_doubts
+from glla.operations import OPERATIONS, residents, stack_doubts
 from glla.operations.elimination.pivot import allowed_growth
 
 COUNT = 300
@@ -39,7 +39,7 @@ def suspicious(n, rng):
 @pytest.mark.parametrize("name", ["solve", "inv", "rcond", "det", "cholesky", "inv_pos", "solve_pos", "cho_solve"])
 @pytest.mark.parametrize("n", [1, 3, 4, 7, 24])
 @pytest.mark.parametrize("equilibrate", [True, False])
-def test_whom_the_host_doubts_the_device_doubts_too(name, n, equilibrate, device, rng):
+def test_whom_the_host_doubts_the_device_doubts_too(name, n, equilibrate, device, rng, monkeypatch):
     operation = OPERATIONS[name]
     options = {"equilibrate": equilibrate} if name in ("solve", "inv") else {}
     if not equilibrate and not options:
@@ -49,7 +49,10 @@ def test_whom_the_host_doubts_the_device_doubts_too(name, n, equilibrate, device
     b[3::7, :, 1] = 0
     b[4::7, 0, 0] = np.inf
     stacks = tuple(glla.asarray(one, device, check_finite=False).value for one in (a, b)[: len(operation.operands)])
-    judged = resident.together(device, operation, stacks, False, **options)
+    monkeypatch.setattr(residents, "READ_WHOLE", 0)
+    most = operation.batch.most
+    anew = replace(operation.batch, most=lambda *given: most(*given))  # whose plan is none that was made before
+    judged = resident.together(device, replace(operation, batch=anew), stacks, False, **options)
     everyone = replace(operation, batch=replace(operation.batch, judged="", kept=()))
     found = resident.together(device, everyone, stacks, False, **options)
     assert (found.places == np.arange(COUNT)).all()
@@ -69,12 +72,13 @@ def test_whom_the_host_doubts_the_device_doubts_too(name, n, equilibrate, device
 
 
 @pytest.mark.parametrize("name", ["solve", "inv", "cholesky", "cho_solve"])
-def test_pieces_know_whom_they_looked_at(name, device):
+def test_pieces_know_whom_they_looked_at(name, device, monkeypatch):
     """A stack that goes in pieces: places are those in all of it."""
     a = np.stack([np.eye(3, dtype=np.float32)] * 23)
     a[[0, 9, 10, 22]] *= np.float32(2.0**-90)
     operation = OPERATIONS[name]
     stacks = tuple(glla.asarray(one, device).value for one in (a, a)[: len(operation.operands)])
+    monkeypatch.setattr(residents, "READ_WHOLE", 0)
     pieces = replace(operation, batch=replace(operation.batch, most=lambda forms, limits: 5))
     found = resident.together(device, pieces, stacks, True)
     assert found.places.tolist() == [0, 9, 10, 22]
