@@ -28,7 +28,7 @@ from glla.linalg.definite import (
 )
 from glla.linalg.factors import factorise, from_pivots
 from glla.linalg.inverses import inverse_by_variant, must_be_small
-from glla.linalg.operands import as_float64, beside_factors, device_of, fitting, matching, operand, square, stored
+from glla.linalg.operands import as_float64, beside_factors, device_of, fitting, matching, operand, pair, square, stored
 from glla.linalg.results import RefinedSolution
 from glla.linalg.routes import batched, doubtful, explained, in_stacks, stacked, streams
 from glla.linalg.triangular import inverse_of_triangle, solve_triangular
@@ -561,10 +561,7 @@ def lu_solve(
     >>> glla.lu_solve(glla.lu_factor([[1, 2], [4, 4]]), [3, 8])
     array([1., 1.], dtype=float32)
     """
-    try:
-        lu, piv = lu_and_piv
-    except (TypeError, ValueError):
-        raise ShapeError("lu_solve: the first argument must be the pair (lu, piv) of lu_factor") from None
+    lu, piv = pair("lu_solve", lu_and_piv, "(lu, piv) of lu_factor")
     factors = operand("lu_solve", "lu", lu, check_finite)
     rhs = operand("lu_solve", "b", b, check_finite)
     beside_factors("lu_solve", "lu", factors, rhs)

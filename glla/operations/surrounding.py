@@ -17,7 +17,7 @@ from glla.operations.record import Operation
 from glla.operations.wrapped import move
 from glla.operations.wrapped.view import View
 from glla.passes import Draft, Form, Forms, Plan, Storage
-from glla.passes.layout import Packed
+from glla.passes.layout import Packed, Wrapped
 
 Before = dict[str, list[Plan]]
 """Plans of a pass each, one behind the other, by the operand of the plan that they bring into place."""
@@ -61,11 +61,16 @@ def _before(
 ) -> Iterator[tuple[str, list[Plan]]]:
     stack = _stack(given)
     for number, form in enumerate(given[: len(plan.operands)]):
+        own = operation.operands[number]
+        name = own if own in plan.operands else plan.operands[number]
         right_sides = one and stack != () and number > 0
         if form.dtype != "float32" or not (form.resident or right_sides):
             continue
-        steps, view = _wrapped(form, operation.vectors.get(operation.operands[number]), texture_size)
-        if right_sides:  # side by side: (n, members of the stack, columns)
+        steps, view = _wrapped(form, operation.vectors.get(own), texture_size)
+        if one and len(form.shape) == 1 and isinstance(getattr(plan.slots[name], "layout", None), Wrapped):
+            if not view.whole:  # a sparse matrix takes a vector as it lies
+                steps.append(move.copy(view, texture_size))
+        elif right_sides:  # side by side: (n, members of the stack, columns)
             view = view.broadcast_to((*stack, *view.shape[-2:])).moved(-2, 0)
             steps += _packed(view, texture_size)
         elif one and len(form.shape) == 2:
@@ -74,7 +79,7 @@ def _before(
             matrix = view.reshape(view.shape[-2:])  # of a vector, or of a stack of one
             assert matrix is not None
             steps += _packed(matrix, texture_size)
-        yield plan.operands[number], steps
+        yield name, steps
 
 
 def _stack(given: Forms) -> tuple[int, ...]:

@@ -12,7 +12,7 @@
 #define ACROSS 1  // blocks in a row of A
 #endif
 #ifndef LONGEST
-#define LONGEST 1  // entries of the longest row: trips of the loop
+#define LONGEST 1  // entries of the longest row: a loop whose trips are known is faster
 #endif
 #ifndef SHORT
 #define SHORT 0  // columns are counted from the own row, in 16 bits (0, 1)

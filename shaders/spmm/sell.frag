@@ -39,7 +39,8 @@ void main() {
     if (own.row >= ROWS) return;
     ivec2 texel = place_of(own.row >> 2, Y_VECTOR);
     ivec2 span = texelFetch(spans, texel, 0).rg;
-    for (int j = 0; j < span.g; ++j) {
+    for (int j = 0; j < LONGEST; ++j) {
+        if (j >= span.g) break;
         ivec2 at = block_at(span.r + j, texel);
         Y += scaled_row(texelFetch(A, at, 0)[own.row & 3], column_at(at, own.row), own.quad);
     }

@@ -56,7 +56,8 @@ void main() {
     ivec2 span = texelFetch(spans, own, 0).rg;
     int row = 4 * own_texel();
     y = vec4(0.0);
-    for (int j = 0; j < span.g; ++j) {
+    for (int j = 0; j < LONGEST; ++j) {
+        if (j >= span.g) break;
         ivec2 at = block_at(span.r + j, own);
         y += terms(texelFetch(A, at, 0), elements_at(at, row));
     }

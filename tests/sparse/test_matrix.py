@@ -5,7 +5,7 @@ import pytest
 
 import glla
 from glla.errors import DTypeError, LimitError, NonFiniteError, OptionError, ShapeError, UnsupportedError
-from glla.operations.sparse import spmv
+from glla.operations.sparse import sell, spmv
 from glla.operations.sparse.formats import FORMATS
 from glla.operations.sparse.layout import filled
 from glla.passes import Form, Limits
@@ -89,6 +89,7 @@ def test_products_with_matrices_are_exact(device, format, rng):
 @pytest.mark.parametrize("format", [name for name in FORMATS if name != "points"])
 def test_columns_go_together(device, format, rng, monkeypatch):
     """One pass for all of them, or for each block of what fits."""
+    monkeypatch.setattr(sell, "PIECE", 128)  # rows stay whole
     dense = sparse_integers(rng, (67, 67), format)
     A, X = glla.sparse.asarray(dense, format), rng.integers(-8, 9, (67, 12)).astype(np.float32)
     A.textures  # noqa: B018 - uploads
@@ -154,6 +155,18 @@ def test_a_product_with_a_matrix_is_shown():
     assert "spmm/diagonals" in shown and "6x8 of the host" in shown and "96 flop" in shown
     assert "spmv/diagonals" in str(glla.plan("spmv", A, (6, 2)))
     assert "spmv/points" in str(glla.plan("spmv", glla.sparse.asarray(np.eye(6), "points"), (6, 8)))
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_vector_on_the_device_is_taken_as_it_lies(device, format):
+    A, x = glla.sparse.asarray(np.eye(6), format), glla.asarray(np.arange(12.0))
+    for given in (x[:6], x[::2]):
+        shown = [step.shader for step in glla.plan("spmv", A, given).passes]
+        A.textures  # noqa: B018 - uploads
+        before = device.stats().passes
+        y = A @ given
+        assert device.stats().passes == before + len(shown) and "wrapped/pack" not in shown
+        assert (y.numpy() == given.numpy()).all()
 
 
 def test_what_is_planned_is_shown():
