@@ -83,8 +83,8 @@ def flops(forms: Forms) -> int:
 def choose(forms: Forms, limits: Limits) -> Choice:
     """Pick the variant: what was tuned on the device, else one pass for a few equations.
 
-    Longer systems take partition, which writes less: 1.87 ms for 1024 systems of order 1024, cyclic reduction, which is
-    the same with P = 2, 2.19 (nvidia-h200-pcie-sse2/experiments/2026-11-23-banded.json).
+    Longer systems take partition, which writes less: 1.86 ms for 1024 systems of order 1024, cyclic reduction, which is
+    the same with P = 2, 2.26 (nvidia-h200-pcie-sse2/experiments/2026-11-23-banded.json).
     """
     n = forms[0].shape[-1]
     tuned = limits.tuning("tridiagonal", n, n)
