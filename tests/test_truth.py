@@ -393,7 +393,7 @@ def _substitutions() -> Iterator[Case]:
         for n in (*SMALL, 70, 270):
             for operands in placements(factors(n), normal(n, 3)):
                 yield Case(operands, options, shown)
-        for operands in beside_each_other(factors(5), normal(5, 2)):
+        for operands in beside_each_other(factors(5), normal(5, 2)) if trans else ():
             yield Case(operands, options, shown)
         yield Case((factors(8, 5), normal(5, 8, 2)), options, shown)
         yield Case((factors(8), normal(5, 8, 2)), options, shown)
@@ -420,7 +420,7 @@ def _triangles() -> Iterator[Case]:
         for n in (1, 5, 70) if unit else (16, 270):
             for operands in placements(triangle(n), normal(n, 3)):
                 yield Case(operands, options, shown)
-        for operands in beside_each_other(triangle(5), normal(5, 2)):
+        for operands in beside_each_other(triangle(5), normal(5, 2)) if trans == "T" else ():
             yield Case(operands, options, shown)
         yield Case((triangle(8, 2, 3), normal(3, 8, 2)), options, shown)
         yield Case((triangle(8), normal(5, 8, 2)), options, shown)
