@@ -177,12 +177,12 @@ def run(part: Part, options: argparse.Namespace, limit: float) -> dict[str, Any]
 
 
 def blocks(n: int) -> list[int]:
-    """Rows and columns of a block: 512 and 256 of a large matrix, an eighth of a small one.
+    """Rows and columns of a block: 256 and 512 of a large matrix, an eighth of a small one.
 
     >>> blocks(16384), blocks(512), blocks(4)
-    ([512, 256], [64], [2])
+    ([256, 512], [64], [2])
     """
-    return [512, 256] if n >= 8192 else [min(512, max(2, n // 16 * 2))]
+    return [256, 512] if n >= 8192 else [min(512, max(2, n // 16 * 2))]
 
 
 def _watched(command: Sequence[str], env: dict[str, str], lines: Path, limit: float) -> tuple[int, str]:
@@ -350,7 +350,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--thesis", action="store_true", help="the tables of the thesis's appendix A instead")
     parser.add_argument("--largest", type=report.whole_number, default=8192, metavar="N", help="of them (8192)")
     parser.add_argument("--processes", type=_numbers, default=[4, 16], metavar="P,P", help="of table A.2 (4,16)")
-    parser.add_argument("--nb", type=_numbers, metavar="B,B", help="rows and columns of a block (512,256)")
+    parser.add_argument("--nb", type=_numbers, metavar="B,B", help="rows and columns of a block (256,512)")
     parser.add_argument("--engine", choices=("glla", "numpy"), default="glla", help="what makes the products (glla)")
     parser.add_argument("--repeats", type=report.whole_number, default=2, help="runs of each, the best counts (2)")
     parser.add_argument("--seconds", type=float, default=400, metavar="S", help="for all parts (400)")

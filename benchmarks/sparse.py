@@ -40,12 +40,10 @@ from glla.applications import ShallowWater
 from glla.gl import Texture
 from glla.lab import ceilings, fetches, machine, progress, water
 from glla.lab.samples import Samples
-from glla.operations import OPERATIONS
-from glla.operations.routes import batch_plan
+from glla.operations import banded
 from glla.operations.sparse import cg as iteration
 from glla.operations.sparse import spmv
-from glla.operations.stack import raw
-from glla.passes import Draft, Pass, Plan, forms_of
+from glla.passes import Call, Draft, Form, Pass, Plan
 
 Floats = NDArray[np.floating[Any]]
 
@@ -529,18 +527,17 @@ def _tridiagonal(device: Device, n: int, say: Say) -> Systems:
     ab, b = diffusion(n, n, np.random.default_rng(14))
     flop, cores = 8.0 * b.size, machine.cores()
     given = glla.asarray(ab, device), glla.asarray(b, device)
-    operation, forms = OPERATIONS["tridiagonal"], forms_of((ab, b))
-    lines = ((1, -1), (0, 0), (1, 0))
-    plan = batch_plan(operation, forms, device.limits, n, lines=lines, definite=True)
-    storage = raw(ab.size + b.size, device.limits.texture_size)
-    elements = np.zeros((storage.height, storage.width, storage.channels), dtype=np.float32)
-    elements.reshape(-1)[: ab.size + b.size] = np.concatenate([ab.ravel(), b.ravel()])
-    planned = plan, {"raw": device.write_texels(elements)}
+    forms = tuple(Form(one.shape, resident=True) for one in given)
+    plan = banded.resident_stack(forms, device.limits, lines=((1, -1), (0, 0), (1, 0)), definite=True)
+    passes = next(step.plan for step in plan.steps if isinstance(step, Call))  # all but the read-back
+    planned = passes, dict(zip("AB", (one.value.texture for one in given), strict=True))
     repeats = 1 if device.limits.software else 8
 
     def bare() -> None:
         for _ in range(repeats):
-            device.run(plan, **planned[1])["records"].release()
+            made = device.run(plan, **planned[1])
+            made["matrices"].release()
+            made["figures"].release()
         device.finish()
 
     def resident() -> None:
@@ -548,11 +545,8 @@ def _tridiagonal(device: Device, n: int, say: Say) -> Systems:
             glla.solveh_banded(*given, lower=True)
         device.finish()
 
-    def records() -> Floats:
-        found = device.run(plan, **planned[1])["records"]
-        rows = device.read(found).reshape(-1)
-        stride = rows.size // n if rows.size % n == 0 else n + 4
-        return rows[: n * stride].reshape(n, stride)[:, :n, np.newaxis]
+    def solutions() -> Floats:
+        return device.read(device.run(plan, **planned[1])["matrices"]).reshape(-1)[: b.size].reshape(b.shape)
 
     def judged(make: Callable[[], Any]) -> str:
         x = make()
@@ -570,7 +564,7 @@ def _tridiagonal(device: Device, n: int, say: Say) -> Systems:
     yield (
         "tridiagonal",
         [
-            Way("plan alone, resident", bare, partial(judged, records), lambda: repeats, flop, planned),
+            Way("plan alone, resident", bare, partial(judged, solutions), lambda: repeats, flop, planned),
             Way(
                 "solveh_banded, resident",
                 resident,

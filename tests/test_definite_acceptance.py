@@ -202,6 +202,7 @@ AUTHORS = {
         "triangular_inverse": ("gets",),
         "inv_pos": ("cholesky_gets_product",),
         "gauss_jordan": ("gauss_jordan",),
+        "matmul": ("single_component", "compute_tiled"),
     },
     r"PA2.*2013.*v00": {"syrk": ("single_component", "symmetric", "stripes", "stripes_transposed", "compute_tiled")},
     r"3x3 matrixes.*forum answer": {"inv3": ("adjugate",)},

@@ -16,6 +16,7 @@ from glla.errors import (
     SingularMatrixError,
     UnsupportedError,
 )
+from glla.linalg import resident as there
 from glla.operations import banded as kernel
 from glla.operations import bands, tridiagonal
 from glla.operations.stack import Stack
@@ -220,6 +221,15 @@ def test_a_floating_chain_is_singular(device, n):
     stack = np.stack([ab, np.float32([[0] * n, [1] * n, [0] * n])])
     with pytest.raises(SingularMatrixError, match=r"singular matrix at index \(0\) of the stack: pivot"):
         glla.solve_banded((1, 1), stack, np.ones((2, n, 1)), device=device)
+
+
+def test_graded_triangles_are_regular(device):
+    """Where nothing is subtracted no pivot is rounding error, however large the unknowns are beside scaled rows."""
+    ab = np.float32([[0, 2.0**38], [-(2.0**-41), -(2.0**41)]])
+    x = glla.solve_banded((0, 1), ab, np.float32([-(2.0**-40), 0]), device=device)
+    assert x.tolist() == [2, 0]
+    x = glla.solve_banded((1, 0), np.ascontiguousarray(ab[::-1, ::-1]), np.float32([0, -(2.0**-40)]), device=device)
+    assert x.tolist() == [0, 2]
 
 
 def test_the_leading_minor_is_named(device):
@@ -509,3 +519,18 @@ def test_many_short_systems_and_odd_views_on_the_device(device, rng):
     right = glla.asarray(np.tile(b, (2, 1, 1)), device)[7:]
     x, expected = glla.solve_banded((1, 1), odd, right).numpy(), glla.solve_banded((1, 1), ab, b, device=device)
     assert np.abs(x - expected).max() <= 1e-5 * np.abs(expected).max()
+
+
+def test_doubtful_members_of_a_stack_are_refined_where_they_lie(device, rng, monkeypatch):
+    """Of systems that nothing dominates every other one takes another step, and few the host, which reads these."""
+    ab = rng.standard_normal((64, 3, 60)).astype(np.float32)
+    b = rng.standard_normal((64, 60, 1)).astype(np.float32)
+    given, read = (glla.asarray(ab, device), glla.asarray(b, device)), []
+    plain = there.read_back
+    monkeypatch.setattr(there, "read_back", lambda stacks, places: read.append(len(places)) or plain(stacks, places))
+    with glla.trace(device=device) as trace:
+        x = glla.solve_banded((1, 1), *given)
+    assert sum(read) <= 12
+    assert any(getattr(one.step, "shader", "") == "tridiagonal/correct" for one in trace.passes)
+    for a, right, found in zip(ab, b, x.numpy(), strict=True):
+        assert backward(dense(a, 1, 1), found, right) <= LIMIT

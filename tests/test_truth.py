@@ -366,6 +366,8 @@ def _systems(inverse: bool) -> Iterator[Case]:
                 yield case(a, None, {"refine": True})
             yield case(with_nan(n), None, {**LET, "refine": True}, {"refine": True})
         yield case(On(regular(20)), None, {"refine": True})
+        yield Case((On(regular(20)), On(normal(20))), {"refine": True})
+        yield Case((regular(20), On(normal(20))), {"refine": True})
         yield case(regular(20), None, {"refine": True, "equilibrate": False})
         yield case(regular(100), normal(100, 700), device="memory")
         yield case(regular(100), normal(100, 700), {"equilibrate": False}, device="streamed")
@@ -489,6 +491,14 @@ def _definite() -> Iterator[Case]:
         yield Case((On(one),))
 
 
+def _halves() -> Iterator[Case]:
+    yield from _examples("cho_factor")
+    stack = np.stack([OPERATIONS["cholesky"].example(5, np.random.default_rng(n))[0] for n in range(3)])
+    for one in (stack, stack[:, :2, :2], On(stack), On(stack, True), On(stack[:, :2, :2])):
+        for lower in (False, True):
+            yield Case((one,), {"lower": lower}, {"lower": lower})
+
+
 def _orthogonal() -> Iterator[Case]:
     yield from _examples("qr")
     for mode in ("reduced", "complete", "r"):
@@ -512,10 +522,11 @@ CASES = {
     "det": _determinants,
     "slogdet": _determinants,
     "rcond": _condition_numbers,
+    "cho_factor": _halves,
     "qr": _orthogonal,
 }
 
-OWN_INPUTS = tuple(name for name in CASES if name != "qr")
+OWN_INPUTS = tuple(name for name in CASES if name not in ("cho_factor", "qr"))
 """Operations whose inputs here take every stage; others are tried with their examples, their stages elsewhere."""
 
 

@@ -388,13 +388,22 @@ def _seconds(work: Callable[[], Any]) -> float:
     return time.perf_counter() - start
 
 
+MOST_COLUMNS = 1024
+"""Largest order of which the author's Gauss-Jordan is timed: it draws both matrices three times for every column."""
+
+
 def methods(device: Device, order: int, say: Callable[[str], None] = lambda what: None) -> dict[str, dict[str, float]]:
     """Time the source's inversions at some order, its own variants and the fast ones: name -> {which: seconds}."""
     rng = np.random.default_rng(SEED)
     b = rng.standard_normal((order, order)).astype(np.float32)
     a = b @ b.T / np.float32(order) + np.eye(order, dtype=np.float32)
     lower = np.linalg.cholesky(a)
+    jordan: dict[str, Callable[[], Any]] = {
+        "author's": lambda: linalg.inv(a, variant="gauss_jordan", device=device),
+        "fast": lambda: linalg.inv(a, device=device),
+    }
     ways: dict[str, dict[str, Callable[[], Any]]] = {
+        **({"Gauss-Jordan": jordan} if order <= MOST_COLUMNS else {}),
         "Cholesky alone": {
             "author's": lambda: linalg.cholesky(a, variant="block16", device=device),
             "fast": lambda: linalg.cholesky(a, device=device),

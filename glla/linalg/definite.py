@@ -24,6 +24,7 @@ from glla.linalg.operands import (
     matching,
     on_host,
     operand,
+    pair,
     refuse_nonfinite_largest,
     square,
     stored,
@@ -156,10 +157,7 @@ def cho_solve(
     >>> glla.cho_solve(glla.cho_factor([[4, 2], [2, 5]]), [8, 12])
     array([1., 2.], dtype=float32)
     """
-    try:
-        c, lower = c_and_lower
-    except (TypeError, ValueError):
-        raise ShapeError("cho_solve: the first argument must be the pair (c, lower) of cho_factor") from None
+    c, lower = pair("cho_solve", c_and_lower, "(c, lower) of cho_factor")
     factor = operand("cho_solve", "c", c, check_finite)
     rhs = operand("cho_solve", "b", b, check_finite)
     beside_factors("cho_solve", "c", factor, rhs)

@@ -21,6 +21,7 @@ from glla.linalg.operands import (
     known_variant,
     on_host,
     operand,
+    pair,
     refuse_nonfinite_largest,
     stored,
 )
@@ -186,10 +187,7 @@ def cho_solve_banded(
     array([1., 1., 1.], dtype=float32)
     """
     function = "cho_solve_banded"
-    try:
-        cb, lower = cb_and_lower
-    except (TypeError, ValueError):
-        raise ShapeError(f"{function}: the first argument must be the pair (cb, lower) of cholesky_banded") from None
+    cb, lower = pair(function, cb_and_lower, "(cb, lower) of cholesky_banded")
     factor, rhs = banded(function, "cb", cb, check_finite), operand(function, "b", b, check_finite)
     target = device_of(function, device, factor, rhs)
 

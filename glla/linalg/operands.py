@@ -84,6 +84,15 @@ def matching(function: str, a: Any, b: Any) -> None:
         raise ShapeError(f"{function}: b must have as many rows as A, got A {a.shape} and b {b.shape}")
 
 
+def pair(function: str, value: Any, words: str) -> tuple[Any, Any]:
+    """Take the first argument of a solution from factors apart: what a factorisation has given, in words."""
+    try:
+        first, second = value
+    except (TypeError, ValueError):
+        raise ShapeError(f"{function}: the first argument must be the pair {words}") from None
+    return first, second
+
+
 def beside_factors(function: str, name: str, factors: Any, b: Any) -> None:
     """Raise ShapeError unless factors are square, and b has as many rows."""
     square(function, name, factors)

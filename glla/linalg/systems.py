@@ -28,7 +28,7 @@ from glla.linalg.definite import (
 )
 from glla.linalg.factors import factorise, from_pivots
 from glla.linalg.inverses import inverse_by_variant, must_be_small
-from glla.linalg.operands import as_float64, beside_factors, device_of, fitting, matching, operand, square, stored
+from glla.linalg.operands import as_float64, beside_factors, device_of, fitting, matching, operand, pair, square, stored
 from glla.linalg.results import RefinedSolution
 from glla.linalg.routes import batched, doubtful, explained, in_stacks, stacked, streams
 from glla.linalg.triangular import inverse_of_triangle, solve_triangular
@@ -202,7 +202,7 @@ def _stack(
     for index, forms, careful, given in resident.to_be_mended(
         device, operation, operands, found, equilibrate=equilibrate
     ):
-        if kernel.is_regular(given, found.figures[index], equilibrate):
+        if kernel.is_regular(given, found.figures_of(index), equilibrate):
             continue
         values = _values(function, given, member_of_stack(place(index)))
         fixes[index] = finite_result(function, walk(operation, forms, careful, values, care.CARE)["X"], check_finite)
@@ -488,9 +488,7 @@ def _rcond_of_residents(a: Resident, device: Device, check_finite: bool) -> Arra
         stack = resident.flat(a)
         members = (Matrix._of(resident.member(stack, index)) for index in range(stack.shape[0]))
         return np.array([_rcond(one, device, check_finite) for one in members])
-    finite = np.isfinite(found.extremes[0][:, 0, 1])
-    norm, inverse_norm = found.norms.T
-    results = condition.of_norms(np.where(finite, norm, np.nan), inverse_norm)
+    results = condition.of_norms(*found.norms.T)
     for index, forms, careful, given in resident.to_be_mended(device, RCOND, (a,), found):
         results[index] = _rcond_with_care(given[0], forms, careful)
     return results
@@ -563,10 +561,7 @@ def lu_solve(
     >>> glla.lu_solve(glla.lu_factor([[1, 2], [4, 4]]), [3, 8])
     array([1., 1.], dtype=float32)
     """
-    try:
-        lu, piv = lu_and_piv
-    except (TypeError, ValueError):
-        raise ShapeError("lu_solve: the first argument must be the pair (lu, piv) of lu_factor") from None
+    lu, piv = pair("lu_solve", lu_and_piv, "(lu, piv) of lu_factor")
     factors = operand("lu_solve", "lu", lu, check_finite)
     rhs = operand("lu_solve", "b", b, check_finite)
     beside_factors("lu_solve", "lu", factors, rhs)

@@ -81,9 +81,10 @@ def flops(forms: Forms) -> int:
 
 
 def choose(forms: Forms, limits: Limits) -> Choice:
-    """Pick the variant: what was tuned on the device, else one pass for a few equations, and cyclic reduction.
+    """Pick the variant: what was tuned on the device, else one pass for a few equations.
 
-    In software partition, which writes less.
+    Longer systems take partition, which writes less: 1.86 ms for 1024 systems of order 1024, cyclic reduction, which is
+    the same with P = 2, 2.26 (nvidia-h200-pcie-sse2/experiments/2026-11-23-banded.json).
     """
     n = forms[0].shape[-1]
     tuned = limits.tuning("tridiagonal", n, n)
@@ -91,7 +92,7 @@ def choose(forms: Forms, limits: Limits) -> Choice:
         return tuned.variant, tuned.parameters
     if n <= REDUNDANT_UP_TO:
         return "redundant", ()
-    return ("partition" if limits.software else "cyclic_reduction"), ()
+    return "partition", () if limits.software else (("P", 4), ("TOP", 16))
 
 
 Given = Lines | int
@@ -111,11 +112,8 @@ class _Way:
     values: dict[str, int]
     refine: bool
 
-    def solve(self, draft: Draft, stack: Stack, given: Bands, rows: bool = False) -> tuple[Systems, str, str]:
-        """Add all of it; give the systems, and the slots of unknowns and figures.
-
-        `rows`: the equations of a tridiagonal system stand in a row.
-        """
+    def solve(self, draft: Draft, stack: Stack, given: Bands) -> tuple[Systems, str, str]:
+        """Add all of it; give the systems, and the slots of unknowns and figures."""
         n = given.shape[1]
         if isinstance(self.lines, int):
             blocks = BlockSystems(draft, stack, n)
@@ -123,7 +121,7 @@ class _Way:
             pairs, left = blocks.refined(equations_) if self.refine else blocks.solve(equations_)
             figures = blocks.check(equations_, pairs, left)
             return blocks.plain, blocks.unknowns(pairs), figures
-        systems = Systems(draft, stack, n, rows, definite=self.definite)
+        systems = Systems(draft, stack, n, definite=self.definite)
         equations = systems.equations(given, self.lines)
         again = self.refine or self.variant == "parallel_cyclic_reduction"
         x, left, rows_left = (systems.refined if again else systems.solve)(equations, self.variant, self.values)
@@ -367,9 +365,9 @@ def resident_stack(
     lines: Given = FULL,
     definite: bool = False,
     check_finite: bool = True,
+    refine: bool = False,
     variant: str | None = None,
     parameters: Parameters = (),
-    rows: bool = True,
 ) -> Plan:
     """Plan of a stack of matrices on the device: what lies wrapped becomes equations, and unknowns lie wrapped again.
 
@@ -377,12 +375,10 @@ def resident_stack(
     ----------
     forms : (Form, Form)
         Of the bands and of B, with their views; in C order without.
-    limits, lines, definite, variant, parameters
+    limits, lines, definite, refine, variant, parameters
         As in `plan`.
     check_finite : bool
         NaN and infinity anywhere make a system doubtful, in corners of the bands too, which no equation has.
-    rows : bool
-        The equations of a tridiagonal system stand in a row, as the elements that they are made of.
 
     Returns
     -------
@@ -393,13 +389,14 @@ def resident_stack(
     draft = Draft("stack[pentadiagonal]" if isinstance(lines, int) else "stack[tridiagonal]")
     ways: dict[str, Any] = {"lines": lines, "definite": definite}
     plain = tuple(Form(form.shape) for form in forms)
-    core = _resident_core(plain, limits, lines, definite, check_finite, variant, parameters, rows)
+    core = _resident_core(plain, limits, lines, definite, check_finite, refine, variant, parameters)
     operands = {name: _in_order(draft, name, form, limits) for name, form in zip("AB", forms, strict=True)}
     made = draft.call("systems", core, **operands)
     results = {"matrices": made["matrices"], "figures": made["figures"]}
     results["verdict"] = read_texels(draft, made["verdict"], "verdict of the host")
-    again = partial(batched, tuple(Form((1, *form.matrix)) for form in forms), limits, refine=True, **ways)
-    then = Next("a system is doubtful", REFINE, again)
+    doubtful_ = tuple(Form((1, *form.matrix), resident=True) for form in forms)
+    again = partial(resident_stack, doubtful_, limits, check_finite=check_finite, refine=True, **ways)
+    then = None if refine else Next("a system is doubtful", REFINE, again)
     return draft.plan(
         results, flops(forms), after=_after(tuple(form.member for form in forms), limits, lines, definite, then)
     )
@@ -421,9 +418,9 @@ def _resident_core(
     lines: Given,
     definite: bool,
     check_finite: bool,
+    refine: bool,
     variant: str | None,
     parameters: Parameters,
-    rows: bool,
 ) -> Plan:
     """The passes of `resident_stack`, operands in C order; ``verdict`` is a texel."""
     (band_rows, n), (_, columns), size = forms[0].matrix, forms[1].matrix, limits.texture_size
@@ -434,12 +431,9 @@ def _resident_core(
     operands = {
         name: draft.operand(name, View.of(form.shape).storage(size)) for name, form in zip("AB", forms, strict=True)
     }
-    count = forms[0].count * columns
-    rows = rows and not isinstance(lines, int)
-    across = -(-count // size)
-    stack = Stack(count, across, -(-count // across), size) if rows else Stack.of(count, (n, 1), size)
+    stack = Stack.of(forms[0].count * columns, (n, 1), size)
     given = Bands(operands, (band_rows, n, columns), "wrapped", watch=check_finite)
-    systems, x, figures = _Way(lines, definite, variant or "", values, False).solve(draft, stack, given, rows)
+    systems, x, figures = _Way(lines, definite, variant or "", values, refine).solve(draft, stack, given)
     results = {"matrices": systems.wrapped(x, columns, size), "figures": figures}
     return draft.plan(results | {"verdict": systems.verdict(figures, _bounds(n), size)}, flops(forms))
 

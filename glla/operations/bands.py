@@ -58,7 +58,7 @@ def pivoted(
     for i in range(min(lower, n)):
         active[:, i + 1, : width - lower + i] = rows[:, i, lower - i :]
         rhs[:, i + 1] = b[:, i]
-    sizes, systems = np.abs(active), np.arange(count)
+    sizes, systems, kept = np.abs(active), np.arange(count), np.ones(count)
     for k in range(n):
         active[:, :-1], sizes[:, :-1], rhs[:, :-1] = active[:, 1:], sizes[:, 1:], rhs[:, 1:]
         if k + lower < n:
@@ -75,6 +75,7 @@ def pivoted(
         pivot = active[:, 0, 0]
         none = ~(pivot > NOISE * sizes[:, 0, 0]) if definite else ~(np.abs(pivot) > NOISE * sizes[:, 0, 0])
         flaws = np.where((flaws < 0) & none, k, flaws)
+        kept = np.fmin(kept, np.abs(pivot) / sizes[:, 0, 0])
         multipliers = active[:, 1:, 0] / pivot[:, np.newaxis]
         factors[:, k], y[:, k] = active[:, 0], rhs[:, 0]
         active[:, 1:] -= multipliers[:, :, np.newaxis] * active[:, :1]
@@ -88,6 +89,7 @@ def pivoted(
         y[:, k] /= factors[:, k, :1]
     given = np.max(np.abs(b) / np.where(scale > 0, scale, 1.0)[:, :, np.newaxis], axis=(1, 2), initial=0.0)
     huge = np.max(np.abs(y), axis=(1, 2), initial=0.0) > SINGULAR_RATIO * given
+    huge &= kept < 1  # where no pivot is a difference, as in a triangle, none is rounding error
     unknown = ~np.isfinite(rows).all(axis=(1, 2))
     y[unknown] = np.nan
     return y, np.where(unknown, -1, np.where((flaws < 0) & huge, n - 1, flaws))

@@ -42,6 +42,9 @@ Sizes = tuple[int, int, int]
 BLOCK = (64, 16, 32, 128, 256, 512)
 """Sides of a block in texels, for variants that count on the texture cache."""
 
+SEED = '"Linear algebra on GPUs: applications in image restoration" (2012), section 5.2.4'
+"""Where two kernels come from that its author holds against each other."""
+
 VARIANTS = Variants() | {
     "inner_product": Variant(
         "one pass; a fragment sums over the whole inner dimension",
@@ -81,7 +84,7 @@ VARIANTS = Variants() | {
     ),
     "single_component": Variant(
         "one element to a texel; a fragment sums over the whole inner dimension",
-        "Moravanszky 2003 (before its packing)",
+        f"Moravanszky 2003 (before its packing); {SEED}, a thread an element",
         parameters={"UNROLL": UNROLL},
     ),
     "packed_4x1": Variant(
@@ -106,7 +109,7 @@ VARIANTS = Variants() | {
     ),
     "compute_tiled": Variant(
         "a compute shader: tiles of A and B in memory that a work group shares",
-        "Volkov and Demmel 2008",
+        f"Volkov and Demmel 2008; {SEED}, tiles in shared memory",
         needs=("OpenGL 4.3",),
         parameters={"WORK": (2, 1, 4), "TILE": (16, 8)},
     ),

@@ -283,8 +283,7 @@ class Systems:
         storage = wrapped(elements, texture_size)
         made = self.draft.slot("matrices", storage)
         uniforms: dict[str, Uniform] = {"shape": (self.n, columns), "extent": (elements, storage.width)}
-        defines = {"LAYOUT": 2, "AXIS": int(self.rows)}
-        self.draft.draw("tridiagonal/solution", {"X": x}, made, {**uniforms, **self.stack.grid}, defines)
+        self.draft.draw("tridiagonal/solution", {"X": x}, made, {**uniforms, **self.stack.grid}, {"LAYOUT": 2})
         return made
 
     # -- what stands around it ----------------------------------------------------------------------------------------

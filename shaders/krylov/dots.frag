@@ -1,7 +1,8 @@
 // sums_k = the inner product number k over a block of texels: up to four at once.
 //
-// A fragment sums BLOCK x BLOCK texels; `fold.frag`, and whoever reads the scalars, sum the rest. Each vector is fetched
-// once, in however many products it is.
+// A fragment sums BLOCK x BLOCK texels, every fourth of four times as wide and high a square, which 4 x 4 fragments share:
+// they fetch neighbours at the same time. `fold.frag`, and whoever reads the scalars, sum the rest. Each vector is
+// fetched once, in however many products it is.
 // V0, V1, ...  vectors, wrapped, zeros behind the last element        sums  a channel for each product
 // Cost per fragment: VECTORS BLOCK^2 fetches, 32 BLOCK^2 flop at most.
 // Fetches: VECTORS to VECTORS * BLOCK * BLOCK.
@@ -38,14 +39,15 @@ float sum(vec4 a) {
 }
 
 void main() {
-    ivec2 first = BLOCK * ivec2(gl_FragCoord.xy);
-    ivec2 end = min(first + BLOCK, textureSize(V0, 0));
+    ivec2 own = ivec2(gl_FragCoord.xy);
+    ivec2 first = 4 * BLOCK * (own >> 2) + (own & 3);
+    ivec2 end = min(first + 4 * BLOCK, textureSize(V0, 0));
     vec4 sum_r = vec4(0.0);
     vec4 sum_g = vec4(0.0);
     vec4 sum_b = vec4(0.0);
     vec4 sum_a = vec4(0.0);
-    for (int y = first.y; y < end.y; ++y) {
-        for (int x = first.x; x < end.x; ++x) {
+    for (int y = first.y; y < end.y; y += 4) {
+        for (int x = first.x; x < end.x; x += 4) {
             ivec2 at = ivec2(x, y);
             vec4 v0 = texelFetch(V0, at, 0);
 #if VECTORS > 1

@@ -37,7 +37,8 @@ float element(sampler2D M, int place) {
     int texel = place;
 #endif
     int width = textureSize(M, 0).x;
-    int y = texel / width;
+    int y = int(float(texel) / float(width));  // GPUs have no division of integers: it may be one too large or small
+    y += int(texel >= (y + 1) * width) - int(texel < y * width);
     vec4 found = texelFetch(M, ivec2(texel - y * width, y), 0);
 #if LAYOUT == 2
     return found[place & 3];

@@ -32,7 +32,7 @@ void main() {
         equation_i = NO_EQUATION;
         return;
     }
-    int member = system / shape.z;
+    int member = shape.z == 1 ? system : system / shape.z;
     int column = system - member * shape.z;
     bool lost = false;
     float lower = band(member, bands.x, i + shifts.x, lost);

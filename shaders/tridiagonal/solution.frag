@@ -12,9 +12,6 @@
 #ifndef LAYOUT
 #define LAYOUT 1  // how the result lies: as records (0), packed (1), wrapped (2)
 #endif
-#ifndef AXIS
-#define AXIS 0  // the equations of a system stand below each other (0), or side by side (1)
-#endif
 #define STACK 1
 
 #include "lib/stack.glsl"
@@ -35,11 +32,7 @@ layout(location = 0) out float result;
 #endif
 
 float unknown(int i, int system) {
-#if AXIS
-    return texelFetch(X, at(ivec2(i, 0), system), 0).r;
-#else
     return texelFetch(X, at(ivec2(0, i), system), 0).r;
-#endif
 }
 
 #if LAYOUT == 1

@@ -29,6 +29,7 @@ from glla.errors import (
     ShapeError,
     SingularMatrixError,
 )
+from glla.gl import runner
 
 from .conftest import forced, uniform
 
@@ -354,6 +355,20 @@ def test_blas_is_limited_once_beside_a_gpu(monkeypatch):
         asked.clear()
         cluster.lu_factor(whole)
     assert 0 < len(asked) <= 2  # its cores, and then one of them
+
+
+def test_a_second_factorisation_makes_nothing_ready_anew(monkeypatch):
+    """Whatever is left of the matrix: sizes are few, and their plans are kept."""
+    made, prepare = [], runner.prepare
+    monkeypatch.setattr(runner, "prepare", lambda plan, *rest: made.append(plan) or prepare(plan, *rest))
+    with cluster.grid(engine="glla", device="software") as alone:
+        whole = DistributedMatrix.load(alone, uniform(200, 200, 1), 16)
+        before = factored(alone, whole.gather(), 16)
+        assert made
+        made.clear()
+        after = factored(alone, whole.gather(), 16)
+    assert not made
+    assert all((one == other).all() for one, other in zip(before[:2], after[:2], strict=True))
 
 
 def test_refinement_takes_matrices_beyond_float32(on_grid, rng):

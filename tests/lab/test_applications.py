@@ -31,6 +31,16 @@ def test_restoration(tmp_path, capsys, short):
     assert image.imread(output).std() > 0.1
 
 
+def test_methods_of_the_source_stand_beside_the_fast_ones(device, monkeypatch):
+    """All but Gauss-Seidel; Gauss-Jordan up to an order, beyond which it takes minutes."""
+    theirs = {name for name, *_ in restoration.THEIR_METHODS}
+    ours = restoration.methods(device, 12)
+    assert theirs - set(ours) == {"Gauss-Seidel, accuracy unknown"} and set(ours) < theirs
+    assert all(set(both) == {"author's", "fast"} and min(both.values()) > 0 for both in ours.values())
+    monkeypatch.setattr(restoration, "MOST_COLUMNS", 11)
+    assert set(ours) - set(restoration.methods(device, 12)) == {"Gauss-Jordan"}
+
+
 def test_windows(tmp_path, capsys):
     output = tmp_path / "a.png"
     assert main(["demo", "windows", "--size", "16", "--output", str(output)]) == 0

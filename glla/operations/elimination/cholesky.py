@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.errors import NotPositiveDefiniteError
-from glla.operations import blocks
+from glla.operations import blocks, residents
 from glla.operations.crossing import at_home, bring_in, read_back, upload
 from glla.operations.elimination import stack_definite
 from glla.operations.elimination.cholesky_blocks import InPanels, InWholePanels, block16, sixteen
@@ -17,6 +17,7 @@ from glla.operations.record import Array, Choice, Operation
 from glla.operations.shapes import square
 from glla.operations.trust import near_one
 from glla.operations.verdict import Done, Go, Values, Verdict
+from glla.operations.wrapped.view import View
 from glla.passes import Draft, Form, Forms, HostArray, Next, PingPong, Plan, Region, Variant, matrix, resident, settled
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
@@ -260,6 +261,9 @@ def alone(forms: Forms, limits: Limits) -> Plan:
     return care(forms[0], limits, None)
 
 
+STACKS = stack_definite.batch(stack_definite.factor, alone, "care", NOT_DEFINITE)
+"""How stacks of small matrices go together."""
+
 CHOLESKY = Operation(
     name="cholesky",
     formula="A = L L^T",
@@ -272,7 +276,7 @@ CHOLESKY = Operation(
     example=example,
     values=lambda forms, results: results["L"],
     settle=settle,
-    batch=stack_definite.batch(stack_definite.factor, alone, "care", NOT_DEFINITE),
+    batch=STACKS,
     fits=True,
     variants=VARIANTS,
     choose=choose,
@@ -296,6 +300,14 @@ def whole_factor(
     return whole((given,), limits, variant=variant, parameters=parameters)
 
 
+def _of_halves(forms: Forms, limits: Limits, *, lower: bool = False, **options: object) -> Plan:
+    """Plan of a stack on the device whose upper halves are read, unless `lower`."""
+    (form,) = forms
+    view = form.view if isinstance(form.view, View) else View.of(form.shape)
+    given = form if lower else replace(form, view=view.moved(-2, -1))
+    return residents.plan(STACKS, (given,), limits, **options)
+
+
 def factor_on_host(a: Array) -> tuple[Array, bool]:
     """Factor on the CPU, as `cho_factor` does by default: the upper factor of the upper half.
 
@@ -312,6 +324,7 @@ CHO_FACTOR = replace(
     name="cho_factor",
     check=partial(square, "cho_factor"),
     whole=whole_factor,
+    batch=replace(STACKS, stacked=_of_halves),
     results=("c", "lower"),
     values=lambda forms, results: (results["L"], True),
     host="glla.operations.elimination.cholesky:factor_on_host",

@@ -19,8 +19,8 @@ VARIANTS = {
 
 WIDE = 1 << 18
 """Elements of a vector from which, on a GPU, traffic counts for more than passes, of which the merged iteration has
-fewer: it writes five vectors, the classic one four; 2.0 and 0.78 ms an iteration at 2^20, where the first one began
-with a low clock (nvidia-h200-pcie-sse2/sparse/2026-11-23T063251Z.json). The border itself is a guess."""
+fewer: it writes five vectors, the classic one four; 0.69 and 0.64 ms an iteration at 2^20
+(nvidia-h200-pcie-sse2/experiments/2026-11-23-banded.json). The border itself is a guess."""
 
 
 def choose(n: int, limits: Limits) -> str:

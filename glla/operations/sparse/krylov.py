@@ -41,7 +41,8 @@ def dots(draft: Draft, name: str, pairs: Sequence[tuple[str, str]], limits: Limi
         f"DOT(sum_{c}, v{vectors.index(v)}, v{vectors.index(w)})" for c, (v, w) in zip("rgba", pairs, strict=False)
     )
     inputs = {f"V{number}": slot for number, slot in enumerate(vectors)}
-    storage = _smaller(texture(draft.slots[vectors[0]]), block)
+    whole = texture(draft.slots[vectors[0]])
+    storage = Storage(*(min(side, 4 * -(-side // (4 * block))) for side in (whole.height, whole.width)))
     sums = draft.slot(f"{name} sums", storage)
     defines: dict[str, Define] = {"VECTORS": len(vectors), "DOTS": " ".join(products), "BLOCK": block}
     draft.draw("krylov/dots", inputs, sums, defines=defines)
