@@ -64,6 +64,24 @@ def test_results_stay_and_figures_alone_are_read(name, device, rng, traffic):
         np.testing.assert_allclose(mine.numpy(), expected, rtol=0, atol=tolerance)
 
 
+NUMBERS = {
+    **dict.fromkeys(("solve gen", "solve pos", "inv gen", "inv pos", "cho_solve", "cholesky"), 1),
+    "rcond": 3, "det": 5, "slogdet": 5, "lu_factor": 5,
+}  # fmt: skip
+"""Numbers that are read of each matrix of order 3 which stands, in a stack of many."""
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_of_small_matrices_little_is_read(name, device, rng, traffic):
+    a, bytes_ = definite(9000, 3, rng), 9000 * 4 * NUMBERS[name]
+    CALLS[name](glla.asarray(a, device))
+    assert bytes_ <= sum(traffic["read"]) <= bytes_ * 1.05
+    traffic["read"].clear()
+    a[700] *= np.float32(2.0**-41)  # one that is looked at
+    CALLS[name](glla.asarray(a, device))
+    assert sum(traffic["read"]) < bytes_ * 1.05 + 400
+
+
 @pytest.mark.parametrize(
     ("variant", "figures"), [("adjugate", 3), ("adjugate_fused", 3), ("pivoted_small", 9), ("gauss_jordan", 1)]
 )

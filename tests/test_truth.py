@@ -366,6 +366,8 @@ def _systems(inverse: bool) -> Iterator[Case]:
                 yield case(a, None, {"refine": True})
             yield case(with_nan(n), None, {**LET, "refine": True}, {"refine": True})
         yield case(On(regular(20)), None, {"refine": True})
+        yield Case((On(regular(20)), On(normal(20))), {"refine": True})
+        yield Case((regular(20), On(normal(20))), {"refine": True})
         yield case(regular(20), None, {"refine": True, "equilibrate": False})
         yield case(regular(100), normal(100, 700), device="memory")
         yield case(regular(100), normal(100, 700), {"equilibrate": False}, device="streamed")

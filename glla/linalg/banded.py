@@ -91,7 +91,7 @@ def solve_banded(
     and stays below 16 u, u = 2^-24 (entries below 2^-100 of a row aside). Systems that do not pass, or whose pivots
     lost digits enough for a singular matrix, are solved again with a step of refinement, and then on the CPU
     in float64 with partial pivoting: so are most of hundreds of equations that are neither dominant nor definite.
-    Cost: 8 n k flop for each matrix, of more than three diagonals 19 n k; at most 2 log2(n) + 6 passes for them all.
+    Cost: 8 n k flop for each matrix, of more than three diagonals 19 n k; at most 2 log2(n) + 6 passes for all.
     Of a stack on the device 16 bytes are read back, and more where a system does not pass.
     Sources: Hockney 1965 (cyclic reduction); Wang 1981; LAPACK gtsv.
 

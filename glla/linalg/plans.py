@@ -54,7 +54,7 @@ def plan(
     -----
     An Array lies packed (a matrix of float32) or wrapped (all else). Passes that change that for the plan, and give the
     solution the shape of the call, are shown. Not shown are conversions from int32 and bool, passes that take members
-    out of a stack to go one by one, and smaller pieces where a stack does not fit the device's memory.
+    out of a stack to go one by one or to be refined, and smaller pieces where a stack does not fit the device's memory.
 
     Examples
     --------

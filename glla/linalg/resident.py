@@ -42,26 +42,42 @@ class Solved:
 
     Attributes
     ----------
+    count : int
+        Members.
     matrices : Resident or None
         (members, rows, columns): solutions, or packed factors.
+    places : ndarray of int
+        Members that were looked at: those that the device doubts, or all where it does not judge.
     figures : ndarray of float32
-        (members, lines, length of a line), read back.
+        Of these, (members, lines, length of a line), read back.
     extremes : tuple of ndarray
-        Stand-ins of the operands, (members, 1, 2), with the same extremes.
+        Stand-ins of their operands, (members, 1, 2), with the same extremes.
     upper : ndarray
         (members, 1, 1), largest entries of U; empty if the matrices are no factors.
+    kept : dict of str to ndarray
+        (members, 1, length), what was read of all members: lines of figures, and ``turns`` of determinants.
     norms : ndarray
+        (members, 2), 1-norms of A's members and of the matrices; empty if the operation does not ask for them. Those of
+        all members where they are results.
         (members, 2), 1-norms of A's members and of the matrices; empty if the operation does not ask for them.
     largest : tuple of Resident
         Largest magnitudes of the matrices, (members,) in pieces; none if the operation does not watch them.
     """
 
+    count: int
     matrices: Resident | None
+    places: NDArray[np.intp]
     figures: Host
     extremes: tuple[Host, ...]
     upper: Host
     norms: Host
+    kept: dict[str, Host]
     largest: tuple[Resident, ...] = ()
+
+    def figures_of(self, index: int) -> Host:
+        """Figures of a member that was looked at."""
+        figures: Host = self.figures[np.searchsorted(self.places, index)]
+        return figures
 
 
 def spread(a: Array, stack: tuple[int, ...]) -> Resident:
@@ -100,7 +116,7 @@ def together(
     found = parts[0] if len(parts) == 1 else _joined(parts)
     if check_finite:
         for name, extreme in zip(("A", "b"), found.extremes, strict=False):
-            refuse_nonfinite(operation.name, name, extreme[:, 0, 1])
+            refuse_nonfinite(operation.name, name, extreme[:, 0, 1], found.places)
     return found
 
 
@@ -134,38 +150,68 @@ def _piece(device: Device, operation: Operation, operands: tuple[Resident, ...],
     count, shape, order = forms[0].count, batch.matrix(forms), batch.order(forms)
     matrices = None
     if "matrices" in results:
-        matrices = Resident.wrapped(device, results["matrices"], (count, *shape), "float32")
-    figures = np.zeros((count, 0, order), dtype=np.float32)
-    if batch.lines:
-        figures = results["figures"][: count * batch.lines * order].reshape(count, batch.lines, order)
+        matrices = Resident.wrapped(device, results.pop("matrices"), (count, *shape), "float32")
+    watched = [results.pop("largest")] if batch.watched else []
+    largest = tuple(Resident.wrapped(device, one, (count,), "float32") for one in watched)
+    places = np.arange(count)
+    if "doubts" in results:
+        places = np.flatnonzero(results.pop("doubts").reshape(-1)[:count])
+    widths = {name: batch.lines * order if name == "figures" else 1 for name in results}
+    widths |= {f"line_{line}": order for line in batch.kept}
+    seen = _seen(device, results, places, widths, count)
+    kept = {name: one[:, np.newaxis] for name, one in seen.items() if name.startswith(("line", "turns"))}
+    figures = np.zeros((len(places), 0, order), dtype=np.float32)
+    if "figures" in seen:
+        figures = seen["figures"].reshape(len(places), batch.lines, order)
     extremes = tuple(
-        residents.extremes(results.get(f"least_{name}", results[f"most_{name}"]), results[f"most_{name}"], count)
+        residents.extremes(seen.get(f"least_{name}", seen[f"most_{name}"]), seen[f"most_{name}"], len(places))
         for name in ("A", "B")
-        if f"most_{name}" in results
+        if f"most_{name}" in seen
     )
-    upper = results["most_upper"][:count] if batch.factors else np.zeros(0, dtype=np.float32)
-    norms = [results[name].reshape(-1)[:count] for name in ("norms_A", "norms_matrices") if batch.norms]
-    beside = np.stack(norms, axis=1) if norms else np.zeros((count, 0), dtype=np.float32)
-    watched = ("largest",) if batch.watched else ()
-    largest = tuple(Resident.wrapped(device, results[name], (count,), "float32") for name in watched)
-    return Solved(matrices, figures, extremes, upper.reshape(-1, 1, 1), beside, largest)
+    upper = seen["most_upper"] if batch.factors else np.zeros(0, dtype=np.float32)
+    norms = [seen[name].reshape(-1) for name in ("norms_A", "norms_matrices") if batch.norms]
+    beside = np.stack(norms, axis=1) if norms else np.zeros((len(places), 0), dtype=np.float32)
+    return Solved(count, matrices, places, figures, extremes, upper.reshape(-1, 1, 1), beside, kept, largest)
+
+
+def _seen(
+    device: Device, results: dict[str, Any], places: NDArray[np.intp], widths: dict[str, int], count: int
+) -> dict[str, Host]:
+    """Take what was read back of all members, and read of some of them, together, what stays on the device."""
+    read = {name: one for name, one in results.items() if isinstance(one, np.ndarray)}
+    found = {name: one.reshape(-1)[: count * widths[name]].reshape(count, -1) for name, one in read.items()}
+    there = {
+        name: Resident.wrapped(device, one, (count, widths[name]), "float32")
+        for name, one in results.items()
+        if name not in read
+    }
+    if there and len(places):
+        some = [shaping.take(one, places, 0) for one in there.values()]
+        parts = np.split(shaping.concat("stack", some, 1).numpy(), np.cumsum([one.shape[1] for one in some])[:-1], 1)
+        return found | dict(zip(there, parts, strict=True))
+    return found | {name: np.zeros((0, widths[name]), dtype=np.float32) for name in there}
 
 
 def _joined(parts: list[Solved]) -> Solved:
     matrices = [part.matrices for part in parts if part.matrices is not None]
+    firsts = np.cumsum([0, *(part.count for part in parts)])
     return Solved(
+        int(firsts[-1]),
         shaping.concat("stack", matrices, 0) if matrices else None,
+        np.concatenate([part.places + first for part, first in zip(parts, firsts[:-1], strict=True)]),
         np.concatenate([part.figures for part in parts]),
         tuple(np.concatenate(ends) for ends in zip(*(part.extremes for part in parts), strict=True)),
         np.concatenate([part.upper for part in parts]),
         np.concatenate([part.norms for part in parts]),
+        {name: np.concatenate([part.kept[name] for part in parts]) for name in parts[0].kept},
         tuple(one for part in parts for one in part.largest),
     )
 
 
-def refuse_nonfinite(function: str, name: str, largest: Host) -> None:
-    """Raise NonFiniteError for the first member of a stack whose largest magnitude is not finite."""
+def refuse_nonfinite(function: str, name: str, largest: Host, places: NDArray[np.intp] | None = None) -> None:
+    """Raise NonFiniteError for the first member of a stack whose largest magnitude is not finite; all, or some."""
     bad = np.flatnonzero(~np.isfinite(largest))
+    bad = bad if places is None else places[bad]
     if bad.size:
         raise NonFiniteError(
             f"{function}: {name} must not hold NaN or infinity, got an Array whose matrix {bad[0]} does; find out "
@@ -180,9 +226,9 @@ def to_be_mended(
     """Members for which another plan comes: their places, forms, what runs that plan, and their operands, read back."""
     batch = operation.batch
     assert batch is not None
-    if batch.doubtful is None:
+    if batch.doubtful is None or not len(found.places):
         return
-    places = batch.doubtful(found.extremes, found.upper, found.figures, **options)
+    places = found.places[batch.doubtful(found.extremes, found.upper, found.figures, **options)]
     for index, given in read_back(operands, places):
         if all(np.isfinite(one).all() for one in given):
             shapes = tuple(one[np.newaxis] for one in given)

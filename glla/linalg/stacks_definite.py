@@ -98,10 +98,13 @@ def on_device(
         return None
     batch = operation.batch
     assert batch is not None and batch.doubtful is not None
-    far, fixes = set(map(int, batch.doubtful(found.extremes, found.upper, found.figures))), dict[int, Array]()
-    far |= set(map(int, np.flatnonzero(~np.isfinite(found.norms).all(axis=1))))
+    if not len(found.places):
+        return found.matrices
+    lost = np.flatnonzero(~np.isfinite(found.norms).all(axis=1))
+    lost = np.union1d(lost, batch.doubtful(found.extremes, found.upper, found.figures))
+    far, fixes = set(found.places[lost].tolist()), dict[int, Array]()
     read = dict(resident.read_back(operands, np.array(sorted(far), dtype=np.intp)))
-    for index in _looked_at(found.figures, far):
+    for index in _looked_at(found.figures, far, found.places):
         member = member_of_stack(place(index, stack))
         if index in far:
             given = read[index]
@@ -110,7 +113,7 @@ def on_device(
             made = walk(operation, forms, perform, values, _stage(operation, forms))[result]
             fixes[index] = finite_result(function, made, check_finite)
         else:
-            _refuse_a_flaw(operation, function, found.figures[index, 0], member)
+            _refuse_a_flaw(operation, function, found.figures_of(index)[0], member)
     return resident.mended(found.matrices, fixes)
 
 
@@ -119,9 +122,10 @@ def place(index: int, stack: Index) -> Index:
     return tuple(int(i) for i in np.unravel_index(index, stack))
 
 
-def _looked_at(figures: Array, far: Any) -> Iterator[int]:
-    """Members that are far from 1, or may not be positive definite, in order."""
+def _looked_at(figures: Array, far: Any, places: Any = None) -> Iterator[int]:
+    """Members that are far from 1, or may not be positive definite, in order; figures are of all, or of some."""
     bad = np.flatnonzero(~(figures[:, 0] > 0).all(axis=1))
+    bad = bad if places is None else places[bad]
     return iter(sorted({*far, *map(int, bad)}))
 
 

@@ -202,7 +202,7 @@ def _stack(
     for index, forms, careful, given in resident.to_be_mended(
         device, operation, operands, found, equilibrate=equilibrate
     ):
-        if kernel.is_regular(given, found.figures[index], equilibrate):
+        if kernel.is_regular(given, found.figures_of(index), equilibrate):
             continue
         values = _values(function, given, member_of_stack(place(index)))
         fixes[index] = finite_result(function, walk(operation, forms, careful, values, care.CARE)["X"], check_finite)
@@ -488,9 +488,7 @@ def _rcond_of_residents(a: Resident, device: Device, check_finite: bool) -> Arra
         stack = resident.flat(a)
         members = (Matrix._of(resident.member(stack, index)) for index in range(stack.shape[0]))
         return np.array([_rcond(one, device, check_finite) for one in members])
-    finite = np.isfinite(found.extremes[0][:, 0, 1])
-    norm, inverse_norm = found.norms.T
-    results = condition.of_norms(np.where(finite, norm, np.nan), inverse_norm)
+    results = condition.of_norms(*found.norms.T)
     for index, forms, careful, given in resident.to_be_mended(device, RCOND, (a,), found):
         results[index] = _rcond_with_care(given[0], forms, careful)
     return results

@@ -124,6 +124,18 @@ def of_figures(figures: Array) -> tuple[NDArray[np.float64], NDArray[np.float64]
     return sign_and_log(u, pivots.astype(np.int32), np.sum(exponents, axis=1))
 
 
+def of_line_and_turns(u: Array, turns: Array) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """As `of_figures`, from U's diagonals alone, and from one number of each member, see ``stack/doubt.frag``.
+
+    >>> sign, logarithm = of_line_and_turns(np.float32([[2, 1]]), np.float32([7]))
+    >>> float(sign[0]), round(float(np.exp(logarithm[0])), 3)
+    (-1.0, 16.0)
+    """
+    odd = turns % 2
+    pivots = np.arange(u.shape[-1]) + np.eye(1, u.shape[-1], dtype=np.int32) * odd[:, np.newaxis].astype(np.int32)
+    return sign_and_log(u, pivots, (turns - odd) / 2)
+
+
 def _doubtful(operands: tuple[Array, ...], nothing: Array, figures: Array) -> NDArray[np.intp]:
     """Which determinants of a stack are made again, from U's diagonals and the largest entries of U's columns."""
     (a,) = operands
@@ -204,7 +216,7 @@ SLOGDET = Operation(
     fits=True,
     variants=plu.SOLVERS,
     thesis="rank2",
-    batch=Batch(most_together, batched, lambda forms: (0, 0), 4, _doubtful),
+    batch=Batch(most_together, batched, lambda forms: (0, 0), 4, _doubtful, kept=(0,), judged="determinant"),
     parts=2,
 )
 

@@ -52,7 +52,7 @@ INV = Operation(
     variants=SOLVERS,
     thesis="rank2",
     settle=care.settle,
-    batch=Batch(solve.most_together, solve.batched, lambda forms: forms[0].matrix, 3, solve.doubtful),
+    batch=Batch(solve.most_together, solve.batched, lambda forms: forms[0].matrix, 3, solve.doubtful, judged="system"),
     tiles=solve.streamed,
     fits=True,
     host="glla.hybrid.host:inv",

@@ -209,6 +209,6 @@ RCOND = Operation(
     example=example,
     values=None,
     settle=settle,
-    batch=Batch(most_together, batched, lambda forms: forms[0].matrix, 3, solve.doubtful, norms=True),
+    batch=Batch(most_together, batched, lambda forms: forms[0].matrix, 3, solve.doubtful, norms=True, judged="system"),
     fits=True,
 )

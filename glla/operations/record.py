@@ -102,6 +102,12 @@ class Batch:
         Of stacks on the device the largest magnitude of each member's record is made, which says whether it is finite.
     unjudged : bool
         Every member stands, whatever its figures would be: stacks on the device go together without any.
+    kept : tuple of int
+        Lines of figures that are results: of stacks on the device they are read of all members, and no others unless
+        the device doubts the member.
+    judged : {"", "system", "definite", "factors", "determinant"}
+        Whether the device itself finds the members of which the host must see figures, and by what: see
+        `glla.operations.stack_doubts`.
     modes : mapping of str to Batch
         By the option ``mode``: ways of other modes than the usual one.
     """
@@ -119,6 +125,8 @@ class Batch:
     order: Callable[[Forms], int] = lambda forms: min(forms[0].matrix)
     watched: bool = False
     unjudged: bool = False
+    kept: tuple[int, ...] = ()
+    judged: str = ""
     modes: Mapping[str, Batch] = field(default_factory=dict)
 
     def length(self, forms: Forms) -> int:

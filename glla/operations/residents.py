@@ -2,9 +2,10 @@
 
     A, B wrapped --> raw --> plan of a stack from the host --> records --> X wrapped, and figures that are read back
 
-Beside the figures of the plan, the extremes of the operands are read back, which decide as well whether a member
-stands: for each member two numbers, the least magnitude that is not zero and the largest one, of A's entries, and of
-the largest entries in B's columns.
+Beside the figures of the plan there are the extremes of the operands, which decide as well whether a member stands:
+for each member two numbers, the least magnitude that is not zero and the largest one, of A's entries, and of the
+largest entries in B's columns. All of them are read back; or, where they are many and the device judges them itself,
+one number of each member, and figures of those alone that may not stand.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.operations import stack_small
+from glla.operations import stack_doubts, stack_small
 from glla.operations.record import Batch
 from glla.operations.wrapped import elementwise, fold, move
 from glla.operations.wrapped.create import draw_full
@@ -21,6 +22,9 @@ from glla.passes import Draft, Form, Forms, HostArray, Limits, Plan, texture
 from glla.passes.cache import cached_plan
 
 Array = NDArray[np.float32]
+
+READ_WHOLE = 2**18
+"""Bytes of figures up to which all are read: at 6 GB/s that takes 40 us, less than to gather those of some members."""
 
 SMALLEST = np.finfo(np.float32).smallest_subnormal
 """Smallest float32 above zero."""
@@ -44,10 +48,12 @@ def plan(batch: Batch, forms: Forms, limits: Limits, **options: object) -> Plan:
     Returns
     -------
     Plan
-        Operands by the names A, B. Results ``matrices``, wrapped, if the operation's records hold some; ``figures``,
-        and ``least_A``, ``most_A`` and so on, read back, if it has figures, the least where it asks for them;
-        ``largest``, wrapped, of each member's matrix, if the operation watches them; ``most_upper``, the largest entry
-        of U, if its matrices are factors; ``norms_A`` and ``norms_matrices``, if the operation asks for them.
+        Operands by the names A, B. Results ``matrices``, wrapped, if the operation's records hold some; ``largest``,
+        wrapped, of each member's matrix, if the operation watches them; ``figures``, or ``line_0`` and so on where
+        lines are kept, and ``least_A``, ``most_A`` and so on, read back, if it has figures, the least where it asks for
+        them; ``most_upper``, the largest entry of U, if its matrices are factors; ``norms_A`` and ``norms_matrices``,
+        if the operation asks for them. Where the device judges, figures, extremes and norms stay there, but for the
+        norms of a ``system`` and lines that are kept, and ``doubts`` are read, see `glla.operations.stack_doubts`.
     """
     size = limits.texture_size
     at_home = tuple(Form((form.count, *form.matrix)) for form in forms)
@@ -59,6 +65,7 @@ def plan(batch: Batch, forms: Forms, limits: Limits, **options: object) -> Plan:
     records = draft.call("stack", made, raw=raw)["records"]
     count, length, shape = forms[0].count, batch.length(forms), batch.matrix(forms)
     results: dict[str, str] = {}
+    judged = ""
     if shape != (0, 0):
         matrices = taken(draft, "matrices out", records, (count, *shape), length, 0, size)
         results["matrices"] = matrices
@@ -68,21 +75,45 @@ def plan(batch: Batch, forms: Forms, limits: Limits, **options: object) -> Plan:
     if batch.lines:
         order = batch.order(forms)
         lines = (count, batch.lines, order)
-        figures = taken(draft, "figures out", records, lines, length, shape[0] * shape[1], size)
-        results["figures"] = read_figures(draft, figures, "figures")
+        start = shape[0] * shape[1]
+        judged = batch.judged if 4 * count * (batch.lines * order + 2 * len(forms)) > READ_WHOLE else ""
+        kept = batch.kept if judged or not batch.judged else ()
+        for line in kept:
+            one, at = (count, 1, order), start + line * order
+            results[f"line_{line}"] = taken(draft, f"line {line} out", records, one, length, at, size)
+        if judged or not kept:
+            results["figures"] = taken(draft, "figures out", records, lines, length, start, size)
         for number, (name, view) in enumerate(zip(slots, views, strict=True)):
             asked = extremes_of(view, number > 0, size) if batch.least else _most(view, size)
             extremes = draft.call(f"extremes of {name}", asked, A=slots[name])
-            results |= {f"{end}_{name}": read_figures(draft, extremes[end], f"{end}_{name}") for end in asked.results}
+            results |= {f"{end}_{name}": extremes[end] for end in asked.results}
         if batch.factors:
             upper = draft.call("largest of U", _largest_of_upper(View.of((count, *shape)), order, size), A=matrices)
-            results["most_upper"] = read_figures(draft, upper["most"], "most_upper")
+            results["most_upper"] = upper["most"]
     if batch.norms:
         inverse = View.of((count, *shape))
         for name, slot, view in (("A", slots["A"], views[0]), ("matrices", matrices, inverse)):
-            norm = draft.call(f"norms of {name}", _norms(view, size), A=slot)["norms"]
-            results[f"norms_{name}"] = read_figures(draft, norm, f"norms_{name}")
+            results[f"norms_{name}"] = draft.call(f"norms of {name}", _norms(view, size), A=slot)["norms"]
+    read = [name for name in results if name not in ("matrices", "largest")]
+    if judged:
+        norms = batch.norms and judged != "system"  # of systems they are results
+        judge = stack_doubts.plan(judged, norms, lines, "B" in slots, bool(options.get("equilibrate", True)), size)
+        given = {sampler: results[name] for sampler, name in SAMPLERS.items() if sampler in judge.operands}
+        made_there = draft.call("doubts", judge, **given)
+        wanted = ("line", "norms") if judged == "system" else ("line",)
+        results |= made_there
+        read = [*made_there, *(name for name in read if name.startswith(wanted))]
+    results |= {name: read_figures(draft, results[name], name) for name in read}
     return draft.plan(results, after=made.after)
+
+
+SAMPLERS = {
+    "F": "figures",
+    **{f"{end[0].upper()}_{name}": f"{end}_{name}" for name in "AB" for end in ("least", "most")},
+    "N_A": "norms_A",
+    "N_X": "norms_matrices",
+}
+"""Results of `plan` that ``stack/doubt.frag`` reads, by its samplers."""
 
 
 def taken(

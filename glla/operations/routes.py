@@ -231,6 +231,10 @@ def shown(
             f"{len(values)}"
         )
     forms = forms_of(_as_called(operation, values))
+    if options.get("refine"):  # operands are read back first, vectors as they lie
+        forms = tuple(
+            form if _form(one).shape[1:] else Form(form.shape) for form, one in zip(forms, values, strict=True)
+        )
     operation.check(forms)
     operation.known(options.get("variant"))
     if operation.fits and not forms[0].resident:
@@ -242,7 +246,7 @@ def shown(
     if any(0 in form.shape for form in aligned):
         return replace(Draft(operation.name).plan({}), target=target)  # without elements nothing runs
     way = route(operation, aligned, limits, room, **options)
-    if way.times == 1 and any(form.resident for form in forms):
+    if way.times == 1 and not options.get("refine") and any(form.resident for form in forms):
         way = replace(way, plan=_surrounded(operation, values, way, limits))
     if way.kind != "batched":
         return replace(way.plan, times=way.times, target=target)

@@ -21,10 +21,6 @@ from glla.operations.shapes import system
 from glla.passes import PLAIN, Draft, Form, Forms, Limits, Parameters, Plan
 from glla.passes.cache import cached_plan
 
-DOUBTFUL_IN_STACKS = 2.0**-6
-"""As `glla.operations.trust.DOUBTFUL`, for two probes in place of four: normal matrices of order 256 have at most 0.024
-(llvmpipe-llvm-15-0-6-256-bits/doubt/2026-11-23T113238Z.json)."""
-
 FAR_FROM_SINGULAR = 2.0**18
 """Condition of small matrices up to which a solution stands: none up to 10^6 has a pivot near its rounding error, see
 `glla.operations.trust.SINGULAR`."""
@@ -155,7 +151,7 @@ def doubtful(operands: tuple[Array, ...], x: Array, figures: Array, equilibrate:
     growth = _growth(a, largest, equilibrate)
     norms = np.sqrt(np.sum(squares, axis=1, dtype=np.float64) / stack.PROBES)
     sound = np.isfinite(u).all(axis=1) & (growth <= allowed_growth(n))
-    care_of = ~sound | trust.inverse_is_large(norms, largest, DOUBTFUL_IN_STACKS)
+    care_of = ~sound | trust.inverse_is_large(norms, largest, trust.DOUBTFUL_IN_STACKS)
     care_of |= (np.abs(u) <= trust.SMALL * largest).any(axis=1)
     sizes = [a, *map(trust.largest_of_columns, operands[1:])]
     if not all(map(trust.near_one, sizes)):
@@ -183,7 +179,7 @@ SOLVE = Operation(
     thesis="rank2",
     aligned=aligned,
     settle=care.settle,
-    batch=Batch(most_together, batched, lambda forms: forms[-1].matrix, 3, doubtful),
+    batch=Batch(most_together, batched, lambda forms: forms[-1].matrix, 3, doubtful, judged="system"),
     tiles=streamed,
     vectors={"B": 1},
     fits=True,

@@ -34,6 +34,10 @@ DOUBTFUL = 1.0
 """Largest norm(inverse) u sqrt(n) max abs(U) without a close look. Singular matrices had a zero pivot, or 1.4 or more;
 normal ones 0.004 at n = 512, the median of 40 (llvmpipe-llvm-15-0-6-256-bits/doubt/2026-11-23T113238Z.json)."""
 
+DOUBTFUL_IN_STACKS = 2.0**-6
+"""As `DOUBTFUL`, for two probes in place of four: normal matrices of order 256 have at most 0.024
+(llvmpipe-llvm-15-0-6-256-bits/doubt/2026-11-23T113238Z.json)."""
+
 MOST_SUSPECTS = 512
 """Most pivots that a close look compares with their rounding errors, the smallest beside their columns first; each
 takes 4 n^2 flop."""

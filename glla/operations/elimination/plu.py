@@ -616,8 +616,8 @@ def _batched(forms: Forms, limits: Limits = PLAIN) -> Plan:
 
 
 def exchanges_of(figures: Array) -> NDArray[np.int32]:
-    """Exchanges of a stack, from what its plan has read back."""
-    return figures[:, 2].astype(np.int32)
+    """Exchanges of a stack, from what its plan has read back: its figures, or their last line alone."""
+    return figures[:, -1].astype(np.int32)
 
 
 @np.errstate(all="ignore")  # what leaves the range is looked at afterwards
@@ -638,7 +638,9 @@ LU_FACTOR = replace(
     check=lambda forms: None,
     whole=partial(whole, packed=True),
     values=_packed,
-    batch=Batch(stack.most_factors, _batched, lambda forms: forms[0].matrix, 3, _doubtful, factors=True),
+    batch=Batch(
+        stack.most_factors, _batched, lambda forms: forms[0].matrix, 3, _doubtful, factors=True, least=False, kept=(2,)
+    ),
     host="glla.hybrid.host:lu_factor",
     parts=2,
     interface=None,

@@ -172,8 +172,9 @@ def batch(made: Callable[..., Plan], alone: Callable[..., Plan], stage: str, err
         after = Next(FAR, stage, partial(alone, tuple(Form(form.matrix) for form in forms), limits))
         return replace(_way(made, forms)(forms, limits), after=(after, error))
 
-    look = doubtful_with_factors if made is substitute else doubtful
-    return Batch(most_together, plan, lambda forms: forms[-1].matrix, 2, look, norms=made in (solve, substitute))
+    look, judged = (doubtful_with_factors, "factors") if made is substitute else (doubtful, "definite")
+    norms = made in (solve, substitute)
+    return Batch(most_together, plan, lambda forms: forms[-1].matrix, 2, look, norms=norms, judged=judged)
 
 
 def _way(made: Callable[..., Plan], forms: Forms) -> Callable[..., Plan]:

@@ -1,0 +1,72 @@
+"""Members of a stack on a device that may not stand, found there: one number of each is read in place of its figures.
+
+The host judges them, and them alone, by their figures, as it judges the members of a stack of its own. So all whom it
+would doubt must be found here; a few more, who are near a limit or hold infinity, do no harm.
+"""
+
+from __future__ import annotations
+
+from glla.operations import stack, trust
+from glla.operations.elimination.noise import UNIT_ROUNDOFF
+from glla.operations.elimination.pivot import allowed_growth
+from glla.operations.wrapped.view import Over, View, laid
+from glla.passes import Draft, Plan
+from glla.passes.cache import cached_plan
+
+NARROWER = 0.98
+"""The device's limits beside the host's, which adds in float64."""
+
+
+@cached_plan
+def plan(
+    judged: str, norms: bool, lines: tuple[int, int, int], right_sides: bool, equilibrated: bool, texture_size: int
+) -> Plan:
+    """Plan of what tells the members that may not stand: 1 for each of them, ``doubts``. See ``stack/doubt.frag``.
+
+    Of determinants it gives ``turns``, too: what scaling and exchanges add to each, in one number.
+
+    Parameters
+    ----------
+    judged : {"system", "definite", "factors", "determinant"}
+        Whether figures are those of systems and their PLU factors, of Cholesky factors, made or given, or of
+        determinants.
+    norms : bool
+        Whether norms must be finite.
+    lines : (int, int, int)
+        Members, lines of figures of each, and their length.
+    right_sides, equilibrated : bool
+        Whether there is a B, and whether A was equilibrated.
+    texture_size : int
+        Largest side of a texture.
+    """
+    (count, number, order), turns = lines, judged == "determinant"
+    names = ["F", "M_A", *(["L_A"] if judged != "definite" else []), *(["L_B", "M_B"] if right_sides else [])]
+    names += ["N_A", "N_X"] if norms else []
+    draft = Draft("doubts")
+    one = View.of((count,))
+    operands = {
+        name: draft.operand(name, (View.of(lines) if name == "F" else one).storage(texture_size)) for name in names
+    }
+    defines = {
+        "SYSTEM": int(turns or judged == "system"),
+        "TURNS": int(turns),
+        "LINES": number,
+        "RANGE_A": int("L_A" in names),
+        "EQUILIBRATED": int(equilibrated),
+        "RIGHT_SIDES": int(right_sides),
+        "NORMS": int("N_A" in names),
+    }
+    most = NARROWER * trust.DOUBTFUL_IN_STACKS * (stack.PROBES / order) ** 0.5 / UNIT_ROUNDOFF
+    limits = (NARROWER * allowed_growth(order), trust.SMALL / NARROWER, most, 2.0**-trust.NEAR_ONE)
+    over = Over((count,), texture_size)
+    results = {
+        name: draft.slot(name, laid((count,), "float32", texture_size)) for name in ("doubts", *["turns"] * turns)
+    }
+    draft.draw(
+        "stack/doubt",
+        operands,
+        tuple(results.values()),
+        {**over.uniforms, "order": order, "limits": limits},
+        {**defines, **over.defines},
+    )
+    return draft.plan(results, flops=8 * count * number * order)

@@ -1,0 +1,139 @@
+// Members of a stack that the host must look at: 1 for each of them, 0 for those that surely stand.
+//
+// A fragment decides on four members. So one number of each is read back; figures are read of those alone that say 1, and
+// it is the host that judges these, so limits here are a little narrower than its own.
+//
+//     SYSTEM 1   u_ii, max |u_ij| of the columns and squares of solutions for random numbers, of A = P L U: growth, small
+//                pivots, a large inverse
+//                with TURNS u_ii, max |u_ij|, pivots and exponents e_i + f_i, of a determinant: growth; and
+//                turns = 2 sum(e_i + f_i) + (1 if an odd number of rows were exchanged)
+//     SYSTEM 0   u_ii = l_ii of A = L L^T, and the diagonal of what was made of L: not positive, or not finite
+//
+// F       wrapped: the figures, LINES lines of `order` for each member
+// L_A, M_A, L_B, M_B   wrapped: least magnitude but zero, and the largest one, of A, and of the columns' largest of B
+// N_A, N_X   wrapped: norms, which must be finite
+// result, turns  wrapped
+// Cost per fragment: 4 LINES order + 24 fetches.
+
+#ifndef SYSTEM
+#define SYSTEM 1  // figures of PLU factors (1), or of Cholesky's (0)
+#endif
+#ifndef LINES
+#define LINES 3  // lines of figures of a member
+#endif
+#ifndef RANGE_A
+#define RANGE_A 1  // A must be near 1 (1), or only finite (0)
+#endif
+#ifndef EQUILIBRATED
+#define EQUILIBRATED 1  // entries grew beside 1 (1), or beside the largest of A (0)
+#endif
+#ifndef RIGHT_SIDES
+#define RIGHT_SIDES 1  // there is a B (0, 1)
+#endif
+#ifndef TURNS
+#define TURNS 0  // figures are those of determinants, of which sums are wanted, too (0, 1)
+#endif
+#ifndef NORMS
+#define NORMS 0  // there are norms (0, 1)
+#endif
+
+#include "lib/wrapped.glsl"
+#include "lib/ieee.glsl"
+
+uniform sampler2D F;
+uniform sampler2D M_A;
+#if RANGE_A
+uniform sampler2D L_A;
+#endif
+#if RIGHT_SIDES
+uniform sampler2D L_B;
+uniform sampler2D M_B;
+#endif
+#if NORMS
+uniform sampler2D N_A;
+uniform sampler2D N_X;
+#endif
+uniform int order;     // figures of a line
+uniform vec4 limits;   // largest growth, least pivot beside its column, largest norm of an inverse, 2^-40
+
+layout(location = 0) out vec4 result;
+#if TURNS
+layout(location = 1) out vec4 turns;
+#endif
+
+bool finite(float a) { return !is_nan(a) && !is_infinite(a); }
+
+bool near_one(float a) { return finite(a) && abs(a) >= limits.w && abs(a) * limits.w <= 1.0; }
+
+float figure(int member, int line, int j) { return element_of(F, (member * LINES + line) * order + j); }
+
+bool factor_stands(int member) {
+#if SYSTEM
+    float most = 0.0;
+    float squares = 0.0;
+    for (int j = 0; j < order; ++j) {
+        float u = figure(member, 0, j);
+        float largest = figure(member, 1, j);
+        if (!finite(u) || !finite(largest)) return false;
+        most = max(most, largest);
+#if TURNS == 0
+        if (!(abs(u) > limits.y * largest)) return false;
+        squares += figure(member, 2, j);
+#endif
+    }
+#if EQUILIBRATED
+    float scale = 1.0;
+#else
+    float scale = element_of(M_A, member);
+#endif
+    return most <= limits.x * scale && finite(squares) && sqrt(squares) * most <= limits.z;
+#else
+    for (int j = 0; j < order; ++j) {
+        float l = figure(member, 0, j);
+        if (!near_one(l) || !(l > 0.0)) return false;
+        for (int line = 1; line < LINES; ++line) {
+            if (!finite(figure(member, line, j))) return false;
+        }
+    }
+    return true;
+#endif
+}
+
+bool stands(int member) {
+#if RANGE_A
+    if (!near_one(element_of(L_A, member)) || !near_one(element_of(M_A, member))) return false;
+#endif
+    if (!finite(element_of(M_A, member))) return false;
+#if RIGHT_SIDES
+    if (!near_one(element_of(L_B, member)) || !near_one(element_of(M_B, member))) return false;
+#endif
+#if NORMS
+    if (!finite(element_of(N_A, member)) || !finite(element_of(N_X, member))) return false;
+#endif
+    return factor_stands(member);
+}
+
+float turns_of(int member) {
+    float exponents = 0.0;
+    int exchanges = 0;
+    for (int j = 0; j < order; ++j) {
+        if (int(figure(member, 2, j)) != j) ++exchanges;
+        exponents += figure(member, 3, j);
+    }
+    return 2.0 * exponents + float(exchanges & 1);
+}
+
+void main() {
+    result = vec4(0.0);
+#if TURNS
+    turns = vec4(0.0);
+#endif
+    if (is_spare()) return;
+    ivec4 own = own_elements();
+    for (int c = 0; c < own_count(); ++c) {
+        result[c] = stands(own[c]) ? 0.0 : 1.0;
+#if TURNS
+        turns[c] = turns_of(own[c]);
+#endif
+    }
+}
