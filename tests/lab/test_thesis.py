@@ -134,6 +134,7 @@ def test_some_claims_alone(tmp_path, device, capsys):
     assert [row[0] for row in both.sections[-1].tables[0].rows] == [row[0] for row in rows]
     assert [row[3] for row in both.sections[-1].tables[0].rows].count("another figure") == 1
     assert both.about == [*first.about, "Later (claims): Measured later."]
+    assert joined([first, second, second]).about == [*first.about, "Later (claims; claims): Measured later."]
     second.about[0] = "Ours: another device, OpenGL 3.3; CPU: one."
     with pytest.raises(OptionError, match=r"must be of one device, got .* and 'Ours: another device'"):
         joined([first, second])

@@ -28,12 +28,15 @@ def joined(documents: Sequence[Document]) -> Document:
         if one.device != first.device:
             raise OptionError(f"thesis: all --from must be of one device, got {first.device!r} and {one.device!r}")
     sections = {section.name: section for section in first.sections}
-    about = list(first.about)
+    later = dict[str, list[str]]()  # what is said of later documents -> their sections
     for one in others:
         for section in one.sections:
             sections[section.name] = _with(sections.get(section.name), section)
         names = ", ".join(section.name for section in one.sections)
-        about += [f"Later ({names}): {line}" for line in one.about if line not in first.about]
+        for line in one.about:
+            if line not in first.about:
+                later.setdefault(line, []).append(names)
+    about = [*first.about, *(f"Later ({'; '.join(those)}): {line}" for line, those in later.items())]
     if "cluster" in sections:
         sections["cluster"] = appendix.anew(sections["cluster"], first.device.removeprefix("Ours: "))
     if "claims" in sections:
