@@ -56,10 +56,27 @@ def as_float32(function: str, name: str, value: Any, check_finite: bool = True) 
     result = float32_of(array)
     if check_finite and not all_finite(result):
         refuse_nonfinite(function, name, array)
-        raise NonFiniteError(
-            f"{function}: {name} must fit float32 (largest {LARGEST:.4g}), got {_first_bad(result, array)}; scale it"
-        )
+        raise _too_large(function, name, _first_bad(result, array))
     return result
+
+
+def within_float32(function: str, name: str, value: Any) -> Array:
+    """Convert as `as_float32` does, but let NaN and infinity through where they stand in the input.
+
+    >>> within_float32("doc", "a", [np.inf, 1])
+    array([inf,  1.], dtype=float32)
+    """
+    array = as_real(function, name, value)
+    result = float32_of(array)
+    if result is not array and not all_finite(result):
+        new = np.isinf(result) & np.isfinite(array)
+        if new.any():
+            raise _too_large(function, name, array[new].flat[0])
+    return result
+
+
+def _too_large(function: str, name: str, found: object) -> NonFiniteError:
+    return NonFiniteError(f"{function}: {name} must fit float32 (largest {LARGEST:.4g}), got {found}; scale it")
 
 
 def float32_of(array: NDArray[Any]) -> Array:

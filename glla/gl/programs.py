@@ -12,6 +12,7 @@ from typing import Any
 import moderngl
 
 from glla.errors import ShaderError
+from glla.gl import interrupts
 from glla.passes import shader as shaders
 
 # Mesa "0:12(5): error", NVIDIA "0(12) : error", others "ERROR: 0:12:"
@@ -90,9 +91,10 @@ class Programs:
 
     def _compile(self, shader: shaders.Shader) -> Program:
         try:
-            if "compute" in shader.stages:
-                return Program(self.context.compute_shader(shader.stages["compute"].text))
-            gl = self.context.program(vertex_shader=shader.vertex.text, fragment_shader=shader.fragment.text)
+            with interrupts.put_off():
+                if "compute" in shader.stages:
+                    return Program(self.context.compute_shader(shader.stages["compute"].text))
+                gl = self.context.program(vertex_shader=shader.vertex.text, fragment_shader=shader.fragment.text)
         except moderngl.Error as error:
             raise ShaderError(explain(shader, str(error))) from None
         if self._array is None:

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.gl import Device, Texture
+from glla.gl import Device, Texture, interrupts
 from glla.lab.machine import cores
 from glla.operations import ceilings as kernels
 from glla.passes import Plan
@@ -384,10 +384,11 @@ def bare_draws(device: Device) -> Iterator[dict[str, Action]]:
     """Give the draws of `kernels.draws` and `kernels.ping_pong` as somebody writes them who uses moderngl directly."""
     gl = device._gl  # only here: whatever glla puts above moderngl is what is to be measured
     with device.current():
-        programs = [
-            gl.program(vertex_shader=text.vertex.text, fragment_shader=text.fragment.text)
-            for text in (shaders.resolve("ceilings/dot"), shaders.resolve("ceilings/increment"))
-        ]
+        with interrupts.put_off():
+            programs = [
+                gl.program(vertex_shader=text.vertex.text, fragment_shader=text.fragment.text)
+                for text in (shaders.resolve("ceilings/dot"), shaders.resolve("ceilings/increment"))
+            ]
         arrays = [gl.vertex_array(program, []) for program in programs]
         textures = [gl.texture((2, 2), 4, bytes(64), dtype="f4") for _ in range(2)]
         framebuffers = [gl.framebuffer([texture]) for texture in textures]
@@ -434,7 +435,8 @@ def in_place(device: Device, side: int, draws: int) -> Array:
     gl = device._gl  # only here: see `bare_draws`
     with device.current():
         text = shaders.resolve("ceilings/increment")
-        program = gl.program(vertex_shader=text.vertex.text, fragment_shader=text.fragment.text)
+        with interrupts.put_off():
+            program = gl.program(vertex_shader=text.vertex.text, fragment_shader=text.fragment.text)
         array, texture = gl.vertex_array(program, []), gl.texture((side, side), 4, bytes(16 * side * side), dtype="f4")
         framebuffer = gl.framebuffer([texture])
         try:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from glla.array import lying, shaping
 from glla.array.array import Array, upload
-from glla.array.convert import as_float32, checked_device
+from glla.array.convert import checked_device, within_float32
 from glla.array.value import Resident
 from glla.errors import DeviceMismatchError, ShapeError, UnsupportedError, one_of
 from glla.gl import Device, DeviceLike, Texture, default_device
@@ -106,8 +106,8 @@ class SparseMatrix:
     ``A.T @ x``, for a vector.
 
     *Error.* abs(y - y^) <= (k + 2) u abs(A) abs(x) for a row of k entries, u = 2^-24: exact for integers whose sums
-    stay below 2^24. NaN and infinity reach the rows that have an entry there, and no others. Entries that are denormal
-    may count as zero.
+    stay below 2^24. NaN and infinity reach the rows that have an entry there, and no others. A finite x that float32
+    cannot hold raises NonFiniteError. Entries that are denormal may count as zero.
 
     *Cost.* 2 nnz flop and mostly one pass; see `glla.explain`: ``glla.explain("spmv", A, (n,))``.
 
@@ -182,7 +182,7 @@ class SparseMatrix:
         if is_scipy(x) or isinstance(x, SparseMatrix):
             raise UnsupportedError("sparse: the product of two sparse matrices is not on the device; multiply by SciPy")
         resident = isinstance(x, Array)
-        array: Any = x if resident else as_float32("sparse", "x", x, check_finite=False)
+        array: Any = x if resident else within_float32("sparse", "x", x)
         if array.ndim not in (1, 2) or array.shape[0] != self.shape[1]:
             raise ShapeError(f"sparse: shapes of A {self.shape} and x {array.shape} are incompatible")
         if resident and array.device is not self.device:

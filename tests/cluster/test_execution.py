@@ -89,6 +89,7 @@ def test_exact_on_the_device(on_grid):
             assert (one == expected).all()
 
 
+@pytest.mark.mesa
 def test_blocks_of_any_size_are_exact(monkeypatch):
     """On a GPU large blocks of U are products with an inverse, which is exact for no such matrix."""
     monkeypatch.setattr(resident, "INVERTED", 16)
@@ -98,6 +99,7 @@ def test_blocks_of_any_size_are_exact(monkeypatch):
     assert (lu == np.tril(lower, -1) + upper).all()
 
 
+@pytest.mark.mesa
 @pytest.mark.parametrize("grid", [(1, 1), (1, 3), (2, 1)])
 def test_columns_behind_a_last_panel_of_odd_width(grid, on_grid):
     """Two columns lie in a texel of the device: those that are done with may end in the middle of one."""
@@ -118,6 +120,7 @@ def gpu():
     made.close()
 
 
+@pytest.mark.mesa
 @pytest.mark.parametrize("seed", range(6))
 def test_both_engines_hold_the_same(seed, gpu):
     """Whatever rows move, come and go: those of the own part, and those of others."""
@@ -152,6 +155,7 @@ def test_both_engines_hold_the_same(seed, gpu):
             break
 
 
+@pytest.mark.mesa
 @pytest.mark.parametrize(("seed", "inverted"), [*product(range(3), (2, 128))])
 def test_both_engines_hold_the_same_columns(seed, inverted, gpu, monkeypatch):
     """Whatever rows are exchanged, whether U is a product with an inverse or not."""
@@ -180,6 +184,7 @@ def test_both_engines_hold_the_same_columns(seed, inverted, gpu, monkeypatch):
             assert np.abs(expected.result()).max(initial=0) < 2**24
 
 
+@pytest.mark.mesa
 def test_an_engine_that_fails_says_what_was_first_wrong(gpu, monkeypatch):
     """Whoever waits for what comes later is told, and does not wait for ever."""
     monkeypatch.setattr(resident, "gathered", lambda *_: 1 / 0)
@@ -345,6 +350,7 @@ def test_systems_without_unknowns(shape, on_grid):
             assert x.shape == shape
 
 
+@pytest.mark.mesa
 def test_blas_is_limited_once_beside_a_gpu(monkeypatch):
     """OpenBLAS may wake its threads whenever their number is set, and each spins for a while."""
     control = pytest.importorskip("threadpoolctl").ThreadpoolController
@@ -357,6 +363,7 @@ def test_blas_is_limited_once_beside_a_gpu(monkeypatch):
     assert 0 < len(asked) <= 2  # its cores, and then one of them
 
 
+@pytest.mark.mesa
 def test_a_second_factorisation_makes_nothing_ready_anew(monkeypatch):
     """Whatever is left of the matrix: sizes are few, and their plans are kept."""
     made, prepare = [], runner.prepare
@@ -741,6 +748,7 @@ def test_no_library_of_mpi_is_told():
     assert "pip install mpich" in done.stderr
 
 
+@pytest.mark.mesa
 def test_a_rank_without_a_device_ends_it_on_all():
     """Not after a minute of waiting."""
     start = time.monotonic()

@@ -266,7 +266,8 @@ def test_the_array_api_and_the_coprocessor_have_it(device, rng):
     for one, other in zip(found, expected, strict=True):  # a GPU's compiler may contract them otherwise
         assert np.abs(one.numpy() - other).max() <= (0 if device.limits.software else 1e-5)
     with glla.coprocessor() as gpu:
-        assert (gpu.qr(a, "r").result() == glla.qr(a, "r", device=device)).all()
+        found = gpu.qr(a, "r").result()
+    assert np.abs(found - glla.qr(a, "r", device=device)).max() <= (0 if device.limits.software else 1e-5)
 
 
 def test_a_resident_stays_on_the_device(device, rng):

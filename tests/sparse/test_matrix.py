@@ -214,3 +214,13 @@ def test_indices_are_counted_in_int32():
 
     with pytest.raises(LimitError, match="counted in int32"):
         glla.sparse.asarray(Huge())
+
+
+def test_a_vector_that_float32_cannot_hold_is_refused():
+    """It was infinity in y, without a word; infinity that is given stays."""
+    A = glla.sparse.asarray(np.eye(3))
+    with pytest.raises(NonFiniteError, match=r"x must fit float32 \(largest 3.403e\+38\), got 1e\+39; scale it"):
+        A @ [1, 1e39, 2]
+    with pytest.raises(NonFiniteError, match="x must fit float32"):
+        A @ np.full((3, 4), -1e39)
+    assert (A @ [1, np.inf, 2])[1] == np.inf

@@ -1,0 +1,100 @@
+"""Tests of Ctrl-C in the middle of a call into moderngl."""
+
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from glla.gl import interrupts
+
+COMPILE = """
+import os, random, threading, time
+import glla
+from glla.passes import shader
+
+uniforms = [f"u{i}" for i in range(150)]  # moderngl calls Python back for each
+text = "".join(f"uniform float {name};\\n" for name in uniforms)
+device, done, stopped, made = glla.default_device(), threading.Event(), 0, 0
+
+def interrupt():
+    while not done.wait(0.02 * random.random()):
+        os.kill(os.getpid(), 2)
+
+def compile(many):
+    global made
+    for _ in range(many):
+        made += 1
+        name = f"test/interrupted_{made}.frag"
+        body = f"X = vec4({'+'.join(uniforms)} + {made}.0);"
+        shader.adopt(name, f"{text}out vec4 X;\\nvoid main() {{ {body} }}\\n", keep=True)
+        with device.current():
+            device._programs.get(name, {})
+
+thread = threading.Thread(target=interrupt)
+try:
+    compile(1)
+    thread.start()
+except KeyboardInterrupt:
+    stopped += 1
+end = time.monotonic() + 2
+while time.monotonic() < end:
+    try:
+        compile(50)
+    except KeyboardInterrupt:
+        stopped += 1
+    except Exception:
+        pass  # whatever a KeyboardInterrupt left behind
+while True:
+    try:
+        done.set()
+        thread.join()
+        print(stopped > 3)
+        break
+    except KeyboardInterrupt:
+        pass
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no signals")
+def test_ctrl_c_while_a_shader_compiles_is_no_crash():
+    """It was one: moderngl goes on with what a callback that raised did not give."""
+    run = subprocess.run([sys.executable, "-c", COMPILE], capture_output=True, text=True, timeout=60)
+    assert (run.returncode, run.stdout) == (0, "True\n"), run.stderr
+
+
+def test_ctrl_c_waits_for_the_end_of_the_block():
+    before, reached = signal.getsignal(signal.SIGINT), []
+    try:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        with pytest.raises(KeyboardInterrupt), interrupts.put_off():
+            signal.raise_signal(signal.SIGINT)
+            reached.append(True)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert reached
+
+
+@pytest.mark.parametrize("handler", [signal.SIG_IGN, signal.SIG_DFL])
+def test_a_handler_that_is_not_pythons_stays(handler):
+    before = signal.signal(signal.SIGINT, handler)
+    try:
+        with interrupts.put_off():
+            assert signal.getsignal(signal.SIGINT) is handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_another_thread_has_nothing_to_put_off():
+    seen, before = [], signal.getsignal(signal.SIGINT)
+
+    def work():
+        with interrupts.put_off():
+            seen.append(signal.getsignal(signal.SIGINT))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert seen == [before]
