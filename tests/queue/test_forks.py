@@ -137,7 +137,7 @@ def test_a_block_may_end_in_a_forked_child():
             sys.exit(3)
         with glla.coprocessor() as gpu:
             print(fork(lambda: None), fork(leave))
-            print(gpu.asarray([[1]]).result()[0, 0])
+            print(gpu.asarray([[1]]).result()[0, 0], flush=True)
             child = os.fork()
         if not child:
             print("child", flush=True)
