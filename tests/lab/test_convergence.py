@@ -8,8 +8,6 @@ from glla.cli import main
 from glla.errors import OptionError
 from glla.lab import convergence
 
-pytestmark = pytest.mark.newer_gl
-
 
 def test_every_solver_reaches_what_is_asked_for(device):
     named = []

@@ -11,7 +11,6 @@ from glla.sparse.linalg import outer
 scipy_sparse = pytest.importorskip("scipy.sparse")
 from scipy.sparse import linalg as theirs  # noqa: E402
 
-pytestmark = pytest.mark.newer_gl
 L = glla.sparse.linalg
 
 

@@ -12,7 +12,6 @@ from glla.passes import Form, Limits
 from glla.sparse.convert import compressed
 
 scipy_sparse = pytest.importorskip("scipy.sparse")
-pytestmark = pytest.mark.newer_gl
 
 DENSE = np.array([[0, 2, 0, 0], [1, 0, 0, 3], [0, 0, 0, 0], [4, 0, 5, 0], [0, 0, 0, 6]])
 KINDS = [

@@ -10,7 +10,6 @@ from glla.errors import OptionError
 
 from .test_cg import iterations, poisson, relative, scipy_sparse, theirs
 
-pytestmark = pytest.mark.newer_gl
 L = glla.sparse.linalg
 
 
