@@ -8,6 +8,7 @@ whether it is singular.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -22,7 +23,7 @@ from glla.operations.crossing import at_home, bring_in_watched, read_back, read_
 from glla.operations.pentadiagonal import BlockSystems
 from glla.operations.record import Array, Batch, Choice, Operation
 from glla.operations.stack import Stack, capacity, raw
-from glla.operations.tridiagonal import FIGURES, REDUNDANT_UP_TO, VARIANTS, Bands, Lines, Systems
+from glla.operations.tridiagonal import FIGURES, FOUR, REDUNDANT_UP_TO, VARIANTS, Bands, Lines, Systems
 from glla.operations.verdict import Done, Go, Values, Verdict
 from glla.operations.wrapped import move
 from glla.operations.wrapped.view import View
@@ -433,9 +434,23 @@ def _resident_core(
     }
     stack = Stack.of(forms[0].count * columns, (n, 1), size)
     given = Bands(operands, (band_rows, n, columns), "wrapped", watch=check_finite)
-    systems, x, figures = _Way(lines, definite, variant or "", values, refine).solve(draft, stack, given)
-    results = {"matrices": systems.wrapped(x, columns, size), "figures": figures}
+    if in_fours(lines, forms, variant, values) and not refine:
+        assert not isinstance(lines, int)
+        systems = Systems(draft, stack, n, definite=definite)
+        matrices, figures = systems.in_fours(given, lines, values["TOP"], size)
+    else:
+        systems, x, figures = _Way(lines, definite, variant or "", values, refine).solve(draft, stack, given)
+        matrices = systems.wrapped(x, columns, size)
+    results = {"matrices": matrices, "figures": figures}
     return draft.plan(results | {"verdict": systems.verdict(figures, _bounds(n), size)}, flops(forms))
+
+
+def in_fours(lines: Given, forms: Forms, variant: str | None, values: Parameters | Mapping[str, int]) -> bool:
+    """Whether resident stacks are solved straight from their bands: three diagonals, one right side, P = 4."""
+    found = dict(values)
+    if isinstance(lines, int) or variant != "partition" or found["P"] != FOUR:
+        return False
+    return forms[1].matrix[1] == 1 and forms[0].matrix[1] > max(found["TOP"], 3)
 
 
 def _bounds(n: int) -> dict[str, Uniform]:

@@ -16,6 +16,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from glla.operations.stack import Stack, raw
+from glla.operations.wrapped.elementwise import draw_copy
+from glla.operations.wrapped.view import View
 from glla.passes import Draft, PingPong, Region, Storage, Uniform, Variant, wrapped
 
 VARIANTS = {
@@ -46,6 +48,9 @@ VARIANTS = {
 REDUNDANT_UP_TO = 8
 """Equations up to which `redundant` is chosen: a guess, between one pass of n fetches and 2 log2 n passes of 7."""
 
+FOUR = 4
+"""Elements of a texel, and equations that become one where systems are solved straight from their bands."""
+
 CHUNK = 128
 """Equations that a fragment of the check looks at."""
 
@@ -62,6 +67,11 @@ FIGURES = 4
 Lines = tuple[tuple[int, int], tuple[int, int], tuple[int, int]]
 """Of the entries below the diagonal, on it and above it: row of the bands (-1 for none), and column that belongs to
 equation 0."""
+
+
+Levels = list[tuple[str, int]]
+"""Slots with the equations of the levels of a reduction, and how many each system has; the first one is where it
+begins."""
 
 
 @dataclass(frozen=True)
@@ -177,8 +187,11 @@ class Systems:
 
     def _levels(self, equations: str, p: int, top: int, name: str) -> tuple[str, str, int]:
         """Reduce p equations to one until `top` are left, solve those, and go back."""
-        levels, n = [(equations, self.n)], self.n
-        left = ""
+        return self._up(*self._down([(equations, self.n)], "", p, top, name), p, name)
+
+    def _down(self, levels: Levels, left: str, p: int, top: int, name: str) -> tuple[Levels, str]:
+        """Reduce p equations to one until `top` are left; give all levels, and what is left of the pivots."""
+        n = levels[-1][1]
         while n > max(top, p - 1):
             with self.draft.scope("reduction", len(levels) - 1):
                 n //= p
@@ -190,22 +203,27 @@ class Systems:
                     made.append(self.slot(f"{name}left{number}", n, 1))
                 defines = {"P": p, "GUARD": int(self.guard), "FIRST": int(not left)}
                 self.draw("reduce", inputs, tuple(made), {"n": levels[-1][1]}, defines)
-                levels.append((made[0], n))
+                levels = [*levels, (made[0], n)]
                 left = made[-1] if self.guard else ""
-        x, left_rows = self.slot(f"{name}x{len(levels) - 1}", n, 1), n
+        return levels, left
+
+    def _up(self, levels: Levels, left: str, p: int, name: str, down_to: int = 0) -> tuple[str, str, int]:
+        """Solve the last level, and go back to another; give its unknowns, what is left of all pivots, and its rows."""
+        last, rows = len(levels) - 1, levels[-1][1]
+        x = self.slot(f"{name}x{last}", rows, 1)
         outputs, inputs = [x], {"E": levels[-1][0]}
         if self.guard:
             inputs |= {"L": left} if left else {}
-            outputs.append(self.slot(f"{name}left", n, 1))
+            outputs.append(self.slot(f"{name}left", rows, 1))
         defines = {"P": p, "TOP": 1, "GUARD": int(self.guard), "FIRST": int(not left)}
-        self.draw("back", inputs, tuple(outputs), {"n": n}, defines)
-        for number in range(len(levels) - 2, -1, -1):
-            with self.draft.scope("way back", len(levels) - 2 - number):
+        self.draw("back", inputs, tuple(outputs), {"n": rows}, defines)
+        for number in range(last - 1, down_to - 1, -1):
+            with self.draft.scope("way back", last - 1 - number):
                 slot, n = levels[number]
                 found = self.slot(f"{name}x{number}", n, 1)
                 self.draw("back", {"E": slot, "X": x}, found, {"n": n}, {"P": p, "TOP": 0})
                 x = found
-        return x, outputs[-1] if self.guard else "", left_rows
+        return x, outputs[-1] if self.guard else "", rows
 
     def _parallel(self, equations: str, name: str) -> tuple[str, str, int]:
         rows = PingPong(self.draft, f"{name}E", self._like(4), equations)
@@ -245,6 +263,46 @@ class Systems:
     def _like(self, channels: int) -> Storage:
         full = self.stack.storage(1, self.n) if self.rows else self.stack.storage(self.n, 1)
         return Storage(full.height, full.width, channels)
+
+    # -- straight from bands ------------------------------------------------------------------------------------------
+
+    def in_fours(self, given: Bands, lines: Lines, top: int, texture_size: int) -> tuple[str, str]:
+        """Add `partition` with P = 4, and its check, of bands that lie wrapped; the first level is never written.
+
+        Four neighbours of a diagonal share a texel, and so do the four unknowns of a group (``lib/fours.glsl``).
+        Needs a guard, more than `top` and 3 equations, and one right side for each matrix. Gives the slots of all
+        unknowns, wrapped, and of the figures.
+        """
+        (rows, n, columns), systems = given.shape, self.stack.count
+        assert self.guard and columns == 1 and n > max(top, 3) and given.layout == "wrapped"
+        groups, aligned = -(-n // FOUR), not n % FOUR
+        (below, below_shift), (main, main_shift), (above, above_shift) = lines
+        assert main_shift == 0
+        defines = {
+            "ALIGNED": int(aligned), "BELOW": below, "MAIN": main, "ABOVE": above,
+            "BELOW_SHIFT": below_shift, "ABOVE_SHIFT": above_shift,
+        }  # fmt: skip
+        uniforms: dict[str, Uniform] = {"shape": (rows, n, 1), "systems": systems}
+        with self.draft.scope("reduction", 0):
+            made = self.slot("E1", n // FOUR), self.slot("left1", n // FOUR, 1)
+            self.draw("reduce_fours", given.operands, made, uniforms, defines)
+        levels, left = self._down([("", n), (made[0], n // FOUR)], made[1], FOUR, top, "")
+        kept, left, left_rows = self._up(levels, left, FOUR, "", 1)
+        with self.draft.scope("way back", len(levels) - 2):
+            storage = wrapped(FOUR * groups * systems, texture_size)
+            x = self.draft.slot("matrices" if aligned else "unknowns", storage)
+            inputs = {**given.operands, "X": kept}
+            self.draw("back_fours", inputs, x, {**uniforms, "lay": (groups, storage.width)}, defines)
+        chunk = CHUNK // FOUR
+        count = -(-groups // chunk)
+        figures = self.slot("figures", count)
+        uniforms |= {"left_rows": left_rows, "pitch": groups, "chunks": (chunk, count)}
+        inputs = {**given.operands, "X": x, "L": left}
+        self.draw("check_fours", inputs, figures, uniforms, {**defines, "WATCH": int(given.watch)})
+        if not aligned:
+            padded = View((systems, n), (FOUR * groups, 1), 0, FOUR * groups * systems)
+            x = draw_copy(self.draft, "matrices", padded, x, texture_size)
+        return x, self._worst(figures, count)
 
     # -- way in and out -----------------------------------------------------------------------------------------------
 
@@ -305,11 +363,15 @@ class Systems:
         inputs = {"E": equations, "X": x, "L": left}
         uniforms: dict[str, Uniform] = {"n": self.n, "chunk": CHUNK, "left_rows": left_rows}
         self.draw("check", inputs, figures, uniforms, {"FOLD": 0})
-        if count > 1:
-            worst = self.slot("worst figures", 1)
-            self.draw("check", {"F": figures}, worst, {"n": count, "chunk": count}, {"FOLD": 1})
-            figures = worst
-        return figures
+        return self._worst(figures, count)
+
+    def _worst(self, figures: str, count: int) -> str:
+        """Add the pass that makes one texel of `count` of them for each system."""
+        if count == 1:
+            return figures
+        worst = self.slot("worst figures", 1)
+        self.draw("check", {"F": figures}, worst, {"n": count, "chunk": count}, {"FOLD": 1})
+        return worst
 
     def verdict(self, figures: str, bounds: Mapping[str, Uniform], texture_size: int) -> str:
         """Add the passes that count doubtful systems; give the slot of a texel with their number.

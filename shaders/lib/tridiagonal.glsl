@@ -63,3 +63,35 @@ vec2 eliminated(vec2 before, float inner, float diagonal, float outer, float rhs
     float known = inner * before.y;
     return vec2(multiplier(outer, pivot), multiplier(rhs - known, pivot));
 }
+
+// Equation `next` without its unknown in common with equation `row`, which stands above it; that of `row` above comes in.
+//   so_far   what was left of the pivots of `next`
+//   left     of all that went into `row`, the least so far
+vec4 eliminated_into(vec4 next, vec4 row, float so_far, inout float left) {
+    float factor = -multiplier(next.r, row.g);
+    float change = factor * row.b;
+    float diagonal = next.g + change;
+    left = least_of(left, row.g == 0.0 ? 0.0 : so_far);
+    left = least_of(left, left_of(diagonal, abs(next.g) + abs(change)));
+    float known = factor * row.a;
+    return vec4(factor * row.r, diagonal, next.b, next.a + known);
+}
+
+// The equation as it is with unknowns counted from the other end.
+vec4 mirrored(vec4 row) {
+    return row.bgra;
+}
+
+// x of an equation between two sides, see `eliminated`; NaN where its pivot is zero.
+float unknown_between(vec4 row, vec2 above, vec2 below, inout float left) {
+    float from_above = row.r * above.x;
+    float from_below = row.b * below.x;
+    float pivot = row.g - from_above;
+    pivot -= from_below;
+    float known = row.r * above.y;
+    float rhs = row.a - known;
+    known = row.b * below.y;
+    rhs -= known;
+    left = least_of(left, left_of(pivot, abs(row.g) + abs(from_above) + abs(from_below)));
+    return pivot == 0.0 ? NOT_A_NUMBER : quotient(rhs, pivot);
+}

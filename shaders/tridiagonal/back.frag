@@ -82,17 +82,8 @@ void main() {
         below = eliminated(below, row.b, row.g, row.r, row.a, least);
     }
     vec4 row = equation(E, own, n);
-    float from_above = row.r * above.x;
-    float from_below = row.b * below.x;
-    float pivot = row.g - from_above;
-    pivot -= from_below;
-    float known = row.r * above.y;
-    float rhs = row.a - known;
-    known = row.b * below.y;
-    rhs -= known;
-    x = pivot == 0.0 ? NOT_A_NUMBER : quotient(rhs, pivot);
+    x = unknown_between(row, above, below, least);
 #if TOP && GUARD
-    least = least_of(least, so_far(own, row));
-    left = least_of(least, left_of(pivot, abs(row.g) + abs(from_above) + abs(from_below)));
+    left = least_of(least, so_far(own, row));
 #endif
 }

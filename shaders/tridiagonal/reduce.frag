@@ -34,61 +34,37 @@ uniform int n;  // equations of a system
 layout(location = 0) out vec4 reduced;
 #if GUARD
 layout(location = 1) out float left;
+#endif
 
 float so_far(int i, vec4 row) {
-#if FIRST
+#if GUARD == 0
+    return 1.0;
+#elif FIRST
     return left_at_first(row);
 #else
     return texelFetch(L, place_of(i), 0).r;
 #endif
 }
-#endif
 
 void main() {
     int top = own_row() * P;
     int kept = top + P - 1;
     int last = min(kept + P - 1, n - 1);
     vec4 row = equation(E, top, n);
-#if GUARD
     float least = so_far(top, row);
-#endif
     for (int i = top + 1; i <= kept; ++i) {
         vec4 next = equation(E, i, n);
-        float factor = -multiplier(next.r, row.g);
-        float change = factor * row.b;
-        float diagonal = next.g + change;
-#if GUARD
-        least = least_of(least, row.g == 0.0 ? 0.0 : so_far(i, next));
-        least = least_of(least, left_of(diagonal, abs(next.g) + abs(change)));
-#endif
-        float known = factor * row.a;
-        row = vec4(factor * row.r, diagonal, next.b, next.a + known);
+        row = eliminated_into(next, row, so_far(i, next), least);
     }
     if (last > kept) {
         vec4 below = equation(E, last, n);
-#if GUARD
         least = least_of(least, so_far(last, below));
-#endif
+        below = mirrored(below);
         for (int i = last - 1; i > kept; --i) {
             vec4 next = equation(E, i, n);
-            float factor = -multiplier(next.b, below.g);
-            float change = factor * below.r;
-            float diagonal = next.g + change;
-#if GUARD
-            least = least_of(least, below.g == 0.0 ? 0.0 : so_far(i, next));
-            least = least_of(least, left_of(diagonal, abs(next.g) + abs(change)));
-#endif
-            float known = factor * below.a;
-            below = vec4(next.r, diagonal, factor * below.b, next.a + known);
+            below = eliminated_into(mirrored(next), below, so_far(i, next), least);
         }
-        float factor = -multiplier(row.b, below.g);
-        float change = factor * below.r;
-        float diagonal = row.g + change;
-#if GUARD
-        least = least_of(least, below.g == 0.0 ? 0.0 : left_of(diagonal, abs(row.g) + abs(change)));
-#endif
-        float known = factor * below.a;
-        row = vec4(row.r, diagonal, factor * below.b, row.a + known);
+        row = mirrored(eliminated_into(mirrored(row), below, 1.0, least));
     }
     reduced = row;
 #if GUARD

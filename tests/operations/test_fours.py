@@ -1,0 +1,105 @@
+"""Resident stacks of tridiagonal systems straight from their bands: same bits as by equations, and what is refused."""
+
+import numpy as np
+import pytest
+
+from glla.operations import banded as kernel
+from glla.operations.wrapped.view import View
+from glla.passes import Form, resident
+
+PARAMETERS = (("P", 4), ("TOP", 4))
+LINES = {
+    # name: (which row is which diagonal, rows of a full matrix's bands that are given)
+    "full": (kernel.FULL, slice(0, 3)),
+    "lower": (((1, -1), (0, 0), (1, 0)), slice(1, 3)),
+    "upper": (((0, 0), (1, 0), (0, 1)), slice(0, 2)),
+    "above": (((-1, 0), (1, 0), (0, 1)), slice(0, 2)),
+    "below": (((1, -1), (0, 0), (-1, 0)), slice(1, 3)),
+}
+
+
+def bands(n, count, rng):
+    """Symmetric, dominant, rows of very different sizes; corners are zero."""
+    ab = np.zeros((count, 3, n), np.float32)
+    ab[:, 0, 1:] = -rng.uniform(0.5, 1.5, (count, n - 1))
+    ab[:, 2, :-1] = ab[:, 0, 1:]
+    ab[:, 1] = 0.5 + np.abs(ab[:, 0]) + np.abs(ab[:, 2])
+    return ab * np.exp2(rng.integers(-20, 20, (count, 1, 1))).astype(np.float32)
+
+
+def wrapped(device, a):
+    storage = View.of(a.shape).storage(device.limits.texture_size)
+    texels = np.zeros(storage.height * storage.width * 4, np.float32)
+    texels[: a.size] = a.ravel()
+    return device.write_texels(texels.reshape(storage.height, storage.width, 4))
+
+
+def run(device, ab, b, lines=kernel.FULL, definite=False, check_finite=False):
+    forms = Form(ab.shape, resident=True), Form(b.shape, resident=True)
+    options = {"variant": "partition", "parameters": PARAMETERS}
+    plan = kernel.resident_stack(
+        forms, device.limits, lines=lines, definite=definite, check_finite=check_finite, **options
+    )
+    shaders = {one.shader for one in plan.flat.passes if hasattr(one, "shader")}
+    assert "tridiagonal/reduce_fours" in shaders and "tridiagonal/equations" not in shaders
+    found = device.run(plan, A=wrapped(device, ab), B=wrapped(device, b))
+    figures = device.read(found["figures"]).reshape(-1, 4)[: len(ab)]
+    assert found["verdict"].ravel()[0] == kernel.doubts(figures, ab.shape[-1]).sum()
+    return device.read(found["matrices"]).ravel()[: b.size].reshape(b.shape), figures
+
+
+CASES = [("full", n) for n in (9, 16, 17, 18, 19, 131)] + [(name, n) for name in [*LINES][1:] for n in (64, 67)]
+
+
+@pytest.mark.parametrize(("name", "n"), CASES)
+def test_they_are_the_bits_of_the_way_by_equations(device, n, name, rng):
+    """Whether a system begins a texel or not, and with empty cells behind the last system."""
+    lines, rows = LINES[name]
+    ab, b = bands(n, 3, rng)[:, rows].copy(), rng.standard_normal((3, n, 1)).astype(np.float32)
+    x, figures = run(device, ab, b, lines)
+    assert not kernel.doubts(figures, n).any()
+    options = {"lines": lines, "variant": "partition", "parameters": PARAMETERS}
+    plan = kernel.plan(resident(ab.shape[1:], (n, 1)), device.limits, **options)
+    for member in range(3):
+        one = device.run(plan, A=device.upload(ab[member]), B=device.upload(b[member]))
+        assert (device.download(one["X"], (n, 1)) == x[member]).all()
+        assert (device.read(one["figures"]).ravel() == figures[member]).all()
+
+
+@pytest.mark.parametrize("n", [12, 18])
+def test_what_scaling_loses_is_refused(device, n, rng):
+    """NaN, infinity, and rows from which an entry or the right side would leave the normal range; others stand."""
+    flaws = [(row, i, flaw) for row in range(4) for i in (1, 4, n - 2) for flaw in (np.nan, -np.inf, 1e-41)]
+    flaws += [(1, i, 2.0**127) for i in (0, 4, n - 1)] + [(1, i, 2.0**120) for i in (3, n - 1)]
+    ab, b = bands(n, 2 * len(flaws) + 1, rng), rng.standard_normal((2 * len(flaws) + 1, n, 1)).astype(np.float32)
+    for member, (row, i, flaw) in enumerate(flaws):
+        if row == 3:
+            b[2 * member + 1, i] = flaw
+        else:
+            ab[2 * member + 1, row, i] = flaw
+            b[2 * member + 1, i] = 1e-3 if flaw == 2.0**120 else b[2 * member + 1, i]
+    x, figures = run(device, ab, b)
+    assert kernel.doubts(figures, n).tolist() == len(flaws) * [False, True] + [False]
+    assert np.isfinite(x[::2]).all()
+
+
+@pytest.mark.parametrize("name", ["full", "upper", "below"])
+@pytest.mark.parametrize("n", [12, 17])
+def test_corners_count_where_they_are_watched(device, n, name, rng):
+    lines, rows = LINES[name]
+    good, b = bands(n, 4, rng), rng.standard_normal((4, n, 1)).astype(np.float32)
+    for row, corner in ((0, 0), (2, n - 1)):
+        if not rows.start <= row < rows.stop:
+            continue
+        ab = good.copy()
+        ab[1, row, corner] = np.nan
+        for watched in (False, True):
+            figures = run(device, ab[:, rows].copy(), b, lines, check_finite=watched)[1]
+            assert kernel.doubts(figures, n).tolist() == [False, watched, False, False]
+
+
+def test_pivots_of_definite_systems_are_above_zero(device, rng):
+    ab, b = bands(21, 5, rng)[:, 1:].copy(), rng.standard_normal((5, 21, 1)).astype(np.float32)
+    ab[3, 0, 6] *= -1
+    figures = run(device, ab, b, LINES["lower"][0], definite=True)[1]
+    assert (figures[:, 1] < 0).tolist() == [False, False, False, True, False]
