@@ -9,6 +9,7 @@ a network, for example, the wheels do; --prefix, since --target leaves MPICH's l
     export PYTHONPATH=$(echo /tmp/site/lib/python3*/site-packages)
     python -m benchmarks.cluster --commit NAME --output $OUT
 
+    python -m benchmarks.cluster --plu [--sizes N,N] [--ranks R,R]               # nothing but PLU with look-ahead
     python -m benchmarks.cluster --thesis [--largest N] [--processes 4,16,64]    # tables A.1 to A.3 of the thesis
 
 It goes in parts, the most important one first: for each size, downwards, and each number of ranks (one a GPU), a
@@ -161,6 +162,8 @@ def run(part: Part, options: argparse.Namespace, limit: float) -> dict[str, Any]
             "--nb", *map(str, nb), "--engine", options.engine, "--repeats", str(options.repeats),
             "--limit", f"{limit:.0f}",
         ]  # fmt: skip
+        if options.plu:
+            asked.append("--plu")
         if part.cells:
             asked += ["--cells", ",".join(f"{n}x{nb}" for n, nb in part.cells)]
         if part.kind != "several":
@@ -285,7 +288,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         about = report.about(device.info, options.commit, ENVIRONMENT)
     gpus = [{"index": one.index, "cuda": one.cuda} for one in list_egl_devices() if not one.software]
     every = tables(options.largest, options.processes) if options.thesis else parts(options.sizes, options.ranks)
-    if options.engine == "numpy":
+    if options.engine == "numpy" or options.plu:
         every = [part for part in every if part.kind != "several"]  # which are devices
     crowded = max(part.ranks for part in every) > machine.cores()
     done: list[dict[str, Any]] = []
@@ -302,7 +305,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _progress(f"{part}: did not come to its end\n{done[-1]['said']}")
         found = records(done)
         data = {
-            **about, "thesis": options.thesis,
+            **about, "thesis": options.thesis, "plu": options.plu,
             "load": watch.load(), "gpus": gpus, "times_mean_something": not crowded,
             "engine": options.engine,
             "runs": found, "speedups": speedups(found), "parts": done,
@@ -350,6 +353,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--thesis", action="store_true", help="the tables of the thesis's appendix A instead")
     parser.add_argument("--largest", type=report.whole_number, default=8192, metavar="N", help="of them (8192)")
     parser.add_argument("--processes", type=_numbers, default=[4, 16], metavar="P,P", help="of table A.2 (4,16)")
+    parser.add_argument("--plu", action="store_true", help="nothing but PLU over MPI, with look-ahead")
     parser.add_argument("--nb", type=_numbers, metavar="B,B", help="rows and columns of a block (256,512)")
     parser.add_argument("--engine", choices=("glla", "numpy"), default="glla", help="what makes the products (glla)")
     parser.add_argument("--repeats", type=report.whole_number, default=2, help="runs of each, the best counts (2)")

@@ -53,8 +53,10 @@ class Lines:
                 file.write(line + "\n")
 
 
-def ranks(lines_file: Path, n: int, blocks: Sequence[int], shape: str | None, engine: str, repeats: int) -> None:
-    """Measure, predict, run, check, on all ranks; the product with the first of the blocks alone."""
+def ranks(
+    lines_file: Path, n: int, blocks: Sequence[int], shape: str | None, engine: str, repeats: int, plu: bool = False
+) -> None:
+    """Measure, predict, run, check, on all ranks; the product with the first of the blocks alone, or not (`plu`)."""
     with cluster.grid(shape=shape, engine=engine, timeout=TIMEOUT) as grid:
         lines = Lines(lines_file, grid.rank == 0)
         with grid.operation():
@@ -64,13 +66,13 @@ def ranks(lines_file: Path, n: int, blocks: Sequence[int], shape: str | None, en
         asynchronous = grid.engine.asynchronous
         for nb in blocks:
             first = nb == blocks[0]
-            ways = [True, False] if asynchronous and first else [asynchronous]
+            ways = [True, False] if asynchronous and first and not plu else [asynchronous]
             parameters = measure(grid, n, nb)
             noted = _predicted(n, nb, grid.shape, ways, parameters)
             lines.write("predicted", nb=nb, parameters=asdict(parameters), seconds=noted)
             a = cluster.DistributedMatrix.from_function(grid, entries, (n, n), nb)
             lines.write("ready", gpu_memory=gpu_memory())
-            if first:
+            if first and not plu:
                 found, seconds = _timed(grid, lambda a=a: cluster.matmul(a, a), repeats)
                 lines.write("product", nb=nb, **seconds, residual=product_residual(a, a, found))
                 del found
@@ -220,13 +222,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--cells", type=read_cells, default=[], metavar="NxNB,NxNB")
     parser.add_argument("--nb", type=int, nargs="+", default=[64])
     parser.add_argument("--shape")
+    parser.add_argument("--plu", action="store_true")
     parser.add_argument("--engine", default="glla")
     parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--limit", type=float, default=90.0)
     options = parser.parse_args(arguments)
     faulthandler.dump_traceback_later(options.limit, exit=True)
     if options.what == "ranks":
-        ranks(options.lines, options.n, options.nb, options.shape, options.engine, options.repeats)
+        ranks(options.lines, options.n, options.nb, options.shape, options.engine, options.repeats, options.plu)
     elif options.what == "thesis":
         thesis(options.lines, options.cells, options.shape, options.engine, options.repeats)
     else:

@@ -18,6 +18,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from cProfile import Profile
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -31,9 +32,10 @@ from benchmarks.cluster import _numbers
 from glla import cluster
 from glla.cluster import engines, lapack, resident
 from glla.cluster.engines import Gpu
+from glla.cluster.grid import Grid
 from glla.cluster.layout import Layout
-from glla.cluster.steps import Await, Work
-from glla.cluster.timeline import recording
+from glla.cluster.model import Event
+from glla.cluster.steps import Await, Receive, Send, Work
 from glla.gl import default_device, runner
 from glla.gl.clock import GPUClock
 from glla.hybrid import cores
@@ -50,6 +52,7 @@ class Watch:
 
     def __init__(self) -> None:
         self.clock: GPUClock | None = None
+        self.profile: Profile | None = None
         self.clear()
 
     def clear(self) -> None:
@@ -60,19 +63,24 @@ class Watch:
     @contextmanager
     def of(self, name: str, stamps: bool = False) -> Iterator[None]:
         """Watch a block."""
-        stamps = stamps and self.clock is not None
-        if stamps:
+        clocked = stamps and self.clock is not None
+        if clocked:
             self._stamp()
             self._stamped.append(name)
+        profile = self.profile if stamps else None
         start = time.perf_counter(), time.thread_time()
+        if profile is not None:
+            profile.enable()
         try:
             yield
         finally:
+            if profile is not None:
+                profile.disable()
             own = self.sums[name]
             own[0] += 1
             own[1] += time.perf_counter() - start[0]
             own[2] += time.thread_time() - start[1]
-            if stamps:
+            if clocked:
                 self._stamp()
 
     def _stamp(self) -> None:
@@ -127,32 +135,56 @@ def _values(n: int) -> NDArray[np.float32]:
     return np.random.default_rng(2007).random((n, n), dtype=np.float32) * 2 - 1
 
 
-def factored(grid: cluster.Grid, n: int, nb: int, look_ahead: bool, repeats: int) -> dict[str, Any]:
-    """Factor a matrix some times; the best run."""
-    assert isinstance(grid.engine, Gpu)
-    gpu, best, every = grid.engine._gpu, dict[str, Any](), list[float]()
-    grid.look_ahead = look_ahead
-    a = cluster.DistributedMatrix(grid, Layout((n, n), nb, grid.shape), _values(n))
+def factored(
+    grid: Grid, a: cluster.DistributedMatrix, repeats: int, before: Callable[[], None] = lambda: None
+) -> tuple[dict[str, Any], cluster.DistributedMatrix, NDArray[Any]]:
+    """Factor a matrix some times; what is known of the best run, and the factors of the last one."""
+    best, every = dict[str, Any](), list[float]()
+    factors, piv = a, np.empty(0, dtype=np.int32)
     for _ in range(repeats):
         watch.clear()
+        factors = a  # makes room
+        before()
+        events: list[Event] = []
+        grid.events = events
         start = time.perf_counter(), time.process_time()
-        with recording(grid) as line:
-            cluster.lu_factor(a)
-            seconds, cpu = time.perf_counter() - start[0], time.process_time() - start[1]
-        on_gpu = gpu.submit(watch.gpu).result()
-        host: dict[str, float] = defaultdict(float)
-        for event in line.events:
-            waits = isinstance(event.step, Await)
-            if waits or (isinstance(event.step, Work) and not event.step.engine):
-                host[("wait for " if waits else "") + event.step.name] += event.end - event.start
+        factors, piv = cluster.lu_factor(a)
+        seconds, cpu = time.perf_counter() - start[0], time.process_time() - start[1]
+        grid.events = None
+        on_gpu = grid.engine._gpu.submit(watch.gpu).result() if isinstance(grid.engine, Gpu) else {}
         every.append(seconds)
         if not best or seconds < best["seconds"]:
             best = {
-                "n": n, "nb": nb, "look_ahead": look_ahead, "seconds": seconds, "cpu": cpu,
-                "host": dict(host), "gpu_clock": on_gpu,
+                "n": a.shape[0], "nb": a.layout.nb, "look_ahead": grid.look_ahead, "seconds": seconds, "cpu": cpu,
+                **_of_host(events, start[0]), "gpu_clock": {name: round(one, 4) for name, one in on_gpu.items()},
                 "calls": {name: [round(one, 4) for one in own] for name, own in watch.sums.items()},
             }  # fmt: skip
-    return {**best, "every_run": every}
+    return {**best, "every_run": [round(one, 4) for one in every]}, factors, piv
+
+
+def _of_host(events: Sequence[Event], start: float) -> dict[str, Any]:
+    """Seconds of the host's steps, added up; of each panel milliseconds that its steps took, and when L was there."""
+    host: dict[str, float] = defaultdict(float)
+    panels: dict[str, dict[int, float]] = defaultdict(lambda: defaultdict(float))
+    there: dict[int, float] = {}
+    for event in events:
+        step = event.step
+        if isinstance(step, Work) and step.engine:
+            continue
+        name = {Await: "wait for ", Receive: "receive ", Send: "send "}.get(type(step), "") + step.name
+        if step.name in ("part", "total", "add"):
+            continue
+        host[name] += event.end - event.start
+        panels[name][step.panel] += 1e3 * (event.end - event.start)
+        if name in ("receive L", "pivots"):
+            there[step.panel] = round(event.end - start, 4)
+    return {
+        "host": {name: round(one, 4) for name, one in host.items()},
+        "panels_ms": {name: [round(one, 1) for one in own.values()] for name, own in panels.items()},
+        "L_at": [there[panel] for panel in sorted(there)],
+        "first_step_at": round(events[0].start - start, 4) if events else None,
+        "last_step_at": round(max(event.end for event in events) - start, 4) if events else None,
+    }
 
 
 def _best(work: Callable[[], Any], repeats: int = 4) -> float:
@@ -245,7 +277,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if time.monotonic() > end:
                 say("not run", {"n": n, "nb": nb, "look_ahead": way})
                 continue
-            say("PLU", factored(grid, n, nb, way, options.repeats))
+            grid.look_ahead = way
+            a = cluster.DistributedMatrix(grid, Layout((n, n), nb, grid.shape), _values(n))
+            say("PLU", factored(grid, a, options.repeats)[0])
     return 0
 
 

@@ -25,7 +25,7 @@ def newest(results: Path, several: bool) -> list[dict[str, Any]]:
         data = json.loads(path.read_text(encoding="utf-8"))
         fits = bool(data["speedups"]) == several and data["times_mean_something"] and not machine.busy(data["load"])
         if fits and not data.get("thesis"):
-            found[f"{data['renderer']} {data['engine']}"] = data
+            found[f"{data['renderer']} {data['engine']} {len(data.get('gpus', ()))}"] = data
     return [found[name] for name in sorted(found)]
 
 
@@ -51,8 +51,11 @@ def _rows_of_one(data: dict[str, Any]) -> list[str]:
     return found
 
 
-def _kind(data: dict[str, Any], kind: str) -> str:
-    return "MPI" if data["engine"] == "numpy" else KINDS[kind]
+def _kind(data: dict[str, Any], kind: str, count: int) -> str:
+    if data["engine"] == "numpy":
+        return "MPI"
+    gpus = len(data.get("gpus", ()))
+    return f"MPI, {count} ranks that share {gpus} GPU" if kind == "ranks" and 0 < gpus < count else KINDS[kind]
 
 
 def _device(data: dict[str, Any]) -> str:
@@ -65,8 +68,9 @@ def _rows(data: dict[str, Any]) -> list[str]:
         one, several = (_run(data, gain, *of) for of in ((1, "nb_of_one"), (gain["count"], "nb")))
         worst = max(one["residual"], several["residual"]) / ALLOWED.get(gain["what"], 16.0)
         ratios = ", ".join(_short(each["ratio_to_predicted"]) for each in (one, several))
+        count, gpus = gain["count"], len(data.get("gpus", ()))
         cells = [
-            f"{gain['count']} x {_device(data)}", _kind(data, gain["kind"]), gain["what"], gain["n"],
+            f"{min(count, gpus or count)} x {_device(data)}", _kind(data, gain["kind"], count), gain["what"], gain["n"],
             f"{one['seconds']:.3g}", f"{several['seconds']:.3g}", f"{gain['speedup']:.2f}", ratios, f"{worst:.2g}",
         ]  # fmt: skip
         found.append(f"| {' | '.join(map(str, cells))} |")

@@ -4,10 +4,13 @@ import json
 import sys
 import time
 from importlib.util import find_spec
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
-from benchmarks import cluster, cluster_steps, ranks_table
+from benchmarks import cluster, cluster_share, cluster_steps, ranks_table
+from glla.cluster.messages import TAGS
 
 pytest.importorskip("scipy", reason="panels are factored by SciPy's LAPACK")
 
@@ -109,6 +112,13 @@ def test_the_readme_s_table(tmp_path):
         "| 2 x R | MPI, a rank a GPU | product | 64 | 4 | 2 | 2.00 | 1.25, 0.50 | 0.5 |",
         "| 2 x R | one process | right-hand sides | 64 | 1 | 0.8 | 1.25 | -, - | 0.1 |",
     ]
+    keep("6", gpus=[{"index": 0, "cuda": 0}])  # a machine of its own: does not take the place of as many GPUs as ranks
+    assert ranks_table.table(tmp_path).splitlines()[2:5] == [
+        "| 2 x R | MPI, a rank a GPU | product | 64 | 4 | 2 | 2.00 | 1.25, 0.50 | 0.5 |",
+        "| 2 x R | one process | right-hand sides | 64 | 1 | 0.8 | 1.25 | -, - | 0.1 |",
+        "| 1 x R | MPI, 2 ranks that share 1 GPU | product | 64 | 4 | 2 | 2.00 | 1.25, 0.50 | 0.5 |",
+    ]
+    (tmp_path / "r" / "cluster" / "6.json").unlink()
     keep("5", count=1)  # does not take the place of those that held several against one
     assert ranks_table.table(tmp_path).splitlines()[3:] == [
         "| 2 x R | one process | right-hand sides | 64 | 1 | 0.8 | 1.25 | -, - | 0.1 |",
@@ -126,3 +136,54 @@ def test_where_the_seconds_go(capsys):
         assert line["calls"]["update"][0] == 1
         assert line["host"]["pivots"] < line["seconds"]
     assert cluster_steps.engines.GpuColumns is cluster_steps.resident.GpuColumns
+
+
+@pytest.mark.parametrize("engine", ["glla", "numpy"])
+def test_a_share_has_the_factors_of_all(engine, tmp_path, capsys):
+    """What one rank finds alone, with the recorded panels of the others, is what one rank with all columns found."""
+    given = ["--n", "100", "--nb", "16", "--ranks", "3", "--share", "0,2", "--repeats", "1", "--engine", engine]
+    assert cluster_share.main([*given, "--output", str(tmp_path), "--commit", "this"]) == 0
+    (path,) = tmp_path.rglob("share/*.json")
+    lines = json.loads(path.read_text(encoding="utf-8"))["lines"]
+    shares = [line for line in lines if "difference" in line]
+    assert [(line["messages"], line["rank"]) for line in shares] == [
+        ("as late", 0), ("as late", 2), ("at once", 0), ("at once", 2),
+    ]  # fmt: skip
+    for line in shares:
+        assert line["ok"]
+        assert "not a run on 3" in line["what"]
+        assert len(line["panels_ms"]["receive L"]) == 7 - len(line["panels_ms"]["pivots"])
+
+
+def test_a_share_with_a_wrong_panel_fails(monkeypatch, tmp_path):
+    right = cluster_share.messages
+
+    def wrong(*given):
+        found = right(*given)
+        found[1].view("float32")[-1] += 1
+        return found
+
+    monkeypatch.setattr(cluster_share, "messages", wrong)
+    given = ["--n", "64", "--nb", "16", "--share", "0", "--repeats", "1", "--engine", "numpy"]
+    assert cluster_share.main([*given, "--output", str(tmp_path)]) == 1
+
+
+def test_the_others_are_as_late_as_this_rank_was(monkeypatch):
+    """A panel that this rank takes 5 s for is followed by one that takes as long, and a message's time."""
+    now = [0.0]
+    monkeypatch.setattr(cluster_share, "time", SimpleNamespace(perf_counter=lambda: now[0]))
+    recorded = {panel: np.full(8, panel, np.uint8) for panel in (1, 3)}
+    replay, data = cluster_share.Replay(0, 2, recorded, late=True, first=0.0, rate=8.0), np.empty(8, np.uint8)
+
+    def comes_at(panel, own):
+        """Send an own panel; when the next one comes."""
+        now[0] += own
+        replay.post(np.zeros(8, np.uint8), 1, TAGS.index("L"))
+        ticket, sent = replay.expect(data, 1, TAGS.index("L")), now[0]
+        while not ticket.done():
+            now[0] += 0.25
+        assert (data == panel).all()
+        return now[0] - sent
+
+    assert comes_at(1, own=2.0) == 2.0 + 1.0
+    assert comes_at(3, own=5.0) == 5.0 + 1.0

@@ -18,12 +18,16 @@ from glla.cluster import lapack
 from glla.cluster.algorithms import PLU
 from glla.cluster.engines import Engine
 from glla.cluster.execute import Actor
+from glla.cluster.messages import Bytes
 from glla.errors import NonFiniteError
 
 F, I64 = np.float32, np.int64
 
 STRIP = 32
 """Rows that are turned at a time where columns are stored as rows: they stay in the cache."""
+
+MESSAGES = 3
+"""Own panels whose messages are kept: one on its way, one that is stored, one to be factored."""
 
 SLAB = 2048
 """Columns in which rows change places at a time; between two of them messages go on."""
@@ -69,27 +73,33 @@ class ColumnFactoring(Actor):
     steps : PLU
         Its place and its plan.
     values : ndarray of float32
-        Its columns of the matrix; are overwritten by those of the packed factors.
+        Its columns of the matrix, which are left as they are.
     engine : Engine
         Has what is behind the panel.
     """
 
     def __init__(self, steps: PLU, values: Array, engine: Engine) -> None:
         super().__init__()
-        self.at, self.layout, self.packed = steps, steps.layout, values
+        self.at, self.layout = steps, steps.layout
+        self.packed = np.empty(values.shape, dtype=F)  # every element is stored once
         self.exchanges = np.empty(min(self.layout.shape), dtype=np.int64)
         first = self._columns(0).stop if self.at.q == 0 and self.layout.panels else 0
-        self._part = np.ascontiguousarray(values[:, :first].T)
         self._engine = engine.columns(values[:, first:])
         self.largest = 0.0
         """Largest value of the own part of U."""
-        self._factors = self._taken = self._part
+        self._messages: list[Bytes] = []
+        self._message: Bytes = np.empty(0, dtype=np.uint8)
+        self._factors = self._taken = np.empty((0, 0), dtype=F)
+        if first:
+            self._factors = self._next_message(0)
+            for top in range(0, len(values), STRIP):
+                self._factors[:, top : top + STRIP] = values[top : top + STRIP, :first].T
         self._order: NDArray[np.int64] = np.empty(0, I64)
 
     def take(self, name: str, result: Any) -> None:
         """Keep what the engine gave: the next panel, or rows of U."""
         if name == "update panel":
-            self._part = result
+            self._factors = result
         elif name == "exchange rows":
             self._taken = result
 
@@ -103,34 +113,44 @@ class ColumnFactoring(Actor):
         return slice(self.layout.columns_below(start, self.at.q), self.layout.columns_below(stop, self.at.q))
 
     def pivots(self, panel: int) -> None:
-        """Factor the panel, and pack it for the others."""
-        if not np.isfinite(self._part).all():
+        """Factor the panel where it lies, in the message for the others."""
+        if not lapack.all_finite(self._factors):
             raise NonFiniteError(f"plu: entries grow past float32's range in block column {panel}; scale the matrix")
-        self._factors, exchanges = lapack.pivoted_columns(self._part)
-        b = len(self._factors)
-        message = np.empty(exchanges.nbytes + self._factors.nbytes, dtype=np.uint8)
-        where, block, lower = self._unpacked(message, b)
-        where[...], block[...], lower[...] = exchanges, self._factors[:, :b], self._factors[:, b:]
-        self.slots["L", panel] = message
+        where, factors = self._unpacked(self._message, len(self._factors))
+        found, where[...] = lapack.pivoted_columns(factors)
+        if not np.may_share_memory(found, factors):
+            factors[...] = found
+        self.slots["L", panel] = self._message
 
-    def _unpacked(self, message: NDArray[np.uint8], b: int) -> tuple[NDArray[np.int64], Array, Array]:
-        """Exchanges, the block of the diagonal, and L below it, both by columns."""
-        ends = 8 * b, 8 * b + 4 * b * b
-        where, block, lower = message[: ends[0]], message[ends[0] : ends[1]], message[ends[1] :]
-        return where.view(I64), block.view(F).reshape(b, b), lower.view(F).reshape(b, -1)
+    def _next_message(self, panel: int) -> Array:
+        """Make room for the message of an own panel; give the place of the panel in it, by columns.
+
+        The memory of the third last one serves again: whoever factored a panel after it has received it, as all have.
+        """
+        start, stop = self.layout.span(panel)
+        b, rows = stop - start, self.layout.shape[0] - start
+        nbytes = 8 * b + 4 * b * rows
+        memory = self._messages.pop(0) if len(self._messages) == MESSAGES else np.empty(nbytes, dtype=np.uint8)
+        self._messages.append(memory)
+        self._message = memory[:nbytes]
+        return self._unpacked(self._message, b)[1]
+
+    def _unpacked(self, message: Bytes, b: int) -> tuple[NDArray[np.int64], Array]:
+        """Exchanges, and the panel by columns: L and U of the block of the diagonal, then L below it."""
+        return message[: 8 * b].view(I64), message[8 * b :].view(F).reshape(b, -1)
 
     def exchange_rows(self, panel: int) -> Future[Array]:
         """Have the engine exchange rows, and find U."""
         start, stop = self.layout.span(panel)
-        exchanges, block, lower = self._unpacked(self.slots["L", panel], stop - start)
+        b = stop - start
+        exchanges, factors = self._unpacked(self.slots["L", panel], b)
         self.exchanges[start:stop] = start + exchanges
         self._order = order_of(exchanges, self.layout.shape[0] - start)
-        return self._engine.exchange(self._order, block, lower)
+        return self._engine.exchange(self._order, factors[:, :b], factors[:, b:])
 
     def update_panel(self, panel: int) -> Future[Array]:
         """Subtract L U in the columns of the next panel, and read them back."""
-        columns = self._columns(panel + 1)
-        return self._engine.split(columns.stop - columns.start)
+        return self._engine.split(self._next_message(panel + 1))
 
     def update_rest(self, panel: int) -> Future[Any]:
         """Subtract L U in the other columns."""

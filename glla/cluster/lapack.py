@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from typing import Any
 
@@ -102,12 +103,45 @@ def _strsm(a: Array, b: Array, **options: int) -> Array:
     return found
 
 
-def extreme(values: NDArray[Any]) -> float:
+def all_finite(values: Array) -> bool:
+    """Whether there is neither NaN nor infinity: their sum would not be finite.
+
+    Examples
+    --------
+    >>> [all_finite(np.array([3e38, last], dtype=np.float32)) for last in (3e38, np.inf, np.nan)]
+    [True, False, False]
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(values.sum()) or np.isfinite(values).all())
+
+
+BAND = 1 << 18
+"""Elements that are looked at together, so that they stay in the cache."""
+
+LOOKING = 8
+"""Threads at most that look at a large matrix; the memory is as fast as some of them."""
+
+
+def extreme(values: NDArray[Any], threads: int = 1) -> float:
     """Largest absolute value; NaN or infinity if there is one. It makes no copies.
 
     Examples
     --------
     >>> extreme(np.array([1.0, -3.0])), extreme(np.array([1.0, np.nan, -np.inf])), extreme(np.empty((0, 2)))
     (3.0, nan, 0.0)
+    >>> extreme(np.arange(-700_000, 600_000).reshape(-1, 1000), threads=4)
+    700000.0
     """
+    if values.size <= BAND:
+        return _extreme(values)
+    rows = max(1, BAND * len(values) // values.size)
+    bands = [values[top : top + rows] for top in range(0, len(values), rows)]
+    count = min(threads, LOOKING, len(bands))
+    if count < 2:
+        return float(np.max([_extreme(band) for band in bands]))
+    with ThreadPoolExecutor(count) as pool:
+        return float(np.max(list(pool.map(_extreme, bands))))
+
+
+def _extreme(values: NDArray[Any]) -> float:
     return float(np.maximum(values.max(initial=0), abs(values.min(initial=0))))

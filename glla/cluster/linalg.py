@@ -27,7 +27,7 @@ from glla.errors import (
     SingularMatrixError,
     one_of,
 )
-from glla.hybrid.cores import one_thread
+from glla.hybrid.cores import one_thread, own_cores
 from glla.linalg import PLU, RefinedSolution
 from glla.operations.elimination.pivot import allowed_growth
 
@@ -134,7 +134,7 @@ def lu_factor(a: DistributedMatrix, *, variant: str = "tournament") -> tuple[Dis
     """
     one_of("lu_factor: variant", variant, VARIANTS)
     with a.grid.operation():
-        lu, piv, growth = _factored(a, a.float32("lu_factor"), variant)
+        lu, piv, growth = _factored(a, "lu_factor", variant)
     most = allowed_growth(max(a.shape))
     if growth > most:
         warnings.warn(
@@ -146,21 +146,21 @@ def lu_factor(a: DistributedMatrix, *, variant: str = "tournament") -> tuple[Dis
     return lu, piv
 
 
-def _factored(
-    a: DistributedMatrix, values: NDArray[Any], variant: str
-) -> tuple[DistributedMatrix, NDArray[np.int32], float]:
-    """Factor, within an operation; also the growth. The values are overwritten."""
+def _factored(a: DistributedMatrix, function: str, variant: str) -> tuple[DistributedMatrix, NDArray[np.int32], float]:
+    """Factor, within an operation; also the growth."""
     grid, layout = a.grid, a.layout
+    at = factorisation(layout, grid.p, grid.q, variant, grid.look_ahead)
+    by_columns = isinstance(at, ColumnPLU)  # which leaves the values as they are
+    values = a.local if by_columns and a.dtype == np.float32 else a.float32(function)
     scale = _largest(grid, values)
     if not np.isfinite(scale):
         raise NonFiniteError("lu_factor: values must be finite")
     exponent = math.frexp(scale)[1] if scale > 0 and not 2.0**-40 < scale < 2.0**40 else 0
     local = np.ldexp(values, -exponent) if exponent else values
-    at = factorisation(layout, grid.p, grid.q, variant, grid.look_ahead)
-    kind = ColumnFactoring if isinstance(at, ColumnPLU) else Factoring
+    kind = ColumnFactoring if by_columns else Factoring
     actor = kind(at, local, grid.engine)
     # With products on a GPU the host has panels alone: BLAS is asked once, for some wake all threads when asked again.
-    with one_thread if grid.engine.asynchronous and isinstance(at, ColumnPLU) else nullcontext():
+    with one_thread if grid.engine.asynchronous and by_columns else nullcontext():
         grid.run(at.steps(), actor)
     own = _scaled_back(at, actor.packed, exponent) if exponent else actor.largest
     if not np.isfinite(own):
@@ -183,7 +183,9 @@ def _scaled_back(at: Place, packed: NDArray[Any], exponent: int) -> float:
 
 
 def _largest(grid: Grid, values: NDArray[Any]) -> float:
-    return float(grid.total(np.array([extreme(values)]), largest=True)[0])
+    communicator = grid.channel.communicator
+    threads = 1 if communicator.one_process else own_cores(communicator.host[1])
+    return float(grid.total(np.array([extreme(values, threads)]), largest=True)[0])
 
 
 def permutation(piv: NDArray[np.int32], m: int) -> NDArray[np.int64]:
@@ -355,7 +357,7 @@ def solve(
         rows, columns = a.layout.rows(grid.p), a.layout.columns(grid.q)
         exact = np.ldexp(a.local.astype(np.float64), -e[rows][:, None] - f[columns][None, :])
         scaled = DistributedMatrix(grid, a.layout, exact)
-        lu, piv, _ = _factored(scaled, scaled.float32("solve"), variant)
+        lu, piv, _ = _factored(scaled, "solve", variant)
         _check_pivots("solve", lu)
         system = _System(scaled, lu, piv)
         _check_inverse(system)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,8 +43,8 @@ class Columns(Protocol):
             L below it, by columns. Stays as it is until the next panel.
         """
 
-    def split(self, width: int) -> Future[Array]:
-        """Take the first columns off, subtract their part of L U, and read them back: by columns."""
+    def split(self, into: Array) -> Future[Array]:
+        """Take the first columns off, subtract their part of L U, and read them back: by columns, as many as fit."""
 
     def update(self) -> Future[Any]:
         """Subtract L U."""
@@ -76,11 +76,13 @@ class HostColumns:
         self._values, self._lower = self._values[b:], lower.T
         return done(upper)
 
-    def split(self, width: int) -> Future[Array]:
+    def split(self, into: Array) -> Future[Array]:
         """Take the first columns off."""
-        first = self._values[:, :width].T - (self._lower @ self._upper[:, :width]).T
+        width = len(into)
+        np.matmul(self._upper[:, :width].T, self._lower.T, out=into)
+        np.subtract(self._values[:, :width].T, into, out=into)
         self._values, self._upper = self._values[:, width:], self._upper[:, width:]
-        return done(np.ascontiguousarray(first))
+        return done(into)
 
     def update(self) -> Future[Any]:
         """Subtract L U."""
@@ -127,6 +129,7 @@ class GpuColumns:
         self._order, self._dead = np.arange(len(values), dtype=np.int64), 0
         self._spare = [max(2, size // SHARE) for size in values.shape]
         self._asked: list[_Fetched] = []
+        self._most = 0  # elements of L that were uploaded at a time
         self._failure: BaseException | None = None
         self.loaded: Future[Any] = self._submit(self._load, values) if values.size else done(None)
 
@@ -156,37 +159,43 @@ class GpuColumns:
 
     def exchange(self, order: Rows, block: Array, lower: Array) -> Future[Array]:
         """Exchange rows, and find U."""
-        b = len(block)
-        if not self._columns:
-            self._order = self._order[order][b:]
-            return done(np.empty((b, 0), dtype=np.float32))
-        dead_rows = self._shape[0] - len(order)
-        if self._dead % 2 == 0 and (dead_rows >= self._spare[0] or self._dead >= self._spare[1]):
-            self._submit(self._pack, self._order, self._dead)
-            self._shape = len(order), self._columns
-            self._order, self._dead = np.arange(len(order), dtype=np.int64), 0
-        order = self._order[order]
+        b, order = len(block), self._order[order]
         winners, self._order = order[:b], order[b:]
+        if not self._columns:
+            return done(np.empty((b, 0), dtype=np.float32))
         if len(self._order):
             self._submit(self._take_lower, lower, self._shape[0])
-        return self._ask(self._solve, winners, block, self._dead)
+        return self._ask(self._solve, winners, block, useful_inverse(block), self._dead)
 
-    def split(self, width: int) -> Future[Array]:
+    def split(self, into: Array) -> Future[Array]:
         """Take the first columns off."""
         dead = self._dead
-        self._dead += width
+        self._dead += len(into)
         if not len(self._order):
-            return done(np.empty((width, 0), dtype=np.float32))
-        return self._ask(self._split, self._order, dead, width)
+            return done(into)
+        return self._ask(self._split, self._order, dead, into)
 
     def update(self) -> Future[Any]:
-        """Subtract L U, and then fetch what was asked for before."""
+        """Subtract L U, and then fetch what was asked for before.
+
+        Where the GPU has already found U by then, it keeps pace with the host, which waits for the next panel: that is
+        fetched before the update is queued.
+        """
         last: Future[Any] = done(None)
+        if len(self._asked) > 1:
+            upper, panel = self._asked
+            self._gpu.submit(panel.fetch, upper)
         if self._columns and len(self._order):
             last = self._submit(self._update, self._order)
         for asked in reversed(self._asked):  # the next panel's columns are waited for
             self._gpu.submit(asked.fetch).add_done_callback(asked.fail)
         self._asked = []
+        rows, dead_rows = len(self._order), self._shape[0] - len(self._order)
+        spare = dead_rows >= self._spare[0] or self._dead >= self._spare[1]
+        if spare and rows and self._columns and self._dead % 2 == 0:
+            self._submit(self._pack, self._order, self._dead)
+            self._shape = rows, self._columns
+            self._order, self._dead = np.arange(rows, dtype=np.int64), 0
         return last
 
     def finish(self) -> None:
@@ -210,29 +219,35 @@ class GpuColumns:
     def _take_lower(self, lower: Array, rows: int) -> None:
         """Upload L in the order of the panel, with as many rows as are on the GPU: so textures serve again."""
         device, shape = default_device(), (rows, len(lower))
-        with device.uploads(rows * len(lower)) as uploads:
+        self._most = max(self._most, rows * len(lower))
+        with device.uploads(self._most) as uploads:  # the same buffers serve all panels
             self._lower: Matrix = Matrix(device, uploads.upload(lower.T, shape), shape)
 
-    def _solve(self, winners: Rows, block: Array, dead: int) -> Any:
+    def _solve(self, winners: Rows, block: Array, inverse: Array | None, dead: int) -> _Later:
         """Find -U, of columns that are dead, too."""
         rows = gathered(self._whole, winners)
-        inverse = lapack.inverse_lower(block.T) if len(block) >= INVERTED and not is_short(block) else None
-        if inverse is None or not np.abs(inverse).sum(axis=1).max() < LARGEST_INVERSE:
+        if inverse is None:
             upper = lapack.solve_lower(block.T, rows.numpy())
             self._upper: Matrix = asarray(-upper, check_finite=False)
-            return lambda: upper[:, dead:]
+            return _Later(lambda: upper[:, dead:])
         self._upper = product("plu", asarray(-inverse, check_finite=False), rows)
         download = default_device().download_later(self._upper.texture, rows.value.matrix)
-        return lambda: -download.result()[:, dead:]
 
-    def _split(self, order: Rows, dead: int, width: int) -> Any:
-        left, variant = len(order), None if default_device().info.software else "register_blocked"  # with few passes
+        def fetched() -> Array:
+            upper = download.result()
+            return np.negative(upper, out=upper)[:, dead:]
+
+        return _Later(fetched, download.ready)
+
+    def _split(self, order: Rows, dead: int, into: Array) -> _Later:
+        left, width = len(order), len(into)
+        variant = None if default_device().info.software else "register_blocked"  # with few passes
         padded = np.zeros(len(self._lower), dtype=np.int64)
         padded[:left] = order
         first = gathered(self._whole, padded, dead, width)
         first = product("plu", self._lower, self._upper[:, dead : dead + width], variant, onto=first)
         download = default_device().download_later(first.T.texture, (width, len(padded)))
-        return lambda: download.result()[:, :left]
+        return _Later(lambda: download.corner(into), download.ready)
 
     def _update(self, order: Rows) -> None:
         places = np.zeros(len(self._lower), dtype=np.int64)
@@ -240,14 +255,21 @@ class GpuColumns:
         self._whole = product("plu", gathered(self._lower, places), self._upper, onto=self._whole)
 
 
+class _Later(NamedTuple):
+    """How something is fetched from the GPU, and whether that need not wait."""
+
+    fetch: Callable[[], Array]
+    ready: Callable[[], bool] = lambda: True
+
+
 class _Fetched:
     """Something that is begun on the GPU, and fetched later."""
 
     def __init__(self) -> None:
         self.future: Future[Array] = Future()
-        self._result: Callable[[], Array] | None = None
+        self._result: _Later | None = None
 
-    def begin(self, function: Callable[..., Callable[[], Array]], *args: Any) -> None:
+    def begin(self, function: Callable[..., _Later], *args: Any) -> None:
         """Queue it."""
         try:
             self._result = function(*args)
@@ -255,16 +277,25 @@ class _Fetched:
             self.future.set_exception(error)
             raise
 
-    def fetch(self) -> None:
-        """Wait for it."""
-        if self._result is not None:
-            self.future.set_result(self._result())
+    def fetch(self, after: _Fetched | None = None) -> None:
+        """Wait for it, unless it is to be fetched only `after` something that the GPU has not done yet."""
+        near = after is None or (after._result is not None and after._result.ready())
+        if self._result is not None and near and not self.future.done():
+            self.future.set_result(self._result.fetch())
 
     def fail(self, call: Future[Any]) -> None:
         """Tell whoever waits that it will not come: fetching it failed."""
         if not self.future.done():
             error = CancelledError() if call.cancelled() else Future.exception(call)
             self.future.set_exception(error or RuntimeError("nothing was fetched"))
+
+
+def useful_inverse(block: Array) -> Array | None:
+    """Inverse of the L of a packed block, by columns; None where substitution is the better way."""
+    if len(block) < INVERTED or is_short(block):
+        return None
+    inverse = lapack.inverse_lower(block.T)
+    return inverse if np.abs(inverse).sum(axis=1).max() < LARGEST_INVERSE else None
 
 
 def is_short(block: Array) -> bool:

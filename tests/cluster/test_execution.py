@@ -174,7 +174,7 @@ def test_both_engines_hold_the_same_columns(seed, inverted, gpu, monkeypatch):
         found = [one.exchange(order, block, lower) for one in both]
         m -= b
         first = min(2 * int(rng.integers(1, 4)), n) if rng.random() < 0.6 else 0
-        parts = [one.split(first) for one in both] if first else []
+        parts = [one.split(np.empty((first, m), np.float32)) for one in both] if first else []
         n -= first
         for one in both:
             one.update().result()
@@ -190,7 +190,7 @@ def test_an_engine_that_fails_says_what_was_first_wrong(gpu, monkeypatch):
     monkeypatch.setattr(resident, "gathered", lambda *_: 1 / 0)
     held = gpu.columns(uniform(8, 8, 1))
     upper = held.exchange(np.arange(8), np.eye(2, dtype=np.float32), uniform(2, 6, 1))
-    first = held.split(2)
+    first = held.split(np.empty((2, 6), np.float32))
     held.update()
     for one in (upper, first):
         with pytest.raises(ZeroDivisionError):
