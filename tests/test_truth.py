@@ -157,15 +157,18 @@ def differences(shown: Plan, ran: list[Signature], furthest: int, there: str) ->
 
 @dataclass(frozen=True)
 class On:
-    """An operand that lies on the device; `transposed`: as the transpose of what lies there."""
+    """An operand that lies on the device; `transposed`: as the transpose of what lies there; `sliced`: as a part."""
 
     array: Any
     transposed: bool = False
+    sliced: bool = False
 
     def placed(self, device: glla.Device) -> glla.Matrix:
-        if self.transposed:
-            return glla.asarray(self.array.T, device, check_finite=False).T
-        return glla.asarray(self.array, device, check_finite=False)
+        dtype = "float32" if self.array.dtype.kind == "f" else self.array.dtype.name
+        array = np.pad(self.array, [(0, 0)] * (self.array.ndim - 1) + [(2, 1)]) if self.sliced else self.array
+        placed = glla.asarray(array.T if self.transposed else array, device, dtype=dtype, check_finite=False)
+        placed = placed.T if self.transposed else placed
+        return placed[..., 2:-1] if self.sliced else placed
 
 
 @dataclass(frozen=True)
@@ -501,12 +504,23 @@ def _halves() -> Iterator[Case]:
 
 def _orthogonal() -> Iterator[Case]:
     yield from _examples("qr")
-    for mode in ("reduced", "complete", "r"):
+    for mode in ("reduced", "complete", "r", "raw"):
         for shape in ((5, 3), (3, 5), (4, 6, 3), (2, 2, 3, 6)):
             yield Case((normal(*shape),), {"mode": mode})
             yield Case((On(normal(*shape)),), {"mode": mode})
     for operands in without_elements((0, 3), (3, 0), (2, 0, 0)):
         yield Case(operands)
+    for mode in ("reduced", "r"):
+        for shape in ((300, 2), (140, 60)):  # taller than a texture; the triangles of the latter are, too
+            yield Case((normal(*shape),), {"mode": mode}, device="streamed")
+            yield Case((On(normal(*shape)),), {"mode": mode}, device="streamed")
+
+
+def _least_squares() -> Iterator[Case]:
+    yield from _examples("lstsq")
+    for left in (normal(300, 2), On(normal(300, 2))):
+        for right in (normal(300, 3), On(normal(300, 3)), normal(300), On(normal(300))):
+            yield Case((left, right), device="streamed")
 
 
 CASES = {
@@ -524,9 +538,10 @@ CASES = {
     "rcond": _condition_numbers,
     "cho_factor": _halves,
     "qr": _orthogonal,
+    "lstsq": _least_squares,
 }
 
-OWN_INPUTS = tuple(name for name in CASES if name not in ("cho_factor", "qr"))
+OWN_INPUTS = tuple(name for name in CASES if name not in ("cho_factor", "qr", "lstsq"))
 """Operations whose inputs here take every stage; others are tried with their examples, their stages elsewhere."""
 
 
@@ -731,6 +746,27 @@ def test_figures_decide_what_comes_next(name, step):
     with np.errstate(all="ignore"), settling(name) as taken:
         record.settle(forms_of([(2, 2)] * len(record.operands)), step[0], SETTLED[name][step])
     assert step in taken
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_conversions_are_shown(name, devices):
+    """Of integers, of bools, and of those that do not lie in order: matrices, vectors, stacks of up to two members."""
+    arrays = [np.round(3 * one).astype(np.int32) for one in OPERATIONS[name].example(5, np.random.default_rng(5))]
+    first, *others = arrays
+    forms = [
+        (On(first), *map(On, others)),
+        (On(first, True), *others),
+        (On(first != 0), *(On(b, False, True) for b in others)),
+    ]
+    forms += [(On(np.stack([first] * count)), *(On(np.stack([b] * count)) for b in others)) for count in (1, 2)]
+    if OPERATIONS[name].vectors:
+        forms += [(On(np.float32(first)), *(On(b[:, 0], False, sliced) for b in others)) for sliced in (False, True)]
+        forms += [(np.float32(first), *(On(b != 0) for b in others))]
+    if name in ("rref", "plu", "lstsq"):
+        forms = [one for one in forms if np.ndim(getattr(one[0], "array", one[0])) == 2]
+    for operands in forms:
+        _, taken, where = path(name, Case(operands), devices[True, "any"])
+        assert taken is not None, f"{described(Case(operands))}: {where}"
 
 
 def test_every_public_operation_is_tried():

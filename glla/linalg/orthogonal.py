@@ -10,7 +10,7 @@ from glla.array.array import Matrix, upload
 from glla.array.convert import Array, finite_result
 from glla.errors import ShapeError, one_of
 from glla.gl import Device, DeviceLike
-from glla.linalg import resident, tall
+from glla.linalg import resident
 from glla.linalg.operands import (
     column,
     device_of,
@@ -27,7 +27,6 @@ from glla.operations import OPERATIONS
 from glla.operations import lstsq as squares
 from glla.operations import qr as kernel
 from glla.operations.qr_stack import taken_apart
-from glla.operations.routes import must_fit_a_texture
 from glla.passes import Form, forms_of
 from glla.registry import public
 
@@ -82,7 +81,7 @@ def qr(
 
     Notes
     -----
-    A matrix taller than a texture, 50 000 x 20 say, goes block by block of rows, see `glla.linalg.tall`. Small
+    A matrix taller than a texture, 50 000 x 20 say, goes block by block of rows, see `glla.operations.qr_rows`. Small
     matrices of a stack go through one plan in every mode, and on the device as well.
 
     Error: norm(A - Q R) / (m norm(A) u) and norm(Q^T Q - I) / (m u) stay below 30, u = 2^-24, whatever the rank, and
@@ -114,10 +113,6 @@ def qr(
         parts = found if isinstance(found, tuple) else (found,)
         if isinstance(value, Matrix):
             parts = tuple(upload(part, value.device) for part in parts)
-    elif tall.is_tall(value.shape, target) and mode in ("reduced", "r"):
-        parts = tall.factored(value, target, lambda block: _factors(block, mode, variant, target))
-        if isinstance(value, Matrix) and check_finite:
-            _refuse_nonfinite(value, parts[-1].vector_norm(np.inf).numpy())
     elif isinstance(value, Matrix):
         parts = _of_matrix(value, mode, variant, target, check_finite)
     else:
@@ -138,7 +133,6 @@ def _refuse_nonfinite(a: Matrix, largest: Array) -> None:
 
 def _of_array(a: Array, mode: str, variant: str | None, device: Device) -> tuple[Array, ...]:
     """Factor a matrix of the host, or a stack; give what the mode asks for."""
-    must_fit_a_texture("qr", a.shape[-2:], device.limits)
     stack, members = a.shape[:-2], a.reshape(-1, *a.shape[-2:])
     if variant is None:
         records = batched(device, OPERATIONS["qr"], (members,), mode=mode)
@@ -163,6 +157,8 @@ def _of_matrix(a: Matrix, mode: str, variant: str | None, device: Device, check_
             for largest in made.largest if check_finite else ():
                 _refuse_nonfinite(a, largest.numpy())
             records = resident.shaped(made.matrices, (*stack, *made.matrices.shape[-2:]))
+            if made.beside is not None:
+                return records[..., : shape[1], :], Matrix._of(made.beside).reshape(*stack, -1)
             return taken_apart(records, shape, mode)
     found = [_factors(one, mode, variant, device, check_finite) for one in resident.members(a)]
     return tuple(resident.joined(parts, stack) for parts in zip(*found, strict=True))
@@ -234,7 +230,7 @@ def lstsq(
     [A b]; then the host takes the singular value decomposition of R, in float64, about 20 min(m, n)^3 flop: it pays
     for matrices much longer than wide, or wider than long. Source: Golub and Van Loan, "Matrix computations" (2013),
     sections 5.3 and 5.5; LAPACK gelsd. [A b] taller than a texture goes block by block of rows, see
-    `glla.linalg.tall`.
+    `glla.operations.qr_rows`.
 
     Examples
     --------
@@ -260,28 +256,12 @@ def lstsq(
     if target is None or not (left.size and right.size):
         found: Any = _of_nothing(left.shape, right)
     else:
-        columns = 1 if right.ndim == 1 else right.shape[1]
-        if tall.is_tall((left.shape[0], left.shape[1] + columns), target):
-            rcond = max(left.shape) * squares.EPSILON if rcond is None else rcond
-            left, right = _short(left, right, variant, target)
         found = _least(left, right, rcond, variant, target, check_finite)
     x, residuals, rank, s = found
     if not on_a_device:
         return x, residuals, int(rank), s
     assert target is not None
     return upload(x, target), upload(residuals, target), int(rank), upload(s, target)
-
-
-def _short(
-    a: Array | Matrix, b: Array | Matrix, variant: str | None, device: Device
-) -> tuple[Array | Matrix, Array | Matrix]:
-    """Give a short problem with the solution of a tall one: R of [A b], taken apart again."""
-    both = [a, column(b)]
-    if isinstance(a, Matrix) or isinstance(b, Matrix):
-        both = [one if isinstance(one, Matrix) else upload(one, device) for one in both]
-    (r,) = tall.factored(tall.joined(both, 1), device, lambda block: _factors(block, "r", variant, device))
-    n = a.shape[1]
-    return r[:, :n], r[:, n:] if b.ndim == 2 else r[:, n]
 
 
 def _of_nothing(shape: tuple[int, ...], b: Array | Matrix) -> tuple[Array, Array, int, Array]:

@@ -99,6 +99,7 @@ def matmul(
     if isinstance(left, Matrix) or isinstance(right, Matrix):
         if out is not None:
             raise OptionError("matmul: out must be None beside an Array, the result is an Array too; use its numpy()")
+        left, right = _of_one_type(left, right)
         return _beside_an_array(left, right, variant, device)
     return finite_result("matmul", _of_arrays(left, right, out, variant, device), check_finite)
 
@@ -106,6 +107,17 @@ def matmul(
 def _right(function: str, a: Any, left: Any, b: Any, check_finite: bool) -> Any:
     """Take the right operand; where it is the transpose of the left one, it is that of what the left one became."""
     return left.T if is_symmetric(a, b) else operand(function, "B", b, check_finite)
+
+
+def _of_one_type(*operands: Array | Matrix) -> tuple[Any, ...]:
+    """Convert Arrays of integers to float32, unless both are integers."""
+    types = [one.value.dtype if isinstance(one, Matrix) else "float32" for one in operands]
+    if "float32" not in types:
+        return operands
+    return tuple(
+        one if dtype == "float32" else operand("matmul", "", one, False)
+        for one, dtype in zip(operands, types, strict=True)
+    )
 
 
 def _beside_an_array(a: Array | Matrix, b: Array | Matrix, variant: str | None, device: DeviceLike | None) -> Matrix:

@@ -59,9 +59,10 @@ class Solved:
     norms : ndarray
         (members, 2), 1-norms of A's members and of the matrices; empty if the operation does not ask for them. Those of
         all members where they are results.
-        (members, 2), 1-norms of A's members and of the matrices; empty if the operation does not ask for them.
     largest : tuple of Resident
         Largest magnitudes of the matrices, (members,) in pieces; none if the operation does not watch them.
+    beside : Resident or None
+        Of `Batch.beside`, the lines of a stack of one dimension.
     """
 
     count: int
@@ -73,6 +74,7 @@ class Solved:
     norms: Host
     kept: dict[str, Host]
     largest: tuple[Resident, ...] = ()
+    beside: Resident | None = None
 
     def figures_of(self, index: int) -> Host:
         """Figures of a member that was looked at."""
@@ -153,6 +155,8 @@ def _piece(device: Device, operation: Operation, operands: tuple[Resident, ...],
         matrices = Resident.wrapped(device, results.pop("matrices"), (count, *shape), "float32")
     watched = [results.pop("largest")] if batch.watched else []
     largest = tuple(Resident.wrapped(device, one, (count,), "float32") for one in watched)
+    name = "" if batch.beside is None else batch.beside(forms)[0]
+    beside = Resident.lying(device, results.pop(name), plan.layouts[name]) if name in results else None
     places = np.arange(count)
     if "doubts" in results:
         places = np.flatnonzero(results.pop("doubts").reshape(-1)[:count])
@@ -170,8 +174,8 @@ def _piece(device: Device, operation: Operation, operands: tuple[Resident, ...],
     )
     upper = seen["most_upper"] if batch.factors else np.zeros(0, dtype=np.float32)
     norms = [seen[name].reshape(-1) for name in ("norms_A", "norms_matrices") if batch.norms]
-    beside = np.stack(norms, axis=1) if norms else np.zeros((len(places), 0), dtype=np.float32)
-    return Solved(count, matrices, places, figures, extremes, upper.reshape(-1, 1, 1), beside, kept, largest)
+    both = np.stack(norms, axis=1) if norms else np.zeros((len(places), 0), dtype=np.float32)
+    return Solved(count, matrices, places, figures, extremes, upper.reshape(-1, 1, 1), both, kept, largest, beside)
 
 
 def _seen(
@@ -194,6 +198,7 @@ def _seen(
 
 def _joined(parts: list[Solved]) -> Solved:
     matrices = [part.matrices for part in parts if part.matrices is not None]
+    beside = [part.beside for part in parts if part.beside is not None]
     firsts = np.cumsum([0, *(part.count for part in parts)])
     return Solved(
         int(firsts[-1]),
@@ -205,6 +210,7 @@ def _joined(parts: list[Solved]) -> Solved:
         np.concatenate([part.norms for part in parts]),
         {name: np.concatenate([part.kept[name] for part in parts]) for name in parts[0].kept},
         tuple(one for part in parts for one in part.largest),
+        shaping.concat("stack", beside, 0) if beside else None,
     )
 
 

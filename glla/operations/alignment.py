@@ -23,7 +23,9 @@ def aligned(forms: Forms) -> Forms:
     if math.prod(batch) == 1:
         return a.member, b.member
     if a.count == 1:
-        return replace(a, shape=a.matrix), Form((n, math.prod(batch) * columns))
+        vectors = columns == 1 < min(n, math.prod(batch)) and b.stack == batch  # seen side by side, without a copy
+        wide = Form((n, math.prod(batch) * columns), transposed=vectors and not b.transposed)
+        return replace(a, shape=a.matrix), wide
     return tuple(Form((math.prod(batch), *form.matrix)) for form in forms)
 
 

@@ -16,16 +16,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.errors import ShapeError
-from glla.operations import elementwise, matmul, qr
-from glla.operations.crossing import bring_in_watched, read_back, read_texels, upload
+from glla.operations import elementwise, matmul, qr, qr_rows
+from glla.operations.crossing import (
+    bring_in_watched,
+    read_back,
+    read_texels,
+    texels_of,
+    upload,
+    watch,
+    write_texels,
+)
 from glla.operations.qr_blocks import beside, window
 from glla.operations.record import Array, Operation
+from glla.operations.routes import must_fit_a_texture
 from glla.operations.trust import pairs
+from glla.operations.wrapped import move
+from glla.operations.wrapped.view import View, laid
 from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Parameters, Plan, matrix, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
 
 SOLVED, BACK = "singular values of R, rank, solution", "scale X back"
+BESIDE, LAID_OUT = "A and b, side by side", "elements laid out as texels"
 """Work of the host, by the words that a plan and a trace have for it."""
 
 EPSILON = 2.0**-23
@@ -89,15 +101,23 @@ def core(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, pa
         source = draft.call("[A b]", beside((m, n), columns), A=a, B=draft.operand("B", matrix((m, columns))))["C"]
     else:
         source = draft.call("A^T", elementwise.unary(shape, "positive", (1, 1, 1)), A=a)["result"]
+    results = _factors(draft, source, shape, limits, variant, parameters, m < n)
+    return draft.plan(results, flops(forms))
+
+
+def _factors(
+    draft: Draft, source: str, shape: Shape, limits: Limits, variant: str | None, parameters: Parameters, with_q: bool
+) -> dict[str, str]:
+    """Add the factors of a matrix to a draft that is made of plans."""
     found = qr.factored(draft, source, shape, limits, variant, parameters)
     top = (min(shape), shape[1])
     results = {
         "R": draft.call("R", window(found.lying, top, (0, 0)), A=found.packed)["block"],
         "column_exponents": found.exponents,
     }
-    if m < n:
+    if with_q:
         results["Q"] = qr.orthogonal(draft, found, shape, limits)
-    return draft.plan(results, flops(forms))
+    return results
 
 
 @cached_plan
@@ -109,21 +129,33 @@ def whole(
     parameters: Parameters = (),
     rcond: float | None = None,
 ) -> Plan:
-    """Plan of a call, results on the host: ``X``, ``residuals``, ``rank`` and ``s``."""
+    """Plan of a call, results on the host: ``X``, ``residuals``, ``rank`` and ``s``.
+
+    An [A b] taller than a texture goes block by block of rows, see `glla.operations.qr_rows`; then its triangle takes
+    its place.
+    """
     (m, n), (_, columns) = (form.matrix for form in forms)
     draft = Draft("lstsq")
     results: dict[str, str] = {}
-    a = bring_in_watched(draft, "A", forms[0], limits, results)
-    made = core(resident((m, n), (m, columns)), limits, variant=variant, parameters=parameters)
     names = ("residuals", "rank", "s")
     shapes = ((columns,) if m > n else (0,), (1,), (min(m, n),))
-    if m >= n:
-        b = bring_in_watched(draft, "B", forms[1], limits, results)
-        found = draft.call("factors", made, A=a, B=b)
-    else:
-        b = _at_home(draft, forms[1], limits, results)
-        found = draft.call("factors", made, A=a)
     shape = _factored_shape(forms)
+    if qr_rows.is_tall((m, n + columns), limits):
+        triangle = _triangle(draft, forms, limits, variant, parameters, results)
+        shape = n + columns, n + columns
+        found = _factors(draft, triangle, shape, limits, variant, parameters, False)
+    else:
+        for form in forms:
+            if not form.resident:
+                must_fit_a_texture("lstsq", form.matrix, limits)
+        a = bring_in_watched(draft, "A", forms[0], limits, results)
+        made = core(resident((m, n), (m, columns)), limits, variant=variant, parameters=parameters)
+        given = {"A": a}
+        if m >= n:
+            given["B"] = bring_in_watched(draft, "B", forms[1], limits, results)
+        else:
+            b = _at_home(draft, forms[1], limits, results)
+        found = draft.call("factors", made, **given)
     r = read_back(draft, found["R"], (min(shape), shape[1]), limits, "R")
     exponents = read_texels(draft, found["column_exponents"], "exponents")
     small = {name: draft.slot(name, HostArray(size)) for name, size in zip(names, shapes, strict=True)}
@@ -140,6 +172,61 @@ def whole(
     x = draft.slot("X", HostArray((n, columns)))
     draft.host(BACK, scaled_back, (read_back(draft, c, (n, columns), limits, "Q y, read"), sizes), (x,))
     return draft.plan({**results, "X": x, **small}, flops(forms))
+
+
+def _triangle(
+    draft: Draft,
+    forms: Forms,
+    limits: Limits,
+    variant: str | None,
+    parameters: Parameters,
+    results: dict[str, str],
+) -> str:
+    """Add R of a tall [A b]; give its slot on the device. Of what lies there the largest entries are read."""
+    (m, n), (_, columns) = (form.matrix for form in forms)
+    size, width, on_device = limits.texture_size, n + columns, any(form.resident for form in forms)
+    slots = [qr_rows.operand(draft, name, form, limits) for name, form in zip("AB", forms, strict=True)]
+    if on_device:
+        views = tuple(qr_rows.view_of(form) if form.resident else View.of(form.shape) for form in forms)
+        given = [
+            slot if form.resident else _laid_out(draft, slot, form, size)
+            for slot, form in zip(slots, forms, strict=True)
+        ]
+        both = draft.call("[A b]", move.concat(views, 1, size), A0=given[0], A1=given[1])["result"]
+    else:
+        both = draft.slot("[A b]", HostArray((m, width)))
+        draft.host(BESIDE, _side_by_side, tuple(slots), (both,))
+
+    def block(form: Form) -> Plan:
+        return qr.whole((form,), limits, variant=variant, parameters=parameters, mode="r", watched=False)
+
+    whole_ = Form((m, width), resident=on_device)
+    r = qr_rows.factored(draft, both, whole_, limits, block)["R"]
+    if not on_device:
+        return upload(draft, r, (width, width), limits)
+    for name, first, count in (("A", 0, n), ("B", n, columns)):
+        part = draft.call(f"columns of {name}", move.unpack((width, width), (width, count), size, (0, first)), M=r)
+        packed = draft.call("packed", move.pack(View.of((width, count)), size), A=part["result"])["packed"]
+        watch(draft, name, packed, (width, count), results)
+    return r
+
+
+def _laid_out(draft: Draft, slot: str, form: Form, texture_size: int) -> str:
+    """Add the upload of a matrix that does not fit a texture as rows; give the slot where it lies wrapped."""
+    storage = laid(form.shape, "float32", texture_size)
+    texels = draft.slot(f"{slot} laid out", texels_of(storage))
+    draft.host(LAID_OUT, partial(_texels, count=storage.height * storage.width), (slot,), (texels,))
+    return write_texels(draft, texels, storage)
+
+
+def _texels(a: Array, count: int) -> tuple[Array]:
+    found = np.zeros(4 * count, dtype=np.float32)
+    found[: a.size] = a.reshape(-1)
+    return (found.reshape(-1, 4),)
+
+
+def _side_by_side(a: Array, b: Array) -> tuple[Array]:
+    return (np.concatenate([a, b], axis=1),)
 
 
 def _at_home(draft: Draft, form: Form, limits: Limits, results: dict[str, str]) -> str:
@@ -226,7 +313,6 @@ LSTSQ = Operation(
     example=example,
     values=None,
     aligned=aligned,
-    fits=True,
     vectors={"B": 1},
     host="glla.operations.lstsq:on_host",
     parts=4,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -581,9 +581,14 @@ INTERFACE = Interface(
 
 
 def _on_device(forms: Forms, limits: Limits) -> Plan:
-    """Plan of the products of stacks on the device."""
-    a, b = (form.view if isinstance(form.view, View) else View.of(form.shape) for form in forms)
+    """Plan of the products of stacks on the device, and of integers."""
+    a, b = (form.view if isinstance(form.view, View) else View.of(form.shape, form.dtype) for form in forms)
     return wrapped_product.product(a, b, limits.texture_size)
+
+
+def _dtype(dtypes: Sequence[str]) -> str:
+    """Type of the product of Arrays: integers stay integers, beside floats they become floats."""
+    return "float32" if "float32" in dtypes else "int32"
 
 
 def product_shape(forms: Forms) -> Shape:
@@ -606,6 +611,7 @@ MATMUL = Operation(
     variants=VARIANTS,
     choose=choose,
     noticed=noticed,
+    dtype=_dtype,
     aligned=aligned,
     batch=Batch(stack.most_products, stack.matmul, product_shape, on_device=_on_device),
     tiles=streamed,

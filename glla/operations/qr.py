@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.errors import OptionError, one_of
-from glla.operations import equilibrate, packing
+from glla.operations import equilibrate, packing, qr_rows
 from glla.operations.crossing import bring_in, read_back, read_texels
 from glla.operations.qr_blocks import Panels
 from glla.operations.qr_pairs import applied, pairs, reflectors, upper
@@ -24,7 +24,8 @@ from glla.operations.qr_stack import MOST_COLUMNS, batch
 from glla.operations.qr_tall import Tree
 from glla.operations.record import Array, Choice, Operation
 from glla.operations.reduce import max_magnitude
-from glla.passes import PLAIN, Draft, Forms, Limits, Parameters, Plan, Variant, matrix, resident, settled
+from glla.operations.routes import must_fit_a_texture
+from glla.passes import PLAIN, Draft, Form, Forms, Limits, Parameters, Plan, Variant, matrix, resident, settled
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
 
@@ -215,9 +216,14 @@ def whole(
     """Plan of a call: the factors, and their read-back where the matrix came from the host.
 
     If factors that stay on the device are `watched`, the largest entry of R, or of H, is a texel beside them: it is
-    finite only if they are.
+    finite only if they are. A matrix taller than a texture goes block by block of rows, in modes "reduced" and "r", see
+    `glla.operations.qr_rows`.
     """
     (form,) = forms
+    if mode in ("reduced", "r") and qr_rows.is_tall(form.matrix, limits):
+        return _in_blocks_of_rows(form, limits, variant, parameters, mode, watched)
+    if not form.resident:
+        must_fit_a_texture("qr", form.matrix, limits)
     draft = Draft("qr")
     a = bring_in(draft, "A", form, limits)
     core = plan(resident(form.matrix), limits, variant=variant, parameters=parameters, mode=mode)
@@ -231,6 +237,21 @@ def whole(
         results["largest"] = draft.call("largest", max_magnitude(shapes[upper]), A=found[upper])["max"]
     for name in () if form.resident else [name for name in found if name != "T"]:
         results[name] = read_back(draft, found[name], shapes[name], limits, name)
+    return draft.plan(results)
+
+
+def _in_blocks_of_rows(
+    form: Form, limits: Limits, variant: str | None, parameters: Parameters, mode: str, watched: bool
+) -> Plan:
+    """Plan of a call for a matrix taller than a texture."""
+
+    def block(one: Form) -> Plan:
+        return whole((one,), limits, variant=variant, parameters=parameters, mode=mode, watched=False)
+
+    draft, side = Draft("qr"), form.matrix[1]
+    results = qr_rows.factored(draft, qr_rows.operand(draft, "A", form, limits), form, limits, block)
+    if form.resident and watched:
+        results["largest"] = draft.call("largest", max_magnitude((side, side)), A=results["R"])["max"]
     return draft.plan(results)
 
 
@@ -266,7 +287,6 @@ QR = Operation(
     whole=whole,
     example=example,
     values=lambda forms, results: (results["Q"], results["R"]),
-    fits=True,
     batch=batch("reduced", modes={mode: batch(mode) for mode in MODES}),
     variants=VARIANTS,
     choose=choose,

@@ -125,6 +125,12 @@ def batched(forms: Forms, limits: Limits = PLAIN, *, mode: str = "reduced") -> P
     return draft.plan({"records": records}, count * (2 * max(m, n) * k * k - third + of_q))
 
 
+def _factors(forms: Forms) -> tuple[str, int, int]:
+    """Where a record of mode "raw" holds the factors of the reflectors."""
+    m, n = forms[0].matrix
+    return "tau", min(m, n), n * m
+
+
 def batch(mode: str, **options: Any) -> Batch:
     """How stacks are factored in a mode."""
     return Batch(
@@ -133,5 +139,6 @@ def batch(mode: str, **options: Any) -> Batch:
         partial(record, mode=mode),
         watched=True,
         unjudged=True,
+        beside=_factors if mode == "raw" else None,
         **options,
     )

@@ -6,7 +6,7 @@ trace, tune, compare, variants, benchmarks, the coprocessor, hybrid, the command
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -105,6 +105,9 @@ class Batch:
     kept : tuple of int
         Lines of figures that are results: of stacks on the device they are read of all members, and no others unless
         the device doubts the member.
+    beside : callable or None
+        (forms) -> name, length and first element of a line that each record holds beside its matrix: of stacks on the
+        device with one dimension a result of this name is the matrix of all these lines, packed.
     judged : {"", "system", "definite", "factors", "determinant"}
         Whether the device itself finds the members of which the host must see figures, and by what: see
         `glla.operations.stack_doubts`.
@@ -126,6 +129,7 @@ class Batch:
     watched: bool = False
     unjudged: bool = False
     kept: tuple[int, ...] = ()
+    beside: Callable[[Forms], tuple[str, int, int]] | None = None
     judged: str = ""
     modes: Mapping[str, Batch] = field(default_factory=dict)
 
@@ -180,6 +184,8 @@ class Operation:
         (forms, limits) -> the variant, and values for its parameters.
     noticed : callable
         (operands) -> options that a call takes from where its operands lie: two of them may be one.
+    dtype : callable
+        (types of the operands on the device) -> type to which a call converts them.
     aligned : callable
         (forms) -> forms of as many operands, in which stacks of another shape are made alike: what is routed.
     batch : Batch or None
@@ -229,6 +235,7 @@ class Operation:
     variants: Mapping[str, Variant] = field(default_factory=dict)
     choose: Callable[[Forms, Limits], Choice] = lambda forms, limits: ("", ())
     noticed: Callable[..., dict[str, Any]] = lambda *operands: {}
+    dtype: Callable[[Sequence[str]], str] = lambda dtypes: "float32"
     aligned: Callable[[Forms], Forms] = lambda forms: forms
     batch: Batch | None = None
     tiles: Callable[..., Plan | None] | None = None

@@ -17,7 +17,8 @@ import numpy as np
 from glla.errors import LimitError, OptionError, ShapeError
 from glla.operations import residents
 from glla.operations.record import Batch, Operation
-from glla.operations.surrounding import surrounded
+from glla.operations.surrounding import converted, surrounded
+from glla.operations.wrapped.view import View
 from glla.passes import Draft, Form, Forms, Limits, Plan, forms_of
 from glla.passes.layout import Shape
 
@@ -86,7 +87,8 @@ def route(
             if room is None or on_device <= room:
                 return Route("batched", plan, piece=piece)
             most = piece // 2
-    if batch is not None and not at_home and any(form.stack for form in forms):
+    integers = any(form.dtype != "float32" for form in forms)
+    if batch is not None and not at_home and (integers or any(form.stack for form in forms)):
         together = _residents(batch, forms, limits, plain, options)
         if together is not None:
             return together
@@ -166,6 +168,7 @@ def _with_a_variant(operation: Operation, forms: Forms, limits: Limits, options:
 
 def _as_called(operation: Operation, values: tuple[Any, ...]) -> Iterator[Any]:
     """See vectors as the call does: as rows or columns."""
+    stacks = any(len(_form(value).shape) > 2 for value in values)
     for name, value in zip(operation.operands, values, strict=True):
         axis = operation.vectors.get(name)
         if axis is None:
@@ -175,15 +178,18 @@ def _as_called(operation: Operation, values: tuple[Any, ...]) -> Iterator[Any]:
         elif isinstance(value, np.ndarray) and value.ndim == 1:
             yield np.expand_dims(value, axis)
         else:
-            yield _beside(value, axis)
+            yield _beside(value, axis, stacks)
 
 
-def _beside(value: Any, axis: int) -> Any:
-    """See a vector on the device as a row or a column; anything else as it is."""
+def _beside(value: Any, axis: int, stacks: bool) -> Any:
+    """See a vector on the device as a row or a column; anything else as it is. Beside stacks it stays where it lies."""
     form = value if isinstance(value, Form) else getattr(value, "form", None)
     if not isinstance(form, Form) or len(form.shape) != 1:
         return value
-    return Form((1, *form.shape) if axis == 0 else (*form.shape, 1), resident=True)
+    shape = (1, *form.shape) if axis == 0 else (*form.shape, 1)
+    if not isinstance(form.view, View) or (form.dtype == "float32" and not stacks):
+        return Form(shape, resident=True)
+    return replace(form, shape=shape, view=form.view.reshape(shape))
 
 
 def _aligned(operation: Operation, forms: Forms) -> Forms:
@@ -196,10 +202,25 @@ def _aligned(operation: Operation, forms: Forms) -> Forms:
     return operation.aligned(forms)
 
 
-def _surrounded(operation: Operation, values: tuple[Any, ...], way: Route, limits: Limits) -> Plan:
+def _surrounded(
+    operation: Operation, values: tuple[Any, ...], casts: list[list[Plan]], way: Route, limits: Limits
+) -> Plan:
     """Plan with the passes that bring operands on the device into its layouts, and the solution back."""
     given = tuple(_form(value) for value in values)
-    return surrounded(operation, given, way.plan, way.kind == "whole", limits.texture_size)
+    return surrounded(operation, given, casts, way.plan, way.kind == "whole", limits.texture_size)
+
+
+def _converted(
+    operation: Operation, values: tuple[Any, ...], limits: Limits
+) -> tuple[tuple[Any, ...], list[list[Plan]]]:
+    """See Arrays of other types as they are once the call has converted them; and the passes that do it."""
+    dtypes = [_form(value).dtype for value in values]
+    if all(dtype == "float32" for dtype in dtypes):
+        return values, [[] for _ in values]
+    forms = [_form(value) for value in values]
+    made = [converted(form, operation.dtype(dtypes), limits.texture_size) for form in forms]
+    others = (form if steps else value for value, (steps, form) in zip(values, made, strict=True))
+    return tuple(others), [steps for steps, _ in made]
 
 
 def _form(value: Any) -> Form:
@@ -207,7 +228,9 @@ def _form(value: Any) -> Form:
     if isinstance(value, tuple | list):
         return Form(tuple(value))
     form = value if isinstance(value, Form) else getattr(value, "form", None)
-    return form if isinstance(form, Form) else Form(value.shape)
+    if isinstance(form, Form):
+        return form
+    return Form(value.shape) if hasattr(value, "shape") else Form.of(value)  # which says what an operand may be
 
 
 def shown(
@@ -230,16 +253,21 @@ def shown(
             f"plan: {operation.name} takes {len(operation.operands)} shape(s) ({', '.join(operation.operands)}), got "
             f"{len(values)}"
         )
+    options = {**operation.noticed(*values), **options}
+    casts: list[list[Plan]] = [[] for _ in values]
+    if not options.get("refine"):
+        values, casts = _converted(operation, values, limits)
     forms = forms_of(_as_called(operation, values))
-    if options.get("refine"):  # operands are read back first, vectors as they lie
+    if options.get("refine"):  # operands are read back first, those that lie wrapped as they are
         forms = tuple(
-            form if _form(one).shape[1:] else Form(form.shape) for form, one in zip(forms, values, strict=True)
+            form if len(_form(one).shape) == 2 and form.dtype == "float32" else Form(form.shape)
+            for form, one in zip(forms, values, strict=True)
         )
     operation.check(forms)
     operation.known(options.get("variant"))
     if operation.fits and not forms[0].resident:
         must_fit_a_texture(operation.name, forms[0].matrix, limits)
-    options = {**operation.noticed(*values), **_with_a_variant(operation, forms, limits, options)}
+    options = _with_a_variant(operation, forms, limits, options)
     if options.get("stop") is not None:
         return replace(operation.core(tuple(form.on_device for form in forms), limits, **options), target=target)
     aligned = _aligned(operation, forms)
@@ -247,7 +275,7 @@ def shown(
         return replace(Draft(operation.name).plan({}), target=target)  # without elements nothing runs
     way = route(operation, aligned, limits, room, **options)
     if way.times == 1 and not options.get("refine") and any(form.resident for form in forms):
-        way = replace(way, plan=_surrounded(operation, values, way, limits))
+        way = replace(way, plan=_surrounded(operation, values, casts, way, limits))
     if way.kind != "batched":
         return replace(way.plan, times=way.times, target=target)
     count = aligned[0].count

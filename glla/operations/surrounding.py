@@ -7,14 +7,14 @@ a call makes them by functions of arrays.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import prod
 
 import numpy as np
 
 from glla.operations.record import Operation
-from glla.operations.wrapped import move
+from glla.operations.wrapped import elementwise, move
 from glla.operations.wrapped.view import View
 from glla.passes import Draft, Form, Forms, Plan, Storage
 from glla.passes.layout import Packed, Wrapped
@@ -23,7 +23,21 @@ Before = dict[str, list[Plan]]
 """Plans of a pass each, one behind the other, by the operand of the plan that they bring into place."""
 
 
-def surrounded(operation: Operation, given: Forms, plan: Plan, one: bool, texture_size: int) -> Plan:
+def converted(form: Form, dtype: str, texture_size: int) -> tuple[list[Plan], Form]:
+    """Passes that give an operand on the device another type of elements, none if it has it; and its form then."""
+    if not form.resident or form.dtype == dtype:
+        return [], form
+    view = form.view if isinstance(form.view, View) else View.of(form.shape, form.dtype)
+    steps, whole = [elementwise.cast(view, dtype, texture_size)], View.of(form.shape, dtype)
+    if len(form.shape) != 2 or dtype != "float32" or max(form.shape) > 2 * texture_size:
+        return steps, Form(form.shape, resident=True, dtype=dtype, view=whole)
+    alike = whole.count == 1  # a single element lies alike
+    return [*steps, *([] if alike else [move.pack(whole, texture_size)])], Form(form.shape, resident=True)
+
+
+def surrounded(
+    operation: Operation, given: Forms, casts: Sequence[list[Plan]], plan: Plan, one: bool, texture_size: int
+) -> Plan:
     """Put the passes around a plan that its operands and its solution need.
 
     Parameters
@@ -31,7 +45,9 @@ def surrounded(operation: Operation, given: Forms, plan: Plan, one: bool, textur
     operation : Operation
         Which.
     given : tuple of Form
-        Of the operands as they lie, vectors with their one dimension.
+        Of the operands as they lie, vectors with their one dimension; converted.
+    casts : sequence of lists of Plan
+        Passes that convert them, see `converted`; all of them come first.
     plan : Plan
         Of one matrix, or of stacks on the device; it has taken their forms as `Operation.aligned` has made them.
     one : bool
@@ -41,15 +57,18 @@ def surrounded(operation: Operation, given: Forms, plan: Plan, one: bool, textur
     """
     before = {name: steps for name, steps in _before(operation, given, plan, one, texture_size) if steps}
     solution, behind = _behind(operation, given, plan, one, texture_size)
-    if not before and not behind:
+    if not before and not behind and not any(casts):
         return plan
     draft, operands = Draft(plan.operation), dict[str, str]()
+    converting = {_named(operation, plan, number): steps for number, steps in enumerate(casts) if steps}
     for name in plan.operands:
-        steps = before.get(name, [])
-        slot = draft.operand(name, steps[0].slots[steps[0].operands[0]] if steps else plan.slots[name])
-        for step in steps:
-            (slot,) = draft.call(f"{name} as the plan takes it", step, **{step.operands[0]: slot}).values()
-        operands[name] = slot
+        steps = converting.get(name) or before.get(name)
+        operands[name] = draft.operand(name, steps[0].slots[steps[0].operands[0]] if steps else plan.slots[name])
+    for words, steps_of in (("in the type of the plan", converting), ("as the plan takes it", before)):
+        for name in plan.operands:
+            for step in steps_of.get(name, ()):
+                made = draft.call(f"{name} {words}", step, **{step.operands[0]: operands[name]})
+                (operands[name],) = made.values()
     results = draft.call("as planned", plan, **operands)
     for step in behind:
         (results[solution],) = draft.call("solution", step, **{step.operands[0]: results[solution]}).values()
@@ -61,8 +80,7 @@ def _before(
 ) -> Iterator[tuple[str, list[Plan]]]:
     stack = _stack(given)
     for number, form in enumerate(given[: len(plan.operands)]):
-        own = operation.operands[number]
-        name = own if own in plan.operands else plan.operands[number]
+        own, name = operation.operands[number], _named(operation, plan, number)
         right_sides = one and stack != () and number > 0
         if form.dtype != "float32" or not (form.resident or right_sides):
             continue
@@ -76,10 +94,16 @@ def _before(
         elif one and len(form.shape) == 2:
             continue  # a packed matrix
         elif one:
-            matrix = view.reshape(view.shape[-2:])  # of a vector, or of a stack of one
+            matrix = view if view.ndim == 2 else view.reshape(view.shape[-2:])  # of a vector, or of a stack of one
             assert matrix is not None
             steps += _packed(matrix, texture_size)
         yield name, steps
+
+
+def _named(operation: Operation, plan: Plan, number: int) -> str:
+    """Name of an operand in a plan."""
+    own = operation.operands[number]
+    return own if own in plan.operands else plan.operands[number]
 
 
 def _stack(given: Forms) -> tuple[int, ...]:
@@ -94,7 +118,8 @@ def _wrapped(form: Form, axis: int | None, texture_size: int) -> tuple[list[Plan
         (count,), (stride,) = view.shape, view.strides
         shape, strides = ((count, 1), (stride, 0)) if axis == 1 else ((1, count), (0, stride))
         return [], replace(view, shape=shape, strides=strides)
-    if not form.resident or form.view is not None or len(form.shape) > 2:
+    alike = form.matrix == (1, 1)  # a single element lies alike
+    if not form.resident or form.view is not None or len(form.shape) > 2 or alike:
         return [], view
     source = form.matrix[::-1] if form.transposed else form.matrix
     down, right = ((0, 1), (1, 0)) if form.transposed else ((1, 0), (0, 1))
@@ -104,7 +129,7 @@ def _wrapped(form: Form, axis: int | None, texture_size: int) -> tuple[list[Plan
 def _packed(view: View, texture_size: int) -> list[Plan]:
     """Passes that pack a view as a matrix; a stack of more than two dimensions becomes (first, all others)."""
     shape = view.shape[0], prod(view.shape[1:])
-    seen, steps = view.reshape(shape), list[Plan]()
+    seen, steps = view if view.shape == shape else view.reshape(shape), list[Plan]()
     if seen is None:
         steps.append(move.copy(view, texture_size))
         seen = View.of(shape)
