@@ -16,8 +16,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from glla.operations.stack import Stack, raw
-from glla.operations.wrapped.elementwise import draw_copy
-from glla.operations.wrapped.view import View
 from glla.passes import Draft, PingPong, Region, Storage, Uniform, Variant, wrapped
 
 VARIANTS = {
@@ -300,8 +298,10 @@ class Systems:
         inputs = {**given.operands, "X": x, "L": left}
         self.draw("check_fours", inputs, figures, uniforms, {**defines, "WATCH": int(given.watch)})
         if not aligned:
-            padded = View((systems, n), (FOUR * groups, 1), 0, FOUR * groups * systems)
-            x = draw_copy(self.draft, "matrices", padded, x, texture_size)
+            storage, padded = wrapped(n * systems, texture_size), x
+            x = self.draft.slot("matrices", storage)
+            lay: dict[str, Uniform] = {"lay": (n, groups, systems, storage.width)}
+            self.draft.draw("tridiagonal/together", {"X": padded}, x, lay)
         return x, self._worst(figures, count)
 
     # -- way in and out -----------------------------------------------------------------------------------------------

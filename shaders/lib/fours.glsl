@@ -26,6 +26,8 @@
 #define ABOVE_SHIFT 1  // the same (0, 1)
 #endif
 
+#include "lib/wrapped_places.glsl"
+
 uniform sampler2D A;
 uniform sampler2D B;
 uniform ivec3 shape;  // rows of the bands, n, 1
@@ -41,48 +43,72 @@ struct Four {
 // One of its equations; c is x, y, z or w.
 #define ROW(four, c) vec4(four.below.c, four.diagonal.c, four.above.c, four.rhs.c)
 
-// floor(a / b), b > 0. GPUs have no division of integers: in floats it may be one too large or too small.
-int whole_part(int a, int b) {
-    int q = int(float(a) / float(b));
-    return q + int(a >= (q + 1) * b) - int(a < q * b);
-}
-
-// Texel t; of those outside any one.
-vec4 texel(sampler2D M, int t) {
-    ivec2 size = textureSize(M, 0);
-    int y = whole_part(t, size.x);
-    return texelFetch(M, ivec2(t - y * size.x, clamp(y, 0, size.y - 1)), 0);
-}
-
-// Elements k to k + 3 of texels t and t + 1.
-vec4 four_of(sampler2D M, int t, int k) {
-    vec4 first = texel(M, t);
-    if (k == 0) return first;
-    vec4 second = texel(M, t + 1);
-    if (k == 1) return vec4(first.yzw, second.x);
-    if (k == 2) return vec4(first.zw, second.xy);
-    return vec4(first.w, second.xyz);
-}
-
-// Group g of the row of elements that begins with number `row` * n, from `shift` on.
-vec4 four_of(sampler2D M, int row, int shift, int g) {
+// Where entry `shift` of a row of elements stands: its texel, and its place in there. SPREAD: where texels of the row do
+// not begin with an entry of its groups, so that a group takes two.
 #if ALIGNED
-    return four_of(M, row * (shape.y >> 2) + (shift >> 2) + g, shift & 3);
+#define PLACE(row, shift) ivec2((row) * (shape.y >> 2) + ((shift) >> 2), (shift) & 3)
+#define SPREAD(shift) (((shift) & 3) != 0)
 #else
-    int place = row * shape.y + shift;
-    return four_of(M, (place >> 2) + g, place & 3);
+#define PLACE(row, shift) ivec2(((row) * shape.y + (shift)) >> 2, ((row) * shape.y + (shift)) & 3)
+#define SPREAD(shift) true
 #endif
+
+// Entries below and above the diagonal stand in one row: its texels are fetched once for both.
+#define TOGETHER (BELOW >= 0 && BELOW == ABOVE && BELOW_SHIFT + 1 == ABOVE_SHIFT)
+
+struct Places {  // of what belongs to equation 0 of a system
+    ivec2 diagonal;
+    ivec2 below;
+    ivec2 above;
+    ivec2 rhs;
+};
+
+Places places_of(int system) {
+    int first = system * shape.x;
+    return Places(PLACE(first + MAIN, 0), PLACE(first + BELOW, BELOW_SHIFT), PLACE(first + ABOVE, ABOVE_SHIFT),
+                  PLACE(system, 0));
 }
 
-Four four_at(int system, int g) {
-    int first = system * shape.x;
-    Four four = Four(vec4(0.0), four_of(A, first + MAIN, 0, g), vec4(0.0), four_of(B, system, 0, g));
+// Texels of group g, and so the former ones of group g - 1.
+Four texels_at(Places at, int g) {
+    Four texels = Four(vec4(0.0), texel(A, at.diagonal.x + g), vec4(0.0), texel(B, at.rhs.x + g));
 #if BELOW >= 0
-    four.below = four_of(A, first + BELOW, BELOW_SHIFT, g);
+    texels.below = texel(A, at.below.x + g);
+#endif
+#if ABOVE >= 0 && !TOGETHER
+    texels.above = texel(A, at.above.x + g);
+#endif
+    return texels;
+}
+
+// The same of group g + 1, as far as group g takes any of them.
+Four latter_texels_at(Places at, int g) {
+    Four texels = Four(vec4(0.0), vec4(0.0), vec4(0.0), vec4(0.0));
+    if (SPREAD(0)) {
+        texels.diagonal = texel(A, at.diagonal.x + g + 1);
+        texels.rhs = texel(B, at.rhs.x + g + 1);
+    }
+#if BELOW >= 0
+    if (SPREAD(BELOW_SHIFT)) texels.below = texel(A, at.below.x + g + 1);
+#endif
+#if ABOVE >= 0 && !TOGETHER
+    if (SPREAD(ABOVE_SHIFT)) texels.above = texel(A, at.above.x + g + 1);
+#endif
+    return texels;
+}
+
+// Group g from its texels and those of the next one.
+Four four_of(Places at, int g, Four texels, Four latter) {
+    Four four = Four(vec4(0.0), from_element(texels.diagonal, latter.diagonal, at.diagonal.y), vec4(0.0),
+                     from_element(texels.rhs, latter.rhs, at.rhs.y));
+#if BELOW >= 0
+    four.below = from_element(texels.below, latter.below, at.below.y);
     if (g == 0) four.below.x = 0.0;
 #endif
-#if ABOVE >= 0
-    four.above = four_of(A, first + ABOVE, ABOVE_SHIFT, g);
+#if TOGETHER
+    four.above = from_element(texels.below, latter.below, at.below.y + 1);
+#elif ABOVE >= 0
+    four.above = from_element(texels.above, latter.above, at.above.y);
 #endif
     if (4 * g + 4 >= shape.y) {
         ivec4 i = 4 * g + ivec4(0, 1, 2, 3);
@@ -107,8 +133,7 @@ Four scaled_rows(Four four, vec4 largest) {
     return Four(four.below * scale, four.diagonal * scale, four.above * scale, four.rhs * scale);
 }
 
-Four equations_at(int system, int g) {
-    Four four = four_at(system, g);
+Four scaled_rows(Four four) {
     return scaled_rows(four, largest_of(four));
 }
 

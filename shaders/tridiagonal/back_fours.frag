@@ -6,7 +6,7 @@
 // A, B     bands and right sides
 // X        floor(n / 4) unknowns of each system
 // result   four unknowns in a texel
-// Cost per fragment: 6 to 8 fetches; where diagonals do not begin a texel, 10.
+// Cost per fragment: 6 to 8 fetches; where diagonals do not begin a texel, 8 to 10.
 // Wang, "A parallel method for tridiagonal equations" (1981).
 
 #include "lib/tridiagonal.glsl"
@@ -33,7 +33,8 @@ void main() {
     int g = place - system * lay.x;
     result = vec4(0.0);
     if (system >= systems) return;
-    Four own = equations_at(system, g);
+    Places at = places_of(system);
+    Four own = scaled_rows(four_of(at, g, texels_at(at, g), latter_texels_at(at, g)));
     vec2 above = vec2(0.0, g > 0 ? kept(g - 1, system) : 0.0);
     vec2 below = vec2(0.0, 4 * g + 3 < shape.y ? kept(g, system) : 0.0);
     float least = 1.0;  // nobody looks at it

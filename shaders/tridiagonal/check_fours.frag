@@ -7,7 +7,7 @@
 // X         four unknowns in a texel
 // L         left_rows numbers of each system: what is left of its pivots
 // figures   a texel for each chunk
-// Cost per fragment: 4 to 6 fetches for each group and 2, one of each row of L; where diagonals do not begin a texel, 9.
+// Cost per fragment: 4 or 5 fetches for each group, 5 or 6 more, and one of each row of L.
 // Oettli and Prager, "Compatibility of approximate solution of linear equations" (1964): componentwise backward error.
 
 #ifndef WATCH
@@ -62,7 +62,8 @@ vec3 figures_of(Four four, float before, vec4 x, float after) {
 // Whether an entry of a row of the bands is NaN or infinity.
 bool is_bad(int row, int j) {
     int place = row * shape.y + j;
-    float entry = four_of(A, place >> 2, place & 3).x;
+    vec4 found = texel(A, place >> 2);
+    float entry = from_element(found, found, place & 3).x;
     return is_nan(entry) || is_infinite(entry);
 }
 #endif
@@ -79,9 +80,13 @@ void main() {
     vec3 worst = vec3(0.0);
     float before = first > 0 ? unknowns(system, first - 1).w : 0.0;
     vec4 x = unknowns(system, first);
+    Places at = places_of(system);
+    Four texels = texels_at(at, first);
     for (int g = first; g < end; ++g) {
         vec4 next = g + 1 < groups ? unknowns(system, g + 1) : vec4(0.0);
-        worst = max(worst, figures_of(four_at(system, g), before, x, next.x));
+        Four latter = texels_at(at, g + 1);
+        worst = max(worst, figures_of(four_of(at, g, texels, latter), before, x, next.x));
+        texels = latter;
         before = x.w;
         x = next;
     }

@@ -48,7 +48,7 @@ def run(device, ab, b, lines=kernel.FULL, definite=False, check_finite=False):
     return device.read(found["matrices"]).ravel()[: b.size].reshape(b.shape), figures
 
 
-CASES = [("full", n) for n in (9, 16, 17, 18, 19, 131)] + [(name, n) for name in [*LINES][1:] for n in (64, 67)]
+CASES = [("full", n) for n in (5, 16, 17, 18, 19, 131)] + [(name, n) for name in [*LINES][1:] for n in (64, 67)]
 
 
 @pytest.mark.parametrize(("name", "n"), CASES)
