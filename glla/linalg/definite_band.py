@@ -170,7 +170,7 @@ def cho_solve_banded(
     ShapeError
         Shapes do not fit together, or the first argument is no pair.
     DTypeError, NonFiniteError
-        Not real; not finite, or the solution is too large for float32.
+        Not real; not finite, or the solution is too large for float32, or so small that it would be rounded to zero.
     LimitError, OutOfMemoryError
         `cb` is larger than a texture, or the operands do not fit the device's memory.
 

@@ -219,7 +219,8 @@ def lstsq(
     Raises
     ------
     ShapeError, DTypeError, NonFiniteError, OptionError
-        Shapes do not fit; not real, not finite; x does not fit float32; unknown variant.
+        Shapes do not fit; not real, not finite; x, squared residuals or singular values are too large for float32, or x
+        so small that it would be rounded to zero; unknown variant.
     LimitError, OutOfMemoryError
         A, beside b, is wider than a texture, or does not fit the device's memory.
 

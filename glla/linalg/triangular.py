@@ -81,7 +81,8 @@ def solve_triangular(
     SingularMatrixError
         The diagonal has a zero; names its place, as LAPACK's trtrs.
     ShapeError, DTypeError, NonFiniteError, OptionError
-        As elsewhere; `trans` is none of those above; the solution does not fit float32.
+        As elsewhere; `trans` is none of those above; the solution is too large for float32, or so small that it would
+        be rounded to zero.
     LimitError, OutOfMemoryError
         As `solve`.
 

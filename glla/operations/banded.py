@@ -24,6 +24,7 @@ from glla.operations.pentadiagonal import BlockSystems
 from glla.operations.record import Array, Batch, Choice, Operation
 from glla.operations.stack import Stack, capacity, raw
 from glla.operations.tridiagonal import FIGURES, FOUR, REDUNDANT_UP_TO, VARIANTS, Bands, Lines, Systems
+from glla.operations.trust import in_float32
 from glla.operations.verdict import Done, Go, Values, Verdict
 from glla.operations.wrapped import move
 from glla.operations.wrapped.view import View
@@ -251,8 +252,7 @@ def on_host_in_stacks(
     count, _, n = ab.shape
     if isinstance(lines, int):
         x, flaws = pivoted(ab.astype(np.float64), ab.shape[1] - 1 - lines, lines, b.astype(np.float64), definite)
-        with np.errstate(over="ignore", under="ignore"):
-            return x.astype(np.float32), flaws
+        return _short(x, flaws), flaws
     full = np.zeros((count, 3, n))
     for target, (row, shift) in zip((2, 1, 0), lines, strict=True):
         if row >= 0:
@@ -260,8 +260,12 @@ def on_host_in_stacks(
             place = slice(first + FULL[2 - target][1], last + FULL[2 - target][1])
             full[:, target, place] = ab[:, row, first + shift : last + shift]
     x, flaws = pivoted(full, 1, 1, b.astype(np.float64), definite)
-    with np.errstate(over="ignore", under="ignore"):
-        return x.astype(np.float32), flaws
+    return _short(x, flaws), flaws
+
+
+def _short(x: NDArray[np.float64], flaws: NDArray[np.intp]) -> Array:
+    """Round solutions to float32; members with a flaw have none."""
+    return in_float32("solve_banded", np.where((flaws < 0)[:, np.newaxis, np.newaxis], x, 0.0))
 
 
 def settle(forms: Forms, stage: str, values: Values) -> Verdict:

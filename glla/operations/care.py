@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.errors import ConvergenceError, NonFiniteError
+from glla.errors import ConvergenceError
 from glla.operations import factors, trust
 from glla.operations.corrections import Refinement, rescaled_residual, turned
 from glla.operations.crossing import at_home, read_back, texels_of, upload
@@ -462,15 +462,7 @@ def scaled_back(values: Values, y: Float64) -> Verdict:
     """Give the solution of the system as it was; so small that float32 keeps not enough of it, it is an error."""
     wide = np.ldexp(y, values["sizes"] - np.reshape(values["column exponents"], (-1, 1)))
     x: Array = wide.astype(np.float32)
-    error, size = np.sum(np.abs(wide - x), axis=0), np.sum(np.abs(wide), axis=0)
-    lost = np.isfinite(error) & (error > GOOD * len(x) * UNIT_ROUNDOFF * size)
-    if not lost.any():
-        return Done({"X": x})
-    column = int(np.argmax(lost))
-    return NonFiniteError(
-        f"{values['function']}: the solution must fit float32, the largest entry of column {column}{values['member']} "
-        f"is {np.max(np.abs(wide[:, column])):.4g}, the smallest float32 1.401e-45; scale b up, and the solution down"
-    )
+    return trust.underflow(values["function"], wide, x, values["member"]) or Done({"X": x})
 
 
 def residual(a: NDArray[np.floating], x: Float64, b: NDArray[np.floating]) -> float:

@@ -15,7 +15,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.errors import ShapeError
+from glla.errors import NonFiniteError, ShapeError
 from glla.operations import elementwise, matmul, qr, qr_rows
 from glla.operations.crossing import (
     bring_in_watched,
@@ -29,7 +29,7 @@ from glla.operations.crossing import (
 from glla.operations.qr_blocks import beside, window
 from glla.operations.record import Array, Operation
 from glla.operations.routes import must_fit_a_texture
-from glla.operations.trust import pairs
+from glla.operations.trust import in_float32, pairs
 from glla.operations.wrapped import move
 from glla.operations.wrapped.view import View, laid
 from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Parameters, Plan, matrix, resident
@@ -45,6 +45,9 @@ EPSILON = 2.0**-23
 the rounding errors of R stay below that."""
 
 Float64 = NDArray[np.float64]
+
+LARGEST = float(np.finfo(np.float32).max)
+"""Largest number of float32."""
 
 
 def check(forms: Forms) -> None:
@@ -244,6 +247,17 @@ def _unscaled(r: Array, exponents: Array) -> Float64:
     return found
 
 
+def _fitting(what: str, found: Float64) -> Array:
+    """Round figures to float32. What is below its range is zero then; what is beyond is an error."""
+    short: Array = found.astype(np.float32)
+    beyond = np.flatnonzero(np.isfinite(found) & ~np.isfinite(short))
+    if len(beyond):
+        raise NonFiniteError(
+            f"lstsq: {what} must fit float32 (largest {LARGEST:.4g}), got {found[beyond[0]]:.4g}; scale A and b"
+        )
+    return short
+
+
 @np.errstate(all="ignore")  # what leaves the range is looked at afterwards
 def tall(
     r: Array, exponents: Array, order: int, rows: int, rcond: float
@@ -252,8 +266,11 @@ def tall(
     both = _unscaled(r, exponents)
     x, rank, s = least(both[:order, :order], both[:order, order:], rcond)
     rest = both[order:, order:]
-    residuals: Array = np.square(rest).sum(axis=0).astype(np.float32) if rows > order else np.empty(0, dtype=np.float32)
-    return x.astype(np.float32), residuals, np.array([rank], dtype=np.int32), s.astype(np.float32)
+    residuals = np.empty(0, dtype=np.float32)
+    if rows > order:
+        squares = np.square(rest).sum(axis=0)
+        residuals = _fitting("squared residuals", squares) if rank == order else squares.astype(np.float32)
+    return in_float32("lstsq", x), residuals, np.array([rank], dtype=np.int32), _fitting("singular values", s)
 
 
 @np.errstate(all="ignore")
@@ -264,7 +281,13 @@ def wide(
     y, rank, s = least(_unscaled(r, exponents).T, b.astype(np.float64), rcond)
     sizes = np.frexp(np.max(np.abs(y), axis=0, initial=0.0))[1].astype(np.int32)
     scaled = np.ldexp(y, -sizes).astype(np.float32)
-    return scaled, sizes, np.empty(0, dtype=np.float32), np.array([rank], dtype=np.int32), s.astype(np.float32)
+    return (
+        scaled,
+        sizes,
+        np.empty(0, dtype=np.float32),
+        np.array([rank], dtype=np.int32),
+        _fitting("singular values", s),
+    )
 
 
 def least(a: Float64, b: Float64, rcond: float) -> tuple[Float64, int, Float64]:
@@ -285,7 +308,7 @@ def least(a: Float64, b: Float64, rcond: float) -> tuple[Float64, int, Float64]:
 @np.errstate(all="ignore")
 def scaled_back(x: Array, sizes: NDArray[np.int32]) -> tuple[Array]:
     """Undo the scaling of columns."""
-    return (np.ldexp(x.astype(np.float64), sizes).astype(np.float32),)
+    return (in_float32("lstsq", np.ldexp(x.astype(np.float64), sizes)),)
 
 
 def on_host(a: Array, b: Array) -> tuple[Array, Array, int, Array]:

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.operations.elimination.plu import exchanges, permutation_of
-from glla.operations.substitution import substituted
-from glla.operations.trust import largest_near_one, largest_of_columns, near_one
+from glla.operations.substitution import in_rounded_rows, substituted
+from glla.operations.trust import in_float32, largest_near_one, largest_of_columns, near_one
 from glla.passes import Draft, Forms, HostArray
 
 Array = NDArray[np.float32]
@@ -60,9 +60,9 @@ def in_float64(lu: Array, b: Array, order: NDArray[np.intp], transposed: bool) -
     lower, upper = {"lower": True, "unit_diagonal": True}, {"lower": False, "unit_diagonal": False}
     if not transposed:
         y = substituted(lu, b[order].astype(np.float64), **lower)
-        return substituted(lu, y, **upper, rounded=True).astype(np.float32)
+        return in_rounded_rows("lu_solve", lu, y, **upper)
     y = substituted(lu, b.astype(np.float64), **upper, transposed=True)
-    return substituted(lu, y, **lower, transposed=True, rounded=True)[np.argsort(order)].astype(np.float32)
+    return in_rounded_rows("lu_solve", lu, y, **lower, transposed=True)[np.argsort(order)]
 
 
 def by_records(lu: Array, b: Array, records: Array, transposed: bool) -> tuple[Array]:
@@ -76,7 +76,7 @@ def scaled_back(x: Array, exponents: Integers) -> tuple[Array]:
     """Scale a solution back."""
     if not exponents.any():
         return (x,)
-    return (np.ldexp(x.astype(np.float64), exponents).astype(np.float32),)
+    return (in_float32("lu_solve", np.ldexp(x.astype(np.float64), exponents)),)
 
 
 def add_scaled(draft: Draft, forms: Forms) -> str:

@@ -29,7 +29,7 @@ from glla.operations.crossing import (
 from glla.operations.record import Array, Batch, Operation
 from glla.operations.shapes import system
 from glla.operations.streams import needed
-from glla.operations.substitution import ROWS, substituted
+from glla.operations.substitution import ROWS, in_rounded_rows
 from glla.operations.tiles import between_plans, columns_at_once, starts
 from glla.operations.trust import member_of_stack
 from glla.operations.verdict import Done, Go, Values, Verdict
@@ -268,18 +268,23 @@ def tiles(
 
 @np.errstate(all="ignore")  # what leaves the range is looked at afterwards
 def in_float64(
-    t: Array, b: Array, *, lower: bool = False, unit_diagonal: bool = False, transposed: bool = False
+    t: Array,
+    b: Array,
+    *,
+    lower: bool = False,
+    unit_diagonal: bool = False,
+    transposed: bool = False,
 ) -> tuple[Array]:
     """Substitute on the host, in float64, and round each row of the solution to float32 before it is used.
 
     No product of two numbers of float32 leaves float64's range. Rounded in the end instead, a solution below 2^-126
-    times a large entry of T would leave a large residual.
+    times a large entry of T would leave a large residual. A solution of which float32 keeps too little is an error.
 
     >>> in_float64(np.float32([[2, 9], [0, 4]]), np.float32([[22], [8]]))[0].tolist()
     [[2.0], [2.0]]
     """
     options = {"lower": lower, "unit_diagonal": unit_diagonal, "transposed": transposed}
-    return (substituted(t, b.astype(np.float64), **options, rounded=True).astype(np.float32),)
+    return (in_rounded_rows("solve_triangular", t, b.astype(np.float64), **options),)
 
 
 @np.errstate(all="ignore")

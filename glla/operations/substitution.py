@@ -5,7 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from glla.operations.trust import underflow
+
 Float64 = NDArray[np.float64]
+
+SMALLEST_NORMAL = float(np.finfo(np.float32).tiny)
+"""Smallest normal float32: smaller numbers keep fewer digits."""
 
 ROWS = 64
 """Rows that the host looks at, or substitutes, at a time."""
@@ -37,3 +42,34 @@ def substituted(
                 short = x[i].astype(np.float32)
                 x[i] = np.where(np.isfinite(short), short, x[i])
     return np.ascontiguousarray(x[::-1] if backward else x)
+
+
+@np.errstate(all="ignore")  # what leaves the range is looked at afterwards
+def in_rounded_rows(
+    function: str,
+    t: NDArray[np.float32],
+    b: Float64,
+    *,
+    lower: bool,
+    unit_diagonal: bool,
+    transposed: bool = False,
+) -> NDArray[np.float32]:
+    """Substitute in float64, with each row of the solution as float32 has it.
+
+    Raises
+    ------
+    NonFiniteError
+        So little of a column is left that the bound of `solve` is missed, see `glla.operations.trust.underflow`.
+    """
+    x = substituted(t, b, lower=lower, unit_diagonal=unit_diagonal, transposed=transposed, rounded=True)
+    short = x.astype(np.float32)
+    rows = np.flatnonzero((np.abs(x) < SMALLEST_NORMAL).any(axis=1))
+    if len(rows):  # what rounding took from them is left in the residual
+        half = (np.tril if lower else np.triu)(t, (-1 if lower else 1) if unit_diagonal else 0)
+        some = (half.T if transposed else half)[rows].astype(np.float64)
+        left = b[rows] - some @ x - (x[rows] if unit_diagonal else 0.0)
+        x[rows] += left if unit_diagonal else left / np.diagonal(t)[rows, np.newaxis]
+    error = underflow(function, x, short)
+    if error is not None:
+        raise error
+    return short

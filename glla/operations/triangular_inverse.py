@@ -18,7 +18,8 @@ from glla.operations.crossing import at_home, bring_in, read_back, read_texels
 from glla.operations.record import Array, Choice, Operation
 from glla.operations.reduce import max_magnitude
 from glla.operations.shapes import square
-from glla.operations.solve_triangular import CARE, TINY, in_float64, lost
+from glla.operations.solve_triangular import CARE, TINY, lost
+from glla.operations.substitution import in_rounded_rows
 from glla.operations.triangular import Triangle
 from glla.operations.verdict import Done, Go, Values, Verdict
 from glla.passes import PLAIN, Draft, Forms, Limits, Next, Parameters, PingPong, Plan, Region, Variant, resident
@@ -180,7 +181,7 @@ def care(forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, unit_diag
     n = form.matrix[0]
 
     def inverse(t: Array) -> tuple[Array]:
-        return in_float64(t, np.eye(n, dtype=np.float32), lower=lower, unit_diagonal=unit_diagonal)
+        return (in_rounded_rows("inv", t, np.eye(n), lower=lower, unit_diagonal=unit_diagonal),)
 
     draft = Draft("care")
     t, x = at_home(draft, "T", form, limits), draft.slot("X", HostArray(form.matrix))

@@ -42,6 +42,9 @@ MOST_SUSPECTS = 512
 """Most pivots that a close look compares with their rounding errors, the smallest beside their columns first; each
 takes 4 n^2 flop."""
 
+LOST = 8.0
+"""Largest error of a column of a solution, in n u times its 1-norm, that rounding it to float32 may leave."""
+
 NEAR_ONE = 40
 """Entries between 2^-40 and 2^40 need no scaling on the host: sums and quotients stay far from float32's limits."""
 
@@ -142,6 +145,54 @@ def in_bounds(values: Values, n: int) -> bool:
         size = float(np.max(np.abs(a)) if isinstance(a, np.ndarray) else values["largest_A"].flat[0])
         near = size_near_one(size)
     return bool(near) and not grew(growth(u, largest, size), n)
+
+
+@np.errstate(all="ignore")
+def underflow(function: str, wide: Floats, x: Floats, member: str = "") -> NonFiniteError | None:
+    """Error for a column of a solution of which float32 keeps less than the bound of `solve` allows; None if all stand.
+
+    Parameters
+    ----------
+    function, member : str
+        For the message.
+    wide, x : ndarray
+        The solution, one matrix or a stack, before and after it was rounded to float32.
+
+    Examples
+    --------
+    >>> wide = np.array([[2.0**-149], [1e-46]])
+    >>> underflow("solve", wide, wide.astype(np.float32)) is None
+    False
+    >>> underflow("solve", wide[:1], wide[:1].astype(np.float32)) is None
+    True
+    """
+    error, size = np.sum(np.abs(wide - x), axis=-2), np.sum(np.abs(wide), axis=-2)
+    lost = np.isfinite(error) & (error > LOST * x.shape[-2] * UNIT_ROUNDOFF * size)
+    if not lost.any():
+        return None
+    place = tuple(int(i) for i in np.argwhere(lost)[0])
+    largest = np.max(np.abs(np.moveaxis(wide, -2, -1)[place]))
+    return NonFiniteError(
+        f"{function}: the solution must fit float32, the largest entry of column {place[-1]}"
+        f"{member or member_of_stack(place[:-1])} is {largest:.4g}, the smallest float32 1.401e-45; scale b up, and "
+        "the solution down"
+    )
+
+
+def in_float32(function: str, wide: Float64) -> NDArray[np.float32]:
+    """Round a solution to float32.
+
+    Raises
+    ------
+    NonFiniteError
+        So little of a column is left that the bound of `solve` is missed, see `underflow`.
+    """
+    with np.errstate(all="ignore"):  # what is too large is looked at afterwards
+        x: NDArray[np.float32] = wide.astype(np.float32)
+    error = underflow(function, wide, x)
+    if error is not None:
+        raise error
+    return x
 
 
 def overflow(function: str) -> NonFiniteError:

@@ -39,6 +39,8 @@ CARE, REFINE, ALONE = "care", "refine", "one by one"
 """Names of the stages."""
 
 FAR = "the diagonal of L is zero, or it or right-hand sides are beyond 2^-40 to 2^40, or X is not finite"
+FAR_FROM_ONE = "the diagonal of L or right-hand sides are beyond 2^-40 to 2^40, or X is not finite"
+SMALL = Next("X is too small", error="NonFiniteError: the solution must fit float32")
 ZERO = Next("the factor has a zero on its diagonal", error="SingularMatrixError: names the place")
 DIVERGED = Next(
     "it does not come down", error="ConvergenceError: the matrix is too ill-conditioned for float32 factors"
@@ -90,6 +92,7 @@ def whole_solution(
     draft = Draft("cho_solve")
     results: dict[str, str] = {}
     if c_form.resident or b_form.resident:
+        far = Next(FAR_FROM_ONE, CARE, partial(careful_solution, forms, limits, lower=lower))
         lying = c_form.resident and c_form.transposed
         lower = lower is not lying
         c = bring_in(draft, "C", c_form, limits, as_it_lies=True)
@@ -97,18 +100,27 @@ def whole_solution(
         results["diagonal"] = diagonal(draft, c, n, limits)
         results["X"] = substitute(draft, c, b, (n, columns), limits, lower)
         watch(draft, "X", results["X"], (n, columns), results)
-        return draft.plan(results, after=(ZERO,))
-    given = tuple(draft.operand(name, HostArray(form.matrix)) for name, form in zip("CB", forms, strict=True))
+        return draft.plan(results, after=(far, ZERO))
+    return careful_solution(forms, limits, lower=lower)
+
+
+@cached_plan
+def careful_solution(forms: Forms, limits: Limits, *, lower: bool) -> Plan:
+    """Plan of a solution that is scaled on the host, where need be; what is on the device is read back."""
+    n, columns = forms[1].matrix
+    draft, results = Draft("cho_solve"), dict[str, str]()
+    given = tuple(at_home(draft, name, form, limits) for name, form in zip("CB", forms, strict=True))
     shapes = {"scaled C": (n, n), "scaled B": (n, columns), "row exponents": (n, 1), "sizes": (columns,)}
     made = {name: draft.slot(name, HostArray(shape)) for name, shape in shapes.items()}
     draft.host(SCALE, partial(scaled_factor, lower=lower), given, tuple(made.values()))
-    c = upload(draft, made["scaled C"], (n, n), limits, c_form.transposed)
-    b = upload(draft, made["scaled B"], (n, columns), limits, b_form.transposed)
+    lying = [form.transposed and not form.resident for form in forms]
+    c = upload(draft, made["scaled C"], (n, n), limits, lying[0])
+    b = upload(draft, made["scaled B"], (n, columns), limits, lying[1])
     results["diagonal"] = diagonal(draft, c, n, limits)
     x = read_back(draft, substitute(draft, c, b, (n, columns), limits, lower), (n, columns), limits, "scaled X")
     results["X"] = draft.slot("X", HostArray((n, columns)))
-    draft.host(BACK, unscaled, (x, made["sizes"], made["row exponents"]), (results["X"],))
-    return draft.plan(results, after=(ZERO,))
+    draft.host(BACK, partial(unscaled, "cho_solve"), (x, made["sizes"], made["row exponents"]), (results["X"],))
+    return draft.plan(results, after=(ZERO, SMALL))
 
 
 @np.errstate(all="ignore")  # what leaves the range is looked at afterwards
@@ -129,23 +141,39 @@ def scaled_factor(c: Array, b: Array, lower: bool) -> tuple[Array, Array, Intege
 
 
 @np.errstate(all="ignore")
-def unscaled(x: Array, sizes: Integers, rows: Integers) -> tuple[Array]:
-    """Scale a solution back, whose factor was scaled by rows and whose right-hand sides by rows and columns."""
+def unscaled(function: str, x: Array, sizes: Integers, rows: Integers) -> tuple[Array]:
+    """Scale a solution back, whose factor was scaled by rows and whose right-hand sides by rows and columns.
+
+    One of which float32 keeps too little is an error.
+    """
     if not rows.any() and not sizes.any():
         return (x,)
-    return (np.ldexp(x.astype(np.float64), sizes - rows).astype(np.float32),)
+    return (trust.in_float32(function, np.ldexp(x.astype(np.float64), sizes - rows)),)
 
 
 def settle_solve(forms: Forms, stage: str, values: Values) -> Verdict:
-    """Raise if the factor has a zero on its diagonal, or a denormal, which a GPU may take for one."""
+    """Raise if the factor has a zero on its diagonal, or a denormal, which a GPU may take for one.
+
+    What was not scaled on the host, as it is on the device, is solved again if it comes near float32's limits.
+    """
     bad = np.flatnonzero(np.abs(values["diagonal"]) < care.SMALLEST_NORMAL)
     if not len(bad):
-        return Done()
+        unscaled_ = not stage and "largest_X" in values
+        return Go(CARE) if unscaled_ and _comes_near_limits(values) else Done()
     function = values.get("function", "cho_solve")
     return SingularMatrixError(
         f"{function}: Singular matrix{values['member']}: the factor is zero at place {bad[0]} of its diagonal; "
         "the system has no unique solution"
     )
+
+
+def _comes_near_limits(values: Values) -> bool:
+    """Whether a solution on the device may have lost what is near float32's limits."""
+    sizes = [values["diagonal"], *(values[name] for name in ("largest_B",) if name in values)]
+    near = all(trust.near_one(size) for size in sizes)
+    if "largest_B" not in values:
+        near = near and trust.largest_near_one(values["B"])
+    return not near or not np.isfinite(values["largest_X"]).all()
 
 
 def example_of_factor(n: int, rng: np.random.Generator) -> tuple[Array, ...]:

@@ -8,14 +8,24 @@ import numpy as np
 
 from glla.operations import trust
 from glla.operations.alignment import aligned
-from glla.operations.crossing import bring_in, bring_in_watched, read_back, upload, watch
+from glla.operations.crossing import at_home, bring_in, bring_in_watched, read_back, upload, watch
 from glla.operations.elimination import stack_banded
 from glla.operations.elimination.band_columns import Band
-from glla.operations.elimination.definite import ALONE, BACK, SCALE, ZERO, settle_solve, unscaled
+from glla.operations.elimination.definite import (
+    ALONE,
+    BACK,
+    CARE,
+    FAR_FROM_ONE,
+    SCALE,
+    SMALL,
+    ZERO,
+    settle_solve,
+    unscaled,
+)
 from glla.operations.elimination.definite_band import check, example, places, substituted
 from glla.operations.record import Array, Operation
 from glla.operations.scaling import Integers
-from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Parameters, Plan, matrix, resident
+from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Next, Parameters, Plan, matrix, resident
 from glla.passes.cache import cached_plan
 
 
@@ -62,26 +72,37 @@ def whole(
     forms: Forms, limits: Limits = PLAIN, *, lower: bool = False, variant: None = None, parameters: Parameters = ()
 ) -> Plan:
     """Plan of a call: scaled on the host where both operands are there; the diagonal of the factor; the solution."""
+    if not any(form.resident for form in forms):
+        return careful(forms, limits, lower=lower)
     shape, (n, columns) = (form.matrix for form in forms)
     draft, results = Draft("cho_solve_banded"), dict[str, str]()
     core = plan(resident(shape, (n, columns)), limits, lower=lower)
-    if any(form.resident for form in forms):
-        c = bring_in(draft, "C", forms[0], limits)
-        found = draft.call("solution", core, C=c, B=bring_in_watched(draft, "B", forms[1], limits, results))
-        results["X"] = found["X"]
-        watch(draft, "X", found["X"], (n, columns), results)
-    else:
-        given = tuple(draft.operand(name, HostArray(form.matrix)) for name, form in zip("CB", forms, strict=True))
-        shapes = {"scaled C": shape, "scaled B": (n, columns), "row exponents": (n, 1), "sizes": (columns,)}
-        made = {name: draft.slot(name, HostArray(one)) for name, one in shapes.items()}
-        draft.host(SCALE, partial(scaled, lower=lower), given, tuple(made.values()))
-        c, b = upload(draft, made["scaled C"], shape, limits), upload(draft, made["scaled B"], (n, columns), limits)
-        found = draft.call("solution", core, C=c, B=b)
-        x = read_back(draft, found["X"], (n, columns), limits, "scaled X")
-        results["X"] = draft.slot("X", HostArray((n, columns)))
-        draft.host(BACK, unscaled, (x, made["sizes"], made["row exponents"]), (results["X"],))
+    c = bring_in(draft, "C", forms[0], limits)
+    found = draft.call("solution", core, C=c, B=bring_in_watched(draft, "B", forms[1], limits, results))
+    results["X"] = found["X"]
+    watch(draft, "X", found["X"], (n, columns), results)
     results["diagonal"] = read_back(draft, found["diagonal"], (1, n), limits, "diagonal of L")
-    return draft.plan(results, after=(ZERO,))
+    return draft.plan(results, after=(Next(FAR_FROM_ONE, CARE, partial(careful, forms, limits, lower=lower)), ZERO))
+
+
+@cached_plan
+def careful(forms: Forms, limits: Limits, *, lower: bool) -> Plan:
+    """Plan of a solution that is scaled on the host, where need be; what is on the device is read back."""
+    shape, (n, columns) = (form.matrix for form in forms)
+    draft, results = Draft("cho_solve_banded"), dict[str, str]()
+    core = plan(resident(shape, (n, columns)), limits, lower=lower)
+    given = tuple(at_home(draft, name, form, limits) for name, form in zip("CB", forms, strict=True))
+    shapes = {"scaled C": shape, "scaled B": (n, columns), "row exponents": (n, 1), "sizes": (columns,)}
+    made = {name: draft.slot(name, HostArray(one)) for name, one in shapes.items()}
+    draft.host(SCALE, partial(scaled, lower=lower), given, tuple(made.values()))
+    c, b = upload(draft, made["scaled C"], shape, limits), upload(draft, made["scaled B"], (n, columns), limits)
+    found = draft.call("solution", core, C=c, B=b)
+    x = read_back(draft, found["X"], (n, columns), limits, "scaled X")
+    results["X"] = draft.slot("X", HostArray((n, columns)))
+    work = partial(unscaled, "cho_solve_banded")
+    draft.host(BACK, work, (x, made["sizes"], made["row exponents"]), (results["X"],))
+    results["diagonal"] = read_back(draft, found["diagonal"], (1, n), limits, "diagonal of L")
+    return draft.plan(results, after=(ZERO, SMALL))
 
 
 @np.errstate(all="ignore")  # what leaves the range is looked at afterwards

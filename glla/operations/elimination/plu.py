@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.errors import GrowthWarning, OptionError, ShapeError, SingularMatrixError
+from glla.errors import GrowthWarning, NonFiniteError, OptionError, ShapeError, SingularMatrixError
 from glla.operations import stack, trust
 from glla.operations.crossing import at_home, bring_in, read_back, read_texels, upload
 from glla.operations.elimination.columns import SIDE, ColumnByColumn, Manner
@@ -507,7 +507,15 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     if np.isinf(best.residual) and values["check_finite"]:
         return overflow(values["function"])
     upper = np.triu(np.ones(forms[0].matrix, dtype=bool))
-    lu = np.ldexp(best.lu, np.where(upper, values["exponent"], 0))
+    wide = np.ldexp(best.lu.astype(np.float64), np.where(upper, values["exponent"], 0))
+    lu: Array = wide.astype(np.float32)
+    lost = np.sum(np.abs(wide - lu), axis=0)
+    norm = np.max(np.sum(np.abs(np.ldexp(values["scaled A"].astype(np.float64), values["exponent"])), axis=0))
+    if np.isfinite(lost).all() and np.max(lost) > PROMISED * max(lu.shape) * UNIT_ROUNDOFF * norm:
+        return NonFiniteError(
+            f"{values['function']}: U must fit float32, its largest entry is {np.max(np.abs(wide[upper])):.4g}, the "
+            "smallest float32 1.401e-45; scale A up, and U down"
+        )
     warning = None if unpivoted else _warning(values["function"], best)
     return Done({"lu": lu, "piv": best.pivots}, warning)
 
