@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from glla import linalg
-from glla.applications.model import Float64, Images, Model
+from glla.applications.model import ROUNDOFF, Float64, Images, Model
 from glla.array.array import Matrix, asarray
 from glla.array.convert import LARGEST, Array, as_float32, finite_result
 from glla.errors import (
@@ -63,6 +63,9 @@ better solution. Each is the norm of the true residual of the normal equations o
 
 MOST_ITERATIONS = 5000
 
+PROMISED, MOST_CORRECTIONS = 30.0, 8
+"""Largest normalised residual of what an explicit inverse gives, and corrections at most. The second is a guess."""
+
 MODELS = ("convolve", "correlate")
 WIDE = 4
 """Least ratio of pixels to diagonals of H^T H at which the matrix is factored as a band. A guess."""
@@ -83,7 +86,27 @@ def _inverse(model: Model, images: Images, as_printed: bool = False) -> Images:
     if model.balance:
         normal = normal + run(packing.identity((model.pixels, model.pixels)), device=model.device)["I"] * model.balance
     inverse = linalg.inv(normal, assume_a="pos", variant="cholesky_gets_product", lower=True)
-    return model.images((inverse @ h.T) @ model.columns(images))
+    seen = model.columns(images)
+    return model.images(_corrected(model, normal, inverse, h.T @ seen, (inverse @ h.T) @ seen))
+
+
+def _corrected(model: Model, normal: Matrix, inverse: Matrix, right: Matrix, f: Matrix) -> Matrix:
+    """Correct what an explicit inverse gives until its residual keeps the bound of the other variants.
+
+    A product with an inverse loses as many digits as the condition number has; its corrections bring them back.
+    """
+    of_normal, of_right = abs(normal).sum(axis=1).max(), abs(right).max(axis=0)
+    for _ in range(MOST_CORRECTIONS + 1):
+        residual = right - normal @ f
+        scale = (of_normal * abs(f).max(axis=0) + of_right).numpy(check_finite=False).astype(np.float64)
+        left = abs(residual).max(axis=0).numpy(check_finite=False)
+        if (left <= PROMISED * model.pixels * ROUNDOFF * scale).all():
+            return f
+        f = f + inverse @ residual
+    raise ConvergenceError(
+        f"restore: H^T H + balance I with balance={model.balance:g} is too ill-conditioned for an explicit inverse; "
+        "pass a larger balance, or take another variant"
+    )
 
 
 def _cholesky(model: Model, images: Images) -> Images:
@@ -118,7 +141,23 @@ def _cg(model: Model, images: Images) -> Images:
         if info:
             _accept(model, info, _norm(right - normal @ f), _norm(right))
         found.append(f.reshape(*model.shape))
+    _must_be_regular(model, normal)
     return found
+
+
+def _must_be_regular(model: Model, normal: LinearOperator) -> None:
+    """Raise NotPositiveDefiniteError where the normal equations are singular to float32, as the other variants do.
+
+    An image may lie where a singular matrix has solutions; random numbers do not, so that no iteration solves for them.
+    """
+    norm = float(np.sum(np.abs(model.kernel.astype(np.float64)))) ** 2 + model.balance  # at least that of the matrix
+    if model.balance >= 4 * ROUNDOFF * norm:
+        return
+    probe = asarray(np.random.default_rng(0).standard_normal(model.pixels), device=model.device)
+    goal = 1 / (8 * np.sqrt(model.pixels))  # an eighth of what stands on a vector that the matrix extinguishes
+    f, info = cg(normal, probe, rtol=goal, maxiter=MOST_ITERATIONS)
+    if info and not _norm(probe - normal @ f) <= goal * _norm(probe):
+        raise NotPositiveDefiniteError("restore: conjugate gradients find no solution for random numbers")
 
 
 def _norm(x: Matrix) -> float:
@@ -248,21 +287,21 @@ def restore(
     Raises
     ------
     NotPositiveDefiniteError
-        H^T H + balance I is singular to float32: a larger balance mends it. ``cg`` does not notice where a solution is
-        there nevertheless, and gives the one of least norm.
+        H^T H + balance I is singular to float32: a larger balance mends it. ``cg`` solves for random numbers to learn
+        it, where balance is below 2^-22 of sum(abs(psf))^2.
     ConvergenceError
-        ``cg`` came to no solution.
+        ``cg`` came to no solution, or ``inverse`` to none with a small residual.
     ShapeError, DTypeError, NonFiniteError, OptionError, LimitError, OutOfMemoryError
         As elsewhere; the PSF is larger than the image; unknown variant or model; ``separable`` with a PSF that is none.
 
     Notes
     -----
-    Error: ``cholesky``, ``banded`` and ``cg`` keep norm(H^T g - N f) / ((norm(N) norm(f) + norm(H^T g)) p u) < 30 for
-    N = H^T H + balance I and p = m n pixels, u = 2^-24. ``inverse`` loses as many digits more as N's condition number
-    has, and ``separable`` as many as H's has. Cost in flop: ``inverse`` 2 p^3 + 8/3 p^3 + 2 p^3, ``cholesky`` p^3 / 3,
-    ``banded`` p w^2 for w = (a - 1) n + b - 1 or (b - 1) m + a - 1, ``cg`` 4 a b p an iteration, of two
-    passes and those of `glla.sparse.linalg.cg`; ``separable`` about 4 m n (m + n). Source: "Linear algebra on GPUs:
-    applications in image restoration" (2012), chapter 6, corrected.
+    Error: ``cholesky``, ``banded``, ``cg`` and ``inverse``, which corrects its solution where need be, keep
+    norm(H^T g - N f) / ((norm(N) norm(f) + norm(H^T g)) p u) < 30 for N = H^T H + balance I and p = m n pixels,
+    u = 2^-24. ``separable`` loses as many digits more as H's condition number has. Cost in flop: ``inverse``
+    2 p^3 + 8/3 p^3 + 2 p^3, ``cholesky`` p^3 / 3, ``banded`` p w^2 for w = (a - 1) n + b - 1 or (b - 1) m + a - 1,
+    ``cg`` 4 a b p an iteration, of two passes and those of `glla.sparse.linalg.cg`; ``separable`` about
+    4 m n (m + n). Source: "Linear algebra on GPUs: applications in image restoration" (2012), chapter 6, corrected.
 
     Examples
     --------
