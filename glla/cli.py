@@ -78,6 +78,8 @@ def _run(arguments: Sequence[str] | None) -> int:
         return _failure(str(error))
     except OSError as error:
         return _failure(f"{error.filename or 'system'}: {error.strerror or error}")
+    except MemoryError as error:
+        return _failure(f"not enough memory: {str(error) or 'the system gave no reason'}; ask for a smaller size")
     return status
 
 

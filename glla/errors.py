@@ -114,6 +114,10 @@ class LimitError(DeviceError):
         self.asked = asked
         self.allowed = allowed
 
+    def __reduce__(self) -> tuple[type[LimitError], tuple[str, int, int]]:
+        """Pickle with both figures: a pool of processes passes errors on so."""
+        return type(self), (str(self), self.asked, self.allowed)
+
 
 class ShaderError(DeviceError):
     """A shader does not resolve, compile or link; the message gives file, line, source and the driver's text."""

@@ -188,6 +188,15 @@ def test_failures_are_one_message(capsys, monkeypatch, error, status, message):
     assert (output.out, output.err) == ("", message)
 
 
+def test_a_size_beyond_the_memory_is_an_error(monkeypatch, capsys):
+    def no_room(*arguments, **options):
+        raise MemoryError("Unable to allocate 71.1 PiB")
+
+    monkeypatch.setattr("glla.lab.trace.run", no_room)
+    assert main(["trace", "rref", "--size", "100000000"]) == 1
+    assert "not enough memory: Unable to allocate 71.1 PiB; ask for a smaller size" in capsys.readouterr().err
+
+
 def test_other_errors_are_not_hidden(monkeypatch):
     def fail(device):
         raise ZeroDivisionError

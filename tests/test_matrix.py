@@ -530,3 +530,13 @@ def test_other_attributes_are_none_of_a_matrix():
         A.colour = 3
     A += 1
     assert A.numpy().tolist() == [[2.0]]
+
+
+@pytest.mark.parametrize("kind", [kind for kind in vars(glla.errors).values() if isinstance(kind, type)], ids=str)
+def test_errors_can_be_pickled(kind):
+    """As a pool of processes passes them on: what cannot be taken out of the pickle would break the pool."""
+    if not issubclass(kind, glla.errors.GllaError):
+        return
+    made = kind("what", 3, 2) if kind is glla.errors.LimitError else kind("what")
+    again = pickle.loads(pickle.dumps(made))
+    assert (type(again), again.args, vars(again)) == (kind, made.args, vars(made))

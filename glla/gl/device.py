@@ -10,13 +10,13 @@ import warnings
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
-from typing import Any, overload
+from typing import Any, NoReturn, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glla import registry
-from glla.errors import DeviceMismatchError, ReleasedError, ThreadError
+from glla.errors import DeviceMismatchError, ReleasedError, ThreadError, UnsupportedError
 from glla.gl import forks
 from glla.gl.calls import Calls
 from glla.gl.clock import GPUClock
@@ -136,6 +136,12 @@ class Device:
         )
 
     # -- what it is ---------------------------------------------------------------------------------------------
+
+    def __reduce__(self) -> NoReturn:
+        raise UnsupportedError(
+            "device: cannot be copied or pickled, nor what holds one; make another where it is to be used, by "
+            "glla.Device() or glla.default_device()"
+        )
 
     def __repr__(self) -> str:
         state = "released" if self._closed else f"{self.info.renderer}, {self.info.backend}"

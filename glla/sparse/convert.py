@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ def is_scipy(value: Any) -> bool:
 
 
 def compressed(value: Any, check_finite: bool = True) -> Compressed:
-    """Convert a matrix to compressed rows of float32; entries of one place are summed, in float64.
+    """Convert a matrix to compressed rows of float32; entries of one place are summed, in float64; of bool it is "or".
 
     Raises
     ------
@@ -50,6 +51,8 @@ def compressed(value: Any, check_finite: bool = True) -> Compressed:
     if check_finite:
         refuse_nonfinite("sparse", "A", found.data)
     made = Compressed.of_triplets(shape, found.row, found.col, found.data)
+    if found.dtype.kind == "b":  # the sum of two truths is true
+        made = replace(made, values=np.minimum(made.values, 1))
     if check_finite and not all_finite(made.values):
         raise NonFiniteError("sparse: entries of A, those of one place summed, must fit float32; scale A")
     return made

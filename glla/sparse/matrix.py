@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -82,6 +83,10 @@ def asarray(
     if isinstance(A, Array) and place is None:
         place = A.device
     return SparseMatrix(compressed(A, check_finite), place or default_device(), format)
+
+
+def _from_pickle(rows: Compressed, format: str) -> SparseMatrix:
+    return SparseMatrix(rows, default_device(), format)
 
 
 class SparseMatrix:
@@ -170,6 +175,16 @@ class SparseMatrix:
     def toarray(self) -> NDArray[np.float32]:
         """All of it, zeros too, from the host's rows."""
         return self.rows.dense()
+
+    def __copy__(self) -> SparseMatrix:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> SparseMatrix:
+        return self
+
+    def __reduce__(self) -> tuple[Callable[..., SparseMatrix], tuple[Compressed, str]]:
+        """Pickle the host's rows: it is laid out anew on the default device of the thread that loads it."""
+        return _from_pickle, (self.rows, self.format)
 
     def __repr__(self) -> str:
         rows, columns = self.shape

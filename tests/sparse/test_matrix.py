@@ -1,5 +1,8 @@
 """Sparse matrices as users have them: from anything of SciPy, times anything."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -223,3 +226,22 @@ def test_a_vector_that_float32_cannot_hold_is_refused():
     with pytest.raises(NonFiniteError, match="x must fit float32"):
         A @ np.full((3, 4), -1e39)
     assert (A @ [1, np.inf, 2])[1] == np.inf
+
+
+def test_duplicates_of_bool_are_true_once():
+    two = scipy_sparse.coo_array((np.array([True, True, True]), ([0, 0, 1], [1, 1, 0])), shape=(2, 2))
+    np.testing.assert_array_equal(glla.sparse.asarray(two).toarray(), two.toarray())
+
+
+@pytest.mark.parametrize("make", [copy.copy, copy.deepcopy, lambda A: pickle.loads(pickle.dumps(A))])
+def test_a_copy_and_a_pickle_multiply_alike(make):
+    A = glla.sparse.asarray([[1, 0, 2], [0, 3, 0]], format="sell")
+    other = make(A)
+    assert other.format == "sell"
+    np.testing.assert_array_equal(other @ [1, 1, 1], [3, 3])
+
+
+def test_what_holds_a_device_says_that_it_cannot_be_pickled(device):
+    for one in (device, glla.sparse.linalg.chebyshev(np.eye(3), device=device)):
+        with pytest.raises(glla.errors.UnsupportedError, match="device: cannot be copied or pickled"):
+            pickle.dumps(one)
