@@ -119,7 +119,7 @@ class Replay:
     recorded : dict of int: ndarray of bytes
         Messages of the other ranks' panels.
     late : bool
-        Whether the others are as late as this rank was with its last panel.
+        Whether the others are as late as this rank was with its last panel, which counts from when it had loaded.
     first : float
         Seconds in which another rank factors panel 0.
     rate : float
@@ -149,7 +149,7 @@ class Replay:
         """Take note of when an own panel is ready, and of what is to be added up."""
         if TAGS[tag % len(TAGS)] == "L":
             self._sent = time.perf_counter()
-            self._chain = self._sent - self.taken
+            self._chain = self._sent - max(self.taken, watch.loaded)  # all ranks load at the same time
         else:
             self._said = data.copy()
         return Ticket()

@@ -53,6 +53,8 @@ class Watch:
     def __init__(self) -> None:
         self.clock: GPUClock | None = None
         self.profile: Profile | None = None
+        self.loaded = 0.0
+        """When the engine had the matrix, the last time."""
         self.clear()
 
     def clear(self) -> None:
@@ -108,8 +110,12 @@ class WatchedColumns(resident.GpuColumns):
     """Columns whose calls in the GPU's thread are watched."""
 
     def _attempt(self, function: Any, *args: Any) -> Any:
-        with watch.of(function.__name__.strip("_"), stamps=True):
-            return super()._attempt(function, *args)
+        try:
+            with watch.of(function.__name__.strip("_"), stamps=True):
+                return super()._attempt(function, *args)
+        finally:
+            if function.__name__ == "_load":
+                watch.loaded = time.perf_counter()
 
 
 @contextmanager

@@ -171,6 +171,7 @@ def test_a_share_with_a_wrong_panel_fails(monkeypatch, tmp_path):
 def test_the_others_are_as_late_as_this_rank_was(monkeypatch):
     """A panel that this rank takes 5 s for is followed by one that takes as long, and a message's time."""
     now = [0.0]
+    monkeypatch.setattr(cluster_share.watch, "loaded", 0.0)
     monkeypatch.setattr(cluster_share, "time", SimpleNamespace(perf_counter=lambda: now[0]))
     recorded = {panel: np.full(8, panel, np.uint8) for panel in (1, 3)}
     replay, data = cluster_share.Replay(0, 2, recorded, late=True, first=0.0, rate=8.0), np.empty(8, np.uint8)

@@ -40,9 +40,6 @@ VARIANTS = {
 }
 """Ways to find pivots, by name."""
 
-LOOKS = 2
-"""Times that a host reads its part of a matrix before the factorisation: for a copy, and for the largest value."""
-
 FLOAT, DOUBLE, INDEX = 4, 8, 8
 """Bytes of a float32, a float64 and an index."""
 
@@ -284,7 +281,7 @@ class ColumnPLU(PLU):
     def steps(self) -> Iterator[Step]:
         """Give all steps in order."""
         m, n = self.layout.local_shape(self.p, self.q)
-        yield Work(0, "load", bus=FLOAT * m * n, memory=LOOKS * FLOAT * m * n, engine=True)
+        yield Work(0, "load", bus=FLOAT * m * n, engine=True)
         yield from super().steps()
 
     def panel(self, panel: int) -> Iterator[Step]:
@@ -369,7 +366,7 @@ class Product(Place):
         for name, at, count in (("A", self.in_row(panel % Q), rows), ("B", self.in_column(panel % P), columns)):
             if root == (at.parent is None):
                 if root:
-                    yield Work(panel, f"cut {name}")
+                    yield Work(panel, f"cut {name}", memory=FLOAT * b * count)
                 yield from broadcast(at, panel, name, FLOAT * b * count)
 
 
@@ -537,9 +534,9 @@ def plan(
     >>> print(plan("matmul", 4, 4, (1, 2)))
     matmul of 4 x 4 in blocks of 4 on 1 x 2 processes
     rank 0, process (0, 0): 6 steps, 128 flop, sends 1 messages with 64 bytes, receives 0 with 0
-         0  do      cut A
+         0  do      cut A         64 B copied
          0  send    A             64 B to rank 1
-         0  do      cut B
+         0  do      cut B         64 B copied
          0  queue   product       128 flop, 128 B over the bus
          1  queue   assemble      64 B over the bus
          1  await   assemble

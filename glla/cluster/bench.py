@@ -91,12 +91,13 @@ def measure(grid: Grid, n: int, nb: int) -> Parameters:
         bus=1 / found.byte if found.byte else float("inf"),
         memory=1 / found.copied if found.copied else float("inf"),
         step=found.step,
+        issue=found.issue,
     )
 
 
 @dataclass(frozen=True)
 class _Times:
-    """Seconds of an operation of products, panels and triangles, of a byte on the bus and in memory, and of a step."""
+    """Seconds of an operation of products, panels and triangles, of a byte on the bus and in memory, of a step."""
 
     product: float
     panel: float
@@ -104,6 +105,7 @@ class _Times:
     byte: float
     copied: float = 0.0
     step: float = 0.0
+    issue: float = 0.0
 
 
 def _measured_columns(grid: Grid, n: int, nb: int) -> _Times:
@@ -112,7 +114,7 @@ def _measured_columns(grid: Grid, n: int, nb: int) -> _Times:
     rows, columns = (max(nb, 3 * n // (4 * each) // 2 * 2) for each in (P, Q))
     rng, engine, b = np.random.default_rng(grid.rank), grid.engine, nb
     panel, upper = (rng.uniform(-1, 1, shape).astype(np.float32) for shape in ((b, rows), (b, columns)))
-    order, unit = np.arange(rows + b), np.eye(b, dtype=np.float32)
+    order, block = np.arange(rows + b), _block(b)
 
     def loaded() -> None:
         engine.columns(upper).finish()
@@ -121,14 +123,14 @@ def _measured_columns(grid: Grid, n: int, nb: int) -> _Times:
     triangle = _best(lambda: _exchange(engine, upper))
     triangle = max(triangle - 2 * byte * upper.nbytes, triangle / 8)
     held = engine.columns(np.zeros((rows + b, columns), dtype=np.float32))
-    held.exchange(order, unit, panel)
+    held.exchange(order, block, panel)
 
     def update() -> None:
         held.update()
         held.finish()
 
     product = _best(update)
-    packed, half = np.zeros((rows, columns), dtype=np.float32), columns // 2
+    packed, half = np.full((rows, columns), 1, dtype=np.float32), columns // 2
     moved = order_of(np.arange(b) + rng.integers(0, max(1, rows - b), b), rows)
 
     def stored() -> None:
@@ -136,6 +138,7 @@ def _measured_columns(grid: Grid, n: int, nb: int) -> _Times:
         store_columns(packed[:, half : half + b], panel[:, :rows][: packed.shape[1] - half], lambda: None)
 
     copied = _best(stored) / (4 * b * (2 * half + rows))
+    issue = _best(lambda: _issued(engine, b)) / ISSUED if engine.asynchronous else 0.0
     return _Times(
         product=product / (2 * rows * b * columns),
         panel=_best(lambda: _panel_by_columns(panel)) / (rows * b * b),
@@ -143,7 +146,22 @@ def _measured_columns(grid: Grid, n: int, nb: int) -> _Times:
         byte=byte,
         copied=copied,
         step=_best(_steps_alone) / STEPS_ALONE,
+        issue=max(0.0, issue - 4 * b**3 * product / (2 * rows * b * columns)),
     )
+
+
+ISSUED = 3
+"""Steps of the engine in `_issued`; their products have 4 b^3 operations each on average."""
+
+
+def _issued(engine: Engine, b: int) -> None:
+    """Have the engine do the steps of a panel of a matrix so small that they are nothing but draws."""
+    held = engine.columns(np.zeros((3 * b, 3 * b), dtype=np.float32))
+    upper = held.exchange(np.arange(3 * b), _block(b), np.zeros((b, 2 * b), dtype=np.float32))
+    panel = held.split(np.empty((b, 2 * b), dtype=np.float32))
+    held.update()
+    for one in (panel, upper):
+        one.result()
 
 
 STEPS_ALONE = 8 * 32
@@ -196,10 +214,15 @@ def _panel_by_columns(values: NDArray[np.float32]) -> None:
     order_of(exchanges, values.shape[1])
 
 
+def _block(b: int) -> NDArray[np.float32]:
+    """L and U of a block, by columns, whose multipliers are small and of many digits, as those of most matrices are."""
+    return np.eye(b, dtype=np.float32) + np.triu(np.full((b, b), 0.001, dtype=np.float32), 1)
+
+
 def _exchange(engine: Engine, values: NDArray[np.float32]) -> None:
     """Solve for rows of U on the engine, which must have them first, and read them back."""
     held, b = engine.columns(values), len(values)
-    upper = held.exchange(np.arange(b), np.eye(b, dtype=np.float32), np.empty((b, 0), dtype=np.float32))
+    upper = held.exchange(np.arange(b), _block(b), np.empty((b, 0), dtype=np.float32))
     held.update()
     upper.result()
 

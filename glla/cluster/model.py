@@ -1,4 +1,4 @@
-"""How long a factorisation takes on a cluster: eight measured numbers and a sum over the block columns.
+"""How long a factorisation takes on a cluster: nine measured numbers and a sum over the block columns.
 
 For block column k with b columns, m rows and c columns left, on P x Q processes::
 
@@ -7,7 +7,7 @@ For block column k with b columns, m rows and c columns left, on P x Q processes
     bcast   log2 Q latency + 4 m b min(2, Q - 1) / (P network) + log2 P latency + 4 b c min(2, P - 1) / (Q network)
     swap    2 log2 P latency + 8 b c / Q (1 / network + 1 / bus) + 4 b c / (Q bus)  if P > 1,  + 4 m b / (P bus)
             + b^2 c / (Q triangle_rate)
-    update  2 m b c / (P Q rate)
+    update  2 m b c / (P Q rate); on an engine beside the host no less than two steps' issue, and U no less than one's
 
     time  = sum of swap + max(update, panel + bcast) with look-ahead, of their sum without;
             with P = 1 the matrix goes to the engines beside the first panel: 4 n^2 / (Q bus)
@@ -49,9 +49,11 @@ class Parameters:
     bus : float
         Bytes a second between host and engine; infinite for an engine that works in the host's memory and thread.
     memory : float
-        Bytes a second that a host's thread exchanges and copies in its memory.
+        Bytes a second that a thread exchanges and copies in its memory: the host's, beside a GPU one of its own.
     step : float
         Seconds of each step on a host before it does anything.
+    issue : float
+        Seconds in which a step of the engine is issued, by a thread beside the host's; the engine computes meanwhile.
     """
 
     latency: float = 5e-6
@@ -62,11 +64,12 @@ class Parameters:
     bus: float = 5.5e9
     memory: float = inf
     step: float = 0.0
+    issue: float = 0.0
 
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            if not (value >= 0 if field.name in ("latency", "step") else value > 0):
+            if not (value >= 0 if field.name in ("latency", "step", "issue") else value > 0):
                 raise OptionError(f"predict: {field.name} must be a number above 0, got {value!r}")
 
 
@@ -178,8 +181,8 @@ def _parts(b: int, m: float, c: float, P: int, Q: int, cluster: Parameters) -> S
     across = hops * latency + 4 * m * b * byte * min(2, Q - 1)
     down = rounds * latency + 4 * b * c * byte * min(2, P - 1)
     swap = (2 * rounds * latency + 8 * b * c * (byte + bus) + 4 * b * c * bus if P > 1 else 0.0) + 4 * b * m * bus
-    swap += b * b * c / cluster.triangle_rate
-    return Shares(2 * m * b * c / cluster.rate, panel, across + down, swap)
+    swap += max(b * b * c / cluster.triangle_rate, cluster.issue)
+    return Shares(max(2 * m * b * c / cluster.rate, 2 * cluster.issue), panel, across + down, swap)
 
 
 def _binding(shares: Shares, hidden: Sequence[float] | None) -> str:
@@ -236,11 +239,11 @@ class Simulation:
 
 
 class _Rank:
-    """A host, its engine, and its way out into the network, each with the time at which it is free."""
+    """A host, its engine, the thread that issues its steps, and its way out: each with the time at which it is free."""
 
     def __init__(self, steps: Sequence[Step]) -> None:
         self.steps, self.place = steps, 0
-        self.host = self.engine = self.network = self.waited = 0.0
+        self.host = self.engine = self.copies = self.issued = self.network = self.waited = 0.0
         self.queued: dict[tuple[int, str], float] = {}
 
 
@@ -322,10 +325,15 @@ def _work(rank: _Rank, step: Work, cluster: Parameters) -> float:
     """Do a piece of work on the host, or queue it; give the time at which it begins."""
     triangle = step.name in ("solve U", "exchange rows")
     rate = cluster.triangle_rate if triangle else cluster.rate if step.engine else cluster.panel_rate
-    host = cluster.step + step.memory / cluster.memory
     seconds = step.flop / rate + step.bus / cluster.bus
     start = rank.host
-    rank.host += host
+    rank.host += cluster.step
+    if step.name.startswith("store") and not isinf(cluster.bus):
+        rank.copies = max(rank.copies, rank.host) + step.memory / cluster.memory
+    else:
+        rank.host += step.memory / cluster.memory
+    if step.name == "assemble":
+        rank.host = max(rank.host, rank.copies)
     if not step.engine:
         rank.host += seconds
         return start
@@ -333,8 +341,9 @@ def _work(rank: _Rank, step: Work, cluster: Parameters) -> float:
         rank.host += seconds
         rank.queued[step.panel, step.name] = rank.host
         return start
-    start = max(rank.host, rank.engine)
-    rank.engine = rank.queued[step.panel, step.name] = start + seconds
+    rank.issued = max(rank.host, rank.issued) + cluster.issue
+    start = max(rank.issued - cluster.issue, rank.engine)  # the first draws run while others are issued
+    rank.engine = rank.queued[step.panel, step.name] = max(start + seconds, rank.issued)
     return start
 
 

@@ -38,6 +38,7 @@ UNITS = {
     "bus": (1e9, "GB/s between host and GPU"),
     "memory": (1e9, "GB/s that a host copies"),
     "step": (1e-6, "us of a step on a host before it does anything"),
+    "issue": (1e-6, "us in which a step of the GPU is issued"),
 }
 """Unit of each parameter on the command line."""
 

@@ -16,7 +16,7 @@ pytest.importorskip("scipy", reason="panels are factored by SciPy's LAPACK")
 
 import glla
 from glla import cluster
-from glla.cluster import DistributedMatrix, engines, factoring, resident
+from glla.cluster import DistributedMatrix, columns, engines, factoring, resident
 from glla.cluster.linalg import permutation
 from glla.errors import (
     ClusterError,
@@ -361,6 +361,28 @@ def test_blas_is_limited_once_beside_a_gpu(monkeypatch):
         asked.clear()
         cluster.lu_factor(whole)
     assert 0 < len(asked) <= 2  # its cores, and then one of them
+
+
+@pytest.mark.mesa
+def test_a_message_s_memory_waits_until_its_panel_is_stored(on_grid, monkeypatch):
+    """The thread that stores may be the slowest; panels are factored in memory that it has read."""
+    put = columns.ColumnFactoring._put_lower
+
+    def late(self, panel, *given):
+        time.sleep(0.5 * (panel in (6, 7)))
+        put(self, panel, *given)
+
+    monkeypatch.setattr(columns.ColumnFactoring, "_put_lower", late)
+    a = uniform(64, 64, 1)
+    expected = pytest.importorskip("scipy.linalg").lu_factor(a)
+
+    def work(grid):
+        lu, piv = cluster.lu_factor(DistributedMatrix.load(grid, a, 4))
+        return lu.gather(), piv
+
+    for lu, piv in on_grid((1, 2), work, engine="glla", device="software"):
+        assert (piv == expected[1]).all()
+        assert np.abs(lu - expected[0]).max() < 1e-3
 
 
 @pytest.mark.mesa
