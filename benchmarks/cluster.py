@@ -175,7 +175,7 @@ def run(part: Part, options: argparse.Namespace, limit: float) -> dict[str, Any]
     return {
         "kind": part.kind, "n": part.n, "ranks": part.ranks, "nb": nb,
         "wall_seconds": time.monotonic() - start, "ended": status == 0,
-        "said": said.replace(f"{report.ROOT}/", "") if status else "", "told": noted,
+        "said": said.replace(f"{report.ROOT}/", "") if status else "", "lines": noted,
     }  # fmt: skip
 
 
@@ -235,7 +235,7 @@ def records(done: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     found = []
     for part in done:
         before: dict[str, float] = {}
-        for line in part["told"]:
+        for line in part.get("lines", part.get("told", ())):  # files before 2026-11-24 say told
             if line["what"] == "predicted":
                 before = line["seconds"]
             if "residual" not in line:
@@ -297,7 +297,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         left = end - time.monotonic() - 10
         if left < 10:
             _progress(f"{part}: not run, the time is up")
-            done.append({**vars(part), "ended": False, "said": "not run, the time was up", "told": []})
+            done.append({**vars(part), "ended": False, "said": "not run, the time was up", "lines": []})
             continue
         _progress(f"{part}: at most {min(options.limit, left):.0f} s")
         done.append(run(part, options, min(options.limit, left)))

@@ -227,8 +227,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with Device() as device:
         about = report.about(device.info, options.commit, ENVIRONMENT)
 
-    def say(what: str, told: dict[str, Any]) -> None:
-        lines.append({"what": what, **told})
+    def say(what: str, figures: dict[str, Any]) -> None:
+        lines.append({"what": what, **figures})
         print(json.dumps(lines[-1]), flush=True)
 
     n, nb = options.n, options.nb
@@ -237,9 +237,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(grid.engine, Gpu):
             watch.clock = grid.engine._gpu.submit(lambda: default_device().gpu_clock()).result()
         a = cluster.DistributedMatrix(grid, Layout((n, n), nb, (1, 1)), values)
-        told, factors, piv = factored(grid, a, options.repeats + 1)
+        alone, factors, piv = factored(grid, a, options.repeats + 1)
         lu = factors.local
-        say("one rank with all columns", told)
+        say("one rank with all columns", alone)
         shares = dict[str, list[float]]()
         for way in reversed(WAYS):
             for place in options.share:
@@ -252,7 +252,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 shares.setdefault(way, []).append(one["seconds"])
         for way, seconds in shares.items():
             say("one rank's seconds by those of the slowest share replayed on one GPU", {
-                "messages": way, "ratio": told["seconds"] / max(seconds),
+                "messages": way, "ratio": alone["seconds"] / max(seconds),
             })  # fmt: skip
         if options.profile:
             watch.profile = cProfile.Profile()

@@ -264,8 +264,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     end, lines = time.monotonic() + options.seconds, []
 
-    def say(what: str, told: dict[str, Any]) -> None:
-        lines.append(json.dumps({"what": what, **told}))
+    def say(what: str, figures: dict[str, Any]) -> None:
+        lines.append(json.dumps({"what": what, **figures}))
         print(lines[-1], flush=True)
         if options.output is not None:
             options.output.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -26,16 +26,16 @@ def small(monkeypatch):
     monkeypatch.setattr(restoration, "load", lambda path, side: load(path, min(side, 16)))
 
 
-def test_what_is_told_and_shown(small, tmp_path, capsys):
+def test_what_is_reported_and_shown(small, tmp_path, capsys):
     results = tmp_path / "benchmarks" / "results"
     assert applications.main(["--size", "16", "--output", str(results)]) == 0
     folder = results / report.slug(glla.default_device().info.renderer) / "applications"
     (path,) = folder.glob("*.json")
     assert capsys.readouterr().out.strip() == str(path)
-    told = json.loads(path.read_text(encoding="utf-8"))
-    assert told["windows"]["ok"]
-    assert len(told["windows"]["frames"]) == 11
-    assert {one["way"] for one in told["restoration"]["timings"]} >= {"inverse", "cholesky", "separable"}
+    outcome = json.loads(path.read_text(encoding="utf-8"))
+    assert outcome["windows"]["ok"]
+    assert len(outcome["windows"]["frames"]) == 11
+    assert {one["way"] for one in outcome["restoration"]["timings"]} >= {"inverse", "cholesky", "separable"}
     assert all((folder / name).read_bytes().startswith(b"\x89PNG") for name in applications.PICTURES.values())
     text = theirs.restored(results)
     for word in (
@@ -52,7 +52,7 @@ def test_what_is_told_and_shown(small, tmp_path, capsys):
         assert word in text, word
 
 
-def test_a_wrong_result_is_told(small, tmp_path, monkeypatch):
+def test_a_wrong_result_is_reported(small, tmp_path, monkeypatch):
     monkeypatch.setattr(applications, "restored", lambda *arguments: {})
     monkeypatch.setattr(applications, "window_squares", lambda a, **options: np.zeros(a.shape))
     assert applications.main(["--size", "16", "--output", str(tmp_path)]) == 1

@@ -238,7 +238,7 @@ def test_integers_that_do_not_fit_become_floats(number):
 
 @pytest.mark.parametrize("number", [2**31, -(2**31) - 1, 2**31 - 1, -(2**31), 2**70, np.int64(2**31)])
 @pytest.mark.parametrize("compare", [operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge])
-def test_integers_are_told_from_those_beyond(compare, number):
+def test_integers_are_reported_from_those_beyond(compare, number):
     a = np.int32([2**31 - 1, -(2**31), 2**31 - 64, 0])
     A = glla.asarray(a, dtype="int32")
     same(compare(A, number), compare(a, number))

@@ -70,11 +70,11 @@ def with_variants(monkeypatch, operation, variants):
 def known_ceilings():
     """Measure no ceilings: tests/lab does."""
     with pytest.MonkeyPatch.context() as patch:
-        told = {
+        outcome = {
             "renderer": "it", "driver": "1", "cores": 2, "seconds": 0.0, "quick": True,
             "ceilings": {"fragment_fma": {"value": 10.0, "unit": "GFLOP/s", "what": "all of it", "spread": 0.0}},
         }  # fmt: skip
-        patch.setattr(ceilings, "report", lambda device, quick: told)
+        patch.setattr(ceilings, "report", lambda device, quick: outcome)
         patch.setattr(machine, "LISTEN", 0.0)
         hurry_peers(patch)
         yield
@@ -90,14 +90,14 @@ def run(folder, *arguments):
 
 
 def test_all_operations(tmp_path, capsys):
-    status, told = run(tmp_path)
+    status, outcome = run(tmp_path)
     output, progress = capsys.readouterr()
     assert status == 0
-    assert set(told) == KEYS
-    assert told["renderer"] == glla.default_device().info.renderer
-    assert told["sizes"] == [6, 16]
-    assert set(told["versions"]) == {"glla", "python", "numpy", "scipy", "moderngl", "glfw"}
-    seen = {(one["operation"], one["variant"], one["n"]) for one in told["cases"]}
+    assert set(outcome) == KEYS
+    assert outcome["renderer"] == glla.default_device().info.renderer
+    assert outcome["sizes"] == [6, 16]
+    assert set(outcome["versions"]) == {"glla", "python", "numpy", "scipy", "moderngl", "glfw"}
+    seen = {(one["operation"], one["variant"], one["n"]) for one in outcome["cases"]}
     wanted = {
         *(("matmul", variant, n) for variant in FEW["matmul"] for n in (6, 16)),
         *((name, "rank2", n) for name in ("plu", "rref") for n in (6, 16)),
@@ -108,37 +108,37 @@ def test_all_operations(tmp_path, capsys):
     }  # fmt: skip
     others = {(one.name, variant, n) for one in RECORDS.values() for variant in one.variants for n in (6, 16)}
     assert wanted <= seen <= wanted | {one for one in others if one[0] not in {name for name, _, _ in wanted}}
-    for one in told["cases"]:
+    for one in outcome["cases"]:
         check_record(one)
     assert "every result was verified" in output
-    for case in told["cases"]:
+    for case in outcome["cases"]:
         variant = f"[{case['variant']}]" if case["variant"] else ""
         assert f"  {case['operation']}{variant} n = {case['n']}: " in progress
-    check_peers(told)
+    check_peers(outcome)
 
 
 def test_what_is_run_on_request(tmp_path):
     names = [name for name in OPERATIONS if name not in cases.USUAL]
     assert names == ["triangular_1", "triangular_64", "triangular_n"]
-    _, told = run(tmp_path, "--operations", ",".join(names))
-    seen = [(one["operation"], one["variant"], one["n"]) for one in told["cases"]]
+    _, outcome = run(tmp_path, "--operations", ",".join(names))
+    seen = [(one["operation"], one["variant"], one["n"]) for one in outcome["cases"]]
     assert seen == [(name, variant, 6) for name in names for variant in FEW["triangular"]]
-    flops = {one["operation"]: one["flops"] for one in told["cases"]}
+    flops = {one["operation"]: one["flops"] for one in outcome["cases"]}
     assert flops == {"triangular_1": 36, "triangular_64": 36 * 64, "triangular_n": 216}
-    for one in told["cases"]:
+    for one in outcome["cases"]:
         check_record(one)
 
 
-def check_peers(told):
+def check_peers(outcome):
     """One figure for each peer and size, whoever stands beside it, with all its samples."""
-    for key, peer in told["peers"].items():
+    for key, peer in outcome["peers"].items():
         assert key == f"{peer['name']}, {peer['size']}"
         for one in (peer["best"], peer["usual"]):
             assert len(one["blocks"]) >= 2
             assert one["repeats"] == sum(map(len, one["blocks"]))
         assert peer["best"]["seconds"] <= peer["usual"]["seconds"]
-    for case in told["cases"]:
-        peer = told["peers"][case["peer"]["key"]]
+    for case in outcome["cases"]:
+        peer = outcome["peers"][case["peer"]["key"]]
         for ours, theirs in ((case["peer"], peer["best"]), (case["usual"], peer["usual"])):
             assert all(ours[part] == theirs[part] for part in ("way", "threads", "seconds", "lower", "upper"))
 
@@ -170,8 +170,8 @@ def test_peers_of_one_name_work_on_the_same_matrix():
 
 def busy(monkeypatch, answers):
     """Let the peers' figures disagree, as `answers` say; count the measurements."""
-    told = iter(answers)
-    monkeypatch.setattr(Figure, "disagreement", lambda figure, allowed=None: next(told))
+    outcome = iter(answers)
+    monkeypatch.setattr(Figure, "disagreement", lambda figure, allowed=None: next(outcome))
     measured = []
     right = measure.Run.measure
     monkeypatch.setattr(measure.Run, "measure", lambda run, case: measured.append(case) or right(run, case))
@@ -184,9 +184,9 @@ def test_a_busy_size_is_measured_again(tmp_path, capsys, monkeypatch):
     assert command.main(options) == 0
     assert [case.n for case in measured] == [6, 6]
     assert "busy machine? it took 1, then 2 ms; measured 1 of 3 times" in capsys.readouterr().err
-    told = json.loads(next(tmp_path.rglob("*.json")).read_text(encoding="utf-8"))
-    assert told["busy"] == []
-    assert [len(told["peers"][case["peer"]["key"]]["best"]["blocks"]) for case in told["cases"]] == [2]
+    outcome = json.loads(next(tmp_path.rglob("*.json")).read_text(encoding="utf-8"))
+    assert outcome["busy"] == []
+    assert [len(outcome["peers"][case["peer"]["key"]]["best"]["blocks"]) for case in outcome["cases"]] == [2]
 
 
 def test_a_busy_machine_stops_the_run(tmp_path, capsys, monkeypatch):
@@ -194,19 +194,19 @@ def test_a_busy_machine_stops_the_run(tmp_path, capsys, monkeypatch):
     options = ["--quick", "--output", str(tmp_path), "--sizes", "6", "16", "--operations", "plu"]
     assert command.main(options) == command.BUSY
     assert [case.n for case in measured] == [6, 16, 16, 16]
-    told = json.loads(next(tmp_path.rglob("*.json")).read_text(encoding="utf-8"))
-    assert [case["n"] for case in told["cases"]] == [6]
-    (trouble,) = told["busy"]
+    outcome = json.loads(next(tmp_path.rglob("*.json")).read_text(encoding="utf-8"))
+    assert [case["n"] for case in outcome["cases"]] == [6]
+    (trouble,) = outcome["busy"]
     assert trouble.startswith("benchmarks: a peer's figures must agree, got it took 1, then 2 ms; the machine is busy")
     assert f"WARNING: {trouble}" in capsys.readouterr().out
 
 
-def test_a_busy_machine_is_tolerated_and_told(tmp_path, capsys, monkeypatch):
+def test_a_busy_machine_is_tolerated_and_reported(tmp_path, capsys, monkeypatch):
     measured = busy(monkeypatch, ["it took 1, then 2 ms", ""])
-    status, told = run(tmp_path, "--operations", "plu")
+    status, outcome = run(tmp_path, "--operations", "plu")
     assert status == 0
     assert [case.n for case in measured] == [6, 16]
-    assert told["busy"] == ["it took 1, then 2 ms"]
+    assert outcome["busy"] == ["it took 1, then 2 ms"]
     assert "WARNING: it took 1, then 2 ms" in capsys.readouterr().out
 
 
@@ -292,14 +292,14 @@ def test_a_wrong_result_is_not_timed(tmp_path, capsys, monkeypatch, operation):
 
     monkeypatch.setattr(Device, "download", wrong)
     monkeypatch.setattr(Bench, "time", None)
-    status, told = run(tmp_path, "--operations", operation)
+    status, outcome = run(tmp_path, "--operations", operation)
     assert status == 1
-    assert told["cases"]
-    for one in told["cases"]:
+    assert outcome["cases"]
+    for one in outcome["cases"]:
         assert set(one) == UNTIMED
         assert one["ok"] is False
     output = capsys.readouterr().out
-    assert f"{len(told['cases'])} of {len(told['cases'])} results FAILED" in output
+    assert f"{len(outcome['cases'])} of {len(outcome['cases'])} results FAILED" in output
     assert f"FAILED {operation}[" in output
 
 
@@ -313,9 +313,9 @@ def test_a_case_that_cannot_run_is_a_failure(tmp_path, monkeypatch):
         return right(forms, *limits, **options)
 
     monkeypatch.setitem(RECORDS, "plu", replace(RECORDS["plu"], core=broken))
-    status, told = run(tmp_path, "--operations", "plu")
+    status, outcome = run(tmp_path, "--operations", "plu")
     assert status == 1
-    first, second = told["cases"]
+    first, second = outcome["cases"]
     assert first["ok"] is False
     assert first["verdict"]["detail"] == "PlanError: plu: broken"
     assert set(first) == UNTIMED
@@ -400,10 +400,10 @@ def test_slug(renderer, folder):
 
 
 def test_lists_of_numbers_take_a_line():
-    told = {"a": [1, 2.5, -1e-7], "b": ["x", 1], "c": [[1, 2], [3, 4]], "d": []}
-    text = report._on_one_line(json.dumps(told, indent=1))
+    outcome = {"a": [1, 2.5, -1e-7], "b": ["x", 1], "c": [[1, 2], [3, 4]], "d": []}
+    text = report._on_one_line(json.dumps(outcome, indent=1))
     assert '"a": [1, 2.5, -1e-07]' in text and "[3, 4]" in text
-    assert json.loads(text) == told
+    assert json.loads(text) == outcome
 
 
 def test_without_rich_the_table_is_plain(capsys, monkeypatch):
@@ -490,16 +490,16 @@ def timing(way, seconds, threads=None):
     return {"way": way, "threads": threads, "seconds": seconds, "lower": 0.9 * seconds, "upper": 1.2 * seconds}
 
 
-def old(told):
+def old(outcome):
     """The same results as they were written before peers were measured at their best."""
-    told = json.loads(json.dumps(told))
+    outcome = json.loads(json.dumps(outcome))
     for name in ("peers", "machine", "busy"):
-        del told[name]
-    for case in told["cases"]:
+        del outcome[name]
+    for case in outcome["cases"]:
         for name in ("usual", "ratio_to_usual", "ratio_to_usual_end_to_end"):
             del case[name]
         case["peer"] = {"name": "LAPACK getrf", "seconds": 1e-3, "fastest": 9e-4, "slowest": 2e-3, "repeats": 9}
-    return told
+    return outcome
 
 
 def made_up(**changes):
@@ -520,7 +520,7 @@ def made_up(**changes):
                 }
             )  # fmt: skip
     ceiling = {"ceilings": {"fragment_fma": {"value": 5.0}}}
-    told = {
+    outcome = {
         "renderer": "It", "cores": 2, "software": True, "quick": False, "environment": {}, "ceilings": ceiling,
         "commit": "c", "date": "2026-11-22T00:00:00+00:00", "busy": [],
         "machine": {"cpu": "A CPU", "cores": 2, "physical_cores": 1, "blas": []},
@@ -532,14 +532,14 @@ def made_up(**changes):
             for n in (64, 256)
         },
     }  # fmt: skip
-    return {**told, "cases": found, **changes}
+    return {**outcome, "cases": found, **changes}
 
 
 def stored(folder, *runs):
     """Store results, oldest first."""
     (folder / "it").mkdir()
-    for number, told in enumerate(runs):
-        (folder / "it" / f"{number}.json").write_text(json.dumps(told), encoding="utf-8")
+    for number, outcome in enumerate(runs):
+        (folder / "it" / f"{number}.json").write_text(json.dumps(outcome), encoding="utf-8")
 
 
 def test_only_a_whole_run_stands_for_a_renderer(tmp_path):
@@ -547,19 +547,19 @@ def test_only_a_whole_run_stands_for_a_renderer(tmp_path):
     part = made_up(commit="part", cases=[case for case in whole["cases"] if case["operation"] == "small"])
     hurry, busy = made_up(commit="hurry", quick=True), made_up(commit="busy", busy=["it took 1, then 2 ms"])
     stored(tmp_path, made_up(commit="old"), whole, part, hurry, busy)
-    assert [told["commit"] for told in readme.newest(tmp_path)] == ["whole"]
+    assert [outcome["commit"] for outcome in readme.newest(tmp_path)] == ["whole"]
 
 
 def test_small_systems_are_shown_for_each_setting_of_threads(tmp_path):
     single = {"environment": {"LP_NUM_THREADS": "0"}}
     stored(tmp_path, made_up(commit="old"), made_up(commit="a"), made_up(commit="b", **single))
-    (told,) = readme.newest(tmp_path)
-    assert [small["commit"] for small in readme.smalls(tmp_path, told)] == ["a", "b"]
-    *_, last = plots.systems(told, readme.smalls(tmp_path, told)).panels
+    (outcome,) = readme.newest(tmp_path)
+    assert [small["commit"] for small in readme.smalls(tmp_path, outcome)] == ["a", "b"]
+    *_, last = plots.systems(outcome, readme.smalls(tmp_path, outcome)).panels
     assert [curve.name for curve in last.series] == [
         "glla", "glla, LP_NUM_THREADS=0", "LAPACK, 2 cores, fastest way", "usual call: numpy.get(a)",
     ]  # fmt: skip
-    rows = [row for small in readme.smalls(tmp_path, told) for row in readme._small_rows(small)]
+    rows = [row for small in readme.smalls(tmp_path, outcome) for row in readme._small_rows(small)]
     assert rows[0] == "| It | 1 | 64 | 4 | 1 | 0.25 | 4 | 1 |"
     assert rows[-1] == "| It, LP_NUM_THREADS=0 | 64 | 256 | 4 | 1 | 0.25 | 4 | 1 |"
 
@@ -583,18 +583,18 @@ def test_what_a_plot_shows():
 
 def test_a_compute_shader_is_not_held_against_the_fragment_ceiling(monkeypatch):
     monkeypatch.setattr(plots, "BEYOND", {"computing"})
-    told = made_up()
-    faster = {**told["cases"][0], "operation": "matmul", "variant": "computing", "n": 256, "gflops": 1000.0}
-    told["cases"].append(faster)
-    assert "the fastest of OpenGL 3.3, v, reaches 2.56" in plots.products(told).alt
+    outcome = made_up()
+    faster = {**outcome["cases"][0], "operation": "matmul", "variant": "computing", "n": 256, "gflops": 1000.0}
+    outcome["cases"].append(faster)
+    assert "the fastest of OpenGL 3.3, v, reaches 2.56" in plots.products(outcome).alt
 
 
 def test_wrong_results_are_not_plotted():
-    told = made_up()
-    for case in told["cases"]:
+    outcome = made_up()
+    for case in outcome["cases"]:
         if case["n"] == 64:
             case["ok"] = False
-    (panel,) = plots.products(told).panels
+    (panel,) = plots.products(outcome).panels
     assert [curve.peer for curve in panel.series] == ["best", "usual"]  # a single point is no curve
     assert panel.series[0].points == ((256, pytest.approx(16.777216)),)
 
@@ -603,15 +603,15 @@ def test_wrong_results_are_not_plotted():
 
 
 def test_an_old_peer_is_shown_as_the_usual_call_that_it_was():
-    told = history.read(old(made_up()))
-    (panel,) = plots.products(told).panels
+    outcome = history.read(old(made_up()))
+    (panel,) = plots.products(outcome).panels
     assert [(curve.name, curve.peer) for curve in panel.series[1:]] == [
         ("usual call: scipy.linalg.lu_factor(a, check_finite=False)", "usual")
     ]
-    rref = next(case for case in told["cases"] if case["operation"] == "rref")
+    rref = next(case for case in outcome["cases"] if case["operation"] == "rref")
     assert rref["usual"]["way"] == "scipy.linalg.lu_factor(ab[:, :n], check_finite=False)"
     assert (rref["peer"], rref["ratio_to_peer"], rref["ratio_to_usual"]) == (None, None, 0.5)
-    text = readme.section(told)
+    text = readme.section(outcome)
     assert "| plu | - | 256 | 3 | 2 | - | 2.56 | 50.0% | - | 0.5 | - |" in text
     assert "it timed the usual calls alone (" in text
     assert readme.PEERS_HEAD not in text
@@ -625,21 +625,21 @@ def test_a_new_run_tells_both_peers():
     assert "usual calls alone" not in text
 
 
-def test_what_is_known_from_elsewhere_is_told_until_it_is_measured():
+def test_what_is_known_from_elsewhere_is_reported_until_it_is_measured():
     name, known = next(iter(readme.AT_THEIR_BEST.items()))
-    told = made_up(renderer=name)
-    assert known in readme.section(history.read(old(told)))
-    assert known not in readme.section(told)
+    outcome = made_up(renderer=name)
+    assert known in readme.section(history.read(old(outcome)))
+    assert known not in readme.section(outcome)
 
 
 def test_old_small_systems_give_way_to_new_ones(tmp_path):
     single = {"environment": {"LP_NUM_THREADS": "0"}}
     stored(tmp_path, old(made_up(**single)), made_up(commit="new"))
-    (told,) = readme.newest(tmp_path)
-    assert [small["commit"] for small in readme.smalls(tmp_path, told)] == ["new"]
+    (outcome,) = readme.newest(tmp_path)
+    assert [small["commit"] for small in readme.smalls(tmp_path, outcome)] == ["new"]
 
 
-def test_a_busy_load_is_told():
+def test_a_busy_load_is_reported():
     load = {"load_average": {}, "others_cores": {"start": 0.0, "during": 3.0, "end": None}, "of_cores": 4}
     text = readme.section(made_up(load=load))
     assert "Mind: the machine was busy: other processes used 3 of its 4 cores during the run." in text
@@ -647,24 +647,24 @@ def test_a_busy_load_is_told():
 
 def test_a_compute_shader_has_a_footnote(monkeypatch):
     monkeypatch.setattr(plots, "BEYOND", {"v"})
-    told = made_up(renderer="NVIDIA H200/PCIe/SSE2", software=False)
-    text = readme.section(told)
+    outcome = made_up(renderer="NVIDIA H200/PCIe/SSE2", software=False)
+    text = readme.section(outcome)
     assert "| matmul | v | 256 | 3 | 2 | - | 2.56 | 50.0% (a) |" in text
     assert "(a) A compute shader" in text and "4 of this GPU's 132" in text
     assert "132" not in readme.section(made_up(software=False))
     assert "% (a)" not in readme.section(made_up(software=True))
 
 
-def test_repeats_that_do_not_agree_are_told():
-    told = made_up()
-    told["cases"][0]["resident"] = {"seconds": 4e-3, "fastest": 1e-3, "slowest": 5e-3, "repeats": 9}
-    told["cases"][0]["n"] = 256
-    name = f"`{told['cases'][0]['operation']}[{told['cases'][0]['variant']}]`, n = 256"
-    assert f"{name}: its 9 repeats took 1 to 5 ms, and the table has their median" in readme.section(told)
+def test_repeats_that_do_not_agree_are_reported():
+    outcome = made_up()
+    outcome["cases"][0]["resident"] = {"seconds": 4e-3, "fastest": 1e-3, "slowest": 5e-3, "repeats": 9}
+    outcome["cases"][0]["n"] = 256
+    name = f"`{outcome['cases'][0]['operation']}[{outcome['cases'][0]['variant']}]`, n = 256"
+    assert f"{name}: its 9 repeats took 1 to 5 ms, and the table has their median" in readme.section(outcome)
 
 
-@pytest.mark.parametrize(("fastest", "told"), [(1e-3, True), (9e-3, False)])
-def test_an_explanation_is_told_only_where_it_holds(fastest, told):
+@pytest.mark.parametrize(("fastest", "outcome"), [(1e-3, True), (9e-3, False)])
+def test_an_explanation_is_reported_only_where_it_holds(fastest, outcome):
     """Where even the fastest repeat is slower per flop than a smaller size, the shader may be slow."""
     (renderer, variant, n), text = next(iter(readme.NOT_THE_CACHE.items()))
     slow = {"seconds": 30e-3, "fastest": fastest, "slowest": 31e-3, "repeats": 9}
@@ -675,13 +675,13 @@ def test_an_explanation_is_told_only_where_it_holds(fastest, told):
         {**template, "variant": variant, "n": size, "flops": 2e10, "resident": one, "gflops": rate}
         for size, one, rate in sizes
     ]
-    assert (text in readme.section(run)) is told
+    assert (text in readme.section(run)) is outcome
 
 
 def test_a_plot_is_the_same_each_time_and_current_until_a_figure_changes():
     pytest.importorskip("matplotlib")
-    told = made_up()
-    for picture in plots.pictures(told, [told]):
+    outcome = made_up()
+    for picture in plots.pictures(outcome, [outcome]):
         text = plots.svg(picture)
         assert text == plots.svg(picture)
         check_svg(text)
@@ -689,18 +689,18 @@ def test_a_plot_is_the_same_each_time_and_current_until_a_figure_changes():
         for panel in picture.panels:
             assert panel.title in text
     changed = made_up(ceilings={"ceilings": {"fragment_fma": {"value": 5.1}}})
-    old, new = plots.products(told), plots.products(changed)
+    old, new = plots.products(outcome), plots.products(changed)
     assert not plots.is_current(plots.svg(old), new)
 
 
 # ---- GPU and CPU side by side ----------------------------------------------------------------
 
 
-def test_the_newest_complete_runs_are_told_side_by_side(tmp_path):
-    def keep(kind, name, **told):
+def test_the_newest_complete_runs_are_reported_side_by_side(tmp_path):
+    def keep(kind, name, **outcome):
         path = tmp_path / "device" / kind / f"{name}.json"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps({"renderer": "R", "cores": 4, "software": False, **told}), encoding="utf-8")
+        path.write_text(json.dumps({"renderer": "R", "cores": 4, "software": False, **outcome}), encoding="utf-8")
 
     def pairs(kept, *works):
         return [
@@ -781,10 +781,10 @@ def test_the_newest_whole_evaluation_of_a_quiet_machine_counts(tmp_path):
     later["sections"][0]["tables"][0]["rows"][0][3] = "4"
     for run in (later, {**later, "commit": "9", "busy": "it was busy"}):
         (tmp_path / "B" / "thesis" / f"{run['commit']}.json").write_text(json.dumps(run), encoding="utf-8")
-    told = evaluation.claims(tmp_path)
-    assert "holds: A: 1 \\| 2 | holds: 4 |" in told
-    assert "commit 6, 2026-11-26; claims: commit 8, 2026-11-28, 4 cores." in told
-    assert told.index("| It is new | 3.1 | - | - | holds: 3 |") < told.index("It is fast")
+    outcome = evaluation.claims(tmp_path)
+    assert "holds: A: 1 \\| 2 | holds: 4 |" in outcome
+    assert "commit 6, 2026-11-26; claims: commit 8, 2026-11-28, 4 cores." in outcome
+    assert outcome.index("| It is new | 3.1 | - | - | holds: 3 |") < outcome.index("It is fast")
     run = evaluated("A", "3", busy="")  # of two that were cut, the first one's claims and the second one's others
     parts = [part for part in run["sections"] if part["name"] != "claims"]
     for name, some in (("5", [part for part in run["sections"] if part not in parts]), ("6", parts)):

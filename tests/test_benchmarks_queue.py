@@ -30,24 +30,24 @@ def run(module, folder, *arguments):
 
 @with_software
 def test_overlap(tmp_path):
-    done, told = run("overlap", tmp_path, "--seconds", "0.05", "--rounds", "1", "--work", "systems", "--software")
-    assert [(pair["queue"], pair["cpu"]) for pair in told["pairs"]] == [("systems", "numpy"), ("systems", "python")]
-    for pair in told["pairs"]:
+    done, report = run("overlap", tmp_path, "--seconds", "0.05", "--rounds", "1", "--work", "systems", "--software")
+    assert [(pair["queue"], pair["cpu"]) for pair in report["pairs"]] == [("systems", "numpy"), ("systems", "python")]
+    for pair in report["pairs"]:
         rates = pair["rates"]
         assert rates["cpu_alone"] > 0 and rates["gpu_alone"] > 0 and rates["cpu_beside_process"] > 0
         assert pair["cpu_kept"] == rates["cpu"] / rates["cpu_alone"]
         assert pair["gpu_kept"] == rates["gpu"] / rates["gpu_alone"]
-    assert done.returncode == (0 if told["pairs"][0]["cpu_kept"] >= 0.9 else 1), done.stderr
-    assert told["environment"]["LP_NUM_THREADS"] == "0"
+    assert done.returncode == (0 if report["pairs"][0]["cpu_kept"] >= 0.9 else 1), done.stderr
+    assert report["environment"]["LP_NUM_THREADS"] == "0"
     assert "NumPy keeps at least" in done.stdout
 
 
 @with_software
 def test_soak(tmp_path):
-    done, told = run("soak", tmp_path, "--minutes", "0.03", "--threads", "3", "--software")
+    done, report = run("soak", tmp_path, "--minutes", "0.03", "--threads", "3", "--software")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert told["counts"]["judged"] > 0 and told["plans"] > 0
-    assert (told["problem_count"], told["textures_left"], told["flat"]) == (0, 0, True)
+    assert report["counts"]["judged"] > 0 and report["plans"] > 0
+    assert (report["problem_count"], report["textures_left"], report["flat"]) == (0, 0, True)
 
 
 @pytest.fixture
@@ -69,12 +69,12 @@ def test_a_soak_sees_what_is_wrong(soak):
 
 @with_software
 def test_hybrid(tmp_path):
-    done, told = run("hybrid", tmp_path, "--sizes", "24,40", "--count", "4", "--rounds", "1", "--software")
-    assert [(record["n"], record["count"], record["ok"]) for record in told["records"]] == [
+    done, report = run("hybrid", tmp_path, "--sizes", "24,40", "--count", "4", "--rounds", "1", "--software")
+    assert [(record["n"], record["count"], record["ok"]) for record in report["records"]] == [
         (24, 4, True),
         (40, 4, True),
     ]
-    for record in told["records"]:
+    for record in report["records"]:
         seconds = record["seconds"]
         assert (record["source"], record["ratio"]) == ("software", "inf")
         assert (record["gpu_systems"], record["cpu_systems"]) == (0, 4)
@@ -82,8 +82,8 @@ def test_hybrid(tmp_path):
         assert record["gain_over_best"] == min(seconds[name] for name in seconds if name != "pair") / seconds["pair"]
         assert record["usual"] == "scipy.linalg.lu_factor(a)"
         assert record["peer"] == record["trials"][0]
-    assert told["machine"]["cpu"] and "others_cores" in told["load"]
-    assert done.returncode == (0 if min(record["gain"] for record in told["records"]) >= 1 / 1.05 else 1), done.stderr
+    assert report["machine"]["cpu"] and "others_cores" in report["load"]
+    assert done.returncode == (0 if min(record["gain"] for record in report["records"]) >= 1 / 1.05 else 1), done.stderr
     assert "r = inf (software)" in done.stdout
 
 
@@ -104,8 +104,8 @@ def test_the_hybrid_benchmark_as_on_a_gpu(tmp_path, monkeypatch):
             assert record["ok"] and set(record["seconds"]) == {"cpu", "cpu_usual", "cpu_best", "gpu", "pair"}
             assert len(record["splits"]) == 4 and record["gpu_systems"] + record["cpu_systems"] == 3
             assert record["source"] == "measured"
-        told = {"records": [record], "renderer": "r", "cores": 2, "operation": "plu"}
-        hybrid.plot(told, tmp_path / "plot.png")
+        report = {"records": [record], "renderer": "r", "cores": 2, "operation": "plu"}
+        hybrid.plot(report, tmp_path / "plot.png")
         assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
         work = hybrid.Work("solve", 12, 3, gpu)
         right = work.host

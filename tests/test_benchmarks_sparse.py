@@ -30,7 +30,7 @@ def _hurry(patch):
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory):
+def report(tmp_path_factory):
     """One run of all, as small as can be."""
     folder = tmp_path_factory.mktemp("results")
     patch = pytest.MonkeyPatch()
@@ -44,8 +44,8 @@ def told(tmp_path_factory):
 
 
 @pytest.mark.parametrize("system", WAYS)
-def test_every_way_is_judged_and_timed(told, system):
-    found = {one["variant"]: one for one in told["figures"] if one["system"].startswith(system)}
+def test_every_way_is_judged_and_timed(report, system):
+    found = {one["variant"]: one for one in report["figures"] if one["system"].startswith(system)}
     assert set(found) >= WAYS[system]
     assert all(one["seconds"] > 0 and not one["flaw"] for one in found.values())
     limited = [one for one in found.values() if "limit" in one]
@@ -67,7 +67,7 @@ def test_what_is_wrong_is_not_timed(capsys):
     assert "WRONG: error 5" in sparse.table([{"system": "x", "size": 3, **figure}])
 
 
-def test_a_wrong_result_is_told(tmp_path, monkeypatch, capsys):
+def test_a_wrong_result_is_reported(tmp_path, monkeypatch, capsys):
     _hurry(monkeypatch)
     monkeypatch.setitem(sparse.SYSTEMS, "spmv", lambda *given: [("spmv", [sparse.Way("A @ x", print, lambda: "bad")])])
     arguments = ["spmv", "--size", "8", "--rounds", "1", "--output", str(tmp_path)]

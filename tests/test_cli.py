@@ -260,15 +260,15 @@ def test_long_commands_say_what_they_are_at():
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=terminal, text=True, env=environment)
     os.close(terminal)
     output, _ = process.communicate(timeout=60)
-    told = b""
+    outcome = b""
     try:
         while part := os.read(watched, 65536):
-            told += part
+            outcome += part
     except OSError:  # Linux's way to say that the other end is closed
         pass
     os.close(watched)
     assert json.loads(output)
-    assert b"counting fetches: matmul rank_one" in told
+    assert b"counting fetches: matmul rank_one" in outcome
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a POSIX shell closes the streams")

@@ -110,18 +110,18 @@ def found(tmp_path, *arguments, operation="solve"):
     return status, json.loads(path.read_text(encoding="utf-8"))
 
 
-def test_a_cliff_is_told(tmp_path, capsys, monkeypatch):
+def test_a_cliff_is_reported(tmp_path, capsys, monkeypatch):
     clock = Clock((22, 1))
     clock.install(monkeypatch)
-    status, told = found(tmp_path, "--sizes", "20", "22", "30")
+    status, outcome = found(tmp_path, "--sizes", "20", "22", "30")
     assert status == 1
-    (one,) = told["cliffs"]
+    (one,) = outcome["cliffs"]
     assert one["ratio"] == pytest.approx(1 / 3)
     assert (one["slow"]["shape"], one["neighbour"]["shape"]) == ([22, 1], [20, 1])
     assert clock.asked.count((22, 1)) == clock.asked.count((20, 1)) == 1 + cliffs.ROUNDS
     assert clock.asked.count((30, 1)) == 1
     assert clock.asked[:3] == [(20, 1), (22, 1), (30, 1)]  # again when all others are done
-    assert [s["shape"] for s in told["samples"]] == [[20, 1], [22, 1], [30, 1]]
+    assert [s["shape"] for s in outcome["samples"]] == [[20, 1], [22, 1], [30, 1]]
     head, row, last = capsys.readouterr().out.splitlines()
     assert head.split() == ["operation", "shape", "GFLOP/s", "plans", "neighbour", "GFLOP/s", "plans", "ratio"]
     assert row.startswith("solve")
@@ -131,8 +131,8 @@ def test_a_cliff_is_told(tmp_path, capsys, monkeypatch):
 
 def test_noise_is_no_cliff(tmp_path, capsys, monkeypatch):
     Clock((22, 1), times=2).install(monkeypatch)
-    status, told = found(tmp_path, "--sizes", "20", "22", "30")
-    assert (status, told["cliffs"]) == (0, [])
+    status, outcome = found(tmp_path, "--sizes", "20", "22", "30")
+    assert (status, outcome["cliffs"]) == (0, [])
     assert "no cliffs" in capsys.readouterr().out
 
 
@@ -141,9 +141,9 @@ def test_each_operation_is_measured_again_as_itself(tmp_path, monkeypatch):
     clock = Clock((3, 8))
     clock.install(monkeypatch)
     monkeypatch.setattr(cliffs, "_long", lambda largest: (8, 9))
-    _, told = found(tmp_path, "--sizes", "4", operation="plu,rref")
-    assert all(s["seconds"] in (f := SUBJECTS[s["operation"]].flops(s["shape"]), 3 * f) for s in told["samples"])
-    assert len(clock.others) > len(told["samples"])
+    _, outcome = found(tmp_path, "--sizes", "4", operation="plu,rref")
+    assert all(s["seconds"] in (f := SUBJECTS[s["operation"]].flops(s["shape"]), 3 * f) for s in outcome["samples"])
+    assert len(clock.others) > len(outcome["samples"])
 
 
 @pytest.mark.parametrize("operation", SUBJECTS)
@@ -188,7 +188,7 @@ def test_wrong_usage(capsys, arguments):
     assert "must be" in capsys.readouterr().err
 
 
-# ---- what can be told without a clock --------------------------------------------------------
+# ---- what needs no clock ----------------------------------------------------------------------
 
 
 BLOCKED = [1001, 1023, 1024, 1025, 1088, 1100, 1536, 1537]

@@ -32,7 +32,7 @@ def test_what_is_told(tmp_path, capsys):
         ("ranks", 2, True), ("ranks", 1, True), ("several", 1, True),
     ]  # fmt: skip
     for part in told["parts"][:2]:
-        lines = {line["what"]: line for line in part["told"]}
+        lines = {line["what"]: line for line in part["lines"]}
         assert lines["predicted"]["at"] <= lines["ready"]["at"] <= lines["product"]["at"] <= lines["end"]["at"]
         assert len(lines["who"]["ranks"]) == part["ranks"]
         assert set(lines["predicted"]["seconds"]) == {"product", "PLU, look-ahead", "PLU, no look-ahead"}

@@ -17,13 +17,13 @@ def at_once(monkeypatch):
     monkeypatch.setattr(compute.shutil, "which", lambda name: None)
 
 
-def test_every_history_is_told(tmp_path, capsys):
+def test_every_history_is_reported(tmp_path, capsys):
     assert compute.main([*SMALL, "--output", str(tmp_path)]) == 0
     (path,) = tmp_path.rglob("compute/*.json")
-    told = json.loads(path.read_text(encoding="utf-8"))
+    report = json.loads(path.read_text(encoding="utf-8"))
     names = ["idle", "idle, zeros", "after fragments", "after transfers", "fresh result"]
-    assert [(one["n"], one["history"]) for one in told["records"]] == [(n, name) for n in (8, 17) for name in names]
-    for one in told["records"]:
+    assert [(one["n"], one["history"]) for one in report["records"]] == [(n, name) for n in (8, 17) for name in names]
+    for one in report["records"]:
         assert len(one["wall_seconds"]) == 3 and min(one["wall_seconds"]) > 0
         assert one["flops"] == 2 * one["n"] ** 3
     output = capsys.readouterr().out

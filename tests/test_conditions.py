@@ -255,15 +255,15 @@ def test_a_line_knows_its_number():
     ids=lambda text: text[:20],
 )  # fmt: skip
 def test_a_condition_that_has_no_value(condition, reason):
-    told = refused(f"one\n#if {condition}\n#endif\n")
-    assert told.startswith("a.frag:2: cannot evaluate the condition: ")
-    assert reason in told
-    assert told.split("\n")[1].strip().startswith(f"#if {condition}".strip()[:60])
-    assert len(told) < 600
+    report = refused(f"one\n#if {condition}\n#endif\n")
+    assert report.startswith("a.frag:2: cannot evaluate the condition: ")
+    assert reason in report
+    assert report.split("\n")[1].strip().startswith(f"#if {condition}".strip()[:60])
+    assert len(report) < 600
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "report"),
     [
         ("#endif", "a.frag:1: #endif without an #if\n      #endif"),
         ("\n #else // so", "a.frag:2: #else without an #if\n      #else"),
@@ -279,8 +279,8 @@ def test_a_condition_that_has_no_value(condition, reason):
         ("#if 1 + \\\n  )\n#endif", "a.frag:1: cannot evaluate the condition: a number, a name or ( is missing"),
     ],
 )
-def test_conditionals_that_do_not_pair(text, told):
-    assert refused(text).startswith(told)
+def test_conditionals_that_do_not_pair(text, report):
+    assert refused(text).startswith(report)
 
 
 def test_a_macro_with_arguments_is_none_of_a_condition():

@@ -139,7 +139,7 @@ def large(device):
 @pytest.mark.sweep
 @pytest.mark.parametrize("variant", [*VARIANTS, None])
 def test_the_size_of_the_source(large, variant):
-    """Order 4096: norm(A - L L^T), and the mean difference, of which theirs is 5.71e-6; LAPACK's are told beside."""
+    """Order 4096: norm(A - L L^T), and the mean difference, of which theirs is 5.71e-6; LAPACK's are printed too."""
     a, exact = large
     half = np.tril_indices(len(a))
     for name, factor in ((variant, glla.cholesky(a, variant=variant)), ("LAPACK", spotrf(a, lower=1)[0])):

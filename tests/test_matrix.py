@@ -330,7 +330,7 @@ def test_references_may_be_dropped_in_any_thread(device):
     assert device.stats().textures == before
 
 
-def test_other_threads_are_told_that_the_matrix_is_not_theirs():
+def test_other_threads_are_reported_that_the_matrix_is_not_theirs():
     A, errors = glla.asarray(np.eye(2)), []
 
     def use():

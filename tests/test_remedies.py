@@ -151,10 +151,10 @@ def test_nothing_leaves_its_bound_in_silence(family, n, rng):
             assert singular or family in ("tiny", "huge")
         else:
             judge(result)
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as report:
         warnings.simplefilter("always", GrowthWarning)
         factors = glla.plu(a)
-    assert told or testing.judge_plu(a, *factors).ok
+    assert report or testing.judge_plu(a, *factors).ok
 
 
 # Singular systems --------------------------------------------------------------------------------------------------

@@ -497,7 +497,7 @@ def test_iterations_and_backward_error():
     np.testing.assert_array_equal(x, [0.0, 0.0])
 
 
-def test_of_a_stack_the_worst_is_told():
+def test_of_a_stack_the_worst_is_reported():
     a = np.stack([np.diag([2.0, 4.0]), [[3.0, 1.1], [1.2, 2.7]]])
     x = glla.solve(a, np.array([1.0, 0.1]), refine=True)
     each = [glla.solve(matrix, np.array([1.0, 0.1]), refine=True) for matrix in a]

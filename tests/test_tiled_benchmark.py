@@ -22,26 +22,26 @@ def run(folder, *arguments):
     return status, json.loads(path.read_text(encoding="utf-8"))
 
 
-def test_what_is_told(tmp_path, capsys):
-    status, told = run(tmp_path)
+def test_what_is_reported(tmp_path, capsys):
+    status, outcome = run(tmp_path)
     assert status == 0
-    assert told["shape"] == [70, 33, 90] and told["flops"] == 2 * 70 * 33 * 90
-    assert 0 < told["peak_bytes"] <= told["max_bytes"] == 60_000
-    assert told["tiles"][0] * told["tiles"][2] > 1
-    assert told["resident"]["ok"] and told["resident"]["gflops"] > 0
-    assert list(told["runs"]) == ["public", "streamed", "step by step"]
-    for name, measured in told["runs"].items():
+    assert outcome["shape"] == [70, 33, 90] and outcome["flops"] == 2 * 70 * 33 * 90
+    assert 0 < outcome["peak_bytes"] <= outcome["max_bytes"] == 60_000
+    assert outcome["tiles"][0] * outcome["tiles"][2] > 1
+    assert outcome["resident"]["ok"] and outcome["resident"]["gflops"] > 0
+    assert list(outcome["runs"]) == ["public", "streamed", "step by step"]
+    for name, measured in outcome["runs"].items():
         assert measured["ok"] and measured["blocks"] == 12
         assert set(measured["steps"]) == (set() if name == "public" else STEPS)
         assert sum(measured["steps"].values()) <= measured["seconds"]
     shown = capsys.readouterr()
-    assert f"within the cap of {told['max_bytes']}" in shown.out and "FAILED" not in shown.out
+    assert f"within the cap of {outcome['max_bytes']}" in shown.out and "FAILED" not in shown.out
     assert "tile " in shown.err
 
 
 def test_matrices_in_files(tmp_path):
-    status, told = run(tmp_path / "results", "--files", str(tmp_path / "files"))
-    assert status == 0 and told["files"]
+    status, outcome = run(tmp_path / "results", "--files", str(tmp_path / "files"))
+    assert status == 0 and outcome["files"]
     a, b, c = (
         np.fromfile(tmp_path / "files" / f"{name}.float32", np.float32).reshape(shape)
         for name, shape in (("A", (70, 33)), ("B", (33, 90)), ("C", (70, 90)))
@@ -60,20 +60,20 @@ def test_a_wrong_element_is_a_failure(tmp_path, capsys, monkeypatch, place):
         return made
 
     monkeypatch.setattr(tiling, "matmul", wrong)
-    status, told = run(tmp_path)
+    status, outcome = run(tmp_path)
     assert status == 1
-    assert not any(measured["ok"] for measured in told["runs"].values())
+    assert not any(measured["ok"] for measured in outcome["runs"].values())
     assert capsys.readouterr().out.count("FAILED: product") == 3
 
 
 def test_a_tile_that_is_left_out_is_a_failure(tmp_path, monkeypatch):
     real = tiles.Tiling.order
     monkeypatch.setattr(tiles.Tiling, "order", lambda self: list(real(self))[1:])
-    status, told = run(tmp_path)
+    status, outcome = run(tmp_path)
     assert status == 1
-    assert told["runs"]["public"]["verdict"].startswith("NonFiniteError: matmul: the result does not fit")
-    assert told["runs"]["streamed"]["verdict"].startswith("product: ")
-    assert not any(measured["ok"] for measured in told["runs"].values())
+    assert outcome["runs"]["public"]["verdict"].startswith("NonFiniteError: matmul: the result does not fit")
+    assert outcome["runs"]["streamed"]["verdict"].startswith("product: ")
+    assert not any(measured["ok"] for measured in outcome["runs"].values())
 
 
 def test_memory_beyond_the_cap_is_a_failure(tmp_path, capsys, monkeypatch):

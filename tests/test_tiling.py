@@ -518,7 +518,7 @@ def test_memory_for_a_right_hand_side():
 
 
 def events(run):
-    """What happens, in order: the steps that are told, and what waits for the GPU without being told."""
+    """What happens, in order: the steps that are reported, and waits for the GPU that are not."""
     log = []
     with pytest.MonkeyPatch.context() as patch:
         for name in ("finish", "read", "download"):

@@ -309,7 +309,7 @@ def is_short(block: Array) -> bool:
 
 
 def gathered(a: Matrix, rows: Rows, left: int = 0, columns: int | None = None) -> Matrix:
-    """Some rows of a matrix, without its leftmost columns (an even number), and so many of the others: one pass."""
+    """Some rows of a matrix, and of these `columns` entries from `left` on, an even place: one pass."""
     m, n = a.shape
     pairs = np.zeros((2 * texels(len(rows)), 2), dtype=np.float32)
     pairs[::2] = np.pad(rows, (0, len(rows) % 2)).reshape(-1, 2)  # a texel holds the sources of two rows

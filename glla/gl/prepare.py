@@ -124,7 +124,7 @@ def _uniforms(program: Program, values: Mapping[str, Any]) -> Iterator[tuple[mod
 
 
 def folded(ready: Ready, most: int) -> Folded:
-    """Fold draws into bursts of at most so many."""
+    """Fold draws into bursts of `most` draws at most."""
     found: Folded = []
     alike: list[Draw] = []
     for step in ready:

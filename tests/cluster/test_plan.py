@@ -36,8 +36,8 @@ def test_the_descriptor_is_that_of_scalapack():
 @pytest.mark.parametrize("size", range(1, 18))
 def test_a_tree_reaches_every_process_once(size):
     for root in (0, size // 2, size - 1):
-        told = [child for me in range(size) for child in branch(range(size), root, me).children]
-        assert sorted(told) == [one for one in range(size) if one != root]
+        report = [child for me in range(size) for child in branch(range(size), root, me).children]
+        assert sorted(report) == [one for one in range(size) if one != root]
         for me in range(size):
             assert all(
                 branch(range(size), root, child).parent == me for child in branch(range(size), root, me).children

@@ -863,7 +863,7 @@ def test_a_device_out_of_memory(fresh, monkeypatch):
         fresh.calls.check("finish")
 
 
-def test_an_unknown_flag_is_told_by_its_number(fresh, monkeypatch):
+def test_an_unknown_flag_is_reported_by_its_number(fresh, monkeypatch):
     monkeypatch.setattr(fresh.calls, "get_error", lambda: 0x1234)
     with pytest.raises(DeviceError, match="finish: the driver reports error 0x1234"):
         fresh.calls.check("finish")

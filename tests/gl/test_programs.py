@@ -87,7 +87,7 @@ def test_an_error_is_led_back_through_includes_and_defines(programs, shader_file
     assert "none" in text.splitlines()[1]
 
 
-def test_every_error_is_told(programs, shader_files):
+def test_every_error_is_reported(programs, shader_files):
     shader_files({"a.frag": OUT + "void main() {\n    result = none;\n    result = nothing;\n}\n"})
     text = error_of(programs, "a")
     assert "a.frag:3: " in text and "a.frag:4: " in text

@@ -94,13 +94,13 @@ def test_what_is_written_is_read(folder):
 
 
 def spoilt(file, **changes):
-    told = json.loads(file.read_text(encoding="utf-8"))
-    told.update(changes)
-    file.write_text(json.dumps(told), encoding="utf-8")
+    report = json.loads(file.read_text(encoding="utf-8"))
+    report.update(changes)
+    file.write_text(json.dumps(report), encoding="utf-8")
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "report"),
     [
         ({"format": 0}, "its format is 0, not 1"),
         ({"renderer": "another"}, f"it is of another, this is {RENDERER}"),
@@ -121,7 +121,7 @@ def spoilt(file, **changes):
     ],
     ids=str,
 )
-def test_a_worthless_file_is_ignored_with_a_warning_that_names_it(folder, changes, told):
+def test_a_worthless_file_is_ignored_with_a_warning_that_names_it(folder, changes, report):
     file = tuning.path(RENDERER)
     tuning.write(file, RENDERER, "1.2", [ENTRY])
     spoilt(file, **changes)
@@ -129,7 +129,7 @@ def test_a_worthless_file_is_ignored_with_a_warning_that_names_it(folder, change
         assert tuning.load(RENDERER) == ()
     message = str(caught[0].message)
     assert message.startswith(f"ignored: tuning: {file}: ")
-    assert told in message
+    assert report in message
     assert message.endswith("; run `glla tune` again, or `glla tune --forget`")
     with pytest.raises(OptionError):
         tuning.read(file, RENDERER)

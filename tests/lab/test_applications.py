@@ -16,18 +16,18 @@ ndimage = pytest.importorskip("scipy.ndimage")
 @pytest.fixture
 def short(monkeypatch):
     """Leave the timings out that the order of a picture decides: methods of the source at order 512."""
-    told = {"Cholesky alone": {"author's": 1.25, "fast": 0.5}}
-    monkeypatch.setattr(restoration, "methods", lambda device, order, say: told)
+    report = {"Cholesky alone": {"author's": 1.25, "fast": 0.5}}
+    monkeypatch.setattr(restoration, "methods", lambda device, order, say: report)
 
 
 def test_restoration(tmp_path, capsys, short):
     output = tmp_path / "a.png"
     assert main(["demo", "restoration", "--size", "16", "--output", str(output)]) == 0
-    told, errors = capsys.readouterr()
+    report, errors = capsys.readouterr()
     assert errors == ""
     for word in ("6.61e-05", "0.247", "1.04e-11", "blurred, Gaussian noise", "FFT (NumPy)", "not published", "C1060",
                  "1.25", "Gauss-Jordan", "19.66", "solveh_banded", "glla inverse (the author)"):  # fmt: skip
-        assert word in told, word
+        assert word in report, word
     assert image.imread(output).std() > 0.1
 
 
@@ -44,11 +44,11 @@ def test_methods_of_the_source_stand_beside_the_fast_ones(device, monkeypatch):
 def test_windows(tmp_path, capsys):
     output = tmp_path / "a.png"
     assert main(["demo", "windows", "--size", "16", "--output", str(output)]) == 0
-    told, errors = capsys.readouterr()
+    report, errors = capsys.readouterr()
     assert errors == ""
     for word in ("5.558", "8.492", "theirs, global memory", "ours, frames", "not published", "RTX 2060", "cumsum"):
-        assert word in told, word
-    assert "every element is that of the definition" in told
+        assert word in report, word
+    assert "every element is that of the definition" in report
     assert image.imread(output).std() > 0.1
 
 

@@ -21,56 +21,56 @@ UNITS = {"GFLOP/s", "Gfetch/s", "GB/s", "us", ""}
 
 
 @pytest.fixture(scope="module")
-def told():
+def outcome():
     """Return what is measured on a device that does not check every pass, as the command makes one."""
     with glla.Device(debug=False) as device:
         return ceilings.report(device, quick=True)
 
 
-def value(told, name):
-    return told["ceilings"][name]["value"]
+def value(outcome, name):
+    return outcome["ceilings"][name]["value"]
 
 
-def test_report(told):
-    assert set(told["ceilings"]) == KEYS
-    assert told["renderer"] == glla.default_device().info.renderer
-    assert told["cores"] >= 1
-    assert told["quick"] is True
-    for one in told["ceilings"].values():
+def test_report(outcome):
+    assert set(outcome["ceilings"]) == KEYS
+    assert outcome["renderer"] == glla.default_device().info.renderer
+    assert outcome["cores"] >= 1
+    assert outcome["quick"] is True
+    for one in outcome["ceilings"].values():
         assert set(one) == {"value", "unit", "what", "spread"}
         assert np.isfinite(one["value"])
         assert one["value"] > 0
         assert one["spread"] >= 0
         assert one["unit"] in UNITS
-    assert json.loads(json.dumps(told, allow_nan=False)) == told
+    assert json.loads(json.dumps(outcome, allow_nan=False)) == outcome
 
 
-def test_plausible_order(told):
+def test_plausible_order(outcome):
     """With room for a machine that is busy with something else."""
-    assert value(told, "blend") <= 1.5 * max(value(told, f"write_{targets}") for targets in ceilings.TARGETS)
-    assert value(told, "fetch_rgba32f") <= 2 * value(told, "fetch_r32f")
-    assert value(told, "draw") <= 2 * value(told, "ping_pong")
-    assert value(told, "fragment_fma") > value(told, "fetch_rgba32f")  # there is more to a fetch than to a flop
+    assert value(outcome, "blend") <= 1.5 * max(value(outcome, f"write_{targets}") for targets in ceilings.TARGETS)
+    assert value(outcome, "fetch_rgba32f") <= 2 * value(outcome, "fetch_r32f")
+    assert value(outcome, "draw") <= 2 * value(outcome, "ping_pong")
+    assert value(outcome, "fragment_fma") > value(outcome, "fetch_rgba32f")  # there is more to a fetch than to a flop
 
 
-def test_table(told):
-    text = ceilings.table(told)
+def test_table(outcome):
+    text = ceilings.table(outcome)
     assert all(name in text for name in KEYS)
-    assert told["renderer"] in text
+    assert outcome["renderer"] in text
     assert max(map(len, text.splitlines())) <= 132
     assert not any(line != line.rstrip() for line in text.splitlines())
 
 
 @pytest.mark.parametrize("json_asked", [False, True])
-def test_command(capsys, monkeypatch, told, json_asked):
-    monkeypatch.setattr(ceilings, "report", lambda device, quick, progress: told | {"quick": quick})
+def test_command(capsys, monkeypatch, outcome, json_asked):
+    monkeypatch.setattr(ceilings, "report", lambda device, quick, progress: outcome | {"quick": quick})
     assert main(["ceilings", "--quick", *(["--json"] if json_asked else [])]) == 0
     output = capsys.readouterr()
     assert output.err == ""
     if json_asked:
-        assert json.loads(output.out) == {"glla": glla.__version__, **told}
+        assert json.loads(output.out) == {"glla": glla.__version__, **outcome}
     else:
-        assert output.out == ceilings.table(told) + "\n"
+        assert output.out == ceilings.table(outcome) + "\n"
 
 
 def test_bare_draws_are_those_of_the_plans(device):

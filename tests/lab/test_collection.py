@@ -55,10 +55,10 @@ def test_fetches_lie_where_the_headers_say(device, n):
     """The headers' bounds hold the count of every variant, and are no wider than it takes."""
     some = EVERY if n < 64 else [one for one in EVERY if one[1] in ("blocked", "panel_broadcast")]  # several blocks
     for operation, name in some:
-        told = fetches.estimate(planned_for(operation, name, n, device.limits))
-        if told is None:  # its shaders do not say
+        report = fetches.estimate(planned_for(operation, name, n, device.limits))
+        if report is None:  # its shaders do not say
             continue
-        least, most = told
+        least, most = report
         if OPERATIONS[operation].variants[name].lacks(device.limits):
             continue
         counted = collection.count(device, operation, contenders(operation)[name], n)
@@ -105,12 +105,12 @@ def test_a_header_that_cannot_be_calculated(shader_files):
 def test_headers_can_be_calculated(path):
     """Every name in one is a macro, a uniform, or a size: another would count as 0."""
     name = path.relative_to(shader.root()).with_suffix("").as_posix()
-    told = shader.fetches(name)
-    if told is None:
+    report = shader.fetches(name)
+    if report is None:
         return
     resolved = shader.resolve(name)
     text = path.read_text(encoding="utf-8") + "".join(stage.text for stage in resolved.stages.values())
-    for word in re.findall(r"\b[A-Za-z_]\w*", " ".join(told)):
+    for word in re.findall(r"\b[A-Za-z_]\w*", " ".join(report)):
         plain = re.sub(r"_(x|y|width|height)$", "", word)
         assert word.startswith("region_") or re.search(rf"\b{plain}\b", text), word
 
@@ -154,13 +154,13 @@ def test_the_command_prints_the_table(capsys):
 
 def test_the_command_prints_json(device, capsys):
     assert main(["variants", "matmul", "--size", "7", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
+    report = json.loads(capsys.readouterr().out)
     expected = [asdict(entry) for entry in collection.entries(None, ["matmul"], 7)]
-    assert told == json.loads(json.dumps(expected))
+    assert report == json.loads(json.dumps(expected))
     assert main(["variants", "matmul", "--size", "7", "--json", "--count"]) == 0
-    told = json.loads(capsys.readouterr().out)
+    report = json.loads(capsys.readouterr().out)
     expected = [asdict(entry) for entry in collection.entries(device, ["matmul"], 7)]
-    assert told == json.loads(json.dumps(expected))
+    assert report == json.loads(json.dumps(expected))
 
 
 def test_the_command_says_what_is_wrong(capsys):

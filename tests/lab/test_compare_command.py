@@ -94,7 +94,7 @@ def test_an_unknown_variant(capsys):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "report"),
     [
         (["svd"], "invalid choice: 'svd' (choose from"),
         (["matmul", "--sizes", "64:"], "64:2048:log8 is 8 sizes from 64 to 2048"),
@@ -105,11 +105,11 @@ def test_an_unknown_variant(capsys):
         (["matmul", "--seed", "-1"], "must be a whole number from 0, got '-1'"),
     ],
 )
-def test_wrong_usage(capsys, arguments, told):
+def test_wrong_usage(capsys, arguments, report):
     with pytest.raises(SystemExit) as stop:
         run(*arguments)
     assert stop.value.code == 2
-    assert told in capsys.readouterr().err
+    assert report in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("option", ["--json", "--csv", "--plot", "--html"])
@@ -150,9 +150,9 @@ def test_ctrl_c_leaves_what_was_measured(quick, tmp_path, capsys, monkeypatch):
     assert run(*asked, "--json", json_file, "--html", html_file) == 130
     output = capsys.readouterr()
     assert output.err == "glla: interrupted after 2 of 4 measurements\n"
-    told = json.loads(json_file.read_text(encoding="utf-8"))
-    assert told["complete"] is False
-    assert [record["size"] for record in told["records"]] == [4, 4]
+    report = json.loads(json_file.read_text(encoding="utf-8"))
+    assert report["complete"] is False
+    assert [record["size"] for record in report["records"]] == [4, 4]
     assert "Interrupted" in html_file.read_text(encoding="utf-8")
 
 
@@ -212,7 +212,7 @@ def test_a_live_table_that_is_interrupted_stays(quick, monkeypatch):
     assert "virtual_cube" in console.file.getvalue().splitlines()[-2]
 
 
-def test_reasons_are_told_once():
+def test_reasons_are_reported_once():
     records = [Record("matmul", "a", n, "skipped", "needs x") for n in (4, 8)]
     records += [Record("matmul", "a", 16, "failed", "y"), Record("matmul", "b", 4)]
     assert show.reasons(Comparison("matmul", records=records)) == [

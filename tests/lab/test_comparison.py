@@ -128,7 +128,7 @@ def outcome(*names, size=16, **options):
     return comparison.compare("matmul", [*names], [size], baseline="none", repeats=1, **options)
 
 
-def test_a_wrong_result_is_told_and_not_timed(quick, add):
+def test_a_wrong_result_is_reported_and_not_timed(quick, add):
     add("short_sum")
     right, wrong = outcome("inner_product", "short_sum")
     assert right.ok
@@ -174,15 +174,15 @@ def test_a_second_run_that_differs_is_judged_too(quick, monkeypatch):
 def test_what_fails_does_not_end_the_comparison(quick, add):
     add("broken", "bad_plan", "too_large", "newest", "extended")
     result = outcome("broken", "bad_plan", "too_large", "newest", "extended", "inner_product")
-    told = {record.variant: (record.status, record.reason) for record in result}
-    assert next(iter(told)) == "inner_product"  # the thesis's own comes first
-    assert told["inner_product"] == ("ok", "")
-    assert told["broken"] == ("failed", "RuntimeError: out of luck")
-    assert told["bad_plan"] == ("failed", "matmul[bad_plan]: no plan")
-    assert told["too_large"] == ("skipped", "matmul[too_large]: 16 at most, got 16")
-    assert told["newest"][0] == "skipped"
-    assert told["newest"][1].startswith("needs OpenGL 9.9, the device has OpenGL ")
-    assert told["extended"] == ("skipped", "needs GL_ARB_compute_shader, which cannot be counted on")
+    report = {record.variant: (record.status, record.reason) for record in result}
+    assert next(iter(report)) == "inner_product"  # the thesis's own comes first
+    assert report["inner_product"] == ("ok", "")
+    assert report["broken"] == ("failed", "RuntimeError: out of luck")
+    assert report["bad_plan"] == ("failed", "matmul[bad_plan]: no plan")
+    assert report["too_large"] == ("skipped", "matmul[too_large]: 16 at most, got 16")
+    assert report["newest"][0] == "skipped"
+    assert report["newest"][1].startswith("needs OpenGL 9.9, the device has OpenGL ")
+    assert report["extended"] == ("skipped", "needs GL_ARB_compute_shader, which cannot be counted on")
     assert result.complete
 
 
@@ -309,20 +309,20 @@ def test_summaries():
 
 
 def test_lines_that_miss_a_measurement_are_called_rough():
-    told = synthetic()
-    fast, *_ = told.summaries()
+    report = synthetic()
+    fast, *_ = report.summaries()
     assert not fast.rough
-    told.records = [replace(one, baseline_seconds=1e-9 if one.size == 100 else 1.0) for one in told.records]
-    fast, *_ = told.summaries()
+    report.records = [replace(one, baseline_seconds=1e-9 if one.size == 100 else 1.0) for one in report.records]
+    fast, *_ = report.summaries()
     assert fast.rough
     assert "rough guess" in show.crossing(replace(fast, speedup=1.0, crossover=200.0), "CPU")
 
 
 def test_three_sizes_are_no_line():
     """Two parameters through three points always fit."""
-    told = synthetic()
-    told.records = [record for record in told.records if record.size < 400]
-    assert all(summary.fit is None for summary in told.summaries())
+    report = synthetic()
+    report.records = [record for record in report.records if record.size < 400]
+    assert all(summary.fit is None for summary in report.summaries())
 
 
 # ---- the CPU beside it -----------------------------------------------------------------------
@@ -337,36 +337,36 @@ def test_the_cpu_is_timed_once_for_all_variants_and_again_at_the_end(quick, monk
             figures.append(self)
 
     monkeypatch.setattr(bench, "Figure", Spy)
-    told = comparison.compare("plu", ["rank2", "blocked"], [6, 9], repeats=1)
+    report = comparison.compare("plu", ["rank2", "blocked"], [6, 9], repeats=1)
     assert [figure.size for figure in figures] == ["n = 6", "n = 9"]
     assert [figure.blocks for figure in figures] == [2, 2]
-    assert [one["size"] for one in told.peers] == ["n = 6", "n = 9"]
-    assert all(len(one["best"]["blocks"]) == 2 for one in told.peers)
-    assert {record.usual for record in told} == {"scipy.linalg.lu_factor(a)"}
+    assert [one["size"] for one in report.peers] == ["n = 6", "n = 9"]
+    assert all(len(one["best"]["blocks"]) == 2 for one in report.peers)
+    assert {record.usual for record in report} == {"scipy.linalg.lu_factor(a)"}
 
 
-def test_a_cpu_that_disagrees_with_itself_is_told(quick, monkeypatch):
+def test_a_cpu_that_disagrees_with_itself_is_reported(quick, monkeypatch):
     monkeypatch.setattr(peers, "AGREEMENT", 0.0)  # nothing agrees
-    told = comparison.compare("matmul", ["inner_product"], [6], repeats=1)
-    trouble, *_ = told.troubles  # another one may be about other processes
+    report = comparison.compare("matmul", ["inner_product"], [6], repeats=1)
+    trouble, *_ = report.troubles  # another one may be about other processes
     assert trouble.startswith("busy machine? BLAS gemm at n = 6 (")
     assert "times apart, where 0 is allowed" in trouble
 
 
-def test_other_processes_are_told(quick, monkeypatch):
+def test_other_processes_are_reported(quick, monkeypatch):
     load = {"load_average": {}, "others_cores": {"start": 0.0, "during": 3.0, "end": None}, "of_cores": 4}
     monkeypatch.setattr(machine.Watch, "load", lambda watch: load)
-    told = comparison.compare("matmul", ["inner_product"], [6], baseline="none", repeats=1)
-    assert told.environment["load"] == load
-    assert told.troubles == ["the machine was busy: other processes used 3 of its 4 cores during the run"]
+    report = comparison.compare("matmul", ["inner_product"], [6], baseline="none", repeats=1)
+    assert report.environment["load"] == load
+    assert report.troubles == ["the machine was busy: other processes used 3 of its 4 cores during the run"]
 
 
 @pytest.mark.parametrize("package", ["numpy", "scipy"])
 def test_the_ways_of_one_package_alone(quick, package):
-    told = comparison.compare("matmul", ["inner_product"], [6], baseline=package, repeats=1)
-    labels = {trial["way"] for one in told.peers for trial in one["trials"]}
+    report = comparison.compare("matmul", ["inner_product"], [6], baseline=package, repeats=1)
+    labels = {trial["way"] for one in report.peers for trial in one["trials"]}
     assert labels == {way.label for way in peers.PRODUCT.ways if way.package == package}
-    assert told.usual == ("a @ b" if package == "numpy" else "")
+    assert report.usual == ("a @ b" if package == "numpy" else "")
 
 
 def test_a_source_is_the_text_of_its_parts():

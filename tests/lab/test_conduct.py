@@ -63,7 +63,7 @@ def test_a_shader_that_keeps_to_the_interface(quick, text, n):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "report"),
     [
         (PADDING, "n = 1: padding must be zero, got 7 beside C[0, 0]"),
         (OUTSIDE, "the result depends on fetches outside of a texture, which OpenGL 3.3 leaves undefined: 2 of them"),
@@ -72,10 +72,10 @@ def test_a_shader_that_keeps_to_the_interface(quick, text, n):
     ],
     ids=["padding", "outside", "level", "odd"],
 )
-def test_what_a_right_result_does_not_show(quick, text, told):
+def test_what_a_right_result_does_not_show(quick, text, report):
     found = record(text)
     assert found.status == "wrong"
-    assert told in found.reason
+    assert report in found.reason
     assert found.seconds is None
 
 
@@ -134,8 +134,8 @@ def test_textures_are_read_by_texel_fetch_alone(call):
     with pytest.raises(ShaderError) as caught:
         custom.contender("matmul", GOOD.replace("result = sum", f"result = {call}"), "mine")
     name = call.partition("(")[0]
-    told = f"mine.frag:18: textures are read by texelFetch alone, got {name}; see `glla compare matmul --interface`"
-    assert str(caught.value).startswith(told)
+    report = f"mine.frag:18: textures are read by texelFetch alone, got {name}; see `glla compare matmul --interface`"
+    assert str(caught.value).startswith(report)
 
 
 def test_padding_of_a_texture(device):
@@ -145,15 +145,15 @@ def test_padding_of_a_texture(device):
     for (row, column), (y, x, channel) in {(1, 4): (0, 2, 3), (2, 3): (1, 1, 3), (2, 4): (1, 2, 1)}.items():
         spoilt = texels.copy()
         spoilt[y, x, channel] = np.nan
-        told = conduct.padding(device, device.write_texels(spoilt), (3, 5), "C")
-        assert told == f"padding must be zero, got nan beside C[{row}, {column}]"
+        report = conduct.padding(device, device.write_texels(spoilt), (3, 5), "C")
+        assert report == f"padding must be zero, got nan beside C[{row}, {column}]"
     assert conduct.padding(device, device.write_texels(np.ones_like(texels)), (4, 6), "C") == ""
 
 
 def test_the_interface_says_so():
-    told = custom.explanation("matmul")
+    report = custom.explanation("matmul")
     for words in ("texelFetch", "outside of a texture", "loop trips"):
-        assert words in told
+        assert words in report
 
 
 def test_a_variant_of_glla_s_is_not_examined(device):

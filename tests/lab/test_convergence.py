@@ -28,21 +28,21 @@ def test_the_command(tmp_path, capsys):
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert "cg, merged" in capsys.readouterr().out
     assert main(["convergence", "--size", "5", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["size"] == 5 and len(told["solvers"]) == 7
+    report = json.loads(capsys.readouterr().out)
+    assert report["size"] == 5 and len(report["solvers"]) == 7
 
 
 def test_times_beside_scipys(capsys, monkeypatch):
     pytest.importorskip("scipy")
     monkeypatch.setattr(convergence, "ROUNDS", 1)
     assert main(["convergence", "--size", "4", "--times", "--rtol", "1e-5", "--json"]) == 0
-    told = {one["name"]: one for one in json.loads(capsys.readouterr().out)["solvers"]}
-    assert len(told) == 9 and {"SciPy cg", "SciPy bicgstab"} <= set(told)
-    for one in told.values():
+    report = {one["name"]: one for one in json.loads(capsys.readouterr().out)["solvers"]}
+    assert len(report) == 9 and {"SciPy cg", "SciPy bicgstab"} <= set(report)
+    for one in report.values():
         assert len(one["seconds"]) == convergence.ROUNDS and all(second > 0 for second in one["seconds"])
         assert one["info"] == 0
         assert one["residuals"][-1] <= 1.1e-5 or one["name"] == "SciPy bicgstab"  # ends in the midst of an iteration
-    assert abs(len(told["SciPy cg"]["residuals"]) - len(told["cg, merged"]["residuals"])) <= 1
+    assert abs(len(report["SciPy cg"]["residuals"]) - len(report["cg, merged"]["residuals"])) <= 1
     found = [convergence.History("a", 2, (0.5, 0.1), 0, (0.002, 0.004, 0.003))]
     assert convergence.table(found, 5, 1e-5).splitlines()[-1].split()[-2:] == ["3", "1.5"]
 

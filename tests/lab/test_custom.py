@@ -96,8 +96,8 @@ def test_the_interface_names_what_glla_s_own_shader_declares(operation):
     fragment = uncommented(declared.fragment.text)
     names = set(re.findall(r"^uniform \w+ (\w+);", fragment, re.MULTILINE)) & (declared.samplers | declared.uniforms)
     assert names == set(interface.given)
-    told = custom.explanation(operation)
-    assert all(name in told for name in (*interface.given, *interface.varyings, "without ``#version``"))
+    outcome = custom.explanation(operation)
+    assert all(name in outcome for name in (*interface.given, *interface.varyings, "without ``#version``"))
     varying = dict(re.findall(r"^flat in \w+ (\w+);()", fragment, re.MULTILINE))
     assert set(varying) == set(interface.varyings)
 
@@ -122,7 +122,7 @@ SEE = "see `glla compare matmul --interface`"
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "told"),
+    ("before", "after", "outcome"),
     [
         (
             "uniform int count;",
@@ -176,11 +176,11 @@ SEE = "see `glla compare matmul --interface`"
     ],
     ids=["extra", "type", "missing", "two", "continue", "output", "version", "include", "no file", "passes"],
 )  # fmt: skip
-def test_a_departure_from_the_interface_is_explained(before, after, told):
+def test_a_departure_from_the_interface_is_explained(before, after, outcome):
     assert before in PRODUCT
     with pytest.raises(ShaderError) as caught:
         custom.contender("matmul", PRODUCT.replace(before, after, 1), "mine").build(TWENTY, PLAIN, ())
-    assert str(caught.value) == told
+    assert str(caught.value) == outcome
 
 
 def test_what_is_commented_out_is_not_declared():
@@ -284,8 +284,8 @@ def test_passes_split_the_sum(device):
     assert contender.parameters == {"LANES": (4, 1, 2, 8), "PASSES": (1, 2, 4, 8)}
     assert [contender.build(LARGE, PLAIN, (("PASSES", count),)).cost.passes for count in (1, 4)] == [1, 4]
     assert contender.refuses((("LANES", 8),)) == ""
-    told = "LANES * PASSES must not exceed 16: parts so short are not worth their while"
-    assert contender.refuses((("LANES", 8), ("PASSES", 4))) == told
+    outcome = "LANES * PASSES must not exceed 16: parts so short are not worth their while"
+    assert contender.refuses((("LANES", 8), ("PASSES", 4))) == outcome
     assert contender.refuses((("LANES", 3),)) == "LANES must be one of 4, 1, 2, 8, got 3"
 
 
@@ -370,17 +370,17 @@ def test_a_shader_that_does_not_compile_with_a_parameter(quick, write, capsys):
 
 
 @pytest.mark.parametrize(
-    ("operation", "name", "told"),
+    ("operation", "name", "outcome"),
     [
         ("matmul", "nowhere.frag", "glla: nowhere.frag: No such file or directory\n"),
         ("matmul", "binary.frag", "glla: binary.frag: a shader is UTF-8 text, this file is not\n"),
         ("solve", "nowhere.frag", "glla: compare: --shader is for matmul, plu, rref, triangular, got solve\n"),
     ],
 )
-def test_a_file_that_cannot_be_read(write, tmp_path, capsys, operation, name, told):
+def test_a_file_that_cannot_be_read(write, tmp_path, capsys, operation, name, outcome):
     (tmp_path / "binary.frag").write_bytes(b"\xff\xfe\x00")
     assert run(operation, "--shader", name) == 1
-    assert capsys.readouterr() == ("", told)
+    assert capsys.readouterr() == ("", outcome)
 
 
 def test_an_unknown_uniform_ends_it_before_anything_is_measured(write, capsys):
@@ -521,15 +521,15 @@ def test_the_best_is_the_fastest(quick):
 
 
 @pytest.mark.parametrize(
-    ("parameter", "told"),
+    ("parameter", "outcome"),
     [
         ("SIDE=2", "compare: parameters of these variants are COLUMNS, PASSES, ROWS, UNROLL, got 'SIDE'"),
         ("UNROLL=1,3", "compare: UNROLL must be one of 1, 2, 4, 8, got 3"),
     ],
 )
-def test_an_unknown_parameter_or_value(capsys, parameter, told):
+def test_an_unknown_parameter_or_value(capsys, parameter, outcome):
     assert run("matmul", "--variants", "inner_product,register_blocked", "--param", parameter) == 1
-    assert capsys.readouterr() == ("", f"glla: {told}\n")
+    assert capsys.readouterr() == ("", f"glla: {outcome}\n")
 
 
 @pytest.mark.parametrize("parameter", ["UNROLL", "UNROLL=", "=1", "UNROLL=a", "UNROLL=1,"])

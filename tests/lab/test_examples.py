@@ -16,8 +16,8 @@ def test_a_picture_is_made(name, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(examples, "GENERATIONS", (0, 1, 5))
     output = tmp_path / f"{name}.png"
     assert main([name, "--size", "16", "--output", str(output)]) == 0
-    told = capsys.readouterr().out
-    assert ("is as NumPy has it" if name == "life" else "is within its bound of NumPy's float64") in told
+    report = capsys.readouterr().out
+    assert ("is as NumPy has it" if name == "life" else "is within its bound of NumPy's float64") in report
     picture = image.imread(output)
     assert picture.std() > 0.1
     assert picture.shape[1] > 2 * picture.shape[0]

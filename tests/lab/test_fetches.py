@@ -182,7 +182,7 @@ def test_fetches_outside_are_counted(device, shader_files, at, outside):
     assert fetches.count(device, draft.plan({"R": "R"}), {"A": operand}, fetches.OUTSIDE) == outside
 
 
-def test_an_error_in_the_shader_is_told_with_its_line(device, shader_files):
+def test_an_error_in_the_shader_is_reported_with_its_line(device, shader_files):
     shader_files({"a.frag": f"uniform sampler2D A;\n{OUT}void main() {{\n    result = texelFetch(A, none, 0);\n}}"})
     draft = Draft("broken")
     draft.draw("a", {"A": draft.operand("A", matrix((2, 2)))}, draft.slot("R", Storage(2, 2)))

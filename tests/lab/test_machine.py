@@ -41,11 +41,11 @@ def test_hardware_threads_are_no_cores(tmp_path, monkeypatch):
 
 
 def test_the_description_names_cpu_and_blas():
-    told = machine.describe()
-    assert told["cpu"] and told["cores"] >= 1
-    assert {"used_by", "name", "version", "threads", "kernels"} == set(told["blas"][0])
-    assert told["cpu"] in machine.written(told)
-    assert "/" not in "".join(one["used_by"] + one["name"] for one in told["blas"])  # no paths
+    report = machine.describe()
+    assert report["cpu"] and report["cores"] >= 1
+    assert {"used_by", "name", "version", "threads", "kernels"} == set(report["blas"][0])
+    assert report["cpu"] in machine.written(report)
+    assert "/" not in "".join(one["used_by"] + one["name"] for one in report["blas"])  # no paths
 
 
 def test_the_order_in_which_libraries_were_loaded_does_not_show(monkeypatch):
@@ -57,7 +57,7 @@ def test_the_order_in_which_libraries_were_loaded_does_not_show(monkeypatch):
         assert [found["used_by"] for found in machine.blas()] == ["numpy", "scipy"]
 
 
-def test_without_threadpoolctl_the_build_of_numpy_is_told(monkeypatch):
+def test_without_threadpoolctl_the_build_of_numpy_is_reported(monkeypatch):
     monkeypatch.setattr(machine, "find_spec", lambda name: None)
     (found,) = machine.blas()
     assert found["used_by"] == "numpy"
@@ -72,11 +72,11 @@ def test_another_process_is_seen():
         process.stdout.readline()
         try:
             watch = machine.Watch(listen=0.2)
-            told = watch.load()
+            report = watch.load()
         finally:
             process.kill()
-    assert max(used for used in told["others_cores"].values() if used is not None) > 0.2
-    assert told["load_average"]["start"] is None or told["load_average"]["start"] >= 0
+    assert max(used for used in report["others_cores"].values() if used is not None) > 0.2
+    assert report["load_average"]["start"] is None or report["load_average"]["start"] >= 0
 
 
 def test_too_short_a_time_says_nothing():

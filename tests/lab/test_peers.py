@@ -136,11 +136,11 @@ def test_the_fastest_way_is_the_peer_and_the_usual_call_stands_beside(clock):
     figure = Figure(made("usual", "slow", "fast"), "n = 4", ())
     figure.time(())
     figure.time(())
-    told = figure.as_dict()
-    assert (told["best"]["way"], told["best"]["seconds"]) == ("fast", 1.0)
-    assert (told["usual"]["way"], told["usual"]["seconds"]) == ("usual", 3.0)
-    assert [trial["way"] for trial in told["trials"]] == ["fast", "slow", "usual"]
-    assert told["best"]["blocks"] == [[1.0] * 3] * 2
+    report = figure.as_dict()
+    assert (report["best"]["way"], report["best"]["seconds"]) == ("fast", 1.0)
+    assert (report["usual"]["way"], report["usual"]["seconds"]) == ("usual", 3.0)
+    assert [trial["way"] for trial in report["trials"]] == ["fast", "slow", "usual"]
+    assert report["best"]["blocks"] == [[1.0] * 3] * 2
     assert figure.disagreement() == ""
 
 
@@ -169,7 +169,7 @@ def test_blocks_must_agree(clock, later, agrees):
 
 
 def test_what_is_not_shown_may_disagree(clock):
-    """A second finalist that lost is told nowhere."""
+    """A second finalist that lost appears nowhere."""
     clock |= {"usual": [1.0], "lost": [1.1, 1.1, 9.0]}
     figure = Figure(made("usual", "lost"), "n = 4", ())
     figure.finalists = [figure.usual, Finalist(figure.peer.others[0], None)]

@@ -176,9 +176,9 @@ def test_command(tmp_path, capsys):
         assert word in output
     assert glla.default_device().info.renderer in output
     assert "every result that was returned is within its bound" in output
-    told = json.loads(made.read_text(encoding="utf-8"))
-    assert len(told["records"]) == 7 * len(pivoting.matrices(8))
-    first = told["records"][0]
+    report = json.loads(made.read_text(encoding="utf-8"))
+    assert len(report["records"]) == 7 * len(pivoting.matrices(8))
+    first = report["records"][0]
     assert (first["matrix"], first["operation"], first["pivoting"], first["refused"]) == (
         "uniform", "plu", "harmonic", first["refused"],
     )  # fmt: skip

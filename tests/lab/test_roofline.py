@@ -39,7 +39,7 @@ def test_an_elimination_reads_what_it_draws():
 
 
 def test_roofs_out_of_ceilings():
-    told = {name: {"value": value} for name, value in [
+    report = {name: {"value": value} for name, value in [
         ("fragment_fma", 100.0), ("write_1", 5.0), ("write_8", 7.0), ("fetch_rgba32f", 2.0), ("blend", 99.0),
     ]}  # fmt: skip
-    assert Roof.of(told) == Roof(arithmetic=100.0, write=7.0, fetch=32.0)
+    assert Roof.of(report) == Roof(arithmetic=100.0, write=7.0, fetch=32.0)

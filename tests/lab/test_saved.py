@@ -15,10 +15,10 @@ def test_json_comes_back_as_it_was(measured, tmp_path):
     path = tmp_path / "c.json"
     saved.save_json(measured, path)
     assert saved.load(path) == measured
-    told = json.loads(path.read_text(encoding="utf-8"))
-    assert told["format"] == saved.FORMAT
-    assert [one["variant"] for one in told["summaries"]] == ["inner_product", "register_blocked", "BLAS gemm"]
-    assert told["summaries"][0]["fit"]["b"] == measured.summaries()[0].fit.b
+    report = json.loads(path.read_text(encoding="utf-8"))
+    assert report["format"] == saved.FORMAT
+    assert [one["variant"] for one in report["summaries"]] == ["inner_product", "register_blocked", "BLAS gemm"]
+    assert report["summaries"][0]["fit"]["b"] == measured.summaries()[0].fit.b
 
 
 def test_json_holds_infinities_and_parameters(tmp_path):
@@ -32,23 +32,23 @@ def test_json_holds_infinities_and_parameters(tmp_path):
 def test_every_sample_is_kept(measured, tmp_path):
     path = tmp_path / "c.json"
     saved.save_json(measured, path)
-    told = json.loads(path.read_text(encoding="utf-8"))
-    assert [tuple(one["samples"]) for one in told["records"]] == [record.samples for record in measured]
-    assert all(all(one["best"]["blocks"]) and all(one["usual"]["blocks"]) for one in told["peers"])
-    assert told["environment"]["machine"]["blas"]
+    report = json.loads(path.read_text(encoding="utf-8"))
+    assert [tuple(one["samples"]) for one in report["records"]] == [record.samples for record in measured]
+    assert all(all(one["best"]["blocks"]) and all(one["usual"]["blocks"]) for one in report["peers"])
+    assert report["environment"]["machine"]["blas"]
 
 
 def test_the_baseline_of_an_old_file_is_a_usual_call(measured, tmp_path):
     """Before, the CPU was timed in the form that users type."""
     path = tmp_path / "c.json"
     saved.save_json(measured, path)
-    told = json.loads(path.read_text(encoding="utf-8"))
-    new = {name for name in told["records"][0] if name.startswith(("usual", "baseline_")) or name == "ratio_to_usual"}
-    for one in told["records"]:
+    report = json.loads(path.read_text(encoding="utf-8"))
+    new = {name for name in report["records"][0] if name.startswith(("usual", "baseline_")) or name == "ratio_to_usual"}
+    for one in report["records"]:
         one["baseline"] = "LAPACK getrf"
         for name in (new | {"lower", "upper", "samples"}) - {"baseline_seconds"}:
             del one[name]
-    path.write_text(json.dumps(told), encoding="utf-8")
+    path.write_text(json.dumps(report), encoding="utf-8")
     for old, record in zip(saved.load(path), measured, strict=True):
         assert (old.baseline, old.baseline_seconds, old.ratio_to_baseline) == ("", None, None)
         assert old.usual == "scipy.linalg.lu_factor(a, check_finite=False)"

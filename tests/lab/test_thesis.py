@@ -57,7 +57,7 @@ def check_claims(table):
                 cli._parser().parse_args(shlex.split(command_line)[1:])  # SystemExit if there is no such command
 
 
-def test_repeats_are_told_once(device):
+def test_repeats_are_reported_once(device):
     place, times = Place(device), iter([9.0, 4.0, 0.1, 0.2, 0.3, 7.0, 2.0, 0.0, 0.4, 0.4])
     assert place.repeated(times.__next__) == 4.0  # so long that once is enough; the first one has compiled
     assert place.repeated(times.__next__) == 0.25
@@ -77,8 +77,10 @@ def test_too_few_sizes_are_no_verdict():
 
 
 def test_the_sentence_goes_with_the_verdict():
-    told = [ways.faster("s", "4.1", "t", ratio, 8, "c", "because.", "although.").row[4:] for ratio in (1.2, 1.04, 0.5)]
-    assert told == [("holds", "c", "because."), *[("does not hold", "c", "although.")] * 2]
+    report = [
+        ways.faster("s", "4.1", "t", ratio, 8, "c", "because.", "although.").row[4:] for ratio in (1.2, 1.04, 0.5)
+    ]
+    assert report == [("holds", "c", "because."), *[("does not hold", "c", "although.")] * 2]
     assert Claim("s", "4.1", "t", "o", None, "c", "because.").row[4:] == ("measured", "c", "because.")
 
 
@@ -113,7 +115,7 @@ def test_seven_products_are_eight(device, rng):
     assert np.array_equal(np.block([quarters[:2], quarters[2:]]), a @ b)
 
 
-def test_without_pivoting_a_small_pivot_is_told(device):
+def test_without_pivoting_a_small_pivot_is_reported(device):
     place = Place(device, quick=True)
     assert solutions._or_refused(place, np.array([[-1e-8, 1], [1, 1]], np.float32)) == "refused"
     assert float(solutions._or_refused(place, np.array([[4, 1], [1, 4]], np.float32))) == 0

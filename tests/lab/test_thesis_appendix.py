@@ -29,7 +29,7 @@ def place(device, tmp_path, monkeypatch):
     return Place(device, True)
 
 
-def test_without_files_the_command_is_told(place):
+def test_without_files_the_command_is_reported(place):
     section = appendix.spread(place)
     assert [table.title[:9] for table in section.tables] == [
         *("Table A.1", "Table A.2", "Table A.3", "Table A.4"), "Section A",
@@ -51,9 +51,9 @@ def test_ours_stand_beside_theirs(place, tmp_path, device):
     orders, processes, messages, _, rates = section.tables
     assert [row[3:] for row in rates.rows[:2]] == [(2e-9 * 2048**3 / 3 / 2, 2048), (2e-9 * 8192**3 / 3 / 10, 8192)]
     assert [row[1:3] for row in rates.rows] == [*published.RATES.values()]
-    told = {row[:2]: row for row in orders.rows}
-    assert told[512, 128][-2:] == (0.25, 0.32307 / 0.25)
-    assert told[512, 256][-2:] == ("-", "-")  # that was a wrong result
+    report = {row[:2]: row for row in orders.rows}
+    assert report[512, 128][-2:] == (0.25, 0.32307 / 0.25)
+    assert report[512, 256][-2:] == ("-", "-")  # that was a wrong result
     assert {row[:2]: row[4:] for row in processes.rows}[16, 256] == (10.0, 10.0, 86.30310 / 10)
     assert {row[0]: row[-2:] for row in messages.rows}[256] == (0.5, 0.595 / 0.5)
     assert "commit 2026-01-02" in section.notes[-1] and "8 cores and 2 GPUs" in section.notes[-1]
@@ -70,9 +70,9 @@ def test_all_cells_of_the_thesis_are_run():
 def test_a_cell_is_factored_and_its_messages_are_sent(tmp_path):
     lines = tmp_path / "lines"
     cluster_rank.thesis(lines, [(24, 8), (16, 4)], None, "numpy", 2)
-    told = [json.loads(line) for line in lines.read_text(encoding="utf-8").splitlines()]
-    assert [one["what"] for one in told] == ["who", "cell", "cell"]
-    found = cluster.records([{"kind": "thesis", "n": 24, "ranks": 1, "told": told}])
+    report = [json.loads(line) for line in lines.read_text(encoding="utf-8").splitlines()]
+    assert [one["what"] for one in report] == ["who", "cell", "cell"]
+    found = cluster.records([{"kind": "thesis", "n": 24, "ranks": 1, "lines": report}])
     assert [(one["n"], one["nb"], one["count"], one["ok"]) for one in found] == [(24, 8, 1, True), (16, 4, 1, True)]
 
 

@@ -114,7 +114,7 @@ def test_nothing_right_at_all(clock, monkeypatch):
         tune(["plu"], [3])
 
 
-def test_a_variant_that_fails_is_told(clock, rasteriser, monkeypatch):
+def test_a_variant_that_fails_is_reported(clock, rasteriser, monkeypatch):
     def fail(device, operation, contender, *rest):
         if contender.name == "blocked":
             raise PlanError("out of luck")
@@ -190,8 +190,8 @@ def test_a_worthless_file_does_not_hinder(folder, capsys, device):
 
 def test_where_it_is_stored(tmp_path, monkeypatch, capsys, device):
     assert main(["tune", "plu"]) == 1  # off, in tests
-    told = "glla: tune: there is no folder for the outcome (GLLA_TUNING=off); unset it, or name a file with --out\n"
-    assert capsys.readouterr() == ("", told)
+    report = "glla: tune: there is no folder for the outcome (GLLA_TUNING=off); unset it, or name a file with --out\n"
+    assert capsys.readouterr() == ("", report)
     out = tmp_path / "mine.json"
     assert main(["tune", "triangular", "--sizes", "4", "--out", str(out)]) == 0
     assert len(files.read(out, device.info.renderer)) == 1

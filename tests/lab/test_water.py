@@ -44,7 +44,7 @@ def test_the_demo(device, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(water.film, "__defaults__", (3,))
     output = tmp_path / "a.gif"
     assert main(["demo", "water", "--size", "16", "--output", str(output)]) == 0
-    told, errors = capsys.readouterr()
+    report, errors = capsys.readouterr()
     assert errors == ""
     for word in (
         "1.47e-07",
@@ -54,7 +54,7 @@ def test_the_demo(device, tmp_path, capsys, monkeypatch):
         "ShallowWater, adi",
         "every field is that",
     ):
-        assert word in told, word
+        assert word in report, word
     with image.open(output) as film:
         assert (film.n_frames, film.size) == (3, (32, 32))
     with image.open(tmp_path / "a_figure_5_4.png") as figure:
@@ -65,10 +65,10 @@ def test_the_demo_in_json(device, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(water, "STEPS", 1)
     output = tmp_path / "a.png"
     assert main(["demo", "water", "--size", "16", "--output", str(output), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["right"] is True and told["cells"] == [16, 16] and told["steps"] == 1
-    assert told["differences"]["thesis, table 5.1"]["z"] == {"mean": 1.47e-7, "max": 4.48e-8}
-    assert all(milliseconds > 0 for milliseconds in told["milliseconds_a_step"].values())
+    report = json.loads(capsys.readouterr().out)
+    assert report["right"] is True and report["cells"] == [16, 16] and report["steps"] == 1
+    assert report["differences"]["thesis, table 5.1"]["z"] == {"mean": 1.47e-7, "max": 4.48e-8}
+    assert all(milliseconds > 0 for milliseconds in report["milliseconds_a_step"].values())
     with image.open(output) as picture:
         assert picture.size == (32, 32) and np.asarray(picture).std() > 5
 

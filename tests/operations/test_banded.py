@@ -125,7 +125,7 @@ def test_pivots_that_are_none_are_seen(device, variant):
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_rows_that_are_not_dominant_are_told(device, variant):
+def test_rows_that_are_not_dominant_are_reported(device, variant):
     """Their systems are judged by the size of the solution, too."""
     ab = np.float32([[0, 1, 1, 1], [3, 3, 1, 3], [1, 1, 1, 0]])
     assert (run(device, ab, np.ones((4, 1), np.float32), variant=variant)[1][0, 1]) <= 0.0625

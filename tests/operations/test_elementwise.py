@@ -12,7 +12,7 @@ WHOLE_SHAPES = [(1, 1), (2, 3), (3, 2), (17, 16), (37, 1)]
 PLACEMENTS = list(product((0, 1), (0, 1), (0, 1)))
 SPECIAL = np.array([0.0, -0.0, 1, -1, 0.5, -2.5, 3, 1e30, -1e30, 1e-30, np.inf, -np.inf, np.nan], dtype=np.float32)
 
-# Functions that round may be off by so many units roundoff. GLSL 3.30 promises nothing for division and square root; 5
+# Units roundoff by which functions that round may be off. GLSL 3.30 promises nothing for division and square root; 5
 # is what newer versions grant (2.5 ulp).
 ROUNDED = {"sqrt": 5, "exp": 4, "log": 4, "divide": 5, "power": 257}
 

@@ -31,7 +31,7 @@ every_order = pytest.mark.parametrize("n", ORDERS)
 
 
 def forms(count, *shapes):
-    """Of stacks with so many matrices each, of these shapes."""
+    """Of stacks with this number of matrices each, of these shapes."""
     return tuple(Form((count, *shape)) for shape in shapes)
 
 

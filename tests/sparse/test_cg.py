@@ -98,7 +98,7 @@ def test_what_is_on_the_device_stays_there(rng):
     assert L.cg(glla.sparse.asarray(A), glla.asarray(0 * b))[0].numpy().tolist() == [0] * 81
 
 
-def test_it_begins_where_it_is_told(rng):
+def test_it_begins_where_it_is_reported(rng):
     A, b = poisson(9), rng.standard_normal(81)
     exact = np.linalg.solve(A.toarray(), b)
     assert iterations(L.cg, A, b, x0=exact)[0] == 0
@@ -214,11 +214,11 @@ def test_what_is_wrong_is_said(rng):
 
 def test_progress_changes_nothing(rng):
     A, b = poisson(30), rng.standard_normal(900)
-    told = []
-    x, info = L.cg(A, b, progress=lambda *of: told.append(of))
+    report = []
+    x, info = L.cg(A, b, progress=lambda *of: report.append(of))
     assert info == 0 and (x == L.cg(A, b)[0]).all()
-    assert [count for count, _ in told] == [64, told[-1][0]]
-    assert told[-1][1] <= 1e-5 < told[0][1]
+    assert [count for count, _ in report] == [64, report[-1][0]]
+    assert report[-1][1] <= 1e-5 < report[0][1]
 
 
 def test_operands_of_any_kind(rng):

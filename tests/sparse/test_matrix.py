@@ -98,7 +98,7 @@ def test_columns_go_together(device, format, rng, monkeypatch):
     before = device.stats().passes
     assert (dense @ X == (A @ X)).all() and device.stats().passes == before + 1
     monkeypatch.setattr(spmv, "MOST_AT_ONCE", 67 * 8)
-    X = X[:, :11]  # no plan for so many is kept yet
+    X = X[:, :11]  # no plan for 11 columns is kept yet
     before = device.stats().passes
     assert (dense @ X == (A @ X)).all() and device.stats().passes == before + 2
     assert ((A @ glla.asarray(X)).numpy() == dense @ X).all()

@@ -138,7 +138,7 @@ def many(what: str, texels: int, limits: Limits, channels: int = 4, dtype: str =
 
 
 def fitting(what: str, texels: int, storage: Storage, limits: Limits) -> Storage:
-    """Give a texture of so many texels back, if it is no larger than the device allows.
+    """Give a texture back that holds this number of texels, if it is no larger than the device allows.
 
     Raises
     ------

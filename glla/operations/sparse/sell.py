@@ -23,8 +23,8 @@ PIECE = 32
 benchmarks/results/nvidia-h200-pcie-sse2/experiments/2026-11-23-sell.json."""
 
 SORTING = 2
-"""Rows are sorted where that saves so many fetches of entries for each texel of y: the pass that puts y back into order
-takes as long as one of them, and rows that are no longer neighbours cost another, by
+"""Fetches of entries, for each texel of y, that sorting must save; else rows stay in their order. The pass that puts y
+back into order takes as long as one fetch, and rows that are no longer neighbours cost another, by
 benchmarks/results/nvidia-h200-pcie-sse2/experiments/2026-11-23-sparse.json."""
 
 
