@@ -13,6 +13,8 @@
 #define WATCH 0  // look at corners (0, 1)
 #endif
 
+#include "lib/places.glsl"
+
 uniform sampler2D A;
 #if LAYOUT == 0
 uniform int start;     // place of the first right side
@@ -37,11 +39,10 @@ float element(sampler2D M, int place) {
     int texel = place;
 #endif
     int width = textureSize(M, 0).x;
-    int y = int(float(texel) / float(width));  // GPUs have no division of integers: it may be one too large or small
-    y += int(texel >= (y + 1) * width) - int(texel < y * width);
+    int y = whole_part(texel, width);
     vec4 found = texelFetch(M, ivec2(texel - y * width, y), 0);
 #if LAYOUT == 2
-    return found[place & 3];
+    return channel(found, place);
 #else
     return found.r;
 #endif

@@ -13,12 +13,6 @@ int own_texel() {  // number of the result's texel: rows 4 own_texel() and the t
     return int(gl_FragCoord.y) * WIDTH + int(gl_FragCoord.x);
 }
 
-// Channel `number & 3`, by its bits: with a variable index in brackets an H200 took 1.3 times as long for a mesh.
-float channel(vec4 texel, int number) {
-    vec2 pair = (number & 2) == 0 ? texel.rg : texel.ba;
-    return (number & 1) == 0 ? pair.r : pair.g;
-}
-
 // An element of x by its place, which the host worked out: row of its texel, column (15 bits each), channel (2 bits).
 float x_at(int place) {
     return channel(texelFetch(x, ivec2((place >> 2) & 0x7fff, (place >> 17) & 0x7fff), 0), place);

@@ -1,10 +1,6 @@
 // Texels and neighbours of the wrapped layout, see lib/wrapped_element.glsl, without divisions of integers.
 
-// floor(a / b), b > 0. GPUs have no division of integers: in floats it may be one too large or too small.
-int whole_part(int a, int b) {
-    int q = int(float(a) / float(b));
-    return q + int(a >= (q + 1) * b) - int(a < q * b);
-}
+#include "lib/places.glsl"
 
 // Texel t; of those outside any one.
 vec4 texel(sampler2D M, int t) {

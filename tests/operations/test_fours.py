@@ -1,4 +1,4 @@
-"""Resident stacks of tridiagonal systems straight from their bands: same bits as by equations, and what is refused."""
+"""Resident stacks of tridiagonal systems straight from their bands: as good as by equations, and what is refused."""
 
 import numpy as np
 import pytest
@@ -27,6 +27,20 @@ def bands(n, count, rng):
     return ab * np.exp2(rng.integers(-20, 20, (count, 1, 1))).astype(np.float32)
 
 
+def backward(ab, b, x, lines):
+    """Componentwise backward error of a stack, in float64."""
+    ab, b, x = (one.astype(np.float64) for one in (ab, b[..., 0], x[..., 0]))
+    n = x.shape[1]
+    rest, size = b.copy(), np.abs(b)
+    for (row, shift), offset in zip(lines, (-1, 0, 1), strict=True):
+        own = slice(max(-offset, 0), n + min(-offset, 0))  # equations that have this entry
+        if row >= 0:
+            term = ab[:, row, own.start + shift : own.stop + shift] * x[:, own.start + offset : own.stop + offset]
+            rest[:, own] -= term
+            size[:, own] += np.abs(term)
+    return np.max(np.abs(rest) / size)
+
+
 def wrapped(device, a):
     storage = View.of(a.shape).storage(device.limits.texture_size)
     texels = np.zeros(storage.height * storage.width * 4, np.float32)
@@ -52,18 +66,26 @@ CASES = [("full", n) for n in (5, 16, 17, 18, 19, 131)] + [(name, n) for name in
 
 
 @pytest.mark.parametrize(("name", "n"), CASES)
-def test_they_are_the_bits_of_the_way_by_equations(device, n, name, rng):
-    """Whether a system begins a texel or not, and with empty cells behind the last system."""
+def test_they_are_as_good_as_by_equations(device, n, name, rng):
+    """Whether a system begins a texel or not, and with empty cells behind the last system.
+
+    The same bits on a software rasteriser; compilers of GPUs join other products and sums in each shader.
+    """
     lines, rows = LINES[name]
     ab, b = bands(n, 3, rng)[:, rows].copy(), rng.standard_normal((3, n, 1)).astype(np.float32)
     x, figures = run(device, ab, b, lines)
     assert not kernel.doubts(figures, n).any()
+    assert backward(ab, b, x, lines) <= kernel.MOST_ERROR
+    assert (figures[:, 3] == np.abs(x).max((1, 2))).all()
     options = {"lines": lines, "variant": "partition", "parameters": PARAMETERS}
     plan = kernel.plan(resident(ab.shape[1:], (n, 1)), device.limits, **options)
     for member in range(3):
         one = device.run(plan, A=device.upload(ab[member]), B=device.upload(b[member]))
-        assert (device.download(one["X"], (n, 1)) == x[member]).all()
-        assert (device.read(one["figures"]).ravel() == figures[member]).all()
+        solution, others = device.download(one["X"], (n, 1)), device.read(one["figures"]).ravel()
+        assert others[2] == figures[member, 2]  # what scaling makes of right sides is exact
+        if device.limits.software:
+            assert (solution == x[member]).all()
+            assert (others == figures[member]).all()
 
 
 @pytest.mark.parametrize("n", [12, 18])
