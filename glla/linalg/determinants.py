@@ -100,15 +100,30 @@ def det(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True) 
     >>> glla.det([[2, 1], [4, 4]])
     np.float32(4.0)
     """
-    value, (sign, logarithm) = _sign_and_log("det", a, device, check_finite)
-    with np.errstate(over="ignore", under="ignore"):
-        result = (sign * np.exp(logarithm)).astype(np.float32)
+    value, sign, logarithm, result = _rounded(a, device, check_finite)
     misfits = ~np.isfinite(result) | ((result == 0) & (sign != 0))
     if check_finite and misfits.any():
         raise NonFiniteError(
             f"det: the determinant does not fit float32, log(abs(det)) is {logarithm[misfits].flat[0]:.6g}; use slogdet"
         )
     return resident.figures(result, value)
+
+
+def det_or_infinity(a: Any) -> np.float32 | Array | Matrix:
+    """Determinant as the array API has it: `det`, but for one that does not fit float32, which is infinite or zero."""
+    value, _, logarithm, result = _rounded(a, None, True)
+    if not (logarithm < np.inf).all():
+        raise NonFiniteError("det: the factors do not fit float32, their entries grow; use numpy.linalg.det")
+    return resident.figures(result, value)
+
+
+def _rounded(
+    a: Any, device: DeviceLike | None, check_finite: bool
+) -> tuple[Array | Matrix, Float64, Float64, NDArray[np.float32]]:
+    """Give the operand, signs, logarithms, and the determinants in float32."""
+    value, (sign, logarithm) = _sign_and_log("det", a, device, check_finite)
+    with np.errstate(over="ignore", under="ignore"):
+        return value, sign, logarithm, (sign * np.exp(logarithm)).astype(np.float32)
 
 
 def _sign_and_log(

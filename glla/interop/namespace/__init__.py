@@ -19,11 +19,12 @@ What is not there, so that ``hasattr`` finds nothing and the AttributeError says
 * ``int64 float64`` are names alone, because libraries use them without asking: where int64 is asked for, to count or to
   index, the result is int32, which wraps around from 2^31 on; where float64 is asked for, UnsupportedError.
 * ``fft``: glla has no Fourier transforms.
-* ``linalg.svd linalg.svdvals linalg.pinv linalg.matrix_rank``, which need singular values, and ``linalg.eigh
-  linalg.eigvalsh``, which need eigenvalues: none of them is here yet.
+* ``linalg.svd linalg.svdvals linalg.pinv linalg.matrix_rank``, which need singular values, as
+  `linalg.matrix_norm` does for the orders 2, -2 and 'nuc', and ``linalg.eigh linalg.eigvalsh``, which need eigenvalues:
+  none of them is here yet. ``linalg.eig linalg.eigvals`` give complex numbers.
 
-In the standard's own suite (how to run it stands in tests/test_array_api.py) tests of these names fail, and so does
-`test_getitem_masking`, which counts in uint8.
+In the standard's own suite (how to run it stands in tests/test_array_api.py) tests of these names fail, and so do
+`test_matrix_norm`, and `test_getitem_masking`, `test_unique_inverse` and `test_unique_values`, which count in uint8.
 
 Examples
 --------

@@ -95,9 +95,9 @@ class Info:
         """Give float32 for reals, int32 for integers and indices."""
         return {"real floating": float32, "integral": int32, "indexing": int32}
 
-    def devices(self) -> list[Device]:
+    def devices(self) -> tuple[Device, ...]:
         """Give the default device; others are made with `glla.Device`."""
-        return [default_device()]
+        return (default_device(),)
 
     def dtypes(self, *, device: DeviceLike | None = None, kind: Any = None) -> dict[str, Any]:
         """Give the dtypes of a kind, all by default."""

@@ -20,11 +20,17 @@ from glla.errors import ShapeError
 from glla.interop import functions
 from glla.interop import numpy as protocols
 from glla.interop.functions import checked_dtype, tensordot, vecdot
+from glla.linalg import determinants
 
 
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Array:
     """Cross products of vectors of three."""
     return protocols.cross(x1, x2, axis=axis)
+
+
+def det(x: Any, /) -> Any:
+    """Determinants, as `glla.det`: one that does not fit float32 is infinite, or zero."""
+    return on_device(determinants.det_or_infinity(x), x)
 
 
 def diagonal(x: Array, /, *, offset: int = 0) -> Array:
@@ -39,7 +45,7 @@ def matmul(x1: Any, x2: Any, /) -> Array:
 
 
 def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
-    """Norm of each matrix: 'fro', 1, -1, inf or -inf."""
+    """Norm of each matrix: 'fro', 1, -1, inf or -inf; 'nuc', 2 and -2 need singular values."""
     return Array._of(reductions.matrix_norm(x.value, ord, (x.ndim - 2, x.ndim - 1), keepdims))
 
 
@@ -81,9 +87,9 @@ def on_device(result: Any, beside: Any) -> Any:
 
 
 STANDARD = frozenset((
-    "cholesky", "cross", "det", "diagonal", "eigh", "eigvalsh", "inv", "matmul", "matrix_norm", "matrix_power",
-    "matrix_rank", "matrix_transpose", "outer", "pinv", "qr", "slogdet", "solve", "svd", "svdvals", "tensordot",
-    "trace", "vecdot", "vector_norm",
+    "cholesky", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "matmul", "matrix_norm",
+    "matrix_power", "matrix_rank", "matrix_transpose", "outer", "pinv", "qr", "slogdet", "solve", "svd", "svdvals",
+    "tensordot", "trace", "vecdot", "vector_norm",
 ))  # fmt: skip
 """Functions of the standard's extension, version 2025.12."""
 
@@ -91,6 +97,7 @@ STANDARD = frozenset((
 NEEDS = {
     **dict.fromkeys(("svd", "svdvals", "pinv", "matrix_rank"), "singular values"),
     **dict.fromkeys(("eigh", "eigvalsh"), "eigenvalues"),
+    **dict.fromkeys(("eig", "eigvals"), "complex numbers"),
 }
 """What functions of the standard's extension that are not here wait for."""
 
@@ -150,8 +157,8 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
-    "cross", "diagonal", "matmul", "matrix_norm", "matrix_power", "matrix_transpose", "outer", "tensordot", "trace",
-    "vecdot", "vector_norm",
+    "cross", "det", "diagonal", "matmul", "matrix_norm", "matrix_power", "matrix_transpose", "outer", "tensordot",
+    "trace", "vecdot", "vector_norm",
 ]  # fmt: skip
 __all__ += sorted({public.namespace for public in registry.PUBLIC.values() if public.namespace} - {*__all__})
 
