@@ -225,6 +225,7 @@ PARAMETERS_OF = {
     ("blocks", "gather"): {"source": [(5, 7)]},
     ("inv3", "formula"): {"count": [7], "texture_size": [16], "way": ["adjugate", "adjugate_fused"]},
     ("stack_doubts", "plan"): {"judged": ["system", "definite", "factors", "determinant"], "lines": [(7, 4, 2)]},
+    ("stack_doubts", "of_triangles"): {"count": [7]},
     ("reduce", "fold"): {"operation": [*reduce.FOLDS], "axis": [None, 0, 1]},
 }
 

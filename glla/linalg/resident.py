@@ -162,7 +162,7 @@ def _piece(device: Device, operation: Operation, operands: tuple[Resident, ...],
         places = np.flatnonzero(results.pop("doubts").reshape(-1)[:count])
     widths = {name: batch.lines * order if name == "figures" else 1 for name in results}
     widths |= {f"line_{line}": order for line in batch.kept}
-    seen = _seen(device, results, places, widths, count)
+    seen = gathered(device, results, places, widths, count)
     kept = {name: one[:, np.newaxis] for name, one in seen.items() if name.startswith(("line", "turns"))}
     figures = np.zeros((len(places), 0, order), dtype=np.float32)
     if "figures" in seen:
@@ -178,7 +178,7 @@ def _piece(device: Device, operation: Operation, operands: tuple[Resident, ...],
     return Solved(count, matrices, places, figures, extremes, upper.reshape(-1, 1, 1), both, kept, largest, beside)
 
 
-def _seen(
+def gathered(
     device: Device, results: dict[str, Any], places: NDArray[np.intp], widths: dict[str, int], count: int
 ) -> dict[str, Host]:
     """Take what was read back of all members, and read of some of them, together, what stays on the device."""

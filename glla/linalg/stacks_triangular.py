@@ -24,7 +24,10 @@ from glla.operations import solve_triangular as kernel
 from glla.passes import Form
 
 Figures = dict[str, NDArray[np.float32]]
-"""Figures of a stack that were read back, by name: an array (members, 1) or (members, columns)."""
+"""Figures of the members that were looked at, by name: an array (members, 1) or (members, columns)."""
+
+Found = tuple[Resident, NDArray[np.intp], Figures]
+"""Solutions, the places of the members that were looked at, and their figures."""
 
 
 def with_triangles(
@@ -55,21 +58,20 @@ def with_triangles(
     found = _together(device, OPERATIONS["solve_triangular"], operands, {}, **options)
     if found is None:
         return None
-    x, figures = found
+    x, places, figures = found
     if check_finite:
-        resident.refuse_nonfinite(function, "A" if function == "inv" else "a", figures["whole"])
-        resident.refuse_nonfinite(function, "b", figures["columns_B"].max(axis=1))
+        resident.refuse_nonfinite(function, "A" if function == "inv" else "a", figures["whole"][:, 0], places)
+        resident.refuse_nonfinite(function, "b", figures["columns_B"].max(axis=1, initial=0), places)
     unit = 1.0 if options["unit_diagonal"] else 0.0
     diagonal = figures.get("diagonal", np.full((len(figures["row"]), 1), np.inf, dtype=np.float32))[:, 0]
     row, most = (np.maximum(figures[name][:, 0], np.float32(unit)) for name in ("row", "most"))
     least = figures["least"][:, 0]
     lost = kernel.lost_by(row, most, least, diagonal, figures["columns_B"], figures["columns_X"])
-    fixes = {}
-    for index, (t, b) in resident.read_back(operands, np.flatnonzero(lost | (diagonal == 0))):
+    fixes, far = {}, lost | (diagonal == 0)
+    for index, (t, b) in resident.read_back(operands, places[far]):
         flaw(t, index)
         (fixes[index],) = host_step(kernel.CARE)(kernel.in_float64)(t, b, **options)
-    stands = np.setdiff1d(np.arange(len(row)), list(fixes))
-    for one in (figures["columns_X"][stands], *fixes.values()):
+    for one in (figures["columns_X"][~far], *fixes.values()):
         finite_result(function, one, check_finite)
     return resident.mended(x, fixes)
 
@@ -105,13 +107,14 @@ def with_factors(
     found = _together(device, OPERATIONS["lu_solve"], operands, {"I": numbers}, transposed=transposed)
     if found is None:
         return None
-    x, figures = found
+    x, places, figures = found
     if check_finite:
-        resident.refuse_nonfinite("lu_solve", "lu", figures["whole"])
-        resident.refuse_nonfinite("lu_solve", "b", figures["most_B"])
+        resident.refuse_nonfinite("lu_solve", "lu", figures["whole"][:, 0], places)
+        resident.refuse_nonfinite("lu_solve", "b", figures["most_B"][:, 0], places)
     ends = [figures[f"{end}_{name}"][:, 0] for name in "UB" for end in ("least", "most")]
     near = trust.each_near_one(np.stack([*ends, figures["diagonal"][:, 0]], axis=1))
-    far = np.flatnonzero(~near | (figures["diagonal"][:, 0] == 0))
+    is_far = ~near | (figures["diagonal"][:, 0] == 0)
+    far = places[is_far]
     given = dict(resident.read_back(operands, far))
     diagonals = np.ones((*stack, rows.shape[1]), dtype=np.float32)
     for index, (lu, _) in given.items():
@@ -123,7 +126,7 @@ def with_factors(
     if given:
         lus, rights = map(np.stack, zip(*given.values(), strict=True))
         fixes = dict(zip(given, careful(lus, rights, far), strict=True))
-    finite_result("lu_solve", np.delete(figures["most_X"], far), check_finite)
+    finite_result("lu_solve", figures["most_X"][~is_far], check_finite)
     for one in fixes.values():
         finite_result("lu_solve", one, check_finite)
     return resident.mended(x, fixes)
@@ -135,26 +138,35 @@ def _together(
     operands: tuple[Resident, Resident],
     beside: dict[str, Resident],
     **options: Any,
-) -> tuple[Resident, Figures] | None:
-    """Send stacks through the plan of an operation; give solutions and figures."""
+) -> Found | None:
+    """Send stacks through the plan of an operation; give solutions, and figures of all members or of doubtful ones."""
     batch, given = operation.batch, (*operands, *beside.values())
     assert batch is not None
     assert batch.stacked is not None
     forms = tuple(Form((prod(one.shape[:-2]), *one.shape[-2:])) for one in operands)
     plan = batch.stacked
 
-    def run(*piece: Resident) -> tuple[Resident, Figures]:
+    def run(*piece: Resident) -> Found:
         made = plan(tuple(one.form for one in piece[:2]), device.limits, **options)
         textures = {name: one.texture for name, one in zip(("A", "B", *beside), piece, strict=True)}
         results: dict[str, Any] = device.run(made, **textures)
         count, shape = prod(piece[1].shape[:-2]), piece[1].shape[-2:]
         x = Resident.wrapped(device, results.pop("matrices"), (count, *shape), "float32")
-        width = {name: shape[1] if name.startswith("columns") else 1 for name in results}
-        return x, {name: one[: count * width[name]].reshape(count, -1) for name, one in results.items()}
+        places = np.arange(count)
+        if "doubts" in results:
+            places = np.flatnonzero(results.pop("doubts").reshape(-1)[:count])
+        widths = {name: shape[1] if name.startswith("columns") else 1 for name in results}
+        return x, places, resident.gathered(device, results, places, widths, count)
 
     parts = resident.in_pieces(batch.most(forms, device.limits), given, run)
     if parts is None:
         return None
-    solutions, figures = zip(*parts, strict=True)
-    joined = solutions[0] if len(parts) == 1 else shaping.concat("stack", solutions, 0)
-    return joined, {name: np.concatenate([one[name] for one in figures]) for name in figures[0]}
+    if len(parts) == 1:
+        return parts[0]
+    solutions, places, figures = zip(*parts, strict=True)
+    firsts = np.cumsum([0, *(one.shape[0] for one in solutions[:-1])])
+    return (
+        shaping.concat("stack", solutions, 0),
+        np.concatenate([one + first for one, first in zip(places, firsts, strict=True)]),
+        {name: np.concatenate([one[name] for one in figures]) for name in figures[0]},
+    )

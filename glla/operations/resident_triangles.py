@@ -3,12 +3,13 @@
     T, B wrapped --> packed factors --> two substitutions --> X wrapped, and figures of each member that are read back
 
 The substitutions are those of a stack from the host, see `glla.operations.stack.substitute`. From the figures the host
-tells which members were lost at float32's limits; it takes no part in anything else.
+tells which members were lost at float32's limits; it takes no part in anything else. Figures of large stacks stay on
+the device, which finds the members that may be lost: see `glla.operations.stack_doubts`.
 """
 
 from __future__ import annotations
 
-from glla.operations import stack
+from glla.operations import residents, stack, stack_doubts
 from glla.operations.residents import extremes_of, read_figures, taken
 from glla.operations.wrapped import create, elementwise, fold, move
 from glla.operations.wrapped.view import View
@@ -34,10 +35,10 @@ def with_triangles(
     Returns
     -------
     Plan
-        Operands ``A``, which is T, and ``B``. Results ``matrices``: X. Read back for each member: ``whole``, T's
-        largest magnitude; of the triangle alone ``least``, that is not zero, ``most``, and ``row``, the least of the
+        Operands ``A``, which is T, and ``B``. Results ``matrices``: X. Figures of each member: ``whole``, T's largest
+        magnitude; of the triangle alone ``least``, that is not zero, ``most``, and ``row``, the least of the
         rows' largest; ``diagonal``, the least on it, without `unit_diagonal`; ``columns_B`` and ``columns_X``, the
-        largest in each column.
+        largest in each column. They are read back; of a large stack ``doubts`` are, in their place.
     """
     size, (a, b) = limits.texture_size, _views(forms)
     draft = Draft("solve_triangular")
@@ -51,24 +52,23 @@ def with_triangles(
         plan = elementwise.binary(seen, View.of(a.shape[-2:]), "add", size)
         factors, seen = draft.call("diagonal of ones", plan, A=kept, B=ones)["result"], view
     x = _solved(draft, (seen, factors), (b, right), transposed != flipped, limits)
-    results = {"matrices": x}
+    count, (n, columns) = forms[0].count, forms[1].matrix
+    figures: dict[str, str] = {}
 
-    def figure(name: str, slot: str, seen: View, operation: str, axes: tuple[int, ...]) -> str:
-        made = draft.call(name, fold.fold(seen, operation, axes, size), A=slot)["total"]
-        results[name] = read_figures(draft, made, name)
-        return made
+    def figure(name: str, slot: str, seen: View, operation: str, axes: tuple[int, ...]) -> None:
+        figures[name] = draft.call(name, fold.fold(seen, operation, axes, size), A=slot)["total"]
 
     figure("whole", t, a, "max_magnitude", (-2, -1))
-    ends = draft.call("ends of the triangle", extremes_of(view, False, size), A=kept)
-    results |= {name: read_figures(draft, ends[name], name) for name in ("least", "most")}
+    figures |= draft.call("ends of the triangle", extremes_of(view, False, size), A=kept)
     rows = fold.fold(_turned(view) if transposed else view, "max_magnitude", (-1,), size)
     of_rows = draft.call("rows", rows, A=kept)["total"]
     figure("row", of_rows, View.of((*a.shape[:-1], 1)), "min_magnitude", (-2, -1))
     if not unit_diagonal:
         figure("diagonal", t, _diagonal(a), "min_magnitude", (-1,))
     figure("columns_B", right, b, "max_magnitude", (-2,))
-    figure("columns_X", x, View.of((forms[0].count, *forms[1].matrix)), "max_magnitude", (-2,))
-    return draft.plan(results)
+    figure("columns_X", x, View.of((count, n, columns)), "max_magnitude", (-2,))
+    judge = stack_doubts.of_triangles(count, columns, False, unit_diagonal, size)
+    return _looked_at(draft, x, figures, count * (len(figures) + 2 * columns - 2), judge)
 
 
 @cached_plan
@@ -86,9 +86,9 @@ def with_factors(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = Fal
     -------
     Plan
         Operands ``A``, the factors, ``B``, and ``I``, the rows' numbers, int32, (..., n, 1): which row of B is taken,
-        with `transposed` which row of the solution. Results ``matrices``: X. Read back for each member: ``whole``, the
-        factors' largest magnitude; ``least_U``, ``most_U``, ``least_B``, ``most_B``, of the largest in the columns;
-        ``diagonal``, the least on U's; ``most_X``.
+        with `transposed` which row of the solution. Results ``matrices``: X. Figures of each member, which are read
+        as in `with_triangles`: ``whole``, the factors' largest magnitude; ``least_U``, ``most_U``, ``least_B``,
+        ``most_B``, of the largest in the columns; ``diagonal``, the least on U's; ``most_X``.
     """
     size, (a, b) = limits.texture_size, _views(forms)
     draft = Draft("lu_solve")
@@ -101,21 +101,39 @@ def with_factors(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = Fal
         return draft.call("rows in order", move.take_along_axis(seen, places, -2, size), A=slot, I=order)["result"]
 
     start = (b, right) if transposed else (View.of(b.shape), ordered(right, b))
-    x, solutions = _solved(draft, (a, lu), start, transposed, limits), View.of((forms[0].count, n, columns))
-    results = {"matrices": ordered(x, solutions) if transposed else x}
+    count = forms[0].count
+    x, solutions = _solved(draft, (a, lu), start, transposed, limits), View.of((count, n, columns))
+    figures: dict[str, str] = {}
 
     def figure(name: str, slot: str, seen: View, operation: str, axes: tuple[int, ...]) -> None:
-        made = draft.call(name, fold.fold(seen, operation, axes, size), A=slot)["total"]
-        results[name] = read_figures(draft, made, name)
+        figures[name] = draft.call(name, fold.fold(seen, operation, axes, size), A=slot)["total"]
 
     figure("whole", lu, a, "max_magnitude", (-2, -1))
     upper = draft.call("U", move.triangle(a, True, 0, size), A=lu)["result"]
     for name, slot, seen in (("U", upper, View.of(a.shape)), ("B", right, b)):
         ends = draft.call(f"columns of {name}", extremes_of(seen, True, size), A=slot)
-        results |= {f"{end}_{name}": read_figures(draft, ends[end], f"{end}_{name}") for end in ("least", "most")}
+        figures |= {f"{end}_{name}": ends[end] for end in ("least", "most")}
     figure("diagonal", lu, _diagonal(a), "min_magnitude", (-1,))
     figure("most_X", x, solutions, "max_magnitude", (-2, -1))
+    judge = stack_doubts.of_triangles(count, columns, True, False, size)
+    solved = ordered(x, solutions) if transposed else x
+    return _looked_at(draft, solved, figures, count * len(figures), judge)
+
+
+def _looked_at(draft: Draft, x: str, figures: dict[str, str], numbers: int, judge: Plan) -> Plan:
+    """Give the plan, with what is read of so many figures: all of them, or who is doubtful by them."""
+    results = {"matrices": x}
+    if 4 * numbers <= residents.READ_WHOLE:
+        results |= {name: read_figures(draft, slot, name) for name, slot in figures.items()}
+    else:
+        given = {SAMPLERS.get(name, name): slot for name, slot in figures.items()}
+        doubts = draft.call("doubts", judge, **{name: given[name] for name in judge.operands})["doubts"]
+        results |= {**figures, "doubts": read_figures(draft, doubts, "doubts")}
     return draft.plan(results)
+
+
+SAMPLERS = {"least_U": "least", "most_U": "most"}
+"""Figures whose samplers in ``stack/doubt_triangles.frag`` have other names."""
 
 
 def _views(forms: Forms) -> tuple[View, View]:

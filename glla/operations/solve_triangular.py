@@ -31,17 +31,11 @@ from glla.operations.shapes import system
 from glla.operations.streams import needed
 from glla.operations.substitution import ROWS, in_rounded_rows
 from glla.operations.tiles import between_plans, columns_at_once, starts
-from glla.operations.trust import member_of_stack
+from glla.operations.trust import NORMAL, TINY, member_of_stack
 from glla.operations.verdict import Done, Go, Values, Verdict
 from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Next, Parameters, Plan, kept, matrix, resident, texture
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
-
-TINY = 2.0**-60
-"""Largest entry of a row of T, or of a column of B or X, below which the system is substituted in float64."""
-
-NORMAL = 2.0**-126
-"""Smallest normal float32: many GPUs take what is below for zero."""
 
 FACTORS, LOOK = "triangles as factors", "substitute again in float64, where numbers are near float32's limits"
 CARE = "substitute in float64"

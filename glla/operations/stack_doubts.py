@@ -10,7 +10,7 @@ from glla.operations import stack, trust
 from glla.operations.elimination.noise import UNIT_ROUNDOFF
 from glla.operations.elimination.pivot import allowed_growth
 from glla.operations.wrapped.view import Over, View, laid
-from glla.passes import Draft, Plan
+from glla.passes import Draft, Plan, Uniform
 from glla.passes.cache import cached_plan
 
 NARROWER = 0.98
@@ -70,3 +70,35 @@ def plan(
         {**defines, **over.defines},
     )
     return draft.plan(results, flops=8 * count * number * order)
+
+
+@cached_plan
+def of_triangles(count: int, columns: int, factors: bool, unit_diagonal: bool, texture_size: int) -> Plan:
+    """Plan of the same for stacks that are solved with triangles, ``doubts``. See ``stack/doubt_triangles.frag``.
+
+    Parameters
+    ----------
+    count, columns : int
+        Members, and columns of B.
+    factors : bool
+        Whether they are solved with packed factors, or with one triangle.
+    unit_diagonal : bool
+        Whether that has a diagonal of ones.
+    texture_size : int
+        Largest side of a texture.
+    """
+    draft, one, each = Draft("doubts"), View.of((count,)), View.of((count, columns))
+    names = ["whole", "least", *(["diagonal"] if not unit_diagonal else [])]
+    if factors:
+        names += ["most", "least_B", "most_B", "most_X"]
+        uniforms: dict[str, Uniform] = {"limits": (2.0**-trust.NEAR_ONE, 2.0**trust.NEAR_ONE)}
+    else:
+        names += [*(["row"] if not unit_diagonal else []), "columns_B", "columns_X"]
+        uniforms = {"limits": (trust.TINY, trust.NORMAL), "columns": columns}
+    operands = {
+        name: draft.operand(name, (each if name.startswith("columns") else one).storage(texture_size)) for name in names
+    }
+    over, result = Over((count,), texture_size), draft.slot("doubts", laid((count,), "float32", texture_size))
+    defines = {"FACTORS": int(factors), "UNIT": int(unit_diagonal), **over.defines}
+    draft.draw("stack/doubt_triangles", operands, result, {**over.uniforms, **uniforms}, defines)
+    return draft.plan({"doubts": result}, flops=8 * count * (columns + 4))

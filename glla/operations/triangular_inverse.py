@@ -18,9 +18,10 @@ from glla.operations.crossing import at_home, bring_in, read_back, read_texels
 from glla.operations.record import Array, Choice, Operation
 from glla.operations.reduce import max_magnitude
 from glla.operations.shapes import square
-from glla.operations.solve_triangular import CARE, TINY, lost
+from glla.operations.solve_triangular import CARE, lost
 from glla.operations.substitution import in_rounded_rows
 from glla.operations.triangular import Triangle
+from glla.operations.trust import TINY
 from glla.operations.verdict import Done, Go, Values, Verdict
 from glla.passes import PLAIN, Draft, Forms, Limits, Next, Parameters, PingPong, Plan, Region, Variant, resident
 from glla.passes.cache import cached_plan

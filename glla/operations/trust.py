@@ -6,7 +6,7 @@ a matrix whose inverse is large, is compared with its own rounding error, see `g
 
 from __future__ import annotations
 
-from math import inf
+from math import inf, prod
 from typing import Any
 
 import numpy as np
@@ -48,6 +48,12 @@ LOST = 8.0
 NEAR_ONE = 40
 """Entries between 2^-40 and 2^40 need no scaling on the host: sums and quotients stay far from float32's limits."""
 
+TINY = 2.0**-60
+"""Largest entry of a row of a triangle T, or of a column of B or X, below which T X = B is substituted in float64."""
+
+NORMAL = 2.0**-126
+"""Smallest normal float32: many GPUs take what is below for zero."""
+
 
 # -- float32's limits -------------------------------------------------------------------------------------------------
 
@@ -70,7 +76,7 @@ def each_near_one(stack: Floats) -> NDArray[np.bool_]:
     >>> each_near_one(np.array([[0, -3.5], [1, 1e-30]])).tolist()
     [True, False]
     """
-    sizes = np.abs(stack).reshape(len(stack), -1)
+    sizes = np.abs(stack).reshape(len(stack), prod(stack.shape[1:]))
     least = np.min(sizes, axis=1, initial=np.inf, where=sizes > 0)
     most = np.max(sizes, axis=1, initial=0.0, where=sizes < np.inf)
     near: NDArray[np.bool_] = (least >= 2.0**-NEAR_ONE) & (most <= 2.0**NEAR_ONE)

@@ -1,13 +1,16 @@
 """Which members of a stack on the device the host must look at: all whom it would doubt, and few others."""
 
+import gc
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import glla
+from glla.errors import GllaError
 from glla.linalg import resident
-from glla.operations import OPERATIONS, residents, stack_doubts
+from glla.operations import OPERATIONS, residents, solve_triangular, stack, stack_doubts, trust
+from glla.operations import resident_triangles as stack_triangles
 from glla.operations.elimination.pivot import allowed_growth
 
 COUNT = 300
@@ -125,3 +128,151 @@ def test_each_limit_by_itself(order, equilibrate, device, rng):
     assert (found & ~expected).sum() < count / 20  # a little within a limit
     for kind in range(1, 6):
         assert expected[kinds == kind].any()
+
+
+SIZES = np.float32([0, 2.0**-127, 2.0**-126, 2.0**-61, 2.0**-60, 2.0**-41, 2.0**-40, 1, 1.5, 2.0**40, 2.0**41, np.inf])
+"""Magnitudes beside each limit."""
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("unit_diagonal", [False, True])
+def test_each_limit_of_triangles_by_itself(unit_diagonal, device, rng):
+    """Figures that are sound but for one or two."""
+    count, columns = 2000, 2
+    figures = {name: np.ones((count, 1), np.float32) for name in ("whole", "least", "row", "diagonal")}
+    figures |= {name: np.ones((count, columns), np.float32) for name in ("columns_B", "columns_X")}
+    spoil(figures, rng)
+    row, diagonal = figures["row"][:, 0], figures["diagonal"][:, 0]
+    if unit_diagonal:
+        row, diagonal = np.ones(count), np.full(count, np.inf)
+    sizes = (row, figures["whole"][:, 0], figures["least"][:, 0], diagonal)
+    expected = solve_triangular.lost_by(*sizes, figures["columns_B"], figures["columns_X"]) | (diagonal == 0)
+    expected |= ~np.isfinite(np.hstack([figures["whole"], figures["columns_B"], figures["columns_X"]])).all(axis=1)
+    plan = stack_doubts.of_triangles(count, columns, False, unit_diagonal, device.limits.texture_size)
+    np.testing.assert_array_equal(judged_by(plan, figures, device), expected)
+    assert 0.1 < expected.mean() < 0.9
+
+
+def test_each_limit_of_given_factors_by_itself(device, rng):
+    count = 2000
+    names = ("whole", "least", "most", "diagonal", "least_B", "most_B", "most_X")
+    figures = {name: np.ones((count, 1), np.float32) for name in names}
+    spoil(figures, rng)
+    far = ~trust.each_near_one(np.hstack([figures[name] for name in names if name not in ("whole", "most_X")]))
+    far |= figures["diagonal"][:, 0] == 0
+    far |= ~np.isfinite(np.hstack([figures[name] for name in ("whole", "most_B", "most_X")])).all(axis=1)
+    plan = stack_doubts.of_triangles(count, 2, True, False, device.limits.texture_size)
+    np.testing.assert_array_equal(judged_by(plan, figures, device), far)
+    assert 0.1 < far.mean() < 0.9
+
+
+def spoil(figures, rng):
+    for one in figures.values():
+        places = rng.random(one.shape) < 1 / len(figures)
+        one[places] = rng.choice(np.append(SIZES, np.float32(np.nan)), places.sum())
+
+
+def judged_by(plan, figures, device):
+    given = {name: glla.asarray(figures[name].reshape(-1), device, check_finite=False) for name in plan.operands}
+    made = device.run(plan, **{name: one.value.texture for name, one in given.items()})["doubts"]
+    return device.read(made).reshape(-1)[: len(figures["whole"])] != 0
+
+
+def triangles_of_every_kind(n, rng):
+    """Triangles that need care for one reason or other, and right-hand sides likewise."""
+    t = rng.uniform(0.5, 1, (COUNT, n, n)) + 2 * np.eye(n)
+    b, kinds, by = rng.standard_normal((COUNT, n, 2)), np.arange(COUNT) % 13, np.arange(COUNT) // 13 % 4
+    for kind, place in zip(kinds, range(COUNT), strict=True):
+        near = 2.0 ** (by[place] - 2)  # around a limit
+        if kind == 1:
+            t[place, -1] *= 2.0**-60 * near
+        elif kind == 2:
+            t[place, 0, 0] = 2.0**-126 * near
+        elif kind == 3:
+            t[place, 0, 0] = 0
+        elif kind == 4:
+            t[place, -1, 0] = 2.0**-126 * near
+            b[place] *= 16
+        elif kind == 5:
+            b[place, :, 1] *= 2.0**-60 * near
+        elif kind == 6:
+            b[place, :, 0] = 0
+        elif kind == 7:
+            t[place] *= 2.0**100
+            b[place] *= 2.0**30
+        elif kind == 8:
+            t[place], b[place] = t[place] * 2.0**-50, b[place] * 2.0**90
+        elif kind == 9:
+            t[place] *= 2.0 ** (40 * (-1) ** by[place]) * near
+        elif kind == 10:
+            b[place] *= 2.0 ** (40 * (-1) ** by[place]) * near
+        elif kind == 11:
+            (t, b)[by[place] % 2][place, 0, 0] = (np.nan, np.inf)[by[place] // 2]
+        elif kind == 12:
+            t[place, 0, 0] = 2.0**-40 * near
+    return t.astype(np.float32), b.astype(np.float32)
+
+
+def factors(**options):
+    return lambda T, B: glla.lu_solve((T, np.broadcast_to(np.arange(T.shape[-1]), T.shape[:-1])), B, **options)
+
+
+BY_TRIANGLES = {
+    **{
+        f"solve_triangular {given}": lambda *pair, given=given, **options: glla.solve_triangular(
+            *pair, **given, **options
+        )
+        for given in ({}, {"lower": True, "unit_diagonal": True, "trans": 1})
+    },
+    "inv": lambda T, B, **options: glla.inv(T, assume_a="upper triangular", **options),
+    "lu_solve": lambda T, B, **options: factors(**options)(T, B),
+    "lu_solve transposed": lambda T, B, **options: factors(trans=1, **options)(T, B),
+}  # fmt: skip
+
+
+def result_or_error(call, *operands, **options):
+    try:
+        return call(*operands, **options).numpy(check_finite=False)
+    except GllaError as error:
+        return np.array(f"{type(error).__name__}: {error}")
+    finally:
+        gc.collect()
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("name", BY_TRIANGLES)
+def test_triangles_that_the_host_doubts_the_device_doubts_too(name, device, rng, monkeypatch):
+    """What is solved, done again and refused is the same, whoever finds the doubtful members."""
+    t, b = triangles_of_every_kind(3, rng)
+    kinds, made = np.arange(COUNT) % 13, []
+    for bytes_ in (2**30, 0):
+        stack_triangles.with_triangles.cache_clear()
+        stack_triangles.with_factors.cache_clear()
+        monkeypatch.setattr(residents, "READ_WHOLE", bytes_)
+        made.append([])
+        for some in (kinds != 3, *(kinds == kind for kind in (3, 7, 8, 11))):
+            T, B = (glla.asarray(one[some], device, check_finite=False) for one in (t, b))
+            made[-1].append(result_or_error(BY_TRIANGLES[name], T, B, check_finite=len(T) < COUNT / 2))
+    for one, other in zip(*made, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert any(one.dtype.kind == "U" for one in made[0]) and made[0][0].dtype == np.float32  # some are refused
+
+
+@pytest.mark.parametrize("name", ["solve_triangular {}", "inv", "lu_solve"])
+def test_few_triangles_are_looked_at(name, device, rng, monkeypatch):
+    t, b = triangles_of_every_kind(3, rng)
+    calm = np.arange(COUNT) % 13 == 0
+    t, b = t[calm], b[calm]
+    t[[4, 17]] *= np.float32(2.0**-64)
+    monkeypatch.setattr(residents, "READ_WHOLE", 0)
+    stack_triangles.with_triangles.cache_clear()
+    stack_triangles.with_factors.cache_clear()
+    seen, gathered = [], resident.gathered
+    monkeypatch.setattr(resident, "gathered", lambda *given: seen.append(given[2].tolist()) or gathered(*given))
+    T, B = glla.asarray(t, device), glla.asarray(b, device)
+    expected = BY_TRIANGLES[name](t, b)
+    np.testing.assert_array_equal(BY_TRIANGLES[name](T, B).numpy(), expected)
+    assert seen.pop() == [4, 17]
+    monkeypatch.setattr(stack, "capacity", lambda *_: 10)  # in pieces
+    np.testing.assert_array_equal(BY_TRIANGLES[name](T, B).numpy(), expected)
+    assert seen == [[4], [], [1]]  # 8 members each

@@ -1,0 +1,89 @@
+// Members of a stack on the device, solved with triangles, that the host must look at: 1 for each, 0 for those that
+// surely stand.
+//
+// A fragment decides on four members. So one number of each is read back; figures are read of those alone that say 1, and
+// it is the host that judges these. Magnitudes are compared as the bits that they are, which tells denormals and NaN.
+//
+//     FACTORS 0  T X = B: a row of T, or a column of B or X, that is tiny; an entry of T that is no normal number; a
+//                pivot that is none
+//     FACTORS 1  L U X = B: entries of U, or the largest of B's columns, that are far from 1; a pivot that is zero
+//     and what is not finite
+//
+// whole   wrapped: largest magnitude of T, or of the factors
+// least, most   wrapped: of the triangle the least magnitude but zero; of U, the same, and the largest one
+// row, diagonal  wrapped: the least of the rows' largest magnitudes; the least on the diagonal
+// columns_B, columns_X   wrapped: largest magnitudes of the columns, `columns` for each member
+// least_B, most_B, most_X  wrapped: extremes of them
+// result  wrapped
+// Cost per fragment: 4 (2 columns + 4) fetches, or 28.
+
+#ifndef FACTORS
+#define FACTORS 0  // one triangle (0), or packed factors (1)
+#endif
+#ifndef UNIT
+#define UNIT 0  // the diagonal is one of ones, which is not read (0, 1)
+#endif
+
+#include "lib/wrapped.glsl"
+
+uniform sampler2D whole;
+uniform sampler2D least;
+#if UNIT == 0
+uniform sampler2D diagonal;
+#endif
+#if FACTORS
+uniform sampler2D most;
+uniform sampler2D least_B;
+uniform sampler2D most_B;
+uniform sampler2D most_X;
+#else
+#if UNIT == 0
+uniform sampler2D row;
+#endif
+uniform sampler2D columns_B;
+uniform sampler2D columns_X;
+uniform int columns;  // of B
+#endif
+uniform vec2 limits;  // FACTORS 0: what is tiny, the least normal number; 1: the least and the largest near 1
+
+layout(location = 0) out vec4 result;
+
+int bits(float magnitude) { return floatBitsToInt(magnitude) & 0x7fffffff; }
+
+bool finite(int a) { return a < 0x7f800000; }
+
+int of(sampler2D figures, int place) { return bits(element_of(figures, place)); }
+
+#if FACTORS
+bool near_one(int a) { return a == 0 || !finite(a) || (a >= bits(limits.x) && a <= bits(limits.y)); }
+
+bool stands(int member) {
+    if (!finite(of(whole, member)) || !finite(of(most_B, member)) || !finite(of(most_X, member))) return false;
+    return of(diagonal, member) != 0 && near_one(of(diagonal, member)) && near_one(of(least, member))
+        && near_one(of(most, member)) && near_one(of(least_B, member)) && near_one(of(most_B, member));
+}
+#else
+bool stands(int member) {
+    int tiny = bits(limits.x);
+    int normal = bits(limits.y);
+    if (!finite(of(whole, member))) return false;
+#if UNIT == 0
+    if (of(row, member) < tiny || of(diagonal, member) < normal) return false;
+#endif
+    bool large = false;
+    for (int j = member * columns; j < (member + 1) * columns; ++j) {
+        int b = of(columns_B, j);
+        int x = of(columns_X, j);
+        if (!finite(b) || !finite(x) || (b > 0 && (b < tiny || x < tiny))) return false;
+        if (x > bits(1.0)) large = true;
+    }
+    return !(large && of(least, member) < normal);
+}
+#endif
+
+void main() {
+    result = vec4(0.0);
+    if (is_spare()) return;
+    ivec4 own = own_elements();
+    for (int c = 0; c < own_count(); ++c) result[c] = stands(own[c]) ? 0.0 : 1.0;
+}
