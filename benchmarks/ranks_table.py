@@ -1,4 +1,7 @@
-"""The README's table of several GPUs against one, from the newest results of `python -m benchmarks.cluster`."""
+"""The README's tables of several GPUs against one, and of a rank's share replayed on one GPU.
+
+They show the newest results of `python -m benchmarks.cluster` and `python -m benchmarks.cluster_share`.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,12 @@ from glla.lab import machine
 HEAD = (
     "| device | by | what | n | one s | several s | x one | measured / predicted: one, several | residual, of what is "
     "allowed |\n|---|---|---|---|---|---|---|---|---|"
+)
+SHARES = (
+    "PLU: the share of one rank of several, replayed on one GPU (`python -m benchmarks.cluster_share`), not a run on\n"
+    "several. The others' panels come at once, or as late as this rank was with its last one:\n\n"
+    "| device | n | nb | rank | panels of the others | one rank with all columns, s | the share, s | x |\n"
+    "|---|---|---|---|---|---|---|---|"
 )
 NOTHING = "No results yet."
 KINDS = {"ranks": "MPI, a rank a GPU", "several": "one process"}
@@ -34,6 +43,24 @@ def table(results: Path) -> str:
     rows = [row for data in newest(results, True) for row in _rows(data)]
     rows += [row for data in newest(results, False) for row in _rows_of_one(data)]
     return "\n".join([HEAD, *rows]) if rows else NOTHING
+
+
+def shares(results: Path) -> str:
+    """Give the Markdown of the newest replayed shares of each device; nothing where there are none."""
+    newest = dict[str, dict[str, Any]]()
+    for path in sorted(results.glob("*/share/*.json"), key=lambda path: path.name):
+        data = json.loads(path.read_text(encoding="utf-8"))
+        newest[data["renderer"]] = data
+    rows = []
+    for _, data in sorted(newest.items()):
+        whole, *lines = data["lines"]
+        for line in (one for one in lines if "difference" in one):
+            cells = [
+                f"1 x {_device(data)}", line["n"], line["nb"], f"{line['rank']} of {line['ranks']}", line["messages"],
+                f"{whole['seconds']:.3g}", f"{line['seconds']:.3g}", f"{whole['seconds'] / line['seconds']:.2f}",
+            ]  # fmt: skip
+            rows.append(f"| {' | '.join(map(str, cells))} |")
+    return "\n".join([SHARES, *rows]) if rows else ""
 
 
 def _rows_of_one(data: dict[str, Any]) -> list[str]:

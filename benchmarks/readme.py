@@ -318,8 +318,9 @@ def with_kernels(readme: str, results: Path) -> str:
 
 
 def with_ranks(readme: str, results: Path) -> str:
-    """Put the table of several GPUs against one between its two markers."""
-    return _between(readme, RANKS_START, ranks_table.table(results), RANKS_END)
+    """Put the tables of several GPUs against one, and of a rank's share on one, between their two markers."""
+    both = [ranks_table.table(results), ranks_table.shares(results)]
+    return _between(readme, RANKS_START, "\n\n".join(one for one in both if one), RANKS_END)
 
 
 def with_sparse(readme: str, results: Path) -> str:

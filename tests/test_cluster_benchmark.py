@@ -188,3 +188,17 @@ def test_the_others_are_as_late_as_this_rank_was(monkeypatch):
 
     assert comes_at(1, own=2.0) == 2.0 + 1.0
     assert comes_at(3, own=5.0) == 5.0 + 1.0
+
+
+def test_the_readme_names_shares_as_what_they_are(tmp_path):
+    line = {"what": "a share", "n": 64, "nb": 8, "rank": 1, "ranks": 2, "messages": "as late", "difference": 0.0}
+    lines = [{"what": "one", "seconds": 3.0}, line | {"seconds": 2.0}, {"what": "ratio", "ratio": 1.5}]
+    assert ranks_table.shares(tmp_path) == ""
+    for name, first in (("1", {"what": "one", "seconds": 9.0}), ("2", lines[0])):
+        path = tmp_path / "r" / "share" / f"{name}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        data = {"renderer": "R", "engine": "glla", "cores": 4, "lines": [first, *lines[1:]]}
+        path.write_text(json.dumps(data), encoding="utf-8")
+    *text, row = ranks_table.shares(tmp_path).splitlines()
+    assert "not a run on several" in " ".join(text)
+    assert row == "| 1 x R | 64 | 8 | 1 of 2 | as late | 3 | 2 | 1.50 |"

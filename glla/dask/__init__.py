@@ -5,8 +5,9 @@ process has one coprocessor, whichever thread asks, and keeps operands that were
 (`glla.dask.worker`). All functions give Dask arrays; nothing is computed before ``compute()``, and errors of values
 come then.
 
-Tasks of one's own should give NumPy arrays, too: a `glla.Array` belongs to the thread that made it, and `distributed`
-tries without end to move one to another worker.
+Tasks of one's own should give NumPy arrays, too: a `glla.Array` belongs to the thread that made it. A task on another
+worker waits for it without end: `distributed` (2026.8.0) logs there that it could not be pickled, and its scheduler
+takes no notice of an error of a task whose result it counts as there.
 
 - `products`: `matmul`, and what of two arrays' chunks must agree.
 - `factors`: `lu`, a graph of tasks on blocks; `systems`: `solve` with it; `orthogonal`: `tsqr`.

@@ -10,7 +10,7 @@ import pytest
 from glla import cluster
 from glla.cluster import layout as layouts
 from glla.cluster.algorithms import OPERATIONS, branch
-from glla.cluster.steps import Receive, Schedule, Send
+from glla.cluster.steps import Receive, Schedule, Send, Work
 from glla.errors import OptionError, PlanError, ShapeError
 
 GRIDS = [(1, 1), (1, 2), (2, 1), (2, 2), (3, 2), (1, 4), (5, 1)]
@@ -115,6 +115,27 @@ def test_slopes_follow_latency_and_network():
     assert seconds == [8.0, 16.0]  # L of eight panels, one after the other
     sent = [step.nbytes for steps in schedule.ranks for step in steps if isinstance(step, Send)]
     assert cluster.simulate(schedule, replace(free, network=1.0)).seconds == sum(sent)
+
+
+@pytest.mark.parametrize("look_ahead", [True, False])
+def test_slopes_follow_issue_and_memory(look_ahead):
+    """Steps of a GPU are issued one after the other; what is copied beside it is copied by one thread."""
+    free = cluster.Parameters(0.0, inf, inf, inf, inf, 1e30)
+    schedule = cluster.plan("plu", 64, 16, (1, 1), look_ahead=look_ahead)
+    work = [step for step in schedule.ranks[0] if isinstance(step, Work)]
+    for each in (1.0, 2.0):
+        seconds = cluster.simulate(schedule, replace(free, issue=each)).seconds
+        assert seconds == pytest.approx(each * sum(step.engine for step in work))
+        closed = cluster.predict(64, 16, (1, 1), replace(free, issue=each), look_ahead=look_ahead).seconds
+        assert closed == pytest.approx(each * 3 * 4)  # U, the next panel, the rest, of four panels
+    copied = sum(step.memory for step in work)
+    assert copied > 64 * 64 * 4
+    assert cluster.simulate(schedule, replace(free, memory=1.0)).seconds == pytest.approx(copied)
+    both = cluster.simulate(schedule, replace(free, memory=1.0, issue=copied / 12)).seconds
+    assert both < 1.5 * copied  # at the same time
+    host = replace(free, memory=1.0, bus=inf, rate=12.0)  # an engine in the host's thread
+    flop = sum(step.flop for step in work if step.name.startswith("update"))
+    assert cluster.simulate(schedule, host).seconds == pytest.approx(copied + flop / 12.0)
 
 
 @pytest.mark.parametrize(
