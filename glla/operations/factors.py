@@ -8,6 +8,7 @@ Both halves are plans of plans: `factor` and `substitute` add them to a draft.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -151,13 +152,16 @@ def read_exponents(draft: Draft, factors: FactorSlots) -> dict[str, str]:
     return {f"{name}_read": read_texels(draft, slot, f"{name}_read") for name, slot in named.items() if slot}
 
 
+@lru_cache(maxsize=8)
 def probes(n: int) -> NDArray[np.float32]:
-    """Random right-hand sides of variance 1, the same for every matrix of an order.
+    """Random right-hand sides of variance 1, the same for every matrix of an order; read-only, the last eight are kept.
 
     The expected square of a solution is the sum of all squares of the inverse. Random signs would have that, too, but
     may be orthogonal to a null vector like (1, -1, 0).
     """
-    return np.random.default_rng(n).uniform(-np.sqrt(3), np.sqrt(3), (n, PROBES)).astype(np.float32)
+    found = np.random.default_rng(n).uniform(-np.sqrt(3), np.sqrt(3), (n, PROBES)).astype(np.float32)
+    found.flags.writeable = False
+    return found
 
 
 def probe(draft: Draft, factors: FactorSlots, limits: Limits) -> str:

@@ -15,6 +15,8 @@ So there is no need to know how the elimination went: any that loses digits, wha
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -47,8 +49,9 @@ def fit(shape: Shape, limits: Limits) -> bool:
     return texels(wide(shape)[1]) <= limits.texture_size
 
 
+@lru_cache(maxsize=8)
 def coordinates(shape: Shape) -> Array:
-    """Coordinates of the known columns: random numbers for the leading columns, zeros for those behind."""
+    """Coordinates of the known columns: random numbers for the leading ones, else zeros; the last eight are kept."""
     order = min(shape)
     return np.pad(probes(order), ((0, shape[1] - order), (0, 0)))
 

@@ -458,7 +458,7 @@ def records(results: Mapping[str, Any], shape: Shape, pivoting: str) -> tuple[tu
     found[0::2] = results["pivots_even"].reshape(-1, 4)
     if count > 1:
         found[1::2] = results["pivots_odd"].reshape(-1, 4)[: count // 2]
-    pivots = tuple(2 * k + side for k in range(count) for side in (0, 1) if found[k, side] >= 0)
+    pivots = tuple(np.flatnonzero(found[:, :2] >= 0).tolist())  # two to a texel
     return pivots, results["health"].reshape(-1, 4)[(count - 1) // 2, :3]
 
 
