@@ -373,8 +373,8 @@ class DistributedMatrix:
                 actor.whole = unpack(data, (self.dtype, self.shape))[0]
             return actor.whole
 
-    def float32(self, function: str) -> Array:
-        """Copy of this rank's part in float32.
+    def float32(self, function: str, copy: bool = True) -> Array:
+        """Copy of this rank's part in float32; or the part itself, if it is so, where nobody writes to it.
 
         Raises
         ------
@@ -382,10 +382,10 @@ class DistributedMatrix:
             A value is too large for it.
         """
         with np.errstate(over="ignore"):
-            copy = self.local.astype(np.float32)
-        if self.dtype != np.float32 and not np.isfinite(extreme(copy)):  # what was float32 was looked at before
+            values = self.local.astype(np.float32, copy=copy)
+        if self.dtype != np.float32 and not np.isfinite(extreme(values)):  # what was float32 was looked at before
             raise NonFiniteError(f"{function}: a value does not fit float32; scale the matrix")
-        return copy
+        return values
 
 
 def _check_root(function: str, grid: Grid, root: Any) -> None:

@@ -89,9 +89,10 @@ def matmul(a: DistributedMatrix, b: DistributedMatrix) -> DistributedMatrix:
     grid = a.grid
     with grid.operation():
         at = Product(Layout((a.shape[0], b.shape[1]), a.layout.nb, grid.shape), grid.p, grid.q, a.shape[1])
-        actor = Multiplying(at, a.float32("matmul"), b.float32("matmul"), grid.engine)
+        left, right = (each.float32("matmul", copy=False) for each in (a, b))
+        actor = Multiplying(at, left, right, grid.engine)
         grid.run(at.steps(), actor)
-        if not np.isfinite(extreme(actor.result)):
+        if not np.isfinite(extreme(actor.result, _looking(grid))):
             raise NonFiniteError("matmul: the product does not fit float32; scale an operand")
         return DistributedMatrix(grid, at.layout, actor.result)
 
@@ -151,7 +152,7 @@ def _factored(a: DistributedMatrix, function: str, variant: str) -> tuple[Distri
     grid, layout = a.grid, a.layout
     at = factorisation(layout, grid.p, grid.q, variant, grid.look_ahead)
     by_columns = isinstance(at, ColumnPLU)  # which leaves the values as they are
-    values = a.local if by_columns and a.dtype == np.float32 else a.float32(function)
+    values = a.float32(function, copy=not by_columns)
     scale = _largest(grid, values)
     if not np.isfinite(scale):
         raise NonFiniteError("lu_factor: values must be finite")
@@ -183,9 +184,13 @@ def _scaled_back(at: Place, packed: NDArray[Any], exponent: int) -> float:
 
 
 def _largest(grid: Grid, values: NDArray[Any]) -> float:
+    return float(grid.total(np.array([extreme(values, _looking(grid))]), largest=True)[0])
+
+
+def _looking(grid: Grid) -> int:
+    """Threads that look at a matrix."""
     communicator = grid.channel.communicator
-    threads = 1 if communicator.one_process else own_cores(communicator.host[1])
-    return float(grid.total(np.array([extreme(values, threads)]), largest=True)[0])
+    return 1 if communicator.one_process else own_cores(communicator.host[1])
 
 
 def permutation(piv: NDArray[np.int32], m: int) -> NDArray[np.int64]:
