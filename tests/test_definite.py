@@ -321,3 +321,20 @@ def test_what_a_is_may_be_left_open(rng):
 def test_bands_of_no_matrix():
     assert glla.cholesky_banded(np.empty((0, 0))).shape == (0, 0)
     assert glla.cho_solve_banded((np.empty((0, 0)), True), []).shape == (0,)
+
+
+@pytest.mark.parametrize("function", [glla.cholesky, glla.cho_factor], ids=lambda one: one.__name__)
+@pytest.mark.parametrize("at", [(0, 0), (1, 0), (2, 2)])
+def test_what_is_not_finite_is_said_to_be_that_on_the_device_too(function, at, device):
+    """A pivot that is NaN is no sign of a matrix that is not positive definite."""
+    for bad in (np.nan, np.inf):
+        a = np.stack([np.eye(3, dtype=np.float32)] * 3)
+        a[2][at] = a[2][at[::-1]] = bad
+        A = glla.asarray(a, device, check_finite=False)
+        with pytest.raises(NonFiniteError, match=r": A must not hold NaN or infinity, got a Matrix that does; find"):
+            function(A[2])
+        with pytest.raises(NonFiniteError, match=r"got an Array whose matrix 2 does|the result does not fit float32"):
+            function(A)  # infinity in the last place leaves all pivots above zero
+    negative = -np.eye(2, dtype=np.float32)
+    with pytest.raises(NotPositiveDefiniteError, match=r"leading minor of order 1"):
+        function(glla.asarray(negative, device))

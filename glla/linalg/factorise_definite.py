@@ -9,7 +9,7 @@ import numpy as np
 
 from glla.array.array import Matrix, upload
 from glla.array.convert import Array, finite_result
-from glla.errors import OptionError
+from glla.errors import NotPositiveDefiniteError, OptionError
 from glla.gl import Device, DeviceLike
 from glla.linalg import resident, stacks_definite
 from glla.linalg.operands import device_of, known_variant, operand, refuse_nonfinite_largest, square, stored
@@ -146,7 +146,37 @@ def _factored(
     if value.size == 0:
         return value.copy()
     target = device_of(function, device, value)
-    if isinstance(value, Matrix) and value.ndim > 2:
+    if isinstance(value, Matrix):
+        try:
+            return _of_resident(function, value, upper, variant, target, check_finite)
+        except NotPositiveDefiniteError:
+            if check_finite:  # NaN among the pivots may be one of A's
+                _refuse_nonfinite(function, value)
+            raise
+    stack, n = value.shape[:-2], value.shape[-1]
+    flat, factors = value.reshape(-1, n, n), None
+    if variant is None and stack:
+        halves = np.swapaxes(flat, -1, -2) if upper else flat
+        factors = stacks_definite.of_arrays(function, function, (halves,), "L", target, stack)
+    if factors is None:
+        members = zip(np.ndindex(stack), flat, strict=True)
+        factors = stacked(_of_array(function, one, upper, variant, target, place) for place, one in members)
+    result = np.swapaxes(factors, -1, -2) if upper else factors
+    return finite_result(function, np.ascontiguousarray(result).reshape(value.shape), check_finite)
+
+
+def _refuse_nonfinite(function: str, a: Matrix) -> None:
+    largest = a.vector_norm(np.inf, (-2, -1)).numpy(check_finite=False)
+    if a.ndim > 2:
+        resident.refuse_nonfinite(function, "A", largest.reshape(-1))
+    refuse_nonfinite_largest(function, "A", largest)
+
+
+def _of_resident(
+    function: str, value: Matrix, upper: bool, variant: str | None, target: Device, check_finite: bool
+) -> Matrix:
+    """Factor a matrix on the device, or a stack there."""
+    if value.ndim > 2:
         stack = value.shape[:-2]
         if variant is None:
             half = (resident.spread(value.mT if upper else value, stack),)
@@ -162,20 +192,9 @@ def _factored(
         )
         found = resident.shaped(lower, value.shape)
         return found.mT if upper else found
-    if isinstance(value, Matrix):
-        factor = _factor(function, value, upper, variant, target, check_finite)
-        matrix = factor if isinstance(factor, Matrix) else upload(factor, target)
-        return matrix.T if upper else matrix
-    stack, n = value.shape[:-2], value.shape[-1]
-    flat, factors = value.reshape(-1, n, n), None
-    if variant is None and stack:
-        halves = np.swapaxes(flat, -1, -2) if upper else flat
-        factors = stacks_definite.of_arrays(function, function, (halves,), "L", target, stack)
-    if factors is None:
-        members = zip(np.ndindex(stack), flat, strict=True)
-        factors = stacked(_of_array(function, one, upper, variant, target, place) for place, one in members)
-    result = np.swapaxes(factors, -1, -2) if upper else factors
-    return finite_result(function, np.ascontiguousarray(result).reshape(value.shape), check_finite)
+    factor = _factor(function, value, upper, variant, target, check_finite)
+    matrix = factor if isinstance(factor, Matrix) else upload(factor, target)
+    return matrix.T if upper else matrix
 
 
 def _place(index: int, stack: tuple[int, ...]) -> tuple[int, ...]:
