@@ -23,7 +23,7 @@ from glla.gl.fence import Fence
 from glla.gl.pool import Texture
 from glla.gl.staging import Staging, staging
 from glla.operations.iterate import STATE, latch
-from glla.passes import Buffer, Call, Draft, Iterated, Loop, Pass, Plan, shared, texture
+from glla.passes import Buffer, Call, Draft, Iterated, Limits, Loop, Pass, Plan, shared, texture
 from glla.passes.cache import cached_plan
 
 AHEAD = 2
@@ -34,6 +34,10 @@ SHARE = 16
 
 LONGEST = 64
 """Iterations of a block at most; a read-back of one texel for 64 of them costs nothing beside them."""
+
+DEAR = 4 << 20
+"""Bytes that an iteration writes from which, in software, each is a block by itself: it takes a millisecond and more
+(llvmpipe writes 5 GB/s), far longer than a look."""
 
 SLICE = 0.05
 """Seconds that a wait for a read-back takes at most before the host asks whether the device was interrupted."""
@@ -48,6 +52,10 @@ class Iterates(composed.Runs, Protocol):
     """A device, as far as it is needed here."""
 
     staging: Staging
+
+    @property
+    def limits(self) -> Limits:
+        """What the device can do."""
 
     def lend(self, storage: Buffer) -> Texture:
         """Lend a buffer."""
@@ -162,6 +170,7 @@ class _Run:
         self._plan = iteration(loop.body, loop.until)
         self._operands = dict(operands)
         self._carry = dict(loop.carry)
+        self._dear = device.limits.software and self._plan.cost.nbytes >= DEAR
         self._blocks: deque[_Block] = deque()
         self._results: Textures = {}  # of the last iteration that was queued
         self._last: Textures | None = None  # results of the last that counts, once it is known
@@ -209,7 +218,7 @@ class _Run:
                 if ended is not None:
                     return ended
             if done < most:
-                end = min(done + length(done), most)
+                end = min(done + (1 if self._dear else length(done)), most)
                 self._queue(done, end)
                 done = end
 

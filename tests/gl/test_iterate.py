@@ -209,6 +209,14 @@ def test_little_is_queued_in_vain(device, given, looks, goal):
     assert device.stats().plans - before.plans - 1 <= goal + max(3, 3 * goal // 16)
 
 
+def test_of_dear_iterations_in_software_one_is_queued_in_vain(device, given, looks, monkeypatch):
+    monkeypatch.setattr(engine, "DEAR", 0)
+    loop, operands, before = glla.iterate(counter(), carry=CARRY, until="stop", most=10**6), given(200), device.stats()
+    assert device.run(loop, **operands).iterations == 200
+    queued = device.stats().plans - before.plans - 1 - 200
+    assert queued <= 1 or not device.limits.software
+
+
 def test_a_second_loop_over_a_plan_prepares_nothing(device, given, monkeypatch):
     body, operands = counter(), given(30)
     device.run(glla.iterate(body, carry=CARRY, until="stop", most=50), **operands)
