@@ -2,10 +2,11 @@
 
     python -m benchmarks.sparse [SYSTEM ...] [--size N] [--rounds R] [--seconds S] [--output DIR]
 
-    spmv           A x, A the five points of an N x N grid: GFLOP/s of formats, beside SciPy's csr and dia
+    spmv           A x, A the five points of an N x N grid, with constant and with any coefficients: GFLOP/s of formats,
+                   beside SciPy's csr and dia
     unstructured   A x, A a triangulation of as many points (mesh), 16 entries a row anywhere (scattered), and rows of
                    very different lengths (power law)
-    cg             (A + shift I) x = b for the same grid, to 1e-5 of the true residual: ms an iteration, beside SciPy's
+    cg             (A + shift I) x = b for the same grids, to 1e-5 of the true residual: ms an iteration, beside SciPy's
                    cg in float32
     tridiagonal    N definite systems of order N: beside LAPACK's sptsv in a loop, as one long system, on all cores
     water          a step of shallow water, N x N cells, beside the same scheme in NumPy
@@ -21,6 +22,7 @@ from __future__ import annotations
 
 import argparse
 import ctypes
+import itertools
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -264,6 +266,19 @@ def grid(n: int) -> Any:
     return dia_array((diagonals, [-n, -1, 0, 1, n]), shape=(n * n, n * n))
 
 
+def varied(n: int) -> Any:
+    """The five points of an n x n grid whose coefficients are random: diffusion between 0.5 and 1.5; float32."""
+    from scipy.sparse import dia_array
+
+    rng, point = np.random.default_rng(14), np.arange(n * n)
+    right, below = (0.5 + rng.random(n * n) for _ in range(2))
+    right[point % n == n - 1] = below[-n:] = 0
+    left, above = np.roll(right, 1), np.roll(below, n)  # of the point itself
+    own = right + below + left + above + 0.5 * ((point % n == 0) | (point % n == n - 1))
+    stored = [-below, -right, own, -left, -above]  # by columns, as SciPy has it: A[j - offset, j]
+    return dia_array((np.stack(stored).astype(np.float32), [-n, -1, 0, 1, n]), shape=(n * n, n * n))
+
+
 def mesh(n: int, rng: np.random.Generator) -> Any:
     """Adjacency of a triangulation: an n x n grid, each cell cut at random, points shuffled, then ordered by RCM."""
     from scipy.sparse import coo_array
@@ -313,7 +328,9 @@ def power_law(n: int, rng: np.random.Generator) -> Any:
 
 def _spmv(device: Device, n: int, say: Say) -> Systems:
     say("spmv: matrix")
-    yield "spmv", _products(device, grid(n), ("diagonals", "circular", "sell"), ("csr", "dia"))
+    yield "spmv", _products(device, grid(n), ("diagonals", "stencil", "circular", "sell"), ("csr", "dia"))
+    say("spmv, any coefficients: matrix")
+    yield "spmv, any coefficients", _products(device, varied(n), ("diagonals",), ("csr", "dia"))
 
 
 def _unstructured(device: Device, n: int, say: Say) -> Systems:
@@ -396,15 +413,23 @@ def _together(device: Device, matrix: glla.sparse.SparseMatrix, repeats: int) ->
 
 
 def _cg(device: Device, n: int, say: Say) -> Systems:
+    say("cg: matrix")
+    yield "cg", _iterations(device, grid(n), ("diagonals", "stencil"), say)
+    say("cg, any coefficients: matrix")
+    yield "cg, any coefficients", _iterations(device, varied(n), ("diagonals",), say)
+
+
+def _iterations(device: Device, points: Any, formats: Sequence[str], say: Say) -> list[Way]:
+    """Conjugate gradients for five points of a grid, shifted, in some formats of ours, and SciPy's."""
     from scipy.sparse import eye_array
     from scipy.sparse.linalg import cg
 
-    say("cg: matrix")
-    A = (grid(n).tocsr() + np.float32(SHIFT) * eye_array(n * n, dtype=np.float32)).tocsr()
+    count = points.shape[0]
+    A = (points.tocsr() + np.float32(SHIFT) * eye_array(count, dtype=np.float32)).tocsr()
     assert A.dtype == np.float32
-    b = np.random.default_rng(14).standard_normal(n * n).astype(np.float32)
+    b = np.random.default_rng(14).standard_normal(count).astype(np.float32)
     wide = A.astype(np.float64)
-    flop = 2.0 * A.nnz + 10.0 * n * n
+    flop = 2.0 * A.nnz + 10.0 * count
 
     def judged(solve: Callable[..., Any], noted: dict[str, Any]) -> str:
         steps: list[None] = []
@@ -417,13 +442,13 @@ def _cg(device: Device, n: int, say: Say) -> Systems:
         # SciPy's verdict, 0, is of the recurrence: its true residual may be larger, and is noted
         return "" if noted["residual"] <= 1.01 * RTOL or solve in others else f"true residual {noted['residual']:.3g}"
 
-    matrix, given = glla.sparse.asarray(A, device=device), glla.asarray(b, device)
-    ways = []
+    given, ways = glla.asarray(b, device), []
     others = [partial(cg, A.asformat(name), b, rtol=RTOL) for name in ("csr", "dia")]
-    for name in iteration.VARIANTS:
+    for form, name in itertools.product(formats, iteration.VARIANTS):
+        matrix = glla.sparse.asarray(A, form, device=device)
         solve = partial(glla.sparse.linalg.cg, matrix, given, rtol=RTOL, variant=name)
         noted: dict[str, Any] = {}
-        say(f"cg: passes of {name}")
+        say(f"cg: passes of {name}, {form}")
         plan = _one_iteration(device, matrix, given, name)
 
         def run(solve: Any = solve) -> None:
@@ -431,13 +456,13 @@ def _cg(device: Device, n: int, say: Say) -> Systems:
             device.finish()
 
         noted["passes"] = profile(device, *plan)
-        check, count = partial(judged, solve, noted), partial(noted.__getitem__, "iterations")
-        ways.append(Way(f"cg, {name}, resident", run, check, count, flop, plan, noted))
+        check, times = partial(judged, solve, noted), partial(noted.__getitem__, "iterations")
+        ways.append(Way(f"cg, {name}, {form}, resident", run, check, times, flop, plan, noted))
     for name, solve in zip(("csr", "dia"), others, strict=True):
         noted = {}
-        check, count = partial(judged, solve, noted), partial(noted.__getitem__, "iterations")
-        ways.append(Way(f"SciPy cg, {name}, float32", solve, check, count, flop, noted=noted))
-    yield "cg", ways
+        check, times = partial(judged, solve, noted), partial(noted.__getitem__, "iterations")
+        ways.append(Way(f"SciPy cg, {name}, float32", solve, check, times, flop, noted=noted))
+    return ways
 
 
 def _one_iteration(

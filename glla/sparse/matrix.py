@@ -36,8 +36,10 @@ def asarray(
         Real numbers, m x n; of any format and type of SciPy. Entries of one place are summed, in float64, before they
         are rounded to float32. Zeros that are stored are no entries.
     format : str, optional
-        How it lies in textures: ``"diagonals"``, ``"circular"``, ``"pointers"``, ``"points"``, ``"sell"`` or
-        ``"blocks"``. By default diagonals, where there are 64 at most and half of their places are entries; else sell.
+        How it lies in textures: ``"diagonals"``, ``"stencil"``, ``"circular"``, ``"pointers"``, ``"points"``,
+        ``"sell"`` or ``"blocks"``. By default diagonals, where there are 64 at most and half of their places are
+        entries; else sell. Where nearly all rows have the same entries on 16 diagonals at most, as those of constant
+        coefficients on a grid have: stencil, which fetches nothing of such rows. It gives the same bits as diagonals.
     device : Device, str or int, optional
         As in `glla.asarray`.
     check_finite : bool
@@ -53,7 +55,8 @@ def asarray(
     ShapeError, DTypeError, NonFiniteError
         It is no matrix, not real, not finite.
     OptionError
-        No such format, or one that such a matrix does not have: circular diagonals are of square ones.
+        No such format, or one that such a matrix does not have: circular diagonals are of square ones, a stencil has
+        16 diagonals at most.
     LimitError
         It is larger than textures of this device, or than int32 counts.
 
@@ -107,7 +110,8 @@ class SparseMatrix:
     -----
     ``A @ x`` takes a vector of n elements or a matrix of n rows. A glla.Array gives one back, and nothing synchronises;
     of other arrays the product is read back as float32. Three columns and more are taken together, so that an entry is
-    fetched once for four of them, in blocks of 256 MB at most; with ``points`` they go one by one. ``x @ A`` is
+    fetched once for four of them, in blocks of 256 MB at most; with ``points`` they go one by one, and a ``stencil``
+    is laid out as diagonals for them, once. ``x @ A`` is
     ``A.T @ x``, for a vector.
 
     *Error.* abs(y - y^) <= (k + 2) u abs(A) abs(x) for a row of k entries, u = 2^-24: exact for integers whose sums
@@ -150,7 +154,16 @@ class SparseMatrix:
     @cached_property
     def textures(self) -> dict[str, Texture]:
         """Where its entries are, uploaded when they are first needed."""
-        laid = self.structure.texels(self.rows, self.device.limits)
+        return self._laid(self.structure)
+
+    @cached_property
+    def _for_columns(self) -> dict[str, Texture]:
+        """Where they are for columns that go together."""
+        structure = spmv.for_columns(self.structure, self.device.limits)
+        return self.textures if structure is self.structure else self._laid(structure)
+
+    def _laid(self, structure: Structure) -> dict[str, Texture]:
+        laid = structure.texels(self.rows, self.device.limits)
         return {name: self.device.write_texels(texels) for name, texels in laid.items()}
 
     @property
@@ -214,7 +227,7 @@ class SparseMatrix:
         if self._rows(k) is None:  # one small plan, again and again
             return np.stack([self._array(array[:, column]) for column in range(k)], axis=1)
         forms = self.form, Form(array.shape)
-        return self.device.run(spmv.whole(forms, self.device.limits), **self.textures, x=array)["y"].reshape(m, k)
+        return self.device.run(spmv.whole(forms, self.device.limits), **self._for_columns, x=array)["y"].reshape(m, k)
 
     def __rmatmul__(self, x: Any) -> Any:
         """Multiply a vector by it: the product of the transpose."""
@@ -246,7 +259,7 @@ class SparseMatrix:
         if pad:
             beside = upload(np.zeros((self.shape[1], pad), dtype=np.float32), self.device).value
             value = shaping.concat("sparse", [value, beside], 1)
-        y = self.device.run(plan, **self.textures, X=lying.whole(value).texture)["Y"]
+        y = self.device.run(plan, **self._for_columns, X=lying.whole(value).texture)["Y"]
         made = Array._of(Resident.wrapped(self.device, y, (self.shape[0], columns + pad), "float32"))
         return made[:, :columns] if pad else made
 

@@ -10,6 +10,8 @@
 #define PRECONDITIONED 0  // u is another vector than r (0, 1)
 #endif
 
+#include "lib/sampled.glsl"
+
 uniform sampler2D p;
 uniform sampler2D s;
 uniform sampler2D x;
@@ -26,16 +28,16 @@ layout(location = 2) out vec4 x_next;
 layout(location = 3) out vec4 r_next;
 
 void main() {
-    ivec2 own = ivec2(gl_FragCoord.xy);
-    vec4 k = texelFetch(K, ivec2(0), 0);
-    vec4 residual = texelFetch(r, own, 0);
+    FIND_OWN(r)
+    vec4 k = TEXEL(K);
+    vec4 residual = OWN(r);
 #if PRECONDITIONED
-    vec4 direction = texelFetch(u, own, 0);
+    vec4 direction = OWN(u);
 #else
     vec4 direction = residual;
 #endif
-    p_next = direction + k.g * texelFetch(p, own, 0);
-    s_next = texelFetch(w, own, 0) + k.g * texelFetch(s, own, 0);
-    x_next = texelFetch(x, own, 0) + k.r * p_next;
+    p_next = direction + k.g * OWN(p);
+    s_next = OWN(w) + k.g * OWN(s);
+    x_next = OWN(x) + k.r * p_next;
     r_next = residual - k.r * s_next;
 }

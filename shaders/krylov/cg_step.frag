@@ -6,6 +6,8 @@
 // Fetches: 5.
 // Hestenes and Stiefel, "Methods of conjugate gradients for solving linear systems" (1952), section 3.
 
+#include "lib/sampled.glsl"
+
 uniform sampler2D x;
 uniform sampler2D r;
 uniform sampler2D p;
@@ -16,8 +18,8 @@ layout(location = 0) out vec4 x_next;
 layout(location = 1) out vec4 r_next;
 
 void main() {
-    ivec2 own = ivec2(gl_FragCoord.xy);
-    float alpha = texelFetch(K, ivec2(0), 0).r;
-    x_next = texelFetch(x, own, 0) + alpha * texelFetch(p, own, 0);
-    r_next = texelFetch(r, own, 0) - alpha * texelFetch(q, own, 0);
+    FIND_OWN(r)
+    float alpha = TEXEL(K).r;
+    x_next = OWN(x) + alpha * OWN(p);
+    r_next = OWN(r) - alpha * OWN(q);
 }

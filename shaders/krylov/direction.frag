@@ -6,6 +6,8 @@
 // Fetches: 3.
 // Hestenes and Stiefel, "Methods of conjugate gradients for solving linear systems" (1952), section 3.
 
+#include "lib/sampled.glsl"
+
 uniform sampler2D u;
 uniform sampler2D p;
 uniform sampler2D K;
@@ -13,7 +15,7 @@ uniform sampler2D K;
 layout(location = 0) out vec4 next;
 
 void main() {
-    ivec2 own = ivec2(gl_FragCoord.xy);
-    float beta = texelFetch(K, ivec2(0), 0).g;
-    next = texelFetch(u, own, 0) + beta * texelFetch(p, own, 0);
+    FIND_OWN(p)
+    float beta = TEXEL(K).g;
+    next = OWN(u) + beta * OWN(p);
 }

@@ -18,6 +18,14 @@
 #define BLOCK 16  // texels of a side
 #endif
 
+#include "lib/sampled.glsl"
+
+#if SAMPLED
+#define AT(V) texture(V, (vec2(x, y) + 0.5) * scale)
+#else
+#define AT(V) texelFetch(V, ivec2(x, y), 0)
+#endif
+
 uniform sampler2D V0;
 #if VECTORS > 1
 uniform sampler2D V1;
@@ -42,25 +50,27 @@ void main() {
     ivec2 own = ivec2(gl_FragCoord.xy);
     ivec2 first = 4 * BLOCK * (own >> 2) + (own & 3);
     ivec2 end = min(first + 4 * BLOCK, textureSize(V0, 0));
+#if SAMPLED
+    vec2 scale = 1.0 / vec2(textureSize(V0, 0));
+#endif
     vec4 sum_r = vec4(0.0);
     vec4 sum_g = vec4(0.0);
     vec4 sum_b = vec4(0.0);
     vec4 sum_a = vec4(0.0);
     for (int y = first.y; y < end.y; y += 4) {
         for (int x = first.x; x < end.x; x += 4) {
-            ivec2 at = ivec2(x, y);
-            vec4 v0 = texelFetch(V0, at, 0);
+            vec4 v0 = AT(V0);
 #if VECTORS > 1
-            vec4 v1 = texelFetch(V1, at, 0);
+            vec4 v1 = AT(V1);
 #endif
 #if VECTORS > 2
-            vec4 v2 = texelFetch(V2, at, 0);
+            vec4 v2 = AT(V2);
 #endif
 #if VECTORS > 3
-            vec4 v3 = texelFetch(V3, at, 0);
+            vec4 v3 = AT(V3);
 #endif
 #if VECTORS > 4
-            vec4 v4 = texelFetch(V4, at, 0);
+            vec4 v4 = AT(V4);
 #endif
 #define DOT(total, v, w) total += v * w;
             DOTS

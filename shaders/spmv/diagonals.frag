@@ -35,12 +35,6 @@
 #ifndef HEIGHT
 #define HEIGHT 1  // texels in a column of the result
 #endif
-#ifndef X_TEXELS
-#define X_TEXELS 1  // texels of x
-#endif
-#ifndef X_WIDTH
-#define X_WIDTH 1  // texels in a row of x
-#endif
 
 uniform sampler2D A;
 uniform sampler2D x;
@@ -50,28 +44,35 @@ uniform sampler2D before;
 
 layout(location = 0) out vec4 y;
 
+#include "lib/sampled.glsl"
 #include "lib/sparse.glsl"
-
-vec4 x_texel(int t) {  // one outside of x meets zeros of A
-    t = clamp(t, 0, X_TEXELS - 1);
-    int row = t / X_WIDTH;
-    return texelFetch(x, ivec2(t - row * X_WIDTH, row), 0);
-}
+#include "lib/shifted.glsl"
 
 void main() {
-    ivec2 own = ivec2(gl_FragCoord.xy);
-    int t = own_texel();
     y = vec4(0.0);
 #if CONTINUE
-    y = texelFetch(before, own, 0);
+    FIND_OWN(before)
+    y = OWN(before);
 #endif
-#define LOAD(name, q) vec4 name = x_texel(t + (q));
     LOADS
+#if SAMPLED
+    vec2 own = gl_FragCoord.xy;
+    vec2 scale = 1.0 / vec2(textureSize(A, 0));
+#if BESIDE
+#define PLACE(d) vec2(own.x * float(BESIDE) + (float(d) + 0.5 - 0.5 * float(BESIDE)), own.y)
+#else
+#define PLACE(d) (own + vec2((d) % GRID * WIDTH, (d) / GRID * HEIGHT))
+#endif
+#define ENTRIES(d) texture(A, PLACE(d) * scale)
+#else
+    ivec2 own = ivec2(gl_FragCoord.xy);
 #if BESIDE
 #define PLACE(d) ivec2(own.x * BESIDE + (d), own.y)
 #else
 #define PLACE(d) (own + ivec2((d) % GRID * WIDTH, (d) / GRID * HEIGHT))
 #endif
-#define TERM(d, elements) y += terms(texelFetch(A, PLACE(d), 0), elements);
+#define ENTRIES(d) texelFetch(A, PLACE(d), 0)
+#endif
+#define TERM(d, elements) y += terms(ENTRIES(d), elements);
     TERMS
 }

@@ -15,9 +15,11 @@ from glla.lab import fetches
 from glla.operations import OPERATIONS
 from glla.operations.sparse import krylov, model, sell, spmv, tiles
 from glla.operations.sparse.compressed import Compressed
+from glla.operations.sparse.diagonals import TERMS
 from glla.operations.sparse.formats import FORMATS, chosen
 from glla.operations.sparse.layout import filled, vector
 from glla.operations.sparse.spmv import VARIANTS
+from glla.operations.sparse.stencil import Stencil
 from glla.passes import Draft, Form, Limits, Tuned
 from glla.testing import JUDGES
 
@@ -30,6 +32,11 @@ def scattered(rng, shape, entries):
     """Integers at random places, some of them several times."""
     rows, columns = (rng.integers(0, side, entries) for side in shape)
     return Compressed.of_triplets(shape, rows, columns, rng.integers(-8, 9, entries))
+
+
+def suits(name, rows):
+    """Whether a matrix can lie so."""
+    return (name != "circular" or rows.shape[0] == rows.shape[1]) and (name != "stencil" or len(rows.offsets) <= TERMS)
 
 
 def product(device, rows, name, x, limits=None):
@@ -48,11 +55,9 @@ def product(device, rows, name, x, limits=None):
 @pytest.mark.parametrize("name", VARIANTS)
 def test_integers_are_exact(device, name, rng):
     for shape in SMALL:
-        if name == "circular" and shape[0] != shape[1]:
-            continue
-        for entries in (0, shape[0] * shape[1] // 4 + 1):
+        for entries in (0, 5, shape[0] * shape[1] // 4 + 1):
             rows, x = scattered(rng, shape, entries), rng.integers(-8, 9, shape[1]).astype(np.float32)
-            assert (product(device, rows, name, x) == rows.dense() @ x).all(), (shape, entries)
+            assert not suits(name, rows) or (product(device, rows, name, x) == rows.dense() @ x).all(), (shape, entries)
 
 
 @pytest.mark.parametrize("name", VARIANTS)
@@ -85,7 +90,7 @@ def test_diagonals_lie_as_the_device_likes(device, software, rng):
         assert (y.reshape(-1)[:720].reshape(90, 8) == matrix.dense() @ x).all()
 
 
-@pytest.mark.parametrize("name", [name for name in VARIANTS if name != "circular"])
+@pytest.mark.parametrize("name", [name for name in VARIANTS if name not in ("circular", "stencil")])
 def test_rows_of_very_different_lengths(device, name, rng):
     """A dense row, a dense column, empty rows; the loop of a long row goes over several passes."""
     shape = (45, 71)
@@ -196,7 +201,7 @@ def test_zeros_of_short_rows_are_fetched_from_x(device):
 @pytest.mark.parametrize("name", VARIANTS)
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 def test_nan_reaches_the_rows_that_have_an_entry_there(device, name, bad, rng):
-    matrix = scattered(rng, (17, 17), 40)
+    matrix = scattered(rng, (17, 17), 9 if name == "stencil" else 40)
     x = rng.integers(1, 9, 17).astype(np.float32)
     place = matrix.columns[0]
     x[place] = bad
@@ -209,12 +214,77 @@ def test_nan_reaches_the_rows_that_have_an_entry_there(device, name, bad, rng):
 @pytest.mark.parametrize("name", VARIANTS)
 def test_floats_stay_within_the_bound(device, name, rng):
     rows, columns = rng.integers(0, 20, 200), rng.integers(0, 20, 200)
+    if name == "stencil":
+        columns = np.clip(rows + columns % 9 - 4, 0, 19)
     values = rng.standard_normal(200) * 10.0 ** rng.integers(-9, 9, 200)
     matrix = Compressed.of_triplets((20, 20), rows, columns, values)
     x = rng.standard_normal(20).astype(np.float32)
     magnitude = np.abs(matrix.dense()).astype(float) @ np.abs(x)
     bound = (matrix.lengths + 2) * 2.0**-24 * magnitude
     assert (np.abs(product(device, matrix, name, x) - matrix.times(x)) <= bound).all()
+
+
+def of_constants(rng, shape, offsets, period=1, others=()):
+    """Integers that repeat after `period` rows, but for some rows, and for what leaves the matrix."""
+    values = rng.integers(1, 9, (period, len(offsets)))
+    if period > 1:
+        values[0, -1] = values[-1, 0] = 0
+    row, number = (one.ravel() for one in np.indices((shape[0], len(offsets))))
+    column = row + np.array(offsets)[number]
+    found = values[row % period, number] * np.where(np.isin(row, others), rng.integers(2, 5, len(row)), 1)
+    inside = (column >= 0) & (column < shape[1])
+    return Compressed.of_triplets(shape, row[inside], column[inside], found[inside])
+
+
+SHAPES_OF_STENCILS = [(64, 64), (61, 61), (130, 130), (97, 60), (60, 97), (3, 3), (1, 1), (2, 9), (257, 1000)]
+
+
+@pytest.mark.parametrize("software", [False, True], ids=["GPU", "software"])
+@pytest.mark.parametrize("period", [1, 2, 4, 3])
+def test_a_stencil_gives_the_bits_of_diagonals(device, software, period, rng):
+    """Far diagonals, rows unlike others, a period of rows, NaN, infinity and signed zeros in x."""
+    limits = replace(device.limits, software=software)
+    for shape in SHAPES_OF_STENCILS:
+        far = max(shape) - 1
+        offsets = sorted({-min(far, 40), -5, -1, 0, 2, 4, far} & set(range(1 - shape[0], shape[1])))
+        matrix = of_constants(rng, shape, offsets, period, others=(shape[0] // 2, 33))
+        if matrix.entries:
+            matrix = replace(matrix, values=(matrix.values * np.float32(0.3)))
+        x = rng.standard_normal(shape[1]).astype(np.float32)
+        x[rng.integers(0, shape[1], 3)] = np.nan, -0.0, np.inf
+        structure = Stencil.of(matrix, limits)
+        assert structure.others < 40 or period == 3, shape
+        same = product(device, matrix, "diagonals", x, limits).view(np.int32)
+        assert (product(device, matrix, "stencil", x, limits).view(np.int32) == same).all(), shape
+
+
+def test_a_stencil_lists_the_rows_unlike_the_usual_ones(rng):
+    limits, offsets = Limits(), (-1, 0, 1)
+    ring = of_constants(rng, (400, 400), offsets)
+    made = Stencil.of(ring, limits)
+    assert (made.others, len(made.usual)) == (2, 12)  # the first four rows, and the last
+    values = ring.values.copy()
+    values[600] = np.inf
+    assert Stencil.of(replace(ring, values=values), limits).others == 3
+    assert Stencil.of(replace(ring, values=np.full_like(values, np.nan)), limits).usual == ()  # no uniforms
+    empty = Compressed.of_triplets((400, 400), [7], [7], np.ones(1))
+    assert Stencil.of(empty, limits).others == 1
+    assert Stencil.of(Compressed.of_triplets((0, 3), [], [], np.zeros(0)), limits).others == 1
+    with pytest.raises(
+        OptionError, match="a stencil has 16 diagonals at most, the matrix has 17; use diagonals or sell"
+    ):
+        Stencil.of(of_constants(rng, (90, 90), tuple(range(17)), others=(0, 89)), limits)
+
+
+def test_a_matrix_of_constants_lies_as_a_stencil(rng):
+    limits, offsets = Limits(), (-1, 0, 1)
+    for n, others, name in (
+        (1 << 15, (), "stencil"), ((1 << 15) - 4, (), "diagonals"), (1 << 15, range(0, 2000), "diagonals"),
+        (1 << 15, range(9, 99), "stencil"),
+    ):  # fmt: skip
+        assert chosen(of_constants(rng, (n, n), offsets, 1, tuple(others)), limits) == name, (n, others)
+    many = of_constants(rng, (1 << 15, 1 << 15), tuple(range(-9, 9)))
+    assert chosen(many, limits) == "diagonals"
 
 
 POINTS = """
@@ -295,7 +365,7 @@ def test_a_row_longer_than_the_trips_of_a_loop(device, name):
 
 
 @pytest.mark.parametrize("limits", [Limits(), Limits(software=True)], ids=["GPU", "software"])
-@pytest.mark.parametrize("count", [1, 1023, 70001])
+@pytest.mark.parametrize("count", [1, 1023, 70001, 300001])  # the last in small blocks, in software
 def test_inner_products(device, limits, count, rng):
     draft, storage = Draft("inner products"), vector(count, limits)
     u, v = draft.operand("u", storage), draft.operand("v", storage)
@@ -313,7 +383,7 @@ def test_inner_products(device, limits, count, rng):
 @pytest.mark.parametrize("name", VARIANTS)
 def test_every_size_and_number_of_diagonals(device, name, rng):
     for order in (*range(1, 131), 4095, 4096, 4097):
-        count = int(rng.integers(1, min(64, 2 * order - 1) + 1))
+        count = int(rng.integers(1, min(TERMS if name == "stencil" else 64, 2 * order - 1) + 1))
         offsets = rng.choice(np.arange(1 - order, order), count, replace=False)
         rows = np.concatenate([np.arange(max(0, -o), min(order, order - o)) for o in offsets])
         columns = np.concatenate([np.arange(max(0, o), min(order, order + o)) for o in offsets])

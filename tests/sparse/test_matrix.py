@@ -68,7 +68,7 @@ def sparse_integers(rng, shape, format):
     """Rows of very different lengths; for formats of diagonals eight of these, each a term of a program."""
     rows, columns = np.indices(shape)
     places = rng.random(shape) < 0.9 * (1 - rows / shape[0]) ** 2
-    if format in ("diagonals", "circular"):
+    if format in ("diagonals", "stencil", "circular"):
         places &= np.isin((columns - rows) % 67, [0, 1, 2, 30, 33, 34, 65, 66])
     return rng.integers(1, 9, shape) * places
 
@@ -115,6 +115,17 @@ def test_nan_stays_in_its_column_and_in_the_rows_that_meet_it(format, rng):
     assert (~np.isfinite(Y) == expected).all()
     kept = ~expected
     assert (Y[kept] == (dense @ np.nan_to_num(X, posinf=0))[kept]).all()
+
+
+def test_a_stencil_is_shown_and_takes_columns_as_diagonals():
+    A = glla.sparse.asarray(2 * np.eye(90) - np.eye(90, k=1), "stencil")
+    assert "format stencil" in repr(A) and A.T.format == "stencil"
+    one, many = str(glla.plan("spmv", A, (90,))), str(glla.plan("spmv", A, (90, 8)))
+    assert "spmv/stencil" in one and "spmv/stencil_others" in one and "diagonals" not in one
+    assert "spmm/diagonals" in many and "stencil" not in many
+    X = np.arange(720.0).reshape(90, 8)
+    assert (A.toarray() @ X == A @ X).all() and (A @ X[:, :2] == A.toarray() @ X[:, :2]).all()
+    assert ((A @ glla.asarray(X)).numpy() == A.toarray() @ X).all()
 
 
 def test_rows_longer_than_a_loop_go_on_in_another_pass(device, rng):

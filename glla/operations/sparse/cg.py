@@ -7,7 +7,7 @@ the residual is within its bound, 2 where the curvature p . A p is not above zer
 
 from __future__ import annotations
 
-from glla.operations.sparse.krylov import TEXEL, Taken, applied, copied, dots, operator, zeros
+from glla.operations.sparse.krylov import TEXEL, Taken, applied, copied, dots, operator, sampled, zeros
 from glla.operations.sparse.layout import vector
 from glla.passes import Draft, Limits, Plan, Variant
 from glla.passes.cache import cached_plan
@@ -18,18 +18,19 @@ VARIANTS = {
 }
 
 WIDE = 1 << 18
-"""Elements of a vector from which, on a GPU, traffic counts for more than passes, of which the merged iteration has
-fewer: it writes five vectors, the classic one four; 0.69 and 0.64 ms an iteration at 2^20
-(nvidia-h200-pcie-sse2/experiments/2026-11-23-banded.json). The border itself is a guess."""
+"""Elements of a vector from which traffic counts for more than passes, of which the merged iteration has fewer: it
+writes five vectors, the classic one four; 0.69 and 0.64 ms an iteration at 2^20 on an H200
+(nvidia-h200-pcie-sse2/experiments/2026-11-23-banded.json), and 24 and 21 ms of two cores' time in software. The border
+itself is a guess."""
 
 
-def choose(n: int, limits: Limits) -> str:
+def choose(n: int) -> str:
     """Pick the variant for vectors of n elements.
 
-    >>> choose(1 << 20, Limits()), choose(1 << 10, Limits()), choose(1 << 20, Limits(software=True))
-    ('classic', 'merged', 'merged')
+    >>> choose(1 << 20), choose(1 << 10)
+    ('classic', 'merged')
     """
-    return "classic" if n >= WIDE and not limits.software else "merged"
+    return "classic" if n >= WIDE else "merged"
 
 
 CONVERGED, BREAKDOWN = 1, 2
@@ -110,7 +111,9 @@ def turn(a: Plan, m: Plan | None, n: int, limits: Limits, *, variant: str = "mer
 
 def _merged(draft: Draft, old: dict[str, str], bound: str, a: Taken, m: Taken | None, limits: Limits) -> dict[str, str]:
     new = {name: draft.slot(f"{name}'", draft.slots[old[name]]) for name in ("p", "s", "x", "r")}
-    draft.draw("krylov/cg_merged", old, tuple(new.values()), defines={"PRECONDITIONED": int(m is not None)})
+    draft.draw(
+        "krylov/cg_merged", old, tuple(new.values()), defines={"PRECONDITIONED": int(m is not None), **sampled(limits)}
+    )
     u = new["r"]
     if m is not None:
         u = new["u"] = applied(draft, "M r", m, new["r"])
@@ -129,12 +132,12 @@ def _classic(
     draft.draw("krylov/cg_length", {"sums": sums, "before": old["K"]}, length)
     new = {name: draft.slot(f"{name}'", draft.slots[old[name]]) for name in ("x", "r")}
     inputs = {"x": old["x"], "r": old["r"], "p": old["p"], "q": q, "K": length}
-    draft.draw("krylov/cg_step", inputs, tuple(new.values()))
+    draft.draw("krylov/cg_step", inputs, tuple(new.values()), defines=sampled(limits))
     u = new["r"] if m is None else applied(draft, "M r", m, new["r"])
     sums = dots(draft, "r", [(new["r"], u), (new["r"], u), (new["r"], new["r"])], limits)
     _scalars(draft, sums, bound, {"MERGED": 0}, length)
     new["p"] = draft.slot("p'", draft.slots[old["p"]])
-    draft.draw("krylov/direction", {"u": u, "p": old["p"], "K": "K'"}, new["p"])
+    draft.draw("krylov/direction", {"u": u, "p": old["p"], "K": "K'"}, new["p"], defines=sampled(limits))
     return {**new, "K": "K'"}
 
 

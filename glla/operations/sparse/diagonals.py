@@ -51,9 +51,13 @@ class Diagonals(Direct):
         In software those of a texel stand side by side, if a texture is so wide: a CPU reads from few places at a time
         well, and a block of texels would read from ten in each of its rows.
         """
-        offsets = rows.offsets or (0,)
-        fits = len(offsets) * vector(rows.shape[0], limits).width <= limits.texture_size
-        return Diagonals(rows.shape, rows.entries, offsets, limits.software and fits)
+        return Diagonals.at(rows.shape, rows.entries, rows.offsets or (0,), limits)
+
+    @staticmethod
+    def at(shape: Shape, entries: int, offsets: tuple[int, ...], limits: Limits) -> Diagonals:
+        """How a matrix with these diagonals lies."""
+        fits = len(offsets) * vector(shape[0], limits).width <= limits.texture_size
+        return Diagonals(shape, entries, offsets, limits.software and fits)
 
     def slots(self, limits: Limits) -> dict[str, Storage]:
         """Textures of the matrix."""
@@ -66,10 +70,10 @@ class Diagonals(Direct):
 
     def draw(self, draft: Draft, limits: Limits, x: str) -> str:
         """Add the passes of the product."""
-        own, other = (vector(length, limits) for length in self.shape)
+        own = vector(self.shape[0], limits)
         shared: dict[str, Define] = {
             "GRID": across(len(self.offsets)), "WIDTH": own.width, "HEIGHT": own.height,
-            "X_TEXELS": max(1, -(-self.shape[1] // 4)), "X_WIDTH": other.width,
+            **shifted(self.shape, limits),
             "BESIDE": self.beside * len(self.offsets),
         }  # fmt: skip
 
@@ -107,15 +111,31 @@ def written(offsets: tuple[int, ...], first: int) -> dict[str, Define]:
     >>> written((-1, 0, 1), 0)["TERMS"]
     'TERM(0, vec4(x0.a, x1.rgb)) TERM(1, x1) TERM(2, vec4(x1.gba, x2.r))'
     """
+    loads, elements = taken(offsets)
+    terms = [f"TERM({number}, {four})" for number, four in enumerate(elements, first)]
+    return {"COUNT": len(offsets), "LOADS": " ".join(loads), "TERMS": " ".join(terms), "X_FETCHES": len(loads)}
+
+
+def taken(offsets: tuple[int, ...]) -> tuple[list[str], list[str]]:
+    """Write as GLSL which texels of x diagonals take, each once, and four elements for each diagonal.
+
+    >>> taken((0, 5))
+    (['LOAD(x0, 0)', 'LOAD(x1, 1)', 'LOAD(x2, 2)'], ['x0', 'vec4(x1.gba, x2.r)'])
+    """
     places = [divmod(offset, 4) for offset in offsets]
     needed = sorted({q for q, _ in places} | {q + 1 for q, r in places if r})
     name = {q: f"x{number}" for number, q in enumerate(needed)}
-    loads = " ".join(f"LOAD({name[q]}, {q})" for q in needed)
-    terms = []
-    for number, (q, r) in enumerate(places, first):
-        both = f"vec4({name[q]}.{'rgba'[r:]}, {name[q + 1]}.{'rgba'[:r]})" if r else name[q]
-        terms.append(f"TERM({number}, {both})")
-    return {"COUNT": len(places), "LOADS": loads, "TERMS": " ".join(terms), "X_FETCHES": len(needed)}
+    fours = [f"vec4({name[q]}.{'rgba'[r:]}, {name[q + 1]}.{'rgba'[:r]})" if r else name[q] for q, r in places]
+    return [f"LOAD({name[q]}, {q})" for q in needed], fours
+
+
+def shifted(shape: Shape, limits: Limits) -> dict[str, Define]:
+    """Defines of ``lib/shifted.glsl`` for a matrix of that shape."""
+    own, other = (vector(length, limits) for length in shape)
+    return {
+        "X_TEXELS": max(1, -(-shape[1] // 4)), "X_WIDTH": other.width, "X_HEIGHT": other.height,
+        "SAMPLED": int(limits.software and own.width == other.width),
+    }  # fmt: skip
 
 
 def across(count: int) -> int:

@@ -12,10 +12,12 @@ from glla.operations.sparse.layout import Maker
 from glla.operations.sparse.pointers import Pointers
 from glla.operations.sparse.points import Points
 from glla.operations.sparse.sell import Sell
+from glla.operations.sparse.stencil import Stencil, few_others
 from glla.passes import Limits
 
 FORMATS: dict[str, Maker] = {
     "diagonals": Diagonals.of,
+    "stencil": Stencil.of,
     "circular": Circular.of,
     "pointers": Pointers.of,
     "sell": Sell.of,
@@ -32,10 +34,15 @@ LEAST_FILLED = 0.5
 
 
 def chosen(rows: Compressed, limits: Limits) -> str:
-    """Choose a format: diagonals, or what was tuned, where there are few, and those are full; else sell."""
+    """Choose a format: diagonals, or what was tuned, where there are few, and those are full; else sell.
+
+    Where nearly all rows have the same few diagonals, it is stencil.
+    """
     offsets = rows.offsets
     if len(offsets) > MOST_DIAGONALS or rows.entries < LEAST_FILLED * len(offsets) * min(rows.shape):
         return "sell"
+    if few_others(rows):
+        return "stencil"
     side = math.isqrt(max(rows.shape[0], 1))
     tuned = limits.tuning("spmv", side, side)
     return tuned.variant if tuned is not None and rows.shape[0] == rows.shape[1] else "diagonals"

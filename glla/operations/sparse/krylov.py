@@ -15,6 +15,10 @@ BLOCK, BLOCK_IN_SOFTWARE = 8, 16
 """Side of the block of texels that one fragment sums: on a GPU, which wants many fragments, and by a software
 rasteriser, for which a pass is dear. Both are guesses."""
 
+BLOCK_OF_MANY, MANY = 4, 1 << 16
+"""Side of the first block in software for so many texels: llvmpipe has a thread for 64 x 64 texels of the sums, and by
+blocks of 16 those of 512 x 512 texels would all be one thread's."""
+
 Taken = tuple[Plan, dict[str, str]]
 """The plan of an operator, and the slots of its textures."""
 
@@ -33,6 +37,11 @@ def applied(draft: Draft, words: str, taken: Taken, x: str) -> str:
     return draft.call(words, plan, x=x, **slots)["y"]
 
 
+def sampled(limits: Limits) -> dict[str, Define]:
+    """Defines of ``lib/sampled.glsl``: by normalised coordinates a software rasteriser reads in half the time."""
+    return {"SAMPLED": int(limits.software)}
+
+
 def dots(draft: Draft, name: str, pairs: Sequence[tuple[str, str]], limits: Limits) -> str:
     """Add inner products; give a slot of partial sums, `BLOCK` texels a side at most, a channel for each product."""
     block = BLOCK_IN_SOFTWARE if limits.software else BLOCK
@@ -42,9 +51,12 @@ def dots(draft: Draft, name: str, pairs: Sequence[tuple[str, str]], limits: Limi
     )
     inputs = {f"V{number}": slot for number, slot in enumerate(vectors)}
     whole = texture(draft.slots[vectors[0]])
-    storage = Storage(*(min(side, 4 * -(-side // (4 * block))) for side in (whole.height, whole.width)))
+    first = BLOCK_OF_MANY if limits.software and whole.height * whole.width >= MANY else block
+    storage = Storage(*(min(side, 4 * -(-side // (4 * first))) for side in (whole.height, whole.width)))
     sums = draft.slot(f"{name} sums", storage)
-    defines: dict[str, Define] = {"VECTORS": len(vectors), "DOTS": " ".join(products), "BLOCK": block}
+    defines: dict[str, Define] = {
+        "VECTORS": len(vectors), "DOTS": " ".join(products), "BLOCK": first, **sampled(limits),
+    }  # fmt: skip
     draft.draw("krylov/dots", inputs, sums, defines=defines)
     number = 0
     while max(storage.height, storage.width) > block:

@@ -12,8 +12,10 @@ from glla.errors import OptionError, ShapeError
 from glla.operations.crossing import read_texels, texels_of, write_texels
 from glla.operations.record import Array, Choice, Operation
 from glla.operations.sparse import model
+from glla.operations.sparse.compressed import Compressed
 from glla.operations.sparse.formats import FORMATS
 from glla.operations.sparse.layout import Rows, Structure, filled, vector
+from glla.operations.sparse.stencil import Stencil
 from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Parameters, Plan, Variant, settled, texture
 from glla.passes.cache import cached_plan
 
@@ -23,6 +25,9 @@ VARIANTS = {
     ),
     "diagonals": Variant(
         "a vector for each diagonal, its offset a constant of the program", "Krüger and Westermann 2003; Brodtkorb 2007"
+    ),
+    "stencil": Variant(
+        "rows that are all alike as uniforms of the program; the others listed, each four a point", "Brodtkorb 2007"
     ),
     "pointers": Variant(
         "entries row by row, found by a pointer to each row", "Bolz et al. 2003; Brodtkorb 2007, figure 3.3b"
@@ -117,6 +122,11 @@ def columns_at_once(tallest: int) -> int:
     return max(4, MOST_AT_ONCE // max(tallest, 1) // 4 * 4)
 
 
+def for_columns(structure: Structure, limits: Limits) -> Structure:
+    """How a matrix lies for columns that go together: as it lies anyway, but for a stencil, which lies as diagonals."""
+    return structure.diagonals(limits) if isinstance(structure, Stencil) else structure
+
+
 @cached_plan
 def rows(form: Form, quads: int, limits: Limits = PLAIN) -> Plan | None:
     """Plan of the product with a matrix of four columns for each of `quads`; None where columns go one by one.
@@ -126,7 +136,7 @@ def rows(form: Form, quads: int, limits: Limits = PLAIN) -> Plan | None:
     Plan or None
         Operands: the textures of A, and ``X``, wrapped, in C order. Result ``Y``, likewise. Passes as `plan`.
     """
-    structure = cast("Structure", form.view)
+    structure = for_columns(cast("Structure", form.view), limits)
     draft = Draft(f"spmm[{structure.name}]")
     for name, storage in structure.slots(limits).items():
         draft.operand(name, storage)
@@ -140,13 +150,18 @@ def _structure(forms: Forms, limits: Limits, variant: str | None, parameters: Pa
     chosen, _ = settled("spmv", VARIANTS, choose, forms, limits, variant, parameters)
     given = structure_of(forms)
     if given is None:
-        return FORMATS[chosen](model.pattern(model.side_of(forms[0].shape)), limits)
+        return _of_grid(chosen, model.pattern(model.side_of(forms[0].shape)), limits)
     if given.name != chosen:
         raise OptionError(
             f"spmv: A lies in the format {given.name}, got variant={chosen!r}; "
             f'lay it out anew: glla.sparse.asarray(A, format="{chosen}")'
         )
     return given
+
+
+def _of_grid(name: str, rows: Compressed, limits: Limits) -> Structure:
+    """How any entries at these places lie."""
+    return Stencil.of_any(rows) if name == Stencil.name else FORMATS[name](rows, limits)
 
 
 @cached_plan
@@ -174,6 +189,7 @@ def whole(forms: Forms, limits: Limits = PLAIN, *, variant: str | None = None, p
 def _of_matrix(forms: Forms, structure: Structure, limits: Limits) -> Plan:
     """Plan of a call with a matrix x of the host."""
     (_, k), (m, _) = forms[1].shape, structure.shape
+    structure = for_columns(structure, limits) if k >= LEAST_AT_ONCE else structure
     draft = Draft("spmv of columns")
     operands = _matrix(draft, forms[0], structure, limits)
     x, most = draft.operand("x", HostArray(forms[1].shape)), columns_at_once(structure.tallest)
@@ -249,7 +265,7 @@ def textures(plan: Plan, limits: Limits, arrays: tuple[Array, ...]) -> dict[str,
     """Texels of the operands of `plan`, for the arrays of an example; the plan's name says the format."""
     a, x = arrays
     rows = model.of(a)
-    structure = FORMATS[plan.operation.removeprefix("spmv[").removesuffix("]")](rows, limits)
+    structure = _of_grid(plan.operation.removeprefix("spmv[").removesuffix("]"), rows, limits)
     return structure.texels(rows, limits) | {"x": filled(x, vector(x.shape[0], limits))}
 
 

@@ -51,7 +51,7 @@ def cg(
     variant : {"merged", "classic"}, optional
         One reduction an iteration, or two, as Hestenes and Stiefel have it, which loses fewer digits. By default the
         first, which has fewer passes, and the other one where its recurrence breaks down, with `refine`, and for
-        vectors of 2^18 elements on a GPU, where traffic counts for more.
+        vectors from 2^18 elements on, where traffic counts for more.
     check_every : int, optional
         Iterations between looks whether it is done. By default the host looks late and does not wait. Results
         depend on neither.
@@ -112,7 +112,7 @@ def cg(
     merged, classic = (_method(name, asked.m is not None) for name in ("merged", "classic"))
     if variant is not None:
         return solve(asked, classic if variant == "classic" else merged)
-    if refine or plans.choose(asked.a.shape[0], asked.a.device.limits) == "classic":
+    if refine or plans.choose(asked.a.shape[0]) == "classic":
         return solve(asked, classic)
     return solve(asked, merged, classic)
 
