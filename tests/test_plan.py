@@ -384,3 +384,9 @@ def test_a_plan_is_refused_in_the_words_of_the_call(name, device, monkeypatch):
     with pytest.raises(LimitError) as ran:
         getattr(glla, name)(*(((a, np.arange(20)), *b) if name == "lu_solve" else (a, *b)), device=device)
     assert str(shown.value) == str(ran.value)
+
+
+def test_a_product_of_more_tiles_than_can_be_listed_is_refused():
+    """A list of all passes would have no end."""
+    with pytest.raises(LimitError, match="plan: a product in tiles is shown up to 300000 passes, got about"):
+        glla.plan("matmul", (10**9, 10**9), (10**9, 10**9), limits=Limits())

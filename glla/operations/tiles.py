@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from math import prod
 
-from glla.errors import OutOfMemoryError, PlanError
+from glla.errors import LimitError, OutOfMemoryError, PlanError
 from glla.operations import packing
 from glla.passes import Call, Draft, Forms, HostArray, Limits, Parameters, Plan, Slot, Storage, matrix, resident
 from glla.passes.cache import cached_plan
@@ -30,6 +31,9 @@ computes for far longer, so the faster variant counts more than less traffic."""
 DEVICE_TO_BUS = 8
 """Bytes that an NVIDIA H200 writes to textures while one crosses the bus: 56 against 6 GB/s
 (nvidia-h200-pcie-sse2/tiled/2026-11-20T230930Z.json)."""
+
+MOST_SHOWN = 300_000
+"""Most passes of a product in tiles that a plan lists: about half a minute of work. A guess."""
 
 STEPS = 8
 """Beyond this number of tiles in a row, each number that is tried is an eighth larger than the one before."""
@@ -281,7 +285,16 @@ def fits_whole(
 def product_plan(tiling: Tiling, limits: Limits) -> Plan:
     """Plan of a product in tiles: uploads, products and read-backs in the order in which they are queued."""
     (m, k, n), tile = tiling.shape, tiling.plan(limits)
+    passes = prod(tiling.counts) * len(tile.flat.steps)
+    if passes > MOST_SHOWN:
+        raise LimitError(
+            f"plan: a product in tiles is shown up to {MOST_SHOWN} passes, got about {passes} for {m} x {k} x {n}; "
+            "look at a smaller one",
+            passes,
+            MOST_SHOWN,
+        )
     draft = Draft(f"{tile.operation} in tiles")
+    uploads: Counter[str] = Counter()
     draft.operand("A", HostArray((m, k)))
     draft.operand("B", HostArray((k, n)))
     onto = tiling.counts[1] > 1
@@ -292,7 +305,8 @@ def product_plan(tiling: Tiling, limits: Limits) -> Plan:
     def operand(name: str, place: tuple[int, int], shape: Shape) -> None:
         if held.get(name) != place:
             held[name] = place
-            parts[name] = draft.call(f"pack {name}", packing.pack(shape), raw=_given(draft, name, shape))["packed"]
+            raw = _given(draft, name, shape, uploads)
+            parts[name] = draft.call(f"pack {name}", packing.pack(shape), raw=raw)["packed"]
 
     for number, (top, left) in enumerate(tiling.order()):
         with draft.scope("tile", number):
@@ -319,10 +333,10 @@ def product_plan(tiling: Tiling, limits: Limits) -> Plan:
     return draft.plan({"C": done}, flops=2 * m * k * n)
 
 
-def _given(draft: Draft, name: str, shape: Shape) -> str:
-    """Add the upload of a tile of an operand; give the raw texture."""
-    used = sum(slot.startswith(f"tile of {name}") for slot in draft.slots)
-    tile = draft.slot(f"tile of {name} {used}", HostArray(shape))
+def _given(draft: Draft, name: str, shape: Shape, uploads: Counter[str]) -> str:
+    """Add the upload of a tile of an operand, and count it; give the raw texture."""
+    tile = draft.slot(f"tile of {name} {uploads[name]}", HostArray(shape))
+    uploads[name] += 1
     draft.host(f"tile of {name}", between_plans, (name,), (tile,))
     raw = draft.slot(f"{tile} raw", Storage(*shape, 1))
     draft.transfer(tile, raw)
