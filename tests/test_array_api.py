@@ -1,13 +1,17 @@
 """The array API's namespace, beside array-api-strict: the same names, signatures and results.
 
-The standard's own suite (https://github.com/data-apis/array-api-tests) runs as it stands:
+The standard's own suite (https://github.com/data-apis/array-api-tests) is called so:
 
     ARRAY_API_TESTS_MODULE=glla.array_api ARRAY_API_TESTS_SKIP_DTYPES=int64,float64,complex64,complex128 \
         python -m pytest array_api_tests --max-examples 5 --disable-deadline --disable-extension fft
 
 It asks for pytest-json-report and ndindex. Types that are left out must be said: that of complex numbers it asks
-`asarray` for, which refuses them, and int64 and float64 are names here, no types of an Array. What fails then is what
-the docstring of `glla.array_api` lists.
+`asarray` for, which refuses them, and int64 and float64 are names here, no types of an Array.
+
+It has not run as it stands. What ran is a shortened copy of its tests of 2024 and 2025, without complex numbers and
+without the spec's special cases, with 20 examples each: 636 passed, as all did with array-api-strict, and 25 failed, all
+of names that the docstring of `glla.array_api` lists. That tests which count in uint8 fail, and those of complex
+numbers, was read in their text. A version of its ``dtype_helpers.py`` stops where a namespace has no complex type.
 
 What follows needs no checkout of it: every function over random shapes and types, and the standard's special cases.
 """

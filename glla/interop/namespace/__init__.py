@@ -23,8 +23,9 @@ What is not there, so that ``hasattr`` finds nothing and the AttributeError says
   `linalg.matrix_norm` does for the orders 2, -2 and 'nuc', and ``linalg.eigh linalg.eigvalsh``, which need eigenvalues:
   none of them is here yet. ``linalg.eig linalg.eigvals`` give complex numbers.
 
-In the standard's own suite (how to run it stands in tests/test_array_api.py) tests of these names fail, and so do
-`test_matrix_norm`, and `test_getitem_masking`, `test_unique_inverse` and `test_unique_values`, which count in uint8.
+In the standard's own suite (how to call it, and what ran of it, stands in tests/test_array_api.py) tests of these names
+fail, and so do `test_matrix_norm`; `test_getitem_masking`, `test_unique_inverse` and `test_unique_values`, which count
+in uint8; and `test_conj`, `test_real` and `test_vecdot_conj`, of complex numbers.
 
 Examples
 --------
