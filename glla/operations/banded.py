@@ -86,7 +86,8 @@ def choose(forms: Forms, limits: Limits) -> Choice:
     """Pick the variant: what was tuned on the device, else one pass for a few equations.
 
     Longer systems take partition, which writes less: 1.86 ms for 1024 systems of order 1024, cyclic reduction, which is
-    the same with P = 2, 2.26 (nvidia-h200-pcie-sse2/experiments/2026-11-23-banded.json).
+    the same with P = 2, 2.26 (nvidia-h200-pcie-sse2/experiments/2026-11-23-banded.json). With P = 4 resident stacks of
+    one right side each are solved straight from their bands, see `in_fours`: 0.80 ms (2026-11-23-fours.json there).
     """
     n = forms[0].shape[-1]
     tuned = limits.tuning("tridiagonal", n, n)

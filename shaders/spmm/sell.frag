@@ -27,9 +27,9 @@ layout(location = 0) out vec4 Y;
 
 int column_at(ivec2 at, int row) {
 #if SHORT
-    return min(row + channel(offsets_at(at), row), COLUMNS - 1);
+    return min(row + offsets_at(at)[row & 3], COLUMNS - 1);
 #else
-    return element_at(channel(texelFetch(columns, at, 0), row), X_VECTOR);
+    return element_at(texelFetch(columns, at, 0)[row & 3], X_VECTOR);
 #endif
 }
 
@@ -42,6 +42,6 @@ void main() {
     for (int j = 0; j < LONGEST; ++j) {
         if (j >= span.g) break;
         ivec2 at = block_at(span.r + j, texel);
-        Y += scaled_row(channel(texelFetch(A, at, 0), own.row), column_at(at, own.row), own.quad);
+        Y += scaled_row(texelFetch(A, at, 0)[own.row & 3], column_at(at, own.row), own.quad);
     }
 }

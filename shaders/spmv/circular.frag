@@ -40,7 +40,7 @@ float around(int i) {
     if (i >= ORDER) i -= ORDER;
     i = clamp(i, 0, ORDER - 1);  // rows behind the last meet zeros of A
     int t = i >> 2;
-    return channel(texelFetch(x, ivec2(t - t / WIDTH * WIDTH, t / WIDTH), 0), i);
+    return texelFetch(x, ivec2(t - t / WIDTH * WIDTH, t / WIDTH), 0)[i & 3];
 }
 
 vec4 window(int i) {
