@@ -38,8 +38,9 @@ def asarray(
     format : str, optional
         How it lies in textures: ``"diagonals"``, ``"stencil"``, ``"circular"``, ``"pointers"``, ``"points"``,
         ``"sell"`` or ``"blocks"``. By default diagonals, where there are 64 at most and half of their places are
-        entries; else sell. Where nearly all rows have the same entries on 16 diagonals at most, as those of constant
-        coefficients on a grid have: stencil, which fetches nothing of such rows. It gives the same bits as diagonals.
+        entries; else sell. By a software rasteriser, where nearly all rows have the same entries on 16 diagonals at
+        most, as those of constant coefficients on a grid have: stencil, which fetches nothing of such rows. It gives
+        the same bits as diagonals.
     device : Device, str or int, optional
         As in `glla.asarray`.
     check_finite : bool

@@ -36,12 +36,13 @@ LEAST_FILLED = 0.5
 def chosen(rows: Compressed, limits: Limits) -> str:
     """Choose a format: diagonals, or what was tuned, where there are few, and those are full; else sell.
 
-    Where nearly all rows have the same few diagonals, it is stencil.
+    In software it is stencil, where nearly all rows have the same entries on few diagonals; on GPUs that was not
+    measured.
     """
     offsets = rows.offsets
     if len(offsets) > MOST_DIAGONALS or rows.entries < LEAST_FILLED * len(offsets) * min(rows.shape):
         return "sell"
-    if few_others(rows):
+    if limits.software and few_others(rows):
         return "stencil"
     side = math.isqrt(max(rows.shape[0], 1))
     tuned = limits.tuning("spmv", side, side)
