@@ -148,9 +148,10 @@ def in_stacks(
         (n, columns), count = rhs.shape[-2:], prod(stack)
         rights = np.broadcast_to(rhs, result.shape)
         if a.size == n * n:
-            wide = np.moveaxis(rights, -2, 0)  # n x stack x columns
+            rank = rights.ndim
+            wide = rights.transpose(rank - 2, *range(rank - 2), rank - 1)  # n x stack x columns
             x = every(a.reshape(1, n, n), wide.reshape(1, n, -1), (), *(vector.reshape(1, n) for vector in vectors))
-            result[...] = np.moveaxis(x.reshape(wide.shape), 0, -2)
+            result[...] = x.reshape(wide.shape).transpose(*range(1, rank - 1), 0, rank - 1)
         else:
             lefts = np.broadcast_to(a, (*stack, n, n)).reshape(count, n, n)
             beside = [np.broadcast_to(vector, (*stack, n)).reshape(count, n) for vector in vectors]

@@ -147,7 +147,7 @@ def doubtful(operands: tuple[Array, ...], x: Array, figures: Array, equilibrate:
     """Members of a stack whose solutions must not be trusted."""
     a, n = operands[0], figures.shape[-1]
     # Members lie side by side: NumPy is slow at reducing a short last axis.
-    u, largest, squares = np.moveaxis(np.moveaxis(figures, 0, -1).copy(), -1, 1)
+    u, largest, squares = figures.transpose(1, 2, 0).copy().transpose(0, 2, 1)
     growth = _growth(a, largest, equilibrate)
     norms = np.sqrt(np.sum(squares, axis=1, dtype=np.float64) / stack.PROBES)
     sound = np.isfinite(u).all(axis=1) & (growth <= allowed_growth(n))
