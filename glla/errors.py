@@ -132,7 +132,15 @@ class SingularMatrixError(GllaError, np.linalg.LinAlgError):
 
 
 class NotPositiveDefiniteError(GllaError, np.linalg.LinAlgError):
-    """The matrix is not positive definite."""
+    """The matrix is not positive definite.
+
+    Attributes
+    ----------
+    pivot : float or None
+        The first pivot that is not above zero, where it is known: NaN or infinite only of a matrix that holds such.
+    """
+
+    pivot: float | None = None
 
 
 class CoprocessorError(GllaError, RuntimeError):

@@ -282,7 +282,7 @@ def inverse_of_definite(
         forms = forms_of((a,))
         plan = inverse.whole(forms, target.limits, lower=lower, variant=variant)
         perform = on_device(target, plan, "inv", {"A": "A"} if check_finite else None)
-        values = {"A": stored(a if lower else a.T), "member": member_of_stack(place)}
+        values = {"A": stored(a if lower else a.T), "function": "inv", "member": member_of_stack(place)}
         found: Array | Matrix = walk(OPERATIONS["inv_pos"], forms, perform, values)["X"]
         return found
 

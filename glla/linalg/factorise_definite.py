@@ -149,8 +149,8 @@ def _factored(
     if isinstance(value, Matrix):
         try:
             return _of_resident(function, value, upper, variant, target, check_finite)
-        except NotPositiveDefiniteError:
-            if check_finite:  # NaN among the pivots may be one of A's
+        except NotPositiveDefiniteError as error:
+            if check_finite and error.pivot is not None and not np.isfinite(error.pivot):  # it may be one of A's
                 _refuse_nonfinite(function, value)
             raise
     stack, n = value.shape[:-2], value.shape[-1]

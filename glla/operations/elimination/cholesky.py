@@ -230,10 +230,12 @@ def flaw(function: str, diagonal: Array, member: str) -> NotPositiveDefiniteErro
     if not len(bad):
         return None
     place = int(bad[0])
-    return NotPositiveDefiniteError(
+    error = NotPositiveDefiniteError(
         f"{function}: Matrix is not positive definite{member}: its leading minor of order {place + 1} is not, as pivot "
         f"{place} is {diagonal[place]:.3g}; a covariance matrix may need a small number added to its diagonal"
     )
+    error.pivot = float(diagonal[place])
+    return error
 
 
 def on_host(a: Array, function: str = "cholesky") -> Array:
