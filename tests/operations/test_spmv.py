@@ -254,8 +254,15 @@ def test_a_stencil_gives_the_bits_of_diagonals(device, software, period, rng):
         x[rng.integers(0, shape[1], 3)] = np.nan, -0.0, np.inf
         structure = Stencil.of(matrix, limits)
         assert structure.others < 40 or period == 3, shape
-        same = product(device, matrix, "diagonals", x, limits).view(np.int32)
-        assert (product(device, matrix, "stencil", x, limits).view(np.int32) == same).all(), shape
+        same, found = (product(device, matrix, layout, x, limits) for layout in ("diagonals", "stencil"))
+        if device.limits.software:
+            assert (found.view(np.int32) == same.view(np.int32)).all(), shape
+        else:  # a driver may contract a product and a sum of one text, and not of the other
+            assert (np.isfinite(found) == np.isfinite(same)).all(), shape
+            kept, spread = np.isfinite(same), np.where(np.isfinite(x), np.abs(x), np.float32(0))
+            sizes = replace(matrix, values=np.abs(matrix.values)).times(spread)
+            bound = 2 * (len(offsets) + 1) * np.finfo(np.float32).eps / 2 * sizes
+            assert (np.abs(found[kept] - same[kept]) <= bound[kept]).all(), shape
 
 
 def test_a_stencil_lists_the_rows_unlike_the_usual_ones(rng):
