@@ -55,8 +55,8 @@ def plan(
     An Array lies packed (a matrix of float32) or wrapped (all else). Passes that change that for the plan, convert
     int32 and bool, and give the solution the shape of the call, are shown. Not shown are passes that take members out
     of a stack on the device and put them back, where they go one by one or are solved again with care; those that cut
-    such a stack into pieces and join them; smaller pieces where a stack does not fit the device's memory; and the copy
-    of a slice or a transpose of an Array that is read back to be refined.
+    such a stack into pieces and join them; smaller pieces where a stack does not fit the device's memory; the copy of
+    a slice or a transpose of an Array that is read back to be refined; and, in `lstsq`, copies of a sliced vector.
 
     Examples
     --------
