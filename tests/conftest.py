@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
+import signal
+import subprocess
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -25,6 +28,10 @@ from glla.passes.cache import PLANS
 # A rasteriser that plays a GPU: what `choose` takes on hardware alone is run where there is none.
 if os.environ.get("GLLA_TESTS_AS_GPU"):
     glla.gl.info.is_software_renderer = lambda renderer: False
+
+# nohup and some CI systems start their children with SIGINT ignored, and so would children of the tests be.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "matrices"
 
@@ -52,6 +59,27 @@ def pytest_collection_finish() -> None:
     """Leave the modules and thirty thousand tests out of every later collection: they stay to the end."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(scope="session")
+def display() -> Iterator[str]:
+    """Start Xvfb and give the name of its display; xvfb-run would need xauth, which Debian does not install with it."""
+    xvfb = shutil.which("Xvfb")
+    if xvfb is None:
+        message = "Xvfb is not installed (apt install xvfb)"
+        pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)
+    reader, writer = os.pipe()
+    command = [xvfb, "-displayfd", str(writer), "-screen", "0", "1280x1024x24", "-nolisten", "tcp", "-noreset"]
+    server = subprocess.Popen(command, pass_fds=[writer], stderr=subprocess.DEVNULL)
+    os.close(writer)
+    try:
+        with os.fdopen(reader) as pipe:
+            number = pipe.readline().strip()  # ends, empty, if the server does
+        assert number, "Xvfb did not start"
+        yield f":{number}"
+    finally:
+        server.terminate()
+        server.wait(10)
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import textwrap
@@ -56,27 +55,6 @@ def egl(plain_environment):
     assert current_egl() == 0
 
 
-@pytest.fixture(scope="module")
-def display():
-    """A display of Xvfb's."""
-    xvfb = shutil.which("Xvfb")
-    if xvfb is None:
-        message = "Xvfb is not installed (apt install xvfb)"
-        pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)
-    reader, writer = os.pipe()
-    command = [xvfb, "-displayfd", str(writer), "-screen", "0", "320x240x24", "-nolisten", "tcp", "-noreset"]
-    server = subprocess.Popen(command, pass_fds=[writer], stderr=subprocess.DEVNULL)
-    os.close(writer)
-    try:
-        with os.fdopen(reader) as pipe:
-            number = pipe.readline().strip()  # ends, empty, if the server does
-        assert number, "Xvfb did not start"
-        yield f":{number}"
-    finally:
-        server.terminate()
-        server.wait(10)
-
-
 def current_egl():
     return egl_room.load_egl().current_context() or 0
 
@@ -91,7 +69,7 @@ def run_python(script, **environment):
         env={**kept, "PYTHONPATH": path, **environment},
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=100,
     )
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
