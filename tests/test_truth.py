@@ -22,7 +22,7 @@ from glla.errors import GllaError, PlanError
 from glla.gl.recorder import TracedPass
 from glla.operations import OPERATIONS
 from glla.operations.corrections import Refinement
-from glla.operations.verdict import Go
+from glla.operations.verdict import BATCHED, Go
 from glla.passes import Call, Dispatch, Host, Next, Pass, Plan, Transfer, Tuned, forms_of, stages
 from glla.testing.adversaries import growing, hidden_singular
 
@@ -656,9 +656,11 @@ def settling(name: str) -> Iterator[set[Step]]:
     settle = record.settle
 
     def noted(forms: Any, stage: str, values: Any) -> Any:
+        verdict = settle(forms, stage, values)
+        if stage == BATCHED:  # the plan of the batch is shown first
+            stage = expected[0] = ""
         if stage != expected[0]:
             taken.add(("", stage))  # a member of a stack begins with what comes after the plan of all
-        verdict = settle(forms, stage, values)
         expected[0] = verdict.stage if isinstance(verdict, Go) else ""
         word = expected[0] or type(getattr(verdict, "warning", None) or verdict).__name__
         taken.add((stage, word))

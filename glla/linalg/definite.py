@@ -9,32 +9,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.array import shaping
-from glla.array.array import Matrix, upload
-from glla.array.convert import Array, finite_result, refuse_nonfinite
-from glla.array.value import Resident
-from glla.errors import OptionError, ShapeError
-from glla.gl import Device, DeviceLike
-from glla.linalg import resident, stacks_definite
+from glla.array.array import Matrix
+from glla.array.convert import Array, refuse_nonfinite
+from glla.errors import OptionError
+from glla.gl import DeviceLike
+from glla.linalg.call import Call
 from glla.linalg.operands import (
     as_float64,
     beside_factors,
     device_of,
-    fitting,
     known_variant,
-    matching,
-    on_host,
     operand,
     pair,
-    refuse_nonfinite_largest,
     square,
-    stored,
+    turned,
 )
 from glla.linalg.results import RefinedSolution
-from glla.linalg.routes import in_stacks, stacked
+from glla.linalg.routes import in_stacks
 from glla.linalg.walk import on_device, walk
 from glla.operations import OPERATIONS
 from glla.operations.elimination import definite as kernel
-from glla.operations.elimination import definite_inverse as inverse
 from glla.operations.routes import must_fit_a_texture
 from glla.operations.trust import member_of_stack
 from glla.passes import forms_of
@@ -162,18 +156,9 @@ def cho_solve(
     rhs = operand("cho_solve", "b", b, check_finite)
     beside_factors("cho_solve", "c", factor, rhs)
     target = device_of("cho_solve", device, factor, rhs)
-
-    def one(c: Any, b: Any, index: Index) -> Any:
-        forms = forms_of((c, b))
-        plan = kernel.whole_solution(forms, target.limits, lower=bool(lower))
-        perform = on_device(target, plan, "cho_solve", {"B": "b"} if check_finite else None)
-        values = {"C": stored(c), "B": stored(b), "member": member_of_stack(index)}
-        found = walk(OPERATIONS["cho_solve"], forms, perform, values)
-        if check_finite:
-            refuse_nonfinite_largest("cho_solve", "c", found["diagonal"])
-        return fitting("cho_solve", found, "X", check_finite)
-
-    return _each("cho_solve", "cho_solve", factor, rhs, one, target, check_finite, bool(lower))
+    options = {"lower": bool(lower)}
+    call = Call("cho_solve", "cho_solve", target, check_finite, ("c", "b"), diagnostic="diagonal", options=options)
+    return call(factor, rhs)
 
 
 def solve_pos(
@@ -186,84 +171,7 @@ def solve_pos(
     rhs = operand("solve", "b", b, check_finite)
     square("solve", "A", matrix)
     target = device_of("solve", device, matrix, rhs)
-
-    def one(a: Any, b: Any, index: Index) -> Any:
-        half = a if lower else a.T
-        forms = forms_of((half, b))
-        names = {"A": "A", "B": "b"} if check_finite else None
-        perform = on_device(target, kernel.whole(forms, target.limits), "solve", names)
-        values = {"A": stored(half), "B": stored(b), "function": "solve", "member": member_of_stack(index)}
-        return walk(OPERATIONS["solve_pos"], forms, perform, values)["X"]
-
-    return _each("solve_pos", "solve", matrix, rhs, one, target, check_finite, bool(lower))
-
-
-def _each(
-    name: str,
-    function: str,
-    a: Array | Matrix,
-    b: Array | Matrix,
-    one: One,
-    device: Device,
-    check_finite: bool,
-    lower: bool,
-) -> Matrix | Array:
-    """Solve every system of a stack; where an operand is on the device the solutions stay there.
-
-    Small ones go together, by the plan of the operation of this `name`, with the lower half of A; others one by one.
-    """
-    if isinstance(a, Matrix) or isinstance(b, Matrix):
-        return _beside_an_array(name, function, a, b, one, device, check_finite, lower)
-    if a.shape[-1]:
-        must_fit_a_texture(function, a.shape[-2:], device.limits)
-
-    def every(lefts: Array, rights: Array, stack: Index) -> Array:
-        if stack:
-            halves = lefts if lower else np.swapaxes(lefts, -1, -2)
-            found: Array | None = stacks_definite.of_arrays(name, function, (halves, rights), "X", device, stack)
-            if found is not None:
-                return found
-        systems = zip(np.ndindex(stack), lefts, rights, strict=True)
-        return stacked(_in_blocks(one, a, b, index, device) for index, a, b in systems)
-
-    return finite_result(function, in_stacks(function, a, b, every, np.dtype(np.float32)), check_finite)
-
-
-def _in_blocks(one: One, a: Array, b: Array, index: Index, device: Device) -> Array:
-    """Solve for as many right-hand sides at a time as a texture holds."""
-    most = 2 * device.limits.texture_size
-    if b.shape[1] <= most:
-        return on_host(one(a, b, index))
-    starts = range(0, b.shape[1], most)
-    return np.hstack([on_host(one(a, np.ascontiguousarray(b[:, left : left + most]), index)) for left in starts])
-
-
-def _beside_an_array(
-    name: str,
-    function: str,
-    a: Array | Matrix,
-    b: Array | Matrix,
-    one: One,
-    device: Device,
-    check_finite: bool,
-    lower: bool,
-) -> Matrix:
-    if b.ndim == 0:
-        raise ShapeError(f"{function}: b must have at least one dimension, got a scalar")
-    matching(function, a, b)
-
-    def each(a: Any, b: Any, index: Index = ()) -> Matrix:
-        return resident.kept(function, one(a, b, index), device, check_finite)
-
-    def every(operands: tuple[Resident, Resident], stack: Index) -> Resident:
-        left, right = operands
-        halves = left if lower else resident.flipped(left), right
-        together = stacks_definite.on_device(name, function, halves, "X", device, stack, check_finite)
-        if together is not None:
-            return together
-        return resident.one_by_one(operands, lambda i, a, b: each(a, b, stacks_definite.place(i, stack)))
-
-    return resident.solutions(function, a, b, device, each, every)
+    return Call("solve_pos", "solve", target, check_finite, ("A", "b"))(matrix if lower else turned(matrix), rhs)
 
 
 def inverse_of_definite(
@@ -273,42 +181,9 @@ def inverse_of_definite(
     value = operand("inv", "A", a, check_finite)
     square("inv", "A", value)
     known_variant("inv", OPERATIONS["inv_pos"], variant)
-    if value.size == 0:
-        return value.copy()
-    target = device_of("inv", device, value)
-    stack, n = value.shape[:-2], value.shape[-1]
-
-    def one(a: Array | Matrix, place: Index) -> Array | Matrix:
-        forms = forms_of((a,))
-        plan = inverse.whole(forms, target.limits, lower=lower, variant=variant)
-        perform = on_device(target, plan, "inv", {"A": "A"} if check_finite else None)
-        values = {"A": stored(a if lower else a.T), "function": "inv", "member": member_of_stack(place)}
-        found: Array | Matrix = walk(OPERATIONS["inv_pos"], forms, perform, values)["X"]
-        return found
-
-    def there(a: Matrix, place: Index = ()) -> Matrix:
-        x = one(a, place)
-        return x if isinstance(x, Matrix) else upload(finite_result("inv", x, check_finite), target)
-
-    if isinstance(value, Matrix):
-        if not stack:
-            return there(value)
-        if variant is None:
-            halves = (resident.spread(value if lower else value.mT, stack),)
-            found = stacks_definite.on_device("inv_pos", "inv", halves, "X", target, stack, check_finite)
-            if found is not None:
-                return resident.shaped(found, value.shape)
-        members = (resident.spread(value, stack),)
-        made = resident.one_by_one(members, lambda i, a: there(a, tuple(int(k) for k in np.unravel_index(i, stack))))
-        return resident.shaped(made, value.shape)
-    must_fit_a_texture("inv", value.shape[-2:], target.limits)
-    flat, result = value.reshape(-1, n, n), None
-    if stack and variant is None:
-        lowers = (flat if lower else np.swapaxes(flat, -1, -2),)
-        result = stacks_definite.of_arrays("inv_pos", "inv", lowers, "X", target, stack)
-    if result is None:
-        result = stacked(on_host(one(a, place)) for place, a in zip(np.ndindex(stack), flat, strict=True))
-    return finite_result("inv", np.ascontiguousarray(result).reshape(value.shape), check_finite)
+    target, options = device_of("inv", device, value), {"lower": True}
+    call = Call("inv_pos", "inv", target, check_finite, ("A",), variant, options=options)
+    return call(value if lower else turned(value))
 
 
 def _refined(a: Any, b: Any, device: DeviceLike | None, check_finite: bool, lower: bool) -> RefinedSolution:

@@ -3,35 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import prod
 from typing import Any
 
 import numpy as np
 
-from glla.array.array import Matrix, upload
-from glla.array.convert import Array, finite_result
-from glla.array.value import Resident
+from glla.array.array import Matrix
+from glla.array.convert import Array
 from glla.errors import ShapeError
-from glla.gl import Device, DeviceLike
-from glla.linalg import resident, stacks_definite
+from glla.gl import DeviceLike
+from glla.linalg.call import Call
 from glla.linalg.operands import (
-    column,
     device_of,
-    fitting,
     known_variant,
-    on_host,
     operand,
     pair,
-    refuse_nonfinite_largest,
-    stored,
 )
-from glla.linalg.routes import stacked
-from glla.linalg.walk import on_device, walk
 from glla.operations import OPERATIONS
-from glla.operations.elimination import definite_band as kernel
-from glla.operations.elimination import definite_band_factors as factors
-from glla.operations.trust import member_of_stack
-from glla.passes import forms_of
 from glla.registry import public
 
 Index = tuple[int, ...]
@@ -101,38 +88,9 @@ def cholesky_banded(
     known_variant(function, OPERATIONS[function], variant)
     if bands.size == 0:  # without diagonals too, as SciPy has it
         return bands.copy()
-    target, stack, lower = device_of(function, device, bands), bands.shape[:-2], bool(lower)
-
-    def one(band: Array | Matrix, place: Index) -> Array | Matrix:
-        forms = forms_of((band,))
-        perform = on_device(target, kernel.whole(forms, target.limits, lower=lower, variant=variant))
-        values = {"A": stored(band), "lower": lower, "member": member_of_stack(place)}
-        made = walk(OPERATIONS[function], forms, perform, values)
-        if check_finite:  # infinity on A's diagonal stays on that of L
-            refuse_nonfinite_largest(function, "ab", made["diagonal"])
-        found: Array | Matrix = made["L"]
-        return found
-
-    if isinstance(bands, Matrix):
-        if not stack:
-            return resident.kept(function, one(bands, ()), target, check_finite)
-        operands, found = (resident.spread(bands, stack),), None
-        if variant is None:
-            found = stacks_definite.on_device(
-                function, function, operands, "L", target, stack, check_finite, False, lower=lower
-            )
-        if found is None:
-            found = resident.one_by_one(
-                operands,
-                lambda i, a: resident.kept(function, one(a, stacks_definite.place(i, stack)), target, check_finite),
-            )
-        return resident.shaped(found, bands.shape)
-    flat, result = bands.reshape(-1, *bands.shape[-2:]), None
-    if stack and variant is None:
-        result = stacks_definite.of_arrays(function, function, (flat,), "L", target, stack, lower=lower)
-    if result is None:
-        result = stacked(on_host(one(band, place)) for place, band in zip(np.ndindex(stack), flat, strict=True))
-    return finite_result(function, np.ascontiguousarray(result).reshape(bands.shape), check_finite)
+    target, options = device_of(function, device, bands), {"lower": bool(lower)}
+    call = Call(function, function, target, check_finite, ("ab",), variant, "L", "diagonal", options)
+    return call(bands)
 
 
 @public()
@@ -191,17 +149,9 @@ def cho_solve_banded(
     factor, rhs = banded(function, "cb", cb, check_finite), operand(function, "b", b, check_finite)
     target = device_of(function, device, factor, rhs)
 
-    def one(c: Any, b: Any, place: Index) -> Any:
-        forms = forms_of((c, b))
-        plan = factors.whole(forms, target.limits, lower=bool(lower))
-        perform = on_device(target, plan, function, {"B": "b"} if check_finite else None)
-        values = {"C": stored(c), "B": stored(b), "member": member_of_stack(place), "function": function}
-        found = walk(OPERATIONS[function], forms, perform, values)
-        if check_finite:
-            refuse_nonfinite_largest(function, "cb", found["diagonal"])
-        return fitting(function, found, "X", check_finite)
-
-    return _each(function, function, factor, rhs, one, target, check_finite, bool(lower))
+    options = {"lower": bool(lower)}
+    call = Call(function, function, target, check_finite, ("cb", "b"), diagnostic="diagonal", options=options)
+    return call(factor, rhs)
 
 
 def solve_definite_band(
@@ -253,17 +203,9 @@ def solve_definite_band(
     """
     bands, rhs = banded(function, "ab", ab, check_finite), operand(function, "b", b, check_finite)
     known_variant(function, OPERATIONS["solve_pos_banded"], variant)
-    target = device_of(function, device, bands, rhs)
-
-    def one(band: Any, right: Any, place: Index) -> Any:
-        forms = forms_of((band, right))
-        names = {"A": "ab", "B": "b"} if check_finite else None
-        plan = kernel.whole_solution(forms, target.limits, lower=bool(lower), variant=variant)
-        values = {"A": stored(band), "B": stored(right), "member": member_of_stack(place), "function": function}
-        return walk(OPERATIONS["solve_pos_banded"], forms, on_device(target, plan, function, names), values)["X"]
-
-    together = "solve_pos_banded" if variant is None else ""
-    return _each(together, function, bands, rhs, one, target, check_finite, bool(lower))
+    target, options = device_of(function, device, bands, rhs), {"lower": bool(lower)}
+    call = Call("solve_pos_banded", function, target, check_finite, ("ab", "b"), variant, options=options)
+    return call(bands, rhs)
 
 
 # -- stacks -----------------------------------------------------------------------------------------------------------
@@ -294,76 +236,3 @@ def in_stacks(function: str, ab: Array | Matrix, rhs: Array | Matrix, name: str 
             "single right-hand sides is (..., n, 1)"
         ) from None
     return stack, (*stack, *columns[-2:])
-
-
-def _each(
-    name: str,
-    function: str,
-    ab: Array | Matrix,
-    rhs: Array | Matrix,
-    one: One,
-    device: Device,
-    check_finite: bool,
-    lower: bool,
-) -> Matrix | Array:
-    """Solve every system of a stack; where an operand is on the device the solutions stay there.
-
-    Members go together, by the plan of the operation of this `name`, if there is one; otherwise one by one.
-    """
-    stack, shape = in_stacks(function, ab, rhs, "cb" if name == "cho_solve_banded" else "ab")
-    there = isinstance(ab, Matrix) or isinstance(rhs, Matrix)
-    x: Array | Matrix
-    if 0 in (*shape, ab.shape[-1]):
-        nothing = np.empty(shape, dtype=np.float32)
-        x = upload(nothing, device) if there else nothing
-    elif there:
-        return _of_arrays_there(name, function, ab, rhs, one, device, check_finite, lower)
-    else:
-        x = _of_host_arrays(name, function, ab, column(rhs), stack, one, device, lower)
-        finite_result(function, x, check_finite)
-    return x[..., 0] if rhs.ndim == 1 else x
-
-
-def _of_host_arrays(
-    name: str, function: str, ab: Any, right: Any, stack: Index, one: One, device: Device, lower: bool
-) -> Array:
-    shape, members = (*stack, *right.shape[-2:]), ab.shape[-2:]
-    if prod(ab.shape[:-2]) == 1:  # one A for all: one system with many right-hand sides
-        wide = np.moveaxis(np.broadcast_to(right, shape), -2, 0)
-        x = on_host(one(ab.reshape(members), np.ascontiguousarray(wide.reshape(shape[-2], -1)), ()))
-        return np.ascontiguousarray(np.moveaxis(x.reshape(wide.shape), 0, -2))
-    lefts = np.broadcast_to(ab, (*stack, *members)).reshape(-1, *members)
-    rights = np.broadcast_to(right, shape).reshape(-1, *shape[-2:])
-    found = None
-    if name:
-        found = stacks_definite.of_arrays(name, function, (lefts, rights), "X", device, stack, lower=lower)
-    if found is None:
-        found = stacked(on_host(one(*system)) for system in zip(lefts, rights, np.ndindex(stack), strict=True))
-    return np.ascontiguousarray(found).reshape(shape)
-
-
-def _of_arrays_there(
-    name: str,
-    function: str,
-    ab: Array | Matrix,
-    rhs: Array | Matrix,
-    one: One,
-    device: Device,
-    check_finite: bool,
-    lower: bool,
-) -> Matrix:
-
-    def each(ab: Any, b: Any, index: Index = ()) -> Matrix:
-        return resident.kept(function, one(ab, b, index), device, check_finite)
-
-    def every(operands: tuple[Resident, Resident], stack: Index) -> Resident:
-        together = None
-        if name:
-            together = stacks_definite.on_device(
-                name, function, operands, "X", device, stack, check_finite, lower=lower
-            )
-        if together is not None:
-            return together
-        return resident.one_by_one(operands, lambda i, a, b: each(a, b, stacks_definite.place(i, stack)))
-
-    return resident.solutions(function, ab, rhs, device, each, every)

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from glla.array.array import Matrix, upload
-from glla.array.convert import Array, finite_result
+from glla.array.array import Matrix
+from glla.array.convert import Array
 from glla.errors import NotPositiveDefiniteError, OptionError
-from glla.gl import Device, DeviceLike
-from glla.linalg import resident, stacks_definite
-from glla.linalg.operands import device_of, known_variant, operand, refuse_nonfinite_largest, square, stored
-from glla.linalg.routes import stacked
-from glla.linalg.walk import on_device, walk
+from glla.gl import DeviceLike
+from glla.linalg import resident
+from glla.linalg.call import Call
+from glla.linalg.operands import device_of, known_variant, operand, refuse_nonfinite_largest, square, turned
 from glla.operations import OPERATIONS
-from glla.operations.elimination import cholesky as kernel
-from glla.operations.routes import must_fit_a_texture
-from glla.operations.trust import member_of_stack
-from glla.passes import Form
 from glla.registry import public
 
 
@@ -143,26 +137,15 @@ def _factored(
     value = operand(function, "A", a, check_finite)
     square(function, "A", value)
     known_variant(function, OPERATIONS[function], variant)
-    if value.size == 0:
-        return value.copy()
     target = device_of(function, device, value)
-    if isinstance(value, Matrix):
-        try:
-            return _of_resident(function, value, upper, variant, target, check_finite)
-        except NotPositiveDefiniteError as error:
-            if check_finite and error.pivot is not None and not np.isfinite(error.pivot):  # it may be one of A's
-                _refuse_nonfinite(function, value)
-            raise
-    stack, n = value.shape[:-2], value.shape[-1]
-    flat, factors = value.reshape(-1, n, n), None
-    if variant is None and stack:
-        halves = np.swapaxes(flat, -1, -2) if upper else flat
-        factors = stacks_definite.of_arrays(function, function, (halves,), "L", target, stack)
-    if factors is None:
-        members = zip(np.ndindex(stack), flat, strict=True)
-        factors = stacked(_of_array(function, one, upper, variant, target, place) for place, one in members)
-    result = np.swapaxes(factors, -1, -2) if upper else factors
-    return finite_result(function, np.ascontiguousarray(result).reshape(value.shape), check_finite)
+    call = Call("cholesky", function, target, check_finite, ("A",), variant, "L", "diagonal")
+    try:
+        factor = call(turned(value) if upper else value)
+    except NotPositiveDefiniteError as error:
+        if isinstance(value, Matrix) and check_finite and error.pivot is not None and not np.isfinite(error.pivot):
+            _refuse_nonfinite(function, value)  # it may be one of A's
+        raise
+    return turned(factor, True) if upper else factor
 
 
 def _refuse_nonfinite(function: str, a: Matrix) -> None:
@@ -170,55 +153,3 @@ def _refuse_nonfinite(function: str, a: Matrix) -> None:
     if a.ndim > 2:
         resident.refuse_nonfinite(function, "A", largest.reshape(-1))
     refuse_nonfinite_largest(function, "A", largest)
-
-
-def _of_resident(
-    function: str, value: Matrix, upper: bool, variant: str | None, target: Device, check_finite: bool
-) -> Matrix:
-    """Factor a matrix on the device, or a stack there."""
-    if value.ndim > 2:
-        stack = value.shape[:-2]
-        if variant is None:
-            half = (resident.spread(value.mT if upper else value, stack),)
-            together = stacks_definite.on_device(function, function, half, "L", target, stack, check_finite, False)
-            if together is not None:
-                found = resident.shaped(together, value.shape)
-                return found.mT if upper else found
-        lower = resident.one_by_one(
-            (resident.spread(value, stack),),
-            lambda index, one: _factor(
-                function, one, upper, variant, target, check_finite, member_of_stack(_place(index, stack))
-            ),
-        )
-        found = resident.shaped(lower, value.shape)
-        return found.mT if upper else found
-    factor = _factor(function, value, upper, variant, target, check_finite)
-    matrix = factor if isinstance(factor, Matrix) else upload(factor, target)
-    return matrix.T if upper else matrix
-
-
-def _place(index: int, stack: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(int(i) for i in np.unravel_index(index, stack))
-
-
-def _of_array(
-    function: str, a: Array, upper: bool, variant: str | None, device: Device, place: tuple[int, ...]
-) -> Array:
-    must_fit_a_texture(function, a.shape, device.limits)
-    factor = _factor(function, a, upper, variant, device, False, member_of_stack(place))
-    return factor.numpy() if isinstance(factor, Matrix) else factor
-
-
-def _factor(
-    function: str, a: Array | Matrix, upper: bool, variant: str | None, device: Device, finite: bool, member: str = ""
-) -> Array | Matrix:
-    """Factor one matrix by its lower half, or its transpose as it lies: on the device, or scaled on the host first."""
-    form = Form.of(a)
-    forms = (replace(form, transposed=form.transposed is not upper),)
-    plan = kernel.whole(forms, device.limits, variant=variant)
-    given = {"A": stored(a.T if upper else a), "member": member, "function": function}
-    values = walk(OPERATIONS[function], forms, on_device(device, plan), given)
-    if finite:  # infinity on A's diagonal stays on that of L
-        refuse_nonfinite_largest(function, "A", values["diagonal"])
-    factor: Array | Matrix = values["L"]
-    return factor

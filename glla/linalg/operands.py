@@ -146,3 +146,11 @@ def as_float64(function: str, name: str, value: Any, check_finite: bool) -> NDAr
         refuse_nonfinite(function, name, array)
     with np.errstate(over="ignore", under="ignore"):
         return array.astype(np.float64)
+
+
+def turned(a: Any, copied: bool = False) -> Any:
+    """See matrices transposed; an array of the host as a copy in C order, if that is asked for."""
+    if isinstance(a, Matrix):
+        return a.mT
+    flipped = np.swapaxes(a, -1, -2)
+    return np.ascontiguousarray(flipped) if copied else flipped

@@ -81,6 +81,17 @@ class Solved:
         figures: Host = self.figures[np.searchsorted(self.places, index)]
         return figures
 
+    def rejected(self, operation: Operation, **options: Any) -> NDArray[np.intp]:
+        """Places of the matrices that the filter of their batch does not accept, in order."""
+        batch = operation.batch_of(options)
+        if batch is None or batch.doubtful is None or not len(self.places):
+            return self.places[:0]
+        lost = np.zeros(len(self.places), dtype=bool)
+        lost[batch.doubtful(self.extremes, self.upper, self.figures, **options)] = True
+        if len(self.norms) == len(lost):
+            lost |= ~np.isfinite(self.norms).all(axis=1)
+        return self.places[lost]
+
 
 def spread(a: Array, stack: tuple[int, ...]) -> Resident:
     """See matrices spread over the dimensions of a stack."""
@@ -230,12 +241,7 @@ def to_be_mended(
     device: Device, operation: Operation, operands: tuple[Resident, ...], found: Solved, **options: Any
 ) -> Iterator[tuple[int, Forms, Perform, list[Host]]]:
     """Members for which another plan comes: their places, forms, what runs that plan, and their operands, read back."""
-    batch = operation.batch
-    assert batch is not None
-    if batch.doubtful is None or not len(found.places):
-        return
-    places = found.places[batch.doubtful(found.extremes, found.upper, found.figures, **options)]
-    for index, given in read_back(operands, places):
+    for index, given in read_back(operands, found.rejected(operation, **options)):
         if all(np.isfinite(one).all() for one in given):
             shapes = tuple(one[np.newaxis] for one in given)
             ((_, forms, perform),) = doubtful(device, operation, shapes, places=np.zeros(1, dtype=np.intp), **options)

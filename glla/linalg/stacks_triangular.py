@@ -18,10 +18,13 @@ from glla.array.value import Resident, from_array
 from glla.gl import Device
 from glla.gl.observe import host_step
 from glla.linalg import resident
-from glla.linalg.stacks_definite import Index, place
+from glla.linalg.routes import place
 from glla.operations import OPERATIONS, Operation, lu_solve, trust
 from glla.operations import solve_triangular as kernel
 from glla.passes import Form
+
+Index = tuple[int, ...]
+"""Place in a stack."""
 
 Figures = dict[str, NDArray[np.float32]]
 """Figures of the members that were looked at, by name: an array (members, 1) or (members, columns)."""

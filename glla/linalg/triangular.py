@@ -14,8 +14,7 @@ from glla.errors import GllaError, OptionError, ShapeError
 from glla.gl import Device, DeviceLike, Texture
 from glla.linalg import resident, stacks_triangular, tiling
 from glla.linalg.operands import device_of, known_variant, matching, operand, square, stored
-from glla.linalg.routes import batched, explained, in_stacks, stacked, streams
-from glla.linalg.stacks_definite import place
+from glla.linalg.routes import batched, explained, in_stacks, place, stacked, streams
 from glla.linalg.walk import on_device, walk
 from glla.operations import OPERATIONS
 from glla.operations import solve_triangular as kernel

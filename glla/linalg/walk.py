@@ -20,7 +20,7 @@ from glla.errors import GllaError, PlanError
 from glla.gl import Device
 from glla.linalg.operands import refuse_nonfinite_largest, run
 from glla.operations import Operation
-from glla.operations.verdict import Done
+from glla.operations.verdict import BATCHED, Done
 from glla.passes import Forms, Plan
 
 Perform = Callable[[str, Mapping[str, Any]], Mapping[str, Any]]
@@ -77,8 +77,10 @@ def _frames_of_glla() -> int:
     return count
 
 
-def on_device(device: Device, plan: Plan, function: str = "", names: Mapping[str, str] | None = None) -> Perform:
-    """Give what runs a plan, and then those that come after it.
+def on_device(
+    device: Device, plan: Plan, function: str = "", names: Mapping[str, str] | None = None, has_run: bool = False
+) -> Perform:
+    """Return an executor: its first call runs `plan`, later calls run the stage that is named.
 
     Parameters
     ----------
@@ -88,11 +90,15 @@ def on_device(device: Device, plan: Plan, function: str = "", names: Mapping[str
         Of the stage to begin with.
     function, names : str, mapping of str to str
         Operands on the device that are refused if they are not finite, with their names in messages; by default none.
+    has_run : bool
+        The plan was that of a batch and has run: the first stage that runs is one of those that come after it.
     """
-    plans = iter((plan,))
+    plans = iter(() if has_run else (plan,))
 
     def perform(stage: str, values: Mapping[str, Any]) -> Mapping[str, Any]:
         nonlocal plan
+        if stage == BATCHED:
+            return {}
         plan = next(plans, None) or following(plan, stage)
         results = run(device, plan, values)
         for name, words in (names or {}).items():

@@ -111,6 +111,8 @@ class Batch:
     judged : {"", "system", "definite", "factors", "determinant"}
         Whether the device itself finds the members of which the host must see figures, and by what: see
         `glla.operations.stack_doubts`.
+    lower_half : bool
+        The plan reads the lower half of A: with ``lower=False`` matrices are handed in transposed.
     modes : mapping of str to Batch
         By the option ``mode``: ways of other modes than the usual one.
     """
@@ -131,6 +133,7 @@ class Batch:
     kept: tuple[int, ...] = ()
     beside: Callable[[Forms], tuple[str, int, int]] | None = None
     judged: str = ""
+    lower_half: bool = False
     modes: Mapping[str, Batch] = field(default_factory=dict)
 
     def length(self, forms: Forms) -> int:

@@ -17,6 +17,10 @@ Values = Mapping[str, Any]
 """What is known in a call: its operands and options, and the results of its plans so far, by name."""
 
 
+BATCHED = "batched"
+"""Stage of one matrix of a batch: its plan has run for all, and its own line of diagnostics is known."""
+
+
 @dataclass(frozen=True)
 class Done:
     """It is done.

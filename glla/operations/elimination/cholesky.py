@@ -16,7 +16,7 @@ from glla.operations.elimination.cholesky_blocks import InPanels, InWholePanels,
 from glla.operations.record import Array, Choice, Operation
 from glla.operations.shapes import square
 from glla.operations.trust import near_one
-from glla.operations.verdict import Done, Go, Values, Verdict
+from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
 from glla.operations.wrapped.view import View
 from glla.passes import Draft, Form, Forms, HostArray, Next, PingPong, Plan, Region, Variant, matrix, resident, settled
 from glla.passes.cache import cached_plan
@@ -205,6 +205,8 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
 
     `Done` has ``L`` where it was scaled on the host.
     """
+    if stage == BATCHED:
+        return Go("care")
     diagonal = values["diagonal"][:, 0]
     if not stage and is_far(diagonal):
         return Go("care")
@@ -298,7 +300,8 @@ def whole_factor(
 ) -> Plan:
     """Plan of a call of `cho_factor`: the factor of A, or of its transpose, as it lies."""
     (form,) = forms
-    given = form if lower else replace(form, transposed=not form.transposed)
+    alike = form.matrix == (1, 1) and not form.resident  # is the transpose of itself, in C order
+    given = form if lower or alike else replace(form, transposed=not form.transposed)
     return whole((given,), limits, variant=variant, parameters=parameters)
 
 

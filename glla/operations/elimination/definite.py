@@ -22,7 +22,7 @@ from glla.operations.elimination import cholesky, stack_definite
 from glla.operations.record import Array, Operation
 from glla.operations.scaling import Float64, Integers
 from glla.operations.shapes import by_factors, system
-from glla.operations.verdict import Done, Go, Values, Verdict
+from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
 from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Next, Parameters, Plan, matrix, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
@@ -35,7 +35,7 @@ SCALE, BACK, SCALE_RESIDUAL, RESIDUAL = (
 )
 """Work of the host, by the words that a plan and a trace have for it."""
 
-CARE, REFINE, ALONE = "care", "refine", "one by one"
+CARE, REFINE = "care", "refine"
 """Names of the stages."""
 
 FAR = "the diagonal of L is zero, or it or right-hand sides are beyond 2^-40 to 2^40, or X is not finite"
@@ -156,6 +156,8 @@ def settle_solve(forms: Forms, stage: str, values: Values) -> Verdict:
 
     What was not scaled on the host, as it is on the device, is solved again if it comes near float32's limits.
     """
+    if stage == BATCHED:
+        return Go(CARE)
     bad = np.flatnonzero(np.abs(values["diagonal"]) < care.SMALLEST_NORMAL)
     if not len(bad):
         unscaled_ = not stage and "largest_X" in values
@@ -304,6 +306,8 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     `values` has ``function`` and ``member``, for messages, ``refine``, and ``A`` and ``B``. `Done` has ``X`` where it
     was found on the host; of a refined solution also ``iterations`` and ``backward_error``.
     """
+    if stage == BATCHED:
+        return Go(CARE)
     refine = values.get("refine")
     if stage == REFINE:
         return _turn(values, values["refinement"], values["corrected X"], values["residual left"])
@@ -366,7 +370,7 @@ CHO_SOLVE = Operation(
     example=example_of_factor,
     values=lambda forms, results: results["X"],
     settle=settle_solve,
-    batch=stack_definite.batch(stack_definite.substitute, solution_alone, ALONE, ZERO),
+    batch=stack_definite.batch(stack_definite.substitute, solution_alone, CARE, ZERO),
     arguments=lambda c, b: ((c, True), b),
     aligned=aligned,
     vectors={"B": 1},

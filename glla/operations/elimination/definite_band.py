@@ -25,7 +25,7 @@ from glla.operations.elimination import cholesky, stack_banded
 from glla.operations.elimination.band_columns import BLOCK16, SIXTEEN, Band
 from glla.operations.record import Array, Choice, Operation
 from glla.operations.scaling import Integers
-from glla.operations.verdict import Done, Go, Values, Verdict
+from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
 from glla.passes import (
     PLAIN,
     Draft,
@@ -207,6 +207,8 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
 
     `Done` has ``L`` where it was scaled on the host.
     """
+    if stage == BATCHED:
+        return Go(CARE)
     diagonal = values["diagonal"][0]
     if not stage and cholesky.is_far(diagonal):
         return Go(CARE)
@@ -379,6 +381,8 @@ def scaled_system(ab: Array, b: Array, lower: bool) -> tuple[Array, Array, Integ
 
 def settle_solution(forms: Forms, stage: str, values: Values) -> Verdict:
     """Decide from the diagonal of L, and from the size of the right-hand sides. `Done` as that of `solve_pos`."""
+    if stage == BATCHED:
+        return Go(CARE)
     diagonal = values["diagonal"][0]
     b = values["largest_B"] if forms[1].resident else values["B"]
     if not stage and (cholesky.is_far(diagonal) or not trust.largest_near_one(b)):

@@ -12,7 +12,6 @@ from glla.operations.crossing import at_home, bring_in, bring_in_watched, read_b
 from glla.operations.elimination import stack_banded
 from glla.operations.elimination.band_columns import Band
 from glla.operations.elimination.definite import (
-    ALONE,
     BACK,
     CARE,
     FAR_FROM_ONE,
@@ -150,7 +149,7 @@ CHO_SOLVE_BANDED = Operation(
     example=example_of_factor,
     values=lambda forms, results: results["X"],
     settle=settle_solve,
-    batch=stack_banded.batch(stack_banded.substitute, alone, ALONE, ZERO),
+    batch=stack_banded.batch(stack_banded.substitute, alone, CARE, ZERO),
     arguments=lambda c, b: ((c, False), b),
     aligned=aligned,
     vectors={"B": 1},

@@ -30,7 +30,7 @@ from glla.operations.record import Array, Choice, Operation
 from glla.operations.residual import WORST
 from glla.operations.scaling import Integers
 from glla.operations.shapes import square
-from glla.operations.verdict import Done, Go, Values, Verdict
+from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
 from glla.passes import PLAIN, Draft, Form, Forms, Limits, Next, Parameters, Plan, Variant, resident, settled
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
@@ -215,6 +215,8 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
 
     `Done` has ``X`` where it was scaled on the host.
     """
+    if stage == BATCHED:
+        return Go(CARE)
     pivots, own = values["diagonal"], values["diagonal of X"]
     if not stage and (cholesky.is_far(pivots) or not np.isfinite(own[:, 0]).all()):
         return Go(CARE)

@@ -174,7 +174,9 @@ def batch(made: Callable[..., Plan], alone: Callable[..., Plan], stage: str, err
 
     look, judged = (doubtful_with_factors, "factors") if made is substitute else (doubtful, "definite")
     norms = made in (solve, substitute)
-    return Batch(most_together, plan, lambda forms: forms[-1].matrix, 2, look, norms=norms, judged=judged)
+    return Batch(
+        most_together, plan, lambda forms: forms[-1].matrix, 2, look, norms=norms, judged=judged, lower_half=True
+    )
 
 
 def _way(made: Callable[..., Plan], forms: Forms) -> Callable[..., Plan]:
@@ -186,11 +188,11 @@ def _way(made: Callable[..., Plan], forms: Forms) -> Callable[..., Plan]:
 
 
 def doubtful(operands: tuple[Array, ...], matrices: Array, figures: Array, **options: object) -> NDArray[np.intp]:
-    """Members that go on alone: pivots far from 1, or right-hand sides that are, or numbers that are not finite."""
+    """Matrices that are not accepted: a pivot is not above zero, a pivot or B is far from 1, or a number not finite."""
     far = ~trust.each_near_one(figures[:, 0]) | ~np.isfinite(figures[:, 1:]).all(axis=(1, 2))
     if len(matrices) == len(figures):  # of a stack on the device the norms tell
         far |= ~np.isfinite(matrices).all(axis=(1, 2))
-    far |= (figures[:, 0] == 0).any(axis=1)  # a GPU may take denormals for zero
+    far |= ~(figures[:, 0] > 0).all(axis=1)  # a GPU may take denormals for zero
     for b in operands[1:]:
         sizes = b if b.shape[1] == 1 else trust.largest_of_columns(b)  # a stand-in has a line of extremes
         far |= ~trust.each_near_one(sizes)
@@ -200,7 +202,7 @@ def doubtful(operands: tuple[Array, ...], matrices: Array, figures: Array, **opt
 def doubtful_with_factors(
     operands: tuple[Array, ...], matrices: Array, figures: Array, **options: object
 ) -> NDArray[np.intp]:
-    """As `doubtful`, of factors that are given, and may have rows of any size."""
-    return np.flatnonzero(
-        ~trust.each_near_one(operands[0]) | np.isin(np.arange(len(figures)), doubtful(operands, matrices, figures))
-    )
+    """As `doubtful`, of factors that are given, and may have rows of any size, and a negative diagonal."""
+    far = ~trust.each_near_one(operands[0])
+    far[doubtful(operands, matrices, np.abs(figures))] = True
+    return np.flatnonzero(far)
