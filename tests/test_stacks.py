@@ -237,6 +237,82 @@ def test_doubtful_small_members_stand_or_are_refused(order, resident, device, rn
                 glla.inv(lend(np.insert(nearly, 7, singular, axis=0)))
 
 
+DOUBTED = {
+    "solve": lambda a: glla.solve(a, np.ones((len(a), a.shape[-1], 2), np.float32)),
+    "inv": glla.inv,
+    "slogdet": lambda a: np.stack([np.asarray(one) for one in glla.slogdet(a)], -1),
+    "rcond": glla.rcond,
+}
+
+
+def doubted(kind, n, rng):
+    """A matrix that the plan of a stack is not trusted with."""
+    if kind == "ill-conditioned":
+        q, p = (np.linalg.qr(rng.standard_normal((n, n)))[0] for _ in range(2))
+        return np.float32(q * np.logspace(0, -5, n) @ p)
+    a = testing.conditioned(n, n, rng)
+    if kind == "singular":
+        a = rng.integers(-9, 10, (n, n)).astype(np.float32)
+        a[-1] = a[:-1].sum(axis=0)
+    elif kind == "denormal":
+        a[0, 1] = 1e-41
+    elif kind == "graded":
+        a = a * np.float32(2.0) ** rng.integers(-60, 60, (n, 1))
+    elif kind == "scaled":
+        a *= np.float32(2.0**-90)
+    return a.astype(np.float32)
+
+
+@pytest.mark.parametrize("resident", [False, True])
+@pytest.mark.parametrize("kind", ["ill-conditioned", "graded", "scaled"])
+@pytest.mark.parametrize("name", DOUBTED)
+def test_doubtful_members_go_together(name, kind, resident, work, rng):
+    """However many there are: the plans and passes are those of two of them."""
+    lend = glla.asarray if resident else np.asarray
+    a = stack_of(testing.conditioned, (40,), 7, 7, rng)
+    costs = []
+    for count in (2, 31):
+        a[:count] = [doubted(kind, 7, rng) for _ in range(count)]
+        given = lend(a)
+        DOUBTED[name](given)
+        costs.append(work(lambda given=given: DOUBTED[name](given)))
+    assert costs[0] == costs[1]
+
+
+@pytest.mark.parametrize("name", DOUBTED)
+def test_a_tiny_entry_is_no_doubt(name, work):
+    """Of rotations by right angles the cosine is 6e-17: no row and no column needs scaling for that."""
+    c, s = np.cos(np.pi / 2 * np.arange(1, 30)), np.sin(np.pi / 2 * np.arange(1, 30))
+    turns = np.moveaxis(np.array([[c, -s, 0 * c], [s, c, 0 * c], [0 * c, 0 * c, 1 + 0 * c]]), -1, 0)
+    calm = np.where(np.abs(turns) < 0.5, 0.25, turns)
+    assert work(lambda: DOUBTED[name](turns)) == work(lambda: DOUBTED[name](calm)) == (1, 1)
+
+
+@pytest.mark.parametrize("resident", [False, True])
+@pytest.mark.parametrize("n", [2, 3, 6, 17])
+@pytest.mark.parametrize("name", DOUBTED)
+def test_doubtful_members_are_judged_as_by_themselves(name, n, resident, rng):
+    lend = glla.asarray if resident else np.asarray
+    kinds = ["ill-conditioned", "graded", "scaled", "denormal", "calm"] * 2
+    a = np.stack([doubted(kind, n, rng) for kind in kinds])
+    found = np.asarray(DOUBTED[name](lend(a)))
+    for one, x in zip(a, found, strict=True):
+        alone = DOUBTED[name](one[np.newaxis])[0]
+        if name == "solve":
+            testing.assert_solve(one, x, np.ones((n, 2), np.float32))
+        elif name == "inv":
+            testing.assert_inverse(one, x)
+        else:
+            np.testing.assert_allclose(x, alone, rtol=1e-2 if name == "slogdet" else 2)
+    bad = np.insert(a, 5, [doubted("singular", n, rng) * np.float32(2.0**60) for _ in range(2)], axis=0)
+    if name in ("solve", "inv"):
+        with pytest.raises(SingularMatrixError, match=rf"^{name}: Singular matrix at index \(5\) of the stack"):
+            DOUBTED[name](lend(bad))
+    else:
+        of_bad = np.asarray(DOUBTED[name](lend(bad)))
+        testing.assert_exact(np.delete(of_bad, [5, 6], axis=0), found)
+
+
 def test_of_a_single_matrix_no_index_is_named(rng):
     for a in (np.ones((2, 2)), np.ones((1, 2, 2))):
         with pytest.raises(SingularMatrixError, match=r"^solve: Singular matrix: pivot 1 of 2"):

@@ -21,6 +21,7 @@ import glla
 from glla.errors import GllaError, PlanError
 from glla.gl.recorder import TracedPass
 from glla.operations import OPERATIONS
+from glla.operations.again import AGAIN
 from glla.operations.corrections import Refinement
 from glla.operations.verdict import BATCHED, Go
 from glla.passes import Call, Dispatch, Host, Next, Pass, Plan, Transfer, Tuned, forms_of, stages
@@ -117,12 +118,14 @@ class Matcher:
             if end == len(self.ran) or (self.uploads and all(one[0] == "packing/pack" for one in self.ran[end:])):
                 return [name]
             ways: list[tuple[str, Plan, int, int]] = [
-                (then.stage, self._plan(then), times, members) for then in plan.after if then.plan is not None
+                (then.stage, one, times, members) for then in plan.after for one in self._plans_of(then)
             ]
             if times:
                 ways.append(("", self.shown, times - 1, members))
             if members:
-                ways += [(then.stage, self._plan(then), times, members - 1) for then in self.shown.after if then.plan]
+                ways += [
+                    (then.stage, one, times, members - 1) for then in self.shown.after for one in self._plans_of(then)
+                ]
             for stage, following, more, others in ways:
                 rest = self._from(stage, following, end, more, others)
                 if rest is not None:
@@ -134,6 +137,20 @@ class Matcher:
         if id(plan) not in self._plans:
             self._plans[id(plan)] = (plan, signatures(plan))
         return self._plans[id(plan)][1]
+
+    def _plans_of(self, then: Next) -> list[Plan]:
+        """The next plan; where doubtful members of a stack go together, one for each number of them."""
+        if then.plan is None:
+            return []
+        plans = [self._plan(then)]
+        if then.stage == AGAIN:
+            batch, forms, *others = then.plan.args
+            for size in range(2, 9):
+                some = tuple(replace(form, shape=(size, *form.matrix)) for form in forms)
+                plans.append(
+                    self._plan(replace(then, plan=partial(then.plan.func, batch, some, *others, **then.plan.keywords)))
+                )
+        return plans
 
     def _plan(self, then: Next) -> Plan:
         """Make the next plan once, so that it is the same object in every turn of a loop of stages."""

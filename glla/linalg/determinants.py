@@ -12,7 +12,7 @@ from glla.array.convert import Array
 from glla.array.value import Resident
 from glla.errors import NonFiniteError
 from glla.gl import Device, DeviceLike
-from glla.linalg import resident
+from glla.linalg import again, resident
 from glla.linalg.operands import device_of, operand, square, stored
 from glla.linalg.results import SlogdetResult
 from glla.linalg.routes import batched, doubtful, explained
@@ -151,7 +151,9 @@ def _of_stack(function: str, a: Array, device: Device) -> tuple[Float64, Float64
         sign, logarithm = np.transpose([_of_one(function, matrix, device, False) for matrix in a])
         return sign, logarithm
     sign, logarithm = kernel.of_figures(records[1])
-    for index, forms, careful in doubtful(device, DET, (a,), *records):
+    settled = again.settled(device, DET, (a,), kernel.doubtful((a,), *records), len(a))
+    sign[settled.places], logarithm[settled.places] = kernel.of_figures(settled.figures, settled.exponents)
+    for index, forms, careful in doubtful(device, DET, (a,), places=settled.left):
         if np.isfinite(a[index]).all():
             values = walk(OPERATIONS[function], forms, careful, {"A": a[index]}, CARE)
             sign[index], logarithm[index] = values["sign"], values["logarithm"]
@@ -170,9 +172,12 @@ def _of_residents(function: str, a: Resident, device: Device, check_finite: bool
         sign, logarithm = kernel.of_line_and_turns(found.kept["line_0"][:, 0], found.kept["turns"][:, 0, 0])
     else:
         sign, logarithm = kernel.of_figures(found.figures)
-    for index, forms, careful, given in resident.to_be_mended(device, DET, (a,), found):
-        values = walk(OPERATIONS[function], forms, careful, {"A": given[0]}, CARE)
-        sign[index], logarithm[index] = values["sign"], values["logarithm"]
+    for places, (given,), settled in resident.to_be_mended(device, DET, (a,), found):
+        those = places[settled.places]
+        sign[those], logarithm[those] = kernel.of_figures(settled.figures, settled.exponents)
+        for i, forms, careful in doubtful(device, DET, (given,), places=settled.left):
+            values = walk(OPERATIONS[function], forms, careful, {"A": given[i]}, CARE)
+            sign[places[i]], logarithm[places[i]] = values["sign"], values["logarithm"]
     return sign, logarithm
 
 

@@ -229,9 +229,10 @@ def _of_residents(
         packed = resident.one_by_one(operands, factored)
         return resident.shaped(packed, a.shape), np.stack(pivots).reshape(shape)
     exchanges, fixes = kernel.exchanges_of(found.kept["line_2"]), {}
-    for index, _, _, given in resident.to_be_mended(device, operation, operands, found):
-        lu, exchanges[index] = _packed(given[0], pivoting, variant, device, check_finite)
-        fixes[index] = finite_result("lu_factor", lu, check_finite)
+    for places, (given,), settled in resident.to_be_mended(device, operation, operands, found):
+        for i in settled.left:
+            lu, exchanges[places[i]] = _packed(given[i], pivoting, variant, device, check_finite)
+            fixes[int(places[i])] = finite_result("lu_factor", lu, check_finite)
     return resident.shaped(resident.mended(found.matrices, fixes), a.shape), exchanges.reshape(shape)
 
 

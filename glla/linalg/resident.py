@@ -20,13 +20,12 @@ from glla.array.convert import finite_result
 from glla.array.value import Resident, from_array
 from glla.errors import NonFiniteError, OutOfMemoryError, ShapeError
 from glla.gl import Device
+from glla.linalg.again import Settled, settled
 from glla.linalg.operands import column
-from glla.linalg.routes import doubtful
-from glla.linalg.walk import Perform
 from glla.operations import Operation, residents
 from glla.operations.routes import pieces
 from glla.operations.wrapped.view import View
-from glla.passes import Form, Forms
+from glla.passes import Form
 
 Host = NDArray[np.float32]
 
@@ -239,16 +238,32 @@ def refuse_nonfinite(function: str, name: str, largest: Host, places: NDArray[np
 
 def to_be_mended(
     device: Device, operation: Operation, operands: tuple[Resident, ...], found: Solved, **options: Any
-) -> Iterator[tuple[int, Forms, Perform, list[Host]]]:
-    """Members for which another plan comes: their places, forms, what runs that plan, and their operands, read back."""
-    for index, given in read_back(operands, found.rejected(operation, **options)):
-        if all(np.isfinite(one).all() for one in given):
-            shapes = tuple(one[np.newaxis] for one in given)
-            ((_, forms, perform),) = doubtful(device, operation, shapes, places=np.zeros(1, dtype=np.intp), **options)
-            yield index, forms, perform, given
+) -> Iterator[tuple[NDArray[np.intp], tuple[Host, ...], Settled]]:
+    """Members that may not stand: places, operands, read back, and what became of them together, by numbers of these.
+
+    What is not finite is not among them. What the device doubts by extremes may stand by all entries.
+    """
+    batch = operation.batch
+    assert batch is not None
+    for some, given in read_together(operands, found.rejected(operation, **options)):
+        finite = np.logical_and.reduce([np.isfinite(one).all(axis=(1, 2)) for one in given])
+        places, parts = some[finite], tuple(one[finite] for one in given)
+        figures = found.figures[np.searchsorted(found.places, places)]
+        still = np.arange(len(places))
+        if batch.scaled is not None and batch.doubtful is not None:
+            still = batch.doubtful(parts, found.upper[:0], figures, **options)
+        yield places, parts, settled(device, operation, parts, still, found.count, **options)
 
 
 def read_back(operands: tuple[Resident, ...], places: NDArray[np.intp]) -> Iterator[tuple[int, list[Host]]]:
+    """Read some members of stacks, one after the other."""
+    for some, given in read_together(operands, places):
+        yield from zip(some.tolist(), map(list, zip(*given, strict=True)), strict=True)
+
+
+def read_together(
+    operands: tuple[Resident, ...], places: NDArray[np.intp]
+) -> Iterator[tuple[NDArray[np.intp], tuple[Host, ...]]]:
     """Read some members of stacks: they are gathered on the device first, and nothing else is read."""
     if not len(places):
         return
@@ -256,8 +271,7 @@ def read_back(operands: tuple[Resident, ...], places: NDArray[np.intp]) -> Itera
     most = max(1, READ_AT_ONCE // max(1, *(4 * prod(one.shape[1:]) for one in stacks)))
     for first in range(0, len(places), most):
         some = places[first : first + most]
-        parts = [shaping.take(one, some, 0).numpy() for one in stacks]
-        yield from zip(some.tolist(), map(list, zip(*parts, strict=True)), strict=True)
+        yield some, tuple(shaping.take(one, some, 0).numpy() for one in stacks)
 
 
 def member(a: Resident, index: int) -> Resident:

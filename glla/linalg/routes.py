@@ -101,7 +101,7 @@ def doubtful(
     places: NDArray[np.intp] | None = None,
     **options: Any,
 ) -> Iterator[tuple[int, Forms, Perform]]:
-    """Members of a stack for which another plan comes: their places, if not given, forms, and what runs that plan.
+    """Members of a stack for which a plan of their own comes: places, if not given, forms, and what runs that plan.
 
     The plan is the one that `glla.plan` shows after that of the stack.
     """

@@ -14,7 +14,7 @@ from glla.array.value import Resident
 from glla.errors import OptionError, ShapeError, SingularMatrixError
 from glla.gl import Device, DeviceLike
 from glla.gl.observe import host_step
-from glla.linalg import resident, stacks_triangular, tiling
+from glla.linalg import again, resident, stacks_triangular, tiling
 from glla.linalg.banded import solve_structured
 from glla.linalg.definite import (
     OF_INVERSES,
@@ -198,14 +198,14 @@ def _stack(
         return resident.one_by_one(
             operands, lambda index, a, b=None: _solve(function, a, b, equilibrate, device, check_finite, place(index))
         )
-    fixes = {}
-    for index, forms, careful, given in resident.to_be_mended(
-        device, operation, operands, found, equilibrate=equilibrate
-    ):
-        if kernel.is_regular(given, found.figures_of(index), equilibrate):
-            continue
-        values = _values(function, given, member_of_stack(place(index)))
-        fixes[index] = finite_result(function, walk(operation, forms, careful, values, care.CARE)["X"], check_finite)
+    fixes: dict[int, Array] = {}
+    for places, given, settled in resident.to_be_mended(device, operation, operands, found, equilibrate=equilibrate):
+        x = finite_result(function, again.rounded(settled.matrices), check_finite)
+        fixes |= dict(zip(places[settled.places].tolist(), x, strict=True))
+        for i, forms, careful in doubtful(device, operation, given, places=settled.left, equilibrate=equilibrate):
+            values = _values(function, [part[i] for part in given], member_of_stack(place(int(places[i]))))
+            x = walk(operation, forms, careful, values, care.CARE)["X"]
+            fixes[int(places[i])] = finite_result(function, x, check_finite)
     return resident.mended(found.matrices, fixes)
 
 
@@ -217,11 +217,12 @@ def _together(
     records = batched(device, operation, operands, equilibrate=equilibrate)
     if records is None:
         return None
-    x = records[0]
-    for index, forms, careful in doubtful(device, operation, operands, *records, equilibrate=equilibrate):
+    x, doubts = records[0], kernel.doubtful(operands, *records, equilibrate=equilibrate)
+    settled = again.settled(device, operation, operands, doubts, len(a), equilibrate=equilibrate)
+    x[settled.places] = again.rounded(settled.matrices)
+    for index, forms, careful in doubtful(device, operation, operands, places=settled.left, equilibrate=equilibrate):
         given = [part[index] for part in operands]
-        finite = all(np.isfinite(part).all() for part in given)
-        if finite and not kernel.is_regular(given, records[1][index], equilibrate):
+        if all(np.isfinite(part).all() for part in given):
             place = tuple(int(i) for i in np.unravel_index(index, stack))
             values = _values(function, given, member_of_stack(place))
             x[index] = walk(OPERATIONS[function], forms, careful, values, care.CARE)["X"]
@@ -476,7 +477,10 @@ def _rcond_of_stack(a: Array, device: Device) -> Array:
         return np.array([_rcond(one, device) for one in a])
     results = condition.of_norms(condition.norms(a), condition.norms(records[0]))
     results[~np.isfinite(a).all(axis=(1, 2))] = np.nan
-    for index, forms, careful in doubtful(device, RCOND, (a,), *records):
+    doubts = kernel.doubtful((a,), *records)
+    settled = again.settled(device, RCOND, (a,), doubts, len(a))
+    results[settled.places] = condition.of_norms(condition.norms(a[settled.places]), condition.norms(settled.matrices))
+    for index, forms, careful in doubtful(device, RCOND, (a,), places=settled.left):
         results[index] = _rcond_with_care(a[index], forms, careful)
     return results
 
@@ -489,8 +493,11 @@ def _rcond_of_residents(a: Resident, device: Device, check_finite: bool) -> Arra
         members = (Matrix._of(resident.member(stack, index)) for index in range(stack.shape[0]))
         return np.array([_rcond(one, device, check_finite) for one in members])
     results = condition.of_norms(*found.norms.T)
-    for index, forms, careful, given in resident.to_be_mended(device, RCOND, (a,), found):
-        results[index] = _rcond_with_care(given[0], forms, careful)
+    for places, (given,), settled in resident.to_be_mended(device, RCOND, (a,), found):
+        norms = condition.norms(given[settled.places]), condition.norms(settled.matrices)
+        results[places[settled.places]] = condition.of_norms(*norms)
+        for i, forms, careful in doubtful(device, RCOND, (given,), places=settled.left):
+            results[places[i]] = _rcond_with_care(given[i], forms, careful)
     return results
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.operations import care, factors, stack, stack_small, trust
+from glla.operations import again, care, factors, stack, stack_small, trust
 from glla.operations.crossing import bring_in_watched, read_texels
 from glla.operations.elimination import counts, plu
 from glla.operations.elimination.pivot import allowed_growth
@@ -118,10 +118,13 @@ def _parity(order: NDArray[np.intp]) -> int:
     return sign
 
 
-def of_figures(figures: Array) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Signs and logarithms of the determinants of a stack, from what its plan has read back."""
+def of_figures(figures: Array, scaled_by: Any = 0) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Signs and logarithms of the determinants of a stack, from what its plan has read back.
+
+    `scaled_by` are the exponents by which each member was scaled before.
+    """
     u, _, pivots, exponents = np.moveaxis(figures, 1, 0)
-    return sign_and_log(u, pivots.astype(np.int32), np.sum(exponents, axis=1))
+    return sign_and_log(u, pivots.astype(np.int32), np.sum(exponents, axis=1) + scaled_by)
 
 
 def of_line_and_turns(u: Array, turns: Array) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -136,12 +139,12 @@ def of_line_and_turns(u: Array, turns: Array) -> tuple[NDArray[np.float64], NDAr
     return sign_and_log(u, pivots, (turns - odd) / 2)
 
 
-def _doubtful(operands: tuple[Array, ...], nothing: Array, figures: Array) -> NDArray[np.intp]:
+def doubtful(operands: tuple[Array, ...], nothing: Array, figures: Array) -> NDArray[np.intp]:
     """Which determinants of a stack are made again, from U's diagonals and the largest entries of U's columns."""
     (a,) = operands
     u, largest, *_ = np.moveaxis(figures, 1, 0)
     grew = ~(np.max(largest, axis=1) <= allowed_growth(figures.shape[-1])) | ~np.isfinite(u).all(axis=1)
-    return np.flatnonzero(grew if trust.near_one(a) else grew | ~trust.each_near_one(a))
+    return np.flatnonzero(grew if trust.near_one(a) else grew | ~trust.scales_near_one(a))
 
 
 def most_together(forms: Forms, limits: Limits) -> int:
@@ -216,7 +219,16 @@ SLOGDET = Operation(
     fits=True,
     variants=plu.SOLVERS,
     thesis="rank2",
-    batch=Batch(most_together, batched, lambda forms: (0, 0), 4, _doubtful, kept=(0,), judged="determinant"),
+    batch=Batch(
+        most_together,
+        batched,
+        lambda forms: (0, 0),
+        4,
+        doubtful,
+        kept=(0,),
+        judged="determinant",
+        scaled=again.of_systems,
+    ),
     parts=2,
 )
 

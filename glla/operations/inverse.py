@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from glla.operations import care, packing, solve
 from glla.operations.elimination.plu import SOLVERS
 from glla.operations.factors import factor, substitute
-from glla.operations.record import Array, Batch, Operation
+from glla.operations.record import Array, Operation
 from glla.operations.shapes import square
 from glla.passes import PLAIN, Draft, Forms, Limits, Plan, matrix
 from glla.passes.cache import cached_plan
@@ -52,7 +53,7 @@ INV = Operation(
     variants=SOLVERS,
     thesis="rank2",
     settle=care.settle,
-    batch=Batch(solve.most_together, solve.batched, lambda forms: forms[0].matrix, 3, solve.doubtful, judged="system"),
+    batch=replace(solve.SYSTEMS, matrix=lambda forms: forms[0].matrix),
     tiles=solve.streamed,
     fits=True,
     host="glla.hybrid.host:inv",

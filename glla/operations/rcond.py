@@ -23,7 +23,7 @@ from glla.operations.crossing import at_home, bring_in_watched
 from glla.operations.elimination.counts import flops as elimination_flops
 from glla.operations.elimination.plu import SCALED, scaled_by_one
 from glla.operations.inverse import core, example
-from glla.operations.record import Array, Batch, Operation
+from glla.operations.record import Operation
 from glla.operations.scaling import Float64
 from glla.operations.shapes import square
 from glla.operations.verdict import Done, Go, Values, Verdict
@@ -100,7 +100,7 @@ def of_norms(norm: Any, inverse_norm: Any) -> NDArray[np.float32]:
         return np.where(np.isfinite(wide), found, np.nan).astype(np.float32)
 
 
-def norms(a: Array) -> NDArray[np.float64]:
+def norms(a: NDArray[np.floating]) -> NDArray[np.float64]:
     """Norms of the matrices of a stack: their largest sums of a column's magnitudes.
 
     >>> norms(np.float32([[[1, -2], [3, 4]]]))
@@ -209,6 +209,6 @@ RCOND = Operation(
     example=example,
     values=None,
     settle=settle,
-    batch=Batch(most_together, batched, lambda forms: forms[0].matrix, 3, solve.doubtful, norms=True, judged="system"),
+    batch=replace(solve.SYSTEMS, most=most_together, plan=batched, matrix=lambda forms: forms[0].matrix, norms=True),
     fits=True,
 )

@@ -113,6 +113,9 @@ class Batch:
         `glla.operations.stack_doubts`.
     lower_half : bool
         The plan reads the lower half of A: with ``lower=False`` matrices are handed in transposed.
+    scaled : callable or None
+        (A of a stack, **options) -> it scaled by powers of two, and exponents, by which doubtful members go together
+        once more, see `glla.operations.again`. None where each of them goes on alone.
     modes : mapping of str to Batch
         By the option ``mode``: ways of other modes than the usual one.
     """
@@ -134,6 +137,7 @@ class Batch:
     beside: Callable[[Forms], tuple[str, int, int]] | None = None
     judged: str = ""
     lower_half: bool = False
+    scaled: Callable[..., Any] | None = None
     modes: Mapping[str, Batch] = field(default_factory=dict)
 
     def length(self, forms: Forms) -> int:

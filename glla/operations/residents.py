@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.operations import stack_doubts, stack_small
+from glla.operations import again, stack_doubts, stack_small
 from glla.operations.record import Batch
 from glla.operations.wrapped import elementwise, fold, move
 from glla.operations.wrapped.create import draw_full
@@ -58,7 +58,7 @@ def plan(batch: Batch, forms: Forms, limits: Limits, **options: object) -> Plan:
     """
     size = limits.texture_size
     at_home = tuple(Form((form.count, *form.matrix)) for form in forms)
-    made = batch.plan(at_home, limits, **options)
+    made = again.batched(batch, at_home, limits, **options)
     draft = Draft(made.operation)
     views = [form.view if isinstance(form.view, View) else View.of(form.shape) for form in forms]
     slots = {name: draft.operand(name, view.storage(size)) for name, view in zip("AB", views, strict=False)}

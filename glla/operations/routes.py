@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from glla.errors import LimitError, OptionError, ShapeError
-from glla.operations import residents
+from glla.operations import again, residents
 from glla.operations.record import Batch, Operation
 from glla.operations.surrounding import converted, surrounded
 from glla.operations.wrapped.view import View
@@ -123,7 +123,7 @@ def batch_plan(operation: Operation, forms: Forms, limits: Limits, piece: int, *
     if any(form.shape[:-2] != (piece,) for form in forms):
         forms = tuple(replace(form, shape=(piece, *form.matrix)) for form in forms)
     options.pop("mode", None)
-    return batch.plan(forms, limits, **options)
+    return again.batched(batch, forms, limits, **options)
 
 
 def pieces(count: int, most: int) -> Iterator[tuple[int, int]]:

@@ -9,8 +9,10 @@ Float64 = NDArray[np.float64]
 Integers = NDArray[np.int32]
 
 
-def scaling(a: Float64, sweeps: int = 0) -> tuple[Integers, Integers]:
+def scaling(a: NDArray[np.floating], sweeps: int = 0) -> tuple[Integers, Integers]:
     """Exponents e (a column) and f that bring the largest entry of each row, then column, of A 2^-(e_i + f_j) near 1.
+
+    Of a stack those of each matrix.
 
     As `glla.operations.equilibrate` does it on the device, which explains `sweeps`, for entries that need not fit
     float32.
@@ -37,9 +39,9 @@ def scaling(a: Float64, sweeps: int = 0) -> tuple[Integers, Integers]:
         result: Integers = ((2 * totals + numbers) // (2 * numbers)).astype(np.int32)
         return result
 
-    columns: Integers = np.zeros((1, a.shape[1]), dtype=np.int32)
+    columns: Integers = np.zeros((*a.shape[:-2], 1, a.shape[-1]), dtype=np.int32)
     for sweep in range(sweeps + 1):
         line = mean if sweep < sweeps else largest
-        rows = line(exponents - columns, 1)
-        columns = line(exponents - rows, 0)
+        rows = line(exponents - columns, -1)
+        columns = line(exponents - rows, -2)
     return rows, columns

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.operations import care, factors, packing, stack, stack_small, streams, trust
+from glla.operations import again, care, factors, packing, stack, stack_small, streams, trust
 from glla.operations.alignment import aligned
 from glla.operations.crossing import bring_in, bring_in_watched, read_back, watch
 from glla.operations.elimination import counts
@@ -116,25 +116,26 @@ def batched(forms: Forms, limits: Limits = PLAIN, *, equilibrate: bool = True) -
     return replace(made, after=(replace(careful, when=f"{care.GREW}; or {care.SMALL}"),))
 
 
-def is_regular(operands: Sequence[Array], figures: Array, equilibrate: bool = True) -> bool:
-    """Whether a doubtful member is well away from singular, by its singular values in float64: its solution stands.
+def are_regular(operands: Sequence[Array], figures: Array, equilibrate: bool = True) -> NDArray[np.bool_]:
+    """Which doubtful members are well away from singular, by singular values in float64: their solutions stand.
 
     Only of order `stack_small.LARGEST` or less, where that takes microseconds and a closer look on the device a
     millisecond. Growth and numbers near float32's limits still need that look.
 
-    >>> ones = np.ones((3, 3), dtype=np.float32)
-    >>> is_regular([np.diag([1, 1, 1e-5]).astype(np.float32)], ones), is_regular([ones], ones)
-    (True, False)
+    >>> ones = np.ones((2, 3, 3), dtype=np.float32)
+    >>> are_regular([np.stack([np.diag([1, 1, 1e-5]).astype(np.float32), ones[0]])], ones).tolist()
+    [True, False]
     """
     a = operands[0]
-    if not a.any():
-        return False
-    if len(a) > stack_small.LARGEST or not np.isfinite(figures).all() or not all(map(trust.near_one, operands)):
-        return False
-    if _growth(a, figures[1], equilibrate) > allowed_growth(len(a)):
-        return False
-    sizes = np.linalg.svd(a.astype(np.float64), compute_uv=False)
-    return bool(sizes[-1] * FAR_FROM_SINGULAR > sizes[0])
+    if a.shape[-1] > stack_small.LARGEST or a.shape[-2] != a.shape[-1]:  # a stand-in has no singular values
+        return np.zeros(len(a), dtype=bool)
+    sound = a.any(axis=(1, 2)) & np.isfinite(figures).all(axis=(1, 2))
+    sound &= np.logical_and.reduce([trust.each_near_one(one) for one in operands])
+    sound &= _growth(a, figures[:, 1], equilibrate) <= allowed_growth(a.shape[-1])
+    sizes = np.linalg.svd(a[sound].astype(np.float64), compute_uv=False)
+    sound[sound] = sizes[:, -1] * FAR_FROM_SINGULAR > sizes[:, 0]
+    regular: NDArray[np.bool_] = sound
+    return regular
 
 
 def _growth(a: Array, largest: Array, equilibrate: bool) -> Any:
@@ -153,10 +154,25 @@ def doubtful(operands: tuple[Array, ...], x: Array, figures: Array, equilibrate:
     sound = np.isfinite(u).all(axis=1) & (growth <= allowed_growth(n))
     care_of = ~sound | trust.inverse_is_large(norms, largest, trust.DOUBTFUL_IN_STACKS)
     care_of |= (np.abs(u) <= trust.SMALL * largest).any(axis=1)
-    sizes = [a, *map(trust.largest_of_columns, operands[1:])]
-    if not all(map(trust.near_one, sizes)):
-        care_of |= ~np.logical_and.reduce([trust.each_near_one(one) for one in sizes])
-    return np.flatnonzero(care_of)
+    for one in map(trust.largest_of_columns, operands[1:]):
+        if not trust.near_one(one):
+            care_of |= ~trust.each_near_one(one)
+    if not trust.near_one(a):
+        care_of |= ~(trust.scales_near_one(a) if equilibrate else trust.each_near_one(a))
+    places = np.flatnonzero(care_of)
+    return places[~are_regular([one[places] for one in operands], figures[places], equilibrate)]
+
+
+SYSTEMS = Batch(
+    most_together,
+    batched,
+    lambda forms: forms[-1].matrix,
+    3,
+    doubtful,
+    judged="system",
+    scaled=again.of_systems,
+)
+"""How stacks of systems go through one plan."""
 
 
 def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
@@ -179,7 +195,7 @@ SOLVE = Operation(
     thesis="rank2",
     aligned=aligned,
     settle=care.settle,
-    batch=Batch(most_together, batched, lambda forms: forms[-1].matrix, 3, doubtful, judged="system"),
+    batch=SYSTEMS,
     tiles=streamed,
     vectors={"B": 1},
     fits=True,

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from glla.errors import NonFiniteError, SingularMatrixError
 from glla.operations.elimination.noise import UNIT_ROUNDOFF, rounding_errors
 from glla.operations.elimination.pivot import allowed_growth
+from glla.operations.scaling import scaling
 from glla.operations.verdict import Values
 
 Floats = NDArray[np.floating]
@@ -80,6 +81,23 @@ def each_near_one(stack: Floats) -> NDArray[np.bool_]:
     least = np.min(sizes, axis=1, initial=np.inf, where=sizes > 0)
     most = np.max(sizes, axis=1, initial=0.0, where=sizes < np.inf)
     near: NDArray[np.bool_] = (least >= 2.0**-NEAR_ONE) & (most <= 2.0**NEAR_ONE)
+    return near
+
+
+@np.errstate(all="ignore")  # what is not finite is looked at afterwards
+def scales_near_one(stack: Floats) -> NDArray[np.bool_]:
+    """Tell of which members of a stack neither rows nor columns need scaling on the host: their exponents are near 0.
+
+    Of stand-ins, which are not square, no rows are known: all entries must be near 1.
+
+    >>> scales_near_one(np.array([[[1, 1e-30], [0, 1]], [[1, 1e-30], [0, 1e-30]]])).tolist()
+    [True, False]
+    """
+    near = each_near_one(stack)
+    if not near.all() and stack.shape[-2] == stack.shape[-1]:
+        far = np.flatnonzero(~near)
+        e, f = scaling(stack[far])
+        near[far] = (np.abs(e) <= NEAR_ONE).all(axis=(1, 2)) & (np.abs(f) <= NEAR_ONE).all(axis=(1, 2))
     return near
 
 
@@ -154,6 +172,14 @@ def in_bounds(values: Values, n: int) -> bool:
 
 
 @np.errstate(all="ignore")
+def lost_columns(wide: Floats, x: Floats) -> NDArray[np.bool_]:
+    """Columns of solutions of which too little is left in float32, see `underflow`."""
+    error, size = np.sum(np.abs(wide - x), axis=-2), np.sum(np.abs(wide), axis=-2)
+    lost: NDArray[np.bool_] = np.isfinite(error) & (error > LOST * x.shape[-2] * UNIT_ROUNDOFF * size)
+    return lost
+
+
+@np.errstate(all="ignore")
 def underflow(function: str, wide: Floats, x: Floats, member: str = "") -> NonFiniteError | None:
     """Error for a column of a solution of which float32 keeps less than the bound of `solve` allows; None if all stand.
 
@@ -172,8 +198,7 @@ def underflow(function: str, wide: Floats, x: Floats, member: str = "") -> NonFi
     >>> underflow("solve", wide[:1], wide[:1].astype(np.float32)) is None
     True
     """
-    error, size = np.sum(np.abs(wide - x), axis=-2), np.sum(np.abs(wide), axis=-2)
-    lost = np.isfinite(error) & (error > LOST * x.shape[-2] * UNIT_ROUNDOFF * size)
+    lost = lost_columns(wide, x)
     if not lost.any():
         return None
     place = tuple(int(i) for i in np.argwhere(lost)[0])

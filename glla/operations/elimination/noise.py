@@ -27,33 +27,34 @@ def rounding_errors(lu: NDArray[np.float32], places: NDArray[np.intp]) -> NDArra
 
     Parameters
     ----------
-    lu : ndarray, shape (n, n)
-        Packed factors.
+    lu : ndarray, shape (..., n, n)
+        Packed factors, or a stack of them.
     places : ndarray of int
         Which pivots.
     """
     factors = lu.astype(np.float64)
-    rows = np.arange(len(lu))[:, np.newaxis]
+    turned = np.swapaxes(factors, -1, -2)
+    rows = np.arange(lu.shape[-1])[:, np.newaxis]
     own, before = rows == places, rows < places
     with np.errstate(all="ignore"):
-        z = _backward(factors, np.where(before, factors[:, places], 0.0), np.diagonal(factors))
-        w = _backward(factors.T, np.where(before, factors[places].T, 0.0), np.ones(len(lu)))
+        z = _backward(factors, np.where(before, factors[..., places], 0.0), np.diagonal(factors, axis1=-2, axis2=-1))
+        w = _backward(turned, np.where(before, turned[..., places], 0.0), np.ones(lu.shape[:-1]))
         np.square(factors, out=factors)
         to_the_right = np.triu(factors) @ (np.square(z) + own)
         weights = np.square(w) + own
         multipliers = np.tril(factors, -1)
-        reduced = (multipliers != 0).any(axis=1, keepdims=True)
-        from_the_left = multipliers.T @ weights + reduced * weights
-        squares = np.sum(from_the_left * to_the_right, axis=0)
+        reduced = (multipliers != 0).any(axis=-1, keepdims=True)
+        from_the_left = np.swapaxes(multipliers, -1, -2) @ weights + reduced * weights
+        squares = np.sum(from_the_left * to_the_right, axis=-2)
         return np.where(np.isnan(squares), np.inf, UNIT_ROUNDOFF * np.sqrt(squares))
 
 
 def _backward(triangle: NDArray[np.float64], b: NDArray[np.float64], diagonal: NDArray[np.float64]) -> Any:
     """Solve T X = B by blocks: T is the strict upper triangle of a matrix, and this diagonal."""
     x = b.copy()
-    for end in range(len(x), 0, -TRIANGLE):
+    for end in range(x.shape[-2], 0, -TRIANGLE):
         block = slice(max(end - TRIANGLE, 0), end)
-        own = np.triu(triangle[block, block], 1)
-        np.fill_diagonal(own, diagonal[block])
-        x[block] = np.linalg.solve(own, x[block] - triangle[block, end:] @ x[end:])
+        own = np.triu(triangle[..., block, block], 1)
+        own = np.where(np.eye(own.shape[-1], dtype=bool), diagonal[..., np.newaxis, block], own)
+        x[..., block, :] = np.linalg.solve(own, x[..., block, :] - triangle[..., block, end:] @ x[..., end:, :])
     return x
