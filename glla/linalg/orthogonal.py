@@ -84,10 +84,11 @@ def qr(
     A matrix taller than a texture, 50 000 x 20 say, goes block by block of rows, see `glla.operations.qr_rows`. Small
     matrices of a stack go through one plan in every mode, and on the device as well.
 
-    Error: norm(A - Q R) / (m norm(A) u) and norm(Q^T Q - I) / (m u) stay below 30, u = 2^-24, whatever the rank, and
-    at the ends of float32's range: columns are scaled by powers of two first, which rounds nothing. What lies below a
-    column's pivot is zero if its norm is under 2^-40 of the column's largest entry. Cost: 2 n^2 (m - n / 3) flop for R,
-    as much again for Q, and 3 ceil(k / 2) passes for R, 2 ceil(k / 2) for Q. Source: Golub and Van Loan, "Matrix
+    Error: norm(A - Q R) / (k norm(A) u) and norm(Q^T Q - I) / (k u) stay below 30, k columns of Q, u = 2^-24, whatever
+    the rank and the number of rows, which are summed by levels, and at the ends of float32's range: columns are scaled
+    by powers of two first, which rounds nothing. Only with ``variant="blocked"`` k is at least m / 64. What lies below
+    a column's pivot is zero if its norm is under 2^-40 of the column's largest entry. Cost: 2 n^2 (m - n / 3) flop for
+    R, as much again for Q, and 3 ceil(k / 2) passes for R, 2 ceil(k / 2) for Q. Source: Golub and Van Loan, "Matrix
     computations" (2013), section 5.2; LAPACK geqrf.
 
     Examples
@@ -226,12 +227,12 @@ def lstsq(
 
     Notes
     -----
-    Error: x is the solution of least norm of a system whose matrix differs from A by at most (rcond + 30 m u) norm(A),
-    and singular values are off by as much. Cost: 2 n^2 (m - n / 3) flop on the device for m >= n, the factorisation of
-    [A b]; then the host takes the singular value decomposition of R, in float64, about 20 min(m, n)^3 flop: it pays
-    for matrices much longer than wide, or wider than long. Source: Golub and Van Loan, "Matrix computations" (2013),
-    sections 5.3 and 5.5; LAPACK gelsd. [A b] taller than a texture goes block by block of rows, see
-    `glla.operations.qr_rows`.
+    Error: x is the solution of least norm of a system whose matrix differs from A by at most (rcond + 30 min(m, n) u)
+    norm(A), and singular values are off by as much. Cost: 2 n^2 (m - n / 3) flop on the device for m >= n, the
+    factorisation of [A b]; then the host takes the singular value decomposition of R, in float64, about
+    20 min(m, n)^3 flop: it pays for matrices much longer than wide, or wider than long. Source: Golub and Van Loan,
+    "Matrix computations" (2013), sections 5.3 and 5.5; LAPACK gelsd. [A b] taller than a texture goes block by block of
+    rows, see `glla.operations.qr_rows`.
 
     Examples
     --------

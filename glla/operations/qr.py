@@ -55,6 +55,8 @@ MODES = ("reduced", "complete", "r", "raw")
 BLOCKED_FROM, BLOCKED_FROM_IN_SOFTWARE = MOST_COLUMNS + 1, MOST_COLUMNS + 1
 """Smaller sides from which `blocked` is chosen, on a GPU and by a software rasteriser; the first one is a guess."""
 
+BLOCKED_TO = 64
+"""Rows for each column up to which `blocked` is chosen: its products are running sums, whose errors grow with rows."""
 
 TALL, TALL_FROM = 16, 512
 """Rows for each column, and rows, from which `tsqr` is chosen on a GPU; a guess."""
@@ -69,7 +71,7 @@ def choose(forms: Forms, limits: Limits, mode: str = "reduced") -> Choice:
     if not limits.software and mode in ("reduced", "r") and m >= TALL * n and m > TALL_FROM:
         return "tsqr", ()
     blocked = min(m, n) >= (BLOCKED_FROM_IN_SOFTWARE if limits.software else BLOCKED_FROM)
-    return ("blocked" if blocked else "householder"), ()
+    return ("blocked" if blocked and m <= BLOCKED_TO * n else "householder"), ()
 
 
 def check(forms: Forms) -> None:

@@ -541,7 +541,7 @@ def _symmetric(a: Array) -> Float64:
 def judge_qr(a: Array, q: Array, r: Array) -> Verdict:
     """Judge A = Q R, Q with orthonormal columns, R upper trapezoidal.
 
-    The error is the larger of norm(A - Q R) / (m (norm(A) u + 2^-149)) and norm(Q^T Q - I) / (m u): R's entries are
+    The error is the larger of norm(A - Q R) / (k (norm(A) u + 2^-149)) and norm(Q^T Q - I) / (k u): R's entries are
     whole multiples of 2^-149, the smallest denormal.
 
     Parameters
@@ -566,9 +566,9 @@ def judge_qr(a: Array, q: Array, r: Array) -> Verdict:
     if flaw:
         return failed("qr", RESIDUAL_LIMIT, flaw)
     residual = quotients(
-        np.array([norm(product(q, r) - wide(a))]), np.array([m * (norm(wide(a)) * ROUNDOFF + 2.0**-149)])
+        np.array([norm(product(q, r) - wide(a))]), np.array([k * (norm(wide(a)) * ROUNDOFF + 2.0**-149)])
     )
-    slant = norm(product(q.T, q) - np.eye(k)) / (m * ROUNDOFF)
+    slant = norm(product(q.T, q) - np.eye(k)) / (k * ROUNDOFF)
     detail = f"norm(A - Q R) is {largest(residual):.3g} of its unit, norm(Q^T Q - I) is {slant:.3g}"
     return Verdict("qr", max(largest(residual), slant), RESIDUAL_LIMIT, detail=detail)
 
@@ -576,7 +576,7 @@ def judge_qr(a: Array, q: Array, r: Array) -> Verdict:
 def judge_lstsq(a: Array, b: Array, x: Array) -> Verdict:
     """Judge a least-squares solution by its normal equations.
 
-    The error is norm(A^T (b - A x)) / (norm(A^T) (norm(A) norm(x) + norm(b)) max(m, n) u), the largest of all columns.
+    The error is norm(A^T (b - A x)) / (norm(A^T) (norm(A) norm(x) + norm(b)) min(m, n) u), the largest of all columns.
 
     Parameters
     ----------
@@ -599,7 +599,7 @@ def judge_lstsq(a: Array, b: Array, x: Array) -> Verdict:
     a64, b64, x64 = wide(a), wide(b), wide(x)
     scale = norm(a64) * np.abs(x64).sum(axis=0) + np.abs(b64).sum(axis=0)
     left = np.abs(product(a64.T, b64 - product(a64, x64))).sum(axis=0)
-    return Verdict("lstsq", largest(quotients(left, norm(a64.T) * scale * max(m, n) * ROUNDOFF)), RESIDUAL_LIMIT)
+    return Verdict("lstsq", largest(quotients(left, norm(a64.T) * scale * min(m, n) * ROUNDOFF)), RESIDUAL_LIMIT)
 
 
 # Sparse products ---------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@
 #define SECOND 0  // which of the two columns of a pair (0, 1)
 #endif
 
+#include "lib/cascade.glsl"
 #include "lib/reflector_pair.glsl"
 
 uniform sampler2D A;
@@ -33,26 +34,25 @@ void main() {
     int end = min(start + chunk, height);
 #if SECOND
     sums = texelFetch(D, at(texel), 0);
+    Cascade sum = empty();
     First one = first_of(A, D, k, slices);
     vec2 t = taken(one, texelFetch(A, at(ivec2(texel.x, k)), 0).rg, dots(D, texel.x, slices).rg);
-    vec2 sum = vec2(0.0);
     for (int y = max(start, k + 1); y < end; ++y) {
         vec4 own = texelFetch(A, at(ivec2(k, y)), 0);
         vec4 block = texelFetch(A, at(ivec2(texel.x, y)), 0);
         vec2 v = own.rb * one.h.inverse;
         vec2 column = own.ga - v * one.t;
-        sum += column.x * (block.rg - v.x * t);
-        sum += column.y * (block.ba - v.y * t);
+        add(sum, column.xxyy * (block - v.xxyy * t.xyxy), y - start);
     }
-    sums.ba = sum;
+    sums.ba = total(sum).rg + total(sum).ba;
 #else
-    vec2 sum = vec2(0.0);
+    Cascade sum = empty();
     for (int y = start; y < end; ++y) {
         vec4 own = texelFetch(A, at(ivec2(k, y)), 0);
         vec4 block = texelFetch(A, at(ivec2(texel.x, y)), 0);
-        if (y > k) sum += own.r * block.rg;
-        sum += own.b * block.ba;
+        if (y == k) block.rg = vec2(0.0);
+        add(sum, own.rrbb * block, y - start);
     }
-    sums = vec4(sum, 0.0, 0.0);
+    sums = vec4(total(sum).rg + total(sum).ba, 0.0, 0.0);
 #endif
 }

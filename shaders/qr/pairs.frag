@@ -8,6 +8,7 @@
 // Cost per fragment: 1 fetch and 12 flop per trip, up to ceil(m/2) trips.
 // Schreiber and Van Loan, "A storage-efficient WY representation for products of Householder transformations" (1989).
 
+#include "lib/cascade.glsl"
 #include "lib/packed.glsl"
 #include "lib/divide.glsl"
 
@@ -23,16 +24,14 @@ float factor_of(float square) {  // square: of v, but for its first entry
 void main() {
     int k = own_texel().x;
     float below = texelFetch(H, at(ivec2(k, k)), 0).b;
-    vec2 squares = vec2(below * below, 0.0);
-    float product = below;
+    Cascade sum = empty();  // squares of both, and their product
+    add(sum, vec4(below * below, 0.0, below, 0.0), 0);
     for (int y = k + 1; y < height; ++y) {
         vec4 v = texelFetch(H, at(ivec2(k, y)), 0);
-        squares += v.rg * v.rg;
-        squares += v.ba * v.ba;
-        product += v.r * v.g;
-        product += v.b * v.a;
+        add(sum, vec4(v.rgr * v.rgg + v.bab * v.baa, 0.0), y - k);
     }
-    float first = factor_of(squares.x);
-    float second = factor_of(squares.y);
-    pair = vec4(first, -first * second * product, 0.0, second);
+    vec3 sums = total(sum).rgb;
+    float first = factor_of(sums.x);
+    float second = factor_of(sums.y);
+    pair = vec4(first, -first * second * sums.z, 0.0, second);
 }

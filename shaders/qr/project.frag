@@ -5,6 +5,7 @@
 // Cost per fragment: 2 fetches and 16 flop per trip, ceil(m/2) trips in all slices.
 // LAPACK larfb.
 
+#include "lib/cascade.glsl"
 #include "lib/packed.glsl"
 
 uniform sampler2D H;
@@ -19,12 +20,14 @@ void main() {
     ivec2 texel = own_texel();
     int start = k + texel.y * chunk;
     int end = min(start + chunk, height);
-    result = vec4(0.0);
+    Cascade sum = empty();
     for (int y = start; y < end; ++y) {
         vec4 v = texelFetch(H, at(ivec2(k, y)), 0);
         if (y == k) v = vec4(1.0, 0.0, v.b, 1.0);
         vec4 block = texelFetch(Q, at(ivec2(texel.x, y)), 0);
-        result += v.rrgg * block.rgrg;
-        result += v.bbaa * block.baba;
+        vec4 term = v.rrgg * block.rgrg;
+        term += v.bbaa * block.baba;
+        add(sum, term, y - start);
     }
+    result = total(sum);
 }

@@ -55,6 +55,30 @@ def test_a_gpu_sums_in_slices(shape, gpu, rng):
     assert np.abs(glla.lstsq(a, b, device=gpu)[0] - np.linalg.lstsq(a, b)[0]).max() < 1e-5
 
 
+@pytest.mark.parametrize("variant", ["householder", "tsqr"])
+@pytest.mark.parametrize("rows", [5000, 32768, 50_000])
+def test_columns_of_one_sign_keep_a_bound_without_their_length(rows, variant, device, gpu):
+    """Their rounding errors all have one direction, and a running sum is off by as many as it has terms."""
+    for a in (np.ones((rows, 1)), np.full((rows, 1), 0.3), np.stack([np.ones(rows), np.arange(rows)], axis=1)):
+        judged(a.astype(np.float32), variant=variant, device=device)
+        judged(a.astype(np.float32), variant=variant, device=gpu)
+
+
+def test_a_million_rows(device):
+    a = np.stack([np.ones(10**6), np.linspace(0, 1, 10**6)], axis=1).astype(np.float32)
+    judged(a, device=device)
+    x = glla.lstsq(a, np.full(10**6, 0.3), device=device)[0]
+    assert JUDGES["lstsq"].verdict((a, np.full((10**6, 1), 0.3, np.float32)), (x[:, np.newaxis],)).ok
+    assert np.abs(x - [np.float32(0.3), 0]).max() < 2.0**-20
+
+
+@pytest.mark.parametrize("rows", [5000, 32768])
+def test_tau_of_a_constant_column(rows, device):
+    h, tau = glla.qr(np.ones((rows, 1)), "raw", device=device)
+    assert tau[0] == pytest.approx(1 + rows**-0.5, rel=2.0**-20)
+    assert h[0, 0] == pytest.approx(-(rows**0.5), rel=2.0**-20)
+
+
 def _spread(count, rng):
     return np.ldexp(1.0, rng.permutation(np.linspace(-60, 60, count).astype(int)))
 
@@ -226,6 +250,8 @@ def test_large_matrices_go_in_panels():
     for shape, variant in (((127, 500), "householder"), ((128, 128), "blocked")):
         for limits in (Limits(), Limits(software=True)):
             assert kernel.choose(resident(shape), limits) == (variant, ())
+    for rows, variant in ((64 * 128, "blocked"), (64 * 128 + 1, "householder")):
+        assert kernel.choose(resident((rows, 128)), Limits(software=True)) == (variant, ())
     tall = resident((4000, 9))
     assert [kernel.choose(tall, Limits(), mode)[0] for mode in MODES] == ["tsqr", "householder", "tsqr", "householder"]
     assert kernel.choose(tall, Limits(software=True)) == ("householder", ())

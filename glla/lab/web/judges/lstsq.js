@@ -4,9 +4,9 @@
 function normalEquations(a, x, b) {
   const left = columnSums(times(transposed(a), minus(b, times(a, x))));
   const [sizes, sides] = [columnSums(x), columnSums(b)];
-  const scale = norm(transposed(a)) * Math.max(a.m, a.n) * ROUNDOFF;
+  const scale = norm(transposed(a)) * Math.min(a.m, a.n) * ROUNDOFF;
   const errors = left.map((one, j) => quotient(one, scale * (norm(a) * sizes[j] + sides[j])));
-  return { error: largest(errors), bound: RESIDUAL_LIMIT, what: "||A^T (b - A x)|| over ||A^T|| (||A|| ||x|| + ||b||) max(m, n) u" };
+  return { error: largest(errors), bound: RESIDUAL_LIMIT, what: "||A^T (b - A x)|| over ||A^T|| (||A|| ||x|| + ||b||) min(m, n) u" };
 }
 
 JUDGES.lstsq = ({ A, B }, { X }) => normalEquations(A, X, B);
