@@ -81,6 +81,17 @@ def test_wilkinsons_growth(order, equilibrate, rng):
     testing.assert_solve(a, glla.solve(a, b, equilibrate=equilibrate), b)
 
 
+@pytest.mark.parametrize("order", [28, 64])
+@pytest.mark.parametrize("below", [0.2, 0.5])
+def test_growth_keeps_the_bound_in_the_infinity_norm_too(below, order, rng):
+    """The residual has one large entry then: beside sums of all columns' entries it is small."""
+    a = np.eye(order) - below * np.tril(np.ones((order, order)), -1)
+    a[:, -1] = 1
+    for _ in range(10):
+        b = testing.normal(order, 3, rng)
+        testing.assert_solve(a.astype(np.float32), glla.solve(a, b), b)
+
+
 @pytest.mark.parametrize("factor", [2.0**-126, 1e-37, 1e-30, 1e30, 1e37, 3e38])
 def test_values_near_the_limits(factor, rng):
     """Near the largest values reciprocals are denormal, and sums overflow; near the smallest, products vanish."""

@@ -116,11 +116,12 @@ def solve(
 
     Notes
     -----
-    Error: norm(b - A x) / ((norm(A) norm(x) + norm(b)) n u) stays below 30, u = 2^-24; with `refine` the componentwise
-    backward error in float64 is below 1e-14. Where entries grow, or come near float32's limits, the system is solved
-    again with care, see `glla.operations.care`. Cost: 2/3 n^3 + 2 n^2 k flop. Passes: one up to order 4, for one system
-    and for a whole stack; up to order 256 about 5/8 n for one and 9/8 n for a stack, see `glla.operations.stack`; else
-    about 1.5 n for the factors (more where they are made in blocks), and those of `lu_solve`.
+    Error: norm(b - A x) / ((norm(A) norm(x) + norm(b)) n u) stays below 30, u = 2^-24, in the 1-norm and in the
+    infinity-norm; with `refine` the componentwise backward error in float64 is below 1e-14. Where entries grow, or come
+    near float32's limits, the system is solved again with care, see `glla.operations.care`. Cost: 2/3 n^3 + 2 n^2 k
+    flop. Passes: one up to order 4, for one system and for a whole stack; up to order 256 about 5/8 n for one and 9/8 n
+    for a stack, see `glla.operations.stack`; else about 1.5 n for the factors (more where they are made in blocks), and
+    those of `lu_solve`.
     X A = B, MATLAB's ``X = B / A``, is ``solve(A.T, B.T).T``; transposes of arrays on the device move nothing.
     Sources: Brodtkorb 2007, section 4.1.3; LAPACK gesvx (equilibration); Higham 2002, chapter 12 (refinement).
 

@@ -466,16 +466,20 @@ def scaled_back(values: Values, y: Float64) -> Verdict:
 
 
 def residual(a: NDArray[np.floating], x: Float64, b: NDArray[np.floating]) -> float:
-    """Largest norm(b - A x) / ((norm(A) norm(x) + norm(b)) n u) of a column, in the 1-norm and in float64.
+    """Largest norm(b - A x) / ((norm(A) norm(x) + norm(b)) n u) of a column, in float64.
 
-    Infinite where it is not a number. That of a solution of zeros for zeros is 0.
+    In the 1-norm or the infinity-norm, whichever is larger. Infinite where it is not a number. That of a solution of
+    zeros for zeros is 0.
 
     >>> residual(np.eye(2), np.ones((2, 1)), np.ones((2, 1)))
     0.0
     """
-    wide = np.asarray(a, dtype=np.float64)
+    wide, most = np.asarray(a, dtype=np.float64), 0.0
     with np.errstate(over="ignore", invalid="ignore"):
-        error = np.sum(np.abs(b - wide @ x), axis=0)
-        scale = np.max(np.sum(np.abs(wide), axis=0)) * np.sum(np.abs(x), axis=0) + np.sum(np.abs(b), axis=0)
-        ratios = error / np.where(scale == 0, 1.0, scale * len(wide) * UNIT_ROUNDOFF)
-    return float(np.max(np.where(np.isfinite(ratios), ratios, np.inf), initial=0.0))
+        left = b - wide @ x
+        for order in (1, np.inf):
+            error, of_x, of_b = (np.linalg.norm(one, order, axis=0) for one in (left, x, b))
+            scale = np.linalg.norm(wide, order) * of_x + of_b
+            ratios = error / np.where(scale == 0, 1.0, scale * len(wide) * UNIT_ROUNDOFF)
+            most = max(most, float(np.max(np.where(np.isfinite(ratios), ratios, np.inf), initial=0.0)))
+    return most

@@ -44,7 +44,7 @@ MOST_SUSPECTS = 512
 takes 4 n^2 flop."""
 
 LOST = 8.0
-"""Largest error of a column of a solution, in n u times its 1-norm, that rounding it to float32 may leave."""
+"""Largest error of a column of a solution, in n u times its norm, that rounding it to float32 may leave."""
 
 NEAR_ONE = 40
 """Entries between 2^-40 and 2^40 need no scaling on the host: sums and quotients stay far from float32's limits."""
@@ -174,8 +174,10 @@ def in_bounds(values: Values, n: int) -> bool:
 @np.errstate(all="ignore")
 def lost_columns(wide: Floats, x: Floats) -> NDArray[np.bool_]:
     """Columns of solutions of which too little is left in float32, see `underflow`."""
-    error, size = np.sum(np.abs(wide - x), axis=-2), np.sum(np.abs(wide), axis=-2)
-    lost: NDArray[np.bool_] = np.isfinite(error) & (error > LOST * x.shape[-2] * UNIT_ROUNDOFF * size)
+    lost = np.zeros((*wide.shape[:-2], wide.shape[-1]), dtype=bool)
+    for size in (np.sum, np.max):  # in the 1-norm and in the infinity-norm
+        error, own = (size(np.abs(one), axis=-2, initial=0.0) for one in (wide - x, wide))
+        lost |= np.isfinite(error) & (error > LOST * x.shape[-2] * UNIT_ROUNDOFF * own)
     return lost
 
 

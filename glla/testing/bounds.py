@@ -241,7 +241,9 @@ def assert_plu(
 
 
 def residual_solve(a: Array, x: Array, b: Array) -> float:
-    """Return the largest ||b - A x|| / ((||A|| ||x|| + ||b||) n u) of any column, in the 1-norm, n = max(A.shape).
+    """Return the largest ||b - A x|| / ((||A|| ||x|| + ||b||) n u) of any column, n = max(A.shape).
+
+    In the 1-norm or the infinity-norm, whichever is larger.
 
     Examples
     --------
@@ -249,9 +251,11 @@ def residual_solve(a: Array, x: Array, b: Array) -> float:
     0.0
     """
     a64, x64, b64 = wide(a), wide(x), wide(b)
-    difference = np.abs(b64 - a64 @ x64).sum(axis=0)
-    scale = norm(a64) * np.abs(x64).sum(axis=0) + np.abs(b64).sum(axis=0)
-    return largest(quotients(difference, scale * max(a64.shape) * ROUNDOFF))
+    difference, found = b64 - a64 @ x64, []
+    for size, whole in ((np.sum, norm(a64)), (np.max, norm_inf(a64))):
+        error, of_x, of_b = (size(np.abs(one), axis=0, initial=0.0) for one in (difference, x64, b64))
+        found.append(largest(quotients(error, (whole * of_x + of_b) * max(a64.shape) * ROUNDOFF)))
+    return max(found)
 
 
 def judge_solve(a: Array, x: Array, b: Array, *, dtype: DTypeLike = np.float32) -> Verdict:

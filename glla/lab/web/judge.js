@@ -38,11 +38,14 @@ function times(a, b) {
 }
 
 // Sums of magnitudes of the columns; their largest is the 1-norm.
-function columnSums(a) {
+const columnSums = (a) => columnsFolded(a, (sum, one) => sum + one);
+const columnLargest = (a) => columnsFolded(a, Math.max);
+
+function columnsFolded(a, fold) {
   return Array.from({ length: a.n }, (_, j) => {
-    let sum = 0;
-    for (let i = 0; i < a.m; i++) sum += Math.abs(a.at[i * a.n + j]);
-    return sum;
+    let folded = 0;
+    for (let i = 0; i < a.m; i++) folded = fold(folded, Math.abs(a.at[i * a.n + j]));
+    return folded;
   });
 }
 

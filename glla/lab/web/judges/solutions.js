@@ -2,12 +2,13 @@
 // Solutions of systems, by their residuals: Higham 2002, section 7.1.
 
 function solution(a, x, b) {
-  const differences = columnSums(minus(b, times(a, x)));
-  const sizes = columnSums(x);
-  const sides = columnSums(b);
+  const left = minus(b, times(a, x));
   const scale = Math.max(a.m, a.n) * ROUNDOFF;
-  const errors = differences.map((one, j) => quotient(one, (norm(a) * sizes[j] + sides[j]) * scale));
-  return { error: largest(errors), bound: RESIDUAL_LIMIT, what: "||b - A x|| over (||A|| ||x|| + ||b||) n u" };
+  const errors = [[columnSums, norm(a)], [columnLargest, norm(transposed(a))]].flatMap(([sizes, whole]) => {
+    const [differences, own, sides] = [left, x, b].map(sizes);
+    return differences.map((one, j) => quotient(one, (whole * own[j] + sides[j]) * scale));
+  });
+  return { error: largest(errors), bound: RESIDUAL_LIMIT, what: "||b - A x|| over (||A|| ||x|| + ||b||) n u, in the 1-norm and the infinity-norm" };
 }
 
 JUDGES.solve = ({ A, B }, { X }) => solution(A, X, B);
