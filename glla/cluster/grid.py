@@ -362,16 +362,20 @@ class DistributedMatrix:
         """Give the whole matrix: to all ranks, or to one of them (None on the others)."""
         if root is not None:
             _check_root("gather", self.grid, root)
+        with self.grid.operation():
+            return self.gathered(root)
+
+    def gathered(self, root: int | None = None) -> NDArray[Any] | None:
+        """As `gather`, within an `operation`."""
         grid, to_all = self.grid, root is None
         at = Gather(self.layout, grid.p, grid.q, root or 0, self.local.itemsize, to_all)
-        with grid.operation():
-            here = grid.rank == at.root
-            actor = Gathering(at, self.local, np.empty(self.shape, self.dtype) if here else None)
-            grid.run(at.steps(), actor)
-            if to_all and not here:
-                data = actor.slots.get(("whole", 0), np.empty(0, dtype=np.uint8))
-                actor.whole = unpack(data, (self.dtype, self.shape))[0]
-            return actor.whole
+        here = grid.rank == at.root
+        actor = Gathering(at, self.local, np.empty(self.shape, self.dtype) if here else None)
+        grid.run(at.steps(), actor)
+        if to_all and not here:
+            data = actor.slots.get(("whole", 0), np.empty(0, dtype=np.uint8))
+            actor.whole = unpack(data, (self.dtype, self.shape))[0]
+        return actor.whole
 
     def float32(self, function: str, copy: bool = True) -> Array:
         """Copy of this rank's part in float32; or the part itself, if it is so, where nobody writes to it.

@@ -15,7 +15,7 @@ import pytest
 pytest.importorskip("scipy", reason="panels are factored by SciPy's LAPACK")
 
 import glla
-from glla import cluster
+from glla import cluster, testing
 from glla.cluster import DistributedMatrix, columns, engines, factoring, resident
 from glla.cluster.linalg import permutation
 from glla.errors import (
@@ -575,8 +575,8 @@ def lu_solved(grid, change):
 @pytest.mark.parametrize(
     ("function", "error", "message"),
     [
-        (lambda g: solved(g, np.ones((6, 6)), np.ones(6)), SingularMatrixError, "singular"),
-        (lambda g: solved(g, np.zeros((6, 6)), np.ones(6)), SingularMatrixError, "pivot of column 0 is zero"),
+        (lambda g: solved(g, np.ones((6, 6)), np.ones(6)), SingularMatrixError, "pivot 1 of 6 is 0"),
+        (lambda g: solved(g, np.zeros((6, 6)), np.ones(6)), SingularMatrixError, "pivot 0 of 6 is 0"),
         (lambda g: solved(g, np.ones((6, 5)), np.ones(6)), ShapeError, "A must be square"),
         (lambda g: solved(g, np.ones((0, 0)), np.ones(6)), ShapeError, "b must have shape"),
         (lambda g: solved(g, np.eye(6), np.ones(5)), ShapeError, "b must have shape"),
@@ -618,11 +618,23 @@ def test_all_ranks_refuse_alike(function, error, message, on_grid):
 
 def test_nearly_singular_systems_are_refused(on_grid, rng):
     """Integers with a dependent row; pivots of float32 are noise there, seldom zeros."""
-    for order in (10, 50):
+    for order in (10, 50, *[13] * 20):
         a = rng.integers(-9, 10, (order, order)).astype(float)
-        a[-1] = a[:-1].sum(axis=0)
-        found = errors_of(on_grid, (2, 2), lambda grid, a=a: solved(grid, a, np.ones(len(a))))
-        assert {kind for kind, _ in found} == {SingularMatrixError}
+        one, other = rng.choice(order, 2, replace=False)
+        a[one] = a[other] if order == 13 else a.sum(axis=0) - a[one]
+        with pytest.raises(SingularMatrixError):
+            glla.solve(a, np.ones(order))
+        for grid in ((1, 1), (2, 2)):
+            found = errors_of(on_grid, grid, lambda grid, a=a: solved(grid, a, np.ones(len(a))))
+            assert {one and one[0] for one in found} == {SingularMatrixError}
+
+
+def test_ill_conditioned_systems_are_solved_as_on_one_device(on_grid, rng):
+    """Condition 10^6: beside rounding errors their pivots stand."""
+    a = testing.conditioned(40, 40, rng, 1e6).astype(np.float32)
+    expected = glla.solve(a, np.ones(40))
+    for x in on_grid((2, 2), lambda grid: solved(grid, a, np.ones(40))):
+        assert hpl(a, x, np.ones(40)) < 30 and hpl(a, expected, np.ones(40)) < 30
 
 
 def test_ranks_must_be_called_alike():
