@@ -37,6 +37,7 @@ from glla.linalg.kernels import run
 from glla.linalg.operands import device_of, operand
 from glla.operations import packing, restoration
 from glla.operations.sparse.layout import MOST_TEXELS
+from glla.operations.trust import in_float32
 from glla.passes import Variant
 from glla.registry import delegating
 from glla.sparse.linalg import LinearOperator, cg
@@ -292,7 +293,8 @@ def restore(
     ConvergenceError
         ``cg`` came to no solution, or ``inverse`` to none with a small residual.
     ShapeError, DTypeError, NonFiniteError, OptionError, LimitError, OutOfMemoryError
-        As elsewhere; the PSF is larger than the image; unknown variant or model; ``separable`` with a PSF that is none.
+        As elsewhere; the PSF is larger than the image; unknown variant or model; ``separable`` with a PSF that is none;
+        a channel is too large for float32, or so small that float32 keeps less of it than the bound below.
 
     Notes
     -----
@@ -330,10 +332,18 @@ def restore(
     with _explained(balance):
         found = _SOLVERS[variant or choose(made)](made, channels, **({"as_printed": True} if as_printed else {}))
     result: Any = found[0] if value.ndim == 2 else np.stack(found, axis=2)
-    if not isinstance(value, Matrix):
-        result = result.numpy(check_finite=False)
-    result = _scaled(result, level - exponent)
-    return result if isinstance(value, Matrix) else finite_result("restore", result, True)
+    resident = isinstance(value, Matrix)
+    if level == exponent:
+        return result if resident else finite_result("restore", result.numpy(check_finite=False), True)
+    back = finite_result("restore", _scaled_back(result, level - exponent), True)
+    return asarray(back, device=made.device) if resident else back
+
+
+def _scaled_back(result: Matrix, exponent: int) -> Array:
+    """Multiply by a power of two on the host; raise where float32 keeps too little of a channel, as `solve` does."""
+    wide = np.ldexp(result.numpy(check_finite=False).astype(np.float64), exponent)
+    rows, columns, *channels = wide.shape
+    return in_float32("restore", wide.reshape(rows * columns, *channels or (1,))).reshape(wide.shape)
 
 
 def _model(weights: Array, exponent: int, value: Any, balance: float, model: str, device: Device) -> Model:
