@@ -78,6 +78,10 @@ class ThreadWarning(UserWarning):
     """A second thread gets a default device of its own; the message says how threads share one."""
 
 
+class DampingWarning(UserWarning):
+    """Steps are so long that short waves are hardly damped; the message gives the Courant number."""
+
+
 class TuningWarning(UserWarning):
     """A file that `glla tune` wrote is ignored; the message says which, and why."""
 

@@ -5,7 +5,7 @@ import pytest
 
 import glla
 from glla.applications import ShallowWater
-from glla.errors import DryCellError, LimitError, OptionError, ShapeError
+from glla.errors import DampingWarning, DryCellError, LimitError, OptionError, ShapeError
 
 G = 9.81
 LENGTH, DEPTH = 1000.0, 10.0
@@ -51,6 +51,37 @@ def test_a_standing_wave_is_damped_as_the_theory_says(device, n, courant, steps,
     assert abs(found - amplitude) < 1e-4
 
 
+@pytest.mark.filterwarnings("ignore::glla.errors.DampingWarning")
+@pytest.mark.parametrize("along", [0, 1])
+@pytest.mark.parametrize("turn", [4.5, 10.0, 40.0])
+def test_a_wave_of_long_steps_changes_sign_and_is_damped_little(device, turn, along):
+    """Beyond w dt = 4 the eigenvalues are real: what is left after some steps is the larger one, and tends to -1."""
+    n, dx = 16, LENGTH / 16
+    frequency = 2 * SPEED / dx * np.sin(np.pi / 4)  # of a wave of four cells on this grid
+    shape = (n, 3) if along == 0 else (3, n)
+    water = ShallowWater(np.full(shape, DEPTH), dx, turn / frequency, convection=False, device=device)
+    wave = 1e-3 * np.cos(np.pi / 2 * (np.arange(n) + 0.5))
+    water.set(z=np.broadcast_to(wave if along else wave[:, np.newaxis], shape))
+    water.step(8)
+    before = water.z.numpy().astype(float)
+    water.step(2)
+    after = water.z.numpy().astype(float)
+    s = turn**2 / 2
+    law = (s - 2 + np.sqrt(s * (s - 8))) / (2 * (1 + s))
+    assert abs(np.sqrt((after * before).sum() / (before * before).sum()) - law) < 1e-3
+    water.step(1)
+    assert ((water.z.numpy() * after) < 0).all()
+
+
+def test_waves_of_the_grid_that_are_not_damped_are_warned_of(device):
+    flat, dt = np.full((5, 4), DEPTH), 10 / SPEED
+    with pytest.warns(DampingWarning, match=r"Courant number .* below 20, got 20\.1; .*semi_implicit"):
+        ShallowWater(flat, (100.0, 10.0), 20.1 * dt, device=device)
+    ShallowWater(flat, 10.0, 19.9 * dt, device=device)
+    ShallowWater(flat[:, :1], (100.0, 10.0), 60 * dt, device=device)  # no wave goes along y
+    ShallowWater(flat, 10.0, 60 * dt, scheme="semi_implicit", theta=0.6, device=device)
+
+
 def test_alternating_directions_are_of_first_order(device):
     errors = [standing(n, 1, device)[1] for n in (32, 64)]
     orders = np.log2(np.divide(errors[:-1], errors[1:]))
@@ -77,6 +108,7 @@ def test_a_larger_theta_is_of_first_order(device):
 
 
 @pytest.mark.parametrize("scheme", ["adi", "semi_implicit"])
+@pytest.mark.filterwarnings("ignore::glla.errors.DampingWarning")
 def test_a_lake_at_rest_stays_at_rest(device, scheme, rng):
     """Bit for bit, over any bottom, at any Courant number."""
     depth = 10 + 5 * rng.random((24, 17))
@@ -100,6 +132,16 @@ def test_water_is_conserved(device):
         before = water.volume()
         water.step(steps)
         assert abs(water.volume() / before - 1) < bound
+
+
+@pytest.mark.filterwarnings("ignore::glla.errors.DampingWarning")
+@pytest.mark.parametrize("courant", [10, 300])
+def test_long_steps_lose_water_as_their_systems_are_rounded(device, courant):
+    water = ShallowWater(np.full((32, 32), 10.0), 20.0, courant * 20.0 / SPEED, chezy=50, device=device)
+    water.set(z=hump(32, dx=20.0))
+    before, displaced = water.volume(), hump(32, dx=20.0).sum() * 400
+    water.step(50)
+    assert abs(water.volume() - before) < 4 * courant**2 * U * displaced
 
 
 @pytest.mark.sweep
@@ -292,6 +334,7 @@ def test_streamlines_in_pieces(device):
     assert 0 < np.abs(results[0] - results[1]).max() < 1e-4
 
 
+@pytest.mark.filterwarnings("ignore::glla.errors.DampingWarning")
 def test_a_cell_that_falls_dry_is_named(device):
     """White noise of a tenth of the depth at a Courant number of 60; never NaN, whenever the host looks."""
     n = 48
