@@ -4,6 +4,7 @@ import copy
 import operator
 import pickle
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -12,8 +13,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import glla
+from glla import array_api as xp
 from glla import testing
-from glla.errors import DTypeError, IndexingError, LimitError, ShapeError
+from glla.errors import DTypeError, IndexingError, LimitError, NonFiniteError, OptionError, ShapeError
 
 few = settings(max_examples=20, deadline=None, derandomize=True)
 many = settings(max_examples=1500, deadline=None)
@@ -225,15 +227,111 @@ def test_numbers_of_every_type(make, dtype):
         same(apply(number, A), swapped if swapped.dtype == bool else swapped.astype(expected))
 
 
-@pytest.mark.parametrize("number", [2**31, -(2**31) - 1, 2**63, 10**30, np.uint64(2**64 - 1), np.int64(2**40)])
-def test_integers_that_do_not_fit_become_floats(number):
+BEYOND = [2**31, -(2**31) - 1, 2**63, 10**30, np.uint64(2**64 - 1), np.int64(2**40), np.array([2**31]), [2**40, 1]]
+"""Integers that are no int32."""
+
+
+def beside(A, number):
+    """Every function that keeps a value of the host in the type of what it stands beside."""
+    M = A > 0
+    yield from (lambda apply=apply: apply(A, number) for apply in (*ARITHMETIC, *BITS, operator.floordiv, np.maximum))
+    yield lambda: number + A
+    yield lambda: M + number
+    yield lambda: np.where(M, number, 1)
+    yield lambda: np.where(M, A, number)
+    yield lambda: np.append(A, number)
+    yield lambda: np.dot(A, number)
+    yield lambda: xp.add(A, number)
+    yield lambda: np.add(number, 1, out=A)
+    yield lambda: A.__setitem__(slice(None), number)
+    yield lambda: A.__iadd__(number)
+
+
+@pytest.mark.parametrize("number", BEYOND, ids=str)
+def test_integers_beyond_int32_are_refused(number):
     A = glla.asarray([1, 2], dtype="int32")
-    same(A + number, np.float32([1, 2]) + np.float32(number))
-    assert (number > A).all().item() == (number > 0)
-    with pytest.raises(DTypeError, match=r"^add: the result is float32 and does not fit in place of int32$"):
-        A += number
-    with pytest.raises(DTypeError):
-        glla.asarray([number], dtype="int32")
+    for use in beside(A, number):
+        with pytest.raises(DTypeError, match=r" must fit int32, got .+; take float32, for example by astype$"):
+            use()
+    for make in (
+        lambda: glla.asarray(number, dtype="int32"),
+        lambda: xp.asarray(number),
+        lambda: xp.full(2, number),
+        lambda: np.full_like(A, number),
+    ):
+        with pytest.raises(DTypeError, match="must fit int32"):
+            make()
+    same(A, np.int32([1, 2]))
+    same(A / number, (np.int32([1, 2]) / np.float64(number)).astype(np.float32))
+    same(A.astype("float32") + number, np.float32([1, 2]) + np.float32(number))
+    same(np.where(A > 1, number, 0.5), np.where([False, True], np.float32(number), np.float32(0.5)))
+
+
+@pytest.mark.parametrize(
+    "number", [1e39, -1e300, 10**60, [0, 1e40], np.float64(1e39), 10**400], ids=lambda one: str(one)[:9]
+)
+def test_numbers_beyond_float32_are_refused(number):
+    A = glla.asarray([1, 2])
+    for use in (
+        *beside(A, number),
+        lambda: A / number,
+        lambda: A.astype("int32") / number,
+        lambda: np.full_like(A, number),
+        lambda: xp.asarray(number, dtype="float32"),
+        lambda: xp.linspace(0, number, 3),
+        lambda: xp.arange(0, number, number),
+    ):
+        with pytest.raises(
+            (NonFiniteError, DTypeError, OptionError), match=r"must (fit (float|int)32|be a number|be finite)"
+        ):
+            use()
+    same(A, np.float32([1, 2]))
+    A[0], A[1] = np.nan, np.inf  # what the values hold goes in
+    same(A, np.float32([np.nan, np.inf]))
+
+
+@pytest.mark.parametrize("number", [1j, "a", np.array(1.5, object), Fraction(1, 2), np.datetime64(0, "s")], ids=str)
+def test_what_is_no_real_number_is_refused(number):
+    A = glla.asarray([1, 2], dtype="int32")
+    for use in beside(A, number):
+        with pytest.raises(DTypeError, match=r"must be real numbers"):
+            use()
+
+
+@pytest.mark.parametrize(
+    "pair", [(True, False), (np.True_, 2), (1, 2.5), (2**40, 0.5), ([1, 2], np.uint8(7)), (1, True)]
+)
+def test_choices_of_the_host_have_their_own_type(pair):
+    condition, pair = np.array([True, False]), [np.asarray(one) for one in pair]
+    dtype = {"b": "bool", "i": "int32", "f": "float32"}[np.result_type(*pair).kind]
+    same(np.where(glla.asarray(condition, dtype=bool), *pair), np.where(condition, *pair).astype(dtype))
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 3e9, -2147483649.0, [1, np.nan], np.float16(np.inf)])
+def test_floats_that_are_no_int32_are_refused(bad):
+    A = glla.asarray([1, 2], dtype="int32")
+    for use in (
+        lambda: A.__setitem__(slice(None), bad),
+        lambda: np.full_like(A, bad),
+        lambda: xp.full(2, bad, dtype="int32"),
+        lambda: xp.asarray(bad, dtype="int32"),
+    ):
+        with pytest.raises(DTypeError, match=r"must fit int32, got "):
+            use()
+    A[:] = 2147483647.9, -2147483648.9  # a float is cut off
+    same(A, np.int32([2**31 - 1, -(2**31)]))
+    same(A.astype(bool), np.array([True, True]))
+
+
+def test_bounds_beyond_int32_bound_nothing():
+    a = np.int32([-(2**31), 5, 2**31 - 1])
+    A = glla.asarray(a, dtype="int32")
+    for low, high in ((0, 2**40), (-(2**40), 5), (-(2**70), 2**70), (None, 10**400)):
+        same(A.clip(low, high), np.clip(a, low, high) if high != 10**400 else a)
+        same(xp.clip(A, low, high), np.clip(A, low, high).numpy())
+    with pytest.raises(DTypeError, match="maximum: B must fit int32"):
+        A.clip(2**40)
+    assert A.clip() is not A
 
 
 @pytest.mark.parametrize("number", [2**31, -(2**31) - 1, 2**31 - 1, -(2**31), 2**70, np.int64(2**31)])
@@ -244,15 +342,6 @@ def test_integers_are_reported_from_those_beyond(compare, number):
     same(compare(A, number), compare(a, number))
     same(compare(number, A), compare(number, a))
     same(compare(A.astype("float32"), number), compare(a.astype("float32"), np.float32(number)))
-
-
-@pytest.mark.parametrize("number", [2**31, np.int64(-(2**40)), 2**70, [2**31]])
-def test_no_integer_is_cut_to_fit(number):
-    A = glla.asarray([1, 2], dtype="int32")
-    with pytest.raises(DTypeError, match=r"^Array: what is assigned must fit int32, got "):
-        A[0] = number
-    A[0] = -1.5  # a float is
-    same(A, np.int32([-1, 2]))
 
 
 def test_integers_wrap_around():

@@ -222,7 +222,7 @@ def test_messages(other, error, message):
     assert str(caught.value) == message
 
 
-@pytest.mark.parametrize("other", [np.inf, -np.inf, np.nan, 10**60, 1e300, [[np.nan, 1], [2, np.inf]]])
+@pytest.mark.parametrize("other", [np.inf, -np.inf, np.nan, [[np.nan, 1], [2, np.inf]]])
 def test_infinities_go_in_as_in_numpy(other):
     a = np.float32([[1, -2], [0, np.inf]])
     A = glla.asarray(a, check_finite=False)

@@ -8,14 +8,12 @@ from __future__ import annotations
 import numpy as np
 
 from glla.array import lying
+from glla.array.convert import promoted
 from glla.array.value import NUMBER, Resident, Shape, from_array, packs, run
 from glla.errors import DeviceMismatchError, DTypeError, ShapeError
 from glla.operations import elementwise, matmul
 from glla.operations.wrapped import elementwise as strided
 from glla.operations.wrapped import product as products
-
-RANK = {"bool": 0, "int32": 1, "float32": 2}
-"""Order of the types: of two, the later one holds the result."""
 
 COUNTS = frozenset(("add", "subtract", "multiply", "power", "floor_divide", "remainder", "negative", "square"))
 """Functions that take bool for the integers 0 and 1, as Python does."""
@@ -23,15 +21,6 @@ COUNTS = frozenset(("add", "subtract", "multiply", "power", "floor_divide", "rem
 
 PLAIN = frozenset(elementwise.BINARY) - elementwise.TRUTHS
 """Functions of two packed matrices whose result is one."""
-
-
-def promoted(*dtypes: str) -> str:
-    """Type that holds the elements of all.
-
-    >>> promoted("int32", "bool"), promoted("int32", "float32")
-    ('int32', 'float32')
-    """
-    return max(dtypes, key=RANK.__getitem__)
 
 
 def operand_dtype(name: str, *dtypes: str) -> str:

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from glla import registry
 from glla.array import arithmetic, blocks, dispatch, dlpack, html, lying, operators, reductions, shaping
-from glla.array.convert import as_float32, checked_device, finite_result
-from glla.array.value import Resident, Shape, as_elements, as_resident, from_array, run
+from glla.array.convert import as_dtype, as_float32, as_real, checked_device, dtype_of, finite_result, promoted
+from glla.array.value import Resident, Shape, from_array, run
 from glla.errors import (
     DeviceMismatchError,
     DTypeError,
@@ -74,8 +74,9 @@ class Array:
 
     *Operators.* ``+ - * / // % **``, comparisons, and ``& | ^ << >> ~`` of integers go element by element, with NumPy's
     broadcasting, beside arrays and numbers; ``@`` is the product. Comparisons give Arrays of bool; so an Array has no
-    hash. Beside NumPy's arrays an Array wins: the result is an Array. float64 operands are rounded to float32 first.
-    int32 and float32 give float32; int32 arithmetic wraps around, as C's does, and a negative power of an int32 is cut
+    hash. Beside NumPy's arrays an Array wins: the result is an Array. Integers of the host beside int32 or bool must
+    fit int32; other operands are rounded to float32 first, which finite numbers must fit. int32 and float32 give
+    float32; int32 arithmetic wraps around, as C's does, and a negative power of an int32 is cut
     off to 0, 1 or -1.
 
     *Values.* A texture that holds a result is never drawn to again. ``A.T``, ``A[1:3]`` of a wrapped array, a reshape
@@ -431,12 +432,12 @@ class Array:
     def __setitem__(self, index: Any, value: Any) -> None:
         """Put a number, an array or an Array into elements, to which it broadcasts. One pass over the whole array.
 
-        A float is cut off to be an int32. An integer beyond int32 raises DTypeError there.
+        A float is cut off to be an int32. A number of the host that does not fit raises DTypeError of int32, of which
+        NaN and infinity are none, and NonFiniteError of float32.
         """
-        operand = as_resident("Array", "what is assigned", value_of(value), self.device, self.value.dtype)
-        floats = self.value.dtype == "int32" and operand.dtype == "float32" and not isinstance(value, Array)
-        if floats and np.asarray(value).dtype.kind in "iuO":
-            raise DTypeError(f"Array: what is assigned must fit int32, got {value!r}; take astype('float32') first")
+        operand = value_of(value)
+        if not isinstance(operand, Resident):
+            operand = from_array(as_dtype("Array", "what is assigned", value, self.value.dtype), self.device)
         self._value = blocks.put(self.value, blocks.plain(index), operand)
 
     def take(self, indices: Any, axis: int | None = None) -> Array:
@@ -664,9 +665,12 @@ class Array:
         return self.round(digits)
 
     def clip(self, min: Any = None, max: Any = None) -> Array:
-        """Keep elements between two bounds, which broadcast."""
-        lower = self if min is None else _apply("maximum", self, min)
-        return lower if max is None else _apply("minimum", lower, max)
+        """Keep elements between two bounds, which broadcast; of integers an int beyond int32 may be one."""
+        small = self.value.dtype != "float32"  # so that nothing is beyond int32
+        lower = min is not None and not (small and type(min) is int and min < -(2**31))
+        upper = max is not None and not (small and type(max) is int and max >= 2**31)
+        raised = _apply("maximum", self, min) if lower else self.copy()
+        return _apply("minimum", raised, max) if upper else raised
 
     def _reduced(self, operation: str, axis: Any, keepdims: bool) -> Array:
         return Array._of(reductions.reduced(operation, self.value, axis, keepdims))
@@ -839,7 +843,7 @@ class Array:
             raise ShapeError(f"{name}: the result has shape {result.shape} and does not fit in place of {self.shape}")
         if result.device is not self.device:
             raise DeviceMismatchError(f"{name}: the result lives on another device and cannot go in place")
-        if arithmetic.promoted(result.value.dtype, value.dtype) != value.dtype:
+        if promoted(result.value.dtype, value.dtype) != value.dtype:
             raise DTypeError(f"{name}: the result is {result.dtype.name} and does not fit in place of {value.dtype}")
         self._value = lying.best(lying.as_type(result.value, value.dtype))
         return self
@@ -861,7 +865,7 @@ class Array:
         if method == "reduce":
             return inputs[0]._reduced(name, options.get("axis", 0), options.get("keepdims", False))
         if out and not any(isinstance(operand, Array) for operand in inputs):
-            inputs = tuple(upload(as_elements(name, "A", operand), out[0].device) for operand in inputs)
+            inputs = tuple(map(Array._of, operators.beside_each_other(name, *inputs, device=out[0].device)))
         result = _apply(name, *inputs)
         if wanted is not None and result.dtype != np.dtype(wanted):
             raise UnsupportedError(
@@ -980,14 +984,10 @@ def asarray(value: Any, device: DeviceLike | None = None, *, dtype: Any = None, 
     if kind == "float32":
         array: NDArray[Any] = as_float32("asarray", "value", value, check_finite)
     else:
-        array = as_elements("asarray", "value", value, "int32")
-        if array.dtype.kind == "f" and kind == "int32":
-            given = np.asarray(value)
-            got = f"{given.min()} to {given.max()}" if given.dtype.kind in "iu" else given.dtype
-            raise DTypeError(
-                f"asarray: value must be whole numbers that fit int32 for dtype int32, got {got}; take float32"
-            )
-        array = array.astype(kind)
+        array = value if type(value) is int else as_real("asarray", "value", value)
+        if kind == "int32" and dtype_of("asarray", "value", array) == "float32" and np.size(array):
+            raise DTypeError(f"asarray: value must be whole numbers for dtype int32, got {array.dtype}; take float32")
+        array = as_dtype("asarray", "value", array, kind)
     return upload(array, device or default_device())
 
 

@@ -20,6 +20,67 @@ Array = NDArray[np.float32]
 LARGEST = float(np.finfo(np.float32).max)
 """Largest finite float32, about 3.4e38."""
 
+RANK = {"bool": 0, "int32": 1, "float32": 2}
+"""Order of the types: of two, the later one holds the result."""
+
+
+def promoted(*dtypes: str) -> str:
+    """Type that holds the elements of all.
+
+    >>> promoted("int32", "bool"), promoted("int32", "float32")
+    ('int32', 'float32')
+    """
+    return max(dtypes, key=RANK.__getitem__)
+
+
+def dtype_of(function: str, name: str, value: Any) -> str:
+    """Type that a value of the host has on a device by itself: bool, int32 for integers of any width, else float32.
+
+    >>> dtype_of("doc", "a", 2**70), dtype_of("doc", "a", True), dtype_of("doc", "a", [0.5])
+    ('int32', 'bool', 'float32')
+    """
+    kind = "i" if type(value) is int else as_real(function, name, value).dtype.kind
+    return {"b": "bool", "i": "int32", "u": "int32"}.get(kind, "float32")
+
+
+def as_dtype(function: str, name: str, value: Any, dtype: str) -> NDArray[Any]:
+    """Convert an array_like to a type of a device's, as NumPy's assignment does: a float is cut off to be an int32.
+
+    Raises
+    ------
+    DTypeError
+        No real numbers; or one of them does not fit int32, as NaN and infinity do not.
+    NonFiniteError
+        A finite number does not fit float32.
+    ShapeError
+        Nested sequences of unequal length.
+
+    Examples
+    --------
+    >>> as_dtype("doc", "a", [1.5, -2.5], "int32")
+    array([ 1, -2], dtype=int32)
+    """
+    if type(value) is int and not -(2**63) <= value < 2**63:  # NumPy makes objects of such
+        value = _as_float(function, name, value)
+    if dtype == "float32":
+        return within_float32(function, name, value)
+    array = as_real(function, name, value)
+    if dtype == "int32" and not np.can_cast(array.dtype, np.int32):
+        bound = np.float64(2**31)  # a wide type, so that float16 is compared in it
+        fits = (array > -bound - 1) & (array < bound)
+        if not fits.all():
+            raise DTypeError(
+                f"{function}: {name} must fit int32, got {array[~fits].flat[0]}; take float32, for example by astype"
+            )
+    return array.astype(dtype, copy=False)
+
+
+def _as_float(function: str, name: str, value: int) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        raise _too_large(function, name, f"an integer of {value.bit_length()} bits") from None
+
 
 def as_float32(function: str, name: str, value: Any, check_finite: bool = True) -> Array:
     """Convert an array_like to float32, or say why it cannot be.

@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 
 from glla.array import arithmetic
+from glla.array.convert import dtype_of, promoted
 from glla.array.value import Resident, as_resident
-from glla.operations.wrapped.elementwise import SINGLE
+from glla.gl import Device
+from glla.operations.wrapped.elementwise import FLOATS, SINGLE
 from glla.registry import overrides
 
 COMPARISONS = frozenset(("less", "less_equal", "greater", "greater_equal", "equal", "not_equal"))
@@ -48,13 +50,22 @@ def _beyond(operand: Any) -> Any:
     return math.copysign(math.inf, operand)
 
 
-def beside_each_other(name: str, *operands: Any) -> list[Resident]:
-    """Put operands onto the device of the one that is a value; numbers of the host take its type where they can."""
+def beside_each_other(name: str, *operands: Any, device: Device | None = None) -> list[Resident]:
+    """Put operands onto the device of the one that is a value; all of the host are kept in the type that holds all.
+
+    Parameters
+    ----------
+    device : Device, optional
+        Where to, if none of them is a value.
+    """
     values = [one for one in operands if isinstance(one, Resident)]
     if len(values) == len(operands):
         return values
-    dtype = arithmetic.promoted(*(value.dtype for value in values))
     letters = "ABC" if len(operands) <= 3 else [f"array {number}" for number in range(len(operands))]
-    return [
-        as_resident(name, letter, one, values[0].device, dtype) for letter, one in zip(letters, operands, strict=False)
-    ]
+    found = dict(zip(letters, operands, strict=False))
+    types = [one.dtype for one in values]
+    if not values or len(values) < len(operands) - 1:  # a single one has just values beside it
+        types += [dtype_of(name, letter, one) for letter, one in found.items() if not isinstance(one, Resident)]
+    beside = "float32" if name in FLOATS else promoted(*types)
+    target = values[0].device if device is None else device
+    return [as_resident(name, letter, one, target, beside) for letter, one in found.items()]

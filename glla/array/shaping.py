@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from glla.array import arithmetic, lying
+from glla.array.convert import promoted
 from glla.array.reductions import place, places
 from glla.array.value import Resident, Shape, from_array
 from glla.errors import DTypeError, OptionError, ShapeError
@@ -90,7 +91,7 @@ def concat(function: str, arrays: Sequence[Resident], axis: int | None) -> Resid
     for one in arrays:
         if one.shape[:at] + one.shape[at + 1 :] != first.shape[:at] + first.shape[at + 1 :]:
             raise ShapeError(f"{function}: shapes must agree but for axis {axis}, got {first.shape} and {one.shape}")
-    dtype = arithmetic.promoted(*(one.dtype for one in arrays))
+    dtype = promoted(*(one.dtype for one in arrays))
     shape = (*first.shape[:at], sum(one.shape[at] for one in arrays), *first.shape[at + 1 :])
     parts = [lying.view_of(lying.as_type(one, dtype)) for one in arrays if one.size]
     if not parts:

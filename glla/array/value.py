@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.array.convert import LARGEST, as_real, float32_of
+from glla.array.convert import LARGEST, as_dtype, as_real, dtype_of, promoted
 from glla.errors import ShapeError
 from glla.gl import Device, Texture
 from glla.operations import elementwise
@@ -214,41 +214,21 @@ NUMBER = View.of(())
 def as_resident(function: str, name: str, operand: Any, device: Device, beside: str = "float32") -> Resident:
     """Put an operand of an operator onto the device; a value stays as it is. NaN and infinity are let through.
 
+    A value of the host is kept in the type that holds it and what it stands beside: integers beside integers stay so.
+
     Parameters
     ----------
     beside : str
-        Type of the other operand: a Python number takes it where it can.
+        Type of the other operands.
+
+    Raises
+    ------
+    DTypeError, NonFiniteError
+        See `glla.array.convert.as_dtype`.
     """
     if isinstance(operand, Resident):
         return operand
     if type(operand) in (int, float) and beside == "float32" and abs(operand) <= LARGEST:
         return from_scalar(operand, device)
-    return from_array(as_elements(function, name, operand, beside), device)
-
-
-def as_elements(function: str, name: str, value: Any, beside: str = "float32") -> NDArray[Any]:
-    """Convert what stands beside an array on a device to one of the types that a device has.
-
-    Integers stay so beside integers, if they fit int32; all else becomes float32, but for bool beside bool.
-
-    Examples
-    --------
-    >>> as_elements("doc", "a", 3).dtype, as_elements("doc", "a", 3, "int32").dtype
-    (dtype('float32'), dtype('int32'))
-    """
-    array = as_real(function, name, _float_if_large(value))
-    if array.dtype.kind == "b" and (beside == "bool" or not isinstance(value, bool)):
-        return array
-    if array.dtype.kind in "iub" and beside in ("int32", "bool"):
-        limits = np.iinfo(np.int32)
-        if array.size == 0 or (array.min() >= limits.min and array.max() <= limits.max):
-            return array.astype(np.int32)
-    return float32_of(array)
-
-
-def _float_if_large(value: Any) -> Any:
-    """Convert a Python int that int64 cannot hold to the nearest float: NumPy makes objects of such."""
-    try:
-        return float(value) if type(value) is int and not -(2**63) <= value < 2**63 else value
-    except OverflowError:
-        return value
+    host = operand if type(operand) is int else as_real(function, name, operand)
+    return from_array(as_dtype(function, name, host, promoted(beside, dtype_of(function, name, host))), device)

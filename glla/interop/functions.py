@@ -12,11 +12,10 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from glla.array import arithmetic, lying, operators, reductions, shaping
 from glla.array.array import DTYPES, Array, value_of
-from glla.array.convert import as_real
+from glla.array.convert import as_dtype, dtype_of, promoted
 from glla.array.value import Resident, from_array
 from glla.errors import DTypeError, OptionError, ShapeError, UnsupportedError, integer, real
 from glla.gl import DeviceLike, named_device
@@ -40,25 +39,23 @@ def values(function: str, *operands: Any) -> list[Resident]:
 
 def where(condition: Any, x1: Any, x2: Any, /) -> Array:
     """Elements of the first where the condition holds, else of the second."""
-    choice, left, right = condition, x1, x2
+    choice = condition
     beside = next((one for one in (condition, x1, x2) if isinstance(one, Array)), None)
     if beside is None:
         values("where", condition, x1, x2)
     assert beside is not None
     if not isinstance(choice, Array):
-        choice = Array._of(from_array(np.asarray(choice, dtype=bool), beside.device))
-    if not (isinstance(left, Array) or isinstance(right, Array)):
-        both = np.result_type(*(np.asarray(one) for one in (left, right)))
-        left = Array._of(from_array(np.asarray(left).astype("float32" if both.kind == "f" else "int32"), beside.device))
-    one, other = operators.beside_each_other("where", *map(value_of, (left, right)))
+        choice = Array._of(from_array(as_dtype("where", "condition", choice, "bool"), beside.device))
+    one, other = operators.beside_each_other("where", *map(value_of, (x1, x2)), device=beside.device)
     return Array._of(arithmetic.where(choice.value, one, other))
 
 
 def clip(x: Any, low: Any, high: Any) -> Any:
     """Elements between two bounds, which broadcast; None for no bound."""
+    if isinstance(x, Array):
+        return x.clip(low, high)
     result = x if low is None else np.maximum(x, low)
-    result = result if high is None else np.minimum(result, high)
-    return result.copy() if result is x and isinstance(x, Array) else result
+    return result if high is None else np.minimum(result, high)
 
 
 # -- joining ----------------------------------------------------------------------------------------------------------
@@ -174,7 +171,7 @@ def searchsorted(x1: Array, x2: Any, /, *, side: str = "left", sorter: Any = Non
         raise ShapeError(f"searchsorted: the sorted array must be a vector, got shape {line.shape}")
     if sorter is not None:
         line = shaping.take(line, value_of(sorter), 0)
-    dtype = arithmetic.promoted(line.dtype, numbers.dtype)
+    dtype = promoted(line.dtype, numbers.dtype)
     if not line.size or not numbers.size:
         return Array._of(from_array(np.zeros(numbers.shape, dtype=np.int32), line.device))
     (left, seen), (right, places) = (lying.view_of(lying.as_type(one, dtype)) for one in (line, numbers))
@@ -191,11 +188,11 @@ def full(shape: Any, number: Any, dtype: str | None = None, device: DeviceLike |
     if any(length < 0 for length in lengths):
         raise ShapeError(f"full: lengths must be at least 0, got {tuple(lengths)}")
     target = named_device("full", device)
-    kind = dtype or number_dtype(number)
-    value = number.value if isinstance(number, Array) else None
-    if value is None:
-        with np.errstate(over="ignore", invalid="ignore"):
-            value = from_array(_of_type("full", number, kind), target)
+    if isinstance(number, Array):
+        kind, value = dtype or number.dtype.name, number.value
+    else:
+        kind = dtype or dtype_of("full", "fill_value", number)
+        value = from_array(as_dtype("full", "fill_value", number, kind), target)
     return Array._of(arithmetic.broadcast(lying.as_type(value, kind), lengths))
 
 
@@ -219,50 +216,22 @@ def checked_dtype(function: str, dtype: Any) -> str | None:
     return name
 
 
-def _of_type(function: str, number: Any, dtype: str) -> NDArray[Any]:
-    """Convert a number of the host to a type of a device's; a float is cut off to be an int32.
-
-    Raises
-    ------
-    DTypeError
-        It is an integer beyond int32, or no real number.
-    """
-    array = as_real(function, "fill_value", number)
-    if dtype == "int32" and array.dtype.kind in "iu":
-        _must_be_int32(function, *array.flat)
-    return array.astype(dtype)
-
-
-def _must_be_int32(function: str, *numbers: Any) -> None:
-    for one in numbers:
-        if not -(2**31) <= one < 2**31:
-            raise DTypeError(f"{function}: integers must fit int32, got {one}; take dtype float32")
-
-
-def number_dtype(number: Any) -> str:
-    """Type that Python's numbers have on a device: bool, int32 or float32."""
-    if isinstance(number, Array):
-        return number.dtype.name
-    kind = np.asarray(number).dtype.kind
-    return "bool" if kind == "b" else "int32" if kind in "iu" else "float32"
-
-
 def arange(
     start: Any, stop: Any = None, step: Any = 1, dtype: str | None = None, device: DeviceLike | None = None
 ) -> Array:
     """Numbers from a start up to a stop, which is left out, a step apart."""
     given = (0, start, step) if stop is None else (start, stop, step)
-    first, last, by = (one.item() if isinstance(one, Array) else one for one in given)
+    first, last, by = (one.item() if hasattr(one, "item") else one for one in given)  # Python's, which do not wrap
     for name, one in (("start", first), ("stop", last), ("step", by)):
         if not math.isfinite(real("arange", name, one)):
             raise OptionError(f"arange: {name} must be finite, got {one!r}")
     if by == 0:
         raise OptionError("arange: step must not be 0")
-    whole = all(isinstance(one, (int, np.integer)) for one in (first, last, by))
+    whole = all(isinstance(one, int) for one in (first, last, by))
     count = max(0, -((first - last) // by) if whole else int(np.ceil((last - first) / by)))
     kind = dtype or ("int32" if whole else "float32")
-    if kind == "int32" and count:
-        _must_be_int32("arange", int(first), int(first) + (count - 1) * int(by), int(by))
+    for one in (first, first + (count - 1) * by, by) if count else ():
+        as_dtype("arange", "numbers", one, kind)
     return _made(lambda size: create.arange(first, by, count, kind, size), (count,), kind, device)
 
 
@@ -274,9 +243,13 @@ def linspace(
     first, last = (real("linspace", name, one) for name, one in (("start", start), ("stop", stop)))
     if count < 0:
         raise OptionError(f"linspace: num must be at least 0, got {count}")
+    for name, one in (("start", start), ("stop", stop)):
+        as_dtype("linspace", name, one, "float32")
     if kind != "float32":
-        line = np.linspace(first, last, count, endpoint=endpoint, dtype=np.int64 if kind == "int32" else bool)
-        return Array._of(from_array(_of_type("linspace", line, kind), named_device("linspace", device)))
+        with np.errstate(invalid="ignore"):
+            line = np.linspace(first, last, count, endpoint=endpoint)
+        line = np.floor(line) if kind == "int32" else line
+        return Array._of(from_array(as_dtype("linspace", "stop", line, kind), named_device("linspace", device)))
     return _made(lambda size: create.linspace(first, last, count, size, endpoint, kind), (count,), kind, device)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from glla.array import array as arrays
 from glla.array.array import Array
+from glla.array.convert import as_dtype, dtype_of
 from glla.errors import OptionError, OptionTypeError
 from glla.gl import DeviceLike, named_device
 from glla.interop import dlpack, functions
@@ -29,10 +30,8 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: DeviceLike | None = None,
     if copy is False:
         raise OptionError("asarray: what is on the host must be copied to the device; use copy=None or copy=True")
     host = _on_host(obj)
-    own = functions.number_dtype(host)
-    wanted = own if own == "float32" else kind or own  # a float is cut off on the device to be an int32
-    result = arrays.asarray(host, device, dtype=wanted, check_finite=False)
-    return result if kind is None else result.astype(kind, copy=False)
+    array = as_dtype("asarray", "value", host, kind or dtype_of("asarray", "value", host))
+    return arrays.upload(array, named_device("asarray", device))
 
 
 def _on_host(obj: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from glla.array.array import Array
+from glla.array.convert import dtype_of
 from glla.errors import OptionError
 from glla.gl import Device, DeviceLike, default_device, named_device
 from glla.interop import functions
@@ -39,16 +40,14 @@ def can_cast(from_: Any, to: Any, /) -> Any:
 def result_type(*arrays_and_dtypes: Any) -> Any:
     """Type of a result: of two, the later one of bool, int32, float32."""
     found = [
-        one.dtype if isinstance(one, Array) else _of_number(one) if isinstance(one, int | float) else np.dtype(one)
+        one.dtype
+        if isinstance(one, Array)
+        else np.dtype(dtype_of("result_type", "number", one) if isinstance(one, int | float) else one)
         for one in arrays_and_dtypes
     ]
     for dtype in found:
         functions.checked_dtype("result_type", dtype)
     return max(found, key=(bool, int32, float32).index)
-
-
-def _of_number(number: float) -> np.dtype[Any]:
-    return np.dtype(functions.number_dtype(number))
 
 
 @dataclass(frozen=True)
