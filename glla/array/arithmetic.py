@@ -15,9 +15,14 @@ from glla.operations import elementwise, matmul
 from glla.operations.wrapped import elementwise as strided
 from glla.operations.wrapped import product as products
 
-COUNTS = frozenset(("add", "subtract", "multiply", "power", "floor_divide", "remainder", "negative", "square"))
-"""Functions that take bool for the integers 0 and 1, as Python does."""
+COUNTS = frozenset(("power", "floor_divide", "remainder", "square", "bitwise_left_shift", "bitwise_right_shift"))
+"""Functions that take bool for the integers 0 and 1: NumPy gives int8, to which int32 is the nearest that there is."""
 
+OF_TRUTHS = {"add": "logical_or", "multiply": "logical_and"}
+"""Functions that are others of bool, as NumPy has it."""
+
+NOT_OF_TRUTHS = frozenset(("subtract", "negative", "positive", "sign"))
+"""Functions that bool does not have, as NumPy has it."""
 
 PLAIN = frozenset(elementwise.BINARY) - elementwise.TRUTHS
 """Functions of two packed matrices whose result is one."""
@@ -27,9 +32,15 @@ def operand_dtype(name: str, *dtypes: str) -> str:
     """Type that a function computes in.
 
     >>> operand_dtype("sqrt", "int32"), operand_dtype("add", "bool", "bool")
-    ('float32', 'int32')
+    ('float32', 'bool')
     """
     common = promoted(*dtypes)
+    if common == "bool" and name in NOT_OF_TRUTHS:
+        raise DTypeError(
+            f"{name}: is not there of bool; use ^ for a difference, ~ for the opposite, or astype('int32')"
+        )
+    if common == "bool" and name == "rint":
+        return "float32"
     if name in strided.FLOATS:
         return "float32"
     if name in strided.BITS and common == "float32":
@@ -76,6 +87,8 @@ def broadcast(a: Resident, shape: Shape) -> Resident:
 def binary(name: str, a: Resident, b: Resident) -> Resident:
     """Apply a function of two operands, with broadcasting."""
     same_device(name, a, b)
+    if a.dtype == b.dtype == "bool":
+        name = OF_TRUTHS.get(name, name)
     if a.view is None and b.view is None and a.shape == b.shape and name in PLAIN and a.stored is not None:
         plan = elementwise.binary(a.matrix, name, (1, 1, int(a.transposed)), (1, 1, int(b.transposed)))
         return run(a.device, plan, A=a, B=b)["result"]
@@ -139,7 +152,7 @@ def _as_matrix(a: Resident) -> Resident:
 def product(
     function: str, a: Resident, b: Resident, variant: str | None = None, onto: Resident | None = None
 ) -> Resident:
-    """Multiply matrices, vectors or stacks, as `numpy.matmul` does.
+    """Multiply matrices, vectors or stacks, as `numpy.matmul` does: of bool it tells whether any product is true.
 
     Parameters
     ----------
@@ -170,6 +183,8 @@ def product(
         result = _packed_product(lying.packed(function, left), lying.packed(function, right), variant, onto)
     else:
         result = _products(left, right, shape, dtype)
+    if a.dtype == b.dtype == "bool":
+        result = lying.as_type(result, "bool")
     kept = (*stack, *(shape[-2:-1] if a.ndim > 1 else ()), *(shape[-1:] if b.ndim > 1 else ()))
     return result if kept == shape else lying.reshaped(result, kept)
 

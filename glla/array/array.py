@@ -77,7 +77,8 @@ class Array:
     hash. Beside NumPy's arrays an Array wins: the result is an Array. Integers of the host beside int32 or bool must
     fit int32; other operands are rounded to float32 first, which finite numbers must fit. int32 and float32 give
     float32; int32 arithmetic wraps around, as C's does, and a negative power of an int32 is cut
-    off to 0, 1 or -1.
+    off to 0, 1 or -1. Of bool ``+`` is or, ``*`` is and, and ``@`` an or of ands; ``//``, ``%`` and ``**`` give int32,
+    in place of NumPy's int8; ``-`` raises DTypeError.
 
     *Values.* A texture that holds a result is never drawn to again. ``A.T``, ``A[1:3]`` of a wrapped array, a reshape
     and ``A.copy()`` cost nothing, as they share the texture, and what changes an Array (``A += B``, ``A[1:3] = B``)
@@ -807,6 +808,7 @@ class Array:
         return _apply("negative", self)
 
     def __pos__(self) -> Array:
+        arithmetic.operand_dtype("positive", self.value.dtype)  # raises of bool
         return self.copy()
 
     def __abs__(self) -> Array:
