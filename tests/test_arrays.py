@@ -345,6 +345,53 @@ def test_integers_are_reported_from_those_beyond(compare, number):
     same(compare(A.astype("float32"), number), compare(a.astype("float32"), np.float32(number)))
 
 
+EDGES = np.int32([-(2**31), -(2**24) - 1, -1, 0, 1, 2**24, 2**24 + 1, 2**31 - 64, 2**31 - 1])
+"""Integers that float32 does not hold, their neighbours, and both ends; sorted."""
+
+OTHERS = [
+    EDGES[::-1].copy(), EDGES + np.array([-1, 1, 1, 0, -2, 1, -1, 64, 1]), EDGES.astype(np.float64) + 0.5,
+    np.float32([-np.inf, -(2**31), -0.5, 0, 1, 2**24, 2**24, 2**31, np.inf]), np.float32([np.nan]), np.float64([1e300]),
+    np.float16([0.5, np.inf, -np.inf, 1, 2, 3, 4, 5, np.nan]), np.uint64([2**64 - 1]), np.array(True), 2**24, 2**70,
+    16777216.0, -(10**400), np.float64(2**31), -1.5, np.uint8(1), np.longdouble(2**31 - 1), np.array([False]),
+]  # fmt: skip
+"""What integers are compared with."""
+
+
+def turned(value):
+    """The same on the device, where it is of a type that an Array has."""
+    value = np.asarray(value)
+    return [glla.asarray(value, dtype=value.dtype, check_finite=False)] if value.dtype.name in DTYPES else []
+
+
+@pytest.mark.parametrize("other", OTHERS, ids=lambda one: str(one)[:20])
+def test_integers_are_compared_exactly(other):
+    A = glla.asarray(EDGES, dtype="int32")
+    exact = np.asarray(other if np.asarray(other).dtype != object else 1e300 if other > 0 else -1e300)
+    for b in (other, *turned(other)):
+        for compare in COMPARISONS:
+            same(compare(A, b), compare(EDGES, exact))
+            same(compare(b, A), compare(exact, EDGES))
+        same(xp.equal(A, b), exact == EDGES)
+        assert np.array_equal(A, b) is np.array_equal(EDGES, exact)
+        same(np.isclose(A, b, rtol=0, atol=0), exact == EDGES)
+        for side in ("left", "right"):
+            same(np.searchsorted(A, b, side=side), np.int32(EDGES.searchsorted(exact, side=side)))
+            line = np.sort(np.ravel(b.numpy() if isinstance(b, glla.Array) else exact))
+            for lies in (line, *turned(line)) if not isinstance(b, glla.Array) else ():
+                same(np.searchsorted(lies, A, side=side), np.int32(line.searchsorted(EDGES, side=side)))
+
+
+def test_closeness_of_integers_is_of_their_exact_difference():
+    a, b = np.int32([2**31 - 1, 2**24 + 1, 5, -(2**31)]), np.int32([-(2**31), 2**24, 7, -(2**31) + 3])
+    A, B = (glla.asarray(one, dtype="int32") for one in (a, b))
+    for tolerances in ((0, 0), (0, 1), (0, 3), (1e-6, 0), (1e-9, 2)):
+        for left, right in ((A, B), (A, b), (a, B), (A, b.astype(np.float64)), (A.astype("int32"), b.astype(np.int64))):
+            same(np.isclose(left, right, *tolerances), np.isclose(a, b, *tolerances))
+    assert np.allclose(A, a) and not np.allclose(A, b)
+    T = A > 5
+    same(np.isclose(T, True), T.numpy())
+
+
 def test_integers_wrap_around():
     a = np.int32([2**31 - 1, -(2**31), 46341, -7, 7])
     A = glla.asarray(a, dtype="int32")

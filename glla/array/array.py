@@ -984,7 +984,7 @@ def asarray(value: Any, device: DeviceLike | None = None, *, dtype: Any = None, 
     if kind not in DTYPES:
         raise UnsupportedError(f"asarray: an Array is float32, int32 or bool, got {kind}")
     if kind == "float32":
-        array: NDArray[Any] = as_float32("asarray", "value", value, check_finite)
+        array: Any = as_float32("asarray", "value", value, check_finite)
     else:
         array = value if type(value) is int else as_real("asarray", "value", value)
         if kind == "int32" and dtype_of("asarray", "value", array) == "float32" and np.size(array):

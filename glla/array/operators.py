@@ -6,20 +6,14 @@ the others are put onto that device.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
-import numpy as np
-
-from glla.array import arithmetic
+from glla.array import arithmetic, comparisons
 from glla.array.convert import dtype_of, promoted
 from glla.array.value import Resident, as_resident
 from glla.gl import Device
 from glla.operations.wrapped.elementwise import FLOATS, SINGLE
 from glla.registry import overrides
-
-COMPARISONS = frozenset(("less", "less_equal", "greater", "greater_equal", "equal", "not_equal"))
-"""Comparisons that are exact beside integers of the host beyond int32, which float32 would round to a neighbour."""
 
 
 def brings_operators(operand: Any) -> bool:
@@ -31,23 +25,15 @@ def apply(name: str, *operands: Any) -> Resident:
     """Apply a function of one or two operands, or ``matmul``. Does not synchronise."""
     if name in SINGLE:
         return arithmetic.unary(name, operands[0])
-    if name in COMPARISONS and not any(isinstance(one, Resident) and one.dtype == "float32" for one in operands):
-        operands = tuple(map(_beyond, operands))
+    if name in comparisons.MIRRORED:
+        return comparisons.compare(name, *operands)
+    if name.startswith("logical"):  # the truth of a number of the host is its own, not that of what it is rounded to
+        operands = tuple(
+            one if isinstance(one, Resident) else comparisons.host(name, letter, one).astype(bool)
+            for letter, one in zip("AB", operands, strict=True)
+        )
     left, right = beside_each_other(name, *operands)
     return arithmetic.product(name, left, right) if name == "matmul" else arithmetic.binary(name, left, right)
-
-
-def _beyond(operand: Any) -> Any:
-    """Give infinity for an integer of the host that is no int32; what it is compared with is on the same side of both.
-
-    >>> _beyond(2**31), _beyond(-7)
-    (inf, -7)
-    """
-    if isinstance(operand, np.ndarray) and operand.ndim == 0:  # as NumPy's numbers come to a universal function
-        operand = operand[()]
-    if not isinstance(operand, int | np.integer) or -(2**31) <= operand < 2**31:
-        return operand
-    return math.copysign(math.inf, operand)
 
 
 def beside_each_other(name: str, *operands: Any, device: Device | None = None) -> list[Resident]:

@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from glla.array import arithmetic, lying, operators, reductions, shaping
+from glla.array import arithmetic, comparisons, lying, operators, reductions, shaping
 from glla.array.array import DTYPES, Array, value_of
-from glla.array.convert import as_dtype, dtype_of, promoted
+from glla.array.convert import as_dtype, dtype_of
 from glla.array.value import Resident, from_array
 from glla.errors import DTypeError, OptionError, ShapeError, UnsupportedError, integer, real
 from glla.gl import DeviceLike, named_device
-from glla.operations.wrapped import create, order
+from glla.operations.wrapped import create
 from glla.passes import Plan
 
 
@@ -31,10 +31,21 @@ def values(function: str, *operands: Any) -> list[Resident]:
     DTypeError
         None of them is an Array.
     """
+    return operators.beside_each_other(function, *with_an_array(function, *operands))
+
+
+def with_an_array(function: str, *operands: Any) -> list[Any]:
+    """Give values in place of Arrays, of which there must be one among some operands.
+
+    Raises
+    ------
+    DTypeError
+        None of them is an Array.
+    """
     if not any(isinstance(one, Array) for one in operands):
         kinds = ", ".join(type(one).__name__ for one in operands) or "nothing"
         raise DTypeError(f"{function}: needs an Array among its operands, got {kinds}; make one with asarray")
-    return operators.beside_each_other(function, *map(value_of, operands))
+    return [value_of(one) for one in operands]
 
 
 def where(condition: Any, x1: Any, x2: Any, /) -> Array:
@@ -164,19 +175,12 @@ def diff(x: Array, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append
 
 def searchsorted(x1: Array, x2: Any, /, *, side: str = "left", sorter: Any = None) -> Array:
     """Places in a sorted vector where numbers would be put in; int32."""
-    line, numbers = values("searchsorted", x1, x2)
+    line, numbers = with_an_array("searchsorted", x1, x2)
     if side not in ("left", "right"):
         raise OptionError(f"searchsorted: side must be 'left' or 'right', got {side!r}")
-    if line.ndim != 1:
-        raise ShapeError(f"searchsorted: the sorted array must be a vector, got shape {line.shape}")
     if sorter is not None:
         line = shaping.take(line, value_of(sorter), 0)
-    dtype = promoted(line.dtype, numbers.dtype)
-    if not line.size or not numbers.size:
-        return Array._of(from_array(np.zeros(numbers.shape, dtype=np.int32), line.device))
-    (left, seen), (right, places) = (lying.view_of(lying.as_type(one, dtype)) for one in (line, numbers))
-    plan = order.searchsorted(seen, places, side == "right", line.device.limits.texture_size)
-    return Array._of(lying.made(left, plan, numbers.shape, "int32", H=left, A=right))
+    return Array._of(comparisons.search(line, numbers, side == "right"))
 
 
 # -- making -----------------------------------------------------------------------------------------------------------

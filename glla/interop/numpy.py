@@ -16,9 +16,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from glla import lazily, linalg, registry
-from glla.array import reductions, shaping
+from glla.array import comparisons, reductions, shaping
 from glla.array.array import Array, asarray, value_of
-from glla.array.value import as_resident
 from glla.errors import OptionError, ShapeError, integer
 from glla.gl import DeviceLike
 from glla.interop import functions
@@ -239,34 +238,31 @@ def linalg_trace(x: Array, /, *, offset: int = 0) -> Array:
 @implements(np.array_equal)
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
     """Whether shapes and all elements are equal. Synchronises."""
-    return np.shape(a1) == np.shape(a2) and bool(_equal(*_compared("array_equal", a1, a2), equal_nan).all())
+    return np.shape(a1) == np.shape(a2) and bool(_equal(a1, a2, equal_nan).all())
 
 
 @implements(np.allclose)
 def allclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> bool:
     """Whether all elements are close, see `isclose`. Synchronises."""
-    return bool(isclose(a, b, rtol, atol, equal_nan).all())
+    return bool(_close("allclose", a, b, rtol, atol, equal_nan).all())
 
 
 @implements(np.isclose)
 def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> Array:
     """Whether elements are close: abs(a - b) <= atol + rtol abs(b), or equal infinities."""
-    left, right = _compared("allclose", a, b)
-    bounded = abs(right) < np.inf  # infinity allows for anything
-    close = (abs(left - right) <= atol + rtol * abs(right)) & bounded
-    result: Array = close | _equal(left, right, equal_nan)
+    return _close("isclose", a, b, rtol, atol, equal_nan)
+
+
+def _close(function: str, a: Any, b: Any, rtol: Any, atol: Any, equal_nan: bool) -> Array:
+    gap, size = map(Array._of, comparisons.distance(function, *functions.with_an_array(function, a, b)))
+    close = (gap <= atol + rtol * size) & (size < np.inf)  # infinity allows for anything
+    result: Array = close | _equal(a, b, equal_nan)
     return result
 
 
-def _compared(function: str, a: Any, b: Any) -> tuple[Array, Array]:
-    """Put two operands onto the device of the one that is an Array."""
-    device = a.device if isinstance(a, Array) else b.device
-    left = as_resident(function, "A", value_of(a), device)
-    return Array._of(left), Array._of(as_resident(function, "B", value_of(b), device))
-
-
-def _equal(a: Array, b: Array, equal_nan: bool) -> Array:
-    return (a == b) | (np.isnan(a) & np.isnan(b)) if equal_nan else a == b
+def _equal(a: Any, b: Any, equal_nan: bool) -> Any:
+    equal = np.equal(a, b)
+    return equal | (np.isnan(a) & np.isnan(b)) if equal_nan else equal
 
 
 # -- shapes and copies ----------------------------------------------------------------------------------------------

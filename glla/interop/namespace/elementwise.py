@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from glla.array import arithmetic
+from glla.array import arithmetic, operators
 from glla.array.array import Array
 from glla.interop import functions
 from glla.operations.wrapped.elementwise import PAIR, SINGLE
@@ -47,7 +47,7 @@ def _binary(name: str) -> Callable[[Any, Any], Array]:
     assert own in PAIR, own
 
     def function(x1: Any, x2: Any, /) -> Array:
-        return Array._of(arithmetic.binary(own, *functions.values(name, x1, x2)))
+        return Array._of(operators.apply(own, *functions.with_an_array(name, x1, x2)))
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"`{name}`, element by element."
