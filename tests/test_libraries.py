@@ -16,11 +16,20 @@ import warnings
 import numpy as np
 import sklearn
 from sklearn.decomposition import PCA
-from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.kernel_approximation import Nystroem
+from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor, Ridge, RidgeCV
 from sklearn.metrics import accuracy_score, confusion_matrix, f1_score, mean_squared_error, r2_score
 from sklearn.metrics.pairwise import euclidean_distances, rbf_kernel
-from sklearn.model_selection import train_test_split
-from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures, StandardScaler
+from sklearn.mixture import GaussianMixture
+from sklearn.model_selection import cross_val_score, train_test_split
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import (
+    Binarizer, KernelCenterer, LabelBinarizer, LabelEncoder, MaxAbsScaler, MinMaxScaler, Normalizer,
+    PolynomialFeatures, StandardScaler,
+)
+from sklearn.utils._array_api import move_estimator_to
 
 import glla
 
@@ -37,8 +46,9 @@ def close(result, expected, tolerance=1e-5):
     np.testing.assert_allclose(result.numpy(), expected, rtol=tolerance, atol=tolerance)
 
 
-for transformer in (StandardScaler, MinMaxScaler, PolynomialFeatures):
+for transformer in (StandardScaler, MinMaxScaler, MaxAbsScaler, Binarizer, Normalizer, PolynomialFeatures):
     close(transformer().fit_transform(A), transformer().fit_transform(a))
+close(KernelCenterer().fit_transform(A @ A.T), KernelCenterer().fit_transform(a @ a.T), 1e-4)
 scaler = StandardScaler().fit(A)
 assert isinstance(scaler.mean_, glla.Array)
 close(scaler.inverse_transform(scaler.transform(A)), a)
@@ -54,10 +64,37 @@ assert (np.asarray(confusion_matrix(T, G)) == confusion_matrix(truth, guess)).al
 parts = zip(train_test_split(A, Y, random_state=0), train_test_split(a, y, random_state=0))
 for part, expected in parts:
     close(part, expected)
-np.testing.assert_allclose(np.asarray(LinearRegression().fit(A, Y).coef_), weights, atol=1e-4)
-for model, missing in ((Ridge(), "svd"), (PCA(2), "eigh")):
+labels = np.int32([40, 7, 100])[np.digitize(y, [-2, 2])]  # NumPy's hash does not sort them
+L = glla.asarray(labels, dtype="int32")
+for coder in (LabelEncoder, LabelBinarizer):
+    coded, expected = coder().fit(L), coder().fit(labels)
+    close(coded.transform(L), expected.transform(labels))
+    close(coded.inverse_transform(coded.transform(L)), labels)
+for make, (target, Target) in (
+    (LinearRegression, (y, Y)),
+    (lambda: make_pipeline(StandardScaler(), LinearRegression()), (y, Y)),
+    (PoissonRegressor, (abs(y), abs(Y))),
+    (GaussianNB, (labels, L)),
+    (LogisticRegression, (labels, L)),
+    (lambda: make_pipeline(StandardScaler(), GaussianNB()), (labels, L)),
+    (lambda: GaussianMixture(2, init_params="random", random_state=0), (None, None)),
+):
+    model, expected = make().fit(A, Target), make().fit(a, target)
+    for method in ("predict", "predict_proba", "decision_function"):
+        if hasattr(expected, method):
+            close(getattr(model, method)(A), getattr(expected, method)(a), 1e-4)
+    assert abs(model.score(A, Target) - expected.score(a, target)) < 1e-5
+    if target is not None:
+        scores = (cross_val_score(make(), *given, error_score="raise") for given in ((A, Target), (a, target)))
+        np.testing.assert_allclose(*scores, atol=1e-3)  # some are of iterations
+plain = LinearRegression(fit_intercept=False).fit(A, Y)  # its coefficients stay on the host, as SciPy gives them
+close(move_estimator_to(plain, A.__array_namespace__(), A.device).predict(A), y, 1e-4)
+for model, missing in (
+    (Ridge(), "svd"), (LinearDiscriminantAnalysis(), "svd"), (Nystroem(n_components=4), "svd"),
+    (PCA(2), "eigh"), (RidgeCV(), "eigh"),
+):
     try:
-        model.fit(A, Y)
+        model.fit(A, L)
     except AttributeError as error:
         lines = str(error).splitlines()
         assert len(lines) == 1 and lines[0].startswith(f"array API: linalg.{missing} is not there yet"), error

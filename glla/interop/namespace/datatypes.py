@@ -12,6 +12,7 @@ from glla.array.convert import dtype_of
 from glla.errors import OptionError
 from glla.gl import Device, DeviceLike, default_device, named_device
 from glla.interop import functions
+from glla.interop.namespace import creation
 
 float32 = np.dtype(np.float32)
 int32 = np.dtype(np.int32)
@@ -24,8 +25,10 @@ WIDE = {"int64": np.dtype(np.int64), "float64": np.dtype(np.float64)}
 """Types that an Array cannot have either, but that libraries name without asking for them: to count, to compare."""
 
 
-def astype(x: Array, dtype: Any, /, *, copy: Any = True, device: DeviceLike | None = None) -> Array:
-    """Convert to another type; copy to another device if asked."""
+def astype(x: Any, dtype: Any, /, *, copy: Any = True, device: DeviceLike | None = None) -> Array:
+    """Convert to another type; copy to another device if asked. An array of the host becomes an Array."""
+    if not isinstance(x, Array):
+        return creation.asarray(x, dtype=dtype, device=device)
     result = x.astype(functions.checked_dtype("astype", dtype), copy=copy)
     return result if device is None else result.to_device(named_device("astype", device))
 

@@ -145,26 +145,26 @@ class _Inverse(NamedTuple):
 
 
 def unique_all(x: Array, /) -> _All:
-    """Different elements, where they stand first, which one each element is, and how often they come. Synchronises."""
+    """Different elements, sorted, their first places, which one each element is, and their numbers. Synchronises."""
     values, *numbers = np.unique_all(x.numpy())
     return _All(_back(values, x), *(_int32(one, x) for one in numbers))
 
 
 def unique_counts(x: Array, /) -> _Counts:
-    """Different elements, and how often they come. Synchronises."""
+    """Different elements, sorted, and how often they come. Synchronises."""
     values, counts = np.unique_counts(x.numpy())
     return _Counts(_back(values, x), _int32(counts, x))
 
 
 def unique_inverse(x: Array, /) -> _Inverse:
-    """Different elements, and which one each element is. Synchronises."""
+    """Different elements, sorted, and which one each element is. Synchronises."""
     values, inverse = np.unique_inverse(x.numpy())
     return _Inverse(_back(values, x), _int32(inverse, x))
 
 
 def unique_values(x: Array, /) -> Array:
-    """Different elements. Synchronises."""
-    return _back(np.unique_values(x.numpy()), x)
+    """Different elements, sorted as those of its kin: NumPy's `unique_values` hashes. Synchronises."""
+    return _back(np.unique(x.numpy(), equal_nan=False), x)
 
 
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Array:
