@@ -31,7 +31,7 @@ import glla
 from benchmarks import report
 from glla import Device, Matrix
 from glla.applications import window_squares
-from glla.gl.observe import observe
+from glla.gl.observers import observe
 from glla.lab import machine
 from glla.operations import OPERATIONS, matmul, qr, syrk, triangular
 from glla.operations.elimination import cholesky, definite_band, plu, rref

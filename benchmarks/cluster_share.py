@@ -41,7 +41,7 @@ from glla import Device, cluster
 from glla.cluster import lapack
 from glla.cluster.algorithms import factorisation
 from glla.cluster.engines import Gpu
-from glla.cluster.grid import Grid
+from glla.cluster.grids import Grid
 from glla.cluster.layout import Layout
 from glla.cluster.linalg import permutation
 from glla.cluster.messages import TAGS, Bytes, Channel

@@ -32,7 +32,7 @@ from benchmarks.cluster import _numbers
 from glla import cluster
 from glla.cluster import engines, lapack, resident
 from glla.cluster.engines import Gpu
-from glla.cluster.grid import Grid
+from glla.cluster.grids import Grid
 from glla.cluster.layout import Layout
 from glla.cluster.model import Event
 from glla.cluster.steps import Await, Receive, Send, Work

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from glla.linalg.kernels import Kernel, kernel, run
     from glla.linalg.public import *  # noqa: F403  # the functions: a list that is written by `python -m glla.generate`
     from glla.linalg.registering import register, unregister
-    from glla.queue.coprocessor import Coprocessor, coprocessor
     from glla.queue.pending import Pending
     from glla.queue.several import Coprocessors, coprocessors
+    from glla.queue.single import Coprocessor, coprocessor
     from glla.tracing import trace
 
 PLACES = {

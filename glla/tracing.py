@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from glla.gl import Device, DeviceLike, Texture, named_device
-from glla.gl.observe import Watched
+from glla.gl.observers import Watched
 from glla.gl.recorder import HEAD, LIMIT, Recorder, TracedPass, row
 from glla.passes import Plan
 from glla.passes.html import MOST_LINES, folded, left_out, line, table

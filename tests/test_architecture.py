@@ -11,6 +11,7 @@ from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from itertools import product
 from pathlib import Path
+from pkgutil import iter_modules
 
 import numpy as np
 import pytest
@@ -450,6 +451,19 @@ def test_only_device_talks_to_gl(path):
     _, others = imports_of(path)
     found = others & GL_PACKAGES
     assert not found, f"{relative(path)} imports {sorted(found)}; only glla/gl may"
+
+
+@pytest.mark.parametrize(
+    "folder", sorted(path.parent for path in PACKAGE.rglob("__init__.py")), ids=lambda one: one.name
+)
+def test_no_module_is_named_like_a_public_name_beside_it(folder):
+    """Importing `glla/linalg/solve.py` would put the module in the place of the function `glla.linalg.solve`."""
+    package = module_of(folder)
+    places = getattr(package, "PLACES", {})
+    modules = {one.name for one in iter_modules([str(folder)])}
+    for name in sorted(modules & {*getattr(package, "__all__", ()), *places}):
+        meant = ":" not in places[name] if name in places else inspect.ismodule(getattr(package, name))
+        assert meant, f"{package.__name__}: rename the module {name}, which would hide the public name"
 
 
 def test_import_is_light():

@@ -18,7 +18,7 @@ from glla.cluster.algorithms import ColumnPLU, factorisation, plan
 from glla.cluster.columns import ColumnFactoring, exchange_rows, order_of, store_columns
 from glla.cluster.engines import Engine, Host
 from glla.cluster.execute import execute, pack
-from glla.cluster.grid import DistributedMatrix, Grid
+from glla.cluster.grids import DistributedMatrix, Grid
 from glla.cluster.lapack import pivoted, pivoted_columns, solve_lower
 from glla.cluster.layout import Layout
 from glla.cluster.linalg import UNIT, lu_factor, matmul, solve

@@ -17,7 +17,7 @@ from glla.array.convert import Array
 from glla.cluster.resident import Columns, GpuColumns, HostColumns, Rows, done, gathered
 from glla.errors import one_of
 from glla.gl import list_egl_devices
-from glla.queue.coprocessor import Coprocessor, coprocessor
+from glla.queue.single import Coprocessor, coprocessor
 
 
 class Trailing(Protocol):

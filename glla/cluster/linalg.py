@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from glla.cluster.algorithms import VARIANTS, ColumnPLU, Place, Product, Substitution, factorisation
 from glla.cluster.columns import ColumnFactoring
 from glla.cluster.factoring import Factoring
-from glla.cluster.grid import DistributedMatrix, Grid
+from glla.cluster.grids import DistributedMatrix, Grid
 from glla.cluster.lapack import extreme
 from glla.cluster.layout import Layout
 from glla.cluster.parts import Double, Multiplying, Substituting

@@ -19,7 +19,7 @@ from glla.cluster import lapack
 from glla.gl import default_device
 from glla.operations import permutation
 from glla.passes.layout import texels
-from glla.queue.coprocessor import Coprocessor
+from glla.queue.single import Coprocessor
 
 Rows = NDArray[np.int64]
 

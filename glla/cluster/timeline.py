@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from glla.cluster.grid import Grid
+from glla.cluster.grids import Grid
 from glla.cluster.model import Event
 from glla.cluster.steps import Await, Receive, Send, Step, Work
 

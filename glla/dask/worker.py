@@ -15,7 +15,7 @@ import numpy as np
 from glla.array.array import Matrix, asarray, product
 from glla.array.convert import Array
 from glla.errors import NonFiniteError
-from glla.queue.coprocessor import Coprocessor, coprocessor
+from glla.queue.single import Coprocessor, coprocessor
 
 MOST_BYTES = 256 << 20
 """Bytes of operands that stay on a worker's device between tasks; GLLA_DASK_CACHE_BYTES sets another bound."""

@@ -2,8 +2,8 @@
 
 Read `device`, which puts the others together; for a context `select` (which one), `loaders`, `current` (made current
 and put back), `egl`, `glfw`, `forks`; then `calls` (OpenGL's functions), `pool` (textures), `programs`, `prepare` and
-`runner` (a plan turned into calls), `composed` (plans of plans), `transfers`, `staging` and `fence`; `observe`, `clock`
-and `recorder` (what a trace sees); `tuning` and `selftest`.
+`runner` (a plan turned into calls), `composed` (plans of plans), `transfers`, `staging` and `fence`; `observers`,
+`clock` and `recorder` (what a trace sees); `tuning` and `selftest`.
 """
 
 from glla.gl.clock import GPUClock
@@ -12,7 +12,7 @@ from glla.gl.device import Device
 from glla.gl.egl import EGLDevice, list_egl_devices
 from glla.gl.fence import Fence
 from glla.gl.info import DeviceInfo, Stats
-from glla.gl.observe import Observer, observe
+from glla.gl.observers import Observer, observe
 from glla.gl.pool import Texture
 from glla.gl.staging import Download, Uploads
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.errors import PlanError
-from glla.gl.observe import Watched, watching
+from glla.gl.observers import Watched, watching
 from glla.gl.pool import Texture
 from glla.passes import Call, Host, HostArray, Plan, Transfer, texture
 

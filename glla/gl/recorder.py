@@ -1,6 +1,6 @@
 """The recorder: every render pass that a thread's devices run, as plain records.
 
-It watches from below (`glla.gl.observe`), so whatever function of glla runs inside it is seen, pass by pass.
+It watches from below (`glla.gl.observers`), so whatever function of glla runs inside it is seen, pass by pass.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from glla.errors import OptionError, TraceError
 from glla.gl.clock import GPUClock
-from glla.gl.observe import Watched, observe
+from glla.gl.observers import Watched, observe
 from glla.gl.pool import Texture
 from glla.passes import Call, Plan, Slot, Storage, table, texture
 from glla.passes.shader import Define

@@ -13,7 +13,7 @@ import numpy as np
 from glla.errors import AbandonedError, DeviceMismatchError, PlanError
 from glla.gl import composed, iterate
 from glla.gl.calls import GL_FRAMEBUFFER, GL_UNIFORM_BUFFER, Calls, Function
-from glla.gl.observe import watching
+from glla.gl.observers import watching
 from glla.gl.pool import Pool, Texture, handle, lendable
 from glla.gl.prepare import Burst, Computation, Draw, Folded, Ready, folded, prepare
 from glla.gl.programs import Programs

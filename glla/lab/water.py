@@ -22,7 +22,7 @@ from glla.gl import Device
 from glla.gl.window import Window
 from glla.lab import progress, terminal
 from glla.lab.extra import check_writable, require
-from glla.queue.coprocessor import Coprocessor, coprocessor
+from glla.queue.single import Coprocessor, coprocessor
 
 if TYPE_CHECKING:
     from rich.table import Table

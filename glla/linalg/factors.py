@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from glla.array.array import Matrix
 from glla.array.convert import Array
 from glla.gl import Device, Texture
-from glla.gl.observe import host_step
+from glla.gl.observers import host_step
 from glla.operations import care, lu_solve, trust
 from glla.operations import factors as plans
 from glla.operations.elimination import counts, pivot, plu

@@ -16,7 +16,7 @@ from glla.array import shaping
 from glla.array.convert import Array, finite_result
 from glla.array.value import Resident, from_array
 from glla.gl import Device
-from glla.gl.observe import host_step
+from glla.gl.observers import host_step
 from glla.linalg import resident
 from glla.linalg.routes import place
 from glla.operations import OPERATIONS, Operation, lu_solve, trust

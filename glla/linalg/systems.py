@@ -13,7 +13,7 @@ from glla.array.convert import Array, all_finite, as_float32, finite_result, ref
 from glla.array.value import Resident
 from glla.errors import OptionError, ShapeError, SingularMatrixError
 from glla.gl import Device, DeviceLike
-from glla.gl.observe import host_step
+from glla.gl.observers import host_step
 from glla.linalg import again, resident, stacks_triangular, tiling
 from glla.linalg.banded import solve_structured
 from glla.linalg.definite import (

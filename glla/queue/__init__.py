@@ -22,14 +22,14 @@ one worker there is nothing to dead-lock on. Four rules keep it so:
 - `engine`: what does the calls. It alone knows OpenGL; tests of the queue use another one.
 - `worker`: the queue and its thread; `failures`: how an exception gets from one result to the next.
 - `handle`: lets calls in, and keeps the worker going while somebody may ask it for something.
-- `coprocessor`: what a user calls. The methods for the functions of glla stand in `methods`, which `generate` writes.
+- `single`: what a user calls. The methods for the functions of glla stand in `methods`, whose stub `generate` writes.
 - `several`: devices of one host that share a product, or right-hand sides.
 - `turns`: how soon a thread of Python gets its turn.
 """
 
-from glla.queue.coprocessor import Coprocessor, coprocessor
 from glla.queue.engine import Engine
 from glla.queue.pending import Pending
 from glla.queue.several import Coprocessors, Spread, coprocessors
+from glla.queue.single import Coprocessor, coprocessor
 
 __all__ = ["Coprocessor", "Coprocessors", "Engine", "Pending", "Spread", "coprocessor", "coprocessors"]

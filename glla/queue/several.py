@@ -21,8 +21,8 @@ from glla import linalg
 from glla.array.convert import Array, as_float32
 from glla.errors import CoprocessorError, OptionError, ShapeError
 from glla.gl import list_egl_devices
-from glla.queue.coprocessor import Coprocessor, coprocessor
 from glla.queue.pending import Pending
+from glla.queue.single import Coprocessor, coprocessor
 
 
 class Spread:

@@ -12,7 +12,7 @@ from glla.cli import main
 from glla.errors import ContextError
 from glla.gl.window import Window
 from glla.lab import water
-from glla.queue.coprocessor import coprocessor
+from glla.queue.single import coprocessor
 
 image = pytest.importorskip("PIL.Image")
 pytest.importorskip("matplotlib")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 import glla
 from glla import PLU, RREF, Matrix, Pending, RefinedSolution, SlogdetResult
 from glla.linalg.results import QRResult
-from glla.queue.coprocessor import Coprocessor
+from glla.queue.single import Coprocessor
 
 Float32 = NDArray[np.float32]
 Exchanges = NDArray[np.int32]
