@@ -1,6 +1,7 @@
 """Shaders of a user's own on arrays: what a call gives, takes and refuses, files that change; any plan on arrays."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -528,6 +529,61 @@ def test_what_is_left_out_is_not_looked_at():
     text = "#if 0\nuniform float a, b;\n#endif\n// uniform float c, d;\n//discard;\n"
     text += "void f(inout vec4 x, out vec4 y) { y = x; }\n"
     assert glla.kernel(text + OUT)(shape=(1, 1)).numpy() == 1
+
+
+@pytest.mark.parametrize(
+    "text", ["// shader " + "x" * 300 + "\n" + OUT, " " * 300 + "\n" + OUT, OUT.replace("\n", "\r"),
+             OUT.replace("\n", " ") + "/*" + "x" * 300 + "*/"]
+)  # fmt: skip
+def test_a_text_is_no_name_of_a_file(text):
+    """A file system refuses to look for a name of 300 bytes."""
+    assert glla.kernel(text)(shape=(1, 1)).numpy() == 1
+    with pytest.raises(ShaderError, match=r"^long\.frag: must declare"):
+        glla.register("matmul", "long", text)
+    assert glla.kernel(OUT, name="x" * 300)(shape=(1, 1)).numpy() == 1
+
+
+def test_a_file_of_a_long_name(tmp_path):
+    path = tmp_path / ("x" * 250 + ".frag")
+    path.write_text(OUT)
+    for given in (path, str(path)):
+        assert glla.kernel(given)(shape=(1, 1)).numpy() == 1
+
+
+@pytest.mark.parametrize("source", ["x" * 300, "a\0b.frag", "\ud800.frag", "x/" * 3000])
+def test_a_path_that_no_file_can_have(source):
+    for make in (glla.kernel, lambda path: glla.register("matmul", "none", path)):
+        for path in (source, Path(source)):
+            with pytest.raises(OSError, match=r"name too long|no file can have"):
+                make(path)
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [
+        '// #include "nothing.glsl"', '//#include  "nothing.glsl"', '/* #include "nothing.glsl" */',
+        '/*\n#include "nothing.glsl"\n*/', 'float f() { return 1.0; } // #include\t"nothing.glsl"',
+        '// goes on \\\n#include "nothing.glsl"',
+    ],
+)  # fmt: skip
+def test_an_include_in_a_comment_is_none(comment):
+    assert glla.kernel(f"{comment}\n{OUT}", name="k.frag")(shape=(1, 1)).numpy() == 1
+
+
+def test_a_comment_behind_an_include():
+    for comment in ('/* "of" */', '// "elements"', "/* one */ // two"):
+        text = SCALE.replace('glsl"\n', f'glsl" {comment}\n')
+        assert glla.kernel(text)(A=[[2]], factor=3).numpy() == 6
+
+
+@pytest.mark.parametrize("letter", ["\ud800", "\udc80", "\0"], ids=ascii)
+def test_letters_that_no_shader_can_have(letter):
+    """Encoded as UTF-8, these texts do not arrive at the compiler, or only in part."""
+    for text, defines in ((OUT + f"// {letter}", None), (OUT, {"K": letter})):
+        place = "(generated):2" if defines else "k.frag:3"
+        with pytest.raises(ShaderError, match=rf"^{re.escape(place)}: a shader is UTF-8 text, which has no "):
+            glla.kernel(text, name="k.frag", defines=defines)
+    assert glla.kernel(OUT + "// \u03b1\U0001f600\n")(shape=(1, 1)).numpy() == 1
 
 
 @pytest.mark.parametrize("shape", [(2, 2), (3, 3)], ids=["even", "odd"])

@@ -13,6 +13,7 @@ import moderngl
 
 from glla.errors import ShaderError
 from glla.gl import interrupts
+from glla.passes import conditions
 from glla.passes import shader as shaders
 
 # Mesa "0:12(5): error", NVIDIA "0(12) : error", others "ERROR: 0:12:"
@@ -92,9 +93,10 @@ class Programs:
     def _compile(self, shader: shaders.Shader) -> Program:
         try:
             with interrupts.put_off():
+                texts = {f"{kind}_shader": _for_moderngl(stage.text) for kind, stage in shader.stages.items()}
                 if "compute" in shader.stages:
-                    return Program(self.context.compute_shader(shader.stages["compute"].text))
-                gl = self.context.program(vertex_shader=shader.vertex.text, fragment_shader=shader.fragment.text)
+                    return Program(self.context.compute_shader(texts["compute_shader"]))
+                gl = self.context.program(**texts)
         except moderngl.Error as error:
             raise ShaderError(explain(shader, str(error))) from None
         if self._array is None:
@@ -113,6 +115,11 @@ class Programs:
             self._array = None
 
 
+def _for_moderngl(text: str) -> str:
+    """Text whose ``#include`` moderngl does not find: it would put a file there, in comments too, or raise KeyError."""
+    return text.replace("#include", "# include")
+
+
 def explain(shader: shaders.Shader, log: str) -> str:
     """Rewrite a driver's log: each line that names a line gets the file and line we know, and its source."""
     *_, last = shader.stages.values()
@@ -124,6 +131,6 @@ def explain(shader: shaders.Shader, log: str) -> str:
         if found is None:
             continue
         number = int(found[1])
-        text = source[number - 1].strip() if 1 <= number <= len(source) else ""
+        text = source[number - 1].strip()[: conditions.SHOWN] if 1 <= number <= len(source) else ""
         rows.append(f"  {stage.where(number)}: {line.strip()}\n      {text}")
     return f"shader {shaders.called(shader.name)} does not compile:\n" + ("\n".join(rows) or log)

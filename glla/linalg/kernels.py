@@ -129,11 +129,11 @@ class Kernel:
         self._path: Path | None = None
         self._text = ""
         self.name = name or UNNAMED
-        self._own = isinstance(source, str) and (shaders.root() / f"{source}{SUFFIX}").is_file()
-        if self._own:
-            self.name = str(source)
-        elif isinstance(source, str) and ("\n" in source or "{" in source):
-            self._text = source.replace("\r\n", "\n")
+        self._own = False
+        if shaders.is_text(source):
+            self._text = shaders.unix(str(source))
+        elif isinstance(source, str) and shaders.is_own(f"{source}{SUFFIX}"):
+            self._own, self.name = True, source
         else:
             self._path = Path(source).absolute()  # the program may change its folder
             self.name = name or str(source)
@@ -156,7 +156,7 @@ class Kernel:
             text = self._text
             if self._path is not None:
                 folder = self._path.parent
-                files[self._path] = text = _text(self._path)
+                files[self._path] = text = shaders.read(self._path)
             _check_version(self.name, text)
             shader = shaders.adopt(self.name, text, folder=folder, keep=True)
         resolved = shaders.resolve(shader, self._defines)
@@ -165,8 +165,8 @@ class Kernel:
         if resolved.refusals:
             raise ShaderError(f"kernel: {self.name} refuses its defines: {'; '.join(resolved.refusals)}")
         if folder is not None:
-            names = {name for name, _ in resolved.fragment.lines if not (shaders.root() / name).is_file()}
-            files |= {path: _text(path) for path in (folder / name for name in names) if path.is_file()}
+            names = {name for name, _ in resolved.fragment.lines if not shaders.is_own(name)}
+            files |= {path: shaders.read(path) for path in (folder / name for name in names) if path.is_file()}
         declared = declarations(resolved)
         wrapped = takes_part(resolved.fragment, ARRAYS)
         version = _Version(shader, self._defines, declared, files, wrapped)
@@ -180,7 +180,7 @@ class Kernel:
     def _now(self) -> _Version:
         """Give the kernel as its files are now."""
         with self._lock:
-            changed = any(_text(path) != text for path, text in self._version.files.items())
+            changed = any(shaders.read(path) != text for path, text in self._version.files.items())
             if changed or not shaders.touch(self._version.shader):
                 self._version = self._read()
             return self._version
@@ -314,7 +314,7 @@ def kernel(
     Parameters
     ----------
     source : path or str
-        A file; or the text itself (a str with a line end); or the name of one of glla's own shaders, such as
+        A file; or the text itself (a str with a line end or a brace); or the name of one of glla's own shaders, such as
         ``"examples/life"``. GLSL 3.30 core without ``#version``.
     name : str, optional
         What it is called in messages and plans; by default its path, or ``kernel.frag`` for a text.
@@ -582,13 +582,6 @@ def _check_version(name: str, text: str) -> None:
             Declared("", "", f"{name}:{number}", line.strip()).refuse(
                 f"glla writes {shaders.VERSION} itself; remove the line"
             )
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise ShaderError(f"{path}: a shader is UTF-8 text, this file is not") from None
 
 
 # -- arrays -----------------------------------------------------------------------------------------------------------

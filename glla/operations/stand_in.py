@@ -16,7 +16,7 @@ from glla.errors import OptionError, ShaderError
 from glla.operations.record import Interface
 from glla.passes import Call, DeviceStep, Pass, Plan
 from glla.passes import shader as shaders
-from glla.passes.conditions import uncommented
+from glla.passes.conditions import SHOWN, uncommented
 from glla.passes.declarations import READING
 
 SUFFIX = ".frag"
@@ -43,16 +43,13 @@ def read(source: str | os.PathLike[str], name: str | None) -> tuple[str, str, Pa
     OSError
         The file cannot be read.
     """
-    if isinstance(source, str) and "\n" in source:
+    if shaders.is_text(source):
         if not name:
             raise OptionError("register: a shader given as text needs a name, got none")
-        text, file, folder = source.replace("\r\n", "\n"), f"{name}{SUFFIX}", None
+        text, file, folder = shaders.unix(str(source)), f"{name}{SUFFIX}", None
     else:
         path = Path(source)
-        try:
-            text = path.read_text(encoding="utf-8-sig")
-        except UnicodeDecodeError:
-            raise ShaderError(f"{path}: a shader is UTF-8 text, this file is not") from None
+        text = shaders.read(path)
         file, folder = str(path) if path.suffix else f"{path}{SUFFIX}", path.parent
     for number, line in enumerate(text.splitlines(), 1):
         if re.match(r"\s*#\s*version\b", line):
@@ -178,4 +175,4 @@ def _is_own(stage: shaders.Stage, line: int, name: str) -> bool:
 
 
 def _shown(line: str) -> str:
-    return f"\n      {line.strip()}"
+    return f"\n      {line.strip()[:SHOWN]}"

@@ -86,7 +86,7 @@ def left_in(text: str, where: Callable[[int], str], macros: Macros) -> Iterator[
     [(range(4, 6), '#define K 7  '), (range(7, 8), 'K')]
     """
     branches: list[_Branch] = []
-    for numbers, line in _lines(text):
+    for numbers, line in whole_lines(text):
         number = numbers.start
         macros["__LINE__"] = str(number)
         directive = _DIRECTIVE.fullmatch(line)
@@ -138,7 +138,7 @@ def _refuse(place: str, reason: str, line: str) -> NoReturn:
     raise ShaderError(f"{place}: {reason}\n      {line.strip()[:SHOWN]}") from None
 
 
-def _lines(text: str) -> Iterator[tuple[range, str]]:
+def whole_lines(text: str) -> Iterator[tuple[range, str]]:
     """Lines with their numbers: one that ends in a backslash goes on in the next, and a comment is a blank.
 
     That of a directive, too: it goes on behind a comment of several lines. A backslash comes first, as in C: it lets a

@@ -18,7 +18,7 @@ import numpy as np
 
 from glla.errors import OptionError, OptionTypeError, ShaderError
 from glla.passes import shader as shaders
-from glla.passes.conditions import uncommented
+from glla.passes.conditions import SHOWN, uncommented
 from glla.passes.steps import Uniform
 
 SAMPLERS = {"sampler2D": "float32", "isampler2D": "int32"}
@@ -67,7 +67,7 @@ class Declared:
 
     def refuse(self, problem: str) -> NoReturn:
         """Raise a ShaderError that names the place."""
-        raise ShaderError(f"{self.place}: {problem}\n      {self.line}")
+        raise ShaderError(f"{self.place}: {problem}\n      {self.line[:SHOWN]}")
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,8 @@ passes whose texts agree share one program, and nothing can drift from the sourc
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
@@ -35,7 +37,8 @@ INCLUDE_NESTING = 100
 _PACKAGED = Path(__file__).parents[1] / "_shaders"
 _CHECKOUT = Path(__file__).parents[2] / "shaders"
 
-_INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"\s*(?://.*)?$')
+_INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"\s*(?:/\*.*?\*/\s*)*(?://.*)?$')
+_UNWRITABLE = re.compile("[\0\ud800-\udfff]")  # UTF-8 has none of these, or a compiler takes it for the end
 _UNIFORM = re.compile(r"^[ \t]*uniform\s+(\w+)\s+(\w+)\s*(?:\[[^\]]*\]\s*)?;", re.MULTILINE)
 _BLOCK = re.compile(r"^[ \t]*layout\s*\(\s*std140\s*\)\s*uniform\s+(\w+)\s*\{", re.MULTILINE)
 _OUTPUT = re.compile(r"^[ \t]*layout\s*\(\s*location\s*=\s*(\d+)\s*\)\s*out\s+(\w+)\s+(\w+)\s*;", re.MULTILINE)
@@ -70,7 +73,52 @@ def file(name: str) -> str:
             f"shader: {name} is not kept: glla keeps the {MOST_ADOPTED} texts from elsewhere that were used last; make "
             "the plan again that draws with it"
         )
-    return f"{name}.comp" if (root() / f"{name}.comp").is_file() else f"{name}.frag"
+    return f"{name}.comp" if is_own(f"{name}.comp") else f"{name}.frag"
+
+
+def is_own(file: str) -> bool:
+    """Whether a file lies below ``shaders/``; False for a name that no file can have, such as one of 300 letters.
+
+    >>> is_own("lib/packed.glsl"), is_own("packed" * 50)
+    (True, False)
+    """
+    return os.path.isfile(root() / file)
+
+
+def is_text(source: object) -> bool:
+    r"""Whether what a user gives is the text of a shader, and no path: a str with a line end or a brace.
+
+    >>> is_text("mine.frag"), is_text("// Mine.\nout vec4 r;"), is_text("out vec4 r; void main() { r = vec4(1.0); }")
+    (False, True, True)
+    """
+    return isinstance(source, str) and re.search(r"[\r\n{]", source) is not None
+
+
+def read(path: Path) -> str:
+    """Text of a user's file.
+
+    Raises
+    ------
+    ShaderError
+        It is not UTF-8.
+    OSError
+        It cannot be read.
+    """
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise ShaderError(f"{path}: a shader is UTF-8 text, this file is not") from None
+    except ValueError:
+        raise OSError(errno.EINVAL, "no file can have such a name", str(path)) from None
+
+
+def unix(text: str) -> str:
+    r"""Text with the line ends that Python gives to one from a file.
+
+    >>> unix("a\r\nb\rc")
+    'a\nb\nc'
+    """
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 @dataclass(frozen=True)
@@ -434,20 +482,19 @@ def _stages(name: str, defines: tuple[tuple[str, Define], ...]) -> dict[str, Sta
         stages = _stages(base, defines)
         *_, last = stages
         return stages | {last: _DERIVED[kind](stages[last])}
-    if (root() / f"{name}.comp").is_file():
+    if is_own(f"{name}.comp"):
         return {"compute": _stage(f"{name}.comp", defines, COMPUTE_VERSION)}
     touch(name)
     adopted = _ADOPTED.get(name)
     own = f"{adopted.vertex if adopted else name}.vert"
-    vertex_file = own if (root() / own).is_file() else "fullscreen.vert"
+    vertex_file = own if is_own(own) else "fullscreen.vert"
     return {"vertex": _stage(vertex_file, defines), "fragment": _stage(file(name), defines, adopted=adopted)}
 
 
 def _read(file: str) -> str:
-    path = root() / file
-    if not path.is_file():
+    if not is_own(file):
         raise ShaderError(f"shader: no file {file}; shaders are looked for below {root().name}/")
-    return path.read_text(encoding="utf-8")
+    return (root() / file).read_text(encoding="utf-8")
 
 
 Lines = list[tuple[str, tuple[str, int]]]
@@ -466,6 +513,11 @@ def _stage(
         lines += includes.expanded(file, _read(file))
     else:
         lines += _Includes(adopted.folder).expanded(file, adopted.text)
+    for text, (origin, number) in lines:
+        if letter := _UNWRITABLE.search(text):
+            shown = text.strip()[: conditions.SHOWN].encode("utf-8", "backslashreplace").decode()
+            problem = f"a shader is UTF-8 text, which has no {letter[0]!a}; remove it"
+            raise ShaderError(f"{origin}:{number}: {problem}\n      {shown}")
     return Stage("\n".join(text for text, _ in lines) + "\n", tuple(origin for _, origin in lines))
 
 
@@ -480,12 +532,14 @@ class _Includes:
     seen: set[Path] = field(default_factory=set)
 
     def expanded(self, file: str, text: str, depth: int = 0) -> Lines:
-        """Lines of a text with its includes in their places."""
+        """Lines of a text with its includes in their places; a comment keeps those that are written in it."""
         lines: Lines = []
-        for number, line in enumerate(text.splitlines(), 1):
+        found = text.splitlines()
+        for numbers, _ in conditions.whole_lines("\n".join(found)) if found else ():
+            number, line = numbers.start, found[numbers.start - 1]
             include = _INCLUDE.match(line)
             if include is None:
-                lines.append((line, (file, number)))
+                lines += [(found[one - 1], (file, one)) for one in numbers]
                 continue
             if depth == INCLUDE_NESTING:
                 raise ShaderError(f"{file}:{number}: includes are nested more than {INCLUDE_NESTING} deep")

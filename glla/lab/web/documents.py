@@ -505,9 +505,8 @@ class _Writer:
 
 def _lines(file: str, stage: shaders.Stage) -> list[str]:
     """Lines of a file: glla's own as it stands; of a user's those that the stage has, an include being one of them."""
-    path = shaders.root() / file
-    if path.is_file():
-        return path.read_text(encoding="utf-8").splitlines()
+    if shaders.is_own(file):
+        return (shaders.root() / file).read_text(encoding="utf-8").splitlines()
     lines = zip(stage.text.splitlines(), stage.lines, strict=True)
     found = {number: line for line, (name, number) in lines if name == file}
     return [found.get(number, "") for number in range(1, max(found) + 1)]
