@@ -171,9 +171,7 @@ def test_wrong_values(value, error, message):
     testing.assert_exact(A.numpy(), np.ones((3, 4)))
 
 
-@pytest.mark.parametrize(
-    "value", [np.nan, [np.inf, -np.inf], np.zeros((1, 2, 2)), np.zeros((1, 1, 1, 1)), True]
-)
+@pytest.mark.parametrize("value", [np.nan, [np.inf, -np.inf], np.zeros((1, 2, 2)), np.zeros((1, 1, 1, 1)), True])
 def test_values_that_numpy_takes(value):
     A, a = glla.asarray(np.ones((3, 4))), np.ones((3, 4), np.float32)
     with np.errstate(over="ignore"):
