@@ -268,6 +268,13 @@ def test_refinement_takes_six_rounds_at_most(condition, rounds):
     assert info == 0 and relative(A, x, A @ np.ones(40)) <= 1e-13 and len(rounds) <= 6
 
 
+@pytest.mark.parametrize(("condition", "rtol"), [(1e4, 1e-11), (1e6, 1e-9)])
+def test_refinement_has_iterations_enough_by_default(condition, rtol, rng):
+    A, b = definite(40, condition, rng), rng.standard_normal(40)
+    x, info = L.cg(A, b, rtol=rtol, refine=True)
+    assert info == 0 and relative(A, x, b) <= rtol
+
+
 @pytest.mark.parametrize("condition", [1e4, 1e6])
 def test_refinement_ends_where_float64_does(condition, rng):
     """No float64 x has a residual below 2^-53 norm(A) norm(x), about, and what is not reached is not claimed."""

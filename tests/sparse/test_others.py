@@ -146,6 +146,12 @@ def test_operators_of_the_host_at_the_ends_of_the_range(name, scale, rng):
     operator = theirs.aslinearoperator(A * scale)
     x, info = getattr(L, name)(operator, b * 1e160, refine=True)
     assert info == 0 and relative(A, x * (scale * 1e-160), b) <= 1e-5
+    for M in (
+        scipy_sparse.eye_array(25) / (4 * scale),
+        theirs.aslinearoperator(scipy_sparse.eye_array(25) / (4 * scale)),
+    ):
+        x, info = getattr(L, name)(operator, b, M=M)
+        assert info == 0 and relative(A, x.astype(float) * scale, b) <= 1e-5
 
 
 @pytest.mark.parametrize("name", SOLVERS)

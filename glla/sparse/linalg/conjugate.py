@@ -43,7 +43,7 @@ def cg(
     rtol, atol : float
         Converged is norm(b - A x) <= max(rtol norm(b), atol).
     maxiter : int, optional
-        Iterations at most, by default 10 n.
+        Iterations at most, by default 10 n; refined 120 n, for each round of a refinement begins anew.
     M : as A, optional
         Approximates the inverse of A; symmetric positive definite. See `jacobi`, `block_jacobi`, `chebyshev`.
     callback : callable, optional

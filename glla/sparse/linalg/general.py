@@ -45,7 +45,7 @@ def gmres(
     restart : int, optional
         Steps of a cycle, 1 to 64, each of which keeps a vector; by default 20, and never more than n.
     maxiter : int, optional
-        Cycles at most, by default 10 n.
+        Cycles at most, by default 10 n; refined 120 n.
     M : as A, optional
         Approximates the inverse of A, applied from the right.
     callback : callable, optional
@@ -68,7 +68,8 @@ def gmres(
     -----
     *Cost.* Step j of a cycle takes one product, and two rounds of Gram and Schmidt: 16 n flop and at least 3 passes in
     each for every four vectors of the basis. A cycle runs to its end; steps behind the one that converged do not
-    count. Read-backs as in `cg`.
+    count. Read-backs as in `cg`. *Accuracy.* A cycle is done in float32: what it leaves unsolved differs from what
+    SciPy's cycle does by its rounding errors, as A's condition enlarges them.
 
     Source: Saad and Schultz 1986.
 

@@ -68,11 +68,15 @@ class Hosted:
 
 
 def _scaled(asked: Task, r: Floats) -> Task:
-    """Ask for A 2^-e in place of an A that makes r much larger or smaller: SciPy has bounds near float64's u."""
-    a, largest = asked.a, float(np.abs(asked.a.times(r)).max())
+    """Ask for A 2^-e in place of an A that makes r much larger or smaller; M likewise: SciPy has bounds near u."""
+    return replace(asked, a=_near_one(asked.a, r), m=None if asked.m is None else _near_one(asked.m, r))
+
+
+def _near_one(one: Operator, r: Floats) -> Operator:
+    largest = float(np.abs(one.times(r)).max())
     e = int(np.frexp(largest)[1]) if 0 < largest < np.inf else 0
     e = e if abs(e) > NEAR else 0
-    return replace(asked, a=replace(a, plan=None, host=_Times(a, e), exponent=e, shift=0.0))
+    return replace(one, plan=None, host=_Times(one, e), exponent=e, shift=0.0)
 
 
 @dataclass(frozen=True)

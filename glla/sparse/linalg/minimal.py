@@ -12,7 +12,7 @@ from glla.errors import OptionError
 from glla.gl import DeviceLike
 from glla.operations.sparse import minres as plans
 from glla.sparse.linalg import hosted
-from glla.sparse.linalg.outer import Method, shifted, solve, task
+from glla.sparse.linalg.outer import Method, rounds, shifted, solve, task
 
 
 def minres(
@@ -36,7 +36,7 @@ def minres(
     Parameters
     ----------
     A, b, x0, maxiter, callback, check_every, refine, progress, device
-        As in `cg`; A need not be positive definite. By default `maxiter` is 5 n.
+        As in `cg`; A need not be positive definite. By default `maxiter` is 5 n, refined 60 n.
     rtol, atol : float
         As in `cg`. SciPy's rtol is against norm(A) norm(x), which is less strict.
     shift : float
@@ -71,7 +71,7 @@ def minres(
         raise OptionError(f"minres: shift must be a number, got {shift!r}")
     asked = task("minres", A, b, x0, rtol, atol, maxiter, M, callback, check_every, refine, device, progress)
     if maxiter is None:
-        asked = shifted(asked, 0.0, max(1, 5 * asked.a.shape[0]))
+        asked = shifted(asked, 0.0, max(1, 5 * asked.a.shape[0] * rounds(refine)))
     asked = shifted(asked, float(shift), asked.maxiter)
     if hosted.is_hosted(asked):
         return hosted.solve(asked)

@@ -149,8 +149,13 @@ def task(
         raise DeviceMismatchError(f"{function}: A and b must live on one device; use to_device")
     if refine and isinstance(right, Array):
         raise OptionError(f"{function}: refine computes residuals in float64 on the host; pass b.numpy()")
-    most = min(10 * n if maxiter is None else int(maxiter), ENDLESS)
+    most = min(10 * n * rounds(refine) if maxiter is None else int(maxiter), ENDLESS)
     return Task(function, a, m, right, start, float(rtol), float(atol), most, callback, check_every, refine, progress)
+
+
+def rounds(refine: bool) -> int:
+    """How many times the iterations of one round the default of `maxiter` allows: those of a refinement begin again."""
+    return ROUNDS if refine else 1
 
 
 def shifted(asked: Task, shift: float, maxiter: int) -> Task:
