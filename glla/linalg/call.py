@@ -1,7 +1,8 @@
 """One call of a public function: for one matrix or a batch, on the host or on a device, batched or looped.
 
 operands --> one A for all?      its right-hand sides side by side: one system
-         --> a batch of small?   one plan for all; each matrix that its diagnostics reject goes through its own plans
+         --> a batch of small?   one plan for all; matrices that its filter rejects are scaled and go together once
+                                 more, and each one that is rejected again is settled by its operation
          --> else                matrix by matrix, right-hand sides in blocks that a texture holds
 
 A public function checks its own arguments and makes one `Call`; nothing else here knows which function it is.
@@ -9,12 +10,14 @@ A public function checks its own arguments and makes one `Call`; nothing else he
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from glla.array.array import Array, upload
 from glla.array.convert import Array as Host
@@ -22,18 +25,24 @@ from glla.array.convert import finite_result
 from glla.array.value import Resident
 from glla.errors import ShapeError
 from glla.gl import Device
-from glla.linalg import resident
-from glla.linalg.operands import column, fitting, on_host, refuse_nonfinite_largest, rows, stored
-from glla.linalg.routes import after_batch, batched, place, rejected, stacked
+from glla.linalg import again, resident
+from glla.linalg.operands import column, on_host, refuse_nonfinite_largest, rows, stored
+from glla.linalg.routes import batched, explained, place, settling, stacked, streams
 from glla.linalg.walk import on_device, walk
 from glla.operations import OPERATIONS, Operation
-from glla.operations.routes import must_fit_a_texture
+from glla.operations.routes import SINGLE_ONLY, must_fit_a_texture
 from glla.operations.trust import member_of_stack
 from glla.operations.verdict import BATCHED
-from glla.passes import forms_of
+from glla.passes import Plan, forms_of
 
 Index = tuple[int, ...]
 """Place of a matrix in a batch."""
+
+Results = dict[str, Any]
+"""Results by name: of one matrix; or of a batch, its matrices along the first dimension."""
+
+Rejected = tuple[NDArray[np.intp], tuple[Host, ...]]
+"""Places of matrices of a batch, and their operands on the host."""
 
 
 @dataclass(frozen=True)
@@ -54,12 +63,14 @@ class Call:
         The operands, as messages name them.
     variant : str, optional
         The variant that was asked for; a batch is looped then.
-    result : str
-        The result that the function returns, by its name in the plan.
+    results : tuple of str
+        What the function returns, by names of the plan; the first may be a matrix that stays on the device.
     diagnostic : str
         A result of the plan that is finite only if the first operand is; "" if the plan reads largest entries.
     options : mapping
         Options of the plan.
+    streamed : callable or None
+        (place, operands of one matrix on the host) -> X, where right-hand sides are too many to go at once.
     """
 
     operation: str
@@ -68,27 +79,47 @@ class Call:
     check_finite: bool
     names: tuple[str, ...]
     variant: str | None = None
-    result: str = "X"
+    results: tuple[str, ...] = ("X",)
     diagnostic: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
+    streamed: Callable[..., Any] | None = None
+
+    def __call__(self, a: Any, b: Any = None) -> Array | Host:
+        """Give the matrix, for A or for A and b: on the device if an operand is there; else it synchronises."""
+        batch, shape = self._shapes(a, b)
+        there = isinstance(a, Array) or isinstance(b, Array)
+        if 0 in (*shape, *a.shape[-1:]):
+            nothing = np.empty(shape, dtype=np.float32)
+            found: Any = upload(nothing, self.device) if there else nothing
+        elif b is None:
+            found = self.named(a)[self.results[0]]
+        elif there:
+            return self._solutions_on_device(a, b)  # in the shape of b
+        else:
+            found = self._solutions(a, b, batch, shape)
+        if not there:
+            finite_result(self.function, found, self.check_finite)
+        result: Array | Host = found[..., 0] if b is not None and b.ndim == 1 else found
+        return result
+
+    def named(self, a: Array | Host) -> Results:
+        """Give all results for A, which is not empty, by name: matrices where A is, numbers on the host."""
+        batch = a.shape[:-2]
+        if not isinstance(a, Array):
+            found = self._batch((a.reshape(-1, *a.shape[-2:]),), batch)
+            return {name: np.ascontiguousarray(one).reshape((*batch, *one.shape[1:])) for name, one in found.items()}
+        if not batch:
+            return self._kept(self._one((), a))
+        found = self._batch_on_device((resident.spread(a, batch),), batch)
+        return {
+            name: resident.shaped(one, a.shape) if isinstance(one, Resident) else one.reshape((*batch, *one.shape[1:]))
+            for name, one in found.items()
+        }
 
     @property
     def record(self) -> Operation:
         """The operation itself."""
         return OPERATIONS[self.operation]
-
-    def __call__(self, a: Any, b: Any = None) -> Array | Host:
-        """Carry it out for A, or for A and b. The result is on the device if an operand is; else it synchronises."""
-        batch, shape = self._shapes(a, b)
-        there = isinstance(a, Array) or isinstance(b, Array)
-        if 0 in (*shape, *a.shape[-1:]):
-            nothing = np.empty(shape, dtype=np.float32)
-            found: Array | Host = upload(nothing, self.device) if there else nothing
-        elif there:
-            return self._on_device(a, b, batch)
-        else:
-            found = finite_result(self.function, self._on_host(a, b, batch, shape), self.check_finite)
-        return found[..., 0] if b is not None and b.ndim == 1 else found
 
     def _shapes(self, a: Any, b: Any) -> tuple[Index, tuple[int, ...]]:
         """Leading dimensions, and the shape of the result, of shapes alone; a vector counts as a column."""
@@ -98,7 +129,7 @@ class Call:
             raise ShapeError(f"{self.function}: b must have at least one dimension, got a scalar")
         name = self.names[0]
         if rows(b) != a.shape[-1]:
-            rule = f"{self.function}: b must have as many rows as {name}{'' if name == 'A' else ' has columns'}"
+            rule = f"{self.function}: b must have as many rows as {name}{' has columns' if name[1:] else ''}"
             raise ShapeError(f"{rule}, got {name} {a.shape} and b {b.shape}")
         columns = b.shape if b.ndim > 1 else (*b.shape, 1)
         try:
@@ -110,101 +141,189 @@ class Call:
 
     # -- operands on the host -----------------------------------------------------------------------------------------
 
-    def _on_host(self, a: Any, b: Any, batch: Index, shape: tuple[int, ...]) -> Any:
-        if self.names[0] != "ab":
-            must_fit_a_texture(self.function, a.shape[-2:], self.device.limits)
-        if b is not None and prod(a.shape[:-2]) == 1:  # one A for all
-            wide = np.moveaxis(np.broadcast_to(column(b), shape), -2, 0)  # n x batch x columns
-            x = self._in_blocks((), a.reshape(a.shape[-2:]), np.ascontiguousarray(wide.reshape(shape[-2], -1)))
+    def _solutions(self, a: Host, b: Host, batch: Index, shape: tuple[int, ...]) -> Host:
+        """Solve for right-hand sides; those of one A for all go side by side."""
+        right = np.broadcast_to(column(b), shape)
+        if prod(a.shape[:-2]) == 1:
+            wide = np.moveaxis(right, -2, 0)  # n x batch x columns
+            sides = np.ascontiguousarray(wide.reshape(1, shape[-2], -1))
+            x = self._batch((a.reshape(1, *a.shape[-2:]), sides), ())[self.results[0]]
             return np.ascontiguousarray(np.moveaxis(x.reshape(wide.shape), 0, -2))
-        given = (a,) if b is None else (a, column(b))
-        spread = [np.broadcast_to(one, (*batch, *one.shape[-2:])) for one in given]
-        matrices = [one.reshape(-1, *one.shape[-2:]) for one in spread]
-        found = self._batched_on_host(matrices, batch) if batch and self.variant is None else None
-        if found is None:
-            found = stacked(self._in_blocks(*each) for each in zip(np.ndindex(batch), *matrices, strict=True))
-        return np.ascontiguousarray(found).reshape(shape)
+        left = np.broadcast_to(a, (*batch, *a.shape[-2:])).reshape(-1, *a.shape[-2:])
+        found = self._batch((left, right.reshape(-1, *shape[-2:])), batch)
+        x = np.ascontiguousarray(found[self.results[0]]).reshape(shape)
+        return x
 
-    def _batched_on_host(self, matrices: Sequence[Any], batch: Index) -> Any:
+    def _batch(self, matrices: tuple[Host, ...], batch: Index) -> Results:
+        """Run for all matrices of the host, by one plan or in a loop."""
+        if self.record.fits:
+            must_fit_a_texture(self.function, matrices[0].shape[-2:], self.device.limits)
+        found = self._batched(matrices, batch) if self._may_batch else None
+        if found is not None:
+            return found
+        each = [self._in_blocks(*one) for one in zip(np.ndindex(batch), *matrices, strict=True)]
+        return {name: stacked(np.asarray(one[name]) for one in each) for name in self.results}
+
+    def _batched(self, matrices: tuple[Host, ...], batch: Index) -> Results | None:
         """Run one plan for all; None if they must be looped."""
+        of = self.record.batch_of(self.options)
+        assert of is not None
+        if not batch and not of.most(tuple(form.member for form in forms_of(matrices)), self.device.limits):
+            return None  # one matrix alone takes fewer passes by itself
         operands = self._halves(matrices, lambda a: np.swapaxes(a, -1, -2))
-        records = batched(self.device, self.record, operands, **self.options)
+        records = batched(self.device, self.record, operands, **self._batch_options)
         if records is None:
             return None
-        found, diagnostics = records
-        for index in rejected(self.record, operands, *records, **self.options):
-            own = [one[index] for one in operands]
-            found[index] = self._settled(own, diagnostics[index], place(index, batch), found[index])
+        found = self._results(operands=operands, matrices=records[0], figures=records[1])
+        if of.doubtful is not None:
+            places = of.doubtful(operands, *records, **self._batch_options)
+            own = tuple(one[places] for one in operands)
+            self._repair(found, [(places, own)], len(operands[0]), batch)
         return found
 
-    def _in_blocks(self, index: Index, a: Any, b: Any = None) -> Any:
+    def _in_blocks(self, index: Index, *operands: Host) -> Results:
         """Run for one matrix, with as many right-hand sides at a time as a texture holds."""
-        most = 2 * self.device.limits.texture_size
-        if b is None or b.shape[1] <= most:
-            return on_host(self._one(index, a, *([] if b is None else [b])))
-        blocks = [np.ascontiguousarray(b[:, left : left + most]) for left in range(0, b.shape[1], most)]
-        return np.hstack([on_host(self._one(index, a, block)) for block in blocks])
+        columns, most = operands[-1].shape[-1], 2 * self.device.limits.texture_size
+        if self.streamed is not None and streams(self.device, columns):
+            return {self.results[0]: self.streamed(index, *operands)}
+        if len(operands) == 1 or columns <= most:
+            return self._one(index, *operands)
+        a, b = operands
+        starts = range(0, columns, most)
+        blocks = [self._one(index, a, np.ascontiguousarray(b[:, left : left + most])) for left in starts]
+        return {name: np.hstack([on_host(one[name]) for one in blocks]) for name in self.results}
 
     # -- operands on the device ---------------------------------------------------------------------------------------
 
-    def _on_device(self, a: Any, b: Any, batch: Index) -> Array:
-        """Run where an operand is on the device: the result stays there."""
+    def _solutions_on_device(self, a: Any, b: Any) -> Array:
+        """Solve where an operand is on the device: the solutions stay there."""
+        result = self.results[0]
 
-        def one(*operands: Any, index: Index = ()) -> Array:
-            return resident.kept(self.function, self._one(index, *operands), self.device, self.check_finite)
+        def one(*operands: Any) -> Array:
+            found: Array = self._kept(self._one((), *operands))[result]
+            return found
 
         def every(operands: tuple[Resident, ...], batch: Index) -> Resident:
-            found = self._batched_on_device(operands, batch) if self.variant is None else None
-            if found is not None:
-                return found
-            return resident.one_by_one(operands, lambda i, *each: one(*each, index=place(i, batch)))
+            found: Resident = self._batch_on_device(operands, batch)[result]
+            return found
 
-        if b is not None:
-            return resident.solutions(self.function, a, b, self.device, one, every)
-        return resident.shaped(every((resident.spread(a, batch),), batch), a.shape) if batch else one(a)
+        return resident.solutions(self.function, a, b, self.device, one, every)
 
-    def _batched_on_device(self, matrices: tuple[Resident, ...], batch: Index) -> Resident | None:
+    def _batch_on_device(self, operands: tuple[Resident, ...], batch: Index) -> Results:
+        """Run for all matrices on the device, by one plan or in a loop."""
+        found = self._batched_on_device(operands, batch) if self._may_batch else None
+        if found is not None:
+            return found
+        stacks, each = [resident.flat(one) for one in operands], list[Results]()
+        for index in range(stacks[0].shape[0]):
+            own = (Array._of(resident.member(one, index)) for one in stacks)
+            each.append(self._kept(self._one(place(index, batch), *own)))
+        return {name: resident.joined_results([one[name] for one in each]) for name in self.results}
+
+    def _batched_on_device(self, matrices: tuple[Resident, ...], batch: Index) -> Results | None:
         """Run one plan for all; rejected matrices alone are read back. None if they must be looped."""
         operands = self._halves(matrices, resident.flipped)
         refuse = self.check_finite and not self.diagnostic
-        found = resident.together(self.device, self.record, operands, refuse, **self.options)
-        if found is None or found.matrices is None:
+        solved = resident.together(self.device, self.record, operands, refuse, **self._batch_options)
+        if solved is None:
             return None
-        fixes = {}
-        for index, own in resident.read_back(operands, found.rejected(self.record, **self.options)):
-            x = self._settled(own, found.figures_of(index), place(index, batch))
-            if x is not None:
-                fixes[index] = finite_result(self.function, x, self.check_finite)
-        return resident.mended(found.matrices, fixes)
+        found = self._results(operands=None, matrices=solved.matrices, **solved.read)
+        rejected = resident.rejected(self.record, operands, solved, **self._batch_options)
+        self._repair(found, rejected, solved.count, batch)
+        return found
 
-    # -- one matrix ---------------------------------------------------------------------------------------------------
+    # -- rejected matrices of a batch ---------------------------------------------------------------------------------
 
-    def _halves(self, operands: Sequence[Any], transposed: Any) -> tuple[Any, ...]:
+    @property
+    def _may_batch(self) -> bool:
+        """Whether the options are those of a batch."""
+        record = self.record
+        usual = None if record.pivotings is None else record.pivotings(record.thesis)[0]
+        plain = self.variant is None and self.options.get("pivoting") in (None, usual)
+        return plain and record.batch is not None
+
+    @property
+    def _batch_options(self) -> Results:
+        return {name: one for name, one in self.options.items() if name not in SINGLE_ONLY}
+
+    def _halves(self, operands: Sequence[Any], transposed: Callable[[Any], Any]) -> tuple[Any, ...]:
         """Hand in the halves that the plan of a batch reads."""
         batch = self.record.batch
         turned = batch is not None and batch.lower_half and not self.options.get("lower", True)
         return (transposed(operands[0]), *operands[1:]) if turned else tuple(operands)
 
-    def _values(self, operands: Sequence[Any], index: Index) -> dict[str, Any]:
+    def _results(self, **known: Any) -> Results:
+        """Results of a batch, from its matrices, and from numbers that its plan gives."""
+        batch = self.record.batch_of(self.options)
+        assert batch is not None
+        if batch.results is None:
+            return {self.results[0]: known["matrices"]}
+        return dict(batch.results(known))
+
+    def _repair(self, found: Results, rejected: Iterable[Rejected], count: int, batch: Index) -> None:
+        """Replace the results of rejected matrices: together once more, or one by one as `settle` decides."""
+        fixes: dict[int, Results] = {}
+        for places, given in rejected:
+            everywhere = np.arange(len(places))
+            once_more = again.settled(self.device, self.record, given, everywhere, count, **self._batch_options)
+            fixes |= dict(zip(places[once_more.places].tolist(), self._each(given, once_more), strict=True))
+            for index in once_more.left:
+                own, at = [one[index] for one in given], int(places[index])
+                fixes[at] = self._settled(own, place(at, batch))
+        for name, values in found.items():
+            new = {index: one[name] for index, one in fixes.items() if name in one}
+            if isinstance(values, Resident):
+                finite = {index: finite_result(self.function, one, self.check_finite) for index, one in new.items()}
+                found[name] = resident.mended(values, finite)
+            else:
+                for index, one in new.items():
+                    values[index] = one
+
+    def _each(self, given: tuple[Host, ...], once_more: again.Settled) -> Iterator[Results]:
+        """Results of the matrices that went together once more, one by one."""
+        own = tuple(one[once_more.places] for one in given)
+        numbers = {"figures": once_more.figures, "exponents": once_more.exponents}
+        if not len(once_more.places):
+            return
+        found = self._results(operands=own, matrices=once_more.matrices, **numbers)
+        with np.errstate(all="ignore"):  # a result beyond float32 is infinite, which is looked at afterwards
+            found = {name: one.astype(np.float32) if one.ndim > 1 else one for name, one in found.items()}
+        yield from ({name: one[index] for name, one in found.items()} for index in range(len(once_more.places)))
+
+    # -- one matrix ---------------------------------------------------------------------------------------------------
+
+    def _values(self, operands: Sequence[Any], index: Index) -> Results:
         """Values that every stage may ask for."""
         given = dict(zip(self.record.operands, map(stored, operands), strict=True))
-        return {**given, "function": self.function, "member": member_of_stack(index)}
+        words = {"function": self.function, "member": member_of_stack(index), "check_finite": self.check_finite}
+        return {**given, **words, **self.options}
 
-    def _settled(self, operands: Sequence[Any], diagnostics: Any, index: Index, x: Any = None) -> Any:
-        """Let `settle` judge one matrix of a batch by its diagnostics: its result, or `x` if that is accepted."""
-        values = {**self._values(operands, index), **self.options, "diagnostics": diagnostics}
-        perform = after_batch(self.device, self.record, operands, **self.options)
-        return walk(self.record, forms_of(operands), perform, values, BATCHED).get(self.result, x)
+    def _settled(self, operands: Sequence[Host], index: Index) -> Results:
+        """Let `settle` decide on one matrix of a batch: without a result that of the batch is accepted."""
+        perform = settling(self.device, self.record, operands, **self._batch_options)
+        return walk(self.record, forms_of(operands), perform, self._values(operands, index), BATCHED)
 
-    def _one(self, index: Index, *operands: Any) -> Any:
-        """Run for one matrix; the result is where it was found."""
-        forms = forms_of(operands)
-        plan = self.record.whole(forms, self.device.limits, variant=self.variant, **self.options)
+    def _plan(self, operands: Sequence[Any]) -> Plan:
+        """Plan of the call for one matrix."""
+        return self.record.whole(forms_of(operands), self.device.limits, variant=self.variant, **self.options)
+
+    def _one(self, index: Index, *operands: Any) -> Results:
+        """Run for one matrix; results are where they were found."""
+        on_the_host = not any(isinstance(one, Array) for one in operands)
         watched = dict(zip(self.record.operands, self.names, strict=False)) if self.check_finite else None
-        perform = on_device(self.device, plan, self.function, watched)
-        found = walk(self.record, forms, perform, {**self._values(operands, index), **self.options})
-        if self.diagnostic and self.check_finite and any(isinstance(one, Array) for one in operands):
+        perform = on_device(self.device, self._plan(operands), self.function, watched)
+        with explained(self.function, operands[0]) if on_the_host and len(operands) == 1 else nullcontext():
+            found = walk(self.record, forms_of(operands), perform, self._values(operands, index))
+        if self.diagnostic and self.check_finite and not on_the_host:
             refuse_nonfinite_largest(self.function, self.names[0], found[self.diagnostic])
-        if isinstance(found[self.result], Array) and f"largest_{self.result}" not in found:
-            return found[self.result]
-        return fitting(self.function, found, self.result, self.check_finite)
+        matrix = found[self.results[0]]
+        if self.check_finite and isinstance(matrix, Array) and f"largest_{self.results[0]}" in found:
+            finite_result(self.function, found[f"largest_{self.results[0]}"], True)
+        return {name: on_host(found[name]) if on_the_host else found[name] for name in self.results}
+
+    def _kept(self, results: Results) -> Results:
+        """Leave the matrix on the device; one that was found on the host goes back, if it is finite."""
+        name, one = self.results[0], results[self.results[0]]
+        if np.ndim(one) != 2:
+            return results
+        return {**results, name: resident.kept(self.function, one, self.device, self.check_finite)}

@@ -89,7 +89,7 @@ def cholesky_banded(
     if bands.size == 0:  # without diagonals too, as SciPy has it
         return bands.copy()
     target, options = device_of(function, device, bands), {"lower": bool(lower)}
-    call = Call(function, function, target, check_finite, ("ab",), variant, "L", "diagonal", options)
+    call = Call(function, function, target, check_finite, ("ab",), variant, ("L",), "diagonal", options)
     return call(bands)
 
 

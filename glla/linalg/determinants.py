@@ -9,23 +9,18 @@ from numpy.typing import NDArray
 
 from glla.array.array import Matrix
 from glla.array.convert import Array
-from glla.array.value import Resident
 from glla.errors import NonFiniteError
-from glla.gl import Device, DeviceLike
-from glla.linalg import again, resident
-from glla.linalg.operands import device_of, operand, square, stored
+from glla.gl import DeviceLike
+from glla.linalg import resident
+from glla.linalg.call import Call
+from glla.linalg.operands import device_of, operand, square
 from glla.linalg.results import SlogdetResult
-from glla.linalg.routes import batched, doubtful, explained
-from glla.linalg.walk import on_device, walk
-from glla.operations import OPERATIONS
-from glla.operations import det as kernel
-from glla.operations.care import CARE
-from glla.operations.det import DET
-from glla.operations.routes import must_fit_a_texture
-from glla.passes import Form
 from glla.registry import public
 
 Float64 = NDArray[np.float64]
+
+PARTS = ("sign", "logarithm")
+"""What a determinant is made of."""
 
 
 @public(numpy="linalg.slogdet", namespace="slogdet")
@@ -135,57 +130,7 @@ def _sign_and_log(
     batch = value.shape[:-2]
     if value.size == 0:
         return value, (np.ones(batch), np.zeros(batch))
-    target = device_of(function, device, value)
-    if isinstance(value, Matrix) and value.ndim > 2:
-        sign, logarithm = _of_residents(function, resident.spread(value, batch), target, check_finite)
-    elif isinstance(value, Matrix):
-        sign, logarithm = map(np.asarray, _of_one(function, value, target, check_finite))
-    else:
-        sign, logarithm = _of_stack(function, value.reshape(-1, *value.shape[-2:]), target)
-    return value, (sign.reshape(batch), logarithm.reshape(batch))
-
-
-def _of_stack(function: str, a: Array, device: Device) -> tuple[Float64, Float64]:
-    records = batched(device, DET, (a,))
-    if records is None:
-        sign, logarithm = np.transpose([_of_one(function, matrix, device, False) for matrix in a])
-        return sign, logarithm
-    sign, logarithm = kernel.of_figures(records[1])
-    settled = again.settled(device, DET, (a,), kernel.doubtful((a,), *records), len(a))
-    sign[settled.places], logarithm[settled.places] = kernel.of_figures(settled.figures, settled.exponents)
-    for index, forms, careful in doubtful(device, DET, (a,), places=settled.left):
-        if np.isfinite(a[index]).all():
-            values = walk(OPERATIONS[function], forms, careful, {"A": a[index]}, CARE)
-            sign[index], logarithm[index] = values["sign"], values["logarithm"]
-    return sign, logarithm
-
-
-def _of_residents(function: str, a: Resident, device: Device, check_finite: bool) -> tuple[Float64, Float64]:
-    """Determinants of a stack on the device."""
-    found = resident.together(device, DET, (a,), check_finite)
-    if found is None:
-        stack = resident.flat(a)
-        members = (Matrix._of(resident.member(stack, index)) for index in range(stack.shape[0]))
-        sign, logarithm = np.transpose([_of_one(function, matrix, device, check_finite) for matrix in members])
-        return sign, logarithm
-    if found.kept:
-        sign, logarithm = kernel.of_line_and_turns(found.kept["line_0"][:, 0], found.kept["turns"][:, 0, 0])
-    else:
-        sign, logarithm = kernel.of_figures(found.figures)
-    for places, (given,), settled in resident.to_be_mended(device, DET, (a,), found):
-        those = places[settled.places]
-        sign[those], logarithm[those] = kernel.of_figures(settled.figures, settled.exponents)
-        for i, forms, careful in doubtful(device, DET, (given,), places=settled.left):
-            values = walk(OPERATIONS[function], forms, careful, {"A": given[i]}, CARE)
-            sign[places[i]], logarithm[places[i]] = values["sign"], values["logarithm"]
-    return sign, logarithm
-
-
-def _of_one(function: str, a: Matrix | Array, device: Device, check_finite: bool) -> tuple[Any, Any]:
-    if isinstance(a, np.ndarray):
-        must_fit_a_texture(function, a.shape, device.limits)
-    forms = (Form.of(a),)
-    perform = on_device(device, kernel.whole(forms, device.limits), function, {"A": "A"} if check_finite else None)
-    with explained(function, a):
-        values = walk(OPERATIONS[function], forms, perform, {"A": stored(a)})
-    return values["sign"], values["logarithm"]
+    call = Call(function, function, device_of(function, device, value), check_finite, ("A",), results=PARTS)
+    found = call.named(value)
+    sign, logarithm = (np.asarray(found[name], dtype=np.float64).reshape(batch) for name in PARTS)
+    return value, (sign, logarithm)

@@ -11,10 +11,9 @@ from glla.array.array import Matrix, upload
 from glla.array.convert import Array, finite_result
 from glla.errors import OptionError, ShapeError, one_of
 from glla.gl import Device, DeviceLike
-from glla.linalg import resident
+from glla.linalg.call import Call
 from glla.linalg.operands import device_of, known_variant, operand, stored, two_dimensional
 from glla.linalg.results import PLU
-from glla.linalg.routes import batched, doubtful, explained
 from glla.linalg.walk import on_device, walk
 from glla.operations import OPERATIONS
 from glla.operations.elimination import pivot
@@ -190,67 +189,15 @@ def lu_factor(
     if value.ndim < 2:
         raise ShapeError(f"lu_factor: A must be at least two-dimensional, got shape {value.shape}; reshape it")
     _known_pivoting("lu_factor", pivoting, variant)
-    if isinstance(value, Matrix) and value.size and value.ndim > 2:
-        return _of_residents(value, pivoting, variant, device_of("lu_factor", device, value), check_finite)
-    if isinstance(value, Matrix) and value.size:
-        target = device_of("lu_factor", device, value)
-        results, pivots = _factors("lu_factor", value, pivoting, variant, target, check_finite)
-        if "lu" in results:
-            return upload(finite_result("lu_factor", results["lu"], check_finite), target), pivots
-        return results["LU"], pivots
+    if value.size:
+        target, options = device_of("lu_factor", device, value), {"pivoting": pivoting}
+        names, results = ("A",), ("lu", "piv")
+        call = Call("lu_factor", "lu_factor", target, check_finite, names, variant, results, options=options)
+        found = call.named(value)
+        if not isinstance(value, Matrix):
+            finite_result("lu_factor", found["lu"], check_finite)
+        return found["lu"], found["piv"]
     piv = np.zeros((*value.shape[:-2], min(value.shape[-2:])), dtype=np.int32)
     if isinstance(value, Matrix):
         return value.copy(), piv
-    lu = np.empty(value.shape, dtype=np.float32)
-    if value.size:
-        target, flat = device_of("lu_factor", device), value.reshape(-1, *value.shape[-2:])
-        packed, exchanges = _stack(flat, pivoting, variant, target, check_finite)
-        lu, piv = packed.reshape(lu.shape), exchanges.reshape(piv.shape)
-    return finite_result("lu_factor", lu, check_finite), piv
-
-
-def _of_residents(
-    a: Matrix, pivoting: str, variant: str | None, device: Device, check_finite: bool
-) -> tuple[Matrix, Pivots]:
-    """Factor a stack on the device: together where they are small, else one by one."""
-    operation, operands = OPERATIONS["lu_factor"], (resident.spread(a, a.shape[:-2]),)
-    plain = pivoting == "partial" and variant is None
-    found = resident.together(device, operation, operands, check_finite) if plain else None
-    shape = (*a.shape[:-2], min(a.shape[-2:]))
-    if found is None or found.matrices is None:
-        pivots: list[Pivots] = []
-
-        def factored(index: int, one: Matrix) -> Matrix:
-            lu, piv = lu_factor(one, pivoting, variant=variant, check_finite=check_finite)
-            pivots.append(piv)
-            assert isinstance(lu, Matrix)
-            return lu
-
-        packed = resident.one_by_one(operands, factored)
-        return resident.shaped(packed, a.shape), np.stack(pivots).reshape(shape)
-    exchanges, fixes = kernel.exchanges_of(found.kept["line_2"]), {}
-    for places, (given,), settled in resident.to_be_mended(device, operation, operands, found):
-        for i in settled.left:
-            lu, exchanges[places[i]] = _packed(given[i], pivoting, variant, device, check_finite)
-            fixes[int(places[i])] = finite_result("lu_factor", lu, check_finite)
-    return resident.shaped(resident.mended(found.matrices, fixes), a.shape), exchanges.reshape(shape)
-
-
-def _stack(a: Array, pivoting: str, variant: str | None, device: Device, check_finite: bool) -> tuple[Array, Pivots]:
-    """Factor a stack: together where they are small, else one by one."""
-    records = None
-    if pivoting == "partial" and variant is None:
-        records = batched(device, OPERATIONS["lu_factor"], (a,))
-    if records is None:
-        each = [_packed(matrix, pivoting, variant, device, check_finite) for matrix in a]
-        return np.stack([pair[0] for pair in each]), np.stack([pair[1] for pair in each])
-    packed, exchanges = records[0], kernel.exchanges_of(records[1])
-    for index, _, _ in doubtful(device, OPERATIONS["lu_factor"], (a,), *records):
-        packed[index], exchanges[index] = _packed(a[index], pivoting, variant, device, check_finite)
-    return packed, exchanges
-
-
-def _packed(a: Array, pivoting: str, variant: str | None, device: Device, check_finite: bool) -> tuple[Array, Pivots]:
-    with explained("lu_factor", a):
-        results, pivots = _factors("lu_factor", a, pivoting, variant, device, check_finite)
-    return results["lu" if "lu" in results else "LU_read"], pivots
+    return np.empty(value.shape, dtype=np.float32), piv

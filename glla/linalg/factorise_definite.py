@@ -138,7 +138,7 @@ def _factored(
     square(function, "A", value)
     known_variant(function, OPERATIONS[function], variant)
     target = device_of(function, device, value)
-    call = Call("cholesky", function, target, check_finite, ("A",), variant, "L", "diagonal")
+    call = Call("cholesky", function, target, check_finite, ("A",), variant, ("L",), "diagonal")
     try:
         factor = call(turned(value) if upper else value)
     except NotPositiveDefiniteError as error:

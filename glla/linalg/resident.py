@@ -20,7 +20,6 @@ from glla.array.convert import finite_result
 from glla.array.value import Resident, from_array
 from glla.errors import NonFiniteError, OutOfMemoryError, ShapeError
 from glla.gl import Device
-from glla.linalg.again import Settled, settled
 from glla.linalg.operands import column
 from glla.operations import Operation, residents
 from glla.operations.routes import pieces
@@ -75,10 +74,10 @@ class Solved:
     largest: tuple[Resident, ...] = ()
     beside: Resident | None = None
 
-    def figures_of(self, index: int) -> Host:
-        """Figures of a member that was looked at."""
-        figures: Host = self.figures[np.searchsorted(self.places, index)]
-        return figures
+    @property
+    def read(self) -> dict[str, Any]:
+        """What was read of all members, by name."""
+        return {"figures": self.figures, "norms": self.norms, **self.kept}
 
     def rejected(self, operation: Operation, **options: Any) -> NDArray[np.intp]:
         """Places of the matrices that the filter of their batch does not accept, in order."""
@@ -236,23 +235,21 @@ def refuse_nonfinite(function: str, name: str, largest: Host, places: NDArray[np
         )
 
 
-def to_be_mended(
-    device: Device, operation: Operation, operands: tuple[Resident, ...], found: Solved, **options: Any
-) -> Iterator[tuple[NDArray[np.intp], tuple[Host, ...], Settled]]:
-    """Members that may not stand: places, operands, read back, and what became of them together, by numbers of these.
+def rejected(
+    operation: Operation, operands: tuple[Resident, ...], found: Solved, **options: Any
+) -> Iterator[tuple[NDArray[np.intp], tuple[Host, ...]]]:
+    """Places and operands, read back, of the matrices that are not accepted.
 
-    What is not finite is not among them. What the device doubts by extremes may stand by all entries.
+    By its extremes alone a matrix may be rejected that is accepted by all its entries.
     """
-    batch = operation.batch
-    assert batch is not None
-    for some, given in read_together(operands, found.rejected(operation, **options)):
-        finite = np.logical_and.reduce([np.isfinite(one).all(axis=(1, 2)) for one in given])
-        places, parts = some[finite], tuple(one[finite] for one in given)
-        figures = found.figures[np.searchsorted(found.places, places)]
-        still = np.arange(len(places))
-        if batch.scaled is not None and batch.doubtful is not None:
-            still = batch.doubtful(parts, found.upper[:0], figures, **options)
-        yield places, parts, settled(device, operation, parts, still, found.count, **options)
+    batch = operation.batch_of(options)
+    for places, given in read_together(operands, found.rejected(operation, **options)):
+        if batch is not None and batch.scaled is not None and batch.doubtful is not None:
+            figures = found.figures[np.searchsorted(found.places, places)]
+            still = batch.doubtful(given, found.upper[:0], figures, **options)
+            yield places[still], tuple(one[still] for one in given)
+        else:
+            yield places, given
 
 
 def read_back(operands: tuple[Resident, ...], places: NDArray[np.intp]) -> Iterator[tuple[int, list[Host]]]:
@@ -296,6 +293,13 @@ def one_by_one(operands: tuple[Resident, ...], each: Callable[..., Any]) -> Resi
         value = result.value if isinstance(result, Array) else from_array(result, operands[0].device)
         made.append(lying.wrapped(value))
     return shaping.stack("stack", made, 0)
+
+
+def joined_results(parts: list[Any]) -> Resident | Host:
+    """Join results of matrices: those on the device there, numbers on the host."""
+    if not isinstance(parts[0], Array):
+        return np.array(parts)
+    return shaping.stack("stack", [lying.wrapped(one.value) for one in parts], 0)
 
 
 def members(a: Array) -> list[Array]:

@@ -117,16 +117,8 @@ def doubtful(
         yield int(index), forms, on_device(device, plan())
 
 
-def rejected(operation: Operation, operands: Sequence[Array], *records: Array, **options: Any) -> NDArray[np.intp]:
-    """Places of the matrices of a batch that its filter does not accept, in order."""
-    batch = operation.batch_of(options)
-    if batch is None or batch.doubtful is None:
-        return np.zeros(0, dtype=np.intp)
-    return batch.doubtful(tuple(operands), *records, **options)
-
-
-def after_batch(device: Device, operation: Operation, operands: Sequence[Array], **options: Any) -> Perform:
-    """Run what comes after the plan of a batch for one of its matrices."""
+def settling(device: Device, operation: Operation, operands: Sequence[Array], **options: Any) -> Perform:
+    """Run what comes after the plan of a batch for one of its matrices, once `settle` has seen that it was rejected."""
     forms = tuple(replace(form, shape=(1, *form.shape)) for form in forms_of(operands))
     return on_device(device, batch_plan(operation, forms, device.limits, 1, **options), has_run=True)
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glla.array.array import Matrix, upload
-from glla.array.convert import Array, all_finite, as_float32, finite_result, refuse_nonfinite
+from glla.array.convert import Array, as_float32, finite_result, refuse_nonfinite
 from glla.array.value import Resident
-from glla.errors import OptionError, ShapeError, SingularMatrixError
+from glla.errors import OptionError, SingularMatrixError
 from glla.gl import Device, DeviceLike
 from glla.gl.observers import host_step
-from glla.linalg import again, resident, stacks_triangular, tiling
+from glla.linalg import resident, stacks_triangular, tiling
 from glla.linalg.banded import solve_structured
+from glla.linalg.call import Call
 from glla.linalg.definite import (
     OF_INVERSES,
     STRUCTURES,
@@ -28,22 +30,20 @@ from glla.linalg.definite import (
 )
 from glla.linalg.factors import factorise, from_pivots
 from glla.linalg.inverses import inverse_by_variant, must_be_small
-from glla.linalg.operands import as_float64, beside_factors, device_of, fitting, matching, operand, pair, square, stored
+from glla.linalg.operands import as_float64, beside_factors, device_of, fitting, operand, pair, square, stored
 from glla.linalg.results import RefinedSolution
-from glla.linalg.routes import batched, doubtful, explained, in_stacks, stacked, streams
+from glla.linalg.routes import batched, explained, in_stacks, stacked, streams
 from glla.linalg.triangular import inverse_of_triangle, solve_triangular
-from glla.linalg.walk import Perform, on_device, walk
+from glla.linalg.walk import on_device, walk
 from glla.operations import OPERATIONS, care, trust
 from glla.operations import factors as plans
 from glla.operations import lu_scaling as scaling
 from glla.operations import lu_solve as substitution
-from glla.operations import rcond as condition
 from glla.operations import solve as kernel
 from glla.operations.elimination.plu import permutation_of
-from glla.operations.rcond import RCOND
 from glla.operations.routes import must_fit_a_texture
 from glla.operations.trust import member_of_stack
-from glla.passes import Forms, forms_of
+from glla.passes import forms_of
 from glla.registry import public
 
 CAREFUL = 256
@@ -152,107 +152,25 @@ def solve(
     matrix = operand("solve", "A", a, check_finite)
     rhs = operand("solve", "b", b, check_finite)
     square("solve", "A", matrix)
-    if isinstance(matrix, Matrix) or isinstance(rhs, Matrix):
-        if rhs.ndim == 0:
-            raise ShapeError("solve: b must have at least one dimension, got a scalar")
-        matching("solve", matrix, rhs)
-        target = device_of("solve", device, matrix, rhs)
-        return _beside_an_array(matrix, rhs, equilibrate, target, check_finite)
-
-    def every(lefts: Array, rights: Array, stack: Index) -> Array:
-        target = device_of("solve", device)
-        together = _together("solve", lefts, rights, equilibrate, target, stack)
-        if together is not None:
-            return together
-        systems = zip(np.ndindex(stack), lefts, rights, strict=True)
-        return stacked(_solve_arrays("solve", a, b, equilibrate, target, i) for i, a, b in systems)
-
-    result = in_stacks("solve", matrix, rhs, every, np.dtype(np.float32))
-    return finite_result("solve", result, check_finite)
+    return _call("solve", ("A", "b"), check_finite, equilibrate, device, matrix, rhs)(matrix, rhs)
 
 
-def _beside_an_array(
-    a: Array | Matrix, b: Array | Matrix, equilibrate: bool, device: Device, check_finite: bool
-) -> Matrix:
-    """Solve where an operand is on the device: the solution stays there."""
-
-    def one(a: Any, b: Any) -> Matrix:
-        return resident.kept("solve", _solve("solve", a, b, equilibrate, device, check_finite), device, False)
-
-    def every(operands: tuple[Resident, Resident], stack: Index) -> Resident:
-        return _stack("solve", operands, equilibrate, device, stack, check_finite)
-
-    return resident.solutions("solve", a, b, device, one, every)
-
-
-def _stack(
-    function: str, operands: tuple[Resident, ...], equilibrate: bool, device: Device, stack: Index, check_finite: bool
-) -> Resident:
-    """Solve a stack of systems on the device: together where they are small, else one by one."""
-    operation = OPERATIONS[function]
-    found = resident.together(device, operation, operands, check_finite, equilibrate=equilibrate)
-
-    def place(index: int) -> Index:
-        return tuple(int(i) for i in np.unravel_index(index, stack))
-
-    if found is None or found.matrices is None:
-        return resident.one_by_one(
-            operands, lambda index, a, b=None: _solve(function, a, b, equilibrate, device, check_finite, place(index))
-        )
-    fixes: dict[int, Array] = {}
-    for places, given, settled in resident.to_be_mended(device, operation, operands, found, equilibrate=equilibrate):
-        x = finite_result(function, again.rounded(settled.matrices), check_finite)
-        fixes |= dict(zip(places[settled.places].tolist(), x, strict=True))
-        for i, forms, careful in doubtful(device, operation, given, places=settled.left, equilibrate=equilibrate):
-            values = _values(function, [part[i] for part in given], member_of_stack(place(int(places[i]))))
-            x = walk(operation, forms, careful, values, care.CARE)["X"]
-            fixes[int(places[i])] = finite_result(function, x, check_finite)
-    return resident.mended(found.matrices, fixes)
-
-
-def _together(
-    function: str, a: Array, b: Array | None, equilibrate: bool, device: Device, stack: Index
-) -> Array | None:
-    """Solve a stack of small systems by one plan; None if they go one by one. Without `b` it is the identity."""
-    operation, operands = OPERATIONS["inv" if b is None else "solve"], (a,) if b is None else (a, b)
-    records = batched(device, operation, operands, equilibrate=equilibrate)
-    if records is None:
-        return None
-    x, doubts = records[0], kernel.doubtful(operands, *records, equilibrate=equilibrate)
-    settled = again.settled(device, operation, operands, doubts, len(a), equilibrate=equilibrate)
-    x[settled.places] = again.rounded(settled.matrices)
-    for index, forms, careful in doubtful(device, operation, operands, places=settled.left, equilibrate=equilibrate):
-        given = [part[index] for part in operands]
-        if all(np.isfinite(part).all() for part in given):
-            place = tuple(int(i) for i in np.unravel_index(index, stack))
-            values = _values(function, given, member_of_stack(place))
-            x[index] = walk(OPERATIONS[function], forms, careful, values, care.CARE)["X"]
-    return x
+def _call(
+    function: str,
+    names: tuple[str, ...],
+    check_finite: bool,
+    equilibrate: bool,
+    device: DeviceLike | None,
+    *operands: Array | Matrix,
+) -> Call:
+    target, options = device_of(function, device, *operands), {"equilibrate": equilibrate}
+    in_blocks = partial(_in_blocks, function, equilibrate, target)
+    return Call(function, function, target, check_finite, names, options=options, streamed=in_blocks)
 
 
 def _values(function: str, operands: Sequence[Any], member: str) -> dict[str, Any]:
     """What is known of a system before anything ran."""
     return {**dict(zip("AB", operands, strict=False)), "function": function, "member": member}
-
-
-def _solve(
-    function: str,
-    a: Matrix | Array,
-    b: Matrix | Array | None,
-    equilibrate: bool,
-    device: Device,
-    check_finite: bool,
-    index: Index = (),
-) -> Matrix | Array:
-    """Solve one system that fits the device; the solution is where it was found. Without `b` it is the identity."""
-    if b is not None and 0 in b.shape:
-        return b.copy()
-    given = (a,) if b is None else (a, b)
-    forms = forms_of(given)
-    plan = kernel.whole(forms, device.limits, equilibrate=equilibrate, inverse=b is None)
-    perform = on_device(device, plan, function, {"A": "A", "B": "b"} if check_finite else None)
-    values = _values(function, list(map(stored, given)), member_of_stack(index))
-    return fitting(function, walk(OPERATIONS[function], forms, perform, values), "X", check_finite)
 
 
 def _with_care(function: str, a: Array, b: Array, equilibrate: bool, device: Device, index: Index) -> Array:
@@ -263,16 +181,12 @@ def _with_care(function: str, a: Array, b: Array, equilibrate: bool, device: Dev
     return x
 
 
-def _solve_arrays(
-    function: str, a: Array, b: Array | None, equilibrate: bool, device: Device, index: Index = ()
+def _in_blocks(
+    function: str, equilibrate: bool, device: Device, index: Index, a: Array, b: Array | None = None
 ) -> Array:
-    """Solve for all columns of `b`, or for the identity's; block by block where they are too many to go at once."""
+    """Solve for all columns of `b`, or of the identity, block by block."""
     order = len(a)
     columns = order if b is None else b.shape[1]
-    must_fit_a_texture(function, a.shape, device.limits)
-    if not streams(device, columns):
-        x = _solve(function, a, b, equilibrate, device, False, index)
-        return x.numpy() if isinstance(x, Matrix) else x
     with explained(function, a):
         factors = factorise(upload(a, device), equilibrate_first=equilibrate)
     x = np.empty((order, columns), dtype=np.float32)
@@ -391,25 +305,7 @@ def inv(
     square("inv", "A", value)
     if variant is not None:
         must_be_small(value)
-    target = device_of("inv", device, value)
-    if isinstance(value, Matrix):
-        if 0 in value.shape:
-            return value.copy()
-        if value.ndim > 2:
-            stack = value.shape[:-2]
-            operands = (resident.spread(value, stack),)
-            return resident.shaped(_stack("inv", operands, True, target, stack, check_finite), value.shape)
-        inverse = _solve("inv", value, None, True, target, check_finite)
-        return inverse if isinstance(inverse, Matrix) else upload(inverse, target)
-    if value.size == 0:
-        return np.empty(value.shape, dtype=np.float32)
-    stack, n = value.shape[:-2], value.shape[-1]
-    flat = value.reshape(-1, n, n)
-    inverses = _together("inv", flat, None, True, target, stack)
-    if inverses is None:
-        each = zip(np.ndindex(stack), flat, strict=True)
-        inverses = stacked(_solve_arrays("inv", matrix, None, True, target, index) for index, matrix in each)
-    return finite_result("inv", inverses.reshape(value.shape), check_finite)
+    return _call("inv", ("A",), check_finite, True, device, value)(value)
 
 
 @public()
@@ -457,70 +353,12 @@ def rcond(a: Any, *, device: DeviceLike | None = None, check_finite: bool = True
     """
     value = operand("rcond", "A", a, check_finite)
     square("rcond", "A", value)
-    stack, n = value.shape[:-2], value.shape[-1]
+    stack = value.shape[:-2]
     if value.size == 0:
         return resident.figures(np.full(stack, np.inf, dtype=np.float32), value)
-    target = device_of("rcond", device, value)
-    if isinstance(value, Matrix) and value.ndim > 2:
-        results = _rcond_of_residents(resident.spread(value, stack), target, check_finite)
-    elif isinstance(value, Matrix):
-        results = np.array(_rcond(value, target, check_finite))
-    elif value.ndim > 2:
-        results = _rcond_of_stack(value.reshape(-1, n, n), target)
-    else:
-        results = np.array(_rcond(value, target))
-    return resident.figures(results.astype(np.float32).reshape(stack), value)
-
-
-def _rcond_of_stack(a: Array, device: Device) -> Array:
-    records = batched(device, RCOND, (a,))
-    if records is None:
-        return np.array([_rcond(one, device) for one in a])
-    results = condition.of_norms(condition.norms(a), condition.norms(records[0]))
-    results[~np.isfinite(a).all(axis=(1, 2))] = np.nan
-    doubts = kernel.doubtful((a,), *records)
-    settled = again.settled(device, RCOND, (a,), doubts, len(a))
-    results[settled.places] = condition.of_norms(condition.norms(a[settled.places]), condition.norms(settled.matrices))
-    for index, forms, careful in doubtful(device, RCOND, (a,), places=settled.left):
-        results[index] = _rcond_with_care(a[index], forms, careful)
-    return results
-
-
-def _rcond_of_residents(a: Resident, device: Device, check_finite: bool) -> Array:
-    """Reciprocal condition numbers of a stack on the device: two norms of each member are read back."""
-    found = resident.together(device, RCOND, (a,), check_finite)
-    if found is None:
-        stack = resident.flat(a)
-        members = (Matrix._of(resident.member(stack, index)) for index in range(stack.shape[0]))
-        return np.array([_rcond(one, device, check_finite) for one in members])
-    results = condition.of_norms(*found.norms.T)
-    for places, (given,), settled in resident.to_be_mended(device, RCOND, (a,), found):
-        norms = condition.norms(given[settled.places]), condition.norms(settled.matrices)
-        results[places[settled.places]] = condition.of_norms(*norms)
-        for i, forms, careful in doubtful(device, RCOND, (given,), places=settled.left):
-            results[places[i]] = _rcond_with_care(given[i], forms, careful)
-    return results
-
-
-def _rcond_with_care(a: Array, forms: Forms, careful: Perform) -> float:
-    """Reciprocal condition number of a member of a stack; of one of zeros it is 0, of one that is not finite NaN."""
-    if not all_finite(a):
-        return np.nan
-    result: float = walk(RCOND, forms, careful, {"A": a}, care.CARE)["rcond"] if a.any() else 0.0
-    return result
-
-
-def _rcond(a: Matrix | Array, device: Device, check_finite: bool = False) -> float:
-    """Reciprocal condition number of one matrix."""
-    if isinstance(a, np.ndarray):
-        must_fit_a_texture("rcond", a.shape, device.limits)
-        if not all_finite(a):
-            return np.nan
-    forms = forms_of((a,))
-    perform = on_device(device, RCOND.whole(forms, device.limits), "rcond", {"A": "A"} if check_finite else None)
-    with explained("rcond", a):
-        result: float = walk(RCOND, forms, perform, {"A": stored(a)})["rcond"]
-    return result
+    call = Call("rcond", "rcond", device_of("rcond", device, value), check_finite, ("A",), results=("rcond",))
+    found = np.asarray(call.named(value)["rcond"])
+    return resident.figures(found.astype(np.float32).reshape(stack), value)
 
 
 @public()

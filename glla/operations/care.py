@@ -34,7 +34,7 @@ from glla.operations.crossing import at_home, read_back, texels_of, upload
 from glla.operations.elimination.complete import complete_order
 from glla.operations.elimination.noise import UNIT_ROUNDOFF
 from glla.operations.scaling import Float64, Integers, scaling
-from glla.operations.verdict import Done, Go, Values, Verdict
+from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
 from glla.passes import Draft, Forms, HostArray, Limits, Next, Plan, Storage, matrix
 from glla.passes.cache import cached_plan
 from glla.passes.layout import texels
@@ -314,6 +314,9 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
         `Done` has ``X`` where it was found on the host; of a refined solution also ``iterations`` and
         ``backward_error``.
     """
+    if stage == BATCHED:
+        finite = all(trust.finite(values, name) for name, _ in zip("AB", forms, strict=False))
+        return Go(CARE) if finite else Done()  # let through on purpose
     if not stage and not values.get("refine"):
         return _usual(forms, values)
     n = forms[0].shape[-1]

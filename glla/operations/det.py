@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from math import e, prod
@@ -17,7 +18,7 @@ from glla.operations.elimination.pivot import allowed_growth
 from glla.operations.inverse import example
 from glla.operations.record import Array, Batch, Operation
 from glla.operations.shapes import square
-from glla.operations.verdict import Done, Go, Values, Verdict
+from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
 from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Next, Parameters, Plan, matrix
 from glla.passes.cache import cached_plan
 
@@ -80,6 +81,8 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
 
     Where not even complete pivoting keeps the entries in range, the logarithm is infinite.
     """
+    if stage == BATCHED:
+        return Go(care.CARE) if trust.finite(values, "A") else Done()
     n = forms[0].shape[-1]
     u, largest = trust.of_diagonal(values["diagonal"], n)
     pivots = plu.exchanges(values["exchanges"], n)
@@ -137,6 +140,15 @@ def of_line_and_turns(u: Array, turns: Array) -> tuple[NDArray[np.float64], NDAr
     odd = turns % 2
     pivots = np.arange(u.shape[-1]) + np.eye(1, u.shape[-1], dtype=np.int32) * odd[:, np.newaxis].astype(np.int32)
     return sign_and_log(u, pivots, (turns - odd) / 2)
+
+
+def results(known: Mapping[str, Any]) -> dict[str, NDArray[np.float64]]:
+    """Signs and logarithms of a batch."""
+    if "turns" in known:
+        parts = of_line_and_turns(known["line_0"][:, 0], known["turns"][:, 0, 0])
+    else:
+        parts = of_figures(known["figures"], known.get("exponents", 0))
+    return dict(zip(("sign", "logarithm"), parts, strict=True))
 
 
 def doubtful(operands: tuple[Array, ...], nothing: Array, figures: Array) -> NDArray[np.intp]:
@@ -227,6 +239,7 @@ SLOGDET = Operation(
         doubtful,
         kept=(0,),
         judged="determinant",
+        results=results,
         scaled=again.of_systems,
     ),
     parts=2,

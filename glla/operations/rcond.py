@@ -10,6 +10,7 @@ matrix" (1988), which is LAPACK's lacn2.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from math import prod
@@ -26,7 +27,7 @@ from glla.operations.inverse import core, example
 from glla.operations.record import Operation
 from glla.operations.scaling import Float64
 from glla.operations.shapes import square
-from glla.operations.verdict import Done, Go, Values, Verdict
+from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
 from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Next, Parameters, Plan
 from glla.passes.cache import cached_plan
 
@@ -100,6 +101,14 @@ def of_norms(norm: Any, inverse_norm: Any) -> NDArray[np.float32]:
         return np.where(np.isfinite(wide), found, np.nan).astype(np.float32)
 
 
+def results(known: Mapping[str, Any]) -> dict[str, NDArray[np.float32]]:
+    """Reciprocal condition numbers of a batch, from the norms of its matrices and of their inverses."""
+    if "norms" in known:
+        return {"rcond": of_norms(*known["norms"].T)}
+    (a,) = known["operands"]
+    return {"rcond": of_norms(norms(a), norms(known["matrices"]))}
+
+
 def norms(a: NDArray[np.floating]) -> NDArray[np.float64]:
     """Norms of the matrices of a stack: their largest sums of a column's magnitudes.
 
@@ -139,6 +148,10 @@ def step(n: int, limits: Limits, name: str) -> Plan:
 
 def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     """Decide what comes after the factors, or after a step of Hager's method; `Done` has ``rcond``."""
+    if stage == BATCHED:
+        if not trust.finite(values, "A"):
+            return Done({"rcond": np.nan})  # let through on purpose
+        return Go(care.CARE) if values["A"].any() else Done({"rcond": 0.0})
     n = forms[0].shape[-1]
     if stage in ("", care.CARE, care.COMPLETE):
         return _factored(stage, values, n)
@@ -209,6 +222,13 @@ RCOND = Operation(
     example=example,
     values=None,
     settle=settle,
-    batch=replace(solve.SYSTEMS, most=most_together, plan=batched, matrix=lambda forms: forms[0].matrix, norms=True),
+    batch=replace(
+        solve.SYSTEMS,
+        most=most_together,
+        plan=batched,
+        matrix=lambda forms: forms[0].matrix,
+        norms=True,
+        results=results,
+    ),
     fits=True,
 )

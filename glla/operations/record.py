@@ -113,6 +113,9 @@ class Batch:
         `glla.operations.stack_doubts`.
     lower_half : bool
         The plan reads the lower half of A: with ``lower=False`` matrices are handed in transposed.
+    results : callable or None
+        (mapping of what a batch has given: ``operands``, ``matrices``, ``figures``, ``exponents``, and what the plan on
+        the device reads) -> results by name, an element for each matrix; None where the matrices are the result.
     scaled : callable or None
         (A of a stack, **options) -> it scaled by powers of two, and exponents, by which doubtful members go together
         once more, see `glla.operations.again`. None where each of them goes on alone.
@@ -137,6 +140,7 @@ class Batch:
     beside: Callable[[Forms], tuple[str, int, int]] | None = None
     judged: str = ""
     lower_half: bool = False
+    results: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
     scaled: Callable[..., Any] | None = None
     modes: Mapping[str, Batch] = field(default_factory=dict)
 

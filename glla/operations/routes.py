@@ -22,8 +22,8 @@ from glla.operations.wrapped.view import View
 from glla.passes import Draft, Form, Forms, Limits, Plan, forms_of
 from glla.passes.layout import Shape
 
-OF_ONE = ("pivoting", "refine", "symmetric")
-"""Options that plans of stacks do not have: they ask for the usual, or for nothing."""
+SINGLE_ONLY = ("pivoting", "refine", "symmetric")
+"""Options that the plan of a batch lacks: a call that sets one to more than its default runs matrix by matrix."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +79,7 @@ def route(
     batch = operation.batch_of(options)
     if batch is not None and at_home and plain:
         most, count = batch.most(forms, limits), forms[0].count
-        others = {name: value for name, value in options.items() if name not in OF_ONE}
+        others = {name: value for name, value in options.items() if name not in SINGLE_ONLY}
         while most:
             piece = -(-count // -(-count // most))  # pieces of one size share a plan
             plan = batch_plan(operation, forms, limits, piece, **others)
@@ -111,7 +111,7 @@ def _residents(batch: Batch, forms: Forms, limits: Limits, plain: bool, options:
         return None
     piece = -(-count // -(-count // most))
     pieces_ = forms if piece == count else tuple(Form((piece, *form.matrix), resident=True) for form in forms)
-    others = {name: value for name, value in options.items() if name not in (*OF_ONE, "mode")}
+    others = {name: value for name, value in options.items() if name not in (*SINGLE_ONLY, "mode")}
     plan = partial(residents.plan, batch) if batch.stacked is None else batch.stacked
     return Route("batched", plan(pieces_, limits, **others), -(-count // piece), piece)
 

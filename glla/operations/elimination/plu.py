@@ -22,7 +22,7 @@ from glla.operations.elimination.pivot import NORMS, FactorSearch, allowed_growt
 from glla.operations.record import Array, Batch, Choice, Interface, Operation
 from glla.operations.reduce import max_magnitude
 from glla.operations.trust import overflow, size_near_one
-from glla.operations.verdict import Done, Go, Values, Verdict
+from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
 from glla.passes import PLAIN, Draft, Form, Forms, Limits, Next, Parameters, PingPong, Plan, Region, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
@@ -291,7 +291,9 @@ def whole(
     if pivoting != "partial":
         results["health_read"] = read_texels(draft, made["health"], "health_read")
     if packed and not form.resident:
-        results["LU_read"] = read_back(draft, made["LU"], shape, limits, "LU_read")
+        results["lu"] = read_back(draft, made["LU"], shape, limits, "LU_read")
+    elif packed:
+        results["lu"] = results.pop("LU")
     if form.resident and not packed:
         order = draft.slot("P of the host", HostArray((m, m)))
         draft.host(
@@ -363,7 +365,7 @@ def care(
 
 BLOCK_NORMS = tuple(name for name in NORMS if name != "partial")
 
-CARE, PARTIAL = "care", "partial pivoting"
+CARE, PARTIAL, ALONE = "care", "partial pivoting", "one by one"
 """Names of stages."""
 
 GREW, WORSE = "entries grew, or are beyond 2^-40 to 2^40", "the block norms found no good pivots"
@@ -488,10 +490,12 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     `Done` has ``piv``, LAPACK's exchanges; and ``lu``, the packed factors, where they were found on the host.
     `values` has ``pivoting``, the one asked for, if it is not the usual; ``check_finite``; ``function`` for messages.
     """
+    if stage == BATCHED:
+        return Go(ALONE) if trust.finite(values, "A") else Done()  # let through on purpose
     k = min(forms[0].matrix)
     pivots = exchanges(values["exchanges"], k)
     unpivoted = values.get("pivoting") == "none"
-    if stage in ("", PARTIAL) and not unpivoted:
+    if stage in ("", ALONE, PARTIAL) and not unpivoted:
         return _usual(forms, stage, values, pivots)
     turns: tuple[str, ...] = values.get("turns") or in_turn(values["pivoting"])
     if turns[0] in BLOCK_NORMS and stage != _instead(turns[0]) and not _accepted(forms, values):
@@ -620,12 +624,17 @@ PLU = Operation(
 def _batched(forms: Forms, limits: Limits = PLAIN) -> Plan:
     """Plan of a stack of factorisations, with what may come after it for a member."""
     again = partial(whole, tuple(form.member for form in forms), limits, packed=True)
-    return replace(stack.factor(forms, limits), after=(Next(GREW, "one by one", again),))
+    return replace(stack.factor(forms, limits), after=(Next(GREW, ALONE, again),))
 
 
 def exchanges_of(figures: Array) -> NDArray[np.int32]:
     """Exchanges of a stack, from what its plan has read back: its figures, or their last line alone."""
     return figures[:, -1].astype(np.int32)
+
+
+def _results(known: Mapping[str, Any]) -> dict[str, Any]:
+    """Packed factors and exchanges of a batch."""
+    return {"lu": known["matrices"], "piv": exchanges_of(known["line_2"] if "line_2" in known else known["figures"])}
 
 
 @np.errstate(all="ignore")  # what leaves the range is looked at afterwards
@@ -647,7 +656,15 @@ LU_FACTOR = replace(
     whole=partial(whole, packed=True),
     values=_packed,
     batch=Batch(
-        stack.most_factors, _batched, lambda forms: forms[0].matrix, 3, _doubtful, factors=True, least=False, kept=(2,)
+        stack.most_factors,
+        _batched,
+        lambda forms: forms[0].matrix,
+        3,
+        _doubtful,
+        factors=True,
+        least=False,
+        kept=(2,),
+        results=_results,
     ),
     host="glla.hybrid.host:lu_factor",
     parts=2,
