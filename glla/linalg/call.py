@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
@@ -27,10 +27,10 @@ from glla.errors import ShapeError
 from glla.gl import Device
 from glla.linalg import again, resident
 from glla.linalg.operands import column, on_host, refuse_nonfinite_largest, rows, stored
-from glla.linalg.routes import batched, explained, place, settling, stacked, streams
+from glla.linalg.routes import batched, explained, place, stacked, streams
 from glla.linalg.walk import on_device, walk
 from glla.operations import OPERATIONS, Operation
-from glla.operations.routes import SINGLE_ONLY, must_fit_a_texture
+from glla.operations.routes import SINGLE_ONLY, batch_plan, must_fit_a_texture
 from glla.operations.trust import member_of_stack
 from glla.operations.verdict import BATCHED
 from glla.passes import Plan, forms_of
@@ -146,8 +146,8 @@ class Call:
         right = np.broadcast_to(column(b), shape)
         if prod(a.shape[:-2]) == 1:
             wide = np.moveaxis(right, -2, 0)  # n x batch x columns
-            sides = np.ascontiguousarray(wide.reshape(1, shape[-2], -1))
-            x = self._batch((a.reshape(1, *a.shape[-2:]), sides), ())[self.results[0]]
+            system = a.reshape(1, *a.shape[-2:]), wide.reshape(1, shape[-2], -1)
+            x = self._batch(system, ())[self.results[0]]
             return np.ascontiguousarray(np.moveaxis(x.reshape(wide.shape), 0, -2))
         left = np.broadcast_to(a, (*batch, *a.shape[-2:])).reshape(-1, *a.shape[-2:])
         found = self._batch((left, right.reshape(-1, *shape[-2:])), batch)
@@ -178,7 +178,7 @@ class Call:
         if of.doubtful is not None:
             places = of.doubtful(operands, *records, **self._batch_options)
             own = tuple(one[places] for one in operands)
-            self._repair(found, [(places, own)], len(operands[0]), batch)
+            self._repair(found, [(places, own)], len(operands[0]), batch, None)
         return found
 
     def _in_blocks(self, index: Index, *operands: Host) -> Results:
@@ -224,12 +224,14 @@ class Call:
         """Run one plan for all; rejected matrices alone are read back. None if they must be looped."""
         operands = self._halves(matrices, resident.flipped)
         refuse = self.check_finite and not self.diagnostic
-        solved = resident.together(self.device, self.record, operands, refuse, **self._batch_options)
+        solved = resident.together(
+            self.device, self.record, operands, refuse, self.function, self.names, **self._batch_options
+        )
         if solved is None:
             return None
         found = self._results(operands=None, matrices=solved.matrices, **solved.read)
-        rejected = resident.rejected(self.record, operands, solved, **self._batch_options)
-        self._repair(found, rejected, solved.count, batch)
+        rejected = resident.rejected(operands[: len(self.names)], solved, **self._batch_options)
+        self._repair(found, rejected, solved.count, batch, solved.plan)
         return found
 
     # -- rejected matrices of a batch ---------------------------------------------------------------------------------
@@ -260,8 +262,13 @@ class Call:
             return {self.results[0]: known["matrices"]}
         return dict(batch.results(known))
 
-    def _repair(self, found: Results, rejected: Iterable[Rejected], count: int, batch: Index) -> None:
-        """Replace the results of rejected matrices: together once more, or one by one as `settle` decides."""
+    def _repair(
+        self, found: Results, rejected: Iterable[Rejected], count: int, batch: Index, plan: Plan | None
+    ) -> None:
+        """Replace the results of rejected matrices: together once more, or one by one as `settle` decides.
+
+        The next plan of one is named by the `plan` that has run; None is that of a batch from the host.
+        """
         fixes: dict[int, Results] = {}
         for places, given in rejected:
             everywhere = np.arange(len(places))
@@ -269,7 +276,7 @@ class Call:
             fixes |= dict(zip(places[once_more.places].tolist(), self._each(given, once_more), strict=True))
             for index in once_more.left:
                 own, at = [one[index] for one in given], int(places[index])
-                fixes[at] = self._settled(own, place(at, batch))
+                fixes[at] = self._settled(own, place(at, batch), plan)
         for name, values in found.items():
             new = {index: one[name] for index, one in fixes.items() if name in one}
             if isinstance(values, Resident):
@@ -298,9 +305,12 @@ class Call:
         words = {"function": self.function, "member": member_of_stack(index), "check_finite": self.check_finite}
         return {**given, **words, **self.options}
 
-    def _settled(self, operands: Sequence[Host], index: Index) -> Results:
+    def _settled(self, operands: Sequence[Host], index: Index, plan: Plan | None) -> Results:
         """Let `settle` decide on one matrix of a batch: without a result that of the batch is accepted."""
-        perform = settling(self.device, self.record, operands, **self._batch_options)
+        if plan is None:
+            one = tuple(replace(form, shape=(1, *form.shape)) for form in forms_of(operands))
+            plan = batch_plan(self.record, one, self.device.limits, 1, **self._batch_options)
+        perform = on_device(self.device, plan, has_run=True)
         return walk(self.record, forms_of(operands), perform, self._values(operands, index), BATCHED)
 
     def _plan(self, operands: Sequence[Any]) -> Plan:

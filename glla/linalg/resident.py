@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 from typing import Any, TypeVar
 
@@ -22,9 +23,10 @@ from glla.errors import NonFiniteError, OutOfMemoryError, ShapeError
 from glla.gl import Device
 from glla.linalg.operands import column
 from glla.operations import Operation, residents
+from glla.operations.record import Batch
 from glla.operations.routes import pieces
 from glla.operations.wrapped.view import View
-from glla.passes import Form
+from glla.passes import Form, Plan
 
 Host = NDArray[np.float32]
 
@@ -36,59 +38,77 @@ READ_AT_ONCE = 2**24
 
 @dataclass
 class Solved:
-    """What the plan of a stack has given.
+    """Results of the plan of a batch on the device.
 
     Attributes
     ----------
-    count : int
-        Members.
+    batch : Batch
+        That of the operation.
+    plan : Plan
+        The plan that has run, of a piece.
+    count, order : int
+        Matrices of the batch, and the length of a line of figures.
     matrices : Resident or None
-        (members, rows, columns): solutions, or packed factors.
+        (count, rows, columns): solutions, or packed factors.
     places : ndarray of int
-        Members that were looked at: those that the device doubts, or all where it does not judge.
-    figures : ndarray of float32
-        Of these, (members, lines, length of a line), read back.
-    extremes : tuple of ndarray
-        Stand-ins of their operands, (members, 1, 2), with the same extremes.
-    upper : ndarray
-        (members, 1, 1), largest entries of U; empty if the matrices are no factors.
-    kept : dict of str to ndarray
-        (members, 1, length), what was read of all members: lines of figures, and ``turns`` of determinants.
-    norms : ndarray
-        (members, 2), 1-norms of A's members and of the matrices; empty if the operation does not ask for them. Those of
-        all members where they are results.
+        Matrices whose numbers were read: those that the device rejects, or all where it does not judge.
+    numbers : dict of str to ndarray
+        By name, (matrices, elements): of `places`, or of all matrices what is a result.
     largest : tuple of Resident
-        Largest magnitudes of the matrices, (members,) in pieces; none if the operation does not watch them.
+        Largest magnitudes of the matrices, (count,) in pieces; none if the operation does not watch them.
     beside : Resident or None
-        Of `Batch.beside`, the lines of a stack of one dimension.
+        The lines of `Batch.beside`, where the batch has one dimension.
     """
 
+    batch: Batch
+    plan: Plan
     count: int
+    order: int
     matrices: Resident | None
     places: NDArray[np.intp]
-    figures: Host
-    extremes: tuple[Host, ...]
-    upper: Host
-    norms: Host
-    kept: dict[str, Host]
+    numbers: dict[str, Host]
     largest: tuple[Resident, ...] = ()
     beside: Resident | None = None
 
     @property
-    def read(self) -> dict[str, Any]:
-        """What was read of all members, by name."""
-        return {"figures": self.figures, "norms": self.norms, **self.kept}
+    def figures(self) -> Host:
+        """Lines of figures, (places, lines, length of a line)."""
+        if "figures" not in self.numbers:
+            return np.zeros((len(self.places), 0, self.order), dtype=np.float32)
+        return self.numbers["figures"].reshape(len(self.places), self.batch.lines, self.order)
 
-    def rejected(self, operation: Operation, **options: Any) -> NDArray[np.intp]:
+    @property
+    def extremes(self) -> tuple[Host, ...]:
+        """Stand-ins of the operands, (places, 1, 2), with the same extremes."""
+        given, found = dict(self.numbers), list[Host]()
+        if "columns_B" in given:
+            given["most_B"] = given["columns_B"].max(axis=1, initial=0)
+        for most, least in (("most_A", "least_A"), ("most_B", "least_B")):
+            if most in given:
+                found.append(residents.extremes(given.get(least, given[most]), given[most], len(self.places)))
+        return tuple(found)
+
+    @property
+    def read(self) -> dict[str, Any]:
+        """Numbers that results are made of, by name; lines have a dimension of one before their elements."""
+        kept = {name: one[:, np.newaxis] for name, one in self.numbers.items() if name.startswith(("line", "turns"))}
+        norms = [self.numbers[name].reshape(-1) for name in ("norms_A", "norms_matrices") if name in self.numbers]
+        return {"figures": self.figures, **kept, **({"norms": np.stack(norms, axis=1)} if norms else {})}
+
+    def rejected(self, **options: Any) -> NDArray[np.intp]:
         """Places of the matrices that the filter of their batch does not accept, in order."""
-        batch = operation.batch_of(options)
-        if batch is None or batch.doubtful is None or not len(self.places):
-            return self.places[:0]
-        lost = np.zeros(len(self.places), dtype=bool)
-        lost[batch.doubtful(self.extremes, self.upper, self.figures, **options)] = True
-        if len(self.norms) == len(lost):
-            lost |= ~np.isfinite(self.norms).all(axis=1)
-        return self.places[lost]
+        if not len(self.places):
+            return self.places
+        if self.batch.lost is not None:
+            return self.places[self.batch.lost(self.numbers, **options)]
+        bad = np.zeros(len(self.places), dtype=bool)
+        if self.batch.doubtful is not None:
+            upper = self.numbers.get("most_upper", np.zeros(0, dtype=np.float32)).reshape(-1, 1, 1)
+            bad[self.batch.doubtful(self.extremes, upper, self.figures, **options)] = True
+            norms = self.read.get("norms", ())
+            if len(norms) == len(bad):
+                bad |= ~np.isfinite(norms).all(axis=1)
+        return self.places[bad]
 
 
 def spread(a: Array, stack: tuple[int, ...]) -> Resident:
@@ -109,14 +129,20 @@ def flat(a: Resident) -> Resident:
 
 
 def together(
-    device: Device, operation: Operation, operands: tuple[Resident, ...], check_finite: bool, **options: Any
+    device: Device,
+    operation: Operation,
+    operands: tuple[Resident, ...],
+    check_finite: bool,
+    function: str = "",
+    names: tuple[str, ...] = ("A", "b"),
+    **options: Any,
 ) -> Solved | None:
-    """Send stacks on the device through one plan, in as few pieces as fit; None if the members go one by one.
+    """Send a batch on the device through one plan, in as few pieces as fit; None if it must be looped.
 
     Raises
     ------
     NonFiniteError
-        A member of an operand holds NaN or infinity, and `check_finite` is true.
+        A matrix of an operand holds NaN or infinity, and `check_finite` is true.
     """
     batch = operation.batch_of(options)
     assert batch is not None
@@ -126,8 +152,8 @@ def together(
         return None
     found = parts[0] if len(parts) == 1 else _joined(parts)
     if check_finite:
-        for name, extreme in zip(("A", "b"), found.extremes, strict=False):
-            refuse_nonfinite(operation.name, name, extreme[:, 0, 1], found.places)
+        for name, extreme in zip(names, found.extremes, strict=False):
+            refuse_nonfinite(function or operation.name, name, extreme[:, 0, 1], found.places)
     return found
 
 
@@ -154,14 +180,16 @@ def _members(a: Resident, first: int, end: int) -> Resident:
 def _piece(device: Device, operation: Operation, operands: tuple[Resident, ...], **options: Any) -> Solved:
     batch = operation.batch_of(options)
     assert batch is not None
-    forms = tuple(one.form for one in operands)
+    forms = tuple(one.form for one in operands[: len(operation.operands)])
     given = {name: value for name, value in options.items() if name != "mode"}
-    plan = residents.plan(batch, forms, device.limits, **given)
-    results: dict[str, Any] = device.run(plan, **{name: one.texture for name, one in zip("AB", operands, strict=False)})
-    count, shape, order = forms[0].count, batch.matrix(forms), batch.order(forms)
+    make = partial(residents.plan, batch) if batch.stacked is None else batch.stacked
+    plan = make(forms, device.limits, **given)
+    textures = {name: one.texture for name, one in zip(plan.operands, operands, strict=True)}
+    results: dict[str, Any] = device.run(plan, **textures)
+    count, order = forms[0].count, batch.order(forms)
     matrices = None
     if "matrices" in results:
-        matrices = Resident.wrapped(device, results.pop("matrices"), (count, *shape), "float32")
+        matrices = Resident.wrapped(device, results.pop("matrices"), (count, *batch.matrix(forms)), "float32")
     watched = [results.pop("largest")] if batch.watched else []
     largest = tuple(Resident.wrapped(device, one, (count,), "float32") for one in watched)
     name = "" if batch.beside is None else batch.beside(forms)[0]
@@ -169,22 +197,10 @@ def _piece(device: Device, operation: Operation, operands: tuple[Resident, ...],
     places = np.arange(count)
     if "doubts" in results:
         places = np.flatnonzero(results.pop("doubts").reshape(-1)[:count])
-    widths = {name: batch.lines * order if name == "figures" else 1 for name in results}
-    widths |= {f"line_{line}": order for line in batch.kept}
-    seen = gathered(device, results, places, widths, count)
-    kept = {name: one[:, np.newaxis] for name, one in seen.items() if name.startswith(("line", "turns"))}
-    figures = np.zeros((len(places), 0, order), dtype=np.float32)
-    if "figures" in seen:
-        figures = seen["figures"].reshape(len(places), batch.lines, order)
-    extremes = tuple(
-        residents.extremes(seen.get(f"least_{name}", seen[f"most_{name}"]), seen[f"most_{name}"], len(places))
-        for name in ("A", "B")
-        if f"most_{name}" in seen
-    )
-    upper = seen["most_upper"] if batch.factors else np.zeros(0, dtype=np.float32)
-    norms = [seen[name].reshape(-1) for name in ("norms_A", "norms_matrices") if batch.norms]
-    both = np.stack(norms, axis=1) if norms else np.zeros((len(places), 0), dtype=np.float32)
-    return Solved(count, matrices, places, figures, extremes, upper.reshape(-1, 1, 1), both, kept, largest, beside)
+    lengths = {"figures": batch.lines * order, "line": order, "columns": forms[-1].matrix[1]}
+    widths = {name: lengths.get(name.partition("_")[0], 1) for name in results}
+    numbers = gathered(device, results, places, widths, count)
+    return Solved(batch, plan, count, order, matrices, places, numbers, largest, beside)
 
 
 def gathered(
@@ -210,14 +226,13 @@ def _joined(parts: list[Solved]) -> Solved:
     beside = [part.beside for part in parts if part.beside is not None]
     firsts = np.cumsum([0, *(part.count for part in parts)])
     return Solved(
+        parts[0].batch,
+        parts[0].plan,
         int(firsts[-1]),
+        parts[0].order,
         shaping.concat("stack", matrices, 0) if matrices else None,
         np.concatenate([part.places + first for part, first in zip(parts, firsts[:-1], strict=True)]),
-        np.concatenate([part.figures for part in parts]),
-        tuple(np.concatenate(ends) for ends in zip(*(part.extremes for part in parts), strict=True)),
-        np.concatenate([part.upper for part in parts]),
-        np.concatenate([part.norms for part in parts]),
-        {name: np.concatenate([part.kept[name] for part in parts]) for name in parts[0].kept},
+        {name: np.concatenate([part.numbers[name] for part in parts]) for name in parts[0].numbers},
         tuple(one for part in parts for one in part.largest),
         shaping.concat("stack", beside, 0) if beside else None,
     )
@@ -236,17 +251,17 @@ def refuse_nonfinite(function: str, name: str, largest: Host, places: NDArray[np
 
 
 def rejected(
-    operation: Operation, operands: tuple[Resident, ...], found: Solved, **options: Any
+    operands: tuple[Resident, ...], found: Solved, **options: Any
 ) -> Iterator[tuple[NDArray[np.intp], tuple[Host, ...]]]:
     """Places and operands, read back, of the matrices that are not accepted.
 
     By its extremes alone a matrix may be rejected that is accepted by all its entries.
     """
-    batch = operation.batch_of(options)
-    for places, given in read_together(operands, found.rejected(operation, **options)):
-        if batch is not None and batch.scaled is not None and batch.doubtful is not None:
+    batch = found.batch
+    for places, given in read_together(operands, found.rejected(**options)):
+        if batch.scaled is not None and batch.doubtful is not None:
             figures = found.figures[np.searchsorted(found.places, places)]
-            still = batch.doubtful(given, found.upper[:0], figures, **options)
+            still = batch.doubtful(given, np.zeros((0, 1, 1), dtype=np.float32), figures, **options)
             yield places[still], tuple(one[still] for one in given)
         else:
             yield places, given

@@ -117,12 +117,6 @@ def doubtful(
         yield int(index), forms, on_device(device, plan())
 
 
-def settling(device: Device, operation: Operation, operands: Sequence[Array], **options: Any) -> Perform:
-    """Run what comes after the plan of a batch for one of its matrices, once `settle` has seen that it was rejected."""
-    forms = tuple(replace(form, shape=(1, *form.shape)) for form in forms_of(operands))
-    return on_device(device, batch_plan(operation, forms, device.limits, 1, **options), has_run=True)
-
-
 def place(index: int, batch: tuple[int, ...]) -> tuple[int, ...]:
     """Place of a matrix in a batch of these dimensions."""
     return tuple(int(i) for i in np.unravel_index(index, batch)) if batch else ()

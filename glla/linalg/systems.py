@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
+from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glla.array.array import Matrix, upload
-from glla.array.convert import Array, as_float32, finite_result, refuse_nonfinite
-from glla.array.value import Resident
+from glla.array.convert import Array, as_float32, refuse_nonfinite
+from glla.array.value import Resident, from_array
 from glla.errors import OptionError, SingularMatrixError
 from glla.gl import Device, DeviceLike
 from glla.gl.observers import host_step
-from glla.linalg import resident, stacks_triangular, tiling
+from glla.linalg import resident, tiling
 from glla.linalg.banded import solve_structured
 from glla.linalg.call import Call
 from glla.linalg.definite import (
@@ -30,9 +32,9 @@ from glla.linalg.definite import (
 )
 from glla.linalg.factors import factorise, from_pivots
 from glla.linalg.inverses import inverse_by_variant, must_be_small
-from glla.linalg.operands import as_float64, beside_factors, device_of, fitting, operand, pair, square, stored
+from glla.linalg.operands import as_float64, beside_factors, device_of, operand, pair, square
 from glla.linalg.results import RefinedSolution
-from glla.linalg.routes import batched, explained, in_stacks, stacked, streams
+from glla.linalg.routes import explained, in_stacks
 from glla.linalg.triangular import inverse_of_triangle, solve_triangular
 from glla.linalg.walk import on_device, walk
 from glla.operations import OPERATIONS, care, trust
@@ -41,9 +43,9 @@ from glla.operations import lu_scaling as scaling
 from glla.operations import lu_solve as substitution
 from glla.operations import solve as kernel
 from glla.operations.elimination.plu import permutation_of
-from glla.operations.routes import must_fit_a_texture
 from glla.operations.trust import member_of_stack
-from glla.passes import forms_of
+from glla.operations.verdict import BATCHED
+from glla.passes import Plan, forms_of
 from glla.registry import public
 
 CAREFUL = 256
@@ -418,96 +420,88 @@ def lu_solve(
     whole = exchanges.dtype.kind in "iu" or exchanges.size == 0
     if exchanges.shape != factors.shape[:-1] or not whole or ((exchanges < 0) | (exchanges >= n)).any():
         raise OptionError(f"lu_solve: piv must be {n} row numbers from 0 to {n - 1}, got {piv!r}")
-    if isinstance(factors, Matrix) or isinstance(rhs, Matrix):
-        target = device_of("lu_solve", device, factors, rhs)
-        return _lu_solve_beside(factors, exchanges, rhs, trans, target, check_finite)
-
-    def every(lefts: Array, rights: Array, stack: Index, swaps: NDArray[np.integer]) -> Array:
-        target = device_of("lu_solve", device)
-        _refuse_zeros(lefts, np.diagonal(lefts, axis1=1, axis2=2).reshape(*stack, n))
-        if 0 in rights.shape:
-            return rights
-        together = _substituted(target, lefts, rights, permutation_of(swaps, n), trans)
-        if together is not None:
-            return together
-        return stacked(_lu_solve_arrays(*system, trans, target) for system in zip(lefts, swaps, rights, strict=True))
-
-    result = in_stacks("lu_solve", factors, rhs, every, np.dtype(np.float32), exchanges)
-    return finite_result("lu_solve", result, check_finite)
-
-
-def _lu_solve_beside(
-    lu: Array | Matrix, piv: NDArray[np.integer], b: Array | Matrix, trans: int, device: Device, check_finite: bool
-) -> Matrix:
-    """Solve from factors where an operand is on the device: the solution stays there."""
-
-    def one(lu: Any, b: Any) -> Matrix:
-        x = _lu_solve(lu, piv.reshape(-1), b, trans, device, check_finite)
-        return resident.kept("lu_solve", x, device, False)
-
-    def every(operands: tuple[Resident, Resident], stack: Index) -> Resident:
-        swaps = np.broadcast_to(piv, (*stack, piv.shape[-1])).reshape(-1, piv.shape[-1])
-
-        def careful(lus: Array, rhs: Array, places: NDArray[np.intp]) -> Array:
-            """Solve some members that were read back."""
-            order = permutation_of(swaps[places], lus.shape[-1])
-            together = _substituted(device, lus, rhs, order, trans)
-            if together is not None:
-                return together
-            return stacked(_lu_solve_arrays(*each, trans, device) for each in zip(lus, swaps[places], rhs, strict=True))
-
-        order = permutation_of(swaps, piv.shape[-1])
-        solved = stacks_triangular.with_factors(operands, order, trans != 0, stack, careful, device, check_finite)
-        if solved is not None:
-            return solved
-        return resident.one_by_one(
-            operands, lambda index, lus, rhs: _lu_solve(lus, swaps[index], rhs, trans, device, check_finite)
-        )
-
-    return resident.solutions("lu_solve", lu, b, device, one, every)
+    target, options = device_of("lu_solve", device, factors, rhs), {"transposed": trans != 0}
+    if not isinstance(factors, Matrix) and 0 not in rhs.shape:
+        refused = substitution.settle(forms_of((factors,)), "", {"diagonal": np.diagonal(factors, 0, -2, -1)})
+        if isinstance(refused, SingularMatrixError):
+            raise refused
+    in_blocks = partial(_substituted_in_blocks, target, exchanges, trans != 0)
+    call = _Substitution(
+        "lu_solve",
+        "lu_solve",
+        target,
+        check_finite,
+        ("lu", "b"),
+        options=options,
+        streamed=in_blocks,
+        exchanges=exchanges,
+    )
+    return call(factors, rhs)
 
 
-def _substituted(device: Device, lu: Array, b: Array, order: NDArray[np.intp], trans: int) -> Array | None:
-    """Solve with a stack of small factors; None if they go one by one. Rows are put in order on the host."""
-    right = b if trans else np.take_along_axis(b, order[:, :, np.newaxis], axis=1)
-    records = batched(device, OPERATIONS["lu_solve"], (lu, right), transposed=trans != 0)
-    if records is None:
-        return None
-    x = records[0]
-    return np.take_along_axis(x, np.argsort(order)[:, :, np.newaxis], axis=1) if trans else x
+@dataclass(frozen=True)
+class _Substitution(Call):
+    """A call with row exchanges beside the factors: LAPACK's, of each matrix."""
+
+    exchanges: NDArray[np.integer] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+
+    def _values(self, operands: Sequence[Any], index: Index) -> dict[str, Any]:
+        values = super()._values(operands, index)
+        own = _exchanges_of(self.exchanges, index)
+        return {**values, "LU": values["lu"], "pivots": plans.pivot_records(own)}
+
+    def _settled(self, operands: Sequence[Any], index: Index, plan: Plan | None) -> dict[str, Any]:
+        """One matrix of a batch is solved as one of the host, which is scaled first."""
+        forms = forms_of(operands)
+        refused = self.record.settle and self.record.settle(forms, BATCHED, self._values(operands, index))
+        if isinstance(refused, SingularMatrixError):
+            raise refused
+        own = replace(self, exchanges=_exchanges_of(self.exchanges, index))
+        found = own._batch(tuple(one[np.newaxis] for one in operands), ())
+        return {"X": found["X"][0]}
+
+    def _order(self, batch: Index, count: int) -> NDArray[np.intp]:
+        """Which row of B comes to which place, (matrices, n)."""
+        n = self.exchanges.shape[-1]
+        swaps = np.broadcast_to(self.exchanges, (*batch, n)) if batch else self.exchanges
+        return permutation_of(swaps.reshape(count, n), n)
+
+    def _batched(self, matrices: tuple[Array, ...], batch: Index) -> dict[str, Any] | None:
+        """Rows of B, or of the solutions with the transpose, are put in order on the host."""
+        lu, b = matrices
+        order = self._order(batch, len(lu))
+        right = b if self.options["transposed"] else np.take_along_axis(b, order[:, :, np.newaxis], axis=1)
+        found = super()._batched((lu, right), batch)
+        if found is not None and self.options["transposed"]:
+            found["X"] = np.take_along_axis(found["X"], np.argsort(order)[:, :, np.newaxis], axis=1)
+        return found
+
+    def _batched_on_device(self, matrices: tuple[Resident, ...], batch: Index) -> dict[str, Any] | None:
+        """The rows' numbers go to the device beside the operands."""
+        order = self._order(batch, prod(batch))
+        places = np.argsort(order) if self.options["transposed"] else order
+        numbers = from_array(places.astype(np.int32).reshape(*matrices[1].shape[:-1], 1), self.device)
+        return super()._batched_on_device((*matrices, numbers), batch)
 
 
-def _lu_solve_arrays(lu: Array, piv: NDArray[np.integer], b: Array, trans: int, device: Device) -> Array:
-    """Solve for all columns of `b`, block by block where they are too many to go at once."""
-    must_fit_a_texture("lu_solve", lu.shape, device.limits)
-    if not streams(device, b.shape[1]):
-        whole_: Any = _lu_solve(lu, piv, b, trans, device, False)
-        return whole_.numpy() if isinstance(whole_, Matrix) else whole_
+def _exchanges_of(exchanges: NDArray[np.integer], index: Index) -> NDArray[np.integer]:
+    """Exchanges of one matrix of a batch to which they broadcast."""
+    stack = exchanges.shape[:-1]
+    own = tuple(0 if size == 1 else i for size, i in zip(stack, index[len(index) - len(stack) :], strict=False))
+    return exchanges[own] if index else exchanges.reshape(-1)
+
+
+def _substituted_in_blocks(
+    device: Device, exchanges: NDArray[np.integer], transposed: bool, index: Index, lu: Array, b: Array
+) -> Array:
+    """Solve for all columns of `b`, block by block."""
+    piv = _exchanges_of(exchanges, index)
     left, right, exponents = host_step(scaling.SCALE)(scaling.scaled)(lu, b)
     if not scaling.safe_factors(left):
-        _refuse_zeros(lu, np.diagonal(lu))
-        return scaling.in_float64(lu, b, permutation_of(piv, len(lu)), trans != 0)
+        return scaling.in_float64(lu, b, permutation_of(piv, len(lu)), transposed)
     with explained("lu_solve", lu):
         factors = from_pivots(upload(left, device), piv)
     x = np.empty(b.shape, dtype=np.float32)
-    tiling.solve(factors, tiling.columns_of(right), x, transposed=trans != 0)
+    tiling.solve(factors, tiling.columns_of(right), x, transposed=transposed)
     (x,) = host_step(scaling.BACK)(scaling.scaled_back)(x, exponents)
     return x
-
-
-def _lu_solve(
-    lu: Matrix | Array, piv: NDArray[np.integer], b: Matrix | Array, trans: int, device: Device, check_finite: bool
-) -> Matrix | Array:
-    forms = forms_of((lu, b))
-    plan = substitution.whole(forms, device.limits, transposed=trans != 0)
-    given = {"LU": stored(lu), "B": stored(b), "pivots": plans.pivot_records(piv)}
-    names = {"LU": "lu", "B": "b"} if check_finite else None
-    values = walk(OPERATIONS["lu_solve"], forms, on_device(device, plan, "lu_solve", names), given)
-    return fitting("lu_solve", values, "X", check_finite)
-
-
-def _refuse_zeros(lu: Array, diagonal: Array) -> None:
-    """Raise if U has a zero on its diagonal, before anything runs."""
-    verdict = substitution.settle(forms_of((lu,)), "", {"diagonal": diagonal})
-    if isinstance(verdict, SingularMatrixError):
-        raise verdict

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from glla.array.array import Matrix, identity, upload
-from glla.array.convert import Array, finite_result, is_one_of
-from glla.array.value import Resident
-from glla.errors import GllaError, OptionError, ShapeError
+from glla.array.convert import Array, is_one_of
+from glla.errors import OptionError
 from glla.gl import Device, DeviceLike, Texture
-from glla.linalg import resident, stacks_triangular, tiling
-from glla.linalg.operands import device_of, known_variant, matching, operand, square, stored
-from glla.linalg.routes import batched, explained, in_stacks, place, stacked, streams
+from glla.linalg import tiling
+from glla.linalg.call import Call
+from glla.linalg.operands import device_of, known_variant, operand, square
+from glla.linalg.routes import explained
 from glla.linalg.walk import on_device, walk
 from glla.operations import OPERATIONS
 from glla.operations import solve_triangular as kernel
-from glla.operations import triangular_inverse as inverse
-from glla.operations.routes import must_fit_a_texture
 from glla.operations.trust import member_of_stack
 from glla.operations.verdict import Go
-from glla.passes import Plan, forms_of
+from glla.passes import Form, Plan, forms_of
 from glla.passes import resident as on_the_device
 from glla.registry import public
 
@@ -104,27 +104,29 @@ def solve_triangular(
     matrix = operand("solve_triangular", "a", a, check_finite)
     rhs = operand("solve_triangular", "b", b, check_finite)
     square("solve_triangular", "a", matrix)
-    if rhs.ndim == 0:
-        raise ShapeError("solve_triangular: b must have at least one dimension, got a scalar")
-    matching("solve_triangular", matrix, rhs)
     known_variant("solve_triangular", OPERATIONS["solve_triangular"], variant)
     options = {"lower": bool(lower), "unit_diagonal": bool(unit_diagonal), "transposed": _transposed(trans)}
-    if isinstance(matrix, Matrix) or isinstance(rhs, Matrix):
-        target = device_of("solve_triangular", device, matrix, rhs)
-        return _beside_an_array(_System(target, check_finite, variant, options), matrix, rhs)
+    call = _call(
+        "solve_triangular", "solve_triangular", ("a", "b"), check_finite, variant, options, device, matrix, rhs
+    )
+    if 0 not in rhs.shape:
+        _refuse_zeros("solve_triangular", matrix, options)
+    return call(matrix, rhs)
 
-    def every(lefts: Array, rights: Array, stack: Index) -> Array:
-        system = _System(device_of("solve_triangular", device), False, variant, options)
-        _refuse_zeros(lefts.reshape(*stack, *lefts.shape[-2:]), options)
-        together = None
-        if variant is None:
-            together = batched(system.device, OPERATIONS["solve_triangular"], (lefts, rights), **options)
-        if together is not None:
-            return together[0]
-        return stacked(system.of_arrays(*one) for one in zip(lefts, rights, strict=True))
 
-    result = in_stacks("solve_triangular", matrix, rhs, every, np.dtype(np.float32))
-    return finite_result("solve_triangular", result, check_finite)
+def _call(
+    operation: str,
+    function: str,
+    names: tuple[str, ...],
+    check_finite: bool,
+    variant: str | None,
+    options: dict[str, bool],
+    device: DeviceLike | None,
+    *operands: Array | Matrix,
+) -> Call:
+    target = device_of(function, device, *operands)
+    in_blocks = partial(_in_blocks, function, target, variant, {"transposed": False, **options})
+    return Call(operation, function, target, check_finite, names, variant, options=options, streamed=in_blocks)
 
 
 def _transposed(trans: Any) -> bool:
@@ -137,72 +139,39 @@ def _transposed(trans: Any) -> bool:
     return TRANSPOSED[trans]
 
 
-def _refuse_zeros(a: Array, options: dict[str, Any]) -> None:
-    """Raise if a triangle has a zero on its diagonal, before anything runs."""
-    verdict = kernel.settle(forms_of((a,)), "", {"T": a, **options})
-    if isinstance(verdict, GllaError):
-        raise verdict
+def _refuse_zeros(function: str, a: Array | Matrix, options: dict[str, bool]) -> None:
+    """Raise if a triangle of the host has a zero on its diagonal, before anything runs."""
+    if isinstance(a, Matrix):
+        return
+    singular = kernel.zero_on_diagonal(
+        {"T": a.reshape(a.shape[-2:]) if a.ndim > 2 and a.shape[:-2] == (1,) else a, "function": function, **options}
+    )
+    if singular is not None:
+        raise singular
 
 
-def _beside_an_array(system: _System, a: Array | Matrix, b: Array | Matrix) -> Matrix:
-    """Solve where an operand is on the device: the solution stays there."""
-
-    def every(operands: tuple[Resident, Resident], stack: Index) -> Resident:
-        def flaw(t: Array, index: int) -> None:
-            _refuse_zeros(t, {**system.options, "member": member_of_stack(place(index, stack))})
-
-        solved = None
-        if system.variant is None:
-            solved = stacks_triangular.with_triangles(
-                "solve_triangular", operands, flaw, system.device, system.check_finite, **system.options
-            )
-        if solved is not None:
-            return solved
-        return resident.one_by_one(operands, lambda i, t, rhs: system.solved(t, rhs, place(i, stack)))
-
-    return resident.solutions("solve_triangular", a, b, system.device, system.solved, every)
-
-
-@dataclass(frozen=True)
-class _System:
-    """What the systems of a call have in common."""
-
-    device: Device
-    check_finite: bool
-    variant: str | None
-    options: dict[str, bool]
-
-    def solved(self, a: Array | Matrix, b: Array | Matrix, index: Index = ()) -> Matrix:
-        """Solve one system of which an operand is on the device; the solution is there."""
-        forms = forms_of((a, b))
-        if not isinstance(a, Matrix):
-            must_fit_a_texture("solve_triangular", a.shape, self.device.limits)
-        plan = kernel.whole(forms, self.device.limits, variant=self.variant, **self.options)
-        perform = on_device(self.device, plan, "solve_triangular", {"T": "a", "B": "b"} if self.check_finite else None)
-        values = {"T": stored(a), "B": stored(b), "member": member_of_stack(index), **self.options}
-        x = walk(OPERATIONS["solve_triangular"], forms, perform, values)["X"]
-        if isinstance(x, Matrix):
-            return x
-        return upload(finite_result("solve_triangular", x, self.check_finite), self.device)
-
-    def of_arrays(self, a: Array, b: Array) -> Array:
-        """Solve for all columns of `b`, block by block where they are too many to go at once."""
-        operation, forms, limits = OPERATIONS["solve_triangular"], forms_of((a, b)), self.device.limits
-        must_fit_a_texture("solve_triangular", a.shape, limits)
-        values: dict[str, Any] = {"T": a, "B": b, "member": "", **self.options}
-        if not streams(self.device, b.shape[1]):
-            plan = kernel.whole(forms, limits, variant=self.variant, **self.options)
-            x: Array = walk(operation, forms, on_device(self.device, plan), values)["X"]
-            return x
-        with explained("solve_triangular", a):
-            triangle = _Triangle(self.device, upload(a, self.device), self.variant, self.options)
-        x = np.empty(b.shape, dtype=np.float32)
-        tiling.solve(triangle, tiling.columns_of(b), x)
-        verdict = kernel.settle(forms, "", {**values, "X": x})
-        if isinstance(verdict, Go):
-            careful = kernel.care(forms, limits, **self.options)
-            x = walk(operation, forms, on_device(self.device, careful), values, verdict.stage)["X"]
-        return x
+def _in_blocks(
+    function: str,
+    device: Device,
+    variant: str | None,
+    options: dict[str, bool],
+    index: Index,
+    a: Array,
+    b: Array | None = None,
+) -> Array:
+    """Solve for all columns of `b`, or of the identity, block by block."""
+    b = np.eye(len(a), dtype=np.float32) if b is None else b
+    operation, forms = OPERATIONS["solve_triangular"], forms_of((a, b))
+    with explained(function, a):
+        triangle = _Triangle(device, upload(a, device), variant, options)
+    x = np.empty(b.shape, dtype=np.float32)
+    tiling.solve(triangle, tiling.columns_of(b), x)
+    values = {"T": a, "B": b, "function": function, "member": member_of_stack(index), **options}
+    verdict = kernel.settle(forms, "", {**values, "X": x})
+    if isinstance(verdict, Go):
+        careful = kernel.care(forms, device.limits, **options)
+        x = walk(operation, forms, on_device(device, careful), values, verdict.stage)["X"]
+    return x
 
 
 @dataclass(frozen=True)
@@ -284,71 +253,14 @@ def inverse_of_triangle(
     known_variant("inv", OPERATIONS["triangular_inverse"], variant)
     if value.size == 0:
         return value.copy()
-    target, options = device_of("inv", device, value), {"lower": lower, "unit_diagonal": unit_diagonal}
-    one = _Inverse(target, check_finite, variant, options)
+    options = {"lower": bool(lower), "unit_diagonal": bool(unit_diagonal)}
+    _refuse_zeros("inv", value, options)
     stack, n = value.shape[:-2], value.shape[-1]
-    if isinstance(value, Matrix):
-        if not stack:
-            return one.on_device(value)
-        return resident.shaped(one.of_residents(resident.spread(value, stack), stack), value.shape)
-    members = value.reshape(-1, n, n)
-    for at, t in zip(np.ndindex(stack), members, strict=True):
-        one.refuse_zeros(t, at)
-    identity = np.broadcast_to(np.eye(n, dtype=np.float32), members.shape)
-    together = None
-    if variant is None:
-        together = batched(target, OPERATIONS["solve_triangular"], (members, identity), **options, transposed=False)
-    found = together[0] if together is not None else stacked(map(one.of_array, members))
-    return finite_result("inv", np.ascontiguousarray(found).reshape(value.shape), check_finite)
-
-
-@dataclass(frozen=True)
-class _Inverse:
-    """What the inverses of a call have in common."""
-
-    device: Device
-    check_finite: bool
-    variant: str | None
-    options: dict[str, bool]
-
-    def refuse_zeros(self, t: Array, place: Index) -> None:
-        """Raise if a triangle has a zero on its diagonal, before anything runs."""
-        verdict = inverse.settle(forms_of((t,)), "", {"T": t, "member": member_of_stack(place), **self.options})
-        if isinstance(verdict, GllaError):
-            raise verdict
-
-    def on_device(self, t: Matrix, place: Index = ()) -> Matrix:
-        """Invert one triangle on the device; the inverse is there."""
-        x = self._walked(t, {"T": "A"} if self.check_finite else None, member_of_stack(place))
-        return x if isinstance(x, Matrix) else upload(finite_result("inv", x, self.check_finite), self.device)
-
-    def of_residents(self, t: Resident, stack: Index) -> Resident:
-        """Invert a stack of triangles on the device: together where they are small, else one by one."""
-
-        def flaw(triangle: Array, index: int) -> None:
-            self.refuse_zeros(triangle, place(index, stack))
-
-        found = None
-        if self.variant is None and t.size > t.shape[-1] ** 2:
-            ones = identity((t.shape[-1], t.shape[-1]), self.device)
-            operands, options = (t, resident.spread(ones, stack)), {**self.options, "transposed": False}
-            found = stacks_triangular.with_triangles("inv", operands, flaw, self.device, self.check_finite, **options)
-        if found is None:
-            found = resident.one_by_one((t,), lambda i, one: self.on_device(one, place(i, stack)))
-        return found
-
-    def of_array(self, t: Array) -> Array:
-        """Invert one triangle of the host; where the device has a cap on its memory, block by block of I."""
-        if streams(self.device, len(t)):
-            system = _System(self.device, False, None, {**self.options, "transposed": False})
-            return system.of_arrays(t, np.eye(len(t), dtype=np.float32))
-        must_fit_a_texture("inv", t.shape, self.device.limits)
-        found: Array = self._walked(t)
-        return found
-
-    def _walked(self, t: Array | Matrix, names: dict[str, str] | None = None, member: str = "") -> Any:
-        forms = forms_of((t,))
-        lower, unit = self.options["lower"], self.options["unit_diagonal"]
-        plan = inverse.whole(forms, self.device.limits, variant=self.variant, lower=lower, unit_diagonal=unit)
-        values = {"T": stored(t), "member": member, **self.options}
-        return walk(OPERATIONS["triangular_inverse"], forms, on_device(self.device, plan, "inv", names), values)["X"]
+    target, systems = device_of("inv", device, value), OPERATIONS["solve_triangular"].batch
+    assert systems is not None
+    small = systems.most((Form((prod(stack), n, n)), Form((prod(stack), n, n))), target.limits)
+    if variant is None and prod(stack) > 1 and small:  # together, as solutions of a x = I
+        ones = identity((n, n), target) if isinstance(value, Matrix) else np.eye(n, dtype=np.float32)
+        names, options = ("A", "b"), {**options, "transposed": False}
+        return _call("solve_triangular", "inv", names, check_finite, None, options, device, value)(value, ones)
+    return _call("triangular_inverse", "inv", ("A",), check_finite, variant, options, device, value)(value)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from math import prod
 
@@ -25,9 +27,9 @@ from glla.operations.crossing import (
 from glla.operations.elimination.counts import steps
 from glla.operations.record import Array, Batch, Operation
 from glla.operations.shapes import by_factors
-from glla.operations.trust import member_of_stack, near_one, of_diagonal
-from glla.operations.verdict import Done, Go, Values, Verdict
-from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Next, Parameters, Plan, Storage, texture
+from glla.operations.trust import each_near_one, member_of_stack, near_one, of_diagonal
+from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
+from glla.passes import PLAIN, Draft, Form, Forms, HostArray, Limits, Next, Parameters, Plan, Storage, texture
 from glla.passes.cache import cached_plan
 
 SINGULAR = "SingularMatrixError: names the place"
@@ -131,23 +133,47 @@ def batched(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False) -
     return draft.plan({"records": x}, after=(Next("U has a zero on its diagonal", error=SINGULAR),))
 
 
+@cached_plan
+def on_device(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False) -> Plan:
+    """Plan of a batch on the device, with what may come after it for a matrix."""
+    made = resident_triangles.with_factors(forms, limits, transposed=transposed)
+    far = Next(FAR, CARE, partial(care, tuple(Form(form.matrix) for form in forms), limits, transposed=transposed))
+    return replace(made, after=(Next("U has a zero on its diagonal", error=SINGULAR), far))
+
+
+def not_accepted(numbers: Mapping[str, Array], **options: bool) -> NDArray[np.bool_]:
+    """Which systems of a batch came near float32's limits, or have a zero on U's diagonal."""
+    ends = [numbers[f"{end}_{name}"][:, 0] for name in "UB" for end in ("least", "most")]
+    diagonal = numbers["diagonal"][:, 0]
+    near = each_near_one(np.stack([*ends, diagonal], axis=1)) & np.isfinite(numbers["most_X"][:, 0])
+    bad: NDArray[np.bool_] = ~near | (diagonal == 0)
+    return bad
+
+
 def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     """Raise if U has a zero on its diagonal, in any matrix of a stack.
 
     `values` has ``diagonal``: of arrays of the host as it is, before anything runs; later as texels, beside ``X``.
     """
+    if stage == CARE:
+        return Done()
+    if stage == BATCHED:
+        values = {**values, "diagonal": np.diagonal(values["LU"])}
     found = values["diagonal"]
     diagonal, largest = of_diagonal(found, forms[0].shape[-1]) if "X" in values else (found, found)
     lu = values.get("LU")  # on the host it was scaled since
     given = np.diagonal(lu) if isinstance(lu, np.ndarray) else diagonal
     if given.all():
-        if stage == CARE or "X" not in values:
+        if stage == BATCHED:
+            return Go(CARE)
+        if "X" not in values:
             return Done()
         near = near_one(values["largest_B"].flat[0]) if "largest_B" in values else True
         return Done() if near and scaling.safe(diagonal, largest) else Go(CARE)
-    *member, place = (int(i) for i in np.argwhere(given == 0)[0])
+    *index, place = (int(i) for i in np.argwhere(given == 0)[0])
+    member = values.get("member") or member_of_stack(tuple(index))
     return SingularMatrixError(
-        f"lu_solve: Singular matrix{member_of_stack(tuple(member))}: U is zero at place {place} of its diagonal; "
+        f"lu_solve: Singular matrix{member}: U is zero at place {place} of its diagonal; "
         "the system has no unique solution"
     )
 
@@ -183,7 +209,7 @@ LU_SOLVE = Operation(
     aside=_no_exchanges,
     arguments=lambda lu, b: ((lu, np.arange(len(lu))), b),
     aligned=aligned,
-    batch=Batch(stack.most_systems, batched, lambda forms: forms[1].matrix, stacked=resident_triangles.with_factors),
+    batch=Batch(stack.most_systems, batched, lambda forms: forms[1].matrix, stacked=on_device, lost=not_accepted),
     tiles=streams.substitution,
     vectors={"B": 1},
     fits=True,

@@ -116,6 +116,9 @@ class Batch:
     results : callable or None
         (mapping of what a batch has given: ``operands``, ``matrices``, ``figures``, ``exponents``, and what the plan on
         the device reads) -> results by name, an element for each matrix; None where the matrices are the result.
+    lost : callable or None
+        (numbers that the plan `stacked` reads, by name, **options) -> which matrices are not accepted; None where
+        `doubtful` tells it.
     scaled : callable or None
         (A of a stack, **options) -> it scaled by powers of two, and exponents, by which doubtful members go together
         once more, see `glla.operations.again`. None where each of them goes on alone.
@@ -141,6 +144,7 @@ class Batch:
     judged: str = ""
     lower_half: bool = False
     results: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
+    lost: Callable[..., NDArray[np.bool_]] | None = None
     scaled: Callable[..., Any] | None = None
     modes: Mapping[str, Batch] = field(default_factory=dict)
 

@@ -35,7 +35,7 @@ def with_triangles(
     Returns
     -------
     Plan
-        Operands ``A``, which is T, and ``B``. Results ``matrices``: X. Figures of each member: ``whole``, T's largest
+        Operands ``A``, which is T, and ``B``. Results ``matrices``: X. Figures of each member: ``most_A``, T's largest
         magnitude; of the triangle alone ``least``, that is not zero, ``most``, and ``row``, the least of the
         rows' largest; ``diagonal``, the least on it, without `unit_diagonal`; ``columns_B`` and ``columns_X``, the
         largest in each column. They are read back; of a large stack ``doubts`` are, in their place.
@@ -58,7 +58,7 @@ def with_triangles(
     def figure(name: str, slot: str, seen: View, operation: str, axes: tuple[int, ...]) -> None:
         figures[name] = draft.call(name, fold.fold(seen, operation, axes, size), A=slot)["total"]
 
-    figure("whole", t, a, "max_magnitude", (-2, -1))
+    figure("most_A", t, a, "max_magnitude", (-2, -1))
     figures |= draft.call("ends of the triangle", extremes_of(view, False, size), A=kept)
     rows = fold.fold(_turned(view) if transposed else view, "max_magnitude", (-1,), size)
     of_rows = draft.call("rows", rows, A=kept)["total"]
@@ -87,7 +87,7 @@ def with_factors(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = Fal
     Plan
         Operands ``A``, the factors, ``B``, and ``I``, the rows' numbers, int32, (..., n, 1): which row of B is taken,
         with `transposed` which row of the solution. Results ``matrices``: X. Figures of each member, which are read
-        as in `with_triangles`: ``whole``, the factors' largest magnitude; ``least_U``, ``most_U``, ``least_B``,
+        as in `with_triangles`: ``most_A``, the factors' largest magnitude; ``least_U``, ``most_U``, ``least_B``,
         ``most_B``, of the largest in the columns; ``diagonal``, the least on U's; ``most_X``.
     """
     size, (a, b) = limits.texture_size, _views(forms)
@@ -108,7 +108,7 @@ def with_factors(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = Fal
     def figure(name: str, slot: str, seen: View, operation: str, axes: tuple[int, ...]) -> None:
         figures[name] = draft.call(name, fold.fold(seen, operation, axes, size), A=slot)["total"]
 
-    figure("whole", lu, a, "max_magnitude", (-2, -1))
+    figure("most_A", lu, a, "max_magnitude", (-2, -1))
     upper = draft.call("U", move.triangle(a, True, 0, size), A=lu)["result"]
     for name, slot, seen in (("U", upper, View.of(a.shape)), ("B", right, b)):
         ends = draft.call(f"columns of {name}", extremes_of(seen, True, size), A=slot)
@@ -132,7 +132,7 @@ def _looked_at(draft: Draft, x: str, figures: dict[str, str], numbers: int, judg
     return draft.plan(results)
 
 
-SAMPLERS = {"least_U": "least", "most_U": "most"}
+SAMPLERS = {"least_U": "least", "most_U": "most", "most_A": "whole"}
 """Figures whose samplers in ``stack/doubt_triangles.frag`` have other names."""
 
 

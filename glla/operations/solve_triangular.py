@@ -6,6 +6,8 @@ some were lost, the system is substituted again there, in float64.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from math import prod
 from typing import Any
@@ -32,8 +34,22 @@ from glla.operations.streams import needed
 from glla.operations.substitution import ROWS, in_rounded_rows
 from glla.operations.tiles import between_plans, columns_at_once, starts
 from glla.operations.trust import NORMAL, TINY, member_of_stack
-from glla.operations.verdict import Done, Go, Values, Verdict
-from glla.passes import PLAIN, Draft, Forms, HostArray, Limits, Next, Parameters, Plan, kept, matrix, resident, texture
+from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
+from glla.passes import (
+    PLAIN,
+    Draft,
+    Form,
+    Forms,
+    HostArray,
+    Limits,
+    Next,
+    Parameters,
+    Plan,
+    kept,
+    matrix,
+    resident,
+    texture,
+)
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape
 
@@ -189,6 +205,24 @@ def batched(
     x = draft.slot("X", HostArray(sides))
     draft.host(LOOK, look, (raw, read_texels(draft, made, "records")), (x,))
     return draft.plan({"records": x}, after=() if unit_diagonal else (_SINGULAR,))
+
+
+@cached_plan
+def on_device(forms: Forms, limits: Limits = PLAIN, **options: bool) -> Plan:
+    """Plan of a batch on the device, with what may come after it for a matrix."""
+    made = resident_triangles.with_triangles(forms, limits, **options)
+    options = {"lower": False, "unit_diagonal": False, "transposed": False} | options
+    return replace(made, after=_after(tuple(Form(form.matrix) for form in forms), limits, options))
+
+
+@np.errstate(all="ignore")
+def not_accepted(numbers: Mapping[str, Array], *, unit_diagonal: bool = False, **options: bool) -> NDArray[np.bool_]:
+    """Which systems of a batch lost numbers, or have a zero on the diagonal, by what its plan on the device reads."""
+    row, most = (np.maximum(numbers[name][:, 0], np.float32(unit_diagonal)) for name in ("row", "most"))
+    diagonal = numbers["diagonal"][:, 0] if "diagonal" in numbers else np.full(len(row), np.inf, dtype=np.float32)
+    sizes = row, most, numbers["least"][:, 0], diagonal, numbers["columns_B"], numbers["columns_X"]
+    bad: NDArray[np.bool_] = lost_by(*sizes) | (diagonal == 0)
+    return bad
 
 
 def most(forms: Forms, limits: Limits) -> int:
@@ -350,16 +384,26 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
 
     Before anything runs, `values` has no ``X``.
     """
-    if stage:
+    if stage not in ("", BATCHED):
         return Done()
+    singular = zero_on_diagonal(values)
+    if singular is not None:
+        return singular
+    return Go("care") if stage or ("X" in values and _was_lost(values)) else Done()
+
+
+def zero_on_diagonal(values: Values) -> SingularMatrixError | None:
+    """Error for a triangle, or one of a batch, with a zero on its diagonal."""
     zeros = None if values["unit_diagonal"] else np.argwhere(diagonal(values) == 0)
-    if zeros is not None and len(zeros):
-        *member, place = (int(i) for i in zeros[0])
-        return SingularMatrixError(
-            f"solve_triangular: Singular matrix{values.get('member') or member_of_stack(tuple(member))}: a is zero at "
-            f"place {place} of its diagonal; the system has no unique solution"
-        )
-    return Go("care") if "X" in values and _was_lost(values) else Done()
+    if zeros is None or not len(zeros):
+        return None
+    *index, place = (int(i) for i in zeros[0])
+    member, inverse = values.get("member") or member_of_stack(tuple(index)), values.get("function") == "inv"
+    return SingularMatrixError(
+        f"{'inv' if inverse else 'solve_triangular'}: Singular matrix{member}: {'the triangle' if inverse else 'a'} is "
+        f"zero at place {place} of its diagonal; "
+        f"{'it has no inverse' if inverse else 'the system has no unique solution'}"
+    )
 
 
 def diagonal(values: Values) -> Array:
@@ -413,7 +457,7 @@ SOLVE_TRIANGULAR = Operation(
     variants=triangular.VARIANTS,
     choose=triangular.choose,
     aligned=aligned,
-    batch=Batch(most, batched, lambda forms: forms[1].matrix, stacked=resident_triangles.with_triangles),
+    batch=Batch(most, batched, lambda forms: forms[1].matrix, stacked=on_device, lost=not_accepted),
     tiles=tiles,
     vectors={"B": 1},
     fits=True,

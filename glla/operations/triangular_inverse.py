@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from glla.errors import SingularMatrixError, one_of
+from glla.errors import one_of
 from glla.operations import solve_triangular, triangular
 from glla.operations.blocks import gather
 from glla.operations.crossing import at_home, bring_in, read_back, read_texels
@@ -197,13 +197,9 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     """
     if stage:
         return Done()
-    zeros = None if values["unit_diagonal"] else np.flatnonzero(solve_triangular.diagonal(values) == 0)
-    if zeros is not None and len(zeros):
-        place = int(zeros[0])
-        return SingularMatrixError(
-            f"inv: Singular matrix{values.get('member', '')}: the triangle is zero at place {place} of its diagonal; "
-            "it has no inverse"
-        )
+    singular = solve_triangular.zero_on_diagonal({**values, "function": "inv"})
+    if singular is not None:
+        return singular
     return Go("care") if "X" in values and _was_lost(values) else Done()
 
 
