@@ -42,6 +42,10 @@ class IndexingError(GllaError, IndexError):
     """An index is out of range, or of a kind that an array on a device cannot take."""
 
 
+class PlaceError(ShapeError, IndexingError):
+    """The number of a slice is none of those that a dimension has: NumPy's IndexError."""
+
+
 class OptionError(GllaError, ValueError):
     """An option has a value that is none of those it can take; the message lists them."""
 

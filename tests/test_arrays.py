@@ -324,6 +324,36 @@ def test_floats_that_are_no_int32_are_refused(bad):
     same(A.astype(bool), np.array([True, True]))
 
 
+@pytest.mark.parametrize("wrong", [[4], [-5], [0, 2**31 - 1], [[-(2**31)]]])
+def test_numbers_of_slices_out_of_range_are_refused(wrong):
+    a = np.int32([[5, 6, 7, 8]])
+    A, wrong = glla.asarray(a, dtype="int32"), np.int32(wrong)
+    for places in (wrong, glla.asarray(wrong, dtype="int32")):
+        line = places.reshape(1, -1)
+        for use in (
+            lambda places=places: np.take(A, places, 1),
+            lambda places=places: A.take(places),
+            lambda places=places: xp.take(A, places, axis=1),
+            lambda line=line: np.take_along_axis(A, line, 1),
+            lambda line=line: np.searchsorted(A[0], 5, sorter=line[0]),
+        ):
+            with pytest.raises(IndexError, match=r"indices must be from -4 to 3, got ") as caught:
+                use()
+            assert isinstance(caught.value, ShapeError)
+    inside = glla.asarray([[3, -1, -4]], dtype="int32")
+    same(np.take_along_axis(A, inside, 1), a[:, [3, -1, -4]])
+    same(np.take_along_axis(a, inside, 1), a[:, [3, -1, -4]])
+    same(A.take(inside), a.take([[3, -1, -4]]))
+
+
+@pytest.mark.parametrize("k", [10**12, -(10**12), 2**70, -(2**70), 2, -2, 3, -3])
+def test_triangles_beyond_the_corners(k):
+    a = np.float32([[1, 2, 3], [4, 5, 6]])
+    near = max(-9, min(k, 9))
+    same(np.tril(glla.asarray(a), k), np.tril(a, near))
+    same(np.triu(glla.asarray(a), k), np.triu(a, near))
+
+
 def test_bounds_beyond_int32_bound_nothing():
     a = np.int32([-(2**31), 5, 2**31 - 1])
     A = glla.asarray(a, dtype="int32")

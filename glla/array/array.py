@@ -442,8 +442,11 @@ class Array:
         self._value = blocks.put(self.value, blocks.plain(index), operand)
 
     def take(self, indices: Any, axis: int | None = None) -> Array:
-        """Take slices by their numbers along a dimension, or elements of the whole, as `numpy.take`."""
-        return Array._of(shaping.take(self.value, indices, axis))
+        """Take slices by their numbers along a dimension, or elements of the whole, as `numpy.take`.
+
+        Synchronises if the numbers lie on the device: their range is read back.
+        """
+        return Array._of(shaping.take(self.value, value_of(indices), axis))
 
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
         """Diagonals of the matrices that two dimensions make, as `numpy.diagonal`: along the last dimension.

@@ -1,19 +1,22 @@
-"""Other shapes and orders of values on a device. Views where that can be, else one pass; none synchronises."""
+"""Other shapes and orders of values on a device. Views where that can be, else one pass.
+
+None synchronises, but for numbers of slices that lie on a device: their range is read back.
+"""
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from math import prod
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from glla.array import arithmetic, lying
-from glla.array.convert import promoted
-from glla.array.reductions import place, places
+from glla.array.convert import as_real, promoted
+from glla.array.reductions import place, places, reduced
 from glla.array.value import Resident, Shape, from_array
-from glla.errors import DTypeError, OptionError, ShapeError
+from glla.errors import DTypeError, OptionError, PlaceError, ShapeError, integer
 from glla.operations.wrapped import move, order
 
 
@@ -40,7 +43,7 @@ def to_the_end(function: str, a: Resident, axis1: Any, axis2: Any) -> Resident:
 
 def reshape(a: Resident, shape: Sequence[Any]) -> Resident:
     """Give an array another shape, in C order; one length may be -1."""
-    lengths = [operator.index(length) for length in shape]
+    lengths = [integer("reshape", "a length", length) for length in shape]
     known = prod(length for length in lengths if length != -1)
     if lengths.count(-1) == 1 and known and a.size % known == 0:
         lengths[lengths.index(-1)] = a.size // known
@@ -146,19 +149,42 @@ def take_along_axis(a: Resident, indices: Any, axis: int) -> Resident:
 
 
 def as_places(function: str, indices: Any, beside: Resident, length: int) -> Resident:
-    """Put numbers of slices onto a device as int32; those of the host must be in range, and may be negative."""
-    if isinstance(indices, Resident):
-        if indices.dtype != "int32":
-            raise DTypeError(f"{function}: indices must be int32, got {indices.dtype}; use astype")
-        return indices
-    array = np.asarray(indices)
-    if array.dtype.kind not in "iu" and array.size:
+    """Put numbers of slices onto a device as int32; they must be in range, and may be negative.
+
+    Of those on the device the least and the largest are read back: that synchronises.
+
+    Raises
+    ------
+    PlaceError
+        One is out of range.
+    DTypeError
+        They are no integers.
+    """
+    if not isinstance(indices, Resident):
+        places = host_places(function, indices, length)
+        return from_array(places.astype(np.int32), beside.device)
+    arithmetic.same_device(function, beside, indices)
+    if indices.dtype != "int32":
+        raise DTypeError(f"{function}: indices must be int32, got {indices.dtype}; use astype")
+    if indices.size:
+        _must_be_in_range(function, *(int(reduced(end, indices).numpy()) for end in ("min", "max")), length)
+    return indices
+
+
+def host_places(function: str, indices: Any, length: int) -> NDArray[Any]:
+    """Numbers of slices in an array of the host, counted from the front; see `as_places`."""
+    array = as_real(function, "indices", indices)
+    if array.size == 0:
+        return array.astype(np.int32)
+    if array.dtype.kind not in "iu":
         raise DTypeError(f"{function}: indices must be integers, got {array.dtype}")
-    if array.size and not (-length <= array.min() and array.max() < length):
-        raise ShapeError(
-            f"{function}: indices must be from {-length} to {length - 1}, got {array.min()} to {array.max()}"
-        )
-    return from_array(np.where(array < 0, array + length, array).astype(np.int32), beside.device)
+    _must_be_in_range(function, array.min(), array.max(), length)
+    return np.where(array < 0, array + length, array)
+
+
+def _must_be_in_range(function: str, least: int, largest: int, length: int) -> None:
+    if not -length <= least <= largest < length:
+        raise PlaceError(f"{function}: indices must be from {-length} to {length - 1}, got {least} to {largest}")
 
 
 def roll(a: Resident, shift: int, axis: int) -> Resident:
@@ -177,6 +203,7 @@ def triangle(a: Resident, upper: bool, offset: int) -> Resident:
     if a.size == 0:
         return a
     source, view = lying.view_of(a)
+    offset = max(-a.shape[-2], min(offset, a.shape[-1]))  # beyond the corners nothing changes
     plan = move.triangle(view, upper, offset, a.device.limits.texture_size)
     return lying.best(lying.made(source, plan, a.shape, a.dtype, A=source))
 

@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
+import inspect
 import math
-import operator
 from collections.abc import Callable, Sequence
+from functools import wraps
 from math import prod
 from typing import Any
 
@@ -46,6 +47,22 @@ def with_an_array(function: str, *operands: Any) -> list[Any]:
         kinds = ", ".join(type(one).__name__ for one in operands) or "nothing"
         raise DTypeError(f"{function}: needs an Array among its operands, got {kinds}; make one with asarray")
     return [value_of(one) for one in operands]
+
+
+def of_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Have a function say so if an argument that it declares as an Array, its first or all of them, is none."""
+    first = next(iter(inspect.signature(function).parameters.values()), None) if callable(function) else None
+    if first is None or first.annotation != "Array":
+        return function
+    count = None if first.kind is first.VAR_POSITIONAL else 1
+
+    @wraps(function)
+    def checked(*args: Any, **options: Any) -> Any:
+        for one in args[:count]:
+            with_an_array(function.__name__, one)
+        return function(*args, **options)
+
+    return checked
 
 
 def where(condition: Any, x1: Any, x2: Any, /) -> Array:
@@ -102,7 +119,7 @@ def _raised(array: Any, ndim: int) -> Any:
 
 def broadcast_to(x: Array, /, shape: Any) -> Array:
     """An array spread over a shape."""
-    lengths = tuple(operator.index(length) for length in (shape if np.ndim(shape) else (shape,)))
+    lengths = _lengths("broadcast_to", shape)
     return Array._of(arithmetic.broadcast(x.value, lengths))
 
 
@@ -131,26 +148,32 @@ def roll(x: Array, /, shift: Any, *, axis: Any = None) -> Array:
     result = x
     for by, one in zip(shifts, axes, strict=True):
         at = reductions.place("roll", one, x.ndim)
-        length = x.shape[at]
-        if length and operator.index(by) % length:
-            result = Array._of(shaping.roll(result.value, operator.index(by), at))
+        places = integer("roll", "shift", by) % max(x.shape[at], 1)
+        if places:
+            result = Array._of(shaping.roll(result.value, places, at))
     return result.copy() if result is x else result
 
 
-def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
+def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Any:
     """Each element along a dimension several times."""
+    if not isinstance(x, Array):  # the repeats are one
+        return np.repeat(x, np.asarray(repeats), axis)
     if axis is None:
         x, axis = x.reshape(-1), 0
     at = reductions.place("repeat", axis, x.ndim)
     counts = np.asarray(repeats)
     if counts.dtype.kind not in "iu" or counts.min(initial=0) < 0 or counts.ndim > 1:
         raise OptionError(f"repeat: repeats must be whole numbers, 0 or more, got {counts.dtype} {counts}")
+    if counts.size not in (1, x.shape[at]):
+        raise ShapeError(f"repeat: as many repeats as slices are needed, {x.shape[at]}, or one; got {counts.size}")
     return x.take(np.repeat(np.arange(x.shape[at]), counts), at)
 
 
 def tile(x: Array, repetitions: Any, /) -> Array:
     """An array repeated along its dimensions."""
-    times = tuple(operator.index(one) for one in (repetitions if np.ndim(repetitions) else (repetitions,)))
+    times = tuple(
+        integer("tile", "repetitions", one) for one in (repetitions if np.ndim(repetitions) else (repetitions,))
+    )
     rank = max(len(times), x.ndim)
     times = (1,) * (rank - len(times)) + times
     shape = (1,) * (rank - x.ndim) + x.shape
@@ -178,8 +201,10 @@ def searchsorted(x1: Array, x2: Any, /, *, side: str = "left", sorter: Any = Non
     line, numbers = with_an_array("searchsorted", x1, x2)
     if side not in ("left", "right"):
         raise OptionError(f"searchsorted: side must be 'left' or 'right', got {side!r}")
-    if sorter is not None:
+    if sorter is not None and isinstance(line, Resident):
         line = shaping.take(line, value_of(sorter), 0)
+    elif sorter is not None:
+        line = np.asarray(line)[shaping.host_places("searchsorted", sorter, len(line))]
     return Array._of(comparisons.search(line, numbers, side == "right"))
 
 
@@ -188,9 +213,7 @@ def searchsorted(x1: Array, x2: Any, /, *, side: str = "left", sorter: Any = Non
 
 def full(shape: Any, number: Any, dtype: str | None = None, device: DeviceLike | None = None) -> Array:
     """Make an array whose elements are all one number: one element travels, and a view spreads it."""
-    lengths = tuple(operator.index(length) for length in (shape if np.ndim(shape) else (shape,)))
-    if any(length < 0 for length in lengths):
-        raise ShapeError(f"full: lengths must be at least 0, got {tuple(lengths)}")
+    lengths = _lengths("full", shape)
     target = named_device("full", device)
     if isinstance(number, Array):
         kind, value = dtype or number.dtype.name, number.value
@@ -198,6 +221,13 @@ def full(shape: Any, number: Any, dtype: str | None = None, device: DeviceLike |
         kind = dtype or dtype_of("full", "fill_value", number)
         value = from_array(as_dtype("full", "fill_value", number, kind), target)
     return Array._of(arithmetic.broadcast(lying.as_type(value, kind), lengths))
+
+
+def _lengths(function: str, shape: Any) -> tuple[int, ...]:
+    lengths = tuple(integer(function, "a length", one) for one in (shape if np.ndim(shape) else (shape,)))
+    if any(length < 0 for length in lengths):
+        raise ShapeError(f"{function}: lengths must be at least 0, got {lengths}")
+    return lengths
 
 
 def checked_dtype(function: str, dtype: Any) -> str | None:
@@ -227,8 +257,7 @@ def arange(
     given = (0, start, step) if stop is None else (start, stop, step)
     first, last, by = (one.item() if hasattr(one, "item") else one for one in given)  # Python's, which do not wrap
     for name, one in (("start", first), ("stop", last), ("step", by)):
-        if not math.isfinite(real("arange", name, one)):
-            raise OptionError(f"arange: {name} must be finite, got {one!r}")
+        _finite("arange", name, one)
     if by == 0:
         raise OptionError("arange: step must not be 0")
     whole = all(isinstance(one, int) for one in (first, last, by))
@@ -239,19 +268,25 @@ def arange(
     return _made(lambda size: create.arange(first, by, count, kind, size), (count,), kind, device)
 
 
+def _finite(function: str, name: str, value: Any) -> float:
+    number = real(function, name, value)
+    if not math.isfinite(number):
+        raise OptionError(f"{function}: {name} must be finite, got {value!r}")
+    return number
+
+
 def linspace(
     start: Any, stop: Any, num: int, endpoint: bool = True, dtype: str | None = None, device: DeviceLike | None = None
 ) -> Array:
     """A number of places from a start to a stop, evenly apart; integers are rounded down on the host."""
     count, kind = integer("linspace", "num", num), dtype or "float32"
-    first, last = (real("linspace", name, one) for name, one in (("start", start), ("stop", stop)))
+    first, last = (_finite("linspace", name, one) for name, one in (("start", start), ("stop", stop)))
     if count < 0:
         raise OptionError(f"linspace: num must be at least 0, got {count}")
-    for name, one in (("start", start), ("stop", stop)):
+    for name, one in (("start", first), ("stop", last)):
         as_dtype("linspace", name, one, "float32")
     if kind != "float32":
-        with np.errstate(invalid="ignore"):
-            line = np.linspace(first, last, count, endpoint=endpoint)
+        line = np.linspace(first, last, count, endpoint=endpoint)
         line = np.floor(line) if kind == "int32" else line
         return Array._of(from_array(as_dtype("linspace", "stop", line, kind), named_device("linspace", device)))
     return _made(lambda size: create.linspace(first, last, count, size, endpoint, kind), (count,), kind, device)
@@ -261,7 +296,7 @@ def eye(
     rows: int, columns: int | None = None, k: int = 0, dtype: str | None = None, device: DeviceLike | None = None
 ) -> Array:
     """A matrix with ones on a diagonal, the `k`-th to the right of the main one."""
-    shape = (operator.index(rows), operator.index(rows if columns is None else columns))
+    shape = (integer("eye", "rows", rows), integer("eye", "columns", rows if columns is None else columns))
     if min(shape) < 0:
         raise ShapeError(f"eye: rows and columns must be at least 0, got {shape[0]} and {shape[1]}")
     kind, diagonal = dtype or "float32", max(-shape[0], min(integer("eye", "k", k), shape[1]))
@@ -278,7 +313,7 @@ def _made(plan: Callable[[int], Plan], shape: tuple[int, ...], dtype: str, devic
 
 def triangle(x: Array, upper: bool, k: int = 0) -> Array:
     """The triangle of each matrix on one side of a diagonal, with it; zeros elsewhere."""
-    return Array._of(shaping.triangle(x.value, upper, operator.index(k)))
+    return Array._of(shaping.triangle(x.value, upper, integer("triu" if upper else "tril", "k", k)))
 
 
 # -- products ---------------------------------------------------------------------------------------------------------

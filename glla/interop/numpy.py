@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from glla import lazily, linalg, registry
-from glla.array import comparisons, reductions, shaping
+from glla.array import comparisons, operators, reductions, shaping
 from glla.array.array import Array, asarray, value_of
 from glla.errors import OptionError, ShapeError, integer
 from glla.gl import DeviceLike
@@ -402,7 +402,7 @@ def roll(a: Array, shift: Any, axis: Any = None) -> Array:
 
 
 @implements(np.repeat)
-def repeat(a: Array, repeats: Any, axis: int | None = None) -> Array:
+def repeat(a: Array, repeats: Any, axis: int | None = None) -> Any:
     """Each element several times."""
     return functions.repeat(a, repeats, axis=axis)
 
@@ -572,7 +572,9 @@ def take(a: Array, indices: Any, axis: int | None = None) -> Array:
 @implements(np.take_along_axis)
 def take_along_axis(arr: Array, indices: Any, axis: int = -1) -> Array:
     """Elements by their numbers along a dimension, for each line of the others."""
-    return Array._of(shaping.take_along_axis(arr.value, value_of(indices), axis))
+    beside = arr if isinstance(arr, Array) else indices
+    (array,) = operators.beside_each_other("take_along_axis", value_of(arr), device=beside.device)
+    return Array._of(shaping.take_along_axis(array, value_of(indices), axis))
 
 
 @implements(np.sort)

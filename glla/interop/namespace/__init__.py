@@ -81,7 +81,7 @@ for _module, _names in (
     (shapes, SHAPES),
     (statistics, STATISTICS),
 ):
-    globals().update({_name: getattr(_module, _name) for _name in _names})
+    globals().update({_name: functions.of_arrays(getattr(_module, _name)) for _name in _names})
 
 __all__ = [  # the names above
     "__array_api_version__",

@@ -8,8 +8,8 @@ import numpy as np
 
 from glla.array import array as arrays
 from glla.array.array import Array
-from glla.array.convert import as_dtype, dtype_of
-from glla.errors import OptionError, OptionTypeError
+from glla.array.convert import as_dtype, as_real, dtype_of
+from glla.errors import OptionError
 from glla.gl import DeviceLike, named_device
 from glla.interop import dlpack, functions
 from glla.interop.functions import checked_dtype
@@ -37,7 +37,7 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: DeviceLike | None = None,
 def _on_host(obj: Any) -> Any:
     """Give nested sequences as an array of the host; Arrays among their members are read back."""
     if isinstance(obj, list | tuple):
-        return np.asarray([_on_host(one) for one in obj])
+        return as_real("asarray", "value", [_on_host(one) for one in obj])
     return obj.numpy() if isinstance(obj, Array) else obj
 
 
@@ -86,8 +86,6 @@ def empty(shape: Any, *, dtype: Any = None, device: DeviceLike | None = None) ->
 
 def full_like(x: Array, /, fill_value: Any, *, dtype: Any = None, device: DeviceLike | None = None) -> Array:
     """Make an array of one number, in the shape and type of another, on its device."""
-    if not isinstance(x, Array):
-        raise OptionTypeError(f"full_like: x must be an Array, got {type(x).__name__}; make one with asarray")
     return full(x.shape, fill_value, dtype=dtype or x.dtype, device=x.device if device is None else device)
 
 

@@ -160,6 +160,7 @@ __all__ = [
     "cross", "det", "diagonal", "matmul", "matrix_norm", "matrix_power", "matrix_transpose", "outer", "tensordot",
     "trace", "vecdot", "vector_norm",
 ]  # fmt: skip
+globals().update({_name: functions.of_arrays(globals()[_name]) for _name in __all__})
 __all__ += sorted({public.namespace for public in registry.PUBLIC.values() if public.namespace} - {*__all__})
 
 LEFT_OUT = sorted(STANDARD.difference(__all__))

@@ -1,7 +1,7 @@
 """Statistical, searching, sorting, set and utility functions of the array API.
 
 Those whose shape depends on values (`nonzero`, `unique_values` and its kin) are done by NumPy on the host, and
-synchronise; all others stay on the device.
+synchronise; all others stay on the device. `take` and `take_along_axis` read back the range of numbers that lie there.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from glla.array import array as arrays
 from glla.array import reductions, shaping
 from glla.array.array import Array, value_of
 from glla.errors import OptionError, ShapeError
-from glla.interop.functions import checked_dtype
+from glla.interop.functions import checked_dtype, with_an_array
 
 
 def all(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
@@ -169,6 +169,7 @@ def unique_values(x: Array, /) -> Array:
 
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Array:
     """Whether elements are among others. Synchronises."""
+    with_an_array("isin", x1, x2)
     beside = x1 if isinstance(x1, Array) else x2
     return _back(np.isin(np.asarray(x1), np.asarray(x2), invert=invert), beside)
 
