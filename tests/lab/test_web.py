@@ -9,7 +9,7 @@ import pytest
 
 import glla.lab
 from glla.cli import main
-from glla.errors import OptionError, ShaderError
+from glla.errors import DTypeError, NonFiniteError, OptionError, ShaderError
 from glla.lab.web import course, documents, export, stages
 from glla.lab.web.page import document_in
 from glla.operations import OPERATIONS, elementwise
@@ -159,15 +159,27 @@ def test_data_takes_the_place_of_the_example(tmp_path):
         (["rref", "--size", "129"], "up to order 128"),
         (["matmul", "--data", "a", "--data", "a", "--data", "a"], "has 2 operands, got 3 files"),
         (["rref", "--data", "words"], "must hold a matrix"),
+        (["rref", "--data", "complex.npy"], "complex.npy must be real numbers .*, got dtype complex128"),
+        (["rref", "--data", "large.npy"], r"large.npy must fit float32 \(largest 3.403e\+38\), got 1e\+300"),
+        (["rref", "--data", "large"], r"large must fit float32 \(largest 3.403e\+38\), got 1e\+300"),
     ],
 )
 def test_refused_before_anything_is_written(tmp_path, capsys, monkeypatch, arguments, message):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a").write_text("1 2\n3 4\n", encoding="utf-8")
     (tmp_path / "words").write_text("one two\n", encoding="utf-8")
+    (tmp_path / "large").write_text("1 1e300\n", encoding="utf-8")
+    np.save(tmp_path / "large.npy", [[1, 1e300]])
+    np.save(tmp_path / "complex.npy", [[1, 1j]])
     assert main(["export", *arguments, "--out", "x.json"]) == 1
     assert re.search(message, capsys.readouterr().err)
     assert not (tmp_path / "x.json").exists()
+
+
+def test_operands_that_float32_does_not_hold_are_refused(tmp_path):
+    for wrong in ([[1, 1j]], [[1, 1e300]]):
+        with pytest.raises((DTypeError, NonFiniteError), match=r"^export: data must "):
+            glla.lab.export("rref", tmp_path / "x.json", data=[wrong])
 
 
 def test_other_suffixes_are_refused(tmp_path):

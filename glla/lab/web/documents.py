@@ -51,6 +51,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla._version import __version__
+from glla.array.convert import within_float32
 from glla.errors import LimitError, OptionError, one_of
 from glla.lab import custom, operations
 from glla.lab.web import pictures, scripts, stages
@@ -253,7 +254,7 @@ def _examples(name: str, plan: Plan) -> Callable[[str, tuple[int, int]], Array]:
 
 def _operands(found: Operation, size: int, seed: int, data: Sequence[Array] | None) -> tuple[Array, ...]:
     """Operands of the operation's example, the first ones replaced by data."""
-    given = [np.asarray(array, dtype=np.float32) for array in data or ()]
+    given = [within_float32("export", "data", array) for array in data or ()]
     if len(given) > len(found.operands):
         raise OptionError(f"export: {found.name} has {len(found.operands)} operands, got {len(given)} files")
     given = [array.reshape(-1, 1) if array.ndim == 1 else array for array in given]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glla.array.convert import within_float32
 from glla.errors import OptionError
 from glla.lab.extra import check_writable
 from glla.lab.web import documents
@@ -93,6 +94,8 @@ def read(path: Path) -> NDArray[np.float32]:
     ------
     OptionError
         It holds something else.
+    DTypeError, NonFiniteError
+        Its numbers are complex; one does not fit float32.
     """
     try:
         if path.suffix.lower() == ".npy":
@@ -100,6 +103,6 @@ def read(path: Path) -> NDArray[np.float32]:
         else:
             lines = path.read_text(encoding="utf-8").replace(",", " ").splitlines()
             found = np.loadtxt(lines, ndmin=2)
-        return np.asarray(found).astype(np.float32)
     except (ValueError, TypeError) as error:
         raise OptionError(f"export: {path} must hold a matrix, as .npy or as rows of numbers ({error})") from None
+    return within_float32("export", str(path), found)
