@@ -167,7 +167,8 @@ def as_places(function: str, indices: Any, beside: Resident, length: int) -> Res
     if indices.dtype != "int32":
         raise DTypeError(f"{function}: indices must be int32, got {indices.dtype}; use astype")
     if indices.size:
-        _must_be_in_range(function, *(int(reduced(end, indices).numpy()) for end in ("min", "max")), length)
+        least, largest = (int(reduced(end, indices).numpy()) for end in ("min", "max"))
+        _must_be_in_range(function, least, largest, length)
     return indices
 
 

@@ -138,9 +138,10 @@ def _binary(
 class Pending(Future[Result]):
     """The result of a call that is queued; a `concurrent.futures.Future`, and an operand for further calls.
 
-    Every function of glla takes it, and so do the operators ``+ - * / @ **`` and indexing; what they give is queued
-    behind it. `result` gives the value as NumPy knows it: an array for a matrix, a tuple of them for a factorisation.
-    Until then the value lives on the device, and goes when the last reference to it goes.
+    Every function of glla takes it, and so do the operators ``+ - * / @ **``, comparisons and indexing; what they give
+    is queued behind it. Its truth, as in ``if p == q``, is that of the value, and waits; as a key of a dict or a member
+    of a set it stands for itself. `result` gives the value as NumPy knows it: an array for a matrix, a tuple of them
+    for a factorisation. Until then the value lives on the device, and goes when the last reference to it goes.
 
     It is *done* as soon as its passes are queued on the GPU, or it has failed. ``wait`` and ``as_completed`` of
     `concurrent.futures`, ``await``, and callbacks work as with any future. Callbacks run in the worker's thread and
@@ -308,6 +309,10 @@ class Pending(Future[Result]):
             )
         return (self[place] for place in range(operation.parts))
 
+    def __bool__(self) -> bool:
+        """Give the truth of the value. Waits, as a comparison is queued like all else."""
+        return bool(self.result())
+
     # -- as an operand
 
     def _enqueue(self, name: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Pending:
@@ -335,6 +340,11 @@ class Pending(Future[Result]):
     __truediv__, __rtruediv__ = _binary("divide", operator.truediv)
     __matmul__, __rmatmul__ = _binary("matmul", operator.matmul)
     __pow__, __rpow__ = _binary("power", operator.pow)
+    __lt__, __le__ = _binary("less", operator.lt)[0], _binary("less_equal", operator.le)[0]
+    __gt__, __ge__ = _binary("greater", operator.gt)[0], _binary("greater_equal", operator.ge)[0]
+    __eq__ = _binary("equal", operator.eq)[0]  # type: ignore[assignment]
+    __ne__ = _binary("not_equal", operator.ne)[0]  # type: ignore[assignment]
+    __hash__ = Future.__hash__  # as a future's: which one it is
     __neg__ = _unary("negative", operator.neg)
     __pos__ = _unary("positive", operator.pos)
     __abs__ = _unary("absolute", operator.abs)

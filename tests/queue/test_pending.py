@@ -62,12 +62,14 @@ def test_a_result_needs_no_more_than_an_owner(owner):
 def test_operators_queue_calls(owner):
     p = Pending(owner, Call("zeros", np.zeros, (3,)))
     found = [p + 1, 1 + p, p - 1, 1 - p, p * 2, 2 * p, p / 2, 2 / p, p @ 2, 2 @ p, p**2, 2**p, -p, +p, abs(p)]
+    found += [p < 1, p <= 1, p > 1, p >= 1, p == 1, p != 1]
     found += [p.T, p[0], np.add(p, 1), np.linalg.inv(p), glla.matmul(p, 2), glla.matmul(2, p)]
     assert all(type(one) is Pending for one in found)
     names = ["add", "subtract", "multiply", "divide", "matmul", "power"]
     both = [call for name in names for call in ((name, 0), (name, 1))]
     places = [(name, next(place for place, one in enumerate(args) if one is p)) for name, args in owner.calls]
-    rest = ["negative", "positive", "absolute", "transpose", "getitem", "add", "inv", "matmul"]
+    rest = ["negative", "positive", "absolute", "less", "less_equal", "greater", "greater_equal", "equal", "not_equal"]
+    rest += ["transpose", "getitem", "add", "inv", "matmul"]
     assert places == both + [(name, 0) for name in rest] + [("matmul", 1)]
 
 

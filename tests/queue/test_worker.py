@@ -78,11 +78,25 @@ def test_calls_return_before_anything_is_done(host, gate):
         (lambda p: p + 1, 4), (lambda p: 1 + p, 4), (lambda p: p - 1, 2), (lambda p: 1 - p, -2),
         (lambda p: p * 2, 6), (lambda p: 2 * p, 6), (lambda p: p / 2, 1.5), (lambda p: 6 / p, 2),
         (lambda p: p**2, 9), (lambda p: 2**p, 8), (lambda p: -p, -3), (lambda p: +p, 3), (lambda p: abs(-p), 3),
+        (lambda p: p == 3, True), (lambda p: p != 3, False), (lambda p: p < 3, False), (lambda p: p > 2, True),
+        (lambda p: p <= p + 1, True), (lambda p: p >= 4, False),
     ],
 )  # fmt: skip
 def test_operators(host, gate, operate, value):
     gate.open()
     assert operate(host().submit(int, 3)).result(PATIENCE) == value
+
+
+def test_truth_is_the_values_and_identity_is_that_of_a_future(host, gate):
+    gate.open()
+    gpu = host()
+    p, q = gpu.submit(int, 3), gpu.submit(int, 3)
+    assert (p == q) and not (p == 4) and not (p != q)  # noqa: SIM201, SIM202
+    assert {p: 1, q: 2} == {q: 2, p: 1} and len({p, q, p}) == 2 and p in {p} and q not in {p}
+    assert concurrent.futures.wait([p, q], PATIENCE).done == set(concurrent.futures.as_completed([p, q])) == {p, q}
+    assert gpu.submit(int, 0) == 0 and not gpu.submit(int, 0)
+    with pytest.raises(ValueError, match="ambiguous"):
+        bool(gpu.submit(np.array, [1, 2]) == 1)
 
 
 def test_products_indices_and_transposes(host, gate):
