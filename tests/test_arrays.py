@@ -362,6 +362,8 @@ def test_bounds_beyond_int32_bound_nothing():
         same(xp.clip(A, low, high), np.clip(A, low, high).numpy())
     with pytest.raises(DTypeError, match="maximum: B must fit int32"):
         A.clip(2**40)
+    with pytest.raises(DTypeError, match="minimum: B must fit int32"):
+        (A > 0).clip(0, 2**40)  # which would be int64
     assert A.clip() is not A
 
 
@@ -409,6 +411,18 @@ def test_integers_are_compared_exactly(other):
             line = np.sort(np.ravel(b.numpy() if isinstance(b, glla.Array) else exact))
             for lies in (line, *turned(line)) if not isinstance(b, glla.Array) else ():
                 same(np.searchsorted(lies, A, side=side), np.int32(line.searchsorted(EDGES, side=side)))
+
+
+def test_arrays_keep_their_types_where_they_are_only_seen_otherwise():
+    a, b = np.float32([[1], [2]]), np.int32([2**24 + 1, 3])
+    for one, other in zip(np.broadcast_arrays(glla.asarray(a), b, True), np.broadcast_arrays(a, b, True), strict=True):
+        same(one, other)
+    same(np.column_stack([glla.asarray(a[0]), 5]), np.float32([[1, 5]]))
+    with pytest.raises(ShapeError, match=r"concat: shapes must agree but for axis 1, got \(2, 1\) and \(1,\)"):
+        np.hstack([glla.asarray(a), 5])
+    assert not np.allclose(glla.asarray(b, dtype="int32"), 2**70, equal_nan=True)
+    with pytest.raises(NonFiniteError, match=r"isclose: B must fit float32"):
+        np.isclose(glla.asarray(a), 10**400)
 
 
 def test_closeness_of_integers_is_of_their_exact_difference():

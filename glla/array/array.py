@@ -670,9 +670,9 @@ class Array:
 
     def clip(self, min: Any = None, max: Any = None) -> Array:
         """Keep elements between two bounds, which broadcast; of integers an int beyond int32 may be one."""
-        small = self.value.dtype != "float32"  # so that nothing is beyond int32
-        lower = min is not None and not (small and type(min) is int and min < -(2**31))
-        upper = max is not None and not (small and type(max) is int and max >= 2**31)
+        whole = self.value.dtype == "int32"
+        lower = min is not None and not (whole and type(min) is int and min < -(2**31))
+        upper = max is not None and not (whole and type(max) is int and max >= 2**31)
         raised = _apply("maximum", self, min) if lower else self.copy()
         return _apply("minimum", raised, max) if upper else raised
 

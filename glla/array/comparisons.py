@@ -114,10 +114,10 @@ def _parts(function: str, name: str, a: Any, beside: Resident) -> tuple[Resident
             return near, None
         rest = binary("subtract", a, lying.as_type(near, "int32"))  # 2^31 becomes -2^31: both wrap around
         return near, lying.as_type(rest, "float32")
+    if beside.dtype == "float32":
+        return as_resident(function, name, a, beside.device), None
     number = host(function, name, a)
     close = float32_of(number)
-    if beside.dtype == "float32":
-        return as_resident(function, name, number, beside.device), None
     rounded = np.where(np.isfinite(close), close, 0).astype(np.float64)
     left = float32_of(np.where(np.isfinite(close), number, 0) - rounded)
     return from_array(close, beside.device), from_array(left, beside.device) if left.any() else None

@@ -92,7 +92,7 @@ def concat(function: str, arrays: Sequence[Resident], axis: int | None) -> Resid
         raise ShapeError(f"{function}: arrays must have one dimension at least, got shape ()")
     at = place(function, axis, first.ndim)
     for one in arrays:
-        if one.shape[:at] + one.shape[at + 1 :] != first.shape[:at] + first.shape[at + 1 :]:
+        if one.ndim != first.ndim or one.shape[:at] + one.shape[at + 1 :] != first.shape[:at] + first.shape[at + 1 :]:
             raise ShapeError(f"{function}: shapes must agree but for axis {axis}, got {first.shape} and {one.shape}")
     dtype = promoted(*(one.dtype for one in arrays))
     shape = (*first.shape[:at], sum(one.shape[at] for one in arrays), *first.shape[at + 1 :])

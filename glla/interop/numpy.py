@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from glla import lazily, linalg, registry
-from glla.array import comparisons, operators, reductions, shaping
+from glla.array import arithmetic, comparisons, operators, reductions, shaping
 from glla.array.array import Array, asarray, value_of
 from glla.errors import OptionError, ShapeError, integer
 from glla.gl import DeviceLike
@@ -262,7 +262,11 @@ def _close(function: str, a: Any, b: Any, rtol: Any, atol: Any, equal_nan: bool)
 
 def _equal(a: Any, b: Any, equal_nan: bool) -> Any:
     equal = np.equal(a, b)
-    return equal | (np.isnan(a) & np.isnan(b)) if equal_nan else equal
+    return equal | (_isnan(a) & _isnan(b)) if equal_nan else equal
+
+
+def _isnan(a: Any) -> Any:
+    return np.isnan(a if isinstance(a, Array) else comparisons.host("isnan", "A", a))
 
 
 # -- shapes and copies ----------------------------------------------------------------------------------------------
@@ -372,9 +376,12 @@ def broadcast_to(array: Array, shape: Any) -> Array:
 
 @implements(np.broadcast_arrays)
 def broadcast_arrays(*args: Any) -> tuple[Array, ...]:
-    """Spread over their common shape."""
-    shape = np.broadcast_shapes(*map(np.shape, args))
-    return tuple(functions.broadcast_to(Array._of(one), shape) for one in functions.values("broadcast_arrays", *args))
+    """Spread over their common shape; each keeps its type."""
+    found = functions.with_an_array("broadcast_arrays", *args)
+    device = next(one.device for one in args if isinstance(one, Array))
+    own = [operators.beside_each_other("broadcast_arrays", one, device=device)[0] for one in found]
+    shape = arithmetic.broadcast_shape("broadcast_arrays", *(one.shape for one in own))
+    return tuple(functions.broadcast_to(Array._of(one), shape) for one in own)
 
 
 @implements(np.flip)
@@ -500,7 +507,8 @@ def hstack(tup: Any) -> Array:
 @implements(np.column_stack)
 def column_stack(tup: Any) -> Array:
     """Joined side by side, vectors as columns."""
-    return functions.concat([one.reshape(-1, 1) if np.ndim(one) < 2 else one for one in tup], axis=1)
+    arrays = functions.raised(list(tup), 1)
+    return functions.concat([one.reshape(-1, 1) if one.ndim < 2 else one for one in arrays], axis=1)
 
 
 @implements(np.append)
