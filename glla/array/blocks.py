@@ -150,7 +150,7 @@ def _chosen(a: Resident, index: Places) -> Resident:
     along = _along(a.shape, index)
     if along is not None:
         axis, numbers = along
-        return shaping.take(a, numbers, axis)
+        return shaping.taken(a, from_array(numbers, a.device), axis)
     places = _places(a.shape, index)
     if places.size == 0:
         return lying.best(Resident.wrapped(a.device, None, places.shape, a.dtype))

@@ -121,7 +121,11 @@ def take(a: Resident, indices: Any, axis: int | None) -> Resident:
     if axis is None:
         a, axis = lying.reshaped(a, (a.size,)), 0
     at = place("take", axis, a.ndim)
-    chosen = as_places("take", indices, a, a.shape[at])
+    return taken(a, as_places("take", indices, a, a.shape[at]), at)
+
+
+def taken(a: Resident, chosen: Resident, at: int) -> Resident:
+    """Take slices by their numbers along a dimension, which are in range."""
     shape = (*a.shape[:at], *chosen.shape, *a.shape[at + 1 :])
     if 0 in shape:
         return lying.best(Resident.wrapped(a.device, None, shape, a.dtype))
