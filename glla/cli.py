@@ -750,6 +750,8 @@ def _report(device: Device) -> dict[str, Any]:
             "bytes_of_prepared_plans_at_most": stats.max_call_bytes,
             "framebuffers": stats.framebuffers,
             "programs": stats.programs,
+            "bytes_of_programs": stats.program_bytes,
+            "bytes_of_programs_at_most": stats.max_program_bytes,
         },
         "egl_devices": _egl_devices(device),
         "versions": _versions(),
@@ -844,7 +846,11 @@ def _memory_rows(memory: dict[str, int]) -> list[tuple[str, str]]:
             f"about {memory['bytes_of_prepared_plans']} bytes of {memory['bytes_of_prepared_plans_at_most']}",
         ),
         ("most so far", f"{memory['bytes_peak']} bytes"),
-        ("programs, framebuffers", f"{memory['programs']}, {memory['framebuffers']}"),
+        (
+            "programs kept",
+            f"{memory['programs']}, about {memory['bytes_of_programs']} bytes of {memory['bytes_of_programs_at_most']}",
+        ),
+        ("framebuffers", f"{memory['framebuffers']}"),
     ]
 
 

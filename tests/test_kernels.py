@@ -1,6 +1,8 @@
 """Shaders of a user's own on arrays: what a call gives, takes and refuses, files that change; any plan on arrays."""
 
+import gc
 import re
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +20,7 @@ from glla.errors import (
     ShapeError,
 )
 from glla.lab.examples import next_generation, summed
+from glla.linalg import kernels
 from glla.passes import Draft, Storage, matrix
 from glla.passes import shader as shaders
 
@@ -460,6 +463,21 @@ def test_a_file_is_found_from_any_folder_and_called_as_it_was(tmp_path, monkeypa
 def test_kernels_of_one_name_stay_apart():
     one, other = (glla.kernel(SCALE.replace("factor *", word), name="same.frag") for word in ("1.0 +", "2.0 +"))
     assert [kernel(A=[[1]], factor=0).numpy()[0, 0] for kernel in (one, other, one)] == [2, 3, 2]
+
+
+def test_a_plan_that_is_dropped_drops_its_programs(device):
+    """At once: collections of garbage come too seldom where a program takes a megabyte."""
+    gc.collect()
+    gc.disable()
+    try:
+        plan = glla.kernel(SCALE).plan(A=(2, 2), factor=-77)
+        glla.run(plan, A=np.ones((2, 2)))
+        kernels._planned.cache_clear()
+        there = weakref.ref(plan)
+        del plan
+        assert there() is None
+    finally:
+        gc.enable()
 
 
 def test_texts_are_kept_by_use(monkeypatch):

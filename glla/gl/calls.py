@@ -30,6 +30,8 @@ GL_TIMEOUT_EXPIRED, GL_WAIT_FAILED = 0x911B, 0x911D
 
 GL_QUERY_COUNTER_BITS, GL_QUERY_RESULT, GL_TIMESTAMP = 0x8864, 0x8866, 0x8E28
 
+GL_PROGRAM_BINARY_LENGTH = 0x8741
+
 GL_RENDERER, GL_VERSION = 0x1F01, 0x1F02
 
 GL_ERRORS = {
@@ -103,6 +105,7 @@ class Calls:
         self.query_counter = blocking("glQueryCounter", _name, _name)
         self.get_query = blocking("glGetQueryiv", _name, _name, ctypes.POINTER(ctypes.c_int))
         self.get_query_object = blocking("glGetQueryObjectui64v", _name, _name, ctypes.POINTER(_long))
+        self.get_program = blocking("glGetProgramiv", _name, _name, ctypes.POINTER(ctypes.c_int))
         self.get_integer = blocking("glGetInteger64v", _name, ctypes.POINTER(ctypes.c_int64))
 
     def check(self, where: str) -> None:

@@ -25,7 +25,7 @@ from glla.gl.fence import Fence
 from glla.gl.forks import check_process
 from glla.gl.info import Stats, describe
 from glla.gl.pool import Pool, Texture, handle
-from glla.gl.programs import Programs
+from glla.gl.programs import MOST_PROGRAM_BYTES, Programs
 from glla.gl.runner import MOST_CALL_BYTES, Runner
 from glla.gl.select import open_context
 from glla.gl.staging import Download, Staging, Uploads
@@ -129,7 +129,7 @@ class Device:
         self._pool = Pool(
             self._gl, self.limits, max_bytes, debug, self.staging.specify, idle_bytes, self._loader.is_current
         )
-        self._programs = Programs(self._gl)
+        self._programs = Programs(self._gl, self.calls, self.info.software)
         self._transfers = Transfers(self.calls, self._pool, self._gl.max_texture_units - 1, self.info.software)
         self._runner = Runner(
             self._gl, self.calls, self._pool, self._programs, self._transfers, self.limits, debug, call_bytes
@@ -167,6 +167,8 @@ class Device:
                 max_call_bytes=self._runner.max_call_bytes,
                 plan_bytes=PLANS.nbytes,
                 max_plan_bytes=PLANS.most,
+                program_bytes=self._programs.nbytes,
+                max_program_bytes=MOST_PROGRAM_BYTES,
             )
 
     @property

@@ -50,6 +50,8 @@ class Stats:
         Host memory of the plans that are prepared on this device, nearly, and its bound.
     plan_bytes, max_plan_bytes : int
         Host memory of the plans that this process keeps, nearly, and its bound; see `glla.set_max_plan_bytes`.
+    program_bytes, max_program_bytes : int
+        Memory of all programs, roughly, and the bound of those that no plan holds.
     """
 
     textures: int
@@ -66,6 +68,8 @@ class Stats:
     max_call_bytes: int = 0
     plan_bytes: int = 0
     max_plan_bytes: int = 0
+    program_bytes: int = 0
+    max_program_bytes: int = 0
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
 import struct
 import weakref
@@ -13,6 +14,7 @@ import moderngl
 
 from glla.errors import ShaderError
 from glla.gl import interrupts
+from glla.gl.calls import GL_PROGRAM_BINARY_LENGTH, Calls
 from glla.passes import conditions
 from glla.passes import shader as shaders
 
@@ -23,12 +25,28 @@ _LINE = re.compile(r"\b0[:(](\d+)\)?")
 MOST_PROGRAMS = 1024
 """Programs that are kept although no plan draws with them, the most recently used ones."""
 
+MOST_PROGRAM_BYTES = 256 << 20
+"""Bytes that these programs may take together, as `Program.nbytes` estimates them."""
+
+SOFTWARE_BYTES = 256
+"""Host memory that llvmpipe takes for each byte of a program's binary: from 190 to 300 bytes in measurements."""
+
+BINARY_LENGTH_SINCE = 410
+"""Version of OpenGL, 100 times, since which each driver tells how long a program's binary is."""
+
 
 class Program:
-    """A linked program, to draw with or to compute with."""
+    """A linked program, to draw with or to compute with.
 
-    def __init__(self, gl: moderngl.Program | moderngl.ComputeShader) -> None:
+    Attributes
+    ----------
+    nbytes : int
+        Memory that it takes, roughly: nothing in OpenGL tells.
+    """
+
+    def __init__(self, gl: moderngl.Program | moderngl.ComputeShader, nbytes: int) -> None:
         self.gl = gl
+        self.nbytes = nbytes
         # A uniform that the compiler found without effect is not there; setting it would be a KeyError.
         self.live = frozenset(name for name in gl)
 
@@ -46,15 +64,17 @@ def pack_uniform(uniform: moderngl.Uniform, value: Any) -> bytes:
 
 
 class Programs:
-    """Cache of programs, keyed by their text: the `MOST_PROGRAMS` used last, and those that a plan holds.
+    """Cache of programs, keyed by their text: those used last, within two bounds, and those that a plan holds.
 
     A program may be dropped in any thread; it is released when the next one is compiled, while the context is current.
     """
 
-    def __init__(self, context: moderngl.Context) -> None:
+    def __init__(self, context: moderngl.Context, calls: Calls, software: bool) -> None:
         self.context = context
+        self._calls, self._software = calls, software
         self._alive: weakref.WeakValueDictionary[tuple[str, ...], Program] = weakref.WeakValueDictionary()
         self._recent: OrderedDict[tuple[str, ...], Program] = OrderedDict()
+        self._recent_bytes = 0
         self._dropped: deque[moderngl.Program | moderngl.ComputeShader] = deque()
         self._array: moderngl.VertexArray | None = None
 
@@ -65,6 +85,11 @@ class Programs:
 
     def __len__(self) -> int:
         return len(self._alive)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory that all of them take, roughly."""
+        return sum(program.nbytes for program in self._alive.values())
 
     def get(self, name: str, defines: Mapping[str, shaders.Define]) -> Program:
         """Compile a shader, or find it compiled.
@@ -80,10 +105,12 @@ class Programs:
             self._release_dropped()
             program = self._alive[shader.key] = self._compile(shader)
             weakref.finalize(program, self._dropped.append, program.gl).atexit = False
-        self._recent[shader.key] = program
+        if shader.key not in self._recent:
+            self._recent[shader.key] = program
+            self._recent_bytes += program.nbytes
         self._recent.move_to_end(shader.key)
-        if len(self._recent) > MOST_PROGRAMS:
-            self._recent.popitem(last=False)
+        while len(self._recent) > MOST_PROGRAMS or self._recent_bytes > MOST_PROGRAM_BYTES:
+            self._recent_bytes -= self._recent.popitem(last=False)[1].nbytes
         return program
 
     def _release_dropped(self) -> None:
@@ -95,19 +122,29 @@ class Programs:
             with interrupts.put_off():
                 texts = {f"{kind}_shader": _for_moderngl(stage.text) for kind, stage in shader.stages.items()}
                 if "compute" in shader.stages:
-                    return Program(self.context.compute_shader(texts["compute_shader"]))
+                    compute = self.context.compute_shader(texts["compute_shader"])
+                    return Program(compute, self._bytes(compute, shader))
                 gl = self.context.program(**texts)
         except moderngl.Error as error:
             raise ShaderError(explain(shader, str(error))) from None
         if self._array is None:
             self._array = self.context.vertex_array(gl, [])
-        return Program(gl)
+        return Program(gl, self._bytes(gl, shader))
+
+    def _bytes(self, gl: moderngl.Program | moderngl.ComputeShader, shader: shaders.Shader) -> int:
+        """Memory that a program takes, roughly, by the length of its binary, or of its text if there is none."""
+        length = ctypes.c_int(0)
+        context = self.context
+        if context.version_code >= BINARY_LENGTH_SINCE or "GL_ARB_get_program_binary" in context.extensions:
+            self._calls.get_program(gl.glo, GL_PROGRAM_BINARY_LENGTH, ctypes.byref(length))
+        return (length.value or sum(map(len, shader.key))) * (SOFTWARE_BYTES if self._software else 1)
 
     def release(self) -> None:
         """Release all programs."""
         for program in self._alive.values():
             program.release()
         self._recent.clear()
+        self._recent_bytes = 0
         self._alive.clear()
         self._release_dropped()
         if self._array is not None:

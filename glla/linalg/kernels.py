@@ -380,7 +380,7 @@ def kernel(
     *Files.* They are read at each call, includes of your own too: a change holds from the next call on.
 
     *Cost.* ``repeat`` render passes. A call whose shapes and values are known finds its plan. 256 plans, 1024 texts
-    and, on each device, 1024 compiled programs are kept, those that were used last.
+    and, on each device, compiled programs of about 256 MiB, 1024 at most, are kept, those that were used last.
     llvmpipe stops the loops of a fragment after 65535 trips, all its loops together, without an error.
 
     Examples

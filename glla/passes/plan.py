@@ -123,11 +123,16 @@ class Plan:
         ends = (step.source, step.target) if isinstance(step, Transfer) else ()
         return any(self.slots[end].host for end in ends)
 
-    @cached_property
+    @property
     def flat(self) -> Plan:
         """The same plan with the steps of the plans that it calls in their place."""
+        return self if self._flat is None else self._flat
+
+    @cached_property
+    def _flat(self) -> Plan | None:
+        """As `flat`; None for the plan itself, which with its programs would live on if it referred to itself."""
         if not any(isinstance(step, Call) for step in self.steps):
-            return self
+            return None
         slots, steps, scopes = dict(self.slots), list[Step](), list[Scope]()
         starts = []  # where each step of this plan begins among all
         for step in self.steps:

@@ -79,6 +79,33 @@ def test_programs_that_no_plan_holds_are_dropped(monkeypatch):
             assert own.read(own.run(plans[0])["R"])[0, 0, 0] == 0
 
 
+def test_programs_that_no_plan_holds_are_dropped_by_their_bytes(programs, shader_files, monkeypatch):
+    rows = "".join(f"s = s * {number}.5 + 1.0 / s;\n" for number in range(300))
+    large = f"{OUT}void main() {{ float s = gl_FragCoord.x;\n{rows}result = vec4(s); }}\n"
+    shader_files({"large.frag": large} | {f"{n}.frag": GOOD.replace("0.0", f"{n}.5") for n in range(9)})
+    held = programs.get("0", {})
+    small = held.nbytes
+    assert programs.nbytes == small and programs.get("0", {}) is held and programs.nbytes == small
+    assert programs.get("large", {}).nbytes > 2 * small
+    monkeypatch.setattr(module, "MOST_PROGRAM_BYTES", 3.5 * small)
+    for number in range(1, 9):
+        programs.get(f"{number}", {})
+    gc.collect()
+    assert len(programs) == 4 and programs.nbytes < 4.5 * small  # three of late, and the one in use
+    assert programs.get("0", {}) is held
+    monkeypatch.setattr(module, "MOST_PROGRAM_BYTES", 1)
+    last = programs.get("8", {})
+    gc.collect()
+    assert len(programs) == 2 and programs.get("8", {}) is last
+
+
+def test_what_programs_take_is_told():
+    with glla.Device() as own:
+        assert own.stats().program_bytes == 0
+        own.matrix([[1]]).numpy()
+        assert 0 < own.stats().program_bytes < own.stats().max_program_bytes == module.MOST_PROGRAM_BYTES
+
+
 def test_an_error_is_led_back_through_includes_and_defines(programs, shader_files):
     shader_files({"a.frag": '// a\n#include "lib/b.glsl"\n' + GOOD, "lib/b.glsl": "// b\n  int wrong = none;\n"})
     text = error_of(programs, "a")
