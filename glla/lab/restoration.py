@@ -7,6 +7,7 @@ setting here comes within 1.5 of the first three rows of its table.
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -32,6 +33,12 @@ Float64 = NDArray[np.float64]
 
 SIDE = 64
 """Rows and columns of the photograph that is restored by default, as in the source's smallest timing."""
+
+FORMATS = ("PNG", "JPEG", "BMP", "GIF", "TIFF", "WEBP", "PPM")
+"""Formats of a user's picture, by Pillow's names. Others, such as EPS, it would have another program decode."""
+
+MOST_PIXELS = 50_000_000
+"""Pixels of a user's picture at most: decoding takes some 15 bytes for each."""
 
 SALT_AND_PEPPER, VARIANCE = 0.02, 0.0015
 """Part of the pixels that become black or white; variance of the Gaussian noise. Levels are 0 to 1."""
@@ -172,29 +179,30 @@ def load(path: Path | None, side: int) -> Float64:
     Parameters
     ----------
     path : Path, optional
-        A file that matplotlib reads, or a ``.npy``. Colours become their mean, and the middle square is taken.
+        A file of one of `FORMATS`, or a ``.npy``. Colours become their mean, and the middle square is taken.
     side : int
         Rows and columns.
 
     Raises
     ------
     OptionError
-        The picture is smaller, or is no picture.
+        The picture is smaller, or larger than `MOST_PIXELS`, or is no picture.
+    OSError
+        The file cannot be read.
     """
     if path is None:
         if side > photograph.SIDE:
             raise OptionError(f"demo: the photograph has {photograph.SIDE} rows, got --size {side}")
         return photograph.picture(side) / 255
-    require("demo", "matplotlib")
-    from matplotlib import image
-
     try:
-        read = np.load(path) if path.suffix == ".npy" else image.imread(path)
-        found = np.asarray(read, dtype=np.float64)
-    except (ValueError, SyntaxError) as error:
-        raise OptionError(f"demo: {path} is no picture that can be read: {error}") from None
-    if found.ndim == 3:
-        found = found[:, :, :3].mean(axis=2)
+        found = _array(path) if path.suffix == ".npy" else _decoded(path)
+    except GllaError:
+        raise
+    except Exception as error:  # a decoder raises whatever a broken file leads it to
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        kinds = f"{', '.join(FORMATS)} or .npy"
+        raise OptionError(f"demo: {path} is no picture that can be read, of {kinds}: {error}") from None
     if found.ndim != 2 or min(found.shape) < side or not np.isfinite(found).all():
         raise OptionError(
             f"demo: a picture must have {side} rows and columns at least, got {found.shape} in {path}; "
@@ -205,6 +213,31 @@ def load(path: Path | None, side: int) -> Float64:
     cut = found[top : top + block * side, left : left + block * side]
     means = cut.reshape(side, block, side, block).mean(axis=(1, 3))
     return np.asarray((means - means.min()) / max(float(np.ptp(means)), 1e-30))
+
+
+def _array(path: Path) -> Float64:
+    """Levels of a ``.npy``, mapped: it is refused if its header tells of more than the file has."""
+    found = np.lib.format.open_memmap(path, mode="r")
+    return np.asarray(found[:, :, :3].mean(axis=2) if found.ndim == 3 else found, dtype=np.float64)
+
+
+def _decoded(path: Path) -> Float64:
+    """Levels of a picture, whose size is looked at before it is decoded."""
+    require("demo", "PIL")
+    from PIL import Image
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", Image.DecompressionBombWarning)
+        opened = Image.open(path, formats=FORMATS)
+    with opened:
+        if opened.width * opened.height > MOST_PIXELS:
+            raise OptionError(
+                f"demo: a picture may have {MOST_PIXELS} pixels at most, got {opened.height} x {opened.width} in "
+                f"{path}; shrink it, or pass a .npy"
+            )
+        grey = opened.mode in ("L", "F") or opened.mode.startswith("I")
+        levels = np.asarray(opened if grey else opened.convert("RGB"))
+    return np.asarray(levels if grey else levels.mean(axis=2), dtype=np.float64)
 
 
 # -- what is measured -------------------------------------------------------------------------------------------------

@@ -1,5 +1,8 @@
 """`glla demo restoration` and `glla demo windows`: their tables and pictures, what they notice and refuse."""
 
+import struct
+import zlib
+
 import numpy as np
 import pytest
 
@@ -80,6 +83,66 @@ def test_pictures_of_the_users_own(tmp_path, capsys):
         assert message in capsys.readouterr().err
     assert main(["demo", "--image", "a.png"]) == 1
     assert "--image is for restoration and windows" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("suffix", "mode"),
+    [*((suffix, "RGB") for suffix in ("png", "jpg", "bmp", "gif", "webp", "ppm")),
+     *(("tiff", mode) for mode in ("1", "L", "LA", "P", "RGB", "RGBA", "CMYK", "I", "I;16", "F")),
+     *(("png", mode) for mode in ("1", "L", "LA", "P", "RGBA", "I;16"))],
+)  # fmt: skip
+def test_pictures_of_every_kind(tmp_path, suffix, mode):
+    from PIL import Image
+
+    dark = np.arange(40)[:, np.newaxis] * np.ones(50) < 20
+    picture = Image.fromarray(np.uint8(np.where(dark, 0, 255)))
+    if mode == "I;16":
+        picture = Image.fromarray(np.uint16(np.where(dark, 0, 60000)))
+    elif mode != "L":
+        picture = picture.convert(mode)
+    picture.save(tmp_path / f"a.{suffix}")
+    found = restoration.load(tmp_path / f"a.{suffix}", 20)
+    np.testing.assert_allclose(found, np.repeat([[0.0], [1.0]], 10, axis=0) * np.ones(20), atol=0.1)
+
+
+def header(rows, columns):
+    """A file that says it is a PNG of a size, and ends where the pixels begin."""
+    size = b"IHDR" + struct.pack(">IIBBBBB", columns, rows, 8, 0, 0, 0, 0)
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + struct.pack(">I", 13)
+        + size
+        + struct.pack(">I", zlib.crc32(size))
+        + struct.pack(">I", 99)
+        + b"IDAT"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.jpg", b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 99 99\n%%EndComments\n", "cannot identify"),
+        ("a.eps", b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 99 99\n%%EndComments\n", "cannot identify"),
+        ("a.png", header(9000, 9000), "may have 50000000 pixels at most, got 9000 x 9000"),
+        ("a.gif", header(90000, 90000), "exceeds limit"),
+        ("a.png", header(99, 99), "truncated"),
+        ("a.png", b"", "cannot identify"),
+        ("a.npy", b"\x93NUMPY\x01\x00\x76\x00" + b"{'descr': '<f8', 'fortran_order': False, 'shape': (90000, 90000)}"
+         .ljust(117) + b"\n", "mmap length is greater than file"),
+        ("a.npy", b"PK\x05\x06" + bytes(18), "no picture"),
+    ],
+)  # fmt: skip
+def test_pictures_that_are_none(tmp_path, capsys, monkeypatch, name, content, message):
+    from PIL import EpsImagePlugin
+
+    started = []
+    monkeypatch.setattr(EpsImagePlugin, "Ghostscript", lambda *arguments, **options: started.append(arguments))
+    (tmp_path / name).write_bytes(content)
+    for demo in ("restoration", "windows"):
+        assert main(["demo", demo, "--image", str(tmp_path / name), "--output", str(tmp_path / "b.png")]) == 1
+        errors = capsys.readouterr().err
+        assert errors.startswith("glla: demo: ") and message in errors and errors.count("\n") == 1
+    assert not started
 
 
 def test_degrading_is_the_model(rng):
