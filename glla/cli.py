@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import os
 import platform
@@ -54,8 +55,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 @contextmanager
 def _streams() -> Iterator[None]:
-    """Let nothing take the place of streams that are closed (``>&-``): Python has none, and would fail to print."""
+    """Let every text be printed, as escape sequences what a stream's encoding does not have.
+
+    Nothing takes the place of streams that are closed (``>&-``): Python has none, and would fail to print.
+    """
     with ExitStack() as stack:
+        if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+            stack.callback(sys.stdout.reconfigure, errors="strict")
+            sys.stdout.reconfigure(errors="backslashreplace")
         for stream, redirect in ((sys.stdout, redirect_stdout), (sys.stderr, redirect_stderr)):
             if stream is None:
                 stack.enter_context(redirect(stack.enter_context(open(os.devnull, "w", encoding="utf-8"))))

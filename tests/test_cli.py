@@ -1,10 +1,12 @@
 """The `glla` command: what it prints, where, and its exit status."""
 
+import io
 import json
 import os
 import shlex
 import subprocess
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
@@ -306,6 +308,27 @@ def test_what_is_printed_does_not_land_in_a_file_that_is_written(tmp_path):
     )
     assert (result.returncode, result.stderr) == (0, "")
     assert json.loads((tmp_path / "trace.json").read_text())
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+@pytest.mark.parametrize(
+    "arguments", [["variants"], ["explain", "plu"], ["gallery", "naive_product"], ["gallery", "\udcff\u2028\U0001f600"]]
+)
+def test_every_terminal_can_show_what_is_printed(arguments, encoding):
+    """What its encoding does not have is printed as an escape sequence."""
+    command = [sys.executable, "-m", "glla", *arguments]
+    environment = os.environ | {"PYTHONIOENCODING": encoding}
+    result = subprocess.run(command, capture_output=True, timeout=60, env=environment)
+    assert b"Traceback" not in result.stderr
+    assert result.returncode == (0 if result.stdout else 1)
+    result.stdout.decode(encoding)
+
+
+def test_streams_are_as_they_were():
+    stream = io.TextIOWrapper(io.BytesIO(), "ascii", errors="strict")
+    with redirect_stdout(stream):
+        assert main(["gallery", "nothing"]) == 1
+    assert stream.errors == "strict"
 
 
 def test_streams_that_were_missing_are_missing_again(monkeypatch):

@@ -7,8 +7,7 @@ raised: a KeyboardInterrupt there ends the process with a segmentation fault. So
 from __future__ import annotations
 
 import signal
-import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 
@@ -16,18 +15,25 @@ from contextlib import contextmanager
 def put_off() -> Iterator[None]:
     """Let Ctrl-C wait until the block is left; then the handler that was set before runs.
 
-    Python runs handlers in the main thread alone, so that another thread has nothing to put off. A handler that is not
-    Python's raises nothing, and stays.
+    Python runs handlers in the main thread of the main interpreter alone, so that others have nothing to put off. A
+    handler that is not Python's raises nothing, and stays.
     """
     handler = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(handler):
-        yield
-        return
-    came = []
-    signal.signal(signal.SIGINT, lambda *_: came.append(True))
+    came = list[bool]()
+    taken = callable(handler) and _set(lambda *_: came.append(True))
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, handler)
+        if taken:
+            signal.signal(signal.SIGINT, handler)
         if came:
             signal.raise_signal(signal.SIGINT)
+
+
+def _set(handler: Callable[..., object]) -> bool:
+    """Set the handler of Ctrl-C; False where Python takes none, as in the main thread of a subinterpreter."""
+    try:
+        signal.signal(signal.SIGINT, handler)
+    except ValueError:
+        return False
+    return True

@@ -31,7 +31,7 @@ from glla.operations import Operation
 from glla.passes import Parameters, Pass, Plan
 from glla.passes import shader as shaders
 from glla.passes.shader import Stage, resolve
-from glla.testing import JUDGES, Verdict
+from glla.testing import Verdict
 
 Chosen = str | Contender | tuple[str | Contender, Mapping[str, int]]
 """A variant: its name, a contender, or either with values for some of its parameters."""
@@ -462,7 +462,7 @@ class Experiment:
         command: str = "",
     ) -> None:
         self.operation = operations.find(operation)
-        self.judge = JUDGES[operation]
+        self.judge = operations.judge(operation)
         self.entries = _swept(_entries(self.operation, variants, also), sweep or {})
         self.baseline, self._theirs, package = _baseline(self.operation, baseline)
         self._beside = Beside(peers.Effort(), package, tolerant=True)

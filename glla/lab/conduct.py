@@ -24,7 +24,6 @@ from glla.operations import Operation
 from glla.passes import DeviceStep, Parameters, Pass, Plan, Storage, texture
 from glla.passes import shader as shaders
 from glla.passes.layout import Shape
-from glla.testing import JUDGES
 
 POISONED, STOPPED = "poisoned", "stopped"
 """A shader's name with ``@poisoned`` behind it fetches NaN outside of a texture; ``@stopped`` tells of its trips."""
@@ -100,7 +99,7 @@ def _wrong(device: Device, operation: Operation, plan: Plan, arrays: Arrays) -> 
     interface = INTERFACES[operation.name]
     results = device.run(plan, **operations.uploaded(device, operation, plan, arrays))
     value = operations.fetched(device, operation, operations.forms(arrays), plan, results)
-    verdict = JUDGES[operation.name].verdict(arrays, value)
+    verdict = operations.judge(operation.name).verdict(arrays, value)
     if not verdict.ok:
         return str(verdict)
     return padding(device, results[interface.result], operations.shape_of(plan, interface.result), interface.result)

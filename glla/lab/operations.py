@@ -39,6 +39,7 @@ from glla.operations import OPERATIONS, Operation
 from glla.passes import Forms, Limits, Parameters, Plan, Storage, Variant, forms_of, resident
 from glla.passes.layout import Shape
 from glla.passes.limits import version
+from glla.testing import JUDGES, Judge
 
 Array = NDArray[np.float32]
 Arrays = tuple[Array, ...]
@@ -144,6 +145,24 @@ def find(name: str) -> Operation:
     """
     one_of("compare: operation", name, OPERATIONS)
     return OPERATIONS[name]
+
+
+def judge(operation: str) -> Judge:
+    """Judge of what an operation gives.
+
+    Raises
+    ------
+    OptionError
+        It has none.
+
+    Examples
+    --------
+    >>> judge("matmul") is JUDGES["matmul"]
+    True
+    """
+    if operation not in JUDGES:
+        raise OptionError(f"judge: {operation} has none, so no result can be verified; add one to glla.testing.JUDGES")
+    return JUDGES[operation]
 
 
 def contenders(operation: str) -> dict[str, Contender]:

@@ -77,7 +77,7 @@ def load(path: Path) -> Comparison:
         ]
         data["mistakes"] = [mistakes.Mistake(**one) for one in data.get("mistakes", [])]
         return Comparison(**data)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise OptionError(f"load: a JSON file of `glla compare` is wanted, got {path} ({error})") from None
 
 

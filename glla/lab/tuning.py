@@ -26,9 +26,8 @@ from glla.lab import comparison, operations
 from glla.lab.bench import Bench, Effort
 from glla.lab.operations import Arrays, Contender, PlanJob
 from glla.lab.show import milliseconds
-from glla.operations import Operation
 from glla.passes import Limits, Parameters
-from glla.testing import JUDGES
+from glla.testing import Judge
 
 REPEATS = 4
 """Repeats of a candidate, after its first run."""
@@ -163,7 +162,7 @@ def untuned(operation: str, n: int, limits: Limits) -> str:
 def _tuned(device: Device, name: str, size: int, seed: int, trying: Callable[[str], object]) -> Outcome | None:
     """Try all that there is; None if nothing gives a right result."""
     operation = operations.find(name)
-    arrays = operations.inputs(operation, size, seed)
+    arrays, judge = operations.inputs(operation, size, seed), operations.judge(name)
     default = untuned(name, size, device.limits)
     best: tuple[float, str, Parameters] | None = None
     default_seconds, tried, troubles = float("nan"), 0, []
@@ -175,7 +174,7 @@ def _tuned(device: Device, name: str, size: int, seed: int, trying: Callable[[st
             seconds = _seconds(device, job, None if best is None else best[0])
             tried += 1
             if best is None or seconds < CLEARLY * best[0]:
-                trouble = _wrong(operation, arrays, job)
+                trouble = _wrong(judge, arrays, job)
                 if trouble:
                     troubles.append(f"{name} {label}, n = {size}: {trouble}")
                     continue
@@ -214,9 +213,9 @@ def _seconds(device: Device, job: PlanJob, best: float | None) -> float:
     return Bench(device, EFFORT).median(job.run, inf if best is None else HOPELESS * best)
 
 
-def _wrong(operation: Operation, arrays: Arrays, job: PlanJob) -> str:
+def _wrong(judge: Judge, arrays: Arrays, job: PlanJob) -> str:
     """Say what is wrong with a result, '' if nothing."""
-    verdict = JUDGES[operation.name].verdict(arrays, job.fetch(job.run()))
+    verdict = judge.verdict(arrays, job.fetch(job.run()))
     return "" if verdict.ok else str(verdict)
 
 

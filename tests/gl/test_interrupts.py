@@ -87,6 +87,30 @@ def test_a_handler_that_is_not_pythons_stays(handler):
         signal.signal(signal.SIGINT, before)
 
 
+SUBINTERPRETER = """
+try:
+    import _interpreters as interpreters
+    made = interpreters.create("legacy")
+except ImportError:
+    import _xxsubinterpreters as interpreters
+    made = interpreters.create(isolated=False)
+problem = interpreters.run_string(made, '''
+import warnings
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # NumPy says that it is not made for them
+    import glla
+print(glla.matmul([[2]], [[3]]).tolist())
+''')
+assert problem is None, problem
+"""
+
+
+def test_a_subinterpreter_has_nothing_to_put_off():
+    """Its main thread is one by name, and may set no handler."""
+    run = subprocess.run([sys.executable, "-c", SUBINTERPRETER], capture_output=True, text=True, timeout=60)
+    assert (run.returncode, run.stdout) == (0, "[[6.0]]\n"), run.stderr
+
+
 def test_another_thread_has_nothing_to_put_off():
     seen, before = [], signal.getsignal(signal.SIGINT)
 

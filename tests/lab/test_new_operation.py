@@ -50,6 +50,14 @@ def test_the_command_knows_it(toy, quick, capsys, monkeypatch, tmp_path, argumen
     assert "toy" in output or "triangular/" in output
 
 
+@pytest.mark.parametrize("command", ["compare", "tune"])
+def test_without_a_judge_it_is_not_measured(toy, quick, capsys, monkeypatch, tmp_path, command):
+    monkeypatch.setenv("GLLA_TUNING", str(tmp_path))
+    monkeypatch.delitem(JUDGES, "toy")
+    assert main([command, "toy", "--sizes", "5"]) == 1
+    assert "glla: judge: toy has none, so no result can be verified; add one to glla.te" in capsys.readouterr().err
+
+
 def test_it_stands_beside_its_counterpart(toy, quick, tmp_path):
     path = tmp_path / "toy.json"
     assert main(["compare", "toy", "--sizes", "5", "--repeats", "1", "--json", str(path)]) == 0

@@ -12,7 +12,7 @@ from glla import cli
 from glla.array.array import asarray
 from glla.cli import main
 from glla.errors import OptionError
-from glla.lab import fits
+from glla.lab import fits, saved
 from glla.lab.thesis import claims, command, evaluation, loops, measure, published
 from glla.lab.thesis.claims import accuracy, counts, sections, solutions, tuning, ways
 from glla.lab.thesis.claims.claim import Claim
@@ -55,6 +55,21 @@ def check_claims(table):
         for command_line in (part.partition(" (")[0] for part in measured_by.split("; ")):
             if command_line.startswith("glla "):
                 cli._parser().parse_args(shlex.split(command_line)[1:])  # SystemExit if there is no such command
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[" * 100_000 + "]" * 100_000, "{}", "5", "[]", '{"title": 1, "about": [5], "complete": 1, "sections": [{}]}',
+     '{"title": 1, "about": [], "complete": 1, "sections": [{"tables": [5]}]}', "no JSON"],
+    ids=lambda text: text[:9],
+)  # fmt: skip
+def test_files_that_are_no_evaluation(tmp_path, capsys, text):
+    (tmp_path / "a.json").write_text(text)
+    assert main(["thesis", "--from", str(tmp_path / "a.json"), "--html", str(tmp_path / "a.html")]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("glla: thesis: --from must be a file that glla thesis --json wrote, got ")
+    with pytest.raises(OptionError, match=r"^load: a JSON file of `glla compare` is wanted, got "):
+        saved.load(tmp_path / "a.json")
 
 
 def test_repeats_are_reported_once(device):

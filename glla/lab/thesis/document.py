@@ -125,7 +125,7 @@ class Document:
         """
         try:
             return Document.of(json.loads(path.read_text(encoding="utf-8")))
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise OptionError(
                 f"thesis: --from must be a file that glla thesis --json wrote, got {str(path)!r} ({error})"
             ) from None
