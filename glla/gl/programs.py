@@ -120,11 +120,11 @@ class Programs:
     def _compile(self, shader: shaders.Shader) -> Program:
         try:
             with interrupts.put_off():
-                texts = {f"{kind}_shader": _for_moderngl(stage.text) for kind, stage in shader.stages.items()}
+                texts = [_for_moderngl(stage.text) for stage in shader.stages.values()]
                 if "compute" in shader.stages:
-                    compute = self.context.compute_shader(texts["compute_shader"])
+                    compute = self.context.compute_shader(*texts)
                     return Program(compute, self._bytes(compute, shader))
-                gl = self.context.program(**texts)
+                gl = self.context.program(vertex_shader=texts[0], fragment_shader=texts[1])
         except moderngl.Error as error:
             raise ShaderError(explain(shader, str(error))) from None
         if self._array is None:

@@ -112,7 +112,7 @@ def register(
     operation : str
         One of `INTERFACES`: ``"matmul"``, ``"triangular"``, ``"plu"``, ``"rref"``.
     source : path or str
-        The file, or the text itself (a str with a line end or a brace).
+        The file, or the text itself (a str with a line end or a semicolon).
     name : str, optional
         Of the variant; by default that of the file. One of the same name that was registered before is replaced.
     summary, author : str

@@ -54,7 +54,7 @@ ANY_SIZE = 2**31 - 1
 """Texels along a side: the width of a wrapped texture depends on a device's limit only where it would not fit."""
 
 KEPT = 256
-"""Plans of all kernels together that are kept, the most recently used ones."""
+"""Plans of a kernel that are kept, the most recently used ones."""
 
 OPTIONS = ("shape", "dtype", "repeat", "device", "check_finite")
 """Options of a call; no sampler and no uniform of a kernel has such a name, but for `shape`, which is given."""
@@ -175,6 +175,7 @@ class Kernel:
             _refuse_both(self.name, own or {self.name: self._text})
         _check_names(version)
         _check_feedback(self._feedback or {}, declared)
+        self._planned = lru_cache(maxsize=KEPT)(_planned)  # with a kernel go its plans, and with them its programs
         return version
 
     def _now(self) -> _Version:
@@ -268,7 +269,7 @@ class Kernel:
         size = _result_shape(version, self.name, shape, [shapes[name] for name in declared.samplers])
         feedback = self._fed_back(declared, shapes, size) if times > 1 else {}
         values = tuple((name, uniform_value("kernel", declared.uniforms[name], one)) for name, one in uniforms.items())
-        return _planned(
+        return self._planned(
             version,
             self.name,
             tuple(shapes.items()),
@@ -314,8 +315,8 @@ def kernel(
     Parameters
     ----------
     source : path or str
-        A file; or the text itself (a str with a line end or a brace); or the name of one of glla's own shaders, such as
-        ``"examples/life"``. GLSL 3.30 core without ``#version``.
+        A file; or the text itself (a str with a line end or a semicolon); or the name of one of glla's own shaders,
+        such as ``"examples/life"``. GLSL 3.30 core without ``#version``.
     name : str, optional
         What it is called in messages and plans; by default its path, or ``kernel.frag`` for a text.
     defines : mapping of str to int, float or str, optional
@@ -379,8 +380,9 @@ def kernel(
 
     *Files.* They are read at each call, includes of your own too: a change holds from the next call on.
 
-    *Cost.* ``repeat`` render passes. A call whose shapes and values are known finds its plan. 256 plans, 1024 texts
-    and, on each device, compiled programs of about 256 MiB, 1024 at most, are kept, those that were used last.
+    *Cost.* ``repeat`` render passes. A call whose shapes and values are known finds its plan. 256 plans of
+    it, 1024 texts and, on each device, compiled programs of about 256 MiB, 1024 at most, are kept, those that were used
+    last.
     llvmpipe stops the loops of a fragment after 65535 trips, all its loops together, without an error.
 
     Examples
@@ -416,7 +418,6 @@ def kernel(
 # -- from a call to a plan --------------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=KEPT)
 def _planned(
     version: _Version,
     name: str,

@@ -37,7 +37,7 @@ def register(operation: str, name: str, source: str | os.PathLike[str], *, summa
     name : str
         Of the variant: letters, digits and underscores.
     source : path or str
-        The file, or the text itself (a str with a line end or a brace). It is read now: register it anew after a
+        The file, or the text itself (a str with a line end or a semicolon). It is read now: register it anew after a
         change.
     summary, author : str
         What is particular to it, and whose it is; by default the first sentence of its header, and its file.

@@ -38,6 +38,7 @@ _PACKAGED = Path(__file__).parents[1] / "_shaders"
 _CHECKOUT = Path(__file__).parents[2] / "shaders"
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"\s*(?:/\*.*?\*/\s*)*(?://.*)?$')
+_NO_LINE_ENDS = re.compile("[\v\f\x1c-\x1e\x85\u2028\u2029]")  # in GLSL; to Python they are
 _UNWRITABLE = re.compile("[\0\ud800-\udfff]")  # UTF-8 has none of these, or a compiler takes it for the end
 _UNIFORM = re.compile(r"^[ \t]*uniform\s+(\w+)\s+(\w+)\s*(?:\[[^\]]*\]\s*)?;", re.MULTILINE)
 _BLOCK = re.compile(r"^[ \t]*layout\s*\(\s*std140\s*\)\s*uniform\s+(\w+)\s*\{", re.MULTILINE)
@@ -86,12 +87,12 @@ def is_own(file: str) -> bool:
 
 
 def is_text(source: object) -> bool:
-    r"""Whether what a user gives is the text of a shader, and no path: a str with a line end or a brace.
+    r"""Whether what a user gives is the text of a shader, and no path: a str with a line end, a semicolon or a block.
 
-    >>> is_text("mine.frag"), is_text("// Mine.\nout vec4 r;"), is_text("out vec4 r; void main() { r = vec4(1.0); }")
+    >>> is_text("{mine}.frag"), is_text("// Mine.\nout vec4 r;"), is_text("void main() {}")
     (False, True, True)
     """
-    return isinstance(source, str) and re.search(r"[\r\n{]", source) is not None
+    return isinstance(source, str) and re.search(r"[\r\n;]|\)\s*\{", source) is not None
 
 
 def read(path: Path) -> str:
@@ -113,12 +114,12 @@ def read(path: Path) -> str:
 
 
 def unix(text: str) -> str:
-    r"""Text with the line ends that Python gives to one from a file.
+    r"""Text as `read` gives it, with Unix's line ends and without a byte order mark.
 
-    >>> unix("a\r\nb\rc")
+    >>> unix("\ufeffa\r\nb\rc")
     'a\nb\nc'
     """
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 
 
 @dataclass(frozen=True)
@@ -515,7 +516,7 @@ def _stage(
         lines += _Includes(adopted.folder).expanded(file, adopted.text)
     for text, (origin, number) in lines:
         if letter := _UNWRITABLE.search(text):
-            shown = text.strip()[: conditions.SHOWN].encode("utf-8", "backslashreplace").decode()
+            shown = ascii(text.strip()[: conditions.SHOWN])[1:-1]
             problem = f"a shader is UTF-8 text, which has no {letter[0]!a}; remove it"
             raise ShaderError(f"{origin}:{number}: {problem}\n      {shown}")
     return Stage("\n".join(text for text, _ in lines) + "\n", tuple(origin for _, origin in lines))
@@ -534,7 +535,7 @@ class _Includes:
     def expanded(self, file: str, text: str, depth: int = 0) -> Lines:
         """Lines of a text with its includes in their places; a comment keeps those that are written in it."""
         lines: Lines = []
-        found = text.splitlines()
+        found = _NO_LINE_ENDS.sub(" ", text).splitlines()
         for numbers, _ in conditions.whole_lines("\n".join(found)) if found else ():
             number, line = numbers.start, found[numbers.start - 1]
             include = _INCLUDE.match(line)
