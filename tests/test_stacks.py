@@ -6,7 +6,7 @@ import scipy.linalg
 
 import glla
 from glla import testing
-from glla.errors import NonFiniteError, OutOfMemoryError, SingularMatrixError
+from glla.errors import NonFiniteError, NotPositiveDefiniteError, OutOfMemoryError, SingularMatrixError
 from glla.operations import stack
 
 
@@ -277,6 +277,39 @@ def test_doubtful_members_go_together(name, kind, resident, work, rng):
         DOUBTED[name](given)
         costs.append(work(lambda given=given: DOUBTED[name](given)))
     assert costs[0] == costs[1]
+
+
+DEFINITE = {
+    "solve pos": lambda a: glla.solve(a, np.ones((len(a), a.shape[-1], 2), np.float32), assume_a="pos"),
+    "inv pos": lambda a: glla.inv(a, assume_a="pos"),
+    "cholesky": glla.cholesky,
+    "cho_solve": lambda a: glla.cho_solve((a, True), np.ones((len(a), a.shape[-1], 2), np.float32)),
+}
+
+
+@pytest.mark.parametrize("resident", [False, True])
+@pytest.mark.parametrize("name", DEFINITE)
+def test_definite_members_that_must_be_scaled_go_together(name, resident, work, rng):
+    lend = glla.asarray if resident else np.asarray
+    a = stack_of(testing.normal, (20,), 7, 7, rng)
+    a = a @ a.mT + 7 * np.eye(7, dtype=np.float32)
+    a = np.linalg.cholesky(a) if name == "cho_solve" else a
+    costs = []
+    for count in (2, 15):
+        far = a.copy()
+        for i in range(count):
+            rows = np.float32(2.0) ** rng.integers(-50, 40, (7, 1))
+            far[i] *= rows if name == "cho_solve" else rows * rows.T
+        given = lend(far)
+        found = np.asarray(DEFINITE[name](given))
+        costs.append(work(lambda given=given: DEFINITE[name](given)))
+        for one, x in zip(far, found, strict=True):
+            testing.assert_exact(x, np.asarray(DEFINITE[name](one[np.newaxis]))[0])
+    assert costs[0] == costs[1]
+    if name != "cho_solve":
+        far[3] *= -1
+        with pytest.raises(NotPositiveDefiniteError, match=r" at index \(3\) of the stack"):
+            DEFINITE[name](lend(far))
 
 
 @pytest.mark.parametrize("name", DOUBTED)

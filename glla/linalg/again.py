@@ -70,7 +70,8 @@ def settled(
     places = np.concatenate([part.places for part in parts]) if parts else doubts[:0]
     if not parts:
         nothing = np.zeros((0, *batch.matrix(forms)))
-        return Settled(places, nothing, np.zeros((0, batch.lines, 0), dtype=np.float32), places, doubts)
+        figures = np.zeros((0, batch.lines, batch.order(forms)), dtype=np.float32)
+        return Settled(places, nothing, figures, places, doubts)
     matrices, figures, exponents = (
         np.concatenate([getattr(part, name) for part in parts]) for name in ("matrices", "figures", "exponents")
     )

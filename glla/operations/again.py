@@ -21,7 +21,7 @@ from glla.operations.crossing import read_texels, texels_of, write_texels
 from glla.operations.elimination.noise import rounding_errors
 from glla.operations.elimination.pivot import allowed_growth
 from glla.operations.record import Array, Batch
-from glla.operations.scaling import Float64, Integers, scaling
+from glla.operations.scaling import Float64, Integers, exponents_of, scaling
 from glla.passes import Draft, Form, Forms, HostArray, Limits, Next, Plan, Storage, texture
 from glla.passes.cache import cached_plan
 
@@ -55,6 +55,24 @@ def of_systems(a: Array, equilibrate: bool = True) -> Scaled:
         f = np.zeros((*a.shape[:-2], 1, a.shape[-1]), dtype=np.int32)
         e = np.swapaxes(f, -1, -2) + np.frexp(np.max(np.abs(wide), axis=(-2, -1), keepdims=True))[1] - 1
     return np.ldexp(wide, -e - f), e, np.swapaxes(f, -1, -2)
+
+
+def of_definite(a: Array, **options: Any) -> Scaled:
+    """Scale rows and columns alike, so that the diagonal is near 1."""
+    d = exponents_of(np.diagonal(a, axis1=-2, axis2=-1))[..., np.newaxis]
+    return np.ldexp(a.astype(np.float64), -d - np.swapaxes(d, -1, -2)), d, d
+
+
+def for_factors(a: Array, **options: Any) -> Scaled:
+    """As `of_definite`, where Cholesky's factor is the result: its rows are scaled back."""
+    wide, d, _ = of_definite(a)
+    return wide, np.zeros_like(d), -d
+
+
+def of_factors(c: Array, **options: Any) -> Scaled:
+    """Scale the rows of Cholesky's factor, and so those of B and X."""
+    rows = np.frexp(np.max(np.abs(np.tril(c)), axis=-1, keepdims=True))[1]
+    return np.ldexp(c.astype(np.float64), -rows), rows, rows
 
 
 @np.errstate(all="ignore")

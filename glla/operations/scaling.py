@@ -45,3 +45,11 @@ def scaling(a: NDArray[np.floating], sweeps: int = 0) -> tuple[Integers, Integer
         rows = line(exponents - columns, -1)
         columns = line(exponents - rows, -2)
     return rows, columns
+
+
+def exponents_of(diagonal: NDArray[np.floating]) -> Integers:
+    """Powers of two d that bring the diagonal of a_ij 2^-(d_i + d_j) near 1."""
+    sizes = np.abs(diagonal.astype(np.float64))
+    usable = np.isfinite(sizes) & (sizes > 0)
+    found = np.where(usable, (np.frexp(np.where(usable, sizes, 1.0))[1] - 1) // 2, 0)
+    return found.astype(np.int32)

@@ -14,6 +14,7 @@ from glla.operations.crossing import at_home, bring_in, read_back, upload
 from glla.operations.elimination import stack_definite
 from glla.operations.elimination.cholesky_blocks import InPanels, InWholePanels, block16, sixteen
 from glla.operations.record import Array, Choice, Operation
+from glla.operations.scaling import exponents_of
 from glla.operations.shapes import square
 from glla.operations.trust import near_one
 from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
@@ -184,14 +185,6 @@ def _factor(
     column = (shape[0], 1)
     diagonal = draft.call("diagonal", blocks.gather(shape, column, down=(1, 1)), A=made)["block"]
     return {"L": made, "diagonal": read_back(draft, diagonal, column, limits, "diagonal of L")}
-
-
-def exponents_of(diagonal: Array) -> NDArray[np.int32]:
-    """Powers of two d that bring the diagonal of a_ij 2^-(d_i + d_j) near 1."""
-    sizes = np.abs(diagonal.astype(np.float64))
-    usable = np.isfinite(sizes) & (sizes > 0)
-    found = np.where(usable, (np.frexp(np.where(usable, sizes, 1.0))[1] - 1) // 2, 0)
-    return found.astype(np.int32)
 
 
 def equilibrated(a: Array) -> tuple[Array, NDArray[np.int32]]:

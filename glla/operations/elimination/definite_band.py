@@ -24,7 +24,7 @@ from glla.operations.crossing import at_home, bring_in, bring_in_watched, read_b
 from glla.operations.elimination import cholesky, stack_banded
 from glla.operations.elimination.band_columns import BLOCK16, SIXTEEN, Band
 from glla.operations.record import Array, Choice, Operation
-from glla.operations.scaling import Integers
+from glla.operations.scaling import Integers, exponents_of
 from glla.operations.verdict import BATCHED, Done, Go, Values, Verdict
 from glla.passes import (
     PLAIN,
@@ -186,7 +186,7 @@ def places(shape: Shape, lower: bool) -> list[tuple[int, slice, int]]:
 def equilibrated(ab: Array, lower: bool) -> tuple[Array, NDArray[np.int32]]:
     """Scale rows and columns by powers of two 2^-d, so that the diagonal is near 1; give d, a column, too."""
     n = ab.shape[1]
-    d = cholesky.exponents_of(ab[0 if lower else -1])
+    d = exponents_of(ab[0 if lower else -1])
     scaled = np.zeros(ab.shape, dtype=np.float32)
     for row, end, distance in places(ab.shape, lower):
         powers = d[: n - distance] + d[distance:]

@@ -18,7 +18,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.operations import stack, trust
+from glla.operations import again, stack, trust
 from glla.operations.elimination import stack_definite_small as small
 from glla.operations.record import Array, Batch
 from glla.operations.stack import Passes, Stack
@@ -173,9 +173,18 @@ def batch(made: Callable[..., Plan], alone: Callable[..., Plan], stage: str, err
         return replace(_way(made, forms)(forms, limits), after=(after, error))
 
     look, judged = (doubtful_with_factors, "factors") if made is substitute else (doubtful, "definite")
-    norms = made in (solve, substitute)
+    norms, scale = made in (solve, substitute), again.of_factors if made is substitute else again.of_definite
+    scaled = again.for_factors if made is factor else scale
     return Batch(
-        most_together, plan, lambda forms: forms[-1].matrix, 2, look, norms=norms, judged=judged, lower_half=True
+        most_together,
+        plan,
+        lambda forms: forms[-1].matrix,
+        2,
+        look,
+        norms=norms,
+        judged=judged,
+        lower_half=True,
+        scaled=scaled,
     )
 
 
@@ -203,6 +212,9 @@ def doubtful_with_factors(
     operands: tuple[Array, ...], matrices: Array, figures: Array, **options: object
 ) -> NDArray[np.intp]:
     """As `doubtful`, of factors that are given, and may have rows of any size, and a negative diagonal."""
-    far = ~trust.each_near_one(operands[0])
+    sizes = operands[0]
+    if sizes.shape[-2] == sizes.shape[-1]:  # of a stand-in no rows are known
+        sizes = np.max(np.abs(np.tril(sizes)), axis=-1)
+    far = ~trust.each_near_one(sizes)
     far[doubtful(operands, matrices, np.abs(figures))] = True
     return np.flatnonzero(far)
