@@ -232,6 +232,36 @@ def test_graded_triangles_are_regular(device):
     assert x.tolist() == [0, 2]
 
 
+@pytest.mark.parametrize("side", [1, 2])
+@pytest.mark.parametrize("power", [2.0**20, 1e12])
+def test_unknowns_may_differ_in_unit(device, side, power, rng):
+    """Columns scaled: what an unknown is in its unit says nothing of a singular matrix."""
+    for turn in range(60):
+        n = int(rng.integers(4, 30))
+        ab = rng.standard_normal((2 * side + 1, n)) * power ** rng.choice([-1, 1], n)
+        b = rng.standard_normal(n) if turn % 2 else np.eye(n)[rng.integers(n)]
+        ab, b = np.float32(ab), np.float32(b)
+        x = glla.solve_banded((side, side), ab, b)
+        assert backward(dense(ab, side, side), x, b) <= LIMIT
+
+
+def test_unknowns_that_are_zero_come_as_rounding_errors_of_float64(device, rng):
+    """Componentwise such an equation may be wrong by all of it; beside the largest one it is 2^-40 at most."""
+    beyond = 0
+    for _ in range(60):
+        n = int(rng.integers(4, 30))
+        ab = rng.integers(-3, 4, (5, n)).astype(np.float32)
+        a = dense(ab, 2, 2)
+        b = (a @ (rng.integers(-3, 4, n) * (rng.random(n) < 0.5))).astype(np.float32)
+        if np.linalg.matrix_rank(a) < n:
+            continue
+        x = glla.solve_banded((2, 2), ab, b).astype(np.float64)
+        error, size = np.abs(b - a @ x), np.abs(a) @ np.abs(x) + np.abs(b)
+        assert (error <= 17 * 2.0**-24 * size + 2.0**-40 * size.max()).all()
+        beyond += (error > 17 * 2.0**-24 * size).any()
+    assert beyond
+
+
 def test_the_leading_minor_is_named(device):
     ab = np.float32([[0, 1, 1, 1], [2, 2, -1, 2]])
     for place in PLACES:

@@ -16,12 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glla.errors import NotPositiveDefiniteError, OptionError, ShapeError, SingularMatrixError
+from glla.errors import GllaError, NotPositiveDefiniteError, OptionError, ShapeError, SingularMatrixError
 from glla.operations.alignment import aligned
 from glla.operations.bands import pivoted
 from glla.operations.crossing import at_home, bring_in_watched, read_back, read_texels
 from glla.operations.pentadiagonal import BlockSystems
 from glla.operations.record import Array, Batch, Choice, Operation
+from glla.operations.scaling import Float64
 from glla.operations.stack import Stack, capacity, raw
 from glla.operations.tridiagonal import FIGURES, FOUR, REDUNDANT_UP_TO, VARIANTS, Bands, Lines, Systems
 from glla.operations.trust import in_float32
@@ -242,31 +243,39 @@ def pivoting(forms: Forms, limits: Limits, *, lines: Given = FULL, definite: boo
 
 
 def _one_on_host(lines: Given, definite: bool, a: Array, b: Array) -> tuple[Any, ...]:
-    x, flaws = on_host_in_stacks(a[np.newaxis], b[np.newaxis], lines, definite)
-    return x[0], flaws
+    wide, flaws = on_host_in_stacks(a[np.newaxis], b[np.newaxis], lines, definite)
+    return wide[0], flaws
 
 
 def on_host_in_stacks(
     ab: Array, b: Array, lines: Given = FULL, definite: bool = False
-) -> tuple[Array, NDArray[np.intp]]:
-    """Solve stacks of systems on the CPU, in float64; give X in float32, and for each matrix what `pivoted` says."""
+) -> tuple[Float64, NDArray[np.intp]]:
+    """Solve stacks of systems on the CPU; give X in float64, and for each matrix what `pivoted` says."""
     count, _, n = ab.shape
     if isinstance(lines, int):
-        x, flaws = pivoted(ab.astype(np.float64), ab.shape[1] - 1 - lines, lines, b.astype(np.float64), definite)
-        return _short(x, flaws), flaws
+        return pivoted(ab.astype(np.float64), ab.shape[1] - 1 - lines, lines, b.astype(np.float64), definite)
     full = np.zeros((count, 3, n))
     for target, (row, shift) in zip((2, 1, 0), lines, strict=True):
         if row >= 0:
             first, last = (1 if target == 2 else 0), (n - 1 if target == 0 else n)  # equations that have this entry
             place = slice(first + FULL[2 - target][1], last + FULL[2 - target][1])
             full[:, target, place] = ab[:, row, first + shift : last + shift]
-    x, flaws = pivoted(full, 1, 1, b.astype(np.float64), definite)
-    return _short(x, flaws), flaws
+    return pivoted(full, 1, 1, b.astype(np.float64), definite)
 
 
-def _short(x: NDArray[np.float64], flaws: NDArray[np.intp]) -> Array:
-    """Round solutions to float32; members with a flaw have none."""
-    return in_float32("solve_banded", np.where((flaws < 0)[:, np.newaxis, np.newaxis], x, 0.0))
+def rounded(function: str, wide: Float64, place: int, definite: bool, member: str) -> Array:
+    """Round a solution to float32, of a system with this flaw, -1 for none.
+
+    Raises
+    ------
+    SingularMatrixError, NotPositiveDefiniteError
+        It has one.
+    NonFiniteError
+        Too little is left, see `glla.operations.trust.underflow`.
+    """
+    if place >= 0:
+        raise flaw_at(function, place, definite, member)
+    return in_float32(function, wide, member)
 
 
 def settle(forms: Forms, stage: str, values: Values) -> Verdict:
@@ -275,9 +284,11 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     `values` has ``function`` and ``member`` for messages, and ``definite``. `Done` has ``X`` where the host found it.
     """
     if stage == PIVOTING:
-        place = int(values["flaw"][0])
-        flaw = None if place < 0 else flaw_at(values["function"], place, values["definite"], values["member"])
-        return flaw or Done()
+        place, names = int(values["flaw"][0]), (values["definite"], values["member"])
+        try:
+            return Done({"X": rounded(values["function"], values["X"], place, *names)})
+        except GllaError as error:
+            return error
     if not doubts(values["figures"], forms[0].shape[-1]).any():
         return Done()
     return Go(PIVOTING if stage == REFINE else REFINE)

@@ -76,7 +76,8 @@ def scaled_back(x: Array, exponents: Integers) -> tuple[Array]:
     """Scale a solution back."""
     if not exponents.any():
         return (x,)
-    return (in_float32("lu_solve", np.ldexp(x.astype(np.float64), exponents)),)
+    member = " of a matrix of the stack" if x.ndim > 2 and len(x) > 1 else ""  # its piece begins anywhere
+    return (in_float32("lu_solve", np.ldexp(x.astype(np.float64), exponents), member),)
 
 
 def add_scaled(draft: Draft, forms: Forms) -> str:

@@ -55,6 +55,9 @@ TINY = 2.0**-60
 NORMAL = 2.0**-126
 """Smallest normal float32: many GPUs take what is below for zero."""
 
+FEW_DIGITS = "and too few of its digits are left: float32 loses them below 1.175e-38"
+"""Words for an entry below `NORMAL`."""
+
 
 # -- float32's limits -------------------------------------------------------------------------------------------------
 
@@ -206,13 +209,12 @@ def underflow(function: str, wide: Floats, x: Floats, member: str = "") -> NonFi
     place = tuple(int(i) for i in np.argwhere(lost)[0])
     largest = np.max(np.abs(np.moveaxis(wide, -2, -1)[place]))
     return NonFiniteError(
-        f"{function}: the solution must fit float32, the largest entry of column {place[-1]}"
-        f"{member or member_of_stack(place[:-1])} is {largest:.4g}, the smallest float32 1.401e-45; scale b up, and "
-        "the solution down"
+        f"{function}: the solution must fit float32, the largest entry of column {place[-1]}{member} is {largest:.4g}, "
+        f"{FEW_DIGITS}; scale b up, and the solution down"
     )
 
 
-def in_float32(function: str, wide: Float64) -> NDArray[np.float32]:
+def in_float32(function: str, wide: Float64, member: str = "") -> NDArray[np.float32]:
     """Round a solution to float32.
 
     Raises
@@ -222,7 +224,7 @@ def in_float32(function: str, wide: Float64) -> NDArray[np.float32]:
     """
     with np.errstate(all="ignore"):  # what is too large is looked at afterwards
         x: NDArray[np.float32] = wide.astype(np.float32)
-    error = underflow(function, wide, x)
+    error = underflow(function, wide, x, member)
     if error is not None:
         raise error
     return x

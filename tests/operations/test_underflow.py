@@ -1,5 +1,8 @@
 """Solutions of which float32 keeps too little: every solver refuses them, as `solve` does; denormals that fit stay."""
 
+import re
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -49,6 +52,33 @@ def test_a_solution_below_the_smallest_float32_is_an_error(name, lay):
     b = np.full((5, 1), TINY, dtype=np.float32)
     with pytest.raises(glla.errors.NonFiniteError, match="the solution must fit float32"):
         SOLVERS[name](lay, HUGE, b)
+
+
+@pytest.mark.parametrize("lay", [np.asarray, glla.asarray])
+@pytest.mark.parametrize("shape", [(), (4,), (2, 2)])
+@pytest.mark.parametrize("name", ["solve", "solve_banded", "solveh_banded"])
+def test_the_error_names_the_solution_that_is_lost(name, shape, lay):
+    """A member that fits, if only just, comes before it; the largest entry is above the smallest float32."""
+    own, place = (
+        {"solve": system(1.0), "solve_banded": tridiagonal(1.0), "solveh_banded": tridiagonal(1.0)[:2]}[name],
+        -2,
+    )
+    a, b = np.stack([own] * 4), np.stack([np.ones((5, 1), np.float32)] * 4)
+    a[place] *= np.float32(2.0**70)
+    b[place], b[1] = 2.0**-64, 2.0**-106
+    a, b = (one[place] if not shape else one.reshape(*shape, *one.shape[1:]) for one in (a, b))
+    calls = {
+        "solve": glla.solve,
+        "solve_banded": partial(glla.solve_banded, (1, 1)),
+        "solveh_banded": glla.solveh_banded,
+    }
+    where = {(): "", (4,): r" at index \(2\) of the stack", (2, 2): r" at index \(1, 0\) of the stack"}[shape]
+    with pytest.raises(glla.errors.NonFiniteError) as caught:
+        calls[name](lay(a), lay(b))
+    words = (
+        rf"{name}: the solution must fit float32, the largest entry of column 0{where} is \S*e-4[0-3], and too few of"
+    )
+    assert re.match(words, str(caught.value))
 
 
 @pytest.mark.parametrize("lay", [np.asarray, glla.asarray])

@@ -517,8 +517,8 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     norm = np.max(np.sum(np.abs(np.ldexp(values["scaled A"].astype(np.float64), values["exponent"])), axis=0))
     if np.isfinite(lost).all() and np.max(lost) > PROMISED * max(lu.shape) * UNIT_ROUNDOFF * norm:
         return NonFiniteError(
-            f"{values['function']}: U must fit float32, its largest entry is {np.max(np.abs(wide[upper])):.4g}, the "
-            "smallest float32 1.401e-45; scale A up, and U down"
+            f"{values['function']}: U must fit float32, its largest entry is {np.max(np.abs(wide[upper])):.4g}, "
+            f"{trust.FEW_DIGITS}; scale A up, and U down"
         )
     warning = None if unpivoted else _warning(values["function"], best)
     return Done({"lu": lu, "piv": best.pivots}, warning)
