@@ -7,7 +7,7 @@ import scipy.linalg
 import glla
 from glla import testing
 from glla.errors import NonFiniteError, NotPositiveDefiniteError, OutOfMemoryError, SingularMatrixError
-from glla.operations import stack
+from glla.operations import lu_scaling, stack, substitution
 
 
 def stack_of(make, shape, *arguments):
@@ -310,6 +310,31 @@ def test_definite_members_that_must_be_scaled_go_together(name, resident, work, 
         far[3] *= -1
         with pytest.raises(NotPositiveDefiniteError, match=r" at index \(3\) of the stack"):
             DEFINITE[name](lend(far))
+
+
+@pytest.mark.parametrize("resident", [False, True])
+@pytest.mark.parametrize("name", ["lu_solve", "solve_triangular"])
+def test_members_near_the_limits_are_substituted_together_by_the_host(name, resident, rng, monkeypatch):
+    calls, lend, n = [], glla.asarray if resident else np.asarray, 70  # more than a block of the host's
+    substituted = substitution.substituted
+    for module in (substitution, lu_scaling):
+        monkeypatch.setattr(module, "substituted", lambda *given, **how: calls.append(1) or substituted(*given, **how))
+    t = (rng.standard_normal((9, n, n)) / n + 2 * np.eye(n)).astype(np.float32)
+    b = rng.standard_normal((9, n, 3)).astype(np.float32)
+    t[:7, 1] *= np.float32(2.0**-80)
+    for other in (False, True):
+        calls.clear()
+        if name == "lu_solve":
+            x = glla.lu_solve((lend(t), np.zeros((9, n), int) + np.arange(n)), lend(b), trans=int(other))
+            a = (np.tril(t, -1) + np.eye(n)) @ np.triu(t).astype(np.float64)
+        else:
+            x = glla.solve_triangular(lend(t.mT if other else t), lend(b), trans=int(other), lower=other)
+            a = np.triu(t).astype(np.float64)
+        assert len(calls) == (2 if name == "lu_solve" else 1)
+        a = a.mT if other and name == "lu_solve" else a
+        error = np.abs(b - a @ np.asarray(x).astype(np.float64)).sum(axis=1)
+        size = np.abs(a).sum(axis=1).max(axis=1, keepdims=True) * np.abs(np.asarray(x, np.float64)).sum(axis=1)
+        assert (error <= 30 * n * 2.0**-24 * (size + np.abs(b).sum(axis=1))).all()
 
 
 @pytest.mark.parametrize("name", DOUBTED)

@@ -10,7 +10,7 @@ A public function checks its own arguments and makes one `Call`; nothing else he
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from math import prod
@@ -23,7 +23,7 @@ from glla.array.array import Array, upload
 from glla.array.convert import Array as Host
 from glla.array.convert import finite_result
 from glla.array.value import Resident
-from glla.errors import ShapeError
+from glla.errors import GllaError, ShapeError
 from glla.gl import Device
 from glla.linalg import again, resident
 from glla.linalg.operands import column, on_host, refuse_nonfinite_largest, rows, stored
@@ -271,31 +271,43 @@ class Call:
         """
         fixes: dict[int, Results] = {}
         for places, given in rejected:
-            everywhere = np.arange(len(places))
-            once_more = again.settled(self.device, self.record, given, everywhere, count, **self._batch_options)
-            fixes |= dict(zip(places[once_more.places].tolist(), self._each(given, once_more), strict=True))
-            for index in once_more.left:
+            together, left = self._once_more(places, given, count, batch)
+            fixes |= together
+            for index in left:
                 own, at = [one[index] for one in given], int(places[index])
                 fixes[at] = self._settled(own, place(at, batch), plan)
         for name, values in found.items():
             new = {index: one[name] for index, one in fixes.items() if name in one}
             if isinstance(values, Resident):
-                finite = {index: finite_result(self.function, one, self.check_finite) for index, one in new.items()}
-                found[name] = resident.mended(values, finite)
+                finite_result(self.function, np.array(list(new.values()), dtype=np.float32), self.check_finite)
+                found[name] = resident.mended(values, new)
             else:
                 for index, one in new.items():
                     values[index] = one
 
-    def _each(self, given: tuple[Host, ...], once_more: again.Settled) -> Iterator[Results]:
-        """Results of the matrices that went together once more, one by one."""
-        own = tuple(one[once_more.places] for one in given)
-        numbers = {"figures": once_more.figures, "exponents": once_more.exponents}
-        if not len(once_more.places):
-            return
-        found = self._results(operands=own, matrices=once_more.matrices, **numbers)
+    def _once_more(
+        self, places: NDArray[np.intp], given: tuple[Host, ...], count: int, batch: Index
+    ) -> tuple[dict[int, Results], NDArray[np.intp]]:
+        """Run rejected matrices of a batch of `count` together; give results by place, and numbers of those left."""
+        every = np.arange(len(places))
+        settled = again.settled(self.device, self.record, given, every, count, **self._batch_options)
+        if not len(settled.places):
+            return {}, settled.left
+        own = tuple(one[settled.places] for one in given)
+        numbers = {"figures": settled.figures, "exponents": settled.exponents}
+        found = self._results(operands=own, matrices=settled.matrices, **numbers)
         with np.errstate(all="ignore"):  # a result beyond float32 is infinite, which is looked at afterwards
             found = {name: one.astype(np.float32) if one.ndim > 1 else one for name, one in found.items()}
-        yield from ({name: one[index] for name, one in found.items()} for index in range(len(once_more.places)))
+        each = ({name: one[index] for name, one in found.items()} for index in range(len(settled.places)))
+        return dict(zip(places[settled.places].tolist(), each, strict=True)), settled.left
+
+    def _refuse(self, places: NDArray[np.intp], given: tuple[Host, ...], batch: Index) -> None:
+        """Raise if `settle` has an error for one of these matrices of a batch."""
+        for index, own in zip(places.tolist(), zip(*given, strict=True), strict=True):
+            assert self.record.settle is not None
+            verdict = self.record.settle(forms_of(own), BATCHED, self._values(own, place(index, batch)))
+            if isinstance(verdict, GllaError):
+                raise verdict
 
     # -- one matrix ---------------------------------------------------------------------------------------------------
 

@@ -44,8 +44,7 @@ from glla.operations import lu_solve as substitution
 from glla.operations import solve as kernel
 from glla.operations.elimination.plu import permutation_of
 from glla.operations.trust import member_of_stack
-from glla.operations.verdict import BATCHED
-from glla.passes import Plan, forms_of
+from glla.passes import forms_of
 from glla.registry import public
 
 CAREFUL = 256
@@ -450,15 +449,14 @@ class _Substitution(Call):
         own = _exchanges_of(self.exchanges, index)
         return {**values, "LU": values["lu"], "pivots": plans.pivot_records(own)}
 
-    def _settled(self, operands: Sequence[Any], index: Index, plan: Plan | None) -> dict[str, Any]:
-        """One matrix of a batch is solved as one of the host, which is scaled first."""
-        forms = forms_of(operands)
-        refused = self.record.settle and self.record.settle(forms, BATCHED, self._values(operands, index))
-        if isinstance(refused, SingularMatrixError):
-            raise refused
-        own = replace(self, exchanges=_exchanges_of(self.exchanges, index))
-        found = own._batch(tuple(one[np.newaxis] for one in operands), ())
-        return {"X": found["X"][0]}
+    def _once_more(
+        self, places: NDArray[np.intp], given: tuple[Array, ...], count: int, batch: Index
+    ) -> tuple[dict[int, dict[str, Any]], NDArray[np.intp]]:
+        """Rejected matrices are solved as a batch of the host, which is scaled first."""
+        self._refuse(places, given, batch)
+        own = np.broadcast_to(self.exchanges, (*batch, self.exchanges.shape[-1])).reshape(count, -1)[places]
+        x = replace(self, exchanges=own)._batch(given, (len(places),))["X"]
+        return {index: {"X": one} for index, one in zip(places.tolist(), x, strict=True)}, places[:0]
 
     def _order(self, batch: Index, count: int) -> NDArray[np.intp]:
         """Which row of B comes to which place, (matrices, n)."""

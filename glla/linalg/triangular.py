@@ -8,11 +8,13 @@ from math import prod
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from glla.array.array import Matrix, identity, upload
 from glla.array.convert import Array, is_one_of
 from glla.errors import OptionError
 from glla.gl import Device, DeviceLike, Texture
+from glla.gl.observers import host_step
 from glla.linalg import tiling
 from glla.linalg.call import Call
 from glla.linalg.operands import device_of, known_variant, operand, square
@@ -126,7 +128,19 @@ def _call(
 ) -> Call:
     target = device_of(function, device, *operands)
     in_blocks = partial(_in_blocks, function, target, variant, {"transposed": False, **options})
-    return Call(operation, function, target, check_finite, names, variant, options=options, streamed=in_blocks)
+    made = _Substitution if operation == "solve_triangular" else Call
+    return made(operation, function, target, check_finite, names, variant, options=options, streamed=in_blocks)
+
+
+class _Substitution(Call):
+    """A call whose rejected matrices are substituted together on the host."""
+
+    def _once_more(
+        self, places: NDArray[np.intp], given: tuple[Array, ...], count: int, batch: Index
+    ) -> tuple[dict[int, dict[str, Any]], NDArray[np.intp]]:
+        self._refuse(places, given, batch)
+        (x,) = host_step(kernel.CARE)(kernel.in_float64)(*given, **self.options)
+        return {index: {"X": one} for index, one in zip(places.tolist(), x, strict=True)}, places[:0]
 
 
 def _transposed(trans: Any) -> bool:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from glla.operations.elimination.plu import exchanges, permutation_of
 from glla.operations.substitution import in_rounded_rows, substituted
-from glla.operations.trust import in_float32, largest_near_one, largest_of_columns, near_one
+from glla.operations.trust import each_near_one, in_float32, largest_near_one, largest_of_columns, near_one
 from glla.passes import Draft, Forms, HostArray
 
 Array = NDArray[np.float32]
@@ -47,22 +47,29 @@ def safe(diagonal: NDArray[np.floating], largest: NDArray[np.floating]) -> bool:
 
 def safe_factors(lu: Array) -> bool:
     """As `safe`, of packed factors."""
-    return safe(np.diagonal(lu), largest_of_columns(np.triu(lu)))
+    return bool(each_safe(lu[np.newaxis])[0])
+
+
+def each_safe(lu: Array) -> NDArray[np.bool_]:
+    """As `safe_factors`, of each member of a stack."""
+    diagonals = np.diagonal(lu, 0, -2, -1)
+    near: NDArray[np.bool_] = each_near_one(diagonals) & each_near_one(largest_of_columns(np.triu(lu)))
+    return near & diagonals.all(axis=-1)
 
 
 @np.errstate(all="ignore")  # what leaves the range is looked at afterwards
 def in_float64(lu: Array, b: Array, order: NDArray[np.intp], transposed: bool) -> Array:
-    """Solve on the host, in float64: (L U)[i] is row order[i] of A.
+    """Solve on the host, in float64: (L U)[i] is row order[i] of A; all of a stack together.
 
     >>> in_float64(np.float32([[2, 4], [0.5, 1e-40]]), np.float32([[6], [3]]), np.arange(2), False).tolist()
     [[3.0], [0.0]]
     """
     lower, upper = {"lower": True, "unit_diagonal": True}, {"lower": False, "unit_diagonal": False}
     if not transposed:
-        y = substituted(lu, b[order].astype(np.float64), **lower)
+        y = substituted(lu, b[..., order, :].astype(np.float64), **lower)
         return in_rounded_rows("lu_solve", lu, y, **upper)
     y = substituted(lu, b.astype(np.float64), **upper, transposed=True)
-    return in_rounded_rows("lu_solve", lu, y, **lower, transposed=True)[np.argsort(order)]
+    return in_rounded_rows("lu_solve", lu, y, **lower, transposed=True)[..., np.argsort(order), :]
 
 
 def by_records(lu: Array, b: Array, records: Array, transposed: bool) -> tuple[Array]:

@@ -117,10 +117,10 @@ def batched(forms: Forms, limits: Limits = PLAIN, *, transposed: bool = False) -
     def back(raw: Array, elements: Array, records: Array, exponents: NDArray[np.int32]) -> tuple[Array]:
         x = scaling.scaled_back(records.reshape(-1)[: prod(solutions)].reshape(solutions), exponents)[0]
         (lu, b, _), as_solved, as_given = parted(raw), parted(elements)[0], np.arange(rows)  # B's rows are in order
-        lost = [place for place, one in enumerate(as_solved) if not scaling.safe_factors(one)]
-        x = x.copy() if lost else x
-        for place in lost:
-            x[place] = scaling.in_float64(lu[place], b[place], as_given, transposed)
+        lost = np.flatnonzero(~scaling.each_safe(as_solved))
+        if len(lost):
+            x = x.copy()
+            x[lost] = scaling.in_float64(lu[lost], b[lost], as_given, transposed)
         return (x,)
 
     draft = Draft(inner.operation)

@@ -193,8 +193,7 @@ def batched(
         places = np.flatnonzero(lost(t, b, x, **options))
         if len(places):
             x = x.copy()
-            for place in places:
-                (x[place],) = in_float64(t[place], b[place], **options)
+            (x[places],) = in_float64(t[places], b[places], **options)
         return (x,)
 
     draft = Draft(inner.operation)

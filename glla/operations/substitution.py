@@ -25,23 +25,24 @@ def substituted(
     transposed: bool = False,
     rounded: bool = False,
 ) -> Float64:
-    """Substitute in float64; if `rounded`, with each row of the solution as float32 has it."""
-    left, x = (t.T if transposed else t), b
+    """Substitute in float64, all of a stack together; if `rounded`, with rows of the solution as float32 has them."""
+    left, x = (np.swapaxes(t, -1, -2) if transposed else t), b
     backward = lower == transposed
     if backward:  # upside down an upper triangle is a lower one
-        left, x = left[::-1, ::-1], x[::-1]
+        left, x = left[..., ::-1, ::-1], x[..., ::-1, :]
     x = x.copy()
-    for top in range(0, len(left), ROWS):
-        part = left[top : top + ROWS, : top + ROWS].astype(np.float64)
-        x[top : top + ROWS] -= part[:, :top] @ x[:top]
-        for i, row in enumerate(part, top):
-            x[i] -= row[top:i] @ x[top:i]
+    for top in range(0, left.shape[-1], ROWS):
+        part = left[..., top : top + ROWS, : top + ROWS].astype(np.float64)
+        x[..., top : top + ROWS, :] -= part[..., :top] @ x[..., :top, :]
+        for i in range(top, top + part.shape[-2]):
+            row, own = part[..., i - top, np.newaxis, :], x[..., i : i + 1, :]
+            own -= row[..., top:i] @ x[..., top:i, :]
             if not unit_diagonal:
-                x[i] /= row[i]
+                own /= row[..., i : i + 1]
             if rounded:
-                short = x[i].astype(np.float32)
-                x[i] = np.where(np.isfinite(short), short, x[i])
-    return np.ascontiguousarray(x[::-1] if backward else x)
+                short = own.astype(np.float32)
+                own[...] = np.where(np.isfinite(short), short, own)
+    return np.ascontiguousarray(x[..., ::-1, :] if backward else x)
 
 
 @np.errstate(all="ignore")  # what leaves the range is looked at afterwards
@@ -54,7 +55,7 @@ def in_rounded_rows(
     unit_diagonal: bool,
     transposed: bool = False,
 ) -> NDArray[np.float32]:
-    """Substitute in float64, with each row of the solution as float32 has it.
+    """Substitute in float64, all of a stack together, with each row of the solution as float32 has it.
 
     Raises
     ------
@@ -63,12 +64,14 @@ def in_rounded_rows(
     """
     x = substituted(t, b, lower=lower, unit_diagonal=unit_diagonal, transposed=transposed, rounded=True)
     short = x.astype(np.float32)
-    rows = np.flatnonzero((np.abs(x) < SMALLEST_NORMAL).any(axis=1))
+    small = np.asarray((np.abs(x) < SMALLEST_NORMAL).any(axis=-1))
+    rows = np.flatnonzero(small.any(axis=tuple(range(small.ndim - 1))))
     if len(rows):  # what rounding took from them is left in the residual
         half = (np.tril if lower else np.triu)(t, (-1 if lower else 1) if unit_diagonal else 0)
-        some = (half.T if transposed else half)[rows].astype(np.float64)
-        left = b[rows] - some @ x - (x[rows] if unit_diagonal else 0.0)
-        x[rows] += left if unit_diagonal else left / np.diagonal(t)[rows, np.newaxis]
+        some = (np.swapaxes(half, -1, -2) if transposed else half)[..., rows, :].astype(np.float64)
+        left = b[..., rows, :] - some @ x - (x[..., rows, :] if unit_diagonal else 0.0)
+        left = left if unit_diagonal else left / np.diagonal(t, 0, -2, -1)[..., rows, np.newaxis]
+        x[..., rows, :] += np.where(small[..., rows, np.newaxis], left, 0.0)
     error = underflow(function, x, short)
     if error is not None:
         raise error
