@@ -279,10 +279,22 @@ def test_doubtful_members_go_together(name, kind, resident, work, rng):
     assert costs[0] == costs[1]
 
 
+def in_bands(a, width):
+    """Lower bands of the matrices of a stack, as LAPACK has them."""
+    n = a.shape[-1]
+    rows, columns = np.arange(width + 1)[:, np.newaxis] + np.arange(n), np.broadcast_to(np.arange(n), (width + 1, n))
+    if not isinstance(a, np.ndarray):
+        return glla.asarray(in_bands(a.numpy(), width))
+    return np.where(rows < n, a[:, np.minimum(rows, n - 1), columns], 0).astype(np.float32)
+
+
 DEFINITE = {
     "solve pos": lambda a: glla.solve(a, np.ones((len(a), a.shape[-1], 2), np.float32), assume_a="pos"),
     "inv pos": lambda a: glla.inv(a, assume_a="pos"),
     "cholesky": glla.cholesky,
+    "solveh_banded": lambda a: glla.solveh_banded(
+        in_bands(a, 3), np.ones((len(a), a.shape[-1], 2), np.float32), lower=True
+    ),
     "cho_solve": lambda a: glla.cho_solve((a, True), np.ones((len(a), a.shape[-1], 2), np.float32)),
 }
 
@@ -292,7 +304,7 @@ DEFINITE = {
 def test_definite_members_that_must_be_scaled_go_together(name, resident, work, rng):
     lend = glla.asarray if resident else np.asarray
     a = stack_of(testing.normal, (20,), 7, 7, rng)
-    a = a @ a.mT + 7 * np.eye(7, dtype=np.float32)
+    a = np.triu(np.tril(a @ a.mT, 3), -3) + 30 * np.eye(7, dtype=np.float32)
     a = np.linalg.cholesky(a) if name == "cho_solve" else a
     costs = []
     for count in (2, 15):

@@ -186,4 +186,5 @@ def _stand(form: Form, texels: Array) -> tuple[NDArray[np.bool_]]:
 
 def most(batch: Batch, forms: Forms, limits: Limits) -> int:
     """Members that may go together once more."""
-    return min(batch.most(forms, limits), stack.most_factors(forms[:1], limits))
+    together = batch.most(forms, limits)
+    return min(together, stack.most_factors(forms[:1], limits)) if batch.judged == "system" else together

@@ -184,14 +184,23 @@ def places(shape: Shape, lower: bool) -> list[tuple[int, slice, int]]:
 
 
 def equilibrated(ab: Array, lower: bool) -> tuple[Array, NDArray[np.int32]]:
-    """Scale rows and columns by powers of two 2^-d, so that the diagonal is near 1; give d, a column, too."""
-    n = ab.shape[1]
-    d = exponents_of(ab[0 if lower else -1])
+    """Scale rows and columns by powers of two 2^-d, so that the diagonal is near 1; give d, a column, too.
+
+    Of a stack each band.
+    """
+    n = ab.shape[-1]
+    d = exponents_of(ab[..., 0 if lower else -1, :])
     scaled = np.zeros(ab.shape, dtype=np.float32)
-    for row, end, distance in places(ab.shape, lower):
-        powers = d[: n - distance] + d[distance:]
-        scaled[row, end] = np.ldexp(ab[row, end].astype(np.float64), -powers)
-    return scaled, d[:, np.newaxis]
+    for row, end, distance in places(ab.shape[-2:], lower):
+        powers = d[..., : n - distance] + d[..., distance:]
+        scaled[..., row, end] = np.ldexp(ab[..., row, end].astype(np.float64), -powers)
+    return scaled, d[..., np.newaxis]
+
+
+def _stack_scaled(ab: Array, lower: bool = False) -> tuple[Array, Integers, Integers]:
+    """As `Batch.scaled` has it, of systems."""
+    scaled, d = equilibrated(ab, lower)
+    return scaled, d, d
 
 
 def scaled_back(factor: Array, d: Integers, lower: bool) -> Array:
@@ -417,7 +426,7 @@ SOLVE_POS_BANDED = Operation(
     example=example_of_system,
     values=lambda forms, results: results["X"],
     settle=settle_solution,
-    batch=stack_banded.batch(stack_banded.solve, solution_alone, CARE, cholesky.NOT_DEFINITE),
+    batch=stack_banded.batch(stack_banded.solve, solution_alone, CARE, cholesky.NOT_DEFINITE, _stack_scaled),
     variants=VARIANTS_OF_SOLUTION,
     choose=choose_solution,
     aligned=aligned,

@@ -4,7 +4,7 @@
 
 As `glla.operations.stack` has it; the steps are those of a single band in variant ``block16``, see `band_columns`, and
 so are the bits. A record ends in a line of figures, the diagonal of L. A member whose diagonal is far from 1, or whose
-right-hand sides are, goes on alone, to be scaled.
+right-hand sides are, must be scaled: of systems with new factors those go together once more, others go on alone.
 """
 
 from __future__ import annotations
@@ -12,11 +12,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.operations import trust
 from glla.operations.elimination.band_columns import BLOCK16, Band
 from glla.operations.elimination.cholesky_blocks import SIDE
-from glla.operations.elimination.stack_definite import FAR, doubtful, doubtful_with_factors
-from glla.operations.record import Batch
+from glla.operations.elimination.stack_definite import FAR, doubtful
+from glla.operations.record import Array, Batch
 from glla.operations.stack import Cells, Passes, Stack, capacity
 from glla.passes import PLAIN, Form, Forms, Limits, Next, Plan
 from glla.passes.cache import cached_plan
@@ -110,7 +115,13 @@ def _solved(passes: Passes, band: Band, made: str, forms: Forms) -> Plan:
     return passes.draft.plan({"records": result}, count * n * min(rows, n) * (min(rows, n) + 4 * columns))
 
 
-def batch(made: Callable[..., Plan], alone: Callable[..., Plan], stage: str, error: Next) -> Batch:
+def batch(
+    made: Callable[..., Plan],
+    alone: Callable[..., Plan],
+    stage: str,
+    error: Next,
+    scaled: Callable[..., Any] | None = None,
+) -> Batch:
     """Say how stacks go through one plan.
 
     Parameters
@@ -123,6 +134,8 @@ def batch(made: Callable[..., Plan], alone: Callable[..., Plan], stage: str, err
         Its name.
     error : Next
         What a member is whose factor is none.
+    scaled : callable, optional
+        As `Batch.scaled`.
     """
 
     @cached_plan
@@ -131,7 +144,7 @@ def batch(made: Callable[..., Plan], alone: Callable[..., Plan], stage: str, err
         after = Next(FAR, stage, partial(alone, members, limits, lower))
         return replace(made(forms, limits, lower=lower), after=(after, error))
 
-    look = doubtful_with_factors if made is substitute else doubtful
+    look = _doubtful_with_factors if made is substitute else doubtful
     return Batch(
         most_together,
         plan,
@@ -140,4 +153,14 @@ def batch(made: Callable[..., Plan], alone: Callable[..., Plan], stage: str, err
         look,
         norms=made is not factor,
         order=lambda forms: forms[0].matrix[1],
+        scaled=scaled,
     )
+
+
+def _doubtful_with_factors(
+    operands: tuple[Array, ...], matrices: Array, figures: Array, **options: object
+) -> NDArray[np.intp]:
+    """As `doubtful`, of factors that are given: all of their entries must be near 1."""
+    far = ~trust.each_near_one(operands[0])
+    far[doubtful(operands, matrices, figures)] = True
+    return np.flatnonzero(far)
