@@ -1,0 +1,209 @@
+"""The size of the house, as a ratchet: each count has a budget, which may only fall.
+
+``python tests/test_house.py`` prints every count beside its budget and its goal. Whoever makes a count smaller lowers
+its budget in the same commit; nobody raises one.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE, TESTS, SHADERS = ROOT / "glla", ROOT / "tests", ROOT / "shaders"
+
+SLACK = 0.02
+"""Part of a budget by which a count may lie below it: more means that somebody forgot to lower the budget."""
+
+
+# -- counting ---------------------------------------------------------------------------------------------------------
+
+
+@cache
+def text_of(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+@cache
+def files_of(folder: Path, pattern: str) -> tuple[Path, ...]:
+    return tuple(sorted(path for path in folder.rglob(pattern) if path.is_file()))
+
+
+def lines(folder: Path, pattern: str = "*.py") -> int:
+    """Lines of the files in a folder, or of one file."""
+    paths = files_of(folder, pattern) if folder.is_dir() else (folder,)
+    return sum(text_of(path).count("\n") for path in paths)
+
+
+def top_files() -> int:
+    """Lines of the files directly in the package."""
+    return sum(lines(path) for path in PACKAGE.glob("*.py"))
+
+
+def matches(folder: Path, pattern: str) -> int:
+    """Lines of Python in which an expression is found."""
+    found = re.compile(pattern)
+    return sum(bool(found.search(line)) for path in files_of(folder, "*.py") for line in text_of(path).splitlines())
+
+
+def holding(folder: Path, pattern: str) -> int:
+    """Files of Python in which an expression is found."""
+    return sum(bool(re.search(pattern, text_of(path))) for path in files_of(folder, "*.py"))
+
+
+def imports_of(path: Path) -> Iterator[Path]:
+    """Files of `linalg` and `operations` that a file imports."""
+    for node in ast.walk(ast.parse(text_of(path))):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("glla"):
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names if alias.name.startswith("glla")]
+        else:
+            continue
+        for name in names:
+            base = ROOT.joinpath(*name.split("."))
+            file = base.with_suffix(".py")
+            if file.is_file() and file.relative_to(PACKAGE).parts[0] in ("linalg", "operations"):
+                yield file
+
+
+def closure(start: str) -> set[Path]:
+    """Files of `linalg` and `operations` that one must be able to open to read a file."""
+    found, waiting = set[Path](), [PACKAGE / start]
+    while waiting:
+        path = waiting.pop()
+        if path not in found:
+            found.add(path)
+            waiting += imports_of(path)
+    return found
+
+
+def files_to_read(start: str) -> int:
+    return len(closure(start))
+
+
+def lines_to_read(start: str) -> int:
+    return sum(map(lines, closure(start)))
+
+
+def docstrings() -> Iterator[str]:
+    for path in files_of(PACKAGE, "*.py"):
+        for node in ast.walk(ast.parse(text_of(path))):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+                text = ast.get_docstring(node)
+                if text:
+                    yield text
+
+
+def whats() -> int:
+    """First lines of docstrings with a "what" in the place of a noun."""
+    return sum(bool(re.search(r"\bwhat\b", text.splitlines()[0], re.IGNORECASE)) for text in docstrings())
+
+
+def outside_the_order() -> int:
+    """Folders of shaders that the reading order does not name."""
+    order = text_of(SHADERS / "README.md")
+    return sum(f"{path.name}/" not in order for path in SHADERS.iterdir() if path.is_dir())
+
+
+def conditionals() -> int:
+    """Most conditionals of the preprocessor in a shader, include guards and defaults of parameters left out."""
+    paths = [path for kind in ("*.frag", "*.glsl", "*.vert") for path in files_of(SHADERS, kind)]
+    return max(len(re.findall(r"^#(?:if |ifdef |elif )", text_of(path), re.MULTILINE)) for path in paths)
+
+
+# -- budgets ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Count:
+    """A count, its budget today, and its goal."""
+
+    name: str
+    count: Callable[[], int]
+    budget: int
+    goal: int
+
+
+def room(name: str, budget: int, goal: int) -> Count:
+    """Lines of a room of the package."""
+    return Count(f"lines of glla/{name}", partial(lines, PACKAGE / name), budget, goal)
+
+
+COUNTS = [
+    room("operations", 21116, 16300),
+    room("linalg", 6102, 4300),
+    room("gl", 5481, 5100),
+    room("lab", 15439, 12200),
+    room("cluster", 5344, 4600),
+    room("passes", 4323, 3800),
+    room("array", 3273, 2800),
+    room("interop", 1993, 1800),
+    room("testing", 2337, 2100),
+    room("queue", 1883, 1750),
+    room("sparse", 1693, 1530),
+    room("hybrid", 1520, 1400),
+    room("applications", 1122, 950),
+    room("dask", 940, 850),
+    Count("lines of the package's own files", top_files, 1881, 1500),
+    Count("lines of glla", partial(lines, PACKAGE), 74447, 61000),
+    Count("lines of tests", partial(lines, TESTS), 47103, 33000),
+    Count("lines of benchmarks", partial(lines, ROOT / "benchmarks"), 7508, 4500),
+    Count("lines of shaders", partial(lines, SHADERS, "*.[fgvc]*"), 13511, 12500),
+    Count("lines of README", partial(lines, ROOT / "README.md"), 1189, 400),
+    Count("files to read for linalg/systems.py", partial(files_to_read, "linalg/systems.py"), 75, 40),
+    Count("lines to read for linalg/systems.py", partial(lines_to_read, "linalg/systems.py"), 17145, 9000),
+    Count(
+        "files to read for operations/elimination/cholesky.py",
+        partial(files_to_read, "operations/elimination/cholesky.py"),
+        27,
+        14,
+    ),
+    Count("files to read for operations/matmul.py", partial(files_to_read, "operations/matmul.py"), 14, 12),
+    Count("isinstance(..., Matrix) in linalg", partial(matches, PACKAGE / "linalg", r"isinstance\(.*Matrix"), 47, 25),
+    Count("definitions of settle in operations", partial(matches, PACKAGE / "operations", r"def settle"), 17, 8),
+    Count("files of operations with frexp", partial(holding, PACKAGE / "operations", r"np\.frexp"), 10, 2),
+    Count("files of glla with frexp", partial(holding, PACKAGE, r"np\.frexp"), 16, 5),
+    Count(
+        "files of benchmarks with an ArgumentParser", partial(holding, ROOT / "benchmarks", r"ArgumentParser"), 24, 3
+    ),
+    Count("functions called newest in benchmarks", partial(matches, ROOT / "benchmarks", r"def .*newest"), 7, 1),
+    Count("definite matrices made in tests", partial(matches, TESTS, r"def definite\("), 9, 0),
+    Count("names for NDArray[np.float32]", partial(matches, PACKAGE, r"^Array = NDArray"), 22, 1),
+    Count('first lines of docstrings with "what"', whats, 597, 120),
+    Count("folders of shaders outside the reading order", outside_the_order, 8, 0),
+    Count("files of shaders/lib", lambda: len(files_of(SHADERS / "lib", "*")), 65, 35),
+    Count("most conditionals in a shader", conditionals, 18, 6),
+]
+
+
+def test_the_house_is_counted_as_a_whole():
+    rooms = {path.name for path in PACKAGE.iterdir() if path.is_dir() and any(path.rglob("*.py"))}
+    counted = {count.name.removeprefix("lines of glla/") for count in COUNTS if count.name.startswith("lines of glla/")}
+    assert rooms <= counted, f"give {rooms - counted} a budget in tests/test_house.py"
+
+
+@pytest.mark.parametrize("one", COUNTS, ids=lambda one: one.name)
+def test_a_budget_may_only_fall(one):
+    found = one.count()
+    assert found <= one.budget, f"{one.name}: {found} is over the budget of {one.budget}; make it smaller elsewhere"
+    least = one.budget - max(2, int(SLACK * one.budget))
+    assert found >= least, f"{one.name}: {found} is well below its budget; lower the budget of {one.budget} to {found}"
+
+
+def main() -> None:
+    width = max(len(one.name) for one in COUNTS)
+    print(f"{'':{width}} {'count':>7} {'budget':>7} {'goal':>7}")
+    for one in COUNTS:
+        found = one.count()
+        print(f"{one.name:{width}} {found:7} {one.budget:7} {one.goal:7}{'' if found > one.goal else '  met'}")
+
+
+if __name__ == "__main__":
+    main()
