@@ -27,6 +27,7 @@ from glla.errors import GllaError, ShapeError
 from glla.gl import Device
 from glla.linalg import again, resident
 from glla.linalg.operands import column, on_host, refuse_nonfinite_largest, rows, stored
+from glla.linalg.results import RefinedSolution
 from glla.linalg.routes import batched, explained, place, stacked, streams
 from glla.linalg.walk import on_device, walk
 from glla.operations import OPERATIONS, Operation
@@ -69,6 +70,8 @@ class Call:
         A result of the plan that is finite only if the first operand is; "" if the plan reads largest entries.
     options : mapping
         Options of the plan.
+    further : callable or None
+        (operands of one matrix) -> values that its stages ask for, beside the operands and the options.
     streamed : callable or None
         (place, operands of one matrix on the host) -> X, where right-hand sides are too many to go at once.
     """
@@ -82,6 +85,7 @@ class Call:
     results: tuple[str, ...] = ("X",)
     diagnostic: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
+    further: Callable[..., Mapping[str, Any]] | None = None
     streamed: Callable[..., Any] | None = None
 
     def __call__(self, a: Any, b: Any = None) -> Array | Host:
@@ -96,11 +100,22 @@ class Call:
         elif there:
             return self._solutions_on_device(a, b)  # in the shape of b
         else:
-            found = self._solutions(a, b, batch, shape)
+            found = self._solutions(a, b, batch, shape)[self.results[0]]
         if not there:
             finite_result(self.function, found, self.check_finite)
         result: Array | Host = found[..., 0] if b is not None and b.ndim == 1 else found
         return result
+
+    def refined(self, a: NDArray[np.float64], b: NDArray[np.float64]) -> RefinedSolution:
+        """Give the solution in float64, of a call with the option ``refine``."""
+        batch, shape = self._shapes(a, b)
+        x, iterations, error = np.empty(shape), 0, 0.0
+        if x.size:
+            found = self._solutions(a, b, batch, shape)
+            x, iterations, error = (found[name] for name in self.results)
+        solution: RefinedSolution = (x[..., 0] if b.ndim == 1 else x).view(RefinedSolution)
+        solution.iterations, solution.backward_error = int(np.max(iterations)), float(np.max(error))
+        return solution
 
     def named(self, a: Array | Host) -> Results:
         """Give all results for A, which is not empty, by name: matrices where A is, numbers on the host."""
@@ -141,18 +156,18 @@ class Call:
 
     # -- operands on the host -----------------------------------------------------------------------------------------
 
-    def _solutions(self, a: Host, b: Host, batch: Index, shape: tuple[int, ...]) -> Host:
+    def _solutions(self, a: Any, b: Any, batch: Index, shape: tuple[int, ...]) -> Results:
         """Solve for right-hand sides; those of one A for all go side by side."""
         right = np.broadcast_to(column(b), shape)
         if prod(a.shape[:-2]) == 1:
             wide = np.moveaxis(right, -2, 0)  # n x batch x columns
             system = a.reshape(1, *a.shape[-2:]), wide.reshape(1, shape[-2], -1)
-            x = self._batch(system, ())[self.results[0]]
-            return np.ascontiguousarray(np.moveaxis(x.reshape(wide.shape), 0, -2))
+            found = self._batch(system, ())
+            x = np.moveaxis(found[self.results[0]].reshape(wide.shape), 0, -2)
+            return {**found, self.results[0]: np.ascontiguousarray(x)}
         left = np.broadcast_to(a, (*batch, *a.shape[-2:])).reshape(-1, *a.shape[-2:])
         found = self._batch((left, right.reshape(-1, *shape[-2:])), batch)
-        x = np.ascontiguousarray(found[self.results[0]]).reshape(shape)
-        return x
+        return {**found, self.results[0]: np.ascontiguousarray(found[self.results[0]]).reshape(shape)}
 
     def _batch(self, matrices: tuple[Host, ...], batch: Index) -> Results:
         """Run for all matrices of the host, by one plan or in a loop."""
@@ -191,7 +206,8 @@ class Call:
         a, b = operands
         starts = range(0, columns, most)
         blocks = [self._one(index, a, np.ascontiguousarray(b[:, left : left + most])) for left in starts]
-        return {name: np.hstack([on_host(one[name]) for one in blocks]) for name in self.results}
+        x, *others = self.results
+        return {x: np.hstack([one[x] for one in blocks]), **{name: max(one[name] for one in blocks) for name in others}}
 
     # -- operands on the device ---------------------------------------------------------------------------------------
 
@@ -242,6 +258,7 @@ class Call:
         record = self.record
         usual = None if record.pivotings is None else record.pivotings(record.thesis)[0]
         plain = self.variant is None and self.options.get("pivoting") in (None, usual)
+        plain = plain and not self.options.get("refine")
         return plain and record.batch is not None
 
     @property
@@ -315,7 +332,7 @@ class Call:
         """Values that every stage may ask for."""
         given = dict(zip(self.record.operands, map(stored, operands), strict=True))
         words = {"function": self.function, "member": member_of_stack(index), "check_finite": self.check_finite}
-        return {**given, **words, **self.options}
+        return {**given, **words, **self.options, **(self.further(*operands) if self.further is not None else {})}
 
     def _settled(self, operands: Sequence[Host], index: Index, plan: Plan | None) -> Results:
         """Let `settle` decide on one matrix of a batch: without a result that of the batch is accepted."""

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from glla.array import shaping
 from glla.array.array import Matrix
@@ -25,13 +24,7 @@ from glla.linalg.operands import (
     turned,
 )
 from glla.linalg.results import RefinedSolution
-from glla.linalg.routes import in_stacks
-from glla.linalg.walk import on_device, walk
 from glla.operations import OPERATIONS
-from glla.operations.elimination import definite as kernel
-from glla.operations.routes import must_fit_a_texture
-from glla.operations.trust import member_of_stack
-from glla.passes import forms_of
 from glla.registry import public
 
 Index = tuple[int, ...]
@@ -193,30 +186,6 @@ def _refined(a: Any, b: Any, device: DeviceLike | None, check_finite: bool, lowe
         if isinstance(given, Matrix) and check_finite:
             refuse_nonfinite("solve", name, array)
     matrix = mirrored(matrix, lower)
-    target = device_of("solve", device, a, b)
-    if matrix.size:
-        must_fit_a_texture("solve", matrix.shape[-2:], target.limits)
-    outcomes: list[dict[str, Any]] = []
-
-    def one(left: NDArray[np.float64], right: NDArray[np.float64], index: Index) -> NDArray[np.float64]:
-        forms = forms_of((left, right))
-        values = {
-            "A": left,
-            "B": right,
-            "function": "solve",
-            "member": member_of_stack(index),
-            "refine": True,
-        }
-        perform = on_device(target, kernel.whole(forms, target.limits, refine=True))
-        outcomes.append(walk(OPERATIONS["solve_pos"], forms, perform, values))
-        x: NDArray[np.float64] = outcomes[-1]["X"]
-        return x
-
-    def every(lefts: NDArray[np.float64], rights: NDArray[np.float64], stack: Index) -> NDArray[np.float64]:
-        return np.stack([one(*system) for system in zip(lefts, rights, np.ndindex(stack), strict=True)])
-
-    result: RefinedSolution
-    result = in_stacks("solve", matrix, rhs, every, np.dtype(np.float64)).view(RefinedSolution)
-    result.iterations = max((outcome["iterations"] for outcome in outcomes), default=0)
-    result.backward_error = max((outcome["backward_error"] for outcome in outcomes), default=0.0)
-    return result
+    target, results = device_of("solve", device, a, b), ("X", "iterations", "backward_error")
+    call = Call("solve_pos", "solve", target, check_finite, ("A", "b"), None, results, options={"refine": True})
+    return call.refined(matrix, rhs)

@@ -14,10 +14,10 @@ from glla.array.convert import Array, finite_result
 from glla.errors import GllaError, NonFiniteError, OptionError
 from glla.gl import Device, DeviceLike
 from glla.linalg import resident
-from glla.linalg.operands import device_of, operand, square, stored
-from glla.linalg.routes import stacked
+from glla.linalg.call import Call
+from glla.linalg.operands import device_of, operand, square
 from glla.linalg.walk import on_device, walk
-from glla.operations import OPERATIONS, gauss_jordan
+from glla.operations import OPERATIONS
 from glla.operations.inv3 import BATCHES, most_together, settle, whole
 from glla.operations.routes import must_fit_a_texture, pieces
 from glla.operations.stack_small import LARGEST
@@ -176,23 +176,6 @@ def inverse_by_gauss_jordan(a: Any, device: DeviceLike | None, check_finite: boo
     square("inv", "A", value)
     if value.size == 0:
         return value.copy()
-    target = device_of("inv", device, value)
-    stack, n = value.shape[:-2], value.shape[-1]
+    target, n = device_of("inv", device, value), value.shape[-1]
     must_fit_a_texture("inv", (2 * n, 2 * n), target.limits)  # A and I stand side by side
-
-    def one(a: Array | Matrix, place: tuple[int, ...]) -> Any:
-        forms = forms_of((a,))
-        names = {"A": "A"} if check_finite else None
-        perform = on_device(target, gauss_jordan.whole(forms, target.limits), "inv", names)
-        values = {"A": stored(a), "member": member_of_stack(place)}
-        return walk(OPERATIONS["gauss_jordan"], forms, perform, values)["X"]
-
-    if isinstance(value, Matrix):
-        if not stack:
-            return one(value, ())  # type: ignore[no-any-return]
-        members = (resident.spread(value, stack),)
-        made = resident.one_by_one(members, lambda i, a: one(a, tuple(int(k) for k in np.unravel_index(i, stack))))
-        return resident.shaped(made, value.shape)
-    each = zip(np.ndindex(stack), value.reshape(-1, n, n), strict=True)
-    found = stacked(one(matrix, place) for place, matrix in each)
-    return finite_result("inv", found.reshape(value.shape), check_finite)
+    return Call("gauss_jordan", "inv", target, check_finite, ("A",))(value)

@@ -78,12 +78,6 @@ def square(function: str, name: str, value: NDArray[Any] | Matrix) -> None:
         raise ShapeError(f"{function}: the last two dimensions of {name} must be square, got shape {value.shape}")
 
 
-def matching(function: str, a: Any, b: Any) -> None:
-    """Raise ShapeError unless b has as many rows as A."""
-    if rows(b) != a.shape[-1]:
-        raise ShapeError(f"{function}: b must have as many rows as A, got A {a.shape} and b {b.shape}")
-
-
 def pair(function: str, value: Any, words: str) -> tuple[Any, Any]:
     """Take the first argument of a solution from factors apart: what a factorisation has given, in words."""
     try:

@@ -6,24 +6,19 @@ pieces. Where not even one of them does, the matrices go one by one, and then pe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
-from math import prod
 from traceback import clear_frames
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from glla.array.convert import Array
-from glla.errors import OutOfMemoryError, ShapeError
+from glla.errors import OutOfMemoryError
 from glla.gl import Device
-from glla.linalg.operands import column, matching
-from glla.linalg.walk import Perform, on_device
 from glla.operations import Operation
 from glla.operations.routes import batch_plan
-from glla.passes import Forms, HostArray, Plan, forms_of, texture
+from glla.passes import HostArray, Plan, forms_of, texture
 
 
 def batched(
@@ -93,30 +88,6 @@ def _piece(device: Device, plan: Plan, length: int, operands: Sequence[Array]) -
     return records.reshape(-1)[: len(operands[0]) * stride].reshape(-1, stride)[:, :length]
 
 
-def doubtful(
-    device: Device,
-    operation: Operation,
-    operands: tuple[Array, ...],
-    *records: Array,
-    places: NDArray[np.intp] | None = None,
-    **options: Any,
-) -> Iterator[tuple[int, Forms, Perform]]:
-    """Members of a stack for which a plan of their own comes: places, if not given, forms, and what runs that plan.
-
-    The plan is the one that `glla.plan` shows after that of the stack.
-    """
-    batch = operation.batch
-    assert batch is not None
-    if places is None:
-        assert batch.doubtful is not None
-        places = batch.doubtful(operands, *records, **options)
-    for index in places:
-        forms = forms_of([part[index] for part in operands])
-        one = tuple(replace(form, shape=(1, *form.shape)) for form in forms)
-        (plan,) = (then.plan for then in batch.plan(one, device.limits, **options).after if then.plan is not None)
-        yield int(index), forms, on_device(device, plan())
-
-
 def place(index: int, batch: tuple[int, ...]) -> tuple[int, ...]:
     """Place of a matrix in a batch of these dimensions."""
     return tuple(int(i) for i in np.unravel_index(index, batch)) if batch else ()
@@ -126,43 +97,6 @@ def stacked(results: Iterable[Array]) -> Array:
     """Put results one above the other, without a copy where there is only one."""
     found = list(results)
     return found[0][np.newaxis] if len(found) == 1 else np.stack(found)
-
-
-def in_stacks(
-    function: str,
-    a: NDArray[Any],
-    b: NDArray[Any],
-    every: Callable[..., Any],
-    dtype: np.dtype[Any],
-    *vectors: NDArray[Any],
-) -> Any:
-    """Solve a stack of systems: every(all A, all b, the stack's shape, the vectors that go with A).
-
-    If there is one A for all of them, they are one system with many right-hand sides.
-    """
-    if b.ndim == 0:
-        raise ShapeError(f"{function}: b must have at least one dimension, got a scalar")
-    matching(function, a, b)
-    rhs = column(b)
-    try:
-        stack = np.broadcast_shapes(a.shape[:-2], rhs.shape[:-2])
-    except ValueError:
-        raise ShapeError(f"{function}: leading dimensions must broadcast, got A {a.shape} and b {b.shape}") from None
-    result = np.empty((*stack, *rhs.shape[-2:]), dtype=dtype)
-    if result.size:
-        (n, columns), count = rhs.shape[-2:], prod(stack)
-        rights = np.broadcast_to(rhs, result.shape)
-        if a.size == n * n:
-            rank = rights.ndim
-            wide = rights.transpose(rank - 2, *range(rank - 2), rank - 1)  # n x stack x columns
-            x = every(a.reshape(1, n, n), wide.reshape(1, n, -1), (), *(vector.reshape(1, n) for vector in vectors))
-            result[...] = x.reshape(wide.shape).transpose(*range(1, rank - 1), 0, rank - 1)
-        else:
-            lefts = np.broadcast_to(a, (*stack, n, n)).reshape(count, n, n)
-            beside = [np.broadcast_to(vector, (*stack, n)).reshape(count, n) for vector in vectors]
-            x = every(lefts, rights.reshape(count, n, columns), stack, *beside)
-            result[...] = x.reshape(result.shape)
-    return result[..., 0] if b.ndim == 1 else result
 
 
 def streams(device: Device, columns: int) -> bool:

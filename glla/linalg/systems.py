@@ -34,18 +34,20 @@ from glla.linalg.factors import factorise, from_pivots
 from glla.linalg.inverses import inverse_by_variant, must_be_small
 from glla.linalg.operands import as_float64, beside_factors, device_of, operand, pair, square
 from glla.linalg.results import RefinedSolution
-from glla.linalg.routes import explained, in_stacks
+from glla.linalg.routes import explained
 from glla.linalg.triangular import inverse_of_triangle, solve_triangular
 from glla.linalg.walk import on_device, walk
 from glla.operations import OPERATIONS, care, trust
 from glla.operations import factors as plans
 from glla.operations import lu_scaling as scaling
 from glla.operations import lu_solve as substitution
-from glla.operations import solve as kernel
 from glla.operations.elimination.plu import permutation_of
 from glla.operations.trust import member_of_stack
 from glla.passes import forms_of
 from glla.registry import public
+
+REFINED = ("X", "iterations", "backward_error")
+"""Results of a refined solution."""
 
 CAREFUL = 256
 """Columns of a block of right-hand sides that are solved with care."""
@@ -207,29 +209,18 @@ def _refined(a: Any, b: Any, equilibrate: bool, device: DeviceLike | None, check
     square("solve", "A", matrix)
     if isinstance(a, Matrix) and check_finite:
         refuse_nonfinite("solve", "A", matrix)
-    target = device_of("solve", device, a, b)
-    outcomes: list[dict[str, Any]] = []
+    target, options = device_of("solve", device, a, b), {"equilibrate": equilibrate, "refine": True}
 
-    def one(left: NDArray[np.float64], right: NDArray[np.float64], index: Index) -> NDArray[np.float64]:
-        forms, n = forms_of((left, right)), len(left)
-        values = {**_values("solve", (left, right), member_of_stack(index)), "refine": True}
-        if not equilibrate:
-            values["scaled A"] = as_float32("solve", "A", left, check_finite)
-            values["row exponents"] = np.zeros((n, 1), dtype=np.int32)
-            values["column exponents"] = np.zeros((1, n), dtype=np.int32)
-        plan = kernel.whole(forms, target.limits, equilibrate=equilibrate, refine=True)
-        outcomes.append(walk(OPERATIONS["solve"], forms, on_device(target, plan), values))
-        x: NDArray[np.float64] = outcomes[-1]["X"]
-        return x
+    def as_it_is(a: NDArray[np.float64], b: NDArray[np.float64]) -> dict[str, Any]:
+        """A is not scaled before it is factored."""
+        zeros = np.zeros((len(a), 1), dtype=np.int32)
+        scaled = as_float32("solve", "A", a, check_finite)
+        return {"scaled A": scaled, "row exponents": zeros, "column exponents": zeros.T}
 
-    def every(lefts: NDArray[np.float64], rights: NDArray[np.float64], stack: Index) -> NDArray[np.float64]:
-        return np.stack([one(*system) for system in zip(lefts, rights, np.ndindex(stack), strict=True)])
-
-    result: RefinedSolution
-    result = in_stacks("solve", matrix, rhs, every, np.dtype(np.float64)).view(RefinedSolution)
-    result.iterations = max((outcome["iterations"] for outcome in outcomes), default=0)
-    result.backward_error = max((outcome["backward_error"] for outcome in outcomes), default=0.0)
-    return result
+    further = None if equilibrate else as_it_is
+    names = ("A", "b")
+    call = Call("solve", "solve", target, check_finite, names, None, REFINED, options=options, further=further)
+    return call.refined(matrix, rhs)
 
 
 @public(numpy="linalg.inv", namespace="inv")
