@@ -721,7 +721,7 @@ def call(name: str, case: Case, device: glla.Device) -> tuple[Plan, list[Signatu
 def path(name: str, case: Case, device: glla.Device) -> tuple[Plan, list[str] | None, str]:
     """Path of a call through the stages of the plan that is shown for it; None, and where it ends, if there is none."""
     shown, ran, failed = call(name, case, device)
-    together = "raw" in shown.operands or any(name.startswith("raw_") for name in shown.operands)
+    together = "matrices" in shown.results or any(name.startswith("raw") for name in shown.operands)
     matcher = Matcher(shown, ran, shown.times, 10 if together else 0, any(isinstance(one, On) for one in case.operands))
     taken = [] if case.note == NOTHING and not ran else matcher.path()
     if taken and not failed and taken.count("") != shown.times:

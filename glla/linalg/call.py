@@ -28,13 +28,13 @@ from glla.gl import Device
 from glla.linalg import again, resident
 from glla.linalg.operands import column, on_host, refuse_nonfinite_largest, rows, stored
 from glla.linalg.results import RefinedSolution
-from glla.linalg.routes import batched, explained, place, stacked, streams
+from glla.linalg.routes import batched, explained, place, stacked
 from glla.linalg.walk import on_device, walk
 from glla.operations import OPERATIONS, Operation
-from glla.operations.routes import SINGLE_ONLY, batch_plan, must_fit_a_texture
+from glla.operations.routes import SINGLE_ONLY, Route, batch_plan, must_fit_a_texture, route
 from glla.operations.trust import member_of_stack
 from glla.operations.verdict import BATCHED
-from glla.passes import Plan, forms_of
+from glla.passes import Forms, Plan, forms_of
 
 Index = tuple[int, ...]
 """Place of a matrix in a batch."""
@@ -136,6 +136,10 @@ class Call:
         """The operation itself."""
         return OPERATIONS[self.operation]
 
+    def _route(self, forms: Forms) -> Route:
+        """Whether matrices are batched, looped or streamed: the route that `glla.plan` shows."""
+        return route(self.record, forms, self.device.limits, self.device.room, self.variant, **self.options)
+
     def _shapes(self, a: Any, b: Any) -> tuple[Index, tuple[int, ...]]:
         """Leading dimensions, and the shape of the result, of shapes alone; a vector counts as a column."""
         if b is None:
@@ -173,34 +177,34 @@ class Call:
         """Run for all matrices of the host, by one plan or in a loop."""
         if self.record.fits:
             must_fit_a_texture(self.function, matrices[0].shape[-2:], self.device.limits)
-        found = self._batched(matrices, batch) if self._may_batch else None
+        forms = forms_of(matrices if batch else [one[0] for one in matrices])
+        way = self._route(forms)
+        found = self._batched(matrices, batch, way.piece) if way.kind == "batched" else None
         if found is not None:
             return found
-        each = [self._in_blocks(*one) for one in zip(np.ndindex(batch), *matrices, strict=True)]
+        run = self._in_blocks if way.kind != "streamed" else self._streamed
+        each = [run(*one) for one in zip(np.ndindex(batch), *matrices, strict=True)]
         return {name: stacked(np.asarray(one[name]) for one in each) for name in self.results}
 
-    def _batched(self, matrices: tuple[Host, ...], batch: Index) -> Results | None:
-        """Run one plan for all; None if they must be looped."""
+    def _batched(self, matrices: tuple[Host, ...], batch: Index, most: int) -> Results | None:
+        """Run one plan for `most` matrices at a time; None if not even one fits the device's memory."""
         of = self.record.batch_of(self.options)
         assert of is not None
-        if not batch and not of.most(tuple(form.member for form in forms_of(matrices)), self.device.limits):
-            return None  # one matrix alone takes fewer passes by itself
         operands = self._halves(matrices, lambda a: np.swapaxes(a, -1, -2))
-        records = batched(self.device, self.record, operands, **self._batch_options)
+        records = batched(self.device, self.record, operands, most, **self._batch_options)
         if records is None:
             return None
         found = self._results(operands=operands, matrices=records[0], figures=records[1])
         if of.doubtful is not None:
             places = of.doubtful(operands, *records, **self._batch_options)
-            own = tuple(one[places] for one in operands)
-            self._repair(found, [(places, own)], len(operands[0]), batch, None)
+            if len(places):
+                own = tuple(one[places] for one in operands)
+                self._repair(found, [(places, own)], len(operands[0]), batch, None)
         return found
 
     def _in_blocks(self, index: Index, *operands: Host) -> Results:
         """Run for one matrix, with as many right-hand sides at a time as a texture holds."""
         columns, most = operands[-1].shape[-1], 2 * self.device.limits.texture_size
-        if self.streamed is not None and streams(self.device, columns):
-            return {self.results[0]: self.streamed(index, *operands)}
         if len(operands) == 1 or columns <= most:
             return self._one(index, *operands)
         a, b = operands
@@ -208,6 +212,11 @@ class Call:
         blocks = [self._one(index, a, np.ascontiguousarray(b[:, left : left + most])) for left in starts]
         x, *others = self.results
         return {x: np.hstack([one[x] for one in blocks]), **{name: max(one[name] for one in blocks) for name in others}}
+
+    def _streamed(self, index: Index, *operands: Host) -> Results:
+        """Run for one matrix, with right-hand sides that stream through the device."""
+        assert self.streamed is not None
+        return {self.results[0]: self.streamed(index, *operands)}
 
     # -- operands on the device ---------------------------------------------------------------------------------------
 
@@ -227,7 +236,8 @@ class Call:
 
     def _batch_on_device(self, operands: tuple[Resident, ...], batch: Index) -> Results:
         """Run for all matrices on the device, by one plan or in a loop."""
-        found = self._batched_on_device(operands, batch) if self._may_batch else None
+        way = self._route(tuple(one.form for one in operands))
+        found = self._batched_on_device(operands, batch, way.piece) if way.kind == "batched" else None
         if found is not None:
             return found
         stacks, each = [resident.flat(one) for one in operands], list[Results]()
@@ -236,12 +246,12 @@ class Call:
             each.append(self._kept(self._one(place(index, batch), *own)))
         return {name: resident.joined_results([one[name] for one in each]) for name in self.results}
 
-    def _batched_on_device(self, matrices: tuple[Resident, ...], batch: Index) -> Results | None:
-        """Run one plan for all; rejected matrices alone are read back. None if they must be looped."""
+    def _batched_on_device(self, matrices: tuple[Resident, ...], batch: Index, most: int) -> Results | None:
+        """Run one plan for `most` matrices at a time; rejected matrices alone are read back. None as `_batched`."""
         operands = self._halves(matrices, resident.flipped)
         refuse = self.check_finite and not self.diagnostic
         solved = resident.together(
-            self.device, self.record, operands, refuse, self.function, self.names, **self._batch_options
+            self.device, self.record, operands, refuse, self.function, self.names, most, **self._batch_options
         )
         if solved is None:
             return None
@@ -251,15 +261,6 @@ class Call:
         return found
 
     # -- rejected matrices of a batch ---------------------------------------------------------------------------------
-
-    @property
-    def _may_batch(self) -> bool:
-        """Whether the options are those of a batch."""
-        record = self.record
-        usual = None if record.pivotings is None else record.pivotings(record.thesis)[0]
-        plain = self.variant is None and self.options.get("pivoting") in (None, usual)
-        plain = plain and not self.options.get("refine")
-        return plain and record.batch is not None
 
     @property
     def _batch_options(self) -> Results:

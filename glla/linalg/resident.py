@@ -135,6 +135,7 @@ def together(
     check_finite: bool,
     function: str = "",
     names: tuple[str, ...] = ("A", "b"),
+    most: int | None = None,
     **options: Any,
 ) -> Solved | None:
     """Send a batch on the device through one plan, in as few pieces as fit; None if it must be looped.
@@ -146,7 +147,8 @@ def together(
     """
     batch = operation.batch_of(options)
     assert batch is not None
-    most = batch.most(tuple(Form((prod(one.shape[:-2]), *one.shape[-2:])) for one in operands), device.limits)
+    if most is None:
+        most = batch.most(tuple(Form((prod(one.shape[:-2]), *one.shape[-2:])) for one in operands), device.limits)
     parts = in_pieces(most, operands, lambda *piece: _piece(device, operation, piece, **options))
     if parts is None:
         return None

@@ -22,7 +22,7 @@ from glla.passes import HostArray, Plan, forms_of, texture
 
 
 def batched(
-    device: Device, operation: Operation, operands: Sequence[Array], **options: Any
+    device: Device, operation: Operation, operands: Sequence[Array], most: int | None = None, **options: Any
 ) -> tuple[Array, Array] | None:
     """Send stacks through one plan, in as few pieces as fit. Synchronises.
 
@@ -34,6 +34,8 @@ def batched(
         Which.
     operands : sequence of ndarray of float32
         Stacks with as many members each.
+    most : int, optional
+        Matrices of a piece; by default as many as fit.
     **options
         Of the operation.
 
@@ -45,7 +47,8 @@ def batched(
     """
     forms = forms_of(operands)
     batch = operation.batch_of(options)
-    most = batch.most(forms, device.limits) if batch is not None else 0
+    if most is None and batch is not None:
+        most = batch.most(forms, device.limits)
     if batch is None or not most:
         return None
     count, first, length = len(operands[0]), 0, batch.length(forms)

@@ -455,22 +455,22 @@ class _Substitution(Call):
         swaps = np.broadcast_to(self.exchanges, (*batch, n)) if batch else self.exchanges
         return permutation_of(swaps.reshape(count, n), n)
 
-    def _batched(self, matrices: tuple[Array, ...], batch: Index) -> dict[str, Any] | None:
+    def _batched(self, matrices: tuple[Array, ...], batch: Index, most: int) -> dict[str, Any] | None:
         """Rows of B, or of the solutions with the transpose, are put in order on the host."""
         lu, b = matrices
         order = self._order(batch, len(lu))
         right = b if self.options["transposed"] else np.take_along_axis(b, order[:, :, np.newaxis], axis=1)
-        found = super()._batched((lu, right), batch)
+        found = super()._batched((lu, right), batch, most)
         if found is not None and self.options["transposed"]:
             found["X"] = np.take_along_axis(found["X"], np.argsort(order)[:, :, np.newaxis], axis=1)
         return found
 
-    def _batched_on_device(self, matrices: tuple[Resident, ...], batch: Index) -> dict[str, Any] | None:
+    def _batched_on_device(self, matrices: tuple[Resident, ...], batch: Index, most: int) -> dict[str, Any] | None:
         """The rows' numbers go to the device beside the operands."""
         order = self._order(batch, prod(batch))
         places = np.argsort(order) if self.options["transposed"] else order
         numbers = from_array(places.astype(np.int32).reshape(*matrices[1].shape[:-1], 1), self.device)
-        return super()._batched_on_device((*matrices, numbers), batch)
+        return super()._batched_on_device((*matrices, numbers), batch, most)
 
 
 def _exchanges_of(exchanges: NDArray[np.integer], index: Index) -> NDArray[np.integer]:

@@ -127,7 +127,8 @@ def _call(
     *operands: Array | Matrix,
 ) -> Call:
     target = device_of(function, device, *operands)
-    in_blocks = partial(_in_blocks, function, target, variant, {"transposed": False, **options})
+    of_solutions = variant if operation == "solve_triangular" else None
+    in_blocks = partial(_in_blocks, function, target, of_solutions, {"transposed": False, **options})
     made = _Substitution if operation == "solve_triangular" else Call
     return made(operation, function, target, check_finite, names, variant, options=options, streamed=in_blocks)
 

@@ -83,8 +83,7 @@ def route(
         while most:
             piece = -(-count // -(-count // most))  # pieces of one size share a plan
             plan = batch_plan(operation, forms, limits, piece, **others)
-            on_device = sum(storage.nbytes for storage in plan.flat.slots.values() if not storage.host)
-            if room is None or on_device <= room:
+            if room is None or sum(one.nbytes for one in plan.flat.slots.values() if not one.host) <= room:
                 return Route("batched", plan, piece=piece)
             most = piece // 2
     integers = any(form.dtype != "float32" for form in forms)

@@ -160,6 +160,8 @@ def doubtful(operands: tuple[Array, ...], x: Array, figures: Array, equilibrate:
     if not trust.near_one(a):
         care_of |= ~(trust.scales_near_one(a) if equilibrate else trust.each_near_one(a))
     places = np.flatnonzero(care_of)
+    if not len(places):
+        return places
     return places[~are_regular([one[places] for one in operands], figures[places], equilibrate)]
 
 

@@ -23,7 +23,7 @@ from glla.operations.substitution import in_rounded_rows
 from glla.operations.triangular import Triangle
 from glla.operations.trust import TINY
 from glla.operations.verdict import Done, Go, Values, Verdict
-from glla.passes import PLAIN, Draft, Forms, Limits, Next, Parameters, PingPong, Plan, Region, Variant, resident
+from glla.passes import PLAIN, Draft, Form, Forms, Limits, Next, Parameters, PingPong, Plan, Region, Variant, resident
 from glla.passes.cache import cached_plan
 from glla.passes.layout import Shape, texels
 from glla.passes.storage import HostArray, matrix
@@ -220,6 +220,23 @@ def example(n: int, rng: np.random.Generator) -> tuple[Array, ...]:
     return solve_triangular.example(n, rng)[:1]
 
 
+def tiles(
+    forms: Forms,
+    limits: Limits = PLAIN,
+    room: int | None = None,
+    *,
+    variant: str | None = None,
+    parameters: Parameters = (),
+    lower: bool = False,
+    unit_diagonal: bool = False,
+) -> Plan | None:
+    """Plan of the solutions of T X = I block by block, where there is a cap on memory; else None."""
+    both = (*forms, Form(forms[0].matrix))
+    if room is None:
+        return None
+    return solve_triangular.tiles(both, limits, room, lower=lower, unit_diagonal=unit_diagonal)
+
+
 TRIANGULAR_INVERSE = Operation(
     name="triangular_inverse",
     formula="T X = I",
@@ -234,6 +251,7 @@ TRIANGULAR_INVERSE = Operation(
     settle=settle,
     variants=VARIANTS,
     choose=choose,
+    tiles=tiles,
     fits=True,
     thesis="gets",
     public=False,
