@@ -17,12 +17,12 @@ from glla.array.array import Matrix, upload
 from glla.array.convert import Array, finite_result
 from glla.array.value import Resident
 from glla.errors import LimitError, OptionError, ShapeError, UnsupportedError
-from glla.gl import Device, DeviceLike
+from glla.gl import DeviceLike
 from glla.linalg import resident
-from glla.linalg.definite_band import in_stacks, solve_definite_band
-from glla.linalg.operands import column, device_of, known_variant, operand, square, stored
-from glla.linalg.routes import batched
-from glla.linalg.walk import on_device, walk
+from glla.linalg.call import Call
+from glla.linalg.definite_band import solve_definite_band
+from glla.linalg.operands import device_of, known_variant, operand, square
+from glla.linalg.routes import batched, place
 from glla.operations import OPERATIONS, Operation
 from glla.operations import banded as kernel
 from glla.operations.banded import Given
@@ -306,7 +306,6 @@ def _solve(
         raise OptionError(f"{function}: variant is for one diagonal on either side, got {variant!r}; leave it out")
     known_variant(function, lines.operation, variant)
     rhs = operand(function, "b", b, check_finite)
-    stack, shape = in_stacks(function, ab, rhs)
     if max(lines.lower, lines.upper) > 2:
         raise UnsupportedError(
             f"{function}: takes two diagonals on either side so far, got {lines.lower} below and {lines.upper} above; "
@@ -320,37 +319,20 @@ def _solve(
             n,
             target.limits.texture_size,
         )
-    call = _Call(lines, variant, target, check_finite)
-    if isinstance(ab, Matrix) or isinstance(rhs, Matrix):
-        return resident.solutions(function, ab, rhs, target, call.one, call.members)
-    result = np.empty(shape, dtype=np.float32)
-    if result.size:
-        rights = np.broadcast_to(column(rhs), shape)
-        count, (rows, k) = prod(stack), (ab.shape[-2], shape[-1])
-        if prod(ab.shape[:-2]) == 1:  # one A for all: one system with many right-hand sides
-            wide = np.moveaxis(rights, -2, 0)  # n x stack x columns
-            x_wide = call.stack(ab.reshape(1, rows, n), wide.reshape(1, n, -1), ())
-            result[...] = np.moveaxis(x_wide.reshape(wide.shape), 0, -2)
-        else:
-            lefts = np.broadcast_to(ab, (*stack, rows, n)).reshape(count, rows, n)
-            result[...] = call.stack(lefts, rights.reshape(count, n, k), stack).reshape(shape)
-    finite_result(function, result, check_finite)
-    return result[..., 0] if rhs.ndim == 1 else result
+    options, definite = lines.options, {"definite": lines.definite}
+    name, names = lines.operation.name, ("ab", "b")
+    return _Call(name, function, target, check_finite, names, variant, options=options, further=lambda *_: definite)(
+        ab, rhs
+    )
 
 
-@dataclass(frozen=True)
-class _Call:
-    """A call on its device."""
+class _Call(Call):
+    """A call whose rejected systems are refined together, and the rest of them solved on the host in float64."""
 
-    lines: _Lines
-    variant: str | None
-    device: Device
-    check_finite: bool
-
-    def stack(self, ab: Array, b: Array, stack: Index) -> Array:
-        """Solve a stack of matrices of the host, in as few pieces as fit."""
-        parts = [self._part(ab, part, stack) for part in self._blocks(ab, b)]
-        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=-1)
+    def _batch(self, matrices: tuple[Array, ...], batch: Index) -> dict[str, Any]:
+        ab, b = matrices
+        parts = [super(_Call, self)._batch((ab, part), batch)["X"] for part in self._blocks(ab, b)]
+        return {"X": parts[0] if len(parts) == 1 else np.concatenate(parts, axis=-1)}
 
     def _blocks(self, ab: Array, b: Array) -> Iterator[Array]:
         """Cut right-hand sides into blocks of columns of which one matrix's go at once."""
@@ -359,69 +341,37 @@ class _Call:
             most = -(-most // 2)
         return (b[..., left : left + most] for left in range(0, columns, most))
 
-    def _part(self, ab: Array, b: Array, stack: Index) -> Array:
-        """Solve a stack together, or one by one where a variant was asked for, or one is large."""
-        found = self._together(ab, b, stack) if self.variant is None else None
-        if found is not None:
-            return found
-        members = zip(ab, b, np.ndindex(stack), strict=True)
-        solved = [self._one(a, np.ascontiguousarray(right), place) for a, right, place in members]
-        return np.stack([x.numpy() if isinstance(x, Matrix) else x for x in solved])
+    def _once_more(
+        self, places: Places, given: tuple[Array, ...], count: int, batch: Index
+    ) -> tuple[dict[int, dict[str, Any]], Places]:
+        refined = batched(self.device, self.record, given, refine=True, **self.options)
+        x, left = given[1].copy(), np.arange(len(places))
+        if refined is not None:
+            x, left = refined[0], np.flatnonzero(kernel.doubts(refined[1][:, 0], given[0].shape[-1]))
+        x[left] = self._solved_on_host(given[0][left], given[1][left], places[left], batch)
+        return {index: {"X": one} for index, one in zip(places.tolist(), x, strict=True)}, places[:0]
 
-    def _together(self, ab: Array, b: Array, stack: Index) -> Array | None:
-        """Solve a stack by one plan, then those that are doubtful by another one; None where not even one fits."""
-        operation, options = self.lines.operation, self.lines.options
-        found = batched(self.device, operation, (ab, b), **options)
-        if found is None:
-            return None
-        x, figures = found
-        again = np.flatnonzero(kernel.doubts(figures[:, 0], ab.shape[-1]))
-        if len(again):
-            refined = batched(self.device, operation, (ab[again], b[again]), refine=True, **options)
-            if refined is not None:
-                x[again] = refined[0]
-                again = again[kernel.doubts(refined[1][:, 0], ab.shape[-1])]
-            x[again] = self.on_host(ab[again], b[again], again, stack)
-        return x
-
-    def on_host(self, ab: Array, b: Array, places: NDArray[np.intp], stack: Index) -> Array:
-        """Solve some members of a stack in float64; `places` are where they stand in it."""
+    def _solved_on_host(self, ab: Array, b: Array, places: Places, batch: Index) -> Array:
+        """Solve some matrices of a batch in float64; `places` are where they stand in it."""
         if not len(ab):
             return b
-        wide, flaws = kernel.on_host_in_stacks(ab, b, self.lines.rows, self.lines.definite)
-        x, lines = np.empty(b.shape, dtype=np.float32), self.lines
-        for i, place in enumerate(places):
-            member = member_of_stack(tuple(int(j) for j in np.unravel_index(int(place), stack)) if stack else ())
-            x[i] = kernel.rounded(lines.function, wide[i], int(flaws[i]), lines.definite, member)
+        definite = self.options.get("definite", False)
+        wide, flaws = kernel.on_host_in_stacks(ab, b, self.options["lines"], definite)
+        x = np.empty(b.shape, dtype=np.float32)
+        for i, index in enumerate(places):
+            member = member_of_stack(place(int(index), batch))
+            x[i] = kernel.rounded(self.function, wide[i], int(flaws[i]), definite, member)
         return x
-
-    def one(self, ab: Any, b: Any, place: Index = ()) -> Matrix:
-        """Solve for one matrix; the solution stays on the device."""
-        return resident.kept(self.lines.function, self._one(ab, b, place), self.device, self.check_finite)
-
-    def _one(self, ab: Any, b: Any, place: Index) -> Any:
-        """Solve for one matrix, where it lies."""
-        forms = forms_of((ab, b))
-        plan = self.lines.operation.whole(forms, self.device.limits, variant=self.variant, **self.lines.options)
-        names = {"A": "ab", "B": "b"} if self.check_finite else None
-        perform = on_device(self.device, plan, self.lines.function, names)
-        values = {
-            "A": stored(ab), "B": stored(b), "function": self.lines.function, "member": member_of_stack(place),
-            "definite": self.lines.definite,
-        }  # fmt: skip
-        return walk(self.lines.operation, forms, perform, values)["X"]
 
     # -- on the device ------------------------------------------------------------------------------------------------
 
-    def members(self, operands: tuple[Resident, ...], stack: Index) -> Resident:
-        """Solve a stack on the device together; what is doubtful is read back."""
-        found = None if self.variant is not None else self._looked_at(operands)
+    def _batched_on_device(self, matrices: tuple[Resident, ...], batch: Index, most: int) -> dict[str, Any] | None:
+        """Run one plan for all, and one with refinement for the rejected systems; of the rest the host reads them."""
+        found = self._looked_at(matrices)
         if found is None:
-            return resident.one_by_one(
-                operands, lambda i, ab, b: self.one(ab, b, tuple(int(j) for j in np.unravel_index(i, stack)))
-            )
+            return None
         x, again = found
-        return self._mended(operands, x, again, stack) if len(again) else x
+        return {"X": self._mended(matrices, x, again, batch) if len(again) else x}
 
     def _looked_at(self, operands: tuple[Resident, ...], refine: bool = False) -> tuple[Resident, Places] | None:
         """Solve a stack, in pieces if it is large; give solutions, and numbers of matrices that are doubtful."""
@@ -437,7 +387,7 @@ class _Call:
 
     def _piece(self, refine: bool, *operands: Resident) -> tuple[Resident, Places]:
         """The same of one piece. 16 bytes are read back; where they count doubtful systems, the figures of all."""
-        forms, options = tuple(one.form for one in operands), {**self.lines.options, "refine": refine}
+        forms, options = tuple(one.form for one in operands), {**self.options, "refine": refine}
         plan = kernel.resident_stack(forms, self.device.limits, check_finite=self.check_finite, **options)
         made: dict[str, Any] = self.device.run(
             plan, **{name: a.texture for name, a in zip("AB", operands, strict=True)}
@@ -465,7 +415,7 @@ class _Call:
             for name, part in (("A", ab), ("b", b)):
                 largest = np.zeros(x.shape[0], dtype=np.float32)
                 largest[again] = np.abs(part).max(axis=(1, 2))
-                resident.refuse_nonfinite(self.lines.operation.name, name, largest)
-        solved = self.on_host(ab, b, again, stack)
-        finite_result(self.lines.function, solved, self.check_finite)
+                resident.refuse_nonfinite(self.operation, name, largest)
+        solved = self._solved_on_host(ab, b, again, stack)
+        finite_result(self.function, solved, self.check_finite)
         return resident.mended(x, dict(zip(again.tolist(), solved, strict=True)))

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from glla.array.array import Matrix
 from glla.array.convert import Array
 from glla.errors import ShapeError
@@ -217,22 +215,3 @@ def banded(function: str, name: str, ab: Any, check_finite: bool) -> Array | Mat
     if bands.ndim < 2 or bands.shape[-2] == 0 < bands.shape[-1]:
         raise ShapeError(f"{function}: {name} must have shape (..., w + 1, n), got {bands.shape}")
     return bands
-
-
-def in_stacks(function: str, ab: Array | Matrix, rhs: Array | Matrix, name: str = "ab") -> tuple[Index, Index]:
-    """Dimensions of the stack, and the shape of all solutions, those of vectors as columns."""
-    if rhs.ndim == 0:
-        raise ShapeError(f"{function}: b must have at least one dimension, got a scalar")
-    columns = rhs.shape if rhs.ndim > 1 else (*rhs.shape, 1)
-    if columns[-2] != ab.shape[-1]:
-        raise ShapeError(
-            f"{function}: b must have as many rows as {name} has columns, got {name} {ab.shape} and b {rhs.shape}"
-        )
-    try:
-        stack = np.broadcast_shapes(ab.shape[:-2], columns[:-2])
-    except ValueError:
-        raise ShapeError(
-            f"{function}: leading dimensions must broadcast, got {name} {ab.shape} and b {rhs.shape}; a stack of "
-            "single right-hand sides is (..., n, 1)"
-        ) from None
-    return stack, (*stack, *columns[-2:])

@@ -302,16 +302,6 @@ def mended(matrices: Resident, fixes: dict[int, Host]) -> Resident:
     return blocks.put(matrices, (places,), from_array(np.stack(list(fixes.values())), matrices.device))
 
 
-def one_by_one(operands: tuple[Resident, ...], each: Callable[..., Any]) -> Resident:
-    """Do the matrices of a stack one after the other, each on the device, and join what comes out."""
-    made, stacks = [], [flat(one) for one in operands]
-    for index in range(stacks[0].shape[0]):
-        result = each(index, *(Array._of(member(one, index)) for one in stacks))
-        value = result.value if isinstance(result, Array) else from_array(result, operands[0].device)
-        made.append(lying.wrapped(value))
-    return shaping.stack("stack", made, 0)
-
-
 def joined_results(parts: list[Any]) -> Resident | Host:
     """Join results of matrices: those on the device there, numbers on the host."""
     if not isinstance(parts[0], Array):

@@ -92,7 +92,7 @@ def test_there_are_no_variants():
 def test_the_judges_can_fail(name, example, rng):
     ab, b = getattr(kernel, example)(9, rng)
     x, flaws = kernel.on_host_in_stacks(ab[np.newaxis], b[np.newaxis], 2 if name == "pentadiagonal" else kernel.FULL)
-    judge, right = JUDGES[name], x[0]
+    judge, right = JUDGES[name], x[0].astype(np.float32)
     assert (flaws == -1).all() and judge.verdict((ab, b), right).ok
     spoilt = right.copy()
     spoilt[4, 4] *= 1.001
