@@ -240,7 +240,7 @@ def test_stacks_broadcast_as_scipys(a_shape, b_shape, x_shape, trans, rng):
 def test_a_stack_of_pivots_goes_with_a_stack_of_factors():
     with pytest.raises(OptionError, match=r"^lu_solve: piv must be 3 row numbers from 0 to 2, got \[0, 1, 2\]"):
         glla.lu_solve((np.stack([np.eye(3)] * 2), [0, 1, 2]), np.ones(3))
-    with pytest.raises(ShapeError, match=r"^lu_solve: leading dimensions must broadcast, got A \(2, 1, 1\) and b"):
+    with pytest.raises(ShapeError, match=r"^lu_solve: leading dimensions must broadcast, got lu \(2, 1, 1\) and b"):
         glla.lu_solve((np.ones((2, 1, 1)), np.zeros((2, 1), int)), np.ones((3, 1, 1)))
 
 

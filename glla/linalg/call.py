@@ -250,7 +250,7 @@ class Call:
     def _batched_on_device(self, matrices: tuple[Resident, ...], batch: Index, most: int) -> Results | None:
         """Run one plan for `most` matrices at a time; rejected matrices alone are read back. None as `_batched`."""
         operands = self._halves(matrices, resident.flipped)
-        refuse = self.check_finite and not self.diagnostic
+        refuse = self.check_finite and (len(self.names) > 1 or not self.diagnostic)
         solved = resident.together(
             self.device, self.record, operands, refuse, self.function, self.names, most, **self._batch_options
         )
@@ -344,6 +344,10 @@ class Call:
         perform = on_device(self.device, plan, has_run=True)
         return walk(self.record, forms_of(operands), perform, self._values(operands, index), BATCHED)
 
+    def _watched(self) -> dict[str, str]:
+        """Operands that must be finite, by their names in the plan, and their names in messages."""
+        return dict(zip(self.record.operands, self.names, strict=False))
+
     def _plan(self, operands: Sequence[Any]) -> Plan:
         """Plan of the call for one matrix."""
         return self.record.whole(forms_of(operands), self.device.limits, variant=self.variant, **self.options)
@@ -351,7 +355,7 @@ class Call:
     def _one(self, index: Index, *operands: Any) -> Results:
         """Run for one matrix; results are where they were found."""
         on_the_host = not any(isinstance(one, Array) for one in operands)
-        watched = dict(zip(self.record.operands, self.names, strict=False)) if self.check_finite else None
+        watched = self._watched() if self.check_finite else None
         perform = on_device(self.device, self._plan(operands), self.function, watched)
         with explained(self.function, operands[0]) if on_the_host and len(operands) == 1 else nullcontext():
             found = walk(self.record, forms_of(operands), perform, self._values(operands, index))

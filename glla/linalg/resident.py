@@ -101,14 +101,20 @@ class Solved:
             return self.places
         if self.batch.lost is not None:
             return self.places[self.batch.lost(self.numbers, **options)]
-        bad = np.zeros(len(self.places), dtype=bool)
+        bad = self.infinite
         if self.batch.doubtful is not None:
             upper = self.numbers.get("most_upper", np.zeros(0, dtype=np.float32)).reshape(-1, 1, 1)
             bad[self.batch.doubtful(self.extremes, upper, self.figures, **options)] = True
-            norms = self.read.get("norms", ())
-            if len(norms) == len(bad):
-                bad |= ~np.isfinite(norms).all(axis=1)
         return self.places[bad]
+
+    @property
+    def infinite(self) -> NDArray[np.bool_]:
+        """Which of `places` have norms that are not finite."""
+        norms = self.read.get("norms", ())
+        if len(norms) != len(self.places):
+            return np.zeros(len(self.places), dtype=bool)
+        bad: NDArray[np.bool_] = ~np.isfinite(norms).all(axis=1)
+        return bad
 
 
 def spread(a: Array, stack: tuple[int, ...]) -> Resident:
@@ -262,8 +268,9 @@ def rejected(
     batch = found.batch
     for places, given in read_together(operands, found.rejected(**options)):
         if batch.scaled is not None and batch.doubtful is not None:
-            figures = found.figures[np.searchsorted(found.places, places)]
-            still = batch.doubtful(given, np.zeros((0, 1, 1), dtype=np.float32), figures, **options)
+            at = np.searchsorted(found.places, places)
+            still = found.infinite[at]
+            still[batch.doubtful(given, np.zeros((0, 1, 1), dtype=np.float32), found.figures[at], **options)] = True
             yield places[still], tuple(one[still] for one in given)
         else:
             yield places, given

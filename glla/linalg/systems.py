@@ -440,6 +440,9 @@ class _Substitution(Call):
         own = _exchanges_of(self.exchanges, index)
         return {**values, "LU": values["lu"], "pivots": plans.pivot_records(own)}
 
+    def _watched(self) -> dict[str, str]:
+        return {"LU": "lu", "B": "b"}
+
     def _once_more(
         self, places: NDArray[np.intp], given: tuple[Array, ...], count: int, batch: Index
     ) -> tuple[dict[int, dict[str, Any]], NDArray[np.intp]]:

@@ -148,9 +148,9 @@ def step(n: int, limits: Limits, name: str) -> Plan:
 
 def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     """Decide what comes after the factors, or after a step of Hager's method; `Done` has ``rcond``."""
+    if stage in ("", BATCHED) and not trust.finite(values, "A"):
+        return Done({"rcond": np.nan})  # let through on purpose
     if stage == BATCHED:
-        if not trust.finite(values, "A"):
-            return Done({"rcond": np.nan})  # let through on purpose
         return Go(care.CARE) if values["A"].any() else Done({"rcond": 0.0})
     n = forms[0].shape[-1]
     if stage in ("", care.CARE, care.COMPLETE):
@@ -183,8 +183,6 @@ def _factored(stage: str, values: Values, n: int) -> Verdict:
         size, norm = float(np.max(np.abs(scaled))), float(norms(scaled))
     else:
         size, norm = (float(values[name].flat[0]) for name in ("largest_A", "norm_read"))
-        if not np.isfinite(size):
-            return Done({"rcond": np.nan})  # let through on purpose
         if size == 0 or not trust.size_near_one(size):
             return Go(care.CARE)  # zeros may be denormals
     if size == 0:

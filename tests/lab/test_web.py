@@ -284,7 +284,7 @@ def test_what_a_call_does_beside_the_passes():
     made = stages.beside(core.flat, whole.flat)
     assert [whole.flat.steps[place].shader for place in made.places] == [step.shader for step in core.flat.steps]
     assert len(made.places) + len(made.plan.steps) == len(whole.flat.steps)
-    assert made.shared["factor.LU"] == made.also["LU"] == core.flat.results["LU"]
+    assert made.shared["factor.LU"] == made.also["lu"] == core.flat.results["LU"]
     assert stages.beside(OPERATIONS["cholesky"].core(forms, documents.LIMITS).flat, whole.flat) is None
 
 

@@ -13,7 +13,7 @@ from glla.operations import OPERATIONS
 from glla.queue.pending import Call, Pending
 
 ORDER = [
-    "turns", "pending", "failures", "engine", "worker", "handle", "methods", "coprocessor", "several",
+    "turns", "pending", "failures", "engine", "worker", "handle", "methods", "single", "several",
 ]  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -203,7 +204,7 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     diagonal = values["diagonal"][:, 0]
     if not stage and is_far(diagonal):
         return Go("care")
-    bad = flaw(values["function"], diagonal, values["member"])
+    bad = flaw(values["function"], diagonal, values["member"], values.get("exponents", 0))
     if bad is not None:
         return bad
     if not stage:
@@ -219,17 +220,21 @@ def is_far(diagonal: Array) -> bool:
     return not near_one(diagonal) or bool((diagonal == 0).any())
 
 
-def flaw(function: str, diagonal: Array, member: str) -> NotPositiveDefiniteError | None:
-    """Error for a diagonal of L that is not above zero: names the first leading minor that is not positive."""
+def flaw(function: str, diagonal: Array, member: str, exponents: Any = 0) -> NotPositiveDefiniteError | None:
+    """Error for a diagonal of L that is not above zero: names the first leading minor that is not positive.
+
+    `exponents` are those by which rows and columns of A were scaled.
+    """
     bad = np.flatnonzero(~(diagonal > 0))
     if not len(bad):
         return None
     place = int(bad[0])
+    pivot = float(np.ldexp(float(diagonal[place]), 2 * np.broadcast_to(np.ravel(exponents), diagonal.shape)[place]))
     error = NotPositiveDefiniteError(
         f"{function}: Matrix is not positive definite{member}: its leading minor of order {place + 1} is not, as pivot "
-        f"{place} is {diagonal[place]:.3g}; a covariance matrix may need a small number added to its diagonal"
+        f"{place} is {pivot:.3g}; a covariance matrix may need a small number added to its diagonal"
     )
-    error.pivot = float(diagonal[place])
+    error.pivot = pivot
     return error
 
 

@@ -313,7 +313,8 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
         return _turn(values, values["refinement"], values["corrected X"], values["residual left"])
     if not stage and not refine and (cholesky.is_far(values["diagonal"]) or not _right_near_one(forms, values)):
         return Go(CARE)
-    flaw = cholesky.flaw(values["function"], values["diagonal"][:, 0], values["member"])
+    exponents = values.get("exponents", values.get("column exponents", 0))
+    flaw = cholesky.flaw(values["function"], values["diagonal"][:, 0], values["member"], exponents)
     if flaw is not None:
         return flaw
     if refine:

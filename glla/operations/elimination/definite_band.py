@@ -221,7 +221,7 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     diagonal = values["diagonal"][0]
     if not stage and cholesky.is_far(diagonal):
         return Go(CARE)
-    flaw = cholesky.flaw("cholesky_banded", diagonal, values["member"])
+    flaw = cholesky.flaw("cholesky_banded", diagonal, values["member"], values.get("exponents", 0))
     if flaw is not None:
         return flaw
     return Done({"L": scaled_back(values["L"], values["exponents"], values["lower"])} if stage else {})
@@ -396,7 +396,7 @@ def settle_solution(forms: Forms, stage: str, values: Values) -> Verdict:
     b = values["largest_B"] if forms[1].resident else values["B"]
     if not stage and (cholesky.is_far(diagonal) or not trust.largest_near_one(b)):
         return Go(CARE)
-    flaw = cholesky.flaw(values["function"], diagonal, values["member"])
+    flaw = cholesky.flaw(values["function"], diagonal, values["member"], values.get("column exponents", 0))
     if flaw is not None:
         return flaw
     if stage:

@@ -220,7 +220,7 @@ def settle(forms: Forms, stage: str, values: Values) -> Verdict:
     pivots, own = values["diagonal"], values["diagonal of X"]
     if not stage and (cholesky.is_far(pivots) or not np.isfinite(own[:, 0]).all()):
         return Go(CARE)
-    flaw = cholesky.flaw("inv", pivots[:, 0], values["member"])
+    flaw = cholesky.flaw("inv", pivots[:, 0], values["member"], values.get("column exponents", 0))
     if flaw is not None:
         return flaw
     if not stage and "norm_R" in values and not residuals.ratio(values, forms[0].shape[-1]) <= residuals.STANDS:
