@@ -120,7 +120,7 @@ def eliminated(
     a : Matrix or ndarray of float32
         Not empty.
     limits : (float, float)
-        Absolute and relative tolerance, see ``lib/threshold.glsl``.
+        Absolute and relative tolerance, see ``pivot/threshold.glsl``.
     pivoting : str
         A key of `glla.operations.elimination.pivot.NORMS`.
     device : Device

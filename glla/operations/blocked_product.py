@@ -143,7 +143,7 @@ def register_blocked(task: Task) -> str:
 
 
 def folded_size(blocks: tuple[int, int], rows: int, columns: int) -> tuple[int, int]:
-    """Width and height of the lower half of a matrix in blocks, folded: see ``lib/fold.glsl``."""
+    """Width and height of the lower half of a matrix in blocks, folded: see ``matmul/fold.glsl``."""
     across, down = blocks
     reach = [min(across, -(-rows * (y + 1) // columns)) for y in range(down)]
     return max(map(sum, zip(reach[: -(-down // 2)], reversed(reach), strict=False))), -(-down // 2)

@@ -99,7 +99,7 @@ class Triangle:
 
     @property
     def defines(self) -> dict[str, int]:
-        """For shaders that include ``lib/triangle.glsl``."""
+        """For shaders that include ``triangular/triangle.glsl``."""
         return {"UPPER": int(self.upper), "UNIT": int(self.unit), "TRANSPOSED": int(self.transposed)}
 
     def open_columns(self, solved: int, width: int) -> tuple[int, int]:
@@ -397,7 +397,7 @@ INTERFACE = Interface(
     "texel row t is solved with the block (t, t) of T, the rows below lose their multiples of it",
     samplers={"T": "n x n, packed, lower triangular", "B": "n x columns, packed: rows solved so far, and what is left"},
     uniforms={"t": ("int", "texel row to solve"), "shape": ("ivec2", "rows and columns of B")},
-    defines={"UPPER, UNIT, TRANSPOSED": "0, as lib/triangle.glsl has them; it declares T, too"},
+    defines={"UPPER, UNIT, TRANSPOSED": "0, as triangular/triangle.glsl has them; it declares T, too"},
     needed=("T", "B", "t"),
     result="X",
     plan=_interface_plan,

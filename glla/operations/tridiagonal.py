@@ -267,7 +267,7 @@ class Systems:
     def in_fours(self, given: Bands, lines: Lines, top: int, texture_size: int) -> tuple[str, str]:
         """Add `partition` with P = 4, and its check, of bands that lie wrapped; the first level is never written.
 
-        Four neighbours of a diagonal share a texel, and so do the four unknowns of a group (``lib/fours.glsl``).
+        Four neighbours of a diagonal share a texel, as do the four unknowns of a group (``tridiagonal/fours.glsl``).
         Needs a guard, more than `top` and 3 equations, and one right side for each matrix. Gives the slots of all
         unknowns, wrapped, and of the figures.
         """

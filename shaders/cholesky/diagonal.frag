@@ -9,7 +9,7 @@
 // Fetches: 0 to 43.
 // "Linear algebra on GPUs: applications in image restoration" (2012), section 5.2.2, `topleft`; LAPACK potf2.
 
-#include "lib/sixteen.glsl"
+#include "cholesky/sixteen.glsl"
 
 layout(location = 0) out vec4 result;
 

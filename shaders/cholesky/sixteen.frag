@@ -12,9 +12,9 @@
 // "Linear algebra on GPUs: applications in image restoration" (2012), section 5.2.2, its four kernels in one; LAPACK
 // potrf.
 
-#include "lib/banded.glsl"
+#include "cholesky/banded.glsl"
 #include "lib/packed.glsl"
-#include "lib/sixteen.glsl"
+#include "cholesky/sixteen.glsl"
 
 uniform ivec2 shape;  // rows and columns of A, as it is stored
 

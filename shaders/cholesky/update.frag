@@ -13,7 +13,7 @@
 #endif
 
 #include "lib/stack.glsl"
-#include "lib/banded.glsl"
+#include "cholesky/banded.glsl"
 #include "lib/cholesky.glsl"
 
 uniform sampler2D A;

@@ -5,7 +5,7 @@
 //
 // A fragment computes one 2x2 block of the right-hand sides. Every open fragment solves the block's rows of its own columns
 // again, instead of waiting for a pass for them.
-// L   a lower triangle as lib/banded.glsl has it
+// L   a lower triangle as cholesky/banded.glsl has it
 // B   rows solved so far, and what is left of the right-hand sides; packed
 // Cost per fragment: up to 53 fetches, 800 flop and 32 divisions; of rows that are solved 1 fetch.
 // Fetches: 0 to 53.

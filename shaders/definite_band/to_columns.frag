@@ -1,6 +1,6 @@
 // The band of a symmetric matrix, out of LAPACK's storage: diagonal by diagonal there, columns of blocks here.
 //
-// A fragment computes one 2x2 block of the lower triangle as lib/banded.glsl has it. Elements above the diagonal, below the
+// A fragment computes one 2x2 block of the lower triangle as cholesky/banded.glsl has it. Elements above the diagonal, below the
 // band and outside the matrix are zero; corners of LAPACK's storage that belong to no element are not read.
 // ab       packed; a_ij = ab[i - j, j], with UPPER a_ji = ab[w - (i - j), i], for 0 <= i - j <= w
 // result   texel (x, y): the matrix's texel (x, y + 8 (x div 8))

@@ -1,7 +1,7 @@
 // A band in LAPACK's storage, out of columns of blocks: the inverse of to_columns.frag.
 //
 // A fragment computes one 2x2 block of the result. Corners that belong to no element are zero.
-// M        a lower triangle as lib/banded.glsl has it
+// M        a lower triangle as cholesky/banded.glsl has it
 // result   packed; m_ij at [i - j, j], with UPPER at [w - (i - j), i]
 // Cost per fragment: up to 4 fetches.
 // Fetches: 0 to 4.

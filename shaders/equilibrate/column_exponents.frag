@@ -13,7 +13,7 @@
 
 #include "lib/stack.glsl"
 #include "lib/exponent.glsl"
-#include "lib/line_exponent.glsl"
+#include "equilibrate/line_exponent.glsl"
 
 uniform sampler2D A;
 #if ROWS

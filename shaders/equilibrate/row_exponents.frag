@@ -12,7 +12,7 @@
 
 #include "lib/stack.glsl"
 #include "lib/exponent.glsl"
-#include "lib/line_exponent.glsl"
+#include "equilibrate/line_exponent.glsl"
 
 uniform sampler2D A;
 #if COLUMNS

@@ -6,7 +6,7 @@
 // Cost per fragment: 9 fetches (4 for the entries, the others for the scaling, which the source does not have); 3 flop.
 // "PyCuda code to invert a high number of 3x3 matrixes", forum answer: a thread an element.
 
-#include "lib/matrix3.glsl"
+#include "inv3/matrix3.glsl"
 
 uniform ivec2 extent;  // matrices, texels in a row
 

@@ -10,7 +10,7 @@
 // Cost per fragment: 13 fetches; 5 flop and a division.
 // "PyCuda code to invert a high number of 3x3 matrixes", forum answer: a thread an element.
 
-#include "lib/matrix3.glsl"
+#include "inv3/matrix3.glsl"
 #include "lib/divide.glsl"
 
 uniform sampler2D cofactors;

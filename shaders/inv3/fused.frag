@@ -6,7 +6,7 @@
 // Cost per fragment: 9 fetches, 50 flop, 4 divisions.
 // "PyCuda code to invert a high number of 3x3 matrixes", forum answer, without its barriers.
 
-#include "lib/matrix3.glsl"
+#include "inv3/matrix3.glsl"
 #include "lib/divide.glsl"
 
 uniform ivec2 extent;  // matrices, texels in a row of records

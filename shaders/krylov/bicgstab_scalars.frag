@@ -15,7 +15,7 @@
 #define PART 0  // of an iteration (0, 1, 2, 3)
 #endif
 
-#include "lib/krylov.glsl"
+#include "krylov/krylov.glsl"
 
 uniform sampler2D sums;
 #if PART > 0

@@ -7,7 +7,7 @@
 // Fetches: 1 + sums_height * sums_width.
 // Hestenes and Stiefel, "Methods of conjugate gradients for solving linear systems" (1952), section 3.
 
-#include "lib/krylov.glsl"
+#include "krylov/krylov.glsl"
 
 uniform sampler2D sums;
 uniform sampler2D before;

@@ -1,6 +1,6 @@
 // beta = gamma' / gamma with gamma' = r . M r, and whether it is time to stop.
 //
-// One texel. It stops where r . r is within the bound, or where there is no way on: see `lib/krylov.glsl`.
+// One texel. It stops where r . r is within the bound, or where there is no way on: see `krylov/krylov.glsl`.
 // sums   partial sums of (r . M r, -, r . r), with MERGED of (r . M r, A M r . M r, r . r)
 // before (alpha, beta, gamma, ...) of the last iteration; with MERGED its alpha, else the length of the step just done
 // bound  its first channel: the square of the residual that is wanted
@@ -18,7 +18,7 @@
 #define FIRST 0  // before the first step (0, 1)
 #endif
 
-#include "lib/krylov.glsl"
+#include "krylov/krylov.glsl"
 
 uniform sampler2D sums;
 uniform sampler2D bound;

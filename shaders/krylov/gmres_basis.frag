@@ -6,7 +6,7 @@
 // Fetches: 2.
 // Saad and Schultz, "GMRES: a generalized minimal residual algorithm for solving nonsymmetric linear systems" (1986).
 
-#include "lib/krylov.glsl"
+#include "krylov/krylov.glsl"
 
 uniform sampler2D w;
 uniform sampler2D size;

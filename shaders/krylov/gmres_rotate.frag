@@ -20,7 +20,7 @@
 #define STEPS 1  // steps of a cycle
 #endif
 
-#include "lib/krylov.glsl"
+#include "krylov/krylov.glsl"
 
 uniform sampler2D h1;
 uniform sampler2D h2;

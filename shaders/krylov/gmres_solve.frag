@@ -13,7 +13,7 @@
 #define STEPS 1  // steps of a cycle
 #endif
 
-#include "lib/krylov.glsl"
+#include "krylov/krylov.glsl"
 
 uniform sampler2D table;
 uniform sampler2D start;

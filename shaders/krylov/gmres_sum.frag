@@ -10,7 +10,7 @@
 #define ROOT 0  // a norm (0, 1)
 #endif
 
-#include "lib/krylov.glsl"
+#include "krylov/krylov.glsl"
 
 uniform sampler2D sums;
 

@@ -7,7 +7,7 @@
 // Fetches: 1 + sums_height * sums_width.
 // Paige and Saunders, "Solution of sparse indefinite systems of linear equations" (1975).
 
-#include "lib/krylov.glsl"
+#include "krylov/krylov.glsl"
 
 uniform sampler2D sums;
 uniform sampler2D K;

@@ -14,7 +14,7 @@
 #define FIRST 0  // before the first iteration (0, 1)
 #endif
 
-#include "lib/krylov.glsl"
+#include "krylov/krylov.glsl"
 
 uniform sampler2D sums;
 #if FIRST

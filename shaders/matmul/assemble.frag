@@ -18,7 +18,7 @@
 #define MIRROR 0  // only what is on and below the diagonal was drawn (0, 1)
 #endif
 
-#include "lib/mirror.glsl"
+#include "matmul/mirror.glsl"
 
 uniform sampler2D C0;
 uniform sampler2D C1;

@@ -25,7 +25,7 @@
 
 #include "lib/packed.glsl"
 #include "lib/block_product.glsl"
-#include "lib/unroll.glsl"
+#include "matmul/unroll.glsl"
 
 uniform sampler2D A;
 uniform sampler2D B;

@@ -23,8 +23,8 @@
 #define MIRROR 0  // only what is on and below the diagonal was drawn (0, 1)
 #endif
 
-#include "lib/mirror.glsl"
-#include "lib/fold.glsl"
+#include "matmul/mirror.glsl"
+#include "matmul/fold.glsl"
 
 uniform sampler2D C0;
 #if ROWS * COLUMNS > 1

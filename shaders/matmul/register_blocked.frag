@@ -6,7 +6,7 @@
 // A   rows x inner, packed      B   inner x columns, packed
 // With TRANSPOSE_A (TRANSPOSE_B) the texture holds the transpose, and a block is turned as it is fetched. With LOWER C is
 // symmetric, and fragments beyond its diagonal have nothing to sum (with FOLDED there are few, see
-// lib/fold.glsl); with ONCE those on it take their columns from their
+// matmul/fold.glsl); with ONCE those on it take their columns from their
 // rows. With UPPER A is upper triangular, and sums begin at its diagonal.
 // Cost per fragment: per trip ROWS + COLUMNS fetches and 16 ROWS COLUMNS flop; `count` trips.
 // Fetches: (1 - LOWER) * (1 - UPPER) * (ROWS + COLUMNS) * count to (ROWS + COLUMNS) * count + ROWS * COLUMNS * CONTINUE.
@@ -41,8 +41,8 @@
 #endif
 
 #include "lib/block_product.glsl"
-#include "lib/fold.glsl"
-#include "lib/unroll.glsl"
+#include "matmul/fold.glsl"
+#include "matmul/unroll.glsl"
 
 uniform sampler2D A;
 uniform sampler2D B;

@@ -18,7 +18,7 @@
 #define TRANSPOSE_B 0  // B holds the transpose, columns x inner (0, 1)
 #endif
 
-#include "lib/unroll.glsl"
+#include "matmul/unroll.glsl"
 
 uniform sampler2D A;
 uniform sampler2D B;

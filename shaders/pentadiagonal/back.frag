@@ -11,7 +11,7 @@
 #define TOP 0  // one block row (0, 1)
 #endif
 
-#include "lib/pentadiagonal.glsl"
+#include "pentadiagonal/pentadiagonal.glsl"
 
 #if TOP == 0
 uniform sampler2D X;

@@ -6,7 +6,7 @@
 // Cost per fragment: 8 chunk fetches.
 // Oettli and Prager, "Compatibility of approximate solution of linear equations" (1964): componentwise backward error.
 
-#include "lib/pentadiagonal.glsl"
+#include "pentadiagonal/pentadiagonal.glsl"
 
 uniform sampler2D X;
 uniform sampler2D G;

@@ -14,7 +14,7 @@
 #define FIRST 1  // no level was before (0, 1)
 #endif
 
-#include "lib/pentadiagonal.glsl"
+#include "pentadiagonal/pentadiagonal.glsl"
 
 #if FIRST == 0
 uniform sampler2D G;

@@ -5,7 +5,7 @@
 // Cost per fragment: 7 fetches.
 // Skeel, "Iterative refinement implies numerical stability for Gaussian elimination" (1980).
 
-#include "lib/pentadiagonal.glsl"
+#include "pentadiagonal/pentadiagonal.glsl"
 
 uniform sampler2D X;
 uniform int n;  // block rows of a system

@@ -13,7 +13,7 @@
 // Fetches: 8 to chunk + 7 + 2 * (FIXED == 0).
 // Brodtkorb, "A MATLAB Interface to the GPU" (2007), section 4.1.2.
 
-#include "lib/column_search.glsl"
+#include "pivot/column_search.glsl"
 #include "lib/block_norm.glsl"
 
 #if FIXED == 0

@@ -9,7 +9,7 @@
 // Fetches: 8 to chunk + 7 + (FIXED == 0).
 // LAPACK getf2 (partial pivoting).
 
-#include "lib/column_search.glsl"
+#include "pivot/column_search.glsl"
 
 layout(location = 0) out vec4 candidate;
 

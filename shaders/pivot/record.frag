@@ -11,7 +11,7 @@
 //          sqrt(d1 d2), but not below d1 d2 / (2 panel), since neither is above 2 panel.
 // candidates   count x 1      firsts   count x 1, those for column 2k when each column has its own search
 // record, watched   the textures that hold the last step's record and health
-// tolerance   1x1: absolute and relative, see lib/threshold.glsl
+// tolerance   1x1: absolute and relative, see pivot/threshold.glsl
 // Cost per fragment: 1 or 2 fetches for each candidate, and 3.
 // Fetches: (2 - PAIR) * ((count + 7) / 8 * 8) + 1 + 2 * (previous >= 0).
 
@@ -23,7 +23,7 @@
 #endif
 
 #include "lib/best_candidate.glsl"
-#include "lib/threshold.glsl"
+#include "pivot/threshold.glsl"
 
 #if PAIR == 0
 uniform sampler2D firsts;

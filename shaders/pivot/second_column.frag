@@ -13,7 +13,7 @@
 // A           rows x columns, packed
 // firsts      the candidates of pivot/first_column.frag, a column of texels
 // record      for an echelon form, the records so far, see pivot/record.frag
-// tolerance   for an echelon form 1x1: absolute and relative, see lib/threshold.glsl
+// tolerance   for an echelon form 1x1: absolute and relative, see pivot/threshold.glsl
 // Cost per fragment: `chunk` fetches, one for each candidate of the first search; 4 to 6 flop, 1 division for each row.
 // Fetches: 8 to chunk + 16 + (shape_x / 2 + chunk) / chunk + 2 * (FIXED == 0).
 // LAPACK getf2 (partial pivoting).
@@ -22,10 +22,10 @@
 #define BESIDE 0  // firsts is a panel, and the candidates stand beside it (1), see plu/blocked/panel_step.frag
 #endif
 
-#include "lib/column_search.glsl"
+#include "pivot/column_search.glsl"
 #include "lib/best_candidate.glsl"
 #include "lib/divide.glsl"
-#include "lib/threshold.glsl"
+#include "pivot/threshold.glsl"
 
 uniform sampler2D firsts;
 #if FIXED == 0

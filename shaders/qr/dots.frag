@@ -14,8 +14,8 @@
 #define SECOND 0  // which of the two columns of a pair (0, 1)
 #endif
 
-#include "lib/cascade.glsl"
-#include "lib/reflector_pair.glsl"
+#include "qr/cascade.glsl"
+#include "qr/reflector_pair.glsl"
 
 uniform sampler2D A;
 #if SECOND

@@ -8,7 +8,7 @@
 // Cost per fragment: 1 fetch and 12 flop per trip, up to ceil(m/2) trips.
 // Schreiber and Van Loan, "A storage-efficient WY representation for products of Householder transformations" (1989).
 
-#include "lib/cascade.glsl"
+#include "qr/cascade.glsl"
 #include "lib/packed.glsl"
 #include "lib/divide.glsl"
 

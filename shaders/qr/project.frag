@@ -5,7 +5,7 @@
 // Cost per fragment: 2 fetches and 16 flop per trip, ceil(m/2) trips in all slices.
 // LAPACK larfb.
 
-#include "lib/cascade.glsl"
+#include "qr/cascade.glsl"
 #include "lib/packed.glsl"
 
 uniform sampler2D H;

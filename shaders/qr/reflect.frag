@@ -10,7 +10,7 @@
 // Cost per fragment: 4 fetches and twice `slices` of sums, 60 flop, 2 roots; of what is finished 1 fetch.
 // Golub and Van Loan, "Matrix computations" (2013), section 5.2.1; LAPACK geqr2.
 
-#include "lib/reflector_pair.glsl"
+#include "qr/reflector_pair.glsl"
 
 uniform sampler2D A;
 uniform sampler2D D;

@@ -11,7 +11,7 @@
 #define ADJOINT 0  // apply the transpose (0, 1)
 #endif
 
-#include "lib/image.glsl"
+#include "restoration/image.glsl"
 
 uniform sampler2D F;
 uniform ivec2 shape;  // rows and columns of B

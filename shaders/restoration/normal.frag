@@ -15,7 +15,7 @@
 #define BAND 0  // write the diagonals as rows (0, 1)
 #endif
 
-#include "lib/image.glsl"
+#include "restoration/image.glsl"
 
 uniform float balance;
 uniform ivec2 shape;  // rows and columns of the result

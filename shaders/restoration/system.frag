@@ -5,7 +5,7 @@
 // Cost per fragment: up to 4 fetches; none far from the diagonal.
 // "Linear algebra on GPUs: applications in image restoration" (2012), chapter 6.
 
-#include "lib/image.glsl"
+#include "restoration/image.glsl"
 
 layout(location = 0) out vec4 result;
 

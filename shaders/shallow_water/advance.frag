@@ -9,7 +9,7 @@
 // Cost per fragment: 6 fetches; periodic 16.
 // Casulli 1990, section 4; Sherman and Morrison (1950).
 
-#include "lib/water.glsl"
+#include "shallow_water/water.glsl"
 
 uniform sampler2D state;
 uniform sampler2D T;

@@ -7,7 +7,7 @@
 // Cost per fragment: 1 fetch; TIDE: 12 at most.
 // Chronopoulos and Gear, "s-step iterative methods for symmetric linear systems" (1989).
 
-#include "lib/water.glsl"
+#include "shallow_water/water.glsl"
 
 uniform sampler2D C;
 #if TIDE

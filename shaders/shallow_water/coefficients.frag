@@ -25,7 +25,7 @@
 #define THETA 0  // for the half steps of ADI (0), or for the semi-implicit step (1)
 #endif
 
-#include "lib/water.glsl"
+#include "shallow_water/water.glsl"
 
 uniform sampler2D state;
 uniform vec3 along;      // mu, sigma, g dt/dx in the direction of the pass

@@ -6,7 +6,7 @@
 // Cost per fragment: 6 fetches.
 // Casulli 1990, section 3; Casulli and Cattani 1994 (theta).
 
-#include "lib/water.glsl"
+#include "shallow_water/water.glsl"
 
 uniform sampler2D state;
 uniform sampler2D U;

@@ -13,7 +13,7 @@
 // Cost per fragment: 7 fetches.
 // Casulli 1990, section 4; Brodtkorb 2007, section 5.1.2, with its equations (5.3) to (5.7) put right.
 
-#include "lib/water.glsl"
+#include "shallow_water/water.glsl"
 
 uniform sampler2D state;
 uniform sampler2D T;

@@ -7,7 +7,7 @@
 // Cost per fragment: 5 fetches.
 // Horn, "Hill shading and the reflectance map" (1981).
 
-#include "lib/water.glsl"
+#include "shallow_water/water.glsl"
 
 uniform sampler2D state;
 uniform int zoom;

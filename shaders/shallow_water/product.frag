@@ -5,7 +5,7 @@
 // Cost per fragment: 8 fetches.
 // Chronopoulos and Gear 1989.
 
-#include "lib/water.glsl"
+#include "shallow_water/water.glsl"
 
 uniform sampler2D C;
 uniform sampler2D S;

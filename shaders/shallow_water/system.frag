@@ -8,7 +8,7 @@
 // Cost per fragment: 4 fetches.
 // Casulli 1990, section 3; Casulli and Cattani 1994 (theta).
 
-#include "lib/water.glsl"
+#include "shallow_water/water.glsl"
 
 uniform sampler2D U;
 uniform sampler2D V;

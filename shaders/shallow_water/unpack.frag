@@ -12,7 +12,7 @@
 #endif
 
 #include "lib/packed.glsl"
-#include "lib/water.glsl"
+#include "shallow_water/water.glsl"
 
 uniform sampler2D state;
 uniform ivec2 shape;  // rows and columns of the field

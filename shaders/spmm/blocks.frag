@@ -31,7 +31,7 @@ uniform ivec2 trips;  // first block of a block row in this pass, and the one be
 
 layout(location = 0) out vec4 Y;
 
-#include "lib/sparse_rows.glsl"
+#include "spmm/sparse_rows.glsl"
 
 void main() {
     Own own = own_row();

@@ -41,7 +41,7 @@ uniform sampler2D before;
 
 layout(location = 0) out vec4 Y;
 
-#include "lib/sparse_rows.glsl"
+#include "spmm/sparse_rows.glsl"
 
 int inside(int j) {  // an element outside meets a zero of A
 #if AROUND

@@ -28,7 +28,7 @@ uniform ivec2 trips;  // first entry of a row in this pass, and the one behind i
 
 layout(location = 0) out vec4 Y;
 
-#include "lib/sparse_rows.glsl"
+#include "spmm/sparse_rows.glsl"
 
 void main() {
     Own own = own_row();

@@ -22,7 +22,7 @@ uniform sampler2D X;
 
 layout(location = 0) out vec4 Y;
 
-#include "lib/sparse_rows.glsl"
+#include "spmm/sparse_rows.glsl"
 #include "lib/tiles.glsl"
 
 int column_at(ivec2 at, int row) {

@@ -31,7 +31,7 @@ uniform ivec2 trips;  // first block of a block row in this pass, and the one be
 
 layout(location = 0) out vec4 y;
 
-#include "lib/sparse.glsl"
+#include "spmv/sparse.glsl"
 
 vec2 block_row(ivec2 own) {
     int end = min(trips.y, own.g);

@@ -34,7 +34,7 @@ uniform sampler2D before;
 
 layout(location = 0) out vec4 y;
 
-#include "lib/sparse.glsl"
+#include "spmv/sparse.glsl"
 
 float around(int i) {
     if (i >= ORDER) i -= ORDER;

@@ -45,8 +45,8 @@ uniform sampler2D before;
 layout(location = 0) out vec4 y;
 
 #include "lib/sampled.glsl"
-#include "lib/sparse.glsl"
-#include "lib/shifted.glsl"
+#include "spmv/sparse.glsl"
+#include "spmv/shifted.glsl"
 
 void main() {
     y = vec4(0.0);

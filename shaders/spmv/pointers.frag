@@ -34,7 +34,7 @@ uniform ivec2 trips;  // first entry of a row in this pass, and the one behind i
 
 layout(location = 0) out vec4 y;
 
-#include "lib/sparse.glsl"
+#include "spmv/sparse.glsl"
 
 float row(int i) {
     ivec2 own = texelFetch(pointers, place_of(min(i, ROWS - 1), POINTERS_WIDTH), 0).rg;

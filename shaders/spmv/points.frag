@@ -15,7 +15,7 @@ flat in ivec4 entry;
 
 layout(location = 0) out vec4 y;
 
-#include "lib/sparse.glsl"
+#include "spmv/sparse.glsl"
 
 void main() {
     float product = term(texelFetch(A, entry.xy, 0).r, x_at(entry.w));

@@ -32,7 +32,7 @@ uniform sampler2D x;
 
 layout(location = 0) out vec4 y;
 
-#include "lib/sparse.glsl"
+#include "spmv/sparse.glsl"
 #include "lib/tiles.glsl"
 
 #if SHORT

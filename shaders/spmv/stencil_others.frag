@@ -31,8 +31,8 @@ flat in int listed;
 layout(location = 0) out vec4 y;
 
 #include "lib/sampled.glsl"
-#include "lib/sparse.glsl"
-#include "lib/shifted.glsl"
+#include "spmv/sparse.glsl"
+#include "spmv/shifted.glsl"
 
 void main() {
     ivec2 place = place_of(listed, ACROSS) * ivec2(COUNT, 1);

@@ -26,7 +26,7 @@
 #endif
 
 #include "lib/root.glsl"
-#include "lib/raw.glsl"
+#include "stack/raw.glsl"
 
 uniform sampler2D raw;
 uniform ivec4 extent;  // matrices, columns of X, texels of a record, texels in a row of records

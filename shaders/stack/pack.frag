@@ -23,7 +23,7 @@
 
 #include "lib/packed.glsl"
 #include "lib/exponent.glsl"
-#include "lib/random.glsl"
+#include "stack/random.glsl"
 
 #if IDENTITY == 0 && PROBES == 0
 uniform sampler2D raw;

@@ -31,8 +31,8 @@
 
 #include "lib/divide.glsl"
 #include "lib/exponent.glsl"
-#include "lib/random.glsl"
-#include "lib/raw.glsl"
+#include "stack/random.glsl"
+#include "stack/raw.glsl"
 
 uniform sampler2D raw;
 uniform ivec4 extent;  // matrices, columns of X, texels of a record, texels in a row of records

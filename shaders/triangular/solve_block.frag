@@ -22,7 +22,7 @@
 #include "lib/packed.glsl"
 #include "lib/block_product.glsl"
 #include "lib/repeat.glsl"
-#include "lib/triangle.glsl"
+#include "triangular/triangle.glsl"
 
 uniform sampler2D B;
 uniform int start;    // row of texels where the substitution begins

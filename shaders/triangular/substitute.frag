@@ -12,7 +12,7 @@
 
 #include "lib/packed.glsl"
 #include "lib/block_product.glsl"
-#include "lib/triangle.glsl"
+#include "triangular/triangle.glsl"
 
 uniform sampler2D B;
 uniform int t;        // texel row to solve

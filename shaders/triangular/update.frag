@@ -11,7 +11,7 @@
 #endif
 
 #include "lib/block_product.glsl"
-#include "lib/triangle.glsl"
+#include "triangular/triangle.glsl"
 
 uniform sampler2D X;
 uniform sampler2D B;

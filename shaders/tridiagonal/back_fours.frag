@@ -1,5 +1,5 @@
 // Unknowns 4g to 4g + 3 straight from wrapped bands, and from x[4g - 1] and x[4g + 3], which were kept. The last level of
-// `back` with P = 4 (lib/fours.glsl).
+// `back` with P = 4 (tridiagonal/fours.glsl).
 //
 // A fragment computes a texel, the four unknowns of group g of a system. With `pitch` texels for each system, the systems
 // stand one after the other: wrapped, if n is a multiple of 4. Behind the last unknown there is zero.
@@ -10,7 +10,7 @@
 // Wang, "A parallel method for tridiagonal equations" (1981).
 
 #include "lib/tridiagonal.glsl"
-#include "lib/fours.glsl"
+#include "tridiagonal/fours.glsl"
 
 uniform sampler2D X;
 uniform ivec2 lay;  // texels for each system, texels of a row of `result`

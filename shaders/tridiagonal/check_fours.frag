@@ -1,5 +1,5 @@
 // (error, left, rhs, x): the worst of a system, straight from wrapped bands and right sides. As `check` has them
-// (lib/fours.glsl); unknowns lie as `back_fours` leaves them.
+// (tridiagonal/fours.glsl); unknowns lie as `back_fours` leaves them.
 //
 // A fragment looks at `chunk` groups of four equations. NaN, infinity and whatever scaling lost make the error 2^100:
 // maxima may drop them.
@@ -15,7 +15,7 @@
 #endif
 
 #include "lib/tridiagonal.glsl"
-#include "lib/fours.glsl"
+#include "tridiagonal/fours.glsl"
 
 uniform sampler2D X;
 uniform sampler2D L;

@@ -1,5 +1,5 @@
 // Four equations become one, straight from wrapped bands and right sides. The first level of `reduce` with P = 4
-// (lib/fours.glsl): equations 4g to 4g + 3, and those from 4g + 4 to 4g + 6 are eliminated from it.
+// (tridiagonal/fours.glsl): equations 4g to 4g + 3, and those from 4g + 4 to 4g + 6 are eliminated from it.
 //
 // A fragment computes one equation of the next level, which has floor(n / 4) of them, as `reduce` does.
 // A, B            bands and right sides
@@ -8,7 +8,7 @@
 // Wang, "A parallel method for tridiagonal equations" (1981).
 
 #include "lib/tridiagonal.glsl"
-#include "lib/fours.glsl"
+#include "tridiagonal/fours.glsl"
 
 layout(location = 0) out vec4 reduced;
 layout(location = 1) out float left;

@@ -6,7 +6,7 @@
 // Cost per fragment: 2 fetches, 4 where a system ends.
 // Hockney, "A fast direct solution of Poisson's equation using Fourier analysis" (1965), for what comes before.
 
-#include "lib/wrapped_places.glsl"
+#include "tridiagonal/wrapped_places.glsl"
 
 uniform sampler2D X;
 uniform ivec4 lay;  // n, texels of X for each system, systems, texels in a row of `result`

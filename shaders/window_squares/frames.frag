@@ -7,7 +7,7 @@
 // Cost per fragment: up to w + 1 windows, each of 2 w fetches and 8 w flop.
 // "Dense matrix multiplication" (aksoyyusuf, CUDA), section "Designing the Solution", figures 3 to 8.
 
-#include "lib/window.glsl"
+#include "window_squares/window.glsl"
 
 uniform int w;        // rows and columns of a window
 uniform int top;      // first row of the frame

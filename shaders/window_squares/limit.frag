@@ -5,7 +5,7 @@
 // Fetches: 1.
 
 #define LIMITED 1
-#include "lib/window.glsl"
+#include "window_squares/window.glsl"
 
 layout(location = 0) out vec4 result;
 

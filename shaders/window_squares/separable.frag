@@ -17,7 +17,7 @@
 #define W 0  // rows and columns of a window that is kept in registers; 0 for any, by the uniform w (0 to 16)
 #endif
 
-#include "lib/window.glsl"
+#include "window_squares/window.glsl"
 
 #if W > 0
 const int w = W;

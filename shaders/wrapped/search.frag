@@ -12,7 +12,7 @@
 #endif
 
 #include "lib/wrapped.glsl"
-#include "lib/order.glsl"
+#include "wrapped/order.glsl"
 
 #if INTEGER
 uniform isampler2D A;

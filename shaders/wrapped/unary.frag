@@ -12,7 +12,7 @@
 #define INTEGER 0  // A holds integers (0, 1)
 #endif
 #ifndef FAMILY
-#define FAMILY 0  // f is one of lib/integers.glsl or lib/floats.glsl (0), of trigonometric.glsl (1), hyperbolic.glsl (2)
+#define FAMILY 0  // f is one of wrapped/integers.glsl or wrapped/floats.glsl (0), of trigonometric.glsl (1), hyperbolic.glsl (2)
 #endif
 #ifndef RESULT_INTEGER
 #define RESULT_INTEGER 0  // the result does (0, 1)
@@ -20,14 +20,14 @@
 
 #include "lib/wrapped.glsl"
 #if INTEGER
-#include "lib/integers.glsl"
+#include "wrapped/integers.glsl"
 #else
-#include "lib/floats.glsl"
+#include "wrapped/floats.glsl"
 #endif
 #if FAMILY == 1
-#include "lib/trigonometric.glsl"
+#include "wrapped/trigonometric.glsl"
 #elif FAMILY == 2
-#include "lib/hyperbolic.glsl"
+#include "wrapped/hyperbolic.glsl"
 #endif
 
 #if INTEGER

@@ -21,7 +21,7 @@ class Manner:
     Attributes
     ----------
     rows, columns : int
-        Elements of the matrix in a texel, see ``lib/vectors.glsl``.
+        Elements of the matrix in a texel, see ``plu/columns/vectors.glsl``.
     complete : bool
         Search the whole rest of the matrix for each pivot, and exchange columns too.
     extra_column : bool
@@ -141,7 +141,7 @@ class ColumnByColumn:
 
     @property
     def _pivot(self) -> dict[str, str]:
-        """Sampler of ``lib/column_pivot.glsl``, unless pivots stay where they are."""
+        """Sampler of ``plu/columns/column_pivot.glsl``, unless pivots stay where they are."""
         return {} if self.manner.pivotless else {"records": self.records}
 
     def _next_column(self, k: int) -> str:

@@ -1,7 +1,7 @@
 """Bands of symmetric positive definite matrices: the Cholesky factor, and systems, in n w^2 instead of n^3 / 3 flop.
 
 What matters is where a band lies. LAPACK's storage has its diagonals as rows; here it lies by columns of 16 x 16
-blocks (``lib/banded.glsl``), so that the columns that a step finishes, and what it changes of the rest, are rectangles.
+blocks (``cholesky/banded.glsl``): the columns that a step finishes, and what it changes of the rest, are rectangles.
 A step is that of a whole matrix, `glla.operations.elimination.cholesky_blocks`: 16 columns, and w more columns beside.
 The products that are subtracted, and their order, are the same, and so are the bits.
 

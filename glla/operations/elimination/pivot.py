@@ -248,7 +248,7 @@ class EchelonSearch:
     ----------
     draft : Draft
         Where the passes go. Its operand ``tolerance`` (1x1: absolute, relative) says what is no pivot, see
-        ``lib/threshold.glsl``.
+        ``pivot/threshold.glsl``.
     shape : tuple of int
         Rows and columns of the matrix.
     steps : int

@@ -581,7 +581,7 @@ def _interface_plan(forms: Forms, limits: Limits, values: Mapping[str, int]) -> 
 INTERFACE = Interface(
     stands_for="plu/rank2/eliminate",
     computes="a step of A = P L U, two columns of it: a fragment computes a texel of the new matrix; rows "
-    "are exchanged, multipliers stay below the diagonal (lib/doolittle.glsl does it, and declares A, top and "
+    "are exchanged, multipliers stay below the diagonal (plu/doolittle.glsl does it, and declares A, top and "
     "the inputs)",
     samplers={"A": "n x n, packed: the matrix before the step"},
     uniforms={"shape": ("ivec2", "rows and columns of A"), "top": ("int", "0: first row of the panel")},

@@ -130,7 +130,7 @@ def taken(offsets: tuple[int, ...]) -> tuple[list[str], list[str]]:
 
 
 def shifted(shape: Shape, limits: Limits) -> dict[str, Define]:
-    """Defines of ``lib/shifted.glsl`` for a matrix of that shape."""
+    """Defines of ``spmv/shifted.glsl`` for a matrix of that shape."""
     own, other = (vector(length, limits) for length in shape)
     return {
         "X_TEXELS": max(1, -(-shape[1] // 4)), "X_WIDTH": other.width, "X_HEIGHT": other.height,

@@ -90,7 +90,7 @@ class Rows:
         return vector(4 * self.quads * length, limits)
 
     def defines(self, limits: Limits) -> dict[str, Define]:
-        """Defines of ``lib/sparse_rows.glsl``."""
+        """Defines of ``spmm/sparse_rows.glsl``."""
         y, x = (self.storage(length, limits) for length in self.shape)
         return {
             "QUADS": self.quads, "ROWS": self.shape[0], "COLUMNS": self.shape[1], "WIDTH": y.width, "X_WIDTH": x.width,

@@ -3,7 +3,7 @@
 // Every pass waits for the one before, so a panel costs as much as it has passes. The fragments that search do not wait
 // for the reduced column: each reduces the `chunk` of rows that it looks at itself.
 //
-// A fragment computes one texel of the panel after the step (lib/doolittle.glsl), or of the two columns beside it:
+// A fragment computes one texel of the panel after the step (plu/doolittle.glsl), or of the two columns beside it:
 //     x = width       from row of texels (top >> 1) + k + 1 on, the candidates for step k + 1: for its first column
 //                     (PAIR = 0, as pivot/first_column.frag) or for both (PAIR = 1, as pivot/block_norm.frag)
 //     x = width + 1   in row (top >> 1) + k, the record of step k: (p, q, norm, largest entry seen)
@@ -15,7 +15,7 @@
 #define PAIR 0  // candidates are pairs of rows (1), or rows for the first column (0)
 #endif
 
-#include "lib/doolittle.glsl"
+#include "plu/doolittle.glsl"
 #include "lib/block_norm.glsl"
 
 uniform ivec2 shape;  // rows and columns of the panel's matrix

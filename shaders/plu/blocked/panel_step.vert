@@ -5,7 +5,7 @@
 #define BESIDE 0  // the candidates stand beside the panel, where the step before has left them (1)
 #endif
 
-#include "lib/step_constants.glsl"
+#include "plu/step_constants.glsl"
 #include "lib/factor_pivots.glsl"
 
 flat out vec4 record;  // (p, q, norm, largest entry seen)

@@ -1,13 +1,13 @@
 // Pivot search, later levels: the best of a rectangle of candidates. The last level leaves one, the pivot.
 //
 // A fragment computes one candidate, the best of `block` rows and columns of those before.
-// candidates   `extent` rows and columns of texels, see lib/candidate.glsl
+// candidates   `extent` rows and columns of texels, see plu/columns/candidate.glsl
 // Cost per fragment: 1 fetch for each candidate of the rectangle.
 // Fetches: 1 to block_x * block_y.
 // Galoppo, Govindaraju, Henson and Manocha, "LU-GPU: Efficient algorithms for solving dense linear systems on graphics
 // hardware" (2005).
 
-#include "lib/candidate.glsl"
+#include "plu/columns/candidate.glsl"
 
 uniform sampler2D candidates;
 uniform int first;     // texel column where the results begin

@@ -2,7 +2,7 @@
 // COMPLETE columns k and q above, in U.
 //
 // A fragment computes one texel of the new matrix.
-// A   rows x columns, see lib/vectors.glsl
+// A   rows x columns, see plu/columns/vectors.glsl
 // Cost per fragment: up to 4 fetches.
 // Fetches: 2 to 2 + 2 * (ROWS > 1).
 // Galoppo, Govindaraju, Henson and Manocha, "LU-GPU: Efficient algorithms for solving dense linear systems on graphics
@@ -12,8 +12,8 @@
 #define COMPLETE 0  // exchange columns too (0, 1)
 #endif
 
-#include "lib/vectors.glsl"
-#include "lib/column_pivot.glsl"
+#include "plu/columns/vectors.glsl"
+#include "plu/columns/column_pivot.glsl"
 
 uniform sampler2D A;
 uniform int k;

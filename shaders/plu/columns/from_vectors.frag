@@ -1,12 +1,12 @@
 // A[i, j] = V[i, j]: a matrix in texels of one element, four of a row, or four of a column, packed.
 //
 // A fragment computes one 2x2 block of A.
-// V   rows x columns, see lib/vectors.glsl      A   rows x columns, packed
+// V   rows x columns, see plu/columns/vectors.glsl      A   rows x columns, packed
 // Cost per fragment: 4 fetches.
 // Fetches: 4.
 
 #include "lib/packed.glsl"
-#include "lib/vectors.glsl"
+#include "plu/columns/vectors.glsl"
 
 uniform sampler2D V;
 uniform ivec2 shape;  // rows and columns of A

@@ -1,7 +1,7 @@
 // l[i] = A[i, k] / A[k, k] once the pivot has come to place (k, k): the normalisation of column k.
 //
 // A fragment computes the multipliers of the rows of one texel. Those of the rows down to k mean nothing.
-// A   rows x columns, see lib/vectors.glsl      l   a column with as many rows in a texel as A
+// A   rows x columns, see plu/columns/vectors.glsl      l   a column with as many rows in a texel as A
 // Cost per fragment: up to 5 fetches, 1 division for each row.
 // Fetches: 3 - PIVOTLESS to 3 + 2 * (ROWS > 1) - PIVOTLESS.
 // Galoppo, Govindaraju, Henson and Manocha, "LU-GPU: Efficient algorithms for solving dense linear systems on graphics
@@ -11,9 +11,9 @@
 #define COMPLETE 0  // the pivot may come from another column (0, 1)
 #endif
 
-#include "lib/vectors.glsl"
+#include "plu/columns/vectors.glsl"
 #include "lib/divide.glsl"
-#include "lib/column_pivot.glsl"
+#include "plu/columns/column_pivot.glsl"
 
 uniform sampler2D A;
 uniform int k;

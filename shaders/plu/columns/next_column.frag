@@ -25,10 +25,10 @@
 #define START 0  // take out column 0 (0, 1)
 #endif
 
-#include "lib/vectors.glsl"
+#include "plu/columns/vectors.glsl"
 #include "lib/divide.glsl"
 #if START == 0
-#include "lib/column_pivot.glsl"
+#include "plu/columns/column_pivot.glsl"
 #endif
 
 uniform sampler2D A;

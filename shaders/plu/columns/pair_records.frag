@@ -4,7 +4,7 @@
 // pivots    (p, q, r, 0). p: row brought to row r; q: row that then is brought to the row below.
 // health    (1, largest entry that the two searches have met, pivot of the second column, 0); the first is 0 for a pivot of 0
 // columns   with COMPLETE (p, q, r, 0) as for the rows: the exchanges of columns
-// records   one candidate for each column, see lib/column_pivot.glsl
+// records   one candidate for each column, see plu/columns/column_pivot.glsl
 // A         with PIVOTLESS instead: the factors, with one element in a texel; U's diagonal has the pivots
 // Cost per fragment: 4 fetches.
 // Fetches: 1 to 4 - 2 * PIVOTLESS.
@@ -13,7 +13,7 @@
 #define COMPLETE 0  // columns were exchanged (0, 1)
 #endif
 
-#include "lib/column_pivot.glsl"
+#include "plu/columns/column_pivot.glsl"
 
 #if PIVOTLESS
 uniform sampler2D A;

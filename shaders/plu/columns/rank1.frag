@@ -9,7 +9,7 @@
 // A finished row is drawn once more, one step after its own: then both textures of the ping-pong hold it.
 //
 // A fragment computes one texel of the new matrix.
-// A   rows x columns, see lib/vectors.glsl
+// A   rows x columns, see plu/columns/vectors.glsl
 // l   plu/columns/multipliers.frag, or the red of plu/columns/next_column.frag
 // Cost per fragment: 4 fetches (two more for a texel of four rows that exchanges one), 2 flop for each element.
 // Fetches: 4 - PIVOTLESS to 4 + 2 * (ROWS > 1) - PIVOTLESS.
@@ -22,8 +22,8 @@
 #define COMPLETE 0  // exchange columns too (0, 1)
 #endif
 
-#include "lib/vectors.glsl"
-#include "lib/column_pivot.glsl"
+#include "plu/columns/vectors.glsl"
+#include "plu/columns/column_pivot.glsl"
 #if COMPLETE && COLUMNS != 1
 #error columns are exchanged where a texel holds one
 #endif

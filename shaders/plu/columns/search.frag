@@ -1,8 +1,8 @@
 // Pivot search, first level: the largest of |A[i, k]|, i >= k, or with COMPLETE of |A[i, j]|, i, j >= k.
 //
-// A fragment computes one candidate (lib/candidate.glsl), the best of a rectangle: of `block` rows of texels and columns
+// A fragment computes one candidate (plu/columns/candidate.glsl), the best of a rectangle: of `block` rows of texels and columns
 // of the matrix. Fragment (0, 0) begins at place (k, k).
-// A      rows x columns, see lib/vectors.glsl
+// A      rows x columns, see plu/columns/vectors.glsl
 // left   with LEFT instead of A: column k by itself, in the blue channel (plu/columns/next_column.frag)
 // Cost per fragment: 1 fetch for each texel of the rectangle.
 // Fetches: 1 to block_x * block_y.
@@ -16,8 +16,8 @@
 #define LEFT 0      // the column is a texture of its own (0, 1)
 #endif
 
-#include "lib/vectors.glsl"
-#include "lib/candidate.glsl"
+#include "plu/columns/vectors.glsl"
+#include "plu/columns/candidate.glsl"
 
 #if LEFT
 uniform sampler2D left;

@@ -1,14 +1,14 @@
 // V[i, j] = A[i, j]: a packed matrix, copied into texels of one element, four of a row, or four of a column.
 //
 // A fragment computes one texel of V; beyond the matrix it is zero.
-// A   rows x columns, packed      V   rows x columns, see lib/vectors.glsl
+// A   rows x columns, packed      V   rows x columns, see plu/columns/vectors.glsl
 // Cost per fragment: 1 fetch for each element.
 // Fetches: 1 to ROWS * COLUMNS.
 // Brodtkorb, "A MATLAB Interface to the GPU" (2007), section 3.1 and figure 3.1: the packings;
 // Moravanszky, "Dense matrix algebra on the GPU" (2003): four elements of a row or column.
 
 #include "lib/packed.glsl"
-#include "lib/vectors.glsl"
+#include "plu/columns/vectors.glsl"
 
 uniform sampler2D A;
 uniform ivec2 shape;  // rows and columns of A

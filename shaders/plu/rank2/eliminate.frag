@@ -1,4 +1,4 @@
-// One step of the Doolittle factorisation, two columns and two rows of it, see lib/doolittle.glsl.
+// One step of the Doolittle factorisation, two columns and two rows of it, see plu/doolittle.glsl.
 //
 // A fragment computes one 2x2 block of the new matrix.
 // A   rows x columns, packed: the matrix, or a panel of it that starts at row `top`, before the step
@@ -7,7 +7,7 @@
 // Fetches: 3 to 6.
 // Brodtkorb, "A MATLAB Interface to the GPU" (2007), section 4.1.3, equations 4.42 to 4.44, listings 4.5 and 4.6.
 
-#include "lib/doolittle.glsl"
+#include "plu/doolittle.glsl"
 
 uniform ivec2 shape;  // rows and columns of A
 

@@ -23,7 +23,7 @@ void main() {
 
 #else
 
-#include "lib/step_constants.glsl"
+#include "plu/step_constants.glsl"
 
 #if SEARCH
 

@@ -26,7 +26,7 @@
 #define ABOVE_SHIFT 1  // the same (0, 1)
 #endif
 
-#include "lib/wrapped_places.glsl"
+#include "tridiagonal/wrapped_places.glsl"
 
 uniform sampler2D A;
 uniform sampler2D B;

@@ -10,7 +10,7 @@ ivec2 column_pivot(int k) {
     return ivec2(k);
 }
 #else
-uniform sampler2D records;  // a row of texels, one candidate for each column, see lib/candidate.glsl
+uniform sampler2D records;  // a row of texels, one candidate for each column, see plu/columns/candidate.glsl
 
 ivec2 column_pivot(int k) {
     vec4 found = texelFetch(records, ivec2(k, 0), 0);

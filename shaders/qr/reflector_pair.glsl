@@ -7,7 +7,7 @@
 //                                                    y: column 2k + 1 below 2k + 1   b: after the first reflector
 
 #include "lib/packed.glsl"
-#include "lib/reflector.glsl"
+#include "qr/reflector.glsl"
 
 vec4 dots(sampler2D D, int j, int slices) {
     vec4 sum = vec4(0.0);

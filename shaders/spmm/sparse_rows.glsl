@@ -38,7 +38,7 @@ vec4 scaled_row(float a, int j, int quad) {
     return a == 0.0 ? vec4(0.0) : a * texelFetch(X, place_of(j * QUADS + quad, X_WIDTH), 0);
 }
 
-// The element that a place of the host stands for, in a vector whose texture is so wide; see `x_at` of lib/sparse.glsl.
+// The element that a place of the host stands for, in a vector whose texture is so wide; see `x_at` of spmv/sparse.glsl.
 int element_at(int place, int width) {
     int y = (place >> 17) & 0x7fff;
     return 4 * (y * width + ((place >> 2) & 0x7fff)) + (place & 3);

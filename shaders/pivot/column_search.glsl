@@ -3,7 +3,7 @@
 // A factorisation (FIXED) brings its pivots to rows top + 2k and the next, and each step has its own texel column of
 // candidates. Its search begins below the rows that are done with. An echelon form moves down by as many rows as it has
 // found pivots, so it reads the record of the step before. Its search also looks at the rows that are done with: their
-// entries say how uncertain the others are, see lib/threshold.glsl.
+// entries say how uncertain the others are, see pivot/threshold.glsl.
 
 #ifndef FIXED
 #define FIXED 1  // pivot rows are top + 2k and the next (1), or follow the rank found so far (0)

@@ -1,7 +1,7 @@
 // Trigonometric functions and their inverses, as accurate on every driver as its multiplication: GLSL 3.30 promises
 // nothing for its own. Polynomials: Moshier, "Methods and Programs for Mathematical Functions" (1989).
 
-#include "lib/floats.glsl"
+#include "wrapped/floats.glsl"
 
 const float HALF_PI = 1.57079633;
 const float PI = 3.14159265;

@@ -1,6 +1,6 @@
 // What is made of exp and log: other bases, exp(a) - 1 and log(1 + a), hyperbolic functions and their inverses.
 
-#include "lib/floats.glsl"
+#include "wrapped/floats.glsl"
 
 // Error: 6 units roundoff.
 float expm1_of(float a) {
