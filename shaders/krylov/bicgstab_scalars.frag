@@ -20,9 +20,15 @@
 uniform sampler2D sums;
 #if PART > 0
 uniform sampler2D before;
+#define BEFORE texelFetch(before, ivec2(0), 0)
+#else
+#define BEFORE vec4(1.0, 0.0, 1.0, s.r)
 #endif
 #if PART != 1
 uniform sampler2D bound;
+#define BOUND texelFetch(bound, ivec2(0), 0).r
+#else
+#define BOUND 0.0
 #endif
 
 layout(location = 0) out vec4 K;
@@ -36,24 +42,20 @@ float sound(float a, float otherwise) {
 
 void main() {
     vec4 s = folded(sums);
-#if PART == 0
-    K = vec4(1.0, 0.0, 1.0, s.r);
-#else
-    K = texelFetch(before, ivec2(0), 0);
-#endif
-#if PART == 1
-    float alpha = s.r == 0.0 ? NOT_A_NUMBER : quotient(K.a, s.r);
-    K = is_finite(alpha) ? vec4(alpha, K.gba) : vec4(0.0);
-#elif PART == 2
-    bool small = is_small(s.b, 0.25 * texelFetch(bound, ivec2(0), 0).r);
-    float omega = s.g == 0.0 ? 0.0 : quotient(s.r, s.g);
-    K.b = small ? 0.0 : sound(omega, 0.0);
-#elif PART == 3
-    float beta = K.b == 0.0 || K.a == 0.0 ? NOT_A_NUMBER : quotient(s.r, K.a) * quotient(K.r, K.b);
-    K = is_finite(beta) && is_finite(s.r) ? vec4(K.r, beta, K.b, s.r) : vec4(0.0);
-#endif
+    K = BEFORE;
+    if (PART == 1) {
+        float alpha = s.r == 0.0 ? NOT_A_NUMBER : quotient(K.a, s.r);
+        K = is_finite(alpha) ? vec4(alpha, K.gba) : vec4(0.0);
+    } else if (PART == 2) {
+        bool small = is_small(s.b, 0.25 * BOUND);
+        float omega = s.g == 0.0 ? 0.0 : quotient(s.r, s.g);
+        K.b = small ? 0.0 : sound(omega, 0.0);
+    } else if (PART == 3) {
+        float beta = K.b == 0.0 || K.a == 0.0 ? NOT_A_NUMBER : quotient(s.r, K.a) * quotient(K.r, K.b);
+        K = is_finite(beta) && is_finite(s.r) ? vec4(K.r, beta, K.b, s.r) : vec4(0.0);
+    }
 #if PART == 0 || PART == 3
-    bool done = is_small(s.b, texelFetch(bound, ivec2(0), 0).r);
+    bool done = is_small(s.b, BOUND);
     state = vec4(done ? CONVERGED : (K.a == 0.0 ? BREAKDOWN : RUNNING), s.b, 0.0, 0.0);
 #endif
 }

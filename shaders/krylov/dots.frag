@@ -29,15 +29,23 @@
 uniform sampler2D V0;
 #if VECTORS > 1
 uniform sampler2D V1;
+#else
+#define V1 V0
 #endif
 #if VECTORS > 2
 uniform sampler2D V2;
+#else
+#define V2 V0
 #endif
 #if VECTORS > 3
 uniform sampler2D V3;
+#else
+#define V3 V0
 #endif
 #if VECTORS > 4
 uniform sampler2D V4;
+#else
+#define V4 V0
 #endif
 
 layout(location = 0) out vec4 sums;
@@ -50,9 +58,7 @@ void main() {
     ivec2 own = ivec2(gl_FragCoord.xy);
     ivec2 first = 4 * BLOCK * (own >> 2) + (own & 3);
     ivec2 end = min(first + 4 * BLOCK, textureSize(V0, 0));
-#if SAMPLED
     vec2 scale = 1.0 / vec2(textureSize(V0, 0));
-#endif
     vec4 sum_r = vec4(0.0);
     vec4 sum_g = vec4(0.0);
     vec4 sum_b = vec4(0.0);
@@ -60,18 +66,10 @@ void main() {
     for (int y = first.y; y < end.y; y += 4) {
         for (int x = first.x; x < end.x; x += 4) {
             vec4 v0 = AT(V0);
-#if VECTORS > 1
-            vec4 v1 = AT(V1);
-#endif
-#if VECTORS > 2
-            vec4 v2 = AT(V2);
-#endif
-#if VECTORS > 3
-            vec4 v3 = AT(V3);
-#endif
-#if VECTORS > 4
-            vec4 v4 = AT(V4);
-#endif
+            vec4 v1 = VECTORS > 1 ? AT(V1) : vec4(0.0);
+            vec4 v2 = VECTORS > 2 ? AT(V2) : vec4(0.0);
+            vec4 v3 = VECTORS > 3 ? AT(V3) : vec4(0.0);
+            vec4 v4 = VECTORS > 4 ? AT(V4) : vec4(0.0);
 #define DOT(total, v, w) total += v * w;
             DOTS
         }

@@ -22,42 +22,35 @@ uniform sampler2D C;
 uniform sampler2D V0;
 #if COUNT > 1
 uniform sampler2D V1;
+#else
+#define V1 V0
 #endif
 #if COUNT > 2
 uniform sampler2D V2;
+#else
+#define V2 V0
 #endif
 #if COUNT > 3
 uniform sampler2D V3;
+#else
+#define V3 V0
 #endif
 uniform int first;
+
+float coefficient(int k) {
+    return k < COUNT ? texelFetch(C, ivec2(first + k, 0), 0).r : 0.0;
+}
 
 layout(location = 0) out vec4 w_next;
 
 void main() {
     ivec2 own = ivec2(gl_FragCoord.xy);
-#if PACKED
-    vec4 c = texelFetch(C, ivec2(first, 0), 0);
-#else
-    vec4 c = vec4(texelFetch(C, ivec2(first, 0), 0).r, 0.0, 0.0, 0.0);
-#if COUNT > 1
-    c.g = texelFetch(C, ivec2(first + 1, 0), 0).r;
-#endif
-#if COUNT > 2
-    c.b = texelFetch(C, ivec2(first + 2, 0), 0).r;
-#endif
-#if COUNT > 3
-    c.a = texelFetch(C, ivec2(first + 3, 0), 0).r;
-#endif
-#endif
+    vec4 c;
+    if (PACKED == 1) c = texelFetch(C, ivec2(first, 0), 0);
+    else c = vec4(coefficient(0), coefficient(1), coefficient(2), coefficient(3));
     w_next = texelFetch(w, own, 0);
     w_next += SIGN * c.r * texelFetch(V0, own, 0);
-#if COUNT > 1
-    w_next += SIGN * c.g * texelFetch(V1, own, 0);
-#endif
-#if COUNT > 2
-    w_next += SIGN * c.b * texelFetch(V2, own, 0);
-#endif
-#if COUNT > 3
-    w_next += SIGN * c.a * texelFetch(V3, own, 0);
-#endif
+    if (COUNT > 1) w_next += SIGN * c.g * texelFetch(V1, own, 0);
+    if (COUNT > 2) w_next += SIGN * c.b * texelFetch(V2, own, 0);
+    if (COUNT > 3) w_next += SIGN * c.a * texelFetch(V3, own, 0);
 }

@@ -29,19 +29,32 @@
 uniform sampler2D C0;
 #if ROWS * COLUMNS > 1
 uniform sampler2D C1;
+#else
+#define C1 C0
 #endif
 #if ROWS * COLUMNS > 2
 uniform sampler2D C2;
 uniform sampler2D C3;
+#else
+#define C2 C0
+#define C3 C0
 #endif
 #if ROWS * COLUMNS > 4
 uniform sampler2D C4;
 uniform sampler2D C5;
 uniform sampler2D C6;
 uniform sampler2D C7;
+#else
+#define C4 C0
+#define C5 C0
+#define C6 C0
+#define C7 C0
 #endif
 #if ONTO
 uniform sampler2D start;
+#define ONTO_START(block) ((SUBTRACT == 1 ? -block : block) + texelFetch(start, texel, 0))
+#else
+#define ONTO_START(block) block
 #endif
 uniform ivec2 shape;  // rows and columns of C
 
@@ -56,25 +69,13 @@ void main() {
     // GLSL 3.30 has no array of samplers with a computed index.
     vec4 block;
     if (target == 0) block = texelFetch(C0, at, 0);
-#if ROWS * COLUMNS > 1
     else if (target == 1) block = texelFetch(C1, at, 0);
-#endif
-#if ROWS * COLUMNS > 2
     else if (target == 2) block = texelFetch(C2, at, 0);
     else if (target == 3) block = texelFetch(C3, at, 0);
-#endif
-#if ROWS * COLUMNS > 4
     else if (target == 4) block = texelFetch(C4, at, 0);
     else if (target == 5) block = texelFetch(C5, at, 0);
     else if (target == 6) block = texelFetch(C6, at, 0);
     else if (target == 7) block = texelFetch(C7, at, 0);
-#endif
     block = mirrored(block, texel);
-#if ONTO
-#if SUBTRACT
-    block = -block;
-#endif
-    block += texelFetch(start, texel, 0);
-#endif
-    result = without_padding(block, texel, shape);
+    result = without_padding(ONTO_START(block), texel, shape);
 }

@@ -19,10 +19,6 @@
 #ifndef COLUMNS
 #define COLUMNS 2  // texel columns of C in a fragment (1, 2, 4, 8)
 #endif
-#if ROWS * COLUMNS > 8
-#error ROWS * COLUMNS must not exceed 8 render targets
-#endif
-
 #ifndef TRANSPOSE_A
 #define TRANSPOSE_A 0  // A holds the transpose, inner x rows (0, 1)
 #endif
@@ -42,6 +38,7 @@
 
 #include "lib/block_product.glsl"
 #include "matmul/fold.glsl"
+#include "matmul/targets.glsl"
 #include "matmul/unroll.glsl"
 
 uniform sampler2D A;
@@ -49,50 +46,24 @@ uniform sampler2D B;
 uniform int first;  // first texel of the inner dimension
 uniform int count;  // texels of the inner dimension
 
-layout(location = 0) out vec4 C0;
-#if ROWS * COLUMNS > 1
-layout(location = 1) out vec4 C1;
-#endif
-#if ROWS * COLUMNS > 2
-layout(location = 2) out vec4 C2;
-layout(location = 3) out vec4 C3;
-#endif
-#if ROWS * COLUMNS > 4
-layout(location = 4) out vec4 C4;
-layout(location = 5) out vec4 C5;
-layout(location = 6) out vec4 C6;
-layout(location = 7) out vec4 C7;
-#endif
+vec4 block_of(sampler2D M, ivec2 at, int transposed) {
+    return transposed == 1 ? texelFetch(M, at.yx, 0).rbga : texelFetch(M, at, 0);
+}
 
-#if TRANSPOSE_A
-#define A_BLOCK(i, k) texelFetch(A, ivec2(texel.y + i, k), 0).rbga
-#else
-#define A_BLOCK(i, k) texelFetch(A, ivec2(k, texel.y + i), 0)
-#endif
-#if TRANSPOSE_B
-#define B_BLOCK(k, j) texelFetch(B, ivec2(k, texel.x + j), 0).rbga
-#else
-#define B_BLOCK(k, j) texelFetch(B, ivec2(texel.x + j, k), 0)
-#endif
-
-#if ONCE
-// Columns out of the rows that were fetched; a computed index into registers would make memory of them.
-#define FETCH_COLUMNS(u)                                                 \
-    for (int j = 0; j < COLUMNS; ++j) {                                  \
-        if (own < 0) b[j] = B_BLOCK(k + u, j);                           \
-        for (int i = 0; i < ROWS; ++i) {                                 \
-            if (own >= 0 && i == own + j) b[j] = a[i].rbga;              \
-        }                                                                \
+// With ONCE columns come out of the rows that were fetched; a computed index into registers would make memory of them.
+#define FETCH_COLUMNS(u)                                                                                  \
+    for (int j = 0; j < COLUMNS; ++j) {                                                                   \
+        if (ONCE == 0 || own < 0) b[j] = block_of(B, ivec2(texel.x + j, k + u), TRANSPOSE_B);             \
+        for (int i = 0; i < ROWS * ONCE; ++i) {                                                           \
+            if (own >= 0 && i == own + j) b[j] = a[i].rbga;                                               \
+        }                                                                                                 \
     }
-#else
-#define FETCH_COLUMNS(u) for (int j = 0; j < COLUMNS; ++j) b[j] = B_BLOCK(k + u, j);
-#endif
 
 #define STEP(u)                                                                                    \
     {                                                                                              \
         vec4 a[ROWS];                                                                              \
         vec4 b[COLUMNS];                                                                           \
-        for (int i = 0; i < ROWS; ++i) a[i] = A_BLOCK(i, k + u);                                   \
+        for (int i = 0; i < ROWS; ++i) a[i] = block_of(A, ivec2(k + u, texel.y + i), TRANSPOSE_A); \
         FETCH_COLUMNS(u)                                                                           \
         for (int i = 0; i < ROWS; ++i) {                                                           \
             for (int j = 0; j < COLUMNS; ++j)                                                      \
@@ -106,32 +77,13 @@ void main() {
     for (int i = 0; i < ROWS * COLUMNS; ++i) sum[i] = vec4(0.0);
     int k = first;
     int end = first + count;
-#if UPPER
-    k = max(k, texel.y);
-#endif
-#if LOWER
-    if (texel.x >= texel.y + ROWS) end = first;
-#endif
-#if ONCE
+    if (UPPER == 1) k = max(k, texel.y);
+    if (LOWER == 1 && texel.x >= texel.y + ROWS) end = first;
     int own = texel.x - texel.y;  // the first column among the rows, if all are there
     if (own + COLUMNS > ROWS) own = -1;
-#endif
 #if UNROLL > 1
     for (; k + UNROLL <= end; k += UNROLL) { UNROLLED(STEP) }
 #endif
     for (; k < end; ++k) STEP(0)
-    C0 = sum[0];
-#if ROWS * COLUMNS > 1
-    C1 = sum[1];
-#endif
-#if ROWS * COLUMNS > 2
-    C2 = sum[2];
-    C3 = sum[3];
-#endif
-#if ROWS * COLUMNS > 4
-    C4 = sum[4];
-    C5 = sum[5];
-    C6 = sum[6];
-    C7 = sum[7];
-#endif
+    PUT(sum)
 }

@@ -30,6 +30,9 @@
 uniform sampler2D firsts;
 #if FIXED == 0
 uniform sampler2D tolerance;
+#define LIMITS texelFetch(tolerance, ivec2(0), 0).rg
+#else
+#define LIMITS vec2(0.0)
 #endif
 
 layout(location = 0) out vec4 candidate;
@@ -55,13 +58,8 @@ vec4 best_of_firsts() {
 }
 
 void take_first_pivot() {
-#if FIXED
-    vec2 limits = vec2(0.0);
-#else
-    vec2 limits = texelFetch(tolerance, ivec2(0), 0).rg;
-#endif
     vec4 leader = best_of_firsts();
-    found = leader.x > threshold(limits, leader.w, float(r));
+    found = leader.x > threshold(LIMITS, leader.w, float(r));
     if (!found) return;
     p = int(leader.y);
     pivot = row_pair(A, p, k);
@@ -77,13 +75,13 @@ void look_at(int i, vec2 row) {
     if (i == p) row = displaced;
     bool open = i > r || (FIXED == 0 && !found && i == r);  // an echelon form stays in row r if column 2k has no pivot
     if (open && 2 * k + 1 < shape.y) offer(abs(reduced(row)), -1, i);
-#if FIXED
-    if (open) best.w = max(best.w, max(abs(row.x), abs(row.y)));
-#else
+    if (FIXED == 1) {
+        if (open) best.w = max(best.w, max(abs(row.x), abs(row.y)));
+        return;
+    }
     // Row r holds the first pivot by the time the second is sought, divided by it.
     if (i < r) best.w += abs(reduced(row));
     else if (found && i == r) best.w += abs(multiplier(pivot.y, pivot.x));
-#endif
 }
 
 void look_at_texel(int y, vec4 block) {
@@ -95,8 +93,6 @@ void main() {
     begin_search();
     take_first_pivot();
     look_at_all_texels();
-#if FIXED
-    best.y = float(found ? p : r);
-#endif
+    if (FIXED == 1) best.y = float(found ? p : r);
     candidate = best;
 }

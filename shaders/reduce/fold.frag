@@ -40,27 +40,10 @@
 uniform sampler2D A;
 uniform ivec2 chunk;  // texels across and down that one fragment reduces
 uniform ivec2 size;   // height and width of A in texels
-#if FIRST
-uniform ivec2 shape;  // rows and columns of A
-#endif
-#if SCALED
-uniform sampler2D S;
-uniform ivec3 placement;  // of S over A
-#endif
-
-#if LAST
-uniform ivec2 result_shape;
-#endif
 
 layout(location = 0) out vec4 result;
 
-#if NEUTRAL == 0
-#define START 0.0
-#elif NEUTRAL == 1
-#define START INFINITY
-#else
-#define START (-INFINITY)
-#endif
+#define START (NEUTRAL == 0 ? 0.0 : NEUTRAL == 1 ? INFINITY : -INFINITY)
 
 float sum_of(float a, float b) { return a + b; }
 float itself(float a) { return a; }
@@ -72,30 +55,54 @@ vec4 both(vec4 a, vec4 b) {
 }
 
 #if SCALED
+uniform sampler2D S;
+uniform ivec3 placement;  // of S over A
+
 int line_exponent(float largest) {  // 0 where there is nothing to scale, or nothing that scaling would help
     int e = exponent_of(largest);
     return e == NO_EXPONENT ? 0 : e;
 }
-#endif
 
-vec4 entries(ivec2 at) {
-    vec4 block = texelFetch(A, at, 0);
-#if SCALED
+vec4 scaled_block(vec4 block, ivec2 at) {
     vec4 largest = block_over(S, at, placement);
     block.r = scaled(block.r, -line_exponent(largest.r));
     block.g = scaled(block.g, -line_exponent(largest.g));
     block.b = scaled(block.b, -line_exponent(largest.b));
     block.a = scaled(block.a, -line_exponent(largest.a));
+    return block;
+}
+#else
+#define scaled_block(block, at) (block)
 #endif
+
 #if FIRST
+uniform ivec2 shape;  // rows and columns of A
+
+vec4 entries(ivec2 at) {
+    vec4 block = scaled_block(texelFetch(A, at, 0), at);
     block = vec4(ENTRY(block.r), ENTRY(block.g), ENTRY(block.b), ENTRY(block.a));
     bool last_row = 2 * at.y + 1 >= shape.x;
     bool last_column = 2 * at.x + 1 >= shape.y;
     if (last_column) block.ga = vec2(START);
     if (last_row) block.ba = vec2(START);
-#endif
     return block;
 }
+#else
+#define entries(at) texelFetch(A, at, 0)
+#endif
+
+#if LAST
+uniform ivec2 result_shape;
+
+vec4 together(vec4 t, ivec2 texel) {
+    vec4 total = vec4(COMBINE(COMBINE(t.r, t.g), COMBINE(t.b, t.a)), 0.0, 0.0, 0.0);
+    if (LAST == 2) total = vec4(COMBINE(t.r, t.b), COMBINE(t.g, t.a), 0.0, 0.0);
+    if (LAST == 3) total = vec4(COMBINE(t.r, t.g), 0.0, COMBINE(t.b, t.a), 0.0);
+    return without_padding(total, texel, result_shape);
+}
+#else
+#define together(total, texel) (total)
+#endif
 
 void main() {
     ivec2 texel = ivec2(gl_FragCoord.xy);
@@ -107,15 +114,5 @@ void main() {
         for (int x = start.x; x < end.x; ++x) line = both(line, entries(ivec2(x, y)));
         total = both(total, line);
     }
-#if LAST == 1
-    total = vec4(COMBINE(COMBINE(total.r, total.g), COMBINE(total.b, total.a)), 0.0, 0.0, 0.0);
-#elif LAST == 2
-    total = vec4(COMBINE(total.r, total.b), COMBINE(total.g, total.a), 0.0, 0.0);
-#elif LAST == 3
-    total = vec4(COMBINE(total.r, total.g), 0.0, COMBINE(total.b, total.a), 0.0);
-#endif
-#if LAST
-    total = without_padding(total, texel, result_shape);
-#endif
-    result = total;
+    result = together(total, texel);
 }

@@ -42,17 +42,6 @@
 
 uniform sampler2D F;
 uniform sampler2D M_A;
-#if RANGE_A
-uniform sampler2D L_A;
-#endif
-#if RIGHT_SIDES
-uniform sampler2D L_B;
-uniform sampler2D M_B;
-#endif
-#if NORMS
-uniform sampler2D N_A;
-uniform sampler2D N_X;
-#endif
 uniform int order;     // figures of a line
 uniform vec4 limits;   // largest growth, least pivot beside its column, largest norm of an inverse, 2^-40
 
@@ -67,8 +56,30 @@ bool near_one(float a) { return finite(a) && abs(a) >= limits.w && abs(a) * limi
 
 float figure(int member, int line, int j) { return element_of(F, (member * LINES + line) * order + j); }
 
-bool factor_stands(int member) {
-#if SYSTEM
+#if RANGE_A
+uniform sampler2D L_A;
+bool a_is_near_one(int member) { return near_one(element_of(L_A, member)) && near_one(element_of(M_A, member)); }
+#else
+#define a_is_near_one(member) true
+#endif
+
+#if RIGHT_SIDES
+uniform sampler2D L_B;
+uniform sampler2D M_B;
+bool b_is_near_one(int member) { return near_one(element_of(L_B, member)) && near_one(element_of(M_B, member)); }
+#else
+#define b_is_near_one(member) true
+#endif
+
+#if NORMS
+uniform sampler2D N_A;
+uniform sampler2D N_X;
+bool norms_are_finite(int member) { return finite(element_of(N_A, member)) && finite(element_of(N_X, member)); }
+#else
+#define norms_are_finite(member) true
+#endif
+
+bool plu_stands(int member) {
     float most = 0.0;
     float squares = 0.0;
     for (int j = 0; j < order; ++j) {
@@ -76,18 +87,16 @@ bool factor_stands(int member) {
         float largest = figure(member, 1, j);
         if (!finite(u) || !finite(largest)) return false;
         most = max(most, largest);
-#if TURNS == 0
-        if (!(abs(u) > limits.y * largest)) return false;
-        squares += figure(member, 2, j);
-#endif
+        if (TURNS == 0) {
+            if (!(abs(u) > limits.y * largest)) return false;
+            squares += figure(member, 2, j);
+        }
     }
-#if EQUILIBRATED
-    float scale = 1.0;
-#else
-    float scale = element_of(M_A, member);
-#endif
+    float scale = EQUILIBRATED == 1 ? 1.0 : element_of(M_A, member);
     return most <= limits.x * scale && finite(squares) && sqrt(squares) * most <= limits.z;
-#else
+}
+
+bool cholesky_stands(int member) {
     for (int j = 0; j < order; ++j) {
         float l = figure(member, 0, j);
         if (!near_one(l) || !(l > 0.0)) return false;
@@ -96,21 +105,11 @@ bool factor_stands(int member) {
         }
     }
     return true;
-#endif
 }
 
 bool stands(int member) {
-#if RANGE_A
-    if (!near_one(element_of(L_A, member)) || !near_one(element_of(M_A, member))) return false;
-#endif
-    if (!finite(element_of(M_A, member))) return false;
-#if RIGHT_SIDES
-    if (!near_one(element_of(L_B, member)) || !near_one(element_of(M_B, member))) return false;
-#endif
-#if NORMS
-    if (!finite(element_of(N_A, member)) || !finite(element_of(N_X, member))) return false;
-#endif
-    return factor_stands(member);
+    return a_is_near_one(member) && finite(element_of(M_A, member)) && b_is_near_one(member) && norms_are_finite(member)
+        && (SYSTEM == 1 ? plu_stands(member) : cholesky_stands(member));
 }
 
 float turns_of(int member) {

@@ -29,22 +29,21 @@
 uniform sampler2D E;
 #if TOP == 0
 uniform sampler2D X;
-#elif GUARD && FIRST == 0
-uniform sampler2D L;
 #endif
 uniform int n;  // equations of a system
 
 layout(location = 0) out float x;
 #if TOP && GUARD
 layout(location = 1) out float left;
-
-float so_far(int i, vec4 row) {
 #if FIRST
-    return left_at_first(row);
+#define LEFT(i, row) left_at_first(row)
 #else
-    return texelFetch(L, place_of(i), 0).r;
+uniform sampler2D L;
+#define LEFT(i, row) texelFetch(L, place_of(i), 0).r
 #endif
-}
+#define LEAST(least, i, row) least_of(least, LEFT(i, row))
+#else
+#define LEAST(least, i, row) (least)
 #endif
 
 void main() {
@@ -69,21 +68,17 @@ void main() {
 #endif
     for (int i = top; i < own; ++i) {
         vec4 row = equation(E, i, n);
-#if TOP && GUARD
-        least = least_of(least, so_far(i, row));
-#endif
+        least = LEAST(least, i, row);
         above = eliminated(above, row.r, row.g, row.b, row.a, least);
     }
     for (int i = last; i > own; --i) {
         vec4 row = equation(E, i, n);
-#if TOP && GUARD
-        least = least_of(least, so_far(i, row));
-#endif
+        least = LEAST(least, i, row);
         below = eliminated(below, row.b, row.g, row.r, row.a, least);
     }
     vec4 row = equation(E, own, n);
     x = unknown_between(row, above, below, least);
 #if TOP && GUARD
-    left = least_of(least, so_far(own, row));
+    left = LEAST(least, own, row);
 #endif
 }

@@ -49,34 +49,35 @@
 uniform isampler2D A;
 #define TEXEL ivec4
 #define ELEMENT int
+int truth(int a) { return a == 0 ? 0 : 1; }
 #else
 uniform sampler2D A;
 #define TEXEL vec4
 #define ELEMENT float
+int truth(float a) { return is_nan(a) || a != 0.0 ? 1 : 0; }
 #endif
 uniform int A_view[VIEW];
 uniform ivec3 line;  // elements of a line, chunks of a line, elements from one of a line to the next
 #if SCALED
 uniform sampler2D S;
+#define ENTRY_OF(a, e) ENTRY(scaled(a, -e))
+#else
+#define ENTRY_OF(a, e) ENTRY(a)
 #endif
 
 #if RESULT_INTEGER
 layout(location = 0) out ivec4 result;
 #define RESULT ivec4
 #define TOTAL int
+#define EXTREME (NEUTRAL == 2 ? 0x7fffffff : int(0x80000000))
 #else
 layout(location = 0) out vec4 result;
 #define RESULT vec4
 #define TOTAL float
+#define EXTREME (NEUTRAL == 2 ? INFINITY : -INFINITY)
 #endif
 
-#if NEUTRAL == 0 || NEUTRAL == 1
-#define START TOTAL(NEUTRAL)
-#elif RESULT_INTEGER
-#define START (NEUTRAL == 2 ? 0x7fffffff : int(0x80000000))
-#else
-#define START (NEUTRAL == 2 ? INFINITY : -INFINITY)
-#endif
+#define START (NEUTRAL == 0 || NEUTRAL == 1 ? TOTAL(NEUTRAL) : EXTREME)
 
 TOTAL sum_of(TOTAL a, TOTAL b) { return a + b; }
 TOTAL product_of_two(TOTAL a, TOTAL b) { return a * b; }
@@ -85,19 +86,8 @@ int minimum_of(int a, int b) { return min(a, b); }
 ELEMENT itself(ELEMENT a) { return a; }
 ELEMENT absolute(ELEMENT a) { return abs(a); }
 ELEMENT squared(ELEMENT a) { return a * a; }
-#if INTEGER
-int truth(int a) { return a == 0 ? 0 : 1; }
-#else
-int truth(float a) { return is_nan(a) || a != 0.0 ? 1 : 0; }
-#endif
 
-TOTAL entry(ELEMENT a, int e) {
-#if SCALED
-    return ENTRY(scaled(a, -e));
-#else
-    return ENTRY(a);
-#endif
-}
+TOTAL entry(ELEMENT a, int e) { return ENTRY_OF(a, e); }
 
 TOTAL folded(int place, int count, int e) {
 #if TEXELS

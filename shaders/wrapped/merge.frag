@@ -28,41 +28,44 @@ uniform isampler2D A;
 uniform sampler2D A;
 #define ELEMENT float
 #endif
+uniform ivec2 runs;  // elements of a line, width of a run
+
+int start;  // of the line in A
+int row;    // first element of the line in C order
+
+#if PLACES == 2
+uniform isampler2D P;
+int place(int k) { return element_of(P, row + k); }
+#else
+#define place(k) (k)
+#endif
+
 #if PLACES
 uniform int A_view[VIEW];
 uniform int step_;  // elements of A from one of a line to the next
 layout(location = 0) out ivec4 result;
 #define RESULT ivec4
-#elif INTEGER
+#define SORTED place
+
+ELEMENT key(int k) { return element_of(A, start + place(k) * step_); }
+
+ivec4 starts_of(ivec4 own) {
+    locate(own);
+    return places(A_view);
+}
+#else
+#if INTEGER
 layout(location = 0) out ivec4 result;
 #define RESULT ivec4
 #else
 layout(location = 0) out vec4 result;
 #define RESULT vec4
 #endif
-#if PLACES == 2
-uniform isampler2D P;
-#endif
-uniform ivec2 runs;  // elements of a line, width of a run
+#define SORTED key
+#define starts_of(own) ivec4(0)
 
-int start;  // of the line in A
-int row;    // first element of the line in C order
-
-int place(int k) {
-#if PLACES == 2
-    return element_of(P, row + k);
-#else
-    return k;
+ELEMENT key(int k) { return element_of(A, row + k); }
 #endif
-}
-
-ELEMENT key(int k) {
-#if PLACES
-    return element_of(A, start + place(k) * step_);
-#else
-    return element_of(A, row + k);
-#endif
-}
 
 // The element of the line that is the k-th after the step.
 int origin(int k) {
@@ -87,20 +90,13 @@ void main() {
     result = RESULT(0);
     if (is_spare()) return;
     ivec4 own = own_elements();
-#if PLACES
-    locate(own);
-    ivec4 starts = places(A_view);
-#endif
+    ivec4 starts = starts_of(own);
     RESULT texel = RESULT(0);
     for (int c = 0; c < own_count(); ++c) {
         int line = own[c] / runs.x;
         row = line * runs.x;
-#if PLACES
         start = starts[c];
-        texel[c] = place(origin(own[c] - row));
-#else
-        texel[c] = key(origin(own[c] - row));
-#endif
+        texel[c] = SORTED(origin(own[c] - row));
     }
     result = texel;
 }
