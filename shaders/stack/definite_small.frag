@@ -12,12 +12,6 @@
 // solution or ORDER^3 for an inverse; 10 divisions and 4 roots for the factor.
 // LAPACK potf2, potrs, potri; one matrix in the registers of one thread as in pivoted_small.frag.
 
-#ifndef ORDER
-#define ORDER 3  // rows and columns of A (1 to 4)
-#endif
-#if ORDER < 1 || ORDER > 4
-#error ORDER must be 1 to 4
-#endif
 #ifndef GIVEN
 #define GIVEN 0  // matrices come in (0), or their factors (1)
 #endif
@@ -26,27 +20,15 @@
 #endif
 
 #include "lib/root.glsl"
-#include "stack/raw.glsl"
-
-uniform sampler2D raw;
-uniform ivec4 extent;  // matrices, columns of X, texels of a record, texels in a row of records
-#if RESULT == 1
-uniform int start;     // place of the first element of the first B
-#endif
-
-layout(location = 0) out vec4 record;
-
-// Loops have constant ends, so that they are written out and every index is known to the compiler.
-#define EACH(i) int i = 0; i < ORDER; ++i
+#include "stack/small.glsl"
 
 vec4 L[ORDER];  // rows: what remains of A, then the factor, with zeros above its diagonal
-vec4 X[ORDER];  // right-hand sides of the four elements, then solutions; or the lower half of the inverse
 
-void fetch_lower_half(int matrix) {
+void fetch_lower_half() {
     for (EACH(i)) {
         L[i] = vec4(0.0);
         for (EACH(j)) {
-            if (j <= i) L[i][j] = element_of(raw, matrix * ORDER * ORDER, ORDER * i + j);
+            if (j <= i) L[i][j] = raw_element(matrix * ORDER * ORDER, ORDER * i + j);
         }
     }
 }
@@ -92,17 +74,19 @@ void substitute_back() {  // with the transpose of L
 }
 
 #if RESULT == 1
-void fetch_right_sides(int matrix, int place) {
-    int columns = extent.y;
+uniform int start;  // place of the first element of the first B
+
+void fetch_right_sides() {
     for (int c = 0; c < 4; ++c) {
-        int e = place + c;
-        int column = e - int((float(e) + 0.5) / float(columns)) * columns;
-        for (EACH(i)) X[i][c] = element_of(raw, start + matrix * ORDER * columns, i * columns + column);
+        int column = column_of(place + c);
+        for (EACH(i)) X[i][c] = raw_element(start + matrix * ORDER * extent.y, i * extent.y + column);
     }
 }
+#else
+#define fetch_right_sides()
 #endif
 
-void invert() {  // U U^T, where L^T U = I
+void invert() {  // X = U U^T, where L^T U = I
     for (EACH(i)) {
         X[i] = vec4(0.0);
         X[i][i] = 1.0;
@@ -118,60 +102,37 @@ void invert() {  // U U^T, where L^T U = I
     }
 }
 
-// Element e of the record, component c of the four.
 float element(int e, int c) {
-    int row = int((float(e) + 0.5) / float(extent.y));
+    int row = row_of(e);
     float found = 0.0;
     for (EACH(i)) {
-#if RESULT == 1
-        if (row == i) found = X[i][c];
-#else
+        if (RESULT == 1 && row == i) found = X[i][c];
         for (EACH(j)) {
-            if (row == i && e - row * ORDER == j) {
-#if RESULT == 0
-                found = L[i][j];
-#else
-                found = X[max(i, j)][min(i, j)];  // symmetric bit by bit
-#endif
-            }
+            if (RESULT == 1 || row != i || e - row * ORDER != j) continue;
+            found = RESULT == 0 ? L[i][j] : X[max(i, j)][min(i, j)];  // symmetric bit by bit
         }
-#endif
     }
     return found;
 }
 
-float figure(int f) {  // number f: the lines one after the other
+float figure(int f) {
     float found = 0.0;
     for (EACH(i)) {
         if (f == i) found = L[i][i];
-#if RESULT == 2
-        if (f == ORDER + i) found = X[i][i];
-#else
-        if (f == ORDER + i) found = L[i][i];
-#endif
+        if (f == ORDER + i) found = RESULT == 2 ? X[i][i] : L[i][i];
     }
     return found;
 }
 
 void main() {
-    int texel = int(gl_FragCoord.y) * extent.w + int(gl_FragCoord.x);
-    int matrix = texel / extent.z;
-    int place = 4 * (texel - matrix * extent.z);  // of the first of the four elements in the record
-    record = vec4(0.0);
-    if (matrix >= extent.x) return;
-    fetch_lower_half(matrix);
-#if GIVEN == 0
-    factor();
-#endif
-#if RESULT == 1
-    fetch_right_sides(matrix, place);
-    substitute_forward();
-    substitute_back();
-#elif RESULT == 2
-    invert();
-#endif
-    for (int c = 0; c < 4; ++c) {
-        int f = place + c - ORDER * extent.y;
-        record[c] = f < 0 ? element(place + c, c) : figure(f);
+    if (is_spare()) return;
+    fetch_lower_half();
+    if (GIVEN == 0) factor();
+    if (RESULT == 1) {
+        fetch_right_sides();
+        substitute_forward();
+        substitute_back();
     }
+    if (RESULT == 2) invert();
+    put_record();
 }

@@ -13,12 +13,6 @@
 // LAPACK getf2, geequb; one matrix in the registers of one thread as in Dong et al., "LU factorization of small matrices:
 // accelerating batched DGETRF on the GPU" (2014).
 
-#ifndef ORDER
-#define ORDER 3  // rows and columns of A (1 to 4)
-#endif
-#if ORDER < 1 || ORDER > 4
-#error ORDER must be 1 to 4
-#endif
 #ifndef DETERMINANT
 #define DETERMINANT 0  // records of systems (0), or what determinants are made of (1)
 #endif
@@ -32,30 +26,25 @@
 #include "lib/divide.glsl"
 #include "lib/exponent.glsl"
 #include "stack/random.glsl"
-#include "stack/raw.glsl"
+#include "stack/small.glsl"
 
-uniform sampler2D raw;
-uniform ivec4 extent;  // matrices, columns of X, texels of a record, texels in a row of records
 #if DETERMINANT == 0 && IDENTITY == 0
 uniform int start;     // place of the first element of the first B
+#define RIGHT_SIDE(i, column) raw_element(start + matrix * ORDER * extent.y, i * extent.y + column)
+#else
+#define RIGHT_SIDE(i, column) (i == column ? 1.0 : 0.0)
 #endif
-
-layout(location = 0) out vec4 record;
-
-// Loops have constant ends, so that they are written out and every index is known to the compiler.
-#define EACH(i) int i = 0; i < ORDER; ++i
 
 vec4 A[ORDER];  // rows, a multiplier where there is a zero
 int row_exponents[ORDER];
 int column_exponents[ORDER];
 int pivots[ORDER];
-vec4 X[ORDER];   // right-hand sides of the four elements, then solutions
 vec2 probe[ORDER];
 
-void fetch_matrix(int matrix) {
+void fetch_matrix() {
     for (EACH(i)) {
         A[i] = vec4(0.0);
-        for (EACH(j)) A[i][j] = element_of(raw, matrix * ORDER * ORDER, ORDER * i + j);
+        for (EACH(j)) A[i][j] = raw_element(matrix * ORDER * ORDER, ORDER * i + j);
     }
 }
 
@@ -64,7 +53,7 @@ void equilibrate() {
         row_exponents[i] = 0;
         column_exponents[i] = 0;
     }
-#if EQUILIBRATE
+    if (EQUILIBRATE == 0) return;
     int own[ORDER * ORDER];
     for (EACH(i)) {
         int most = NO_EXPONENT;
@@ -85,29 +74,18 @@ void equilibrate() {
     for (EACH(i)) {
         for (EACH(j)) A[i][j] = scaled(A[i][j], -(row_exponents[i] + column_exponents[j]));
     }
-#endif
 }
 
-void fetch_right_sides(int matrix, int place) {
+void fetch_right_sides() {
     for (EACH(i)) {
         X[i] = vec4(0.0);
         probe[i] = vec2(random_at(i, 0), random_at(i, 1));
     }
-#if DETERMINANT == 0
+    if (DETERMINANT == 1) return;
     for (int c = 0; c < 4; ++c) {
-        int e = place + c;
-        int columns = extent.y;
-        int column = e - int((float(e) + 0.5) / float(columns)) * columns;
-        for (EACH(i)) {
-#if IDENTITY
-            float b = i == column ? 1.0 : 0.0;
-#else
-            float b = element_of(raw, start + matrix * ORDER * columns, i * columns + column);
-#endif
-            X[i][c] = scaled(b, -row_exponents[i]);
-        }
+        int column = column_of(place + c);
+        for (EACH(i)) X[i][c] = scaled(RIGHT_SIDE(i, column), -row_exponents[i]);
     }
-#endif
 }
 
 void exchange(int k) {  // bring the pivot up
@@ -176,24 +154,20 @@ float largest(int j) {
     return most;
 }
 
-// Figure number f: the lines one after the other.
 float figure(int f) {
     float found = 0.0;
     for (EACH(i)) {
         if (f == i) found = A[i][i];
         if (f == ORDER + i) found = largest(i);
-#if DETERMINANT
-        if (f == 2 * ORDER + i) found = float(pivots[i]);
-        if (f == 3 * ORDER + i) found = float(row_exponents[i] + column_exponents[i]);
-#else
-        if (f == 2 * ORDER + i) found = probe[i].x * probe[i].x + probe[i].y * probe[i].y;
-#endif
+        if (f == 2 * ORDER + i && DETERMINANT == 1) found = float(pivots[i]);
+        if (f == 3 * ORDER + i && DETERMINANT == 1) found = float(row_exponents[i] + column_exponents[i]);
+        if (f == 2 * ORDER + i && DETERMINANT == 0) found = probe[i].x * probe[i].x + probe[i].y * probe[i].y;
     }
     return found;
 }
 
-float solution(int e, int c) {
-    int row = int((float(e) + 0.5) / float(extent.y));
+float element(int e, int c) {
+    int row = row_of(e);
     float found = 0.0;
     for (EACH(i)) {
         if (row == i) found = scaled(X[i][c], -column_exponents[i]);
@@ -202,22 +176,11 @@ float solution(int e, int c) {
 }
 
 void main() {
-    int texel = int(gl_FragCoord.y) * extent.w + int(gl_FragCoord.x);
-    int matrix = texel / extent.z;
-    int place = 4 * (texel - matrix * extent.z);  // of the first of the four elements in the record
-    record = vec4(0.0);
-    if (matrix >= extent.x) return;
-    fetch_matrix(matrix);
+    if (is_spare()) return;
+    fetch_matrix();
     equilibrate();
-    fetch_right_sides(matrix, place);
+    fetch_right_sides();
     eliminate();
-#if DETERMINANT
-    for (int c = 0; c < 4; ++c) record[c] = figure(place + c);
-#else
-    substitute_back();
-    for (int c = 0; c < 4; ++c) {
-        int f = place + c - ORDER * extent.y;
-        record[c] = f < 0 ? solution(place + c, c) : figure(f);
-    }
-#endif
+    if (DETERMINANT == 0) substitute_back();
+    put_record();
 }

@@ -29,14 +29,8 @@
 #ifndef EXPONENTS
 #define EXPONENTS 0  // ... and what rows and columns were scaled by, which takes PIVOTS (0, 1)
 #endif
-#if EXPONENTS && PIVOTS == 0
-#error EXPONENTS come after PIVOTS
-#endif
 #ifndef PROBES
 #define PROBES 0  // ... and squares of solutions for random numbers, which takes MATRIX and no PIVOTS (0, 1)
-#endif
-#if PROBES && (PIVOTS || MATRIX == 0)
-#error PROBES take MATRIX and no PIVOTS
 #endif
 #ifndef SCALED
 #define SCALED 0  // undo the scaling of columns, in a solution (0, 1)
@@ -44,27 +38,14 @@
 #ifndef MIRROR
 #define MIRROR 0  // M is symmetric: what is right of its diagonal is taken from below it (0, 1)
 #endif
+#if EXPONENTS && PIVOTS == 0 || PROBES && (PIVOTS || MATRIX == 0)
+#error EXPONENTS come after PIVOTS; PROBES take MATRIX and no PIVOTS
+#endif
 #define STACK 1
 
 #include "lib/packed.glsl"
 #include "lib/exponent.glsl"
 
-#if MATRIX
-uniform sampler2D M;
-#endif
-#if FIGURES
-uniform sampler2D LU;
-uniform int order;     // figures in a line
-#endif
-#if PIVOTS
-uniform sampler2D pivots;
-#endif
-#if EXPONENTS
-uniform sampler2D row_exponents;
-#endif
-#if EXPONENTS || SCALED
-uniform sampler2D column_exponents;
-#endif
 uniform ivec3 record;  // rows and columns of M, length of the record
 uniform int count;     // matrices
 uniform int width;     // texels in a row of raw
@@ -83,49 +64,63 @@ float of_column(sampler2D A, int i) {  // a column of texels, two figures each
     return (i & 1) == 0 ? pair.x : pair.y;
 }
 
+#if MATRIX
+uniform sampler2D M;
+#define OF_M(i, j) entry(M, i, j)
+#else
+#define OF_M(i, j) 0.0
+#endif
+#if PIVOTS
+uniform sampler2D pivots;
+#define PIVOT(i) of_column(pivots, i)
+#else
+#define PIVOT(i) 0.0
+#endif
+#if EXPONENTS
+uniform sampler2D row_exponents;
+#define ROW_EXPONENT(i) of_column(row_exponents, i)
+#else
+#define ROW_EXPONENT(i) 0.0
+#endif
+#if EXPONENTS || SCALED
+uniform sampler2D column_exponents;
+#define COLUMN_EXPONENT(i) of_column(column_exponents, i)
+#else
+#define COLUMN_EXPONENT(i) 0.0
+#endif
+
 #if FIGURES
-float figure(int line, int i) {
-#if FIGURES == 2
-    return entry(LU, 0, i);
-#endif
+uniform sampler2D LU;
+uniform int order;     // figures in a line
+
+float figure(int place) {
+    int line = place / order;
+    int i = place % order;
+    if (FIGURES == 2) return entry(LU, 0, i);
     if (line == 0) return entry(LU, i, i);
-#if MIRROR
-    if (line == 1) return entry(M, i, i);
-#endif
+    if (line == 1 && MIRROR == 1) return OF_M(i, i);
     if (line == 1) {
         float largest = 0.0;
         for (int row = 0; row <= i; ++row) largest = max(largest, abs(entry(LU, row, i)));
         return largest;
     }
-#if PROBES
-    if (line == 2) {
+    if (line == 2 && PROBES == 1) {
         int first = 2 * ((record.y + 1) >> 1);  // the first column of texels behind M's own
-        float one = entry(M, i, first);
-        float two = entry(M, i, first + 1);
+        float one = OF_M(i, first);
+        float two = OF_M(i, first + 1);
         return one * one + two * two;
     }
-#endif
-#if PIVOTS
-    if (line == 2) return of_column(pivots, i);
-#endif
-#if EXPONENTS
-    if (line == 3) return of_column(row_exponents, i) + of_column(column_exponents, i);
-#endif
-    return 0.0;
+    if (line == 2) return PIVOT(i);
+    return line == 3 && EXPONENTS == 1 ? ROW_EXPONENT(i) + COLUMN_EXPONENT(i) : 0.0;
 }
+#else
+#define figure(place) 0.0
 #endif
 
-#if MATRIX
 float of_matrix(int i, int j) {
-#if SCALED
-    return scaled(entry(M, i, j), -int(of_column(column_exponents, i)));
-#elif MIRROR
-    return entry(M, max(i, j), min(i, j));
-#else
-    return entry(M, i, j);
-#endif
+    if (SCALED == 1) return scaled(OF_M(i, j), -int(COLUMN_EXPONENT(i)));
+    return MIRROR == 1 ? OF_M(max(i, j), min(i, j)) : OF_M(i, j);
 }
-#endif
 
 void main() {
     int place = int(gl_FragCoord.y) * width + int(gl_FragCoord.x);
@@ -133,11 +128,7 @@ void main() {
     place %= record.z;
     element = 0.0;
     if (b >= count) return;
-#if MATRIX
-    if (place < record.x * record.y) element = of_matrix(place / record.y, place % record.y);
-#endif
-#if FIGURES
-    place -= record.x * record.y;
-    if (place >= 0) element = figure(place / order, place % order);
-#endif
+    int elements = record.x * record.y;
+    if (place >= elements) element = figure(place - elements);
+    else if (MATRIX == 1) element = of_matrix(place / record.y, place % record.y);
 }
