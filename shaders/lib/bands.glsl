@@ -33,19 +33,11 @@ float element(sampler2D M, int i, int j) {
 }
 #else
 float element(sampler2D M, int place) {
-#if LAYOUT == 2
-    int texel = place >> 2;
-#else
-    int texel = place;
-#endif
+    int texel = LAYOUT == 2 ? place >> 2 : place;
     int width = textureSize(M, 0).x;
     int y = whole_part(texel, width);
     vec4 found = texelFetch(M, ivec2(texel - y * width, y), 0);
-#if LAYOUT == 2
-    return channel(found, place);
-#else
-    return found.r;
-#endif
+    return LAYOUT == 2 ? channel(found, place) : found.r;
 }
 #endif
 

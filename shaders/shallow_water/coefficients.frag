@@ -36,74 +36,57 @@ uniform vec4 forces;     // dt g / C^2, dt f with the sign of this component, dt
 
 layout(location = 0) out vec4 face;
 
-// A component between the four faces around c + d; of their grid c is a place.
-float between_u(ivec2 c, vec2 d) {
-    ivec2 first = c + ivec2(floor(d));
-    vec2 part = d - floor(d);
-    float low = mix(u_at(state, first), u_at(state, first + ivec2(1, 0)), part.x);
-    float high = mix(u_at(state, first + ivec2(0, 1)), u_at(state, first + ivec2(1, 1)), part.x);
-    return mix(low, high, part.y);
+float own_at(ivec2 c) { return ALONG == 1 ? v_at(state, c) : u_at(state, c); }
+float other_at(ivec2 c) { return ALONG == 1 ? u_at(state, c) : v_at(state, c); }
+
+// Between four values, those at (0, 0), (1, 0), (0, 1) and (1, 1).
+float between(vec4 values, vec2 part) {
+    return mix(mix(values.x, values.y, part.x), mix(values.z, values.w, part.x), part.y);
 }
 
-float between_v(ivec2 c, vec2 d) {
-    ivec2 first = c + ivec2(floor(d));
-    vec2 part = d - floor(d);
-    float low = mix(v_at(state, first), v_at(state, first + ivec2(1, 0)), part.x);
-    float high = mix(v_at(state, first + ivec2(0, 1)), v_at(state, first + ivec2(1, 1)), part.x);
-    return mix(low, high, part.y);
+// A component between the four faces around c + d; of their grid c is a place.
+float own_between(ivec2 c, vec2 d) {
+    ivec2 f = c + ivec2(floor(d));
+    return between(vec4(own_at(f), own_at(f + ivec2(1, 0)), own_at(f + ivec2(0, 1)), own_at(f + 1)), d - floor(d));
 }
+
+float other_between(ivec2 c, vec2 d) {
+    ivec2 f = c + ivec2(floor(d));
+    return between(vec4(other_at(f), other_at(f + ivec2(1, 0)), other_at(f + ivec2(0, 1)), other_at(f + 1)), d - floor(d));
+}
+
+// (u, v) out of the component along the pass and the other one.
+vec2 velocity_of(float own, float other) { return ALONG == 1 ? vec2(other, own) : vec2(own, other); }
 
 void main() {
     ivec2 c = ivec2(gl_FragCoord.xy);
-#if PERIODIC == 0
-    if (END(c)) {
+    if (PERIODIC == 0 && END(c)) {
         face = vec4(0.0, 0.0, 0.0, 1.0);
         return;
     }
-#endif
     vec4 here = cell(state, c);
     vec4 next = cell(state, c + NEXT);
     float depth = depth_at_face(here, next);
     float own = OWN(here);
-#if ALONG
-    float other = 0.25 * ((u_at(state, c) + u_at(state, c + NEXT)) + (u_at(state, c - SIDE) + u_at(state, c + NEXT - SIDE)));
-#else
-    float other = 0.25 * ((v_at(state, c) + v_at(state, c + NEXT)) + (v_at(state, c - SIDE) + v_at(state, c + NEXT - SIDE)));
-#endif
+    float other = 0.25 * ((other_at(c) + other_at(c + NEXT)) + (other_at(c - SIDE) + other_at(c + NEXT - SIDE)));
     float carried = own;
 #if CONVECTION
-#if ALONG
-    vec2 velocity = vec2(other, own);
-#else
-    vec2 velocity = vec2(own, other);
-#endif
     vec2 most = vec2(cells + 1);
-    vec2 foot = clamp(-reach * velocity, -most, most);
-#if STEPS > 1
+    vec2 foot = clamp(-reach * velocity_of(own, other), -most, most);
     for (int i = 1; i < STEPS; ++i) {
-#if ALONG
-        velocity = vec2(between_u(c - SIDE, foot + 0.5), between_v(c, foot));
-#else
-        velocity = vec2(between_u(c, foot), between_v(c - SIDE, foot + 0.5));
-#endif
+        vec2 velocity = velocity_of(own_between(c, foot), other_between(c - SIDE, foot + 0.5));
         foot = clamp(foot - reach * velocity, -most, most);
     }
-#endif
-#if ALONG
-    carried = between_v(c, foot);
-#else
-    carried = between_u(c, foot);
-#endif
+    carried = own_between(c, foot);
 #endif
     carried += forces.y * other;
     carried += forces.z / depth;
     float r = 1.0 + forces.x * sqrt(own * own + other * other) / depth;
     float alpha = depth / r;
-#if THETA
-    float first = (carried - along.z * (next.r - here.r)) / r;
-    float flux = 2.0 * along.y * depth * mix(own, first, forces.w);
-    face = vec4(2.0 * forces.w * forces.w * along.x * alpha, flux, first, r);
-#else
     face = vec4(along.x * alpha, along.y * alpha * carried, carried, r);
-#endif
+    if (THETA == 1) {
+        float first = (carried - along.z * (next.r - here.r)) / r;
+        float flux = 2.0 * along.y * depth * mix(own, first, forces.w);
+        face = vec4(2.0 * forces.w * forces.w * along.x * alpha, flux, first, r);
+    }
 }

@@ -48,12 +48,8 @@ int around(int i, int n) {  // of a ring of n
 
 // A cell of the basin: shadow cells beyond a wall are their neighbours, those beyond a periodic end the other end's.
 ivec2 inside(ivec2 c) {
-#if PERIODIC_X
-    c.x = around(c.x, cells.x);
-#endif
-#if PERIODIC_Y
-    c.y = around(c.y, cells.y);
-#endif
+    if (PERIODIC_X == 1) c.x = around(c.x, cells.x);
+    if (PERIODIC_Y == 1) c.y = around(c.y, cells.y);
     return clamp(c, ivec2(0), cells - 1);
 }
 
@@ -62,31 +58,16 @@ vec4 cell(sampler2D state, ivec2 c) {
 }
 
 float u_at(sampler2D state, ivec2 c) {
-#if PERIODIC_X == 0
-    if (c.x < 0) return 0.0;
-#endif
-    return cell(state, c).g;
+    return PERIODIC_X == 0 && c.x < 0 ? 0.0 : cell(state, c).g;
 }
 
 float v_at(sampler2D state, ivec2 c) {
-#if PERIODIC_Y == 0
-    if (c.y < 0) return 0.0;
-#endif
-    return cell(state, c).b;
+    return PERIODIC_Y == 0 && c.y < 0 ? 0.0 : cell(state, c).b;
 }
 
 bool is_given(ivec2 c) {  // whether the tide gives the elevation of a cell
-#if TIDE == 1
-    return c.x == 0;
-#elif TIDE == 2
-    return c.x == cells.x - 1;
-#elif TIDE == 3
-    return c.y == 0;
-#elif TIDE == 4
-    return c.y == cells.y - 1;
-#else
-    return false;
-#endif
+    if (TIDE == 1 || TIDE == 2) return c.x == (TIDE == 1 ? 0 : cells.x - 1);
+    return TIDE != 0 && c.y == (TIDE == 3 ? 0 : cells.y - 1);
 }
 
 float depth_of(vec4 texel) {

@@ -72,12 +72,8 @@ Places places_of(int system) {
 // Texels of group g, and so the former ones of group g - 1.
 Four texels_at(Places at, int g) {
     Four texels = Four(vec4(0.0), texel(A, at.diagonal.x + g), vec4(0.0), texel(B, at.rhs.x + g));
-#if BELOW >= 0
-    texels.below = texel(A, at.below.x + g);
-#endif
-#if ABOVE >= 0 && !TOGETHER
-    texels.above = texel(A, at.above.x + g);
-#endif
+    if (BELOW >= 0) texels.below = texel(A, at.below.x + g);
+    if (ABOVE >= 0 && !TOGETHER) texels.above = texel(A, at.above.x + g);
     return texels;
 }
 
@@ -88,12 +84,8 @@ Four latter_texels_at(Places at, int g) {
         texels.diagonal = texel(A, at.diagonal.x + g + 1);
         texels.rhs = texel(B, at.rhs.x + g + 1);
     }
-#if BELOW >= 0
-    if (SPREAD(BELOW_SHIFT)) texels.below = texel(A, at.below.x + g + 1);
-#endif
-#if ABOVE >= 0 && !TOGETHER
-    if (SPREAD(ABOVE_SHIFT)) texels.above = texel(A, at.above.x + g + 1);
-#endif
+    if (BELOW >= 0 && SPREAD(BELOW_SHIFT)) texels.below = texel(A, at.below.x + g + 1);
+    if (ABOVE >= 0 && !TOGETHER && SPREAD(ABOVE_SHIFT)) texels.above = texel(A, at.above.x + g + 1);
     return texels;
 }
 
@@ -101,15 +93,10 @@ Four latter_texels_at(Places at, int g) {
 Four four_of(Places at, int g, Four texels, Four latter) {
     Four four = Four(vec4(0.0), from_element(texels.diagonal, latter.diagonal, at.diagonal.y), vec4(0.0),
                      from_element(texels.rhs, latter.rhs, at.rhs.y));
-#if BELOW >= 0
-    four.below = from_element(texels.below, latter.below, at.below.y);
+    if (BELOW >= 0) four.below = from_element(texels.below, latter.below, at.below.y);
     if (g == 0) four.below.x = 0.0;
-#endif
-#if TOGETHER
-    four.above = from_element(texels.below, latter.below, at.below.y + 1);
-#elif ABOVE >= 0
-    four.above = from_element(texels.above, latter.above, at.above.y);
-#endif
+    if (TOGETHER) four.above = from_element(texels.below, latter.below, at.below.y + 1);
+    else if (ABOVE >= 0) four.above = from_element(texels.above, latter.above, at.above.y);
     if (4 * g + 4 >= shape.y) {
         ivec4 i = 4 * g + ivec4(0, 1, 2, 3);
         bvec4 outside = greaterThanEqual(i, ivec4(shape.y));

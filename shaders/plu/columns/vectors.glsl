@@ -12,14 +12,8 @@
 #ifndef COLUMNS
 #define COLUMNS 1  // columns of the matrix in a texel (1, 4)
 #endif
-#if ROWS != 1 && ROWS != 4
-#error ROWS must be 1 or 4
-#endif
-#if COLUMNS != 1 && COLUMNS != 4
-#error COLUMNS must be 1 or 4
-#endif
-#if ROWS == 4 && COLUMNS == 4
-#error a texel has four channels
+#if ROWS * COLUMNS != 4 && ROWS * COLUMNS != 1 || ROWS == 2
+#error ROWS and COLUMNS must be 1 and 1, 1 and 4, or 4 and 1
 #endif
 
 #include "lib/exchange.glsl"
@@ -36,42 +30,26 @@ int column_of(ivec2 texel, int lane) {
 
 float element(sampler2D M, int i, int j) {
     vec4 vector = texelFetch(M, ivec2(j / COLUMNS, i / ROWS), 0);
-#if ROWS == 1 && COLUMNS == 1
-    return vector.r;
-#elif ROWS == 4
-    return vector[i & 3];
-#else
-    return vector[j & 3];
-#endif
+    return vector[ROWS == 4 ? i & 3 : COLUMNS == 4 ? j & 3 : 0];
 }
 
 // A texel of M as it is after rows a and b have changed places.
 vec4 exchanged_vector(sampler2D M, ivec2 texel, int a, int b) {
-#if ROWS == 1
-    return texelFetch(M, ivec2(texel.x, exchanged(texel.y, a, b)), 0);
-#else
+    if (ROWS == 1) return texelFetch(M, ivec2(texel.x, exchanged(texel.y, a, b)), 0);
     vec4 vector = texelFetch(M, texel, 0);
     if (a >> 2 == texel.y) vector[a & 3] = element(M, b, texel.x);
     if (b >> 2 == texel.y) vector[b & 3] = element(M, a, texel.x);
     return vector;
-#endif
 }
 
 // Row i of M beside a texel: the elements in the texel's columns, lane by lane.
 vec4 row_beside(sampler2D M, int i, ivec2 texel) {
-#if ROWS == 1
-    return texelFetch(M, ivec2(texel.x, i), 0);
-#else
+    if (ROWS == 1) return texelFetch(M, ivec2(texel.x, i), 0);
     return vec4(element(M, i, texel.x));
-#endif
 }
 
 // A column of factors beside a texel: those of the texel's rows, lane by lane. `column` has ROWS rows in a texel.
 vec4 column_beside(sampler2D column, ivec2 texel) {
     vec4 factors = texelFetch(column, ivec2(0, texel.y), 0);
-#if ROWS == 1
-    return vec4(factors.r);
-#else
-    return factors;
-#endif
+    return ROWS == 1 ? vec4(factors.r) : factors;
 }
