@@ -51,7 +51,7 @@ from benchmarks import report
 from glla import Device
 from glla.gl import list_egl_devices
 from glla.lab import machine
-from glla.lab.thesis import published
+from glla.thesis import published
 
 ENVIRONMENT = ("LP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "CUDA_VISIBLE_DEVICES", "GLLA_DEVICE")
 

@@ -26,11 +26,11 @@ from typing import Any
 from benchmarks import report
 from glla import Device
 from glla.lab import machine, progress
-from glla.lab.thesis import claims as groups
-from glla.lab.thesis import command
-from glla.lab.thesis.document import Document
-from glla.lab.thesis.measure import Place
-from glla.lab.thesis.merge import joined
+from glla.thesis import claims as groups
+from glla.thesis import command
+from glla.thesis.document import Document
+from glla.thesis.measure import Place
+from glla.thesis.merge import joined
 
 ENVIRONMENT = ("LP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
 

@@ -288,7 +288,7 @@ def _add_cluster(commands: Any) -> None:
 
 
 def _add_thesis(commands: Any) -> None:
-    from glla.lab.thesis import command
+    from glla.thesis import command
 
     command.add(commands, _add_device_options).set_defaults(command=_thesis)
 
@@ -591,7 +591,7 @@ def _trace(options: argparse.Namespace) -> int:
 
 
 def _export(options: argparse.Namespace) -> int:
-    from glla.lab.web import course, export
+    from glla.web import course, export
 
     if (options.all is None) == (options.operation is None) or (options.all is None) == (options.out is None):
         raise OptionError("export: wants an operation and --out FILE, or --all FOLDER alone")
@@ -697,7 +697,7 @@ def _sweeps(options: argparse.Namespace) -> int:
 
 
 def _thesis(options: argparse.Namespace) -> int:
-    from glla.lab.thesis import command
+    from glla.thesis import command
 
     if options.sources is not None:
         if options.html is None:

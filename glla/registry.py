@@ -28,7 +28,7 @@ ANNOUNCEMENTS = {
     "numpy": "glla.interop.numpy",
     "namespace": "glla.interop.namespace",
     "html of a plan": "glla.passes.html",
-    "player of a plan": "glla.lab.web.frame",
+    "player of a plan": "glla.web.frame",
     "html of a comparison": "glla.lab.html",
 }
 """Names of announcements, each with the module that makes it.

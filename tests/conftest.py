@@ -118,6 +118,29 @@ def data() -> Path:
     return DATA
 
 
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., tuple[str, str]]:
+    """A function that opens a page in a headless browser: (page, options) -> what it printed, what it complained of."""
+    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if found is None:
+        pytest.skip("Chromium is not installed (apt install chromium)")
+    profile = tmp_path_factory.mktemp("profile")
+
+    def look(page: Path, *options: str) -> tuple[str, str]:
+        without = [] if "--use-angle=gl-egl" in options else ["--disable-gpu"]
+        command = [
+            found, "--headless", "--no-sandbox", *without, "--disable-quic", "--no-first-run",
+            "--disable-background-networking", "--disable-component-update", "--disable-sync",
+            "--disable-dev-shm-usage", "--host-resolver-rules=MAP * ~NOTFOUND", "--enable-logging=stderr",
+            f"--user-data-dir={profile}", "--window-size=1400,3000", *options, page.as_uri(),
+        ]  # fmt: skip
+        done = subprocess.run(command, capture_output=True, text=True, timeout=110)
+        assert done.returncode == 0, done.stderr
+        return done.stdout, done.stderr
+
+    return look
+
+
 @pytest.fixture
 def shader_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
     """Give a function that writes shaders, which for this test stand in for those of glla."""

@@ -36,8 +36,8 @@ RESULTS = ROOT / "benchmarks" / "results"
 # stands below; `tracing` adds to the recorder the saving, which the lab does.
 ORDER = [
     "_version", "errors", "lazily", "registry", "passes", "operations", "gl", "array", "linalg", "interop", "sparse",
-    "queue", "hybrid", "applications", "cluster", "dask", "testing", "lab", "tracing", "glla", "array_api", "generate",
-    "cli", "__main__",
+    "queue", "hybrid", "applications", "cluster", "dask", "testing", "lab", "web", "thesis", "tracing", "glla",
+    "array_api", "generate", "cli", "__main__",
 ]  # fmt: skip
 
 # testing.py judges the library, so it must not be built from what it judges.

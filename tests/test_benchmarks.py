@@ -18,9 +18,9 @@ from glla.lab import ceilings, machine, peers
 from glla.lab.bench import EFFORTS, Bench
 from glla.lab.operations import ALONE
 from glla.lab.peers import Figure
-from glla.lab.thesis.parts import Section, Table
 from glla.operations import OPERATIONS as RECORDS
 from glla.passes import Limits, Variant
+from glla.thesis.parts import Section, Table
 
 pytest.importorskip("scipy")
 

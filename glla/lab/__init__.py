@@ -5,7 +5,8 @@ part, `tune` finds the fastest variants and parameters. Names are loaded at thei
 laboratory costs nothing.
 """
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from glla.lazily import attach
 
@@ -13,13 +14,14 @@ if TYPE_CHECKING:
     from glla.lab.comparison import Comparison, Record, compare
     from glla.lab.custom import register
     from glla.lab.tuning import tune
-    from glla.lab.web.export import export
+
+    export: Callable[..., dict[str, Any]]  # of a room above, which nothing here imports: known by its place
 
 PLACES = {
     "Comparison": "glla.lab.comparison:Comparison",
     "Record": "glla.lab.comparison:Record",
     "compare": "glla.lab.comparison:compare",
-    "export": "glla.lab.web.export:export",
+    "export": "glla.web.export:export",
     "register": "glla.lab.custom:register",
     "tune": "glla.lab.tuning:tune",
 }

@@ -1,8 +1,6 @@
-"""What the tests of comparisons share: one that was measured, broken contenders, and a browser."""
+"""What the tests of comparisons share: one that was measured, and broken contenders."""
 
 import gc
-import shutil
-import subprocess
 from dataclasses import replace
 
 import pytest
@@ -13,8 +11,6 @@ from glla.lab.bench import EFFORTS
 from glla.lab.operations import Contender
 from glla.operations import matmul
 from glla.passes import Pass, Plan
-
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
 @pytest.fixture(scope="session")
@@ -92,26 +88,3 @@ def add():
     yield add
     for name in added:
         operations.remove("matmul", name)
-
-
-@pytest.fixture(scope="session")
-def browser(tmp_path_factory):
-    """A function that opens a page in a headless browser: (page, options) -> what it printed, what it complained of."""
-    found = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if found is None:
-        pytest.skip("Chromium is not installed (apt install chromium)")
-    profile = tmp_path_factory.mktemp("profile")
-
-    def look(page, *options):
-        without = [] if "--use-angle=gl-egl" in options else ["--disable-gpu"]
-        command = [
-            found, "--headless", "--no-sandbox", *without, "--disable-quic", "--no-first-run",
-            "--disable-background-networking", "--disable-component-update", "--disable-sync",
-            "--disable-dev-shm-usage", "--host-resolver-rules=MAP * ~NOTFOUND", "--enable-logging=stderr",
-            f"--user-data-dir={profile}", "--window-size=1400,3000", *options, page.as_uri(),
-        ]  # fmt: skip
-        done = subprocess.run(command, capture_output=True, text=True, timeout=110)
-        assert done.returncode == 0, done.stderr
-        return done.stdout, done.stderr
-
-    return look

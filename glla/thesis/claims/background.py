@@ -1,0 +1,217 @@
+"""Claims about work that goes on beside the CPU, and about programs that use it: listing 4.7, chapters 5 and 7."""
+
+from __future__ import annotations
+
+import difflib
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from glla import hybrid
+from glla.lab import water
+from glla.queue import Coprocessor, coprocessor
+from glla.thesis import published
+from glla.thesis.claims.claim import ALIKE, HERE, Claim
+from glla.thesis.measure import Place, dominant, uniform
+
+LARGER, LINES = 4, 32
+"""Times the thesis's side of the basin that is "larger problems", and how many of its lines are solved."""
+
+QUICK = 12
+"""Side of the basin that shows that it runs."""
+
+CLOSE = 0.01
+"""Metres of a wave of 1 m by which equivalent schemes may differ."""
+
+FREE = 1.1
+"""Times as long as alone that the CPU may take where the GPU's work is virtually free."""
+
+OVERLAP = 1.2
+"""Times that two works take one after the other, over both at once, from which they overlap."""
+
+FEW = 0.2
+"""Part of the lines that are "a small number" of them."""
+
+PROGRAM = """\
+import numpy as xp
+A = xp.asarray(matrix)
+b = xp.asarray(right)
+x = xp.linalg.solve(A, b)
+residual = xp.max(xp.abs(A @ x - b))
+answer = float(residual / xp.max(xp.abs(b)))
+"""
+"""Solves a system, and says how well."""
+
+OURS = "import glla.array_api as xp"
+"""Its first line on the GPU."""
+
+
+def claims(place: Place) -> Iterator[Claim]:
+    """Measure all."""
+    yield from _listing(place)
+    yield _definite(place)
+    yield _schemes(place)
+    yield _larger(place)
+    yield _lines(place)
+
+
+# -- listing 4.7 ------------------------------------------------------------------------------------------------------
+
+
+def _listing(place: Place) -> Iterator[Claim]:
+    n = place.compared[-1]
+    a, b = uniform(place, n, n), uniform(place, n, n)
+    some = np.abs(a) + 1
+    with coprocessor() as gpu:
+        alone = place.repeated(lambda: _product_of_product(gpu, a, b, False))
+        times = max(1, round(alone / place.host(lambda: np.log(some))))
+
+        def busy() -> None:
+            for _ in range(times):
+                np.log(some)
+
+        cpu = place.host(busy)
+        late = place.repeated(lambda: _product_of_product(gpu, a, b, False, busy))
+        early = place.repeated(lambda: _product_of_product(gpu, a, b, True, busy))
+        beside = place.repeated(lambda: _beside(gpu, a, b, busy))
+    both = min(late, early)
+    yield Claim(
+        "Work on the GPU is virtually free", "4.2.4", "virtually free",
+        f"the CPU takes {beside / cpu:.2f} times as long beside it, NumPy, one thread, n = {n}", beside / cpu < FREE,
+        HERE, "The GPU's thread holds the interpreter for what it takes to issue a few passes.",
+        "The other thread, or the software rasteriser, takes the cores and the interpreter from it.",
+    )  # fmt: skip
+    yield Claim(
+        "Operations on results that are not there yet are queued, and the CPU works meanwhile", "4.2.3, listing 4.7",
+        published.NOT_PUBLISHED,
+        f"{1e3 * alone:.3g} ms of the GPU and {1e3 * cpu:.3g} ms of the CPU take {1e3 * both:.3g} ms, n = {n}",
+        (alone + cpu) / both > OVERLAP, HERE,
+        "Both products and the read-back are queued at once, and the GPU needs the CPU for none of them.",
+        "Both are the same cores here, or the transfers take them.",
+    )  # fmt: skip
+    yield Claim(
+        "To ask for a read-back early improves performance", "4.2.3, listing 4.7", published.NOT_PUBLISHED,
+        f"{late / early:.2f} times as fast, n = {n}", late / early > ALIKE, HERE,
+        "The transfer goes on behind the products, while the CPU still works.",
+        "The transfer is small beside the rest, or made by the cores that are busy.",
+    )  # fmt: skip
+
+
+def _product_of_product(
+    gpu: Coprocessor, a: Any, b: Any, early: bool, busy: Callable[[], None] = lambda: None
+) -> float:
+    """Seconds of listing 4.7: two products queued, work on the CPU, and the result."""
+    start = time.perf_counter()
+    c = gpu.matmul(gpu.asarray(a), gpu.asarray(b))
+    d = gpu.matmul(c, c)
+    if early:
+        d.prefetch()
+    busy()
+    d.numpy()
+    return time.perf_counter() - start
+
+
+def _beside(gpu: Coprocessor, a: Any, b: Any, busy: Callable[[], None]) -> float:
+    """Seconds of work on the CPU while products are queued that take longer."""
+    c = gpu.matmul(gpu.asarray(a), gpu.asarray(b))
+    for _ in range(4):
+        last = gpu.matmul(c, c)
+    start = time.perf_counter()
+    busy()
+    seconds = time.perf_counter() - start
+    last.result()
+    gpu.finish()
+    return seconds
+
+
+# -- applications -----------------------------------------------------------------------------------------------------
+
+
+def _definite(place: Place) -> Claim:
+    n = QUICK if place.quick else water.SIDE
+    matrices = np.stack([matrix for matrix, _ in water.dense(_bands(n))]).astype(np.float64)
+    skew = float(np.abs(matrices - matrices.transpose(0, 2, 1)).max())
+    least, largest = (float(part(np.linalg.eigvalsh(matrices))) for part in (np.min, np.max))
+    return Claim(
+        "The systems of the implicit scheme are positive definite", "5.1.2", "positive definite",
+        f"symmetric, eigenvalues from {least:.3g} to {largest:.3g}, {len(matrices)} lines, n = {n}",
+        skew == 0 and least > 0, HERE,
+        "A diagonal is one more than the sum of the other entries of its row, which are negative.",
+        "Walls, or dry cells, take from the diagonal what makes it dominant.",
+    )  # fmt: skip
+
+
+def _schemes(place: Place) -> Claim:
+    n, steps = (QUICK, 2) if place.quick else (water.SIDE, water.STEPS)
+    fields = []
+    for scheme in ("adi", "semi_implicit"):
+        simulation = water.resident(place.device, n, scheme)
+        simulation.step(steps)
+        fields.append(simulation.z.numpy().astype(np.float64))
+    gap = float(np.abs(fields[0] - fields[1]).max())
+    return Claim(
+        "Alternating directions are equivalent to the semi-implicit scheme", "5.1.1", "numerically equivalent",
+        f"elevations differ by {gap:.2g} m at most, of a wave of 1 m, {n} x {n} cells, {steps} steps",
+        gap < CLOSE, HERE,
+        "Both solve the same equations, and their errors in the step are small.",
+        "Each has an error in the step of its own, which shows at a Courant number of about 1.",
+    )  # fmt: skip
+
+
+def _larger(place: Place) -> Claim:
+    """Shallow water in the thesis's way: lines of a half step as dense systems, shared or not."""
+    n = QUICK if place.quick else LARGER * water.SIDE
+    systems = water.dense(_bands(n))
+    with coprocessor() as gpu:
+
+        def seconds(ratio: float | None) -> float:
+            start = time.perf_counter()
+            with hybrid.map("solve", systems, ratio=ratio, gpu=gpu) as stream:
+                for _ in stream:
+                    pass
+                return time.perf_counter() - start - stream.report.measuring_seconds
+
+        cpu, both = (min(seconds(ratio) for _ in range(2)) for ratio in (np.inf, None))
+    return Claim(
+        "Larger basins benefit from the GPU as in section 4.2.4", "5.3", published.NOT_PUBLISHED,
+        f"{cpu / both:.2f} times as fast as the CPU alone, {n} x {n} cells", cpu / both > ALIKE, HERE,
+        "Systems are large enough for a share of them to pay on the GPU.",
+        f"A system of order {n} takes LAPACK less time than the device takes for its passes, so that the CPU does "
+        "nearly all of them.",
+    )  # fmt: skip
+
+
+def _bands(n: int) -> water.Bands:
+    """Bands of some lines of the first half step."""
+    kept = list[water.Bands]()
+
+    def solve(bands: water.Bands) -> water.Field:
+        lower, diagonal, upper, right = (part[:, :LINES] for part in bands)
+        kept.append((lower, diagonal, upper, right))
+        return water.tridiagonal(bands)
+
+    water.Reference(water.hump(n).astype(np.float32), solve).step()
+    return kept[0]
+
+
+def _lines(place: Place) -> Claim:
+    """Run a program of NumPy's with the line altered that says where."""
+    theirs = PROGRAM.splitlines()
+    ours = [OURS, *theirs[1:]]
+    n = place.compared[0]
+    residuals = []
+    for lines in (theirs, ours):
+        names: dict[str, Any] = {"matrix": dominant(place, n), "right": uniform(place, n)}
+        exec("\n".join(lines), names)
+        residuals.append(names["answer"])
+    altered = sum(line.startswith("+ ") for line in difflib.ndiff(theirs, ours))
+    right = max(residuals) < 1e-4
+    return Claim(
+        "A program needs a small number of lines altered to use the GPU", "5.2.2 and 7.1", "a small number",
+        f"{altered} of {len(theirs)} lines; residuals {residuals[0]:.1g} and {residuals[1]:.1g}, n = {n}",
+        right and altered <= FEW * len(theirs), HERE,
+        "An array on the device has the operators and functions of NumPy's, by the array API standard.",
+        "Its result is not that of NumPy.",
+    )  # fmt: skip

@@ -1,0 +1,284 @@
+"""How the thesis's evaluation is measured: plans on the device, peers on the CPU, and the fits of the thesis.
+
+As in the thesis, a GPU's time is that of the computation with its operands on the device: no compiling, no transfer.
+The CPU's is that of the peer in its fastest way, see `glla.lab.peers`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.gl import Device
+from glla.lab import ceilings, fits, peers
+from glla.lab.bench import clock
+from glla.lab.fits import FEWEST, per_cent
+from glla.lab.operations import uploaded
+from glla.lab.samples import Samples
+from glla.operations import OPERATIONS
+from glla.passes import Plan, resident
+from glla.thesis import published
+from glla.thesis.parts import Cell, Series
+
+Array = NDArray[np.float32]
+
+SMALL = (64, 128, 192, 256, 384)
+"""Orders for a software rasteriser."""
+
+LARGE = (256, 512, 1024, 1536, 2048, 3072, 4096)
+"""Orders for a GPU."""
+
+COMPARED = 2048
+"""Largest order at which two ways are compared, and at which CPU and GPU share a stream."""
+
+ENOUGH = 0.5
+"""Seconds of repeats after which there are no more of them."""
+
+NOISY = 0.1
+"""Residual over the longest run time, or the largest error, above which the thesis's line is said not to fit: as in the
+thesis every measurement weighs the same in seconds, so that the constant is far off for small sizes and says nothing of
+them."""
+
+QUICK = (8, 12, 16, 24)
+"""Orders of a quick run, which only shows that everything runs."""
+
+ONCE = peers.Effort(fewest=1, most=1, seconds=0.0, warm=0.0)
+"""Of a peer in a quick run."""
+
+
+@dataclass
+class Place:
+    """Where it is measured, and how much.
+
+    Attributes
+    ----------
+    device : Device
+        Where.
+    quick : bool
+        Small sizes, few repeats: shows that it runs, and nothing of speed.
+    say : callable
+        Takes a line on what is done now.
+    largest : int or None
+        No order above it; None for what suits the device.
+    taken : list of Samples
+        Repeats of every time that was measured, until `repeats`.
+    called : dict of str
+        Operation -> the call that was the peer's fastest the last time.
+    """
+
+    device: Device
+    quick: bool = False
+    say: Callable[[str], None] = lambda what: None
+    largest: int | None = None
+    rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(2007))
+    taken: list[Samples] = field(default_factory=list)
+    called: dict[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def rates(self) -> dict[str, float]:
+        """What the device can do, see `glla.lab.ceilings.of_channels`."""
+        return {name: one.value for name, one in ceilings.of_channels(self.device, self.quick).items()}
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Orders that are measured."""
+        orders = QUICK if self.quick else SMALL if self.device.info.software else LARGE
+        if self.largest is None:
+            return orders
+        return tuple(n for n in orders if n <= self.largest) or (self.largest,)
+
+    @property
+    def compared(self) -> tuple[int, ...]:
+        """Orders at which different ways are compared: those of `sizes` up to `COMPARED`."""
+        return tuple(n for n in self.sizes if n <= COMPARED) or self.sizes[:1]
+
+    def shared(self, theirs: Sequence[float]) -> list[int]:
+        """Orders of the thesis's table that can be measured here, beside `sizes`."""
+        most = min(1.4 * self.sizes[-1], self.largest or np.inf)
+        return sorted({*self.sizes, *(int(n) for n in theirs if n <= most)})
+
+    def gpu(self, plan: Plan, operation: str, *arrays: Array) -> float:
+        """Seconds of a plan whose operands are on the device: the median of a few runs."""
+        operands = uploaded(self.device, OPERATIONS[operation], plan, arrays)
+        return self.repeated(lambda: clock(lambda: self.device.run(plan, **operands), self.device)[0])
+
+    def gpu_plan(self, plan: Plan, matrices: Mapping[str, Array]) -> float:
+        """As `gpu`, of a plan that is no operation's, with packed matrices for its operands."""
+        operands = {name: self.device.upload(value) for name, value in matrices.items()}
+        return self.repeated(lambda: clock(lambda: self.device.run(plan, **operands), self.device)[0])
+
+    def cpu(self, operation: str, *arrays: Array) -> float:
+        """Seconds of the operation's peer on the CPU in its fastest way; of its usual call, if it must be quick."""
+        peer, prepare = peers.BEST[operation]
+        given = prepare(*arrays)
+        if self.quick:
+            self.called[operation] = peer.usual.label
+            return self._kept(peers.repeats(peer.usual, given, None, ONCE))
+        figure = peers.Figure(peer, "thesis", given, peers.QUICK)
+        figure.time(given)
+        self.called[operation] = str(figure.best)
+        return self._kept(figure.best.samples)
+
+    def host(self, work: Callable[[], Any]) -> float:
+        """Seconds of some work on the CPU."""
+
+        def once() -> float:
+            start = time.perf_counter()
+            work()
+            return time.perf_counter() - start
+
+        return self.repeated(once)
+
+    def repeated(self, once: Callable[[], float]) -> float:
+        """Run for the first time, which compiles and so does not count; then the median of up to five."""
+        once()
+        found = [once()]
+        while len(found) < (2 if self.quick else 5) and sum(found) < ENOUGH:
+            found.append(once())
+        return self._kept(Samples.of(found))
+
+    def _kept(self, samples: Samples) -> float:
+        self.taken.append(samples)
+        return float(samples.median)
+
+    def repeats(self) -> list[str]:
+        """Say how often was repeated since this was asked for, and how far repeats are apart."""
+        taken, self.taken = self.taken, []
+        counts = [len(one.times) for one in taken]
+        apart = sorted((one.upper - one.lower) / one.median for one in taken if len(one.times) > 1 and one.median > 0)
+        if not apart:
+            return []
+        once = counts.count(1)
+        least = min(n for n in counts if n > 1)
+        words = f"{len(taken)} run times were measured: medians of {least} to {max(counts)} repeats"
+        words += f" after a first run, but {once} of a single one, as it took long" if once else " after a first run"
+        middle, worst = (per_cent(float(part)) for part in (np.median(apart), apart[-1]))
+        return [f"{words}. Their quartiles lie {middle} of the median apart in half of the cases, {worst} at worst."]
+
+
+def uniform(place: Place, *shape: int) -> Array:
+    """Entries from 0 to 10, as the thesis has them."""
+    return place.rng.uniform(0, 10, shape).astype(np.float32)
+
+
+def dominant(place: Place, n: int) -> Array:
+    """A matrix of U[0, 10) with a large random diagonal: ten times the row sums or more (the thesis says no number)."""
+    a = uniform(place, n, n)
+    a[np.arange(n), np.arange(n)] += (10 * n * (1 + place.rng.random(n))).astype(np.float32)
+    return a
+
+
+def planned(place: Place, operation: str, *shapes: tuple[int, int], **options: Any) -> Plan:
+    """Plan of an operation with its operands on the device."""
+    made: Plan = OPERATIONS[operation].core(resident(*shapes), place.device.limits, **options)
+    return made
+
+
+# -- fits -------------------------------------------------------------------------------------------------------------
+
+
+def cubic(label: str, sizes: Sequence[float], seconds: Sequence[float]) -> tuple[Series, fits.Fit | None, str]:
+    """Fit a + b n^3 as the thesis does; the line is drawn where it fits."""
+    found = fits.fit(sizes, seconds)
+    if found is None:
+        return Series(label, tuple(sizes), tuple(seconds)), None, f"no fit: fewer than {FEWEST} sizes"
+    part = found.residual / max(seconds)
+    if not part <= NOISY or found.b <= 0:
+        marks = Series(label, tuple(sizes), tuple(seconds))
+        return marks, None, f"no fit: residual {per_cent(part)} of the longest time"
+    x = np.geomspace(min(sizes), max(sizes), 60)
+    y = found.a + found.b * x**3
+    line = tuple(x[y > 0]), tuple(y[y > 0])
+    return Series(label, tuple(sizes), tuple(seconds), line), found, _line(found.a, found.b, found.residual)
+
+
+def polynomial(label: str, sizes: Sequence[float], values: Sequence[float], degree: int) -> tuple[Series, str]:
+    """Fit a polynomial as the thesis does for errors, and say how far it is off."""
+    if len(set(sizes)) < degree + 2:
+        return Series(label, tuple(sizes), tuple(values)), f"no fit: fewer than {degree + 2} sizes"
+    scale = max(sizes)
+    coefficients = np.polyfit(np.array(sizes) / scale, values, degree)
+    off = np.abs(np.polyval(coefficients, np.array(sizes) / scale) - values)
+    residual = float(np.sqrt(np.sum(off**2) / (len(sizes) - degree - 1)))
+    part = residual / max(values)
+    if not part <= NOISY:
+        return Series(label, tuple(sizes), tuple(values)), f"no fit: residual {per_cent(part)} of the largest"
+    x = np.linspace(min(sizes), max(sizes), 60)
+    powers = ("", " n", *(f" n^{i}" for i in range(2, degree + 1)))
+    terms = (f"{c / scale**i:.3g}{powers[i]}" for i, c in enumerate(coefficients[::-1]))
+    line = tuple(x), tuple(np.polyval(coefficients, x / scale))
+    text = f"{' + '.join(terms)}, residual {residual:.2g}, {per_cent(part)} of the largest"
+    return Series(label, tuple(sizes), tuple(values), line), text
+
+
+def exponent(sizes: Sequence[float], values: Sequence[float]) -> float | None:
+    """Power of n that the values follow best, by a line through their logarithms; None for a single size.
+
+    >>> exponent((1, 2, 4), (3, 12, 48))
+    2.0
+    """
+    if len(sizes) < 2:
+        return None
+    return round(float(np.polyfit(np.log(sizes), np.log(values), 1)[0]), 3)
+
+
+def faster_from(sizes: Sequence[float], ours: Sequence[float], base: Sequence[float]) -> tuple[float | None, float]:
+    """Size from which on ours takes less time than the base, None if not even at the largest one; and that one.
+
+    >>> faster_from((1, 2, 3, 4), (1, 9, 9, 9), (2, 2, 10, 10)), faster_from((1, 2), (1, 3), (2, 2))
+    ((3, 4), (None, 2))
+    """
+    found = None
+    for size, own, other in sorted(zip(sizes, ours, base, strict=True), reverse=True):
+        if own >= other:
+            break
+        found = size
+    return found, max(sizes)
+
+
+def theirs(name: str) -> str:
+    """Write a fit of the thesis, with its residual over what its tables have of the measurements."""
+    a, b = published.FITS[name]
+    off = [a + b * n**3 - seconds for n, seconds in published.MEASURED[name]]
+    return _line(a, b, float(np.sqrt(np.sum(np.square(off)) / (len(off) - 2))))
+
+
+def estimate_from(
+    sizes: Sequence[float], ours: Sequence[float], base: Sequence[float], estimate: float, near: float = 0.1
+) -> float | None:
+    """Size from which on every ratio base / ours is within `near` of an estimate; None if not even the last one is.
+
+    >>> estimate_from((1, 2, 3, 4), (1, 1, 1, 1), (9, 1.9, 2.1, 2), 2.0)
+    2
+    """
+    found = None
+    for size, own, other in sorted(zip(sizes, ours, base, strict=True), reverse=True):
+        if abs(other / own / estimate - 1) > near:
+            break
+        found = size
+    return found
+
+
+def their_curve(name: str) -> Series:
+    """What a table of the thesis has of the measurements, and the line that it prints for them."""
+    a, b = published.FITS[name]
+    sizes, seconds = zip(*published.MEASURED[name], strict=True)
+    x = np.geomspace(min(sizes), max(sizes), 60)
+    y = a + b * x**3
+    return Series(f"theirs: {name}", sizes, seconds, (tuple(x[y > 0]), tuple(y[y > 0])), theirs=True)
+
+
+def _line(a: float, b: float, residual: float) -> str:
+    return f"{a:.3g} + {b:.3g} n^3, residual {residual:.2g} s"
+
+
+def speedup(ours: fits.Fit | None, base: fits.Fit | None) -> Cell:
+    """Equation 4.7, where both lines fit."""
+    found = fits.speedup(ours, base) if ours is not None and base is not None else None
+    return "no fit" if found is None else found

@@ -1,0 +1,108 @@
+"""`glla.lab.export`: a document, or the page that holds it, as a file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glla.array.convert import within_float32
+from glla.errors import OptionError
+from glla.lab.extra import check_writable
+from glla.web import documents
+from glla.web.documents import SEED, Document
+from glla.web.page import page
+
+SUFFIXES = (".html", ".json")
+"""What a file may be."""
+
+
+def export(
+    operation: str,
+    path: str | Path,
+    *,
+    size: int = 8,
+    variant: str | None = None,
+    data: Sequence[NDArray[Any]] | None = None,
+    shader: str | Path | None = None,
+    seed: int = SEED,
+) -> Document:
+    """Write the passes of an operation as a file for a browser.
+
+    Needs no GPU, and does not synchronise: nothing runs here.
+
+    Parameters
+    ----------
+    operation : str
+        A key of `glla.operations.OPERATIONS`.
+    path : str or Path
+        ``FILE.html``: a page in one file, which runs the passes in any browser with WebGL 2 and asks for nothing from
+        anywhere. ``FILE.json``: the document in it, see ``glla/web/documents.py``.
+    size : int
+        Order of the operands, up to 128.
+    variant : str, optional
+        By default the one that is chosen for this order.
+    data : sequence of array_like, optional
+        The first operands, instead of those of the operation's example.
+    shader : path, optional
+        A fragment shader of your own in the place of glla's, as in ``glla compare --shader``.
+    seed : int
+        Of the example.
+
+    Returns
+    -------
+    dict
+        The document.
+
+    Raises
+    ------
+    OptionError
+        No such operation or variant; a browser cannot run the plan; or it is too long for a page (500 passes) or too
+        large (order 128). Nothing is written then.
+    ShaderError
+        The shader cannot be translated to GLSL ES 3.00.
+    OSError
+        The file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     made = export("rref", f"{folder}/rref.json", size=4, variant="rank2")
+    >>> made["plans"][0]["name"], len(made["plans"][0]["steps"])
+    ('rref[rank2, harmonic]', 6)
+    """
+    path = Path(path)
+    if path.suffix.lower() not in SUFFIXES:
+        raise OptionError(f"export: a file must end in {' or '.join(SUFFIXES)}, got {path.name!r}")
+    check_writable(path)
+    own = None if shader is None else Path(shader)
+    made = documents.document(operation, size, variant, data=data, shader=own, seed=seed)
+    text = page(made) if path.suffix.lower() == ".html" else json.dumps(made, allow_nan=False) + "\n"
+    path.write_text(text, encoding="utf-8")
+    return made
+
+
+def read(path: Path) -> NDArray[np.float32]:
+    """Read a matrix: ``.npy``, or text with a row on each line, its numbers apart by blanks or commas.
+
+    Raises
+    ------
+    OptionError
+        It holds something else.
+    DTypeError, NonFiniteError
+        Its numbers are complex; one does not fit float32.
+    """
+    try:
+        if path.suffix.lower() == ".npy":
+            found = np.load(path, allow_pickle=False)
+        else:
+            lines = path.read_text(encoding="utf-8").replace(",", " ").splitlines()
+            found = np.loadtxt(lines, ndmin=2)
+    except (ValueError, TypeError) as error:
+        raise OptionError(f"export: {path} must hold a matrix, as .npy or as rows of numbers ({error})") from None
+    return within_float32("export", str(path), found)

@@ -1,0 +1,236 @@
+"""Pages take the next plan where glla does: the same plans one after the other, and the same end."""
+
+import json
+import re
+import warnings
+from html import unescape
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import glla
+from glla.errors import GllaError
+from glla.lab import operations
+from glla.linalg.walk import on_device, walk
+from glla.operations import OPERATIONS
+from glla.passes import forms_of
+from glla.testing.adversaries import growing, hidden_singular
+from glla.web import documents, scripts, stages
+from glla.web.page import in_script
+
+SWIFTSHADER = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader")
+
+FOLDER = Path(__file__).parent / "scripts"
+
+
+def in_a_browser(browser, path, pages):
+    """What a page without a view tells of documents and their cases; it compiles a program once."""
+    player, *first = (scripts.FOLDER / f"{name}.js" for name in scripts.FIRST)
+    rooms = []
+    for name in {document["operation"] for document, _ in pages}:
+        text = "".join(map(scripts.read, [*first, *scripts.of(name)]))
+        rooms.append(f"ROOMS.{name} = () => {{\n{text}\nreturn {{ next, HOSTS, verdict }};\n}};\n")
+    shared, harness = ((FOLDER / name).read_text(encoding="utf-8") for name in ("shared.js", "stages.js"))
+    data = in_script(
+        [
+            {
+                "document": document,
+                "cases": [{name: documents._data(one) for name, one in case.items()} for case in cases],
+            }
+            for document, cases in pages
+        ]
+    )
+    text = f"{scripts.read(player)}{shared}const ROOMS = {{}};\n{''.join(rooms)}{harness}"
+    path.write_text(
+        f'<!DOCTYPE html><meta charset="utf-8"><pre id="told"></pre><script type="application/json" id="data">{data}'
+        f"</script><script>{text}</script>",
+        encoding="utf-8",
+    )
+    dom, _ = browser(path, "--dump-dom", *SWIFTSHADER)
+    return json.loads(unescape(re.search(r'<pre id="told">(.*?)</pre>', dom, re.DOTALL)[1]))
+
+
+OPTIONS = {
+    "function": "f", "member": "", "refine": False, "check_finite": True, "pivoting": "partial", "tol": None,
+    "lower": False, "unit_diagonal": False, "transposed": False, "definite": False,
+}  # fmt: skip
+
+
+def by_glla(name, variant, arrays):
+    """Stages that a call goes through, on operands on the device; and its error or warning, "" if there is none."""
+    found = OPERATIONS[name]
+    on_gpu = tuple(map(glla.asarray, arrays))
+    forms = forms_of(on_gpu)
+    taken = []
+    perform = on_device(glla.default_device(), stages.whole_of(found, forms, documents.LIMITS, variant))
+
+    def watched(stage, values):
+        taken.append(stage)
+        return perform(stage, values)
+
+    names = ("LU", "B") if name == "lu_solve" else found.operands
+    values = {**OPTIONS, **dict(zip(names, on_gpu, strict=True)), **found_aside(name, arrays)}
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        try:
+            walk(found, forms, watched, values)
+        except GllaError as error:
+            return taken[1:], type(error).__name__
+    return taken[1:], "".join(one.category.__name__ for one in warned)
+
+
+def found_aside(name, arrays):
+    """Operands that are no matrices."""
+    aside = OPERATIONS[name].aside(operations.forms(arrays)) if name == "lu_solve" else {}
+    return {one: texels.reshape(-1, texels.shape[-1]) for one, texels in aside.items()}
+
+
+def square(n, rng):
+    """Matrices of order n that go different ways: none of them can be taken from the shape."""
+    a = rng.uniform(-1, 1, (n, n))
+    rank_less = a.copy()
+    rank_less[-1] = rank_less[0] + rank_less[1]
+    yield a
+    yield a * 1e-30
+    yield growing(n)
+    yield 1 / (1 + np.add.outer(np.arange(n), np.arange(n)))  # Hilbert's
+    yield np.round(9 * rank_less)
+    yield hidden_singular(n, rng)
+    yield rank_less * 2.0 ** rng.integers(-60, 60, (n, 1))
+    yield np.diag([*np.ones(n - 1), 0])
+    yield growing(n, -0.9)
+
+
+def with_sides(matrices, rng):
+    for a in matrices:
+        yield a, rng.standard_normal((len(a), 1)) * (1e-25 if a[0, 0] < 0 else 1)
+
+
+def definite(n, rng):
+    b = rng.standard_normal((n, n))
+    a = b @ b.T + np.eye(n)
+    yield a
+    yield a * 1e-30
+    yield a * np.outer(*[2.0 ** rng.integers(-30, 30, n)] * 2)
+    yield a - 3 * np.trace(a) * np.diag(np.arange(n) == n // 2)
+    yield a * (np.arange(n) > 0) * (np.arange(n) > 0)[:, None]
+
+
+def in_band(matrices, width):
+    """Diagonals on and above the main one."""
+    for a in matrices:
+        n = len(a)
+        ab = np.zeros((width + 1, n))
+        for distance in range(width + 1):
+            ab[width - distance, distance:] = np.diagonal(a, distance)
+        yield ab
+
+
+def bands(n, width, rng):
+    ab = rng.uniform(-1, 1, (2 * width + 1, n))
+    dominant = ab.copy()
+    dominant[width] += 5
+    ab[width] *= 1e-4
+    second = np.zeros((2 * width + 1, n))
+    second[width - 1 : width + 2] = [[-1], [2], [-1]]
+    periodic = second.copy()
+    periodic[width, 0] = periodic[width, -1] = 1
+    yield from (dominant, ab, second, periodic, dominant * 1e-25, 0 * ab)
+
+
+def triangles(n, rng):
+    t = np.triu(rng.uniform(1, 2, (n, n)))
+    yield t
+    yield t * 1e-25
+    yield t * (1 - np.eye(n) * (np.arange(n) == 2))
+    yield t * 1e30
+
+
+def beside(matrices, other):
+    return ((one, other) for one in matrices)
+
+
+def cases(name, n, rng):
+    """Operands of an operation that its plans treat differently."""
+    sides = rng.standard_normal((n, 1))
+    if name in ("inv", "det", "slogdet", "rcond", "gauss_jordan"):
+        made = ((a,) for a in square(n, rng))
+    elif name in ("plu", "lu_factor"):
+        made = ((a,) for a in (*square(n, rng), rng.uniform(-1, 1, (n, n)) * 1e30))
+    elif name == "solve":
+        made = with_sides(square(n, rng), rng)
+    elif name in ("cholesky", "cho_factor", "inv_pos"):
+        made = ((a,) for a in definite(n, rng))
+    elif name == "solve_pos":
+        made = beside(definite(n, rng), sides)
+    elif name == "cholesky_banded":
+        made = ((ab,) for ab in in_band(definite(n, rng), n // 8 + 1))
+    elif name == "solve_pos_banded":
+        made = beside(in_band(definite(n, rng), n // 8 + 1), sides)
+    elif name in ("tridiagonal", "pentadiagonal"):
+        made = beside(bands(n, 1 if name == "tridiagonal" else 2, rng), rng.standard_normal((n, n)))
+    elif name == "solve_triangular":
+        made = beside(triangles(n, rng), rng.standard_normal((n, n)))
+    elif name == "triangular_inverse":
+        made = ((t,) for t in triangles(n, rng))
+    elif name in ("lu_solve", "cho_solve", "cho_solve_banded"):
+        t = rng.uniform(1, 2, (n, n))
+        factors = t, t * (1 - np.eye(n) * (np.arange(n) == 2))
+        made = beside(in_band(factors, n // 8 + 1) if name == "cho_solve_banded" else factors, sides)
+    else:
+        assert name == "inv3", name
+        a = rng.standard_normal((n, 9))
+        made = ((one,) for one in (a, np.where(np.arange(n)[:, None] == 1, np.arange(9), a)))
+    for arrays in made:
+        yield tuple(np.asarray(one).astype(np.float32) for one in arrays)
+
+
+DECIDED = [(name, None) for name, one in OPERATIONS.items() if one.settle is not None and name != "rref"]
+DECIDED += [("inv_pos", "cholesky_gets_product"), ("inv3", "adjugate")]
+"""Operations whose calls decide, and variants of them that decide otherwise. The page of rref shows its elimination,
+which a call runs on a scaled matrix, and decides by its own figures."""
+
+
+ALIKE = {"cho_factor", "inv", "lu_factor", "slogdet"}
+"""Those that decide as another one does."""
+
+
+def went_otherwise(browser, folder, size, most=None):
+    """Calls whose plans come in another order in a page than in glla, or end otherwise, in words."""
+    rng, pages = np.random.default_rng(size), []
+    decided = [one for one in DECIDED if most is None or one[0] not in ALIKE]
+    for name, variant in decided:
+        n = max(size, 33) if name == "plu" and most is None else size  # where residuals of 30 u are left behind
+        document = documents.document(name, n, variant)
+        operands = [operand for operand in document["plans"][0]["operands"] if operand not in document["aside"]]
+        made = [dict(zip(operands, arrays, strict=True)) for arrays in islice(cases(name, n, rng), most)]
+        pages.append((document, made))
+    told = in_a_browser(browser, folder / "stages.html", pages)
+    for (name, variant), (_, made), ways in zip(decided, pages, told, strict=True):
+        for number, (way, operands) in enumerate(zip(ways, made, strict=True)):
+            label = f"{name} {variant or ''}, case {number}"
+            assert isinstance(way, dict), (label, way)
+            expected, error = by_glla(name, variant, tuple(operands.values()))
+            found = "".join(re.findall(r"\w+(?:Error|Warning)", way["error"]))
+            if (way["stages"], found) != (expected, error):
+                yield f"{label}: {way['stages']} {way['error']}, glla {expected} {error}; {way['because']}"
+            elif not error and not way["verdict"]["ok"]:
+                yield f"{label}: {way['verdict']['words']}"
+
+
+@pytest.mark.browser
+@pytest.mark.mesa
+def test_the_next_plan_comes_where_it_does_in_glla(browser, tmp_path):
+    """Where entries grow, numbers are near float32's limits, pivots small."""
+    assert not list(went_otherwise(browser, tmp_path, 8, 3))
+
+
+@pytest.mark.browser
+@pytest.mark.mesa
+@pytest.mark.sweep
+@pytest.mark.parametrize("size", [5, 9, 20])
+def test_all_next_plans_come_where_they_do_in_glla(browser, tmp_path, size):
+    """Of matrices that are singular, indefinite, badly scaled, or whose entries grow with every pivoting."""
+    assert not list(went_otherwise(browser, tmp_path, size))
