@@ -454,7 +454,7 @@ def _compare(options: argparse.Namespace) -> int:
 
 def _gallery(options: argparse.Namespace) -> int:
     from glla.lab import custom
-    from glla.passes import shader
+    from glla.passes.glsl import find as shader
 
     if options.name is not None:
         print(custom.gallery(options.name).read_text(encoding="utf-8"), end="")

@@ -22,8 +22,8 @@ os.environ["GLLA_TUNING"] = "off"
 
 import glla
 import glla.gl.info
-from glla.passes import shader as shaders
 from glla.passes.cache import PLANS
+from glla.passes.glsl import find as shaders
 
 # A rasteriser that plays a GPU: what `choose` takes on hardware alone is run where there is none.
 if os.environ.get("GLLA_TESTS_AS_GPU"):

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from glla.errors import ShaderError
-from glla.passes import Draft, Storage, shader
+from glla.passes import Draft, Storage
+from glla.passes.glsl import find as shader
 
 LIMIT = 2**31
 

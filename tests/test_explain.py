@@ -10,7 +10,7 @@ import pytest
 import glla
 from glla.operations import OPERATIONS, elementwise
 from glla.passes import Draft, Host, Storage, forms_of, iterate, matrix, resident, stages
-from glla.passes import shader as shaders
+from glla.passes.glsl import find as shaders
 from glla.passes.outline import Part, outline
 
 ENTRY_POINTS = sorted(

@@ -12,7 +12,7 @@ from glla.lab import collection
 from glla.lab.custom import gallery
 from glla.operations import OPERATIONS, stand_in
 from glla.passes import PLAIN, resident
-from glla.passes import shader as shaders
+from glla.passes.glsl import find as shaders
 
 PRODUCT = gallery("naive_product").read_text(encoding="utf-8")
 CONTINUED = shaders.source("matmul/inner_product")  # goes on from the sums of an earlier pass, as naive_product cannot

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from glla.errors import ShaderError
-from glla.passes import shader
-from glla.passes.shader import resolve
+from glla.passes.glsl import find as shader
+from glla.passes.glsl.find import resolve
 
 ENTRY_POINTS = sorted(
     path.relative_to(shader.root()) for path in shader.root().rglob("*.*") if path.suffix in (".frag", ".comp")

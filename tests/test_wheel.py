@@ -23,7 +23,7 @@ import json
 
 import numpy as np
 
-import glla, glla.passes.shader
+import glla, glla.passes.glsl.find
 
 a = np.array([[4.0, 1.0, 2.0], [1.0, 5.0, 3.0], [2.0, 3.0, 6.0]])
 x = np.array([[1.0], [2.0], [3.0]])
@@ -31,7 +31,7 @@ b = a @ x
 
 np.testing.assert_array_equal(np.asarray(glla.matmul(a, x)), b)  # small integers: exact
 np.testing.assert_allclose(np.asarray(glla.solve(a, b)), x, rtol=1e-5)
-print(json.dumps([glla.__version__, glla.__file__, str(glla.passes.shader.root())]))
+print(json.dumps([glla.__version__, glla.__file__, str(glla.passes.glsl.find.root())]))
 """
 
 

@@ -15,8 +15,8 @@ import moderngl
 from glla.errors import ShaderError
 from glla.gl import interrupts
 from glla.gl.calls import GL_PROGRAM_BINARY_LENGTH, Calls
-from glla.passes import conditions
-from glla.passes import shader as shaders
+from glla.passes.glsl import conditions
+from glla.passes.glsl import find as shaders
 
 # Mesa "0:12(5): error", NVIDIA "0(12) : error", others "ERROR: 0:12:"
 _LINE = re.compile(r"\b0[:(](\d+)\)?")

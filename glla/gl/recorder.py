@@ -20,7 +20,7 @@ from glla.gl.clock import GPUClock
 from glla.gl.observers import Watched, observe
 from glla.gl.pool import Texture
 from glla.passes import Call, Plan, Slot, Storage, table, texture
-from glla.passes.shader import Define
+from glla.passes.glsl.find import Define
 from glla.passes.steps import DeviceStep, Dispatch, Host, Pass, Region, Transfer, Uniform
 
 Array = NDArray[np.float32]

@@ -25,7 +25,7 @@ import numpy as np
 from glla.errors import GllaError, OptionError, TuningWarning, one_of
 from glla.operations import OPERATIONS, Operation
 from glla.passes import Limits, Tuned, Variant, forms_of
-from glla.passes import shader as shaders
+from glla.passes.glsl import find as shaders
 
 PROBE = 8
 """Order of the matrices by which a rule is asked whether it heeds what was tuned."""

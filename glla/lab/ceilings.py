@@ -24,7 +24,7 @@ from glla.gl import Device, Texture, interrupts
 from glla.lab.machine import cores
 from glla.operations import ceilings as kernels
 from glla.passes import Plan
-from glla.passes import shader as shaders
+from glla.passes.glsl import find as shaders
 
 Array = NDArray[np.float32]
 Action = Callable[[], object]

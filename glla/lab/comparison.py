@@ -29,8 +29,8 @@ from glla.lab.peers import Figure, Finalist, Peer
 from glla.lab.samples import is_noisy
 from glla.operations import Operation
 from glla.passes import Parameters, Pass, Plan
-from glla.passes import shader as shaders
-from glla.passes.shader import Stage, resolve
+from glla.passes.glsl import find as shaders
+from glla.passes.glsl.find import Stage, resolve
 from glla.testing import Verdict
 
 Chosen = str | Contender | tuple[str | Contender, Mapping[str, int]]

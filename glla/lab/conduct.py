@@ -22,7 +22,7 @@ from glla.lab.fetches import rewritten
 from glla.lab.operations import Arrays, Contender
 from glla.operations import Operation
 from glla.passes import DeviceStep, Parameters, Pass, Plan, Storage, texture
-from glla.passes import shader as shaders
+from glla.passes.glsl import find as shaders
 from glla.passes.layout import Shape
 
 POISONED, STOPPED = "poisoned", "stopped"

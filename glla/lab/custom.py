@@ -50,7 +50,7 @@ from glla.operations import OPERATIONS, stand_in
 from glla.operations.record import Interface
 from glla.operations.stand_in import SUFFIX
 from glla.passes import PLAIN, Forms, Limits, Parameters, Plan, texture
-from glla.passes import shader as shaders
+from glla.passes.glsl import find as shaders
 
 GALLERY = Path(__file__).with_name("gallery")
 

@@ -25,8 +25,9 @@ from typing import Any
 import numpy as np
 
 from glla.gl import Device, Texture
-from glla.passes import DeviceStep, Dispatch, Pass, Plan, Storage, conditions, texture
-from glla.passes import shader as shaders
+from glla.passes import DeviceStep, Dispatch, Pass, Plan, Storage, texture
+from glla.passes.glsl import conditions
+from glla.passes.glsl import find as shaders
 
 KIND, OUTSIDE = "fetches", "outside"
 """A shader's name with ``@fetches`` behind it is the shader that counts; ``@outside`` counts fetches outside only."""

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from glla.errors import TraceError
 from glla.gl.recorder import Recorder, TracedPass
 from glla.passes import Region, Slot, Storage
-from glla.passes import shader as shaders
+from glla.passes.glsl import find as shaders
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

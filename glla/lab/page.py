@@ -12,7 +12,7 @@ from typing import Any
 from glla._version import __version__
 from glla.gl.recorder import Recorder, TracedPass
 from glla.lab import frames
-from glla.passes import shader as shaders
+from glla.passes.glsl import find as shaders
 
 TEMPLATE = Path(__file__).with_name("page.html")
 STYLE = "friendly"

@@ -29,9 +29,10 @@ from glla.errors import DTypeError, OptionError, OptionTypeError, ShaderError, S
 from glla.gl import Device, DeviceLike, Texture
 from glla.linalg.operands import device_of
 from glla.operations.wrapped.view import laid
-from glla.passes import Draft, HostArray, PingPong, Plan, Slot, Storage, Uniform, matrix, padding, texture
-from glla.passes import shader as shaders
-from glla.passes.declarations import (
+from glla.passes import Draft, HostArray, PingPong, Plan, Slot, Storage, Uniform, matrix, texture
+from glla.passes.glsl import find as shaders
+from glla.passes.glsl import padding
+from glla.passes.glsl.declarations import (
     INDICES,
     OUTPUTS,
     SAMPLERS,

@@ -14,7 +14,7 @@ from glla.errors import OptionError
 from glla.operations import OPERATIONS, Operation, stand_in
 from glla.operations.record import Interface
 from glla.passes import PLAIN, Forms, Plan, Variant, Variants, resident
-from glla.passes import shader as shaders
+from glla.passes.glsl import find as shaders
 
 SMALL = 5
 """Order of the matrices for which a shader is tried out when it is registered."""
@@ -112,7 +112,7 @@ def unregister(operation: str, name: str) -> None:
     variants.pop(name, None)
     shader = _PINNED.pop((operation, name), None)
     if shader is not None and shader not in _PINNED.values():  # another variant may be made of the same text
-        shaders.unpin(shader)
+        shaders.pin(shader, False)
 
 
 def _found(function: str, operation: str) -> tuple[Operation, Interface]:

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from glla.passes import Block, Buffer, Draft, Limits, PingPong, Region, Storage, Uniform, matrix
+from glla.passes.glsl.find import Define
 from glla.passes.layout import Shape, packed, texels
-from glla.passes.shader import Define
 
 UNROLL = (1, 2, 4, 8)
 """Trips of the inner loop that may be written out in one."""

@@ -32,8 +32,8 @@ from glla.operations.wrapped import product as wrapped_product
 from glla.operations.wrapped.view import View
 from glla.passes import PLAIN, Draft, Forms, Limits, Parameters, PingPong, Plan, Region, Storage, Uniform, matrix
 from glla.passes.cache import cached_plan
+from glla.passes.glsl.find import Define
 from glla.passes.layout import Shape, packed, texels
-from glla.passes.shader import Define
 from glla.passes.variant import Variant, Variants, kept
 
 Sizes = tuple[int, int, int]

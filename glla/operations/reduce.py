@@ -5,8 +5,8 @@ from __future__ import annotations
 from glla.operations.elementwise import spread
 from glla.passes import Draft, Plan, Storage, Uniform, matrix
 from glla.passes.cache import cached_plan
+from glla.passes.glsl.find import Define
 from glla.passes.layout import Shape, packed
-from glla.passes.shader import Define
 
 CHUNK = 16
 """Side of the square of texels that one fragment reduces, so that three passes reduce 8192 x 8192 elements."""

@@ -24,8 +24,8 @@ from math import isqrt
 from glla.operations.elimination.counts import flops as plu_flops
 from glla.passes import PLAIN, Draft, Forms, Limits, PingPong, Plan, Region, Storage, Uniform, matrix
 from glla.passes.cache import cached_plan
+from glla.passes.glsl.find import Define
 from glla.passes.layout import Shape, packed, texels
-from glla.passes.shader import Define
 
 MOST_TEXELS = 2**22
 """Most texels of a texture with a stack, 64 MiB; larger stacks go in pieces and lose nothing."""

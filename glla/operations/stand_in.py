@@ -15,9 +15,9 @@ from pathlib import Path
 from glla.errors import OptionError, ShaderError
 from glla.operations.record import Interface
 from glla.passes import Call, DeviceStep, Pass, Plan
-from glla.passes import shader as shaders
-from glla.passes.conditions import SHOWN, uncommented
-from glla.passes.declarations import READING
+from glla.passes.glsl import find as shaders
+from glla.passes.glsl.conditions import SHOWN, uncommented
+from glla.passes.glsl.declarations import READING
 
 SUFFIX = ".frag"
 

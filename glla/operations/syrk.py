@@ -46,8 +46,8 @@ from glla.operations.crossing import bring_in, read_back
 from glla.operations.record import Array, Choice, Operation
 from glla.passes import PLAIN, Draft, Forms, Limits, Parameters, PingPong, Plan, Uniform, Variant, settled
 from glla.passes.cache import cached_plan
+from glla.passes.glsl.find import Define
 from glla.passes.layout import packed, texels
-from glla.passes.shader import Define
 from glla.passes.storage import Storage, matrix
 
 SEED = '"COMP 633 Parallel Computing, PA2" (course report, 2013)'

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from glla.errors import LimitError, PlanError
-from glla.passes import shader as shaders
+from glla.passes.glsl import find as shaders
 from glla.passes.limits import COMPUTE, Limits, version
 from glla.passes.steps import Dispatch, Host, Pass, Region, Step, Transfer
 from glla.passes.storage import Buffer, HostArray, Slot, Storage, texture

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from glla.errors import PlanError
-from glla.passes import shader as shaders
+from glla.passes.glsl import find as shaders
 from glla.passes.plan import Call, Next, Plan
 from glla.passes.scopes import Scope
 from glla.passes.steps import Block, Dispatch, Host, Pass, Region, Step, Transfer, Uniform, touched

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from glla.passes import shader as shaders
+from glla.passes.glsl import find as shaders
 
 Uniform = int | float | tuple[int, ...] | tuple[float, ...]
 """Value of a uniform."""

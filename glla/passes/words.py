@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
 from glla.passes import Buffer, Cost, Dispatch, Host, HostArray, Loop, Pass, Plan, Step, Transfer, Wrapped, stages
-from glla.passes import shader as shaders
+from glla.passes.glsl import find as shaders
 from glla.passes.outline import Item, Part, Steps, outline
 from glla.passes.scopes import shortened
 

@@ -1,6 +1,6 @@
 """`glla export`: the passes of an operation in a browser, by WebGL 2, one page in one file.
 
-``documents`` writes a plan as data, `glla.passes.shader_es` its shaders in the browser's dialect. ``player.js`` runs
+``documents`` writes a plan as data, `glla.passes.glsl.es` its shaders in the browser's dialect. ``player.js`` runs
 the passes.
 """
 

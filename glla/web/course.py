@@ -13,7 +13,7 @@ from typing import Any
 from glla._version import __version__
 from glla.errors import GllaError, OptionError
 from glla.operations import OPERATIONS
-from glla.passes import shader as shaders
+from glla.passes.glsl import find as shaders
 from glla.web.documents import SEED, Document, document
 from glla.web.page import about, page
 from glla.web.scripts import FOLDER

@@ -56,9 +56,9 @@ from glla.errors import LimitError, OptionError, one_of
 from glla.lab import custom, operations
 from glla.operations import OPERATIONS, Operation
 from glla.passes import Call, Dispatch, Forms, Host, Limits, Loop, Pass, Plan, Region, Transfer, Wrapped
-from glla.passes import shader as shaders
 from glla.passes import stages as stages_of
-from glla.passes.shader_es import GENERATED, HEAD, Part, Span, translated
+from glla.passes.glsl import find as shaders
+from glla.passes.glsl.es import GENERATED, HEAD, Part, Span, translated
 from glla.passes.storage import Buffer, HostArray, Slot, Storage, texture
 from glla.web import pictures, scripts, stages
 

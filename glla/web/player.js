@@ -345,7 +345,7 @@ class Player {
       gl.uniform1i(one.location, unit++);
     }
     for (const [name, value] of Object.entries(uniforms)) this.uniform(program, name, value);
-    this.uniform(program, "number_of_step", step.s ?? 0);  // rule 4 of glla/passes/shader_es.py
+    this.uniform(program, "number_of_step", step.s ?? 0);  // rule 4 of glla/passes/glsl/es.py
     Object.entries(step.b ?? {}).forEach(([name, [slot, first, count]], binding) => {
       const index = gl.getUniformBlockIndex(program.program, name);
       if (index === gl.INVALID_INDEX) return;

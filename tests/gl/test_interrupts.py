@@ -12,7 +12,7 @@ from glla.gl import interrupts
 COMPILE = """
 import os, random, threading, time
 import glla
-from glla.passes import shader
+from glla.passes.glsl import find as shader
 
 uniforms = [f"u{i}" for i in range(150)]  # moderngl calls Python back for each
 text = "".join(f"uniform float {name};\\n" for name in uniforms)

@@ -8,7 +8,8 @@ import glla
 from glla.errors import ShaderError
 from glla.gl import programs as module
 from glla.gl.programs import explain
-from glla.passes import COMPUTE, Draft, Storage, shader
+from glla.passes import COMPUTE, Draft, Storage
+from glla.passes.glsl import find as shader
 
 ENTRY_POINTS = sorted(
     path.relative_to(shader.root()).with_suffix("").as_posix()

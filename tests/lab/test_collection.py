@@ -13,7 +13,8 @@ from glla.errors import OptionError, ShaderError
 from glla.lab import collection, fetches
 from glla.lab.operations import contenders
 from glla.operations import OPERATIONS
-from glla.passes import Draft, Storage, parameter_space, shader
+from glla.passes import Draft, Storage, parameter_space
+from glla.passes.glsl import find as shader
 
 pytestmark = pytest.mark.newer_gl
 

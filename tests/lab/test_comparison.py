@@ -15,7 +15,7 @@ from glla.lab.fits import Fit
 from glla.operations import matmul
 from glla.operations.elimination import plu
 from glla.passes import Plan, resident
-from glla.passes.shader import Stage
+from glla.passes.glsl.find import Stage
 
 
 def test_importing_the_laboratory_is_light():
@@ -103,7 +103,7 @@ def test_sources_are_what_the_compiler_got(measured):
     assert source.text.startswith("#version 330 core\n#define CONTINUE 0\n// C = A B")
     assert "lib/packed.glsl" in {file for file, _, _ in source.parts}
     own = [(first, text.split("\n")) for file, first, text in source.parts if file == source.shader]
-    path = glla.passes.shader.root() / source.shader
+    path = glla.passes.glsl.find.root() / source.shader
     lines = path.read_text(encoding="utf-8").splitlines()
     for first, texts in own:
         assert texts[: len(lines) - first + 1] == lines[first - 1 : first - 1 + len(texts)]

@@ -7,7 +7,7 @@ from glla.cli import main
 from glla.errors import ShaderError
 from glla.lab import conduct, custom, operations
 from glla.lab.comparison import compare
-from glla.passes import shader
+from glla.passes.glsl import find as shader
 
 HEAD = """\
 // Mine.

@@ -13,8 +13,9 @@ from glla.errors import LimitError, OptionError, ShaderError
 from glla.lab import custom, fetches, mistakes, operations
 from glla.lab.comparison import compare
 from glla.operations import stand_in
-from glla.passes import PLAIN, Limits, resident, shader
-from glla.passes.conditions import uncommented
+from glla.passes import PLAIN, Limits, resident
+from glla.passes.glsl import find as shader
+from glla.passes.glsl.conditions import uncommented
 from glla.testing import JUDGES
 
 pytest.importorskip("matplotlib")

@@ -8,7 +8,7 @@ from glla.lab import fetches
 from glla.operations import matmul
 from glla.operations.elimination import plu
 from glla.passes import COMPUTE, Draft, Limits, Region, Storage, matrix, parameter_space, resident
-from glla.passes.shader import resolve
+from glla.passes.glsl.find import resolve
 
 pytestmark = pytest.mark.newer_gl
 

@@ -23,7 +23,7 @@ from glla.lab import trace as lab
 from glla.operations import OPERATIONS
 from glla.operations.elimination import plu
 from glla.passes import Draft, Region, Storage, Transfer, matrix
-from glla.passes import shader as shaders
+from glla.passes.glsl import find as shaders
 
 Image = pytest.importorskip("PIL.Image")
 pytest.importorskip("jinja2")

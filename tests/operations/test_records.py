@@ -12,7 +12,7 @@ from glla.errors import OptionError, ShapeError
 from glla.gl.recorder import unpacked
 from glla.operations import OPERATIONS, Operation
 from glla.passes import PLAIN, Limits, Storage, forms_of, resident
-from glla.passes import shader as shaders
+from glla.passes.glsl import find as shaders
 from glla.testing import JUDGES
 
 pytestmark = pytest.mark.newer_gl

@@ -11,9 +11,11 @@ import glla.lab
 from glla.cli import main
 from glla.errors import DTypeError, NonFiniteError, OptionError, ShaderError
 from glla.operations import OPERATIONS, elementwise
-from glla.passes import Draft, conditions, matrix, shader_es
-from glla.passes import shader as shaders
-from glla.passes.conditions import uncommented
+from glla.passes import Draft, matrix
+from glla.passes.glsl import conditions
+from glla.passes.glsl import es as shader_es
+from glla.passes.glsl import find as shaders
+from glla.passes.glsl.conditions import uncommented
 from glla.web import course, documents, export, stages
 from glla.web.page import document_in
 

@@ -20,7 +20,8 @@ from glla.errors import GllaError
 from glla.gl.recorder import Recorder, unpacked
 from glla.lab import custom, operations
 from glla.operations import OPERATIONS, elementwise, matmul, reduce
-from glla.passes import Draft, Host, Pass, Storage, matrix, resident, shader
+from glla.passes import Draft, Host, Pass, Storage, matrix, resident
+from glla.passes.glsl import find as shader
 from glla.web import documents as web
 from glla.web import scripts, stages
 

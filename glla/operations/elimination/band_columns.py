@@ -10,8 +10,8 @@ from collections.abc import Callable
 from glla.operations.elimination.cholesky_blocks import SIDE
 from glla.operations.stack import Cells
 from glla.passes import Draft, PingPong, Uniform, matrix
+from glla.passes.glsl.find import Define
 from glla.passes.layout import Shape, texels
-from glla.passes.shader import Define
 
 SIXTEEN, BLOCK16 = "sixteen", "block16"
 """Variants of the factorisation, see `glla.operations.elimination.definite_band.VARIANTS`."""

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from glla.passes import Block, Buffer, Draft, PingPong, Region, Storage, Uniform, matrix
+from glla.passes.glsl.find import Define
 from glla.passes.layout import Shape, packed, texels
-from glla.passes.shader import Define
 
 SIDE = 8
 """Texels of a block on the diagonal: 16 columns, as the author has them."""

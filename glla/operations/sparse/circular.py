@@ -14,8 +14,8 @@ from glla.operations.sparse.compressed import Compressed
 from glla.operations.sparse.diagonals import TERMS, across, grid, in_grid, rows_of_diagonals
 from glla.operations.sparse.layout import Direct, Rows, in_passes, vector
 from glla.passes import Draft, Limits, Storage, Uniform
+from glla.passes.glsl.find import Define
 from glla.passes.layout import Shape
-from glla.passes.shader import Define
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from glla.operations.sparse.compressed import Compressed
 from glla.operations.sparse.layout import Direct, Rows, in_passes, vector
 from glla.passes import Draft, Limits, Storage, Uniform
+from glla.passes.glsl.find import Define
 from glla.passes.layout import Shape
-from glla.passes.shader import Define
 
 TERMS = 16
 """Diagonals of one pass at most: each is written out in the shader's text."""

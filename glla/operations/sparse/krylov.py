@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from glla.errors import PlanError
 from glla.passes import Draft, Limits, Plan, Storage, texture
-from glla.passes.shader import Define
+from glla.passes.glsl.find import Define
 
 TEXEL = Storage(1, 1)
 """Scalars."""

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from glla.errors import LimitError
 from glla.operations.sparse.compressed import Compressed, Integers
 from glla.passes import Draft, Limits, Storage, Uniform, wrapped
+from glla.passes.glsl.find import Define
 from glla.passes.layout import Shape
-from glla.passes.shader import Define
 
 Slots = Mapping[str, Storage]
 """Textures that a matrix lies in, by the names of the operands."""

@@ -14,8 +14,8 @@ from glla.operations.sparse.compressed import Compressed
 from glla.operations.sparse.diagonals import TERMS, Diagonals, shifted, taken
 from glla.operations.sparse.layout import Direct, Rows, filled, fitting, many, vector
 from glla.passes import Draft, Limits, Storage
+from glla.passes.glsl.find import Define
 from glla.passes.layout import Shape
-from glla.passes.shader import Define
 
 LOOKED_AT = 61
 """Places, evenly over the matrix, where the usual rows are looked for."""

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from glla.operations.sparse.compressed import Compressed, Integers
 from glla.operations.sparse.layout import Rows, filled, fitting, places, vector
 from glla.passes import Draft, Limits, Storage
+from glla.passes.glsl.find import Define
 from glla.passes.layout import Shape
-from glla.passes.shader import Define
 
 TILE = 4, 8
 """Texels of y in a tile, high and wide: those that a GPU draws together. Faster than 1 x 8, and no slower than larger

@@ -7,7 +7,7 @@ import math
 from glla.operations.wrapped.view import Shape, laid
 from glla.passes import Draft, Plan, Uniform
 from glla.passes.cache import cached_plan
-from glla.passes.shader import Define
+from glla.passes.glsl.find import Define
 
 Number = int | float | bool
 

@@ -13,7 +13,7 @@ from glla.errors import PlanError
 from glla.operations.wrapped.view import Over, View, broadcast_shapes, integer, laid, operands
 from glla.passes import Draft, Plan
 from glla.passes.cache import cached_plan
-from glla.passes.shader import Define
+from glla.passes.glsl.find import Define
 
 SINGLE = {
     "positive": 0, "negative": 0, "absolute": 0, "square": 1, "sign": 0, "floor": 0, "ceil": 0, "trunc": 0, "rint": 0,

@@ -15,7 +15,7 @@ from glla.operations.wrapped.elementwise import draw_copy
 from glla.operations.wrapped.view import Over, Shape, View, integer, laid, merged, operands
 from glla.passes import Draft, Plan, Uniform
 from glla.passes.cache import cached_plan
-from glla.passes.shader import Define
+from glla.passes.glsl.find import Define
 
 CHUNK = 64
 """Elements of a line that one fragment reduces, so that five passes reduce 10^9."""

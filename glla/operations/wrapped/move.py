@@ -26,7 +26,7 @@ from glla.operations.wrapped.view import (
 )
 from glla.passes import Draft, Plan, Uniform, matrix
 from glla.passes.cache import cached_plan
-from glla.passes.shader import Define
+from glla.passes.glsl.find import Define
 
 PARTS = 4
 """Most arrays that one pass joins: a shader for more takes longer to compile than the passes that it saves."""

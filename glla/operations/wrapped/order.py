@@ -13,7 +13,7 @@ from glla.operations.wrapped.move import copy
 from glla.operations.wrapped.view import Over, View, integer, laid, operands
 from glla.passes import Draft, PingPong, Plan, Uniform
 from glla.passes.cache import cached_plan
-from glla.passes.shader import Define
+from glla.passes.glsl.find import Define
 
 
 @cached_plan

@@ -8,7 +8,7 @@ from glla.errors import PlanError
 from glla.operations.wrapped.view import Over, View, broadcast_shapes, integer, laid, operands
 from glla.passes import Draft, Plan, Uniform
 from glla.passes.cache import cached_plan
-from glla.passes.shader import Define
+from glla.passes.glsl.find import Define
 
 SLICE = 4096
 """Most terms of a sum that one pass adds up, far below the 65535 trips after which llvmpipe ends a loop."""

@@ -11,7 +11,7 @@ from glla.operations.wrapped.move import draw_joined
 from glla.operations.wrapped.view import View, integer, laid, operands
 from glla.passes import Draft, PingPong, Plan, Uniform
 from glla.passes.cache import cached_plan
-from glla.passes.shader import Define
+from glla.passes.glsl.find import Define
 
 SCANS = {"cumulative_sum": 0, "cumulative_prod": 1}
 """Running reductions, each with what it begins with."""

@@ -18,8 +18,8 @@ from typing import Any
 
 from glla.errors import PlanError
 from glla.passes import Draft, Storage, Uniform, wrapped
+from glla.passes.glsl.find import Define
 from glla.passes.layout import Wrapped
-from glla.passes.shader import Define
 
 Shape = tuple[int, ...]
 """Lengths of the dimensions of an array."""

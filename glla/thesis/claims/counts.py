@@ -12,7 +12,8 @@ from glla.array.array import asarray
 from glla.lab import fetches
 from glla.lab.operations import uploaded
 from glla.operations import OPERATIONS
-from glla.passes import Pass, Plan, shader, texture
+from glla.passes import Pass, Plan, texture
+from glla.passes.glsl import find as shader
 from glla.passes.storage import matrix
 from glla.thesis import published
 from glla.thesis.claims.claim import HERE, Claim

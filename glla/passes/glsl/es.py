@@ -21,8 +21,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from glla.errors import ShaderError
-from glla.passes.conditions import left_in, uncommented
-from glla.passes.shader import COMPUTE_VERSION, Stage
+from glla.passes.glsl.conditions import left_in, uncommented
+from glla.passes.glsl.find import COMPUTE_VERSION, Stage
 
 HEAD = (
     "#version 300 es",
@@ -64,7 +64,7 @@ def translated(stage: Stage, sources: Mapping[str, list[str]], points: bool = Fa
     Parameters
     ----------
     stage : Stage
-        A vertex or fragment stage, as `glla.passes.shader.resolve` gives it.
+        A vertex or fragment stage, as `glla.passes.glsl.find.resolve` gives it.
     sources : mapping of str to list of str
         Lines of each file that it has lines of, by the names in `Stage.lines`.
     points : bool
@@ -82,7 +82,7 @@ def translated(stage: Stage, sources: Mapping[str, list[str]], points: bool = Fa
 
     Examples
     --------
-    >>> from glla.passes.shader import resolve, root
+    >>> from glla.passes.glsl.find import resolve, root
     >>> stage = resolve("packing/identity", {"N": 1}).fragment
     >>> lines = {name: (root() / name).read_text().splitlines() for name, _ in stage.lines if name != GENERATED}
     >>> parts = translated(stage, lines)

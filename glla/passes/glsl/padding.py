@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
-from glla.passes import shader as shaders
+from glla.passes.glsl import find as shaders
 
 PADDED = "padded"
 """The shader NAME is ``NAME@padded`` with zeros in the padding of packed matrices; it declares `SHAPE` in addition."""

@@ -1,6 +1,6 @@
 """What a fragment shader of a user's own declares, each with its file and line; and values for its uniforms.
 
-`Shader` in `glla.passes.shader` knows names alone, and glla's own files are written so that it finds them. A stranger's
+`glla.passes.glsl.find.Shader` knows names alone, and glla's own files are written so that it finds them. A stranger's
 file may declare what it would overlook, such as two uniforms in a statement; OpenGL would set those to zero in silence.
 So each such declaration is refused here, with its place.
 """
@@ -17,8 +17,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from glla.errors import OptionError, OptionTypeError, ShaderError
-from glla.passes import shader as shaders
-from glla.passes.conditions import SHOWN, uncommented
+from glla.passes.glsl import find as shaders
+from glla.passes.glsl.conditions import SHOWN, uncommented
 from glla.passes.steps import Uniform
 
 SAMPLERS = {"sampler2D": "float32", "isampler2D": "int32"}

@@ -16,16 +16,16 @@ from __future__ import annotations
 import errno
 import os
 import re
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import takewhile
 from pathlib import Path
 from threading import RLock
 
 from glla.errors import ShaderError
-from glla.passes import conditions
+from glla.passes.glsl import conditions
 
 Define = int | float | str
 VERSION = "#version 330 core"
@@ -34,8 +34,8 @@ COMPUTE_VERSION = "#version 430 core"
 INCLUDE_NESTING = 100
 """Files that may include each other in a chain; far more than any shader needs, far less than Python's stack holds."""
 
-_PACKAGED = Path(__file__).parents[1] / "_shaders"
-_CHECKOUT = Path(__file__).parents[2] / "shaders"
+_PACKAGED = Path(__file__).parents[2] / "_shaders"
+_CHECKOUT = Path(__file__).parents[3] / "shaders"
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"\s*(?:/\*.*?\*/\s*)*(?://.*)?$')
 _NO_LINE_ENDS = re.compile("[\v\f\x1c-\x1e\x85\u2028\u2029]")  # in GLSL; to Python they are
@@ -126,7 +126,7 @@ def unix(text: str) -> str:
 class _Adopted:
     """A shader that is not below ``shaders/``: its text, whose vertex stage it draws with, its folder and its file.
 
-    `kept`: never replaced by another of its name.
+    `kept`: never replaced by another of its file. `pinned`: whatever others come.
     """
 
     text: str
@@ -134,16 +134,18 @@ class _Adopted:
     folder: Path | None
     file: str
     kept: bool
+    pinned: bool = field(default=False, compare=False)
 
 
 MOST_ADOPTED = 1024
 """Texts from elsewhere than ``shaders/`` that are kept, the most recently used ones; pinned ones come on top."""
 
-_ADOPTED: OrderedDict[str, _Adopted] = OrderedDict()
-_KEYS: dict[_Adopted, str] = {}  # the other way round
-_PINNED: set[str] = set()
-_LOOSE: dict[str, str] = {}  # file -> name of the text that the next one of the file replaces
-_NUMBERS: dict[str, int] = {}  # texts that a file has had: no name is given twice
+_ADOPTED = OrderedDict[str, _Adopted]()
+"""Adopted shaders by their names, the one that was used last at the end."""
+
+_NAMES_GIVEN = Counter[str]()
+"""Names that the shaders of a file have had: none is given again, as a plan may still draw with its first owner."""
+
 _ADOPTING = RLock()
 
 
@@ -188,30 +190,28 @@ def adopt(name: str, text: str, vertex: str = "", folder: Path | None = None, *,
         raise ShaderError(f"shader: a shader of your own has a suffix in its name, got {name!r}; call it {name}.frag")
     own = _Adopted(text, vertex, folder, name, keep)
     with _ADOPTING:
-        key = _key(own)
-        if _ADOPTED.get(key) == own and folder is None:
-            touch(key)
-            return key  # and no file that it includes may have changed
-        _ADOPTED[key] = own
+        key = _name_of(own)
+        is_known = _ADOPTED.get(key) == own
+        if not is_known:
+            _ADOPTED[key] = own
         touch(key)
-        while len(_ADOPTED) - len(_PINNED) > MOST_ADOPTED:
-            oldest = next(one for one in _ADOPTED if one not in _PINNED)
-            _KEYS.pop(_ADOPTED.pop(oldest), None)
+        if is_known and folder is None:
+            return key  # and no file that it includes may have changed
+        loose = [one for one, adopted in _ADOPTED.items() if not adopted.pinned]
+        for oldest in loose[: max(0, len(loose) - MOST_ADOPTED)]:
+            del _ADOPTED[oldest]
     _resolve.cache_clear()
     return key
 
 
-def _key(own: _Adopted) -> str:
-    """Name that a text is kept under: the one that it has, that of one which it replaces, or one that none ever had."""
-    key = _KEYS.get(own, "" if own.kept else _LOOSE.get(own.file, ""))
-    if key not in _ADOPTED:
-        number = _NUMBERS[own.file] = _NUMBERS.get(own.file, 0) + 1
-        key = own.file if number == 1 else f"{own.file} ({number})"
-    _KEYS.pop(_ADOPTED.get(key, own), None)
-    _KEYS[own] = key
-    if not own.kept:
-        _LOOSE[own.file] = key
-    return key
+def _name_of(own: _Adopted) -> str:
+    """Name of an adopted shader: that of the same one, or of the one that it replaces, or a new one."""
+    for name, one in _ADOPTED.items():
+        if one == own or (one.file == own.file and not one.kept and not own.kept):
+            return name
+    _NAMES_GIVEN[own.file] += 1
+    number = _NAMES_GIVEN[own.file]
+    return own.file if number == 1 else f"{own.file} ({number})"
 
 
 def touch(name: str) -> bool:
@@ -223,14 +223,11 @@ def touch(name: str) -> bool:
     return "." not in name.rpartition("/")[2]
 
 
-def pin(name: str) -> None:
-    """Keep an adopted shader whatever others come, until `unpin`."""
-    _PINNED.add(name)
-
-
-def unpin(name: str) -> None:
-    """Keep an adopted shader no longer than others."""
-    _PINNED.discard(name)
+def pin(name: str, pinned: bool = True) -> None:
+    """Keep an adopted shader whatever others come; or, with False, no longer than others."""
+    with _ADOPTING:
+        if name in _ADOPTED:
+            _ADOPTED[name] = replace(_ADOPTED[name], pinned=pinned)
 
 
 def called(name: str) -> str:
