@@ -27,7 +27,8 @@ ANNOUNCEMENTS = {
     "loop": "glla.array.loops",
     "numpy": "glla.interop.numpy",
     "namespace": "glla.interop.namespace",
-    "html of a plan": "glla.passes.html",
+    "text of a plan": "glla.passes.text.table",
+    "html of a plan": "glla.passes.text.html",
     "player of a plan": "glla.web.frame",
     "html of a comparison": "glla.lab.html",
 }
@@ -36,7 +37,7 @@ ANNOUNCEMENTS = {
 ``matrix`` is `glla.asarray`, for `glla.Device.matrix`; ``loop`` runs a `glla.passes.Loop` on arrays; ``numpy`` gives
 the implementation of a function of NumPy's, or None, for ``Matrix.__array_function__``; ``namespace`` is the array
 API's module, for ``Matrix.__array_namespace__``.
-The others are what a notebook shows, for ``_repr_html_``.
+``text of a plan`` is what ``print`` shows. The others are what a notebook shows, for ``_repr_html_``.
 """
 
 _announced: dict[str, Any] = {}

@@ -15,7 +15,7 @@ from glla.gl import Device, DeviceLike, Texture, named_device
 from glla.gl.observers import Watched
 from glla.gl.recorder import HEAD, LIMIT, Recorder, TracedPass, row
 from glla.passes import Plan
-from glla.passes.html import MOST_LINES, folded, left_out, line, table
+from glla.passes.text.html import MOST_LINES, folded, left_out, line, table
 
 
 class Trace(Recorder):

@@ -11,7 +11,7 @@ import glla
 from glla.operations import OPERATIONS, elementwise
 from glla.passes import Draft, Host, Storage, forms_of, iterate, matrix, resident, stages
 from glla.passes.glsl import find as shaders
-from glla.passes.outline import Part, outline
+from glla.passes.text.outline import outline
 
 ENTRY_POINTS = sorted(
     path.relative_to(shaders.root()).with_suffix("").as_posix() for path in shaders.root().rglob("*.frag")
@@ -105,7 +105,7 @@ def shape(items, runs=1):
     result = []
     for item in items:
         often = () if item.turns == runs else (item.turns,)
-        if isinstance(item, Part):
+        if item.name:
             result.append((item.name, *(item.loop or ()), shape(item.items, item.runs), *often))
         else:
             letter, times = item.key[1][0][0], "" if item.times == (1, 1) else "{}-{}".format(*item.times)
@@ -147,11 +147,7 @@ def test_a_loop_keeps_which_steps_are_which():
 
 
 def test_plans_that_are_called_are_parts():
-    names = [
-        item.name
-        for item in outline(glla.plan("solve", (70, 70), (70, 300), limits=SOFTWARE))
-        if isinstance(item, Part)
-    ]
+    names = [item.name for item in outline(glla.plan("solve", (70, 70), (70, 300), limits=SOFTWARE)) if item.name]
     assert names[:4] == ["pack A", "pack B", "equilibrate", "factor"]
 
 

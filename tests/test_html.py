@@ -13,9 +13,8 @@ import glla
 from glla.array.html import of_array, of_host
 from glla.lab import html as lab_html
 from glla.lab.comparison import Comparison, Record
-from glla.passes import Limits, Plan
-from glla.passes.html import MOST_LINES, OPEN_STEPS
-from glla.passes.scopes import Scope
+from glla.passes import Limits, Plan, Scope
+from glla.passes.text.html import MOST_LINES, OPEN_STEPS
 
 VOID = {"br", "img", "hr"}
 EMPTY_IN_SVG = "path use rect image"

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glla.errors import GllaError
-from glla.passes.html import line, table
+from glla.passes.text.html import line, table
 
 EDGE = 3
 """Rows, or columns, that are shown at each end of a side."""

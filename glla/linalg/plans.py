@@ -12,7 +12,7 @@ from glla.passes import PLAIN, Limits, Plan
 from glla.passes.limits import version
 
 if TYPE_CHECKING:
-    from glla.passes.words import Explanation
+    from glla.passes.text.words import Explanation
 
 
 def plan(
@@ -102,7 +102,7 @@ def explain(
     Returns
     -------
     Explanation
-        ``print`` it; see `glla.passes.words.explain`.
+        ``print`` it; see `glla.passes.text.words.explain`.
 
     Raises
     ------
@@ -118,7 +118,7 @@ def explain(
     >>> "2 times, step 0 to 1" in str(words)
     True
     """
-    from glla.passes.words import explain as in_words  # few need it
+    from glla.passes.text.words import explain as in_words  # few need it
 
     if not isinstance(operation, Plan):
         return in_words(plan(operation, *forms, device=device, limits=limits, **options))

@@ -7,7 +7,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from glla.array.html import of_array, of_host
-from glla.passes.html import folded, line
+from glla.passes.text.html import folded, line
 
 Value = TypeVar("Value")
 """Type of the matrices: arrays of NumPy, or `glla.Matrix`."""

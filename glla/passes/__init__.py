@@ -5,7 +5,8 @@ named slots. Neither knows OpenGL, a device or the values of a matrix: the same 
 can be printed, costed and checked without a GPU, and is cached by whoever builds it.
 
 Read `layout` (which element lies where), `storage` and `steps` (what a plan is made of), `plan`, `draft` (how one is
-written), `loop`, `check` (what is proved before GL sees anything), then `form`, `limits`, `variant`, and `words`.
+written), `loop`, `check` (what is proved before GL sees anything), then `form`, `limits` and `variant`. `glsl` has the
+texts of shaders, `text` what is shown of a plan: as a table, in HTML, and in words.
 
 The room is not called ``plan``, because `glla.plan` is the function that shows one.
 """
@@ -16,11 +17,11 @@ from glla.passes.form import Form, Forms, forms_of, resident
 from glla.passes.layout import Layout, Packed, Wrapped
 from glla.passes.limits import COMPUTE, PLAIN, Limits, Parameters, Tuned
 from glla.passes.loop import Iterated, Loop, iterate
-from glla.passes.plan import Call, Cost, Next, Plan, stages, table
-from glla.passes.scopes import Scope
+from glla.passes.plan import Call, Cost, Next, Plan, Scope, stages
 from glla.passes.sharing import shared
 from glla.passes.steps import Block, DeviceStep, Dispatch, Host, Pass, Region, Step, Transfer, Uniform, touched
 from glla.passes.storage import Buffer, HostArray, Slot, Storage, matrix, texture, wrapped
+from glla.passes.text.table import table
 from glla.passes.variant import Variant, Variants, kept, parameter_space, settled
 
 __all__ = [

@@ -9,8 +9,7 @@ from typing import Any
 
 from glla.errors import PlanError
 from glla.passes.glsl import find as shaders
-from glla.passes.plan import Call, Next, Plan
-from glla.passes.scopes import Scope
+from glla.passes.plan import Call, Next, Plan, Scope
 from glla.passes.steps import Block, Dispatch, Host, Pass, Region, Step, Transfer, Uniform, touched
 from glla.passes.storage import Slot, Storage
 

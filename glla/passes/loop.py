@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from operator import index
 from typing import Any, SupportsIndex
@@ -87,12 +87,6 @@ class Loop(Plan):
     def often(self) -> str:
         """How often it runs, in words."""
         return f"at most {self.most} times" if self.until is not None else f"{self.most} times"
-
-    def _roles(self) -> Iterator[str]:
-        yield from super()._roles()
-        yield from (f"carried   {operand} <- {name}" for name, operand in self.carry.items())
-        if self.until is not None:
-            yield f"until     {self.until} is not 0"
 
     @registry.delegating
     def __call__(self, *, device: Any = None, **operands: Any) -> Iterated:

@@ -11,7 +11,6 @@ from glla import registry
 from glla.passes.check import check
 from glla.passes.layout import ELEMENT_BYTES, Layout
 from glla.passes.limits import Limits
-from glla.passes.scopes import Scope, shortened
 from glla.passes.steps import DeviceStep, Dispatch, Host, Pass, Region, Step, Transfer, renamed
 from glla.passes.storage import Slot, Storage, texture
 
@@ -24,6 +23,29 @@ class Cost:
     flops: int
     texels: int
     nbytes: int
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Steps that belong together, by the name of what they do: one turn of a loop, or a plan within a plan.
+
+    Attributes
+    ----------
+    name : str
+        The same for all turns of a loop: ``"panel"``.
+    number : int or None
+        Which turn, from 0; None where there is no loop.
+    first, end : int
+        Its steps: from `first` to `end` - 1. Scopes lie within each other, or apart.
+    often : str
+        How often a plan within a plan runs, in words; "" for once.
+    """
+
+    name: str
+    number: int | None
+    first: int
+    end: int
+    often: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +88,10 @@ class Next:
     stage: str = ""
     plan: Callable[[], Plan] | None = None
     error: str = ""
+
+    def __str__(self) -> str:
+        """Say it in a line."""
+        return f"if {self.when}: then {self.stage or self.error}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,41 +232,14 @@ class Plan:
         check(flat, tuple(step for step in flat.steps if not isinstance(step, Call)), limits or Limits())
 
     def __str__(self) -> str:
-        """Table with a line per step, and what may come after it."""
-        return "\n".join(_written(self))
+        """Table with a line per step, and what may come after it, see `glla.passes.text.table`."""
+        text: str = registry.announced("text of a plan")(self)
+        return text
 
     def _repr_html_(self) -> str:
-        """Show it in a notebook: a table that folds, see `glla.passes.html`, and the passes to run in the browser."""
+        """Show it in a notebook: a table that folds, and the passes to run in the browser."""
         markup: str = registry.announced("html of a plan")(self) + registry.announced("player of a plan")(self)
         return markup
-
-    def _table(self) -> str:
-        cost = self.cost
-        often = f"{self.often}: " if self.often else ""
-        head = f"{often}{self.operation}: {cost.passes} passes, {cost.flops} flop, {cost.nbytes} bytes written\n"
-        head += "".join(f"  {line}\n" for line in self._roles())
-        return head + "\n".join(self._rows())
-
-    def _rows(self) -> Iterator[str]:
-        """Give the lines of the table; plans that are called have headings, and their slots no prefix below them."""
-        flat = self.flat
-        steps = [step for step in flat.steps if not isinstance(step, Call)]
-        cells = zip(steps, shortened(steps, flat.scopes, flat.slots), strict=True)
-        rows: list[tuple[str, ...]] = [("pass", "shader", "reads", "draws", "region (texels)", "uniforms")]
-        rows += [(str(number), *step_cells(flat, *pair)) for number, pair in enumerate(cells)]
-        head, *lines = table(rows).splitlines()
-        yield head
-        parts = [scope for scope in flat.scopes if scope.number is None]
-        for number, line in enumerate(lines):
-            for scope in parts:
-                if scope.first == number:
-                    depth = sum(one.first <= number and scope.end <= one.end for one in parts[: parts.index(scope)])
-                    often = f" ({scope.often})" if scope.often else ""
-                    yield f"{'  ' * (depth + 1)}{scope.name}{often}:"
-            yield line
-
-    def _roles(self) -> Iterator[str]:
-        yield from (f"{role:9} {name}: {self.flat.slots[slot]}" for role, name, slot in self.roles())
 
     def roles(self) -> Iterator[tuple[str, str, str]]:
         """Role, name and slot of all that the plan touches."""
@@ -254,32 +253,6 @@ def _unused(name: str, slots: Mapping[str, Slot]) -> str:
     return next(one for one in chain((name,), (f"{name} {k}" for k in count(2))) if one not in slots)
 
 
-def step_cells(plan: Plan, own: Step, step: Step) -> tuple[str, ...]:
-    """Write a step of a flat plan as cells of a table: its own slots say where it draws, others are shown."""
-    if isinstance(own, Transfer) and isinstance(step, Transfer):
-        kind = "(upload)" if plan.slots[own.source].host else "(transfer)"
-        kind = "(read back)" if plan.slots[own.target].host else kind
-        return (kind, step.source, step.target, "", "")
-    if isinstance(step, Host):
-        return (f"(host) {step.name}", " ".join(step.inputs), " ".join(step.outputs), "", "")
-    assert isinstance(step, Pass | Dispatch)
-    assert isinstance(own, Pass | Dispatch)
-    reads = " ".join(f"{sampler}={slot}" for sampler, slot in step.inputs.items())
-    uniforms = " ".join(f"{name}={value}" for name, value in {**step.defines, **step.uniforms}.items())
-    if isinstance(step, Dispatch):
-        return (step.shader, reads, " ".join(step.outputs), "{} x {} groups".format(*step.groups), uniforms)
-    uniforms += f" step={step.step}" if step.step else ""
-    uniforms += f" points={step.points}" if step.points else ""
-    reads += "".join(f" {name}={b.slot}[{b.first}:{b.first + b.count}]" for name, b in step.blocks.items())
-    return (
-        step.shader,
-        reads,
-        " ".join(step.outputs) + (" +=" if step.accumulate else ""),
-        str(plan.drawn(own)),
-        uniforms,
-    )
-
-
 def stages(plan: Plan) -> Iterator[tuple[str, Plan]]:
     """Give a plan and all that may come after it, each once: name of the stage ("" for the plan itself), and plan."""
     known: set[str] = set()
@@ -291,23 +264,3 @@ def stages(plan: Plan) -> Iterator[tuple[str, Plan]]:
             if then.plan is not None and then.stage not in known:
                 known.add(then.stage)
                 waiting.append((then.stage, then.plan()))
-
-
-def _written(plan: Plan) -> Iterator[str]:
-    """Write a plan, and below it the plans that may follow, as "if ...: then ..."."""
-    if plan.target:
-        yield f"for {plan.target}"
-    for name, one in stages(plan):
-        if name:
-            yield f"\n{name}:"
-        yield one._table()
-        for then in one.after:
-            yield f"if {then.when}: then {then.stage or then.error}"
-
-
-def table(rows: list[tuple[str, ...]]) -> str:
-    """Lay out rows of cells in columns, the first row being the head."""
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
-    )

@@ -6,14 +6,14 @@ sheet of ours. How long the markup gets is bounded, whatever is shown.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from html import escape
 
 from glla import registry
-from glla.passes.plan import Plan, stages, step_cells
-from glla.passes.scopes import Scope, shortened
+from glla.passes.plan import Plan, Scope, stages
 from glla.passes.steps import Step
+from glla.passes.text.scopes import Node, shortened, tree
+from glla.passes.text.table import HEAD, step_cells, title
 
 MOST_LINES = 200
 """Steps, slots, passes or records that are shown at most; the others are counted."""
@@ -23,8 +23,6 @@ FEWEST_LINES = 4
 
 OPEN_STEPS = 40
 """Steps of a plan that is unfolded as a whole, at most; of a longer one the scopes are folded."""
-
-HEAD = ("pass", "shader", "reads", "draws", "region (texels)", "uniforms")
 
 _LEFT = ' style="text-align: left"'
 _INDENT = ' style="margin-left: 1.5em"'
@@ -94,17 +92,8 @@ def of_plan(plan: Plan) -> str:
     for stage, one in stages(plan):
         whole = _Folding(one).markup()
         parts.append(folded(stage, whole) if stage else whole)
-        parts += [line(f"if {then.when}: then {then.stage or then.error}") for then in one.after]
+        parts += [line(str(then)) for then in one.after]
     return "".join(parts)
-
-
-@dataclass(frozen=True)
-class _Group:
-    """Steps in a row that lie in no scope (None), or in this one."""
-
-    scope: Scope | None
-    first: int
-    end: int
 
 
 class _Folding:
@@ -115,69 +104,46 @@ class _Folding:
         self.steps = [step for step in self.flat.steps if isinstance(step, Step)]
 
     def markup(self) -> str:
-        plan, cost = self.plan, self.plan.cost
-        often = f"{plan.often}: " if plan.often else ""
-        head = f"{often}{plan.operation}: {cost.passes} passes, {cost.flops} flop, {cost.nbytes} bytes written"
-        roles = [(role, name, str(self.flat.slots[slot])) for role, name, slot in plan.roles()]
+        roles = [(role, name, str(self.flat.slots[slot])) for role, name, slot in self.plan.roles()]
         slots = table((), roles[:MOST_LINES]) + left_out(max(0, len(roles) - MOST_LINES), "slots")
-        body = folded(f"{len(roles)} slots", slots) + self._level(self.flat.scopes, 0, len(self.steps), MOST_LINES)
-        return folded(head, body, unfolded=True)
+        scopes = [one for one in self.flat.scopes if one.first < one.end]
+        steps = self._level(tuple(tree(scopes, 0, len(self.steps))), (), MOST_LINES)
+        return folded(title(self.plan), folded(f"{len(roles)} slots", slots) + steps, unfolded=True)
 
-    def _level(self, scopes: Sequence[Scope], first: int, end: int, lines: int) -> str:
-        """Write the steps from `first` to `end`, in which these scopes lie, on no more lines than these.
+    def _level(self, nodes: Sequence[Node], around: tuple[Scope, ...], lines: int) -> str:
+        """Write nodes that lie in these scopes on no more lines than these.
 
-        If they do not fit, the first scopes are shown, with equal shares of the lines; what one leaves, others get.
+        If they do not fit, the first ones are shown, with equal shares of the lines; what one leaves, others get.
         """
-        groups = list(_groups(scopes, first, end))
-        fits = end - first <= lines
-        shown = groups if fits else groups[: max(1, lines // FEWEST_LINES)]
+        fits = _steps(nodes) <= lines
+        shown = nodes if fits else nodes[: max(1, lines // FEWEST_LINES)]
         parts = []
-        for place, group in enumerate(shown):
+        for place, node in enumerate(shown):
             share = lines if fits else lines // (len(shown) - place)
-            parts.append(self._group(scopes, group, share))
-            lines -= min(share, group.end - group.first)
-        return "".join(parts) + left_out(sum(one.end - one.first for one in groups[len(shown) :]), "steps")
+            parts.append(self._node(node, around, share))
+            lines -= min(share, node.end - node.first)
+        return "".join(parts) + left_out(_steps(nodes[len(shown) :]), "steps")
 
-    def _group(self, scopes: Sequence[Scope], group: _Group, lines: int) -> str:
+    def _node(self, node: Node, around: tuple[Scope, ...], lines: int) -> str:
         """Write a scope, folded, or steps in none, as a table."""
-        if group.scope is None:
-            return self._table(group, lines)
-        inside = [one for one in scopes if group.first <= one.first and one.end <= group.end]
-        inside.remove(group.scope)
-        name = group.scope.name if group.scope.number is None else f"{group.scope.name} {group.scope.number}"
-        title = f"{name}: {_count(group.end - group.first)}, from {group.first}"
-        return folded(title, self._level(inside, group.first, group.end, lines), self._short)
+        scope, count = node.scope, node.end - node.first
+        if scope is None:
+            return self._table(node, around, lines)
+        name = scope.name if scope.number is None else f"{scope.name} {scope.number}"
+        head = f"{name}: {'1 step' if count == 1 else f'{count} steps'}, from {node.first}"
+        return folded(head, self._level(node.inner, (*around, scope), lines), len(self.steps) <= OPEN_STEPS)
 
-    @property
-    def _short(self) -> bool:
-        return len(self.steps) <= OPEN_STEPS
-
-    def _table(self, group: _Group, lines: int) -> str:
+    def _table(self, node: Node, around: tuple[Scope, ...], lines: int) -> str:
         """Write steps that lie in no further scope."""
-        end = min(group.end, group.first + lines)
-        around = [one for one in self.flat.scopes if one.first <= group.first and group.end <= one.end]
-        own = self.steps[group.first : end]
+        own = self.steps[node.first : min(node.end, node.first + lines)]
         within = [Scope(one.name, one.number, 0, len(own)) for one in around]
         cells = zip(own, shortened(own, within, self.flat.slots), strict=True)
-        rows = [(str(group.first + k), *step_cells(self.flat, *pair)) for k, pair in enumerate(cells)]
-        return table(HEAD, rows) + left_out(group.end - end, "steps")
+        rows = [(str(node.first + k), *step_cells(self.flat, *pair)) for k, pair in enumerate(cells)]
+        return table(HEAD, rows) + left_out(node.end - node.first - len(own), "steps")
 
 
-def _groups(scopes: Sequence[Scope], first: int, end: int) -> Iterator[_Group]:
-    """Part steps into the outermost scopes, in order, and what lies between them."""
-    for scope in scopes:
-        if scope.first < first or scope.first == scope.end:
-            continue  # within the one before
-        if first < scope.first:
-            yield _Group(None, first, scope.first)
-        yield _Group(scope, scope.first, scope.end)
-        first = scope.end
-    if first < end:
-        yield _Group(None, first, end)
-
-
-def _count(steps: int) -> str:
-    return "1 step" if steps == 1 else f"{steps} steps"
+def _steps(nodes: Sequence[Node]) -> int:
+    return sum(one.end - one.first for one in nodes)
 
 
 registry.announce("html of a plan", of_plan)

@@ -1,34 +1,45 @@
-"""Scopes of a plan: loops, parts, and plans within a plan; and what slots are called within them."""
+"""Scopes of a plan as a tree: loops, parts, and plans within a plan; and what slots are called within them."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
+from glla.passes.plan import Scope
 from glla.passes.steps import Step, renamed, touched
 
 
 @dataclass(frozen=True)
-class Scope:
-    """Steps that belong together, by the name of what they do: one turn of a loop, or a plan within a plan.
+class Node:
+    """Steps in a row, from `first` to `end` - 1: those of a scope, with the nodes in it, or those that lie in none."""
 
-    Attributes
-    ----------
-    name : str
-        The same for all turns of a loop: ``"panel"``.
-    number : int or None
-        Which turn, from 0; None where there is no loop.
-    first, end : int
-        Its steps: from `first` to `end` - 1. Scopes lie within each other, or apart.
-    often : str
-        How often a plan within a plan runs, in words; "" for once.
-    """
-
-    name: str
-    number: int | None
+    scope: Scope | None
     first: int
     end: int
-    often: str = ""
+    inner: tuple[Node, ...] = ()
+
+
+def tree(scopes: Sequence[Scope], first: int, end: int) -> Iterator[Node]:
+    """Part steps into their outermost scopes, in order, and what lies between them.
+
+    Examples
+    --------
+    >>> [(one.first, one.end, len(one.inner)) for one in tree([Scope("a", 0, 1, 3), Scope("b", None, 1, 2)], 0, 4)]
+    [(0, 1, 0), (1, 3, 2), (3, 4, 0)]
+    """
+    place = 0
+    while first < end:
+        start = scopes[place].first if place < len(scopes) else end
+        if first < start:
+            yield Node(None, first, start)
+            first = start
+            continue
+        scope, outer = scopes[place], place
+        place += 1
+        while place < len(scopes) and scopes[place].end <= scope.end:
+            place += 1
+        yield Node(scope, first, scope.end, tuple(tree(scopes[outer + 1 : place], first, scope.end)))
+        first = scope.end
 
 
 def shortened(steps: Sequence[Step], scopes: Sequence[Scope], slots: Collection[str]) -> tuple[Step, ...]:

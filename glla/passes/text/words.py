@@ -1,6 +1,6 @@
 """`glla.explain`: a plan in words. The words for a pass are the first sentence of its shader's header.
 
-Loops and parts are the scopes that the plan has, see `glla.passes.outline`.
+Loops and parts are the scopes that the plan has, see `glla.passes.text.outline`.
 """
 
 from __future__ import annotations
@@ -8,11 +8,26 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from html import escape
 
-from glla.passes import Buffer, Cost, Dispatch, Host, HostArray, Loop, Pass, Plan, Step, Transfer, Wrapped, stages
+from glla.passes import (
+    Buffer,
+    Cost,
+    Dispatch,
+    Host,
+    HostArray,
+    Loop,
+    Pass,
+    Plan,
+    Region,
+    Step,
+    Transfer,
+    Wrapped,
+    stages,
+)
 from glla.passes.glsl import find as shaders
-from glla.passes.outline import Item, Part, Steps, outline
-from glla.passes.scopes import shortened
+from glla.passes.text.outline import Item, outline
+from glla.passes.text.scopes import shortened
 
 WIDTH = 110
 """Characters of a line, at most."""
@@ -23,15 +38,7 @@ MOST_SLOTS = 4
 
 @dataclass(frozen=True)
 class Explanation:
-    """A plan in words; `str` gives them.
-
-    Attributes
-    ----------
-    plan : Plan
-        What is explained.
-    items : tuple of Steps or Part
-        Its outline.
-    """
+    """A plan in words, and its outline; `str` gives the words."""
 
     plan: Plan
     items: tuple[Item, ...]
@@ -51,8 +58,7 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         """Let a notebook keep the lines as they are."""
-        text = str(self).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-        return f"<pre>{text}</pre>"
+        return f"<pre>{escape(str(self), quote=False)}</pre>"
 
 
 class _Lines:
@@ -66,8 +72,8 @@ class _Lines:
     def __iter__(self) -> Iterator[str]:
         yield from (*self._head(), "", *self._numbered(self.items, 1, "", ""), "", *self._totals())
         for then in self.plan.after:
-            for number, line in enumerate(textwrap.wrap(f"if {then.when}: then {then.stage or then.error}", WIDTH)):
-                yield f"  {line}" if number else line
+            first, *others = textwrap.wrap(str(then), WIDTH)
+            yield from (first, *(f"  {line}" for line in others))
 
     def _head(self) -> Iterator[str]:
         plan = self.plan
@@ -79,13 +85,9 @@ class _Lines:
         for name, slot in plan.results.items():
             yield f"  gives {self._described(slot)}" + ("" if name == slot else f" as {name}")
         if isinstance(plan, Loop):
-            yield from self._turns(plan)
-
-    def _turns(self, loop: Loop) -> Iterator[str]:
-        for name, operand in loop.carry.items():
-            yield f"  then {name} takes the place of {operand}"
-        if loop.until is not None:
-            yield f"  until the first element of {loop.until} is not 0"
+            yield from (f"  then {name} takes the place of {operand}" for name, operand in plan.carry.items())
+            if plan.until is not None:
+                yield f"  until the first element of {plan.until} is not 0"
 
     def _described(self, slot: str) -> str:
         storage = self.flat.slots[slot]
@@ -107,12 +109,12 @@ class _Lines:
     def _item(self, item: Item, runs: int, number: str, indent: str, before: str = "") -> Iterator[str]:
         if item.turns < runs:
             before += f"in {item.turns} of {runs}: "
-        if isinstance(item, Steps):
+        if not item.name:
             yield from self._explained(item, f"{indent}{number} ", before + _times(item.times))
             return
         title = before + (item.name if item.loop is None else _loop(item.name, item.loop, item.times))
         title += f", {item.often}" if item.often else ""
-        if len(item.items) == 1 and isinstance(item.items[0], Steps):
+        if len(item.items) == 1 and not item.items[0].name:
             yield from self._item(item.items[0], item.runs, number, indent, f"{title}: ")
             return
         line = f"{indent}{number} {title} ({self._steps(item.numbers)})"
@@ -126,7 +128,7 @@ class _Lines:
 
     def _likeness(self, item: Item) -> Hashable:
         """What two parts have in common whose explanations differ in names of slots alone."""
-        if isinstance(item, Part):
+        if item.name:
             return item.name, item.often, item.loop, item.runs, item.turns, tuple(map(self._likeness, item.items))
         draws = [step for step in (self.steps[number] for number in item.numbers) if isinstance(step, Pass | Dispatch)]
         return item.key, len(item.numbers), item.turns, tuple(map(self.flat.drawn, draws))
@@ -136,7 +138,7 @@ class _Lines:
         passes = sum(isinstance(self.flat.steps[number], Pass | Dispatch) for number in numbers)
         return f"{_count(passes, 'pass')}, {_span(numbers)}" if passes else _span(numbers)
 
-    def _explained(self, item: Steps, label: str, before: str) -> Iterator[str]:
+    def _explained(self, item: Item, label: str, before: str) -> Iterator[str]:
         name, words, figures = self._said(item.numbers)
         indent = " " * len(label)
         for number, line in enumerate([f"{before}{name} ({_span(item.numbers)}): {words}.", *figures]):
@@ -161,7 +163,9 @@ class _Lines:
                 return "read back", "A texture, copied into an array of the host, which waits for it", figures
             return "transfer", "A texture, copied row by row into a buffer", figures
         draws = [step for step in steps if isinstance(step, Pass | Dispatch)]
-        return first.shader, _words(first), list(self._figures(draws, numbers))
+        defines = ", ".join(f"{name} = {value}" for name, value in first.defines.items())
+        words = shaders.summary(first.shader, first.defines) + (f" ({defines})" if defines else "")
+        return first.shader, words, list(self._figures(draws, numbers))
 
     def _figures(self, draws: Sequence[Pass | Dispatch], numbers: Sequence[int]) -> Iterator[str]:
         """Say what a pass reads and draws, and what that costs."""
@@ -173,19 +177,13 @@ class _Lines:
             reads.append(f"{name} = part of {_names([step.blocks[name].slot for step in draws])}")
         targets = ", ".join(_names([step.outputs[place] for step in draws]) for place in range(len(draws[0].outputs)))
         verb = "adds to" if draws[0].accumulate else "draws"
-        yield f"reads {', '.join(reads) or 'nothing'}; {verb} {targets}, {self._areas(numbers)}"
+        regions = [
+            self.flat.drawn(step) for number in numbers if isinstance(step := self.steps[number], Pass | Dispatch)
+        ]
+        yield f"reads {', '.join(reads) or 'nothing'}; {verb} {targets}, {_areas(regions)}"
         cost = shaders.cost(draws[0].shader)
         if cost:
             yield f"cost per fragment: {cost}"
-
-    def _areas(self, numbers: Sequence[int]) -> str:
-        draws = (self.steps[number] for number in numbers)
-        regions = [self.flat.drawn(step) for step in draws if isinstance(step, Pass | Dispatch)]
-        ends = [f"{region.height} x {region.width}" for region in (regions[0], regions[-1])]
-        total = sum(region.width * region.height for region in regions)
-        if len(set(regions)) == 1 or ends[0] == ends[1]:
-            return f"{ends[0]} texels" + (" each time" if len(regions) > 1 else "")
-        return f"{ends[0]} texels at first, {ends[1]} at last, {total} in all"
 
     def _totals(self) -> Iterator[str]:
         flat, cost = self.flat, self.plan.cost
@@ -206,10 +204,12 @@ class _Lines:
             yield f"  {cost.flops} flop of the algorithm, {cost.flops / max(cost.nbytes, 1):.3g} for each byte written"
 
 
-def _words(step: Pass | Dispatch) -> str:
-    """What the shader says of itself, and the defines that make it this pass and no other."""
-    defines = ", ".join(f"{name} = {value}" for name, value in step.defines.items())
-    return shaders.summary(step.shader, step.defines) + (f" ({defines})" if defines else "")
+def _areas(regions: Sequence[Region]) -> str:
+    first, last = (f"{one.height} x {one.width}" for one in (regions[0], regions[-1]))
+    if first == last:
+        return f"{first} texels" + (" each time" if len(regions) > 1 else "")
+    total = sum(one.width * one.height for one in regions)
+    return f"{first} texels at first, {last} at last, {total} in all"
 
 
 def _names(slots: Sequence[str], between: str = " or ") -> str:

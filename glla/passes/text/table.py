@@ -1,0 +1,99 @@
+"""A plan as a table with a line per step: what ``print`` shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from glla import registry
+from glla.passes.loop import Loop
+from glla.passes.plan import Call, Plan, stages
+from glla.passes.steps import Dispatch, Host, Pass, Step, Transfer
+from glla.passes.text.scopes import Node, shortened, tree
+
+HEAD = ("pass", "shader", "reads", "draws", "region (texels)", "uniforms")
+"""Headings of the columns."""
+
+
+def of_plan(plan: Plan) -> str:
+    """Write a plan, and below it the plans that may follow, as "if ...: then ..."."""
+    return "\n".join(_lines(plan))
+
+
+def _lines(plan: Plan) -> Iterator[str]:
+    if plan.target:
+        yield f"for {plan.target}"
+    for stage, one in stages(plan):
+        if stage:
+            yield f"\n{stage}:"
+        yield title(one)
+        yield from (f"  {role:9} {name}: {one.flat.slots[slot]}" for role, name, slot in one.roles())
+        if isinstance(one, Loop):
+            yield from (f"  carried   {operand} <- {name}" for name, operand in one.carry.items())
+            yield from (f"  until     {name} is not 0" for name in (one.until,) if name is not None)
+        yield from _rows(one.flat)
+        yield from map(str, one.after)
+
+
+def title(plan: Plan) -> str:
+    """Say in a line what a plan is, and what it costs."""
+    cost, often = plan.cost, f"{plan.often}: " if plan.often else ""
+    return f"{often}{plan.operation}: {cost.passes} passes, {cost.flops} flop, {cost.nbytes} bytes written"
+
+
+def _rows(flat: Plan) -> Iterator[str]:
+    """Give the lines of the table; plans that are called have headings, and their slots no prefix below them."""
+    steps = [step for step in flat.steps if not isinstance(step, Call)]
+    cells = zip(steps, shortened(steps, flat.scopes, flat.slots), strict=True)
+    rows = [(str(number), *step_cells(flat, *pair)) for number, pair in enumerate(cells)]
+    head, *lines = table([HEAD, *rows]).splitlines()
+    yield head
+    yield from _headed(tree(flat.scopes, 0, len(lines)), lines, "  ")
+
+
+def _headed(nodes: Iterable[Node], lines: Sequence[str], indent: str) -> Iterator[str]:
+    for node in nodes:
+        if node.scope is None:
+            yield from lines[node.first : node.end]
+        elif node.scope.number is not None:
+            yield from _headed(node.inner, lines, indent)
+        else:
+            often = f" ({node.scope.often})" if node.scope.often else ""
+            yield f"{indent}{node.scope.name}{often}:"
+            yield from _headed(node.inner, lines, indent + "  ")
+
+
+def step_cells(plan: Plan, own: Step, step: Step) -> tuple[str, ...]:
+    """Write a step of a flat plan as cells of a table: its own slots say where it draws, others are shown."""
+    if isinstance(own, Transfer) and isinstance(step, Transfer):
+        kind = "(upload)" if plan.slots[own.source].host else "(transfer)"
+        kind = "(read back)" if plan.slots[own.target].host else kind
+        return (kind, step.source, step.target, "", "")
+    if isinstance(step, Host):
+        return (f"(host) {step.name}", " ".join(step.inputs), " ".join(step.outputs), "", "")
+    assert isinstance(step, Pass | Dispatch)
+    assert isinstance(own, Pass | Dispatch)
+    reads = " ".join(f"{sampler}={slot}" for sampler, slot in step.inputs.items())
+    uniforms = " ".join(f"{name}={value}" for name, value in {**step.defines, **step.uniforms}.items())
+    if isinstance(step, Dispatch):
+        return (step.shader, reads, " ".join(step.outputs), "{} x {} groups".format(*step.groups), uniforms)
+    uniforms += f" step={step.step}" if step.step else ""
+    uniforms += f" points={step.points}" if step.points else ""
+    reads += "".join(f" {name}={b.slot}[{b.first}:{b.first + b.count}]" for name, b in step.blocks.items())
+    return (
+        step.shader,
+        reads,
+        " ".join(step.outputs) + (" +=" if step.accumulate else ""),
+        str(plan.drawn(own)),
+        uniforms,
+    )
+
+
+def table(rows: list[tuple[str, ...]]) -> str:
+    """Lay out rows of cells in columns, the first row being the head."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    )
+
+
+registry.announce("text of a plan", of_plan)
