@@ -27,7 +27,8 @@ from benchmarks import (
 )
 from benchmarks.report import quartiles, slug, warnings
 from glla import Device
-from glla.lab import collection, machine, peers, show
+from glla.lab import collection, machine, peers
+from glla.lab.table import digits
 
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).parent / "results"
@@ -166,11 +167,11 @@ def row(case: dict[str, Any], beyond: bool = False) -> str:
         str(case["passes"]),
         f"{1e3 * resident['seconds']:.4g}" if resident else "-",
         quartiles(resident) if resident and "lower" in resident else "-",
-        show.figure(case.get("gflops")),
+        digits(case.get("gflops")),
         f"{fraction:.1%}{mark}" if fraction is not None else "-",
-        show.figure(case.get("ratio_to_peer")),
-        show.figure(case.get("ratio_to_usual")),
-        show.figure(case.get("ratio_to_thesis")),
+        digits(case.get("ratio_to_peer")),
+        digits(case.get("ratio_to_usual")),
+        digits(case.get("ratio_to_thesis")),
     ]
     return f"| {' | '.join(cells)} |"
 
@@ -213,7 +214,7 @@ def _uneven(run: dict[str, Any], cases: Sequence[dict[str, Any]]) -> list[str]:
             text = (
                 f"`{case['operation']}[{case['variant']}]`, n = {case['n']}: its {one['repeats']} repeats took "
                 f"{1e3 * one['fastest']:.3g} to {1e3 * one['slowest']:.3g} ms, and the table has their median; the "
-                f"fastest is {show.figure(rate)} GFLOP/s."
+                f"fastest is {digits(rate)} GFLOP/s."
             )
             smaller = [other["gflops"] for other in cases if _smaller(other, case)]
             known = NOT_THE_CACHE.get((run["renderer"], case["variant"], case["n"]))

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from glla.gl import Device, Texture, interrupts
 from glla.lab.machine import cores
+from glla.lab.table import aligned, digits
 from glla.operations import ceilings as kernels
 from glla.passes import Plan
 from glla.passes.glsl import find as shaders
@@ -454,19 +455,9 @@ def in_place(device: Device, side: int, draws: int) -> Array:
 
 def table(data: dict[str, Any]) -> str:
     """Write a `report` as aligned text."""
-    figures: dict[str, dict[str, Any]] = data["ceilings"]
     head = f"{data['renderer']}, OpenGL {data['driver']}, {data['cores']} CPU cores, {data['seconds']:.1f} s"
     rows = [
-        f"  {name:20}{_brief(one['value']):>10} {one['unit']:9} +-{50 * one['spread']:3.0f} %  {one['what']}"
-        for name, one in figures.items()
+        (f"  {name}", digits(one["value"]), one["unit"], f"+-{50 * one['spread']:.0f} %", one["what"])
+        for name, one in data["ceilings"].items()
     ]
-    return "\n".join([head + (", quick" if data["quick"] else ""), *rows])
-
-
-def _brief(value: float) -> str:
-    """Write three digits or more.
-
-    >>> _brief(1763.2), _brief(0.0123)
-    ('1763', '0.0123')
-    """
-    return f"{value:.0f}" if value >= 1000 else f"{value:.3g}"
+    return "\n".join([head + (", quick" if data["quick"] else ""), *aligned([""] * 5, rows).splitlines()[1:]])

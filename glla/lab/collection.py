@@ -10,6 +10,8 @@ from glla.errors import one_of
 from glla.gl import Device, tuning
 from glla.lab import fetches
 from glla.lab.operations import Contender, contenders, find, forms, inputs, unmet, uploaded
+from glla.lab.table import aligned
+from glla.lab.table import markdown as in_markdown
 from glla.operations import OPERATIONS
 from glla.passes import PLAIN, Limits, Plan
 
@@ -178,19 +180,10 @@ def _fetched(entry: Entry) -> str:
 
 def text(found: list[Entry]) -> str:
     """Write the table as aligned text, what is particular to each variant and its parameters below."""
-    rows = [HEAD, *map(cells, found)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(HEAD))]
-    numbers = {HEAD.index(name) for name in ("passes", "fetches", "flop")}
-    table = [
-        "  ".join(
-            cell.rjust(width) if column in numbers else cell.ljust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
     notes = [f"  {entry.operation} {entry.variant}: {entry.summary}{_choices(entry)}" for entry in found]
     bounded = any(entry.fewest_fetches != entry.fetches for entry in found)
-    return "\n".join([f"n = {found[0].n}", *table, *([BOUNDS] if bounded else []), "", *notes])
+    table = aligned(HEAD, list(map(cells, found)))
+    return "\n".join([f"n = {found[0].n}", table, *([BOUNDS] if bounded else []), "", *notes])
 
 
 def _choices(entry: Entry) -> str:
@@ -199,5 +192,4 @@ def _choices(entry: Entry) -> str:
 
 def markdown(found: list[Entry]) -> str:
     """Write the table as Markdown."""
-    lines = [f"| {' | '.join(row)} |" for row in (HEAD, *map(cells, found))]
-    return "\n".join([lines[0], "|" + "---|" * len(HEAD), *lines[1:]])
+    return in_markdown(HEAD, map(cells, found))

@@ -23,6 +23,7 @@ from glla.array.array import asarray
 from glla.gl import Device
 from glla.lab import plots
 from glla.lab.extra import require
+from glla.lab.table import aligned, digits
 from glla.operations.sparse import model
 from glla.operations.sparse.compressed import Compressed
 from glla.sparse import linalg
@@ -174,18 +175,17 @@ def solvers(matrix: SparseMatrix) -> Mapping[str, tuple[int, Callable[..., tuple
 
 def table(found: list[History], n: int, rtol: float) -> str:
     """Write the histories as text."""
-    lines = [f"five-point Laplacian, {n} x {n} points, rtol = {rtol:g}; residuals are true ones, in float64"]
     timed = any(one.seconds for one in found)
-    times = f" {'ms':>9} {'ms/iteration':>12}" if timed else ""
-    lines.append(f"{'solver':18} {'iterations':>10} {'products':>9} {'residual':>9}  info{times}")
+    head = ("solver", "iterations", "products", "residual", "info", *(("ms", "ms/iteration") if timed else ()))
+    rows = []
     for one in found:
         count = len(one.residuals)
-        last = f"{one.residuals[-1]:9.2e}" if count else f"{'-':>9}"
-        lines.append(f"{one.name:18} {count:10} {count * one.products:9} {last}  {one.info}")
-        if one.seconds:
-            whole = 1e3 * median(one.seconds)
-            lines[-1] = f"{lines[-1]:54} {whole:9.4g} {whole / max(count, 1):12.4g}"
-    return "\n".join(lines)
+        last = f"{one.residuals[-1]:.2e}" if count else "-"
+        whole = 1e3 * median(one.seconds) if one.seconds else None
+        times = (digits(whole), digits(whole and whole / max(count, 1))) if timed else ()
+        rows.append((one.name, str(count), str(count * one.products), last, str(one.info), *times))
+    title = f"five-point Laplacian, {n} x {n} points, rtol = {rtol:g}; residuals are true ones, in float64"
+    return f"{title}\n{aligned(head, rows)}"
 
 
 def save(found: list[History], path: Path, n: int, rtol: float) -> None:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from glla.gl import Device, default_device
 from glla.lab.photograph import SIDE, picture
+from glla.lab.table import markdown
 from glla.operations.inv3 import indefinite, most_together, whole
 from glla.operations.routes import pieces
 from glla.passes import forms_of
@@ -131,14 +132,12 @@ def _record(name: str, a: Stack, way: str, device: Device) -> Record:
 
 def table(records: Sequence[Record]) -> str:
     """Write the records as Markdown, a line for each stack."""
-    head = ["matrices", "count", *(f"{way}: worst, beyond {LIMIT:g}, refused" for way in WAYS)]
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    rows = []
     for name in dict.fromkeys(one.matrices for one in records):
         own = {one.way: one for one in records if one.matrices == name}
-        cells = [name, str(next(iter(own.values())).count)]
-        cells += [f"{own[way].worst:.3g}, {own[way].beyond:.2%}, {own[way].refused:.2%}" for way in WAYS]
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+        figures = (f"{own[way].worst:.3g}, {own[way].beyond:.2%}, {own[way].refused:.2%}" for way in WAYS)
+        rows.append((name, str(next(iter(own.values())).count), *figures))
+    return markdown(["matrices", "count", *(f"{way}: worst, beyond {LIMIT:g}, refused" for way in WAYS)], rows)
 
 
 def plain(records: Sequence[Record]) -> list[dict[str, Any]]:

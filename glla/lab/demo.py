@@ -21,6 +21,7 @@ from glla import linalg, testing
 from glla.gl import Device
 from glla.lab import photograph, picture, progress, terminal
 from glla.lab.extra import check_writable, require
+from glla.lab.table import columned, digits
 from glla.operations import matmul
 from glla.testing import Verdict
 
@@ -288,33 +289,17 @@ def _milliseconds(work: Callable[[], Any]) -> float:
 
 
 def _table(outcomes: Sequence[Outcome]) -> Table:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    for name in ("operation", "variant", "of", "shape", "passes", "glla ms", "CPU ms", "usual call", "error", "bound"):
-        right = name in ("passes", "glla ms", "CPU ms", "error", "bound")
-        table.add_column(name, justify="right" if right else "left", no_wrap=right, overflow="fold")
-    table.add_column("verdict")
-    for outcome in outcomes:
-        table.add_row(*(Text(cell) for cell in _cells(outcome)))
-    return table
+    head = ("operation", "variant", "of", "shape", "passes", "glla ms", "CPU ms", "usual call", "error", "bound")
+    return columned("", (*head, "verdict"), list(map(_cells, outcomes)))
 
 
 def _cells(outcome: Outcome) -> tuple[str, ...]:
     case, verdict = outcome.case, outcome.verdict
-    peer = "-" if outcome.peer_milliseconds is None else f"{outcome.peer_milliseconds:.1f}"
     word = "FAILED" if not verdict.ok else "ok, but unusual" if verdict.suspicious else "ok"
     return (
-        case.operation, case.variant, case.matrix, case.shape, str(outcome.passes), f"{outcome.milliseconds:.1f}",
-        peer, case.peer or "-", _brief(verdict.error), _brief(verdict.bound), word,
+        case.operation, case.variant, case.matrix, case.shape, str(outcome.passes), digits(outcome.milliseconds),
+        digits(outcome.peer_milliseconds), case.peer or "-", digits(verdict.error), digits(verdict.bound), word,
     )  # fmt: skip
-
-
-def _brief(figure: float) -> str:
-    """Write two digits, without an exponent up to a thousand."""
-    return f"{figure:.0f}" if 10 <= figure < 1000 else f"{figure:.2g}"
 
 
 def _result(outcomes: Sequence[Outcome], operation: str, variant: str, matrix: str) -> Any:

@@ -29,6 +29,7 @@ from glla.errors import ShapeError
 from glla.gl import Device, DeviceLike, named_device
 from glla.lab import terminal
 from glla.lab.extra import require
+from glla.lab.table import columned, digits
 from glla.linalg.echelon import eliminated
 from glla.linalg.factors import Factors, largest_magnitude
 from glla.operations import equilibrate
@@ -447,35 +448,15 @@ def show(records: Sequence[Record], title: str, console: Console | None = None) 
 
 
 def _table(records: Sequence[Record]) -> Table:
-    from rich.text import Text
-
-    names = ("matrix", "shape", "operation", "pivoting", "passes", "growth", "pivot", "error", "refused", "returned")
-    table = terminal.columned("", *names, left=4)
-    before = ""
-    for record in records:
-        named = record.matrix != before
-        before = record.matrix
-        cells = (
-            record.matrix if named else "",
-            f"{record.rows} x {record.columns}" if named else "",
-            record.operation,
-            record.pivoting,
-            str(record.passes),
-            *(_brief(figure) for figure in (record.growth, record.pivot, record.error)),
-            "yes" if record.refused else "-",
-            _brief(record.returned),
-        )
-        table.add_row(*(Text(cell) for cell in cells), style="bold" if record.refused else "")
-    return table
-
-
-def _brief(figure: float) -> str:
-    """Write three digits.
-
-    >>> _brief(1.5), _brief(float("nan")), _brief(2.0**23)
-    ('1.5', '-', '8.39e+06')
-    """
-    return "-" if math.isnan(figure) else f"{figure:.3g}"
+    head = ("matrix", "shape", "operation", "pivoting", "passes", "growth", "pivot", "error", "refused", "returned")
+    rows = []
+    for before, one in zip([None, *records], records, strict=False):
+        is_first = before is None or one.matrix != before.matrix
+        named = (one.matrix, f"{one.rows} x {one.columns}") if is_first else ("", "")
+        numbers = map(digits, (one.growth, one.pivot, one.error))
+        refused = "yes" if one.refused else "-"
+        rows.append((*named, one.operation, one.pivoting, str(one.passes), *numbers, refused, digits(one.returned)))
+    return columned("", head, rows, ["bold" if one.refused else "" for one in records])
 
 
 MARKS = {"harmonic": "o", "geometric": "s", "partial": "^", COMPLETE: "D"}

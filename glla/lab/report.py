@@ -14,6 +14,7 @@ from glla.lab import machine, mistakes, plots, show
 from glla.lab.comparison import Comparison, Record, Source
 from glla.lab.extra import require
 from glla.lab.mistakes import Mistake
+from glla.lab.table import digits
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -59,7 +60,7 @@ def render(comparison: Comparison) -> str:
     )
     engine.filters |= {
         "ms": show.milliseconds,
-        "figure": show.figure,
+        "figure": digits,
         "share": show.share,
         "spread": show.spread,
         "whole": show.whole,

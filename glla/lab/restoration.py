@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,7 @@ from glla.errors import GllaError, OptionError
 from glla.gl import Device
 from glla.lab import photograph, progress, terminal
 from glla.lab.extra import check_writable, require
+from glla.lab.table import columned, digits
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -520,63 +522,60 @@ def run(device: Device, size: int, output: Path, image: Path | None = None, most
 
 def errors_table(found: Sequence[Outcome]) -> Table:
     """Table 6.3 of the source, theirs and ours."""
-    table = terminal.columned(
+    title = (
         f"Mean square errors, levels 0 to 1 (theirs: table 6.3; {DEVICE_OF_THEIRS}; their PSF, noise and weights are "
-        "not published)",
-        "degradation", "degraded, theirs", "ours", "restored, theirs", "ours", "balance, ours",
-    )  # fmt: skip
-    for one in found:
-        theirs, ours = one.row.theirs, one.errors
-        cells = (theirs[0], ours[0], theirs[1], ours[1], one.row.balance)
-        table.add_row(one.row.name, *(f"{cell:.3g}" for cell in cells))
-    return table
+        "not published)"
+    )
+    head = ("degradation", "degraded, theirs", "ours", "restored, theirs", "ours", "balance, ours")
+    pairs = ((one, zip(one.row.theirs, one.errors, strict=True)) for one in found)
+    return columned(
+        title, head, [(one.row.name, *map(digits, chain(*errors)), digits(one.row.balance)) for one, errors in pairs]
+    )
 
 
 def border_table(found: dict[str, list[Border]]) -> Table:
     """What the border does to methods that assume another one."""
-    table = terminal.columned(
-        f"Blurred, balance 0.001, mean square errors; inner: without {BORDER} pixels at each side",
-        "method", *(f"{name}, {part}" for name in found for part in ("all", "inner")),
-    )  # fmt: skip
-    for rows in zip(*found.values(), strict=True):
-        table.add_row(rows[0].method, *(f"{figure:.3g}" for one in rows for figure in (one.whole, one.inner)))
-    return table
+    title = f"Blurred, balance 0.001, mean square errors; inner: without {BORDER} pixels at each side"
+    head = ("method", *(f"{name}, {part}" for name in found for part in ("all", "inner")))
+    rows = [
+        (row[0].method, *(digits(figure) for one in row for figure in (one.whole, one.inner)))
+        for row in zip(*found.values(), strict=True)
+    ]
+    return columned(title, head, rows)
 
 
 def timing_table(found: Sequence[Timing]) -> Table:
     """Seconds by the side of the image, beside those of the source's MATLAB."""
     sides = list(dict.fromkeys(one.side for one in found))
-    table = terminal.columned(
-        "Seconds to restore an image, from array to array (theirs: MATLAB's inv alone, double precision; its CPU is "
-        "not named)",
-        "way", *(f"{side} x {side}" for side in sides),
-    )  # fmt: skip
     theirs = (THEIR_INVERSIONS.get(side) for side in sides)
-    table.add_row("theirs: inv", *(NOT_PUBLISHED if one is None else f"{one:g}" for one in theirs))
+    rows = [("theirs: inv", *(NOT_PUBLISHED if one is None else f"{one:g}" for one in theirs))]
     for way in dict.fromkeys(one.way for one in found):
         of = {one.side: one for one in found if one.way == way}
         label = f"glla {way}{' (the author)' if way == 'inverse' else ''}" if way in VARIANTS else way
-        table.add_row(label, *(_brief(of[side]) for side in sides))
-    return table
+        rows.append((label, *(_cell(of[side]) for side in sides)))
+    title = (
+        "Seconds to restore an image, from array to array (theirs: MATLAB's inv alone, double precision; its CPU is "
+        "not named)"
+    )
+    return columned(title, ("way", *(f"{side} x {side}" for side in sides)), rows)
 
 
-def _brief(one: Timing) -> str:
-    return f"{one.seconds:.3g}" if one.seconds is not None else ("-" if one.reason == "too long" else "refused")
+def _cell(one: Timing) -> str:
+    return digits(one.seconds) if one.seconds is not None or one.reason == "too long" else "refused"
 
 
 def method_table(found: dict[str, dict[str, float]], order: int, renderer: str) -> Table:
     """Print seconds of the source's inversions, theirs and ours."""
-    table = terminal.columned(
+    title = (
         f"Seconds of inversions; theirs at n = 4096 on {DEVICE_OF_THEIRS}, kernels alone; ours at n = {order} on "
-        f"{renderer}, from array to array",
-        "method", "theirs", "known", "ours, author's variant", "ours, fast variant",
-    )  # fmt: skip
+        f"{renderer}, from array to array"
+    )
+    rows = []
     for name, seconds, known in THEIR_METHODS:
         ours = found.get(name, {})
-        both = (f"{ours[which]:.3g}" if which in ours else "-" for which in ("author's", "fast"))
         label = f"{name} (ours: NumPy, and glla's inv)" if name.startswith("MATLAB") else name
-        table.add_row(label, f"{seconds:g}", known, *both)
-    return table
+        rows.append((label, f"{seconds:g}", known, digits(ours.get("author's")), digits(ours.get("fast"))))
+    return columned(title, ("method", "theirs", "known", "ours, author's variant", "ours, fast variant"), rows)
 
 
 def draw(

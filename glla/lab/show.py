@@ -10,6 +10,7 @@ from glla.lab.comparison import Comparison, Experiment, Record, Summary
 from glla.lab.extra import require
 from glla.lab.fits import FEWEST, POOR, per_cent
 from glla.lab.samples import NOISY
+from glla.lab.table import columned, digits
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -35,18 +36,7 @@ def milliseconds(seconds: float | None) -> str:
     >>> milliseconds(0.0123456), milliseconds(1.5), milliseconds(None)
     ('12.3', '1500', '-')
     """
-    return "-" if seconds is None else figure(1e3 * seconds)
-
-
-def figure(value: float | None) -> str:
-    """Write three digits, or all before the point.
-
-    >>> figure(1234.5), figure(0.001234), figure(None)
-    ('1234', '0.00123', '-')
-    """
-    if value is None:
-        return "-"
-    return f"{value:.0f}" if 1000 <= abs(value) < 1e7 else f"{value:.3g}"
+    return "-" if seconds is None else digits(1e3 * seconds)
 
 
 def spread(record: Record) -> str:
@@ -82,16 +72,16 @@ COLUMNS: tuple[Column, ...] = (  # heading, cell, in the narrow table too
     ("quartiles", lambda r: spread(r), True),
     ("to end", lambda r: milliseconds(r.end_to_end_seconds), False),
     ("cold", lambda r: milliseconds(r.cold_seconds), False),
-    ("GFLOP/s", lambda r: figure(r.gflops), True),
+    ("GFLOP/s", lambda r: digits(r.gflops), True),
     ("of fma", lambda r: share(r.fraction_of_arithmetic), False),
-    ("GB/s", lambda r: figure(r.gbytes_per_second), False),
+    ("GB/s", lambda r: digits(r.gbytes_per_second), False),
     ("of write", lambda r: share(r.fraction_of_bandwidth), False),
     ("passes", lambda r: whole(r.passes), False),
     ("draws", lambda r: whole(r.draws), False),
-    ("error", lambda r: r.status.upper() if not r.ok else figure(r.error_over_bound), True),
-    ("x cpu", lambda r: figure(r.ratio_to_baseline), True),
-    ("x usual", lambda r: figure(r.ratio_to_usual), True),
-    ("x thesis", lambda r: figure(r.ratio_to_thesis), True),
+    ("error", lambda r: r.status.upper() if not r.ok else digits(r.error_over_bound), True),
+    ("x cpu", lambda r: digits(r.ratio_to_baseline), True),
+    ("x usual", lambda r: digits(r.ratio_to_usual), True),
+    ("x thesis", lambda r: digits(r.ratio_to_thesis), True),
 )
 
 
@@ -155,22 +145,17 @@ def _live(experiment: Experiment, console: Console) -> None:
 
 def table(records: Iterable[Record], width: int = WIDE) -> Table:
     """Lay records out as a table of rich's; a narrow one where the full one does not fit."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-    from rich.text import Text
-
-    shown = [column for column in COLUMNS if column[2] or width >= WIDE]
-    made = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    for heading, _, _ in shown:
-        made.add_column(heading, justify="left" if heading == "variant" else "right", no_wrap=heading != "variant")
-    size = None
+    columns = [column for column in COLUMNS if column[2] or width >= WIDE]
+    rows: list[tuple[str, ...]] = []
+    styles, size = [], None
     for record in records:
         if size not in (None, record.size):
-            made.add_section()
+            rows.append(())
+            styles.append("")
         size = record.size
-        style = "" if record.ok else "yellow" if record.status == "skipped" else "bold red"
-        made.add_row(*(Text(cell(record), style=style) for _, cell, _ in shown))
-    return made
+        styles.append("" if record.ok else "yellow" if record.status == "skipped" else "bold red")
+        rows.append(tuple(cell(record) for _, cell, _ in columns))
+    return columned("", [heading for heading, _, _ in columns], rows, styles)
 
 
 def conclude(comparison: Comparison, console: Console | None = None) -> None:
@@ -223,7 +208,7 @@ def best(comparison: Comparison) -> list[str]:
     width = max(len(record.variant) for record in found)
     lines = [
         f"  n = {record.size:<6d} {record.variant:{width}}  {milliseconds(record.seconds):>8} ms  "
-        f"{figure(record.gflops):>8} GFLOP/s"
+        f"{digits(record.gflops):>8} GFLOP/s"
         for record in found
     ]
     return ["the fastest values of the parameters, by size", *lines]
@@ -247,7 +232,7 @@ def fits(comparison: Comparison) -> list[str]:
 def speedup_text(summary: Summary) -> str:
     """Write the speed-up, '' without one."""
     rough = " (rough)" if summary.rough else ""
-    return "" if summary.speedup is None else f"speed-up {figure(summary.speedup)}{rough}, "
+    return "" if summary.speedup is None else f"speed-up {digits(summary.speedup)}{rough}, "
 
 
 def crossing(summary: Summary, baseline: str) -> str:

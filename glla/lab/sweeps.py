@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from glla.array.array import Array, asarray
 from glla.gl import Device, default_device
+from glla.lab.table import markdown
 from glla.linalg import inv, solve_triangular
 
 SHOWN = (1, 2, 5, 10, 20, 50, 100)
@@ -119,14 +120,15 @@ def beside(a: NDArray[np.float32], device: Device | None = None) -> dict[str, tu
 
 def table(n: int, found: Sequence[Sweep], others: dict[str, tuple[float, float]]) -> str:
     """Write what was found as Markdown, theirs below ours."""
-    lines = [f"| n = {n}, ours | seconds | norm(A X - I), Frobenius |", "|---|---|---|"]
-    lines += [
-        f"| {one.number} sweep{'s' * (one.number > 1)} | {one.seconds:.3g} | {one.residual:.3g} |" for one in found
-    ]
-    lines += [f"| {name} | {seconds:.3g} | {residual:.3g} |" for name, (seconds, residual) in others.items()]
-    lines += ["", "| n = 4096, theirs (Tesla C1060, 2012) | seconds | how it is known |", "|---|---|---|"]
-    lines += [f"| {name} | {seconds:g} | {known} |" for name, seconds, known in THEIRS]
-    return "\n".join(lines)
+    ours = {f"{one.number} sweep{'s' * (one.number > 1)}": (one.seconds, one.residual) for one in found} | others
+    rows = [(name, f"{seconds:.3g}", f"{residual:.3g}") for name, (seconds, residual) in ours.items()]
+    theirs = [(name, f"{seconds:g}", known) for name, seconds, known in THEIRS]
+    return "\n\n".join(
+        (
+            markdown((f"n = {n}, ours", "seconds", "norm(A X - I), Frobenius"), rows),
+            markdown(("n = 4096, theirs (Tesla C1060, 2012)", "seconds", "how it is known"), theirs),
+        )
+    )
 
 
 def plain(n: int, found: Sequence[Sweep], others: dict[str, tuple[float, float]]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from glla._version import __version__
 from glla.applications import ShallowWater
 from glla.gl import Device
 from glla.gl.window import Window
-from glla.lab import progress, terminal
+from glla.lab import progress, table, terminal
 from glla.lab.extra import check_writable, require
 from glla.queue.single import Coprocessor, coprocessor
 
@@ -371,15 +371,14 @@ def run(device: Device, size: int, output: Path, as_json: bool = False) -> bool:
 
 def table_of_differences(gaps: dict[str, dict[str, tuple[float, float]]]) -> Table:
     """Table 5.1, theirs and ours."""
-    table = terminal.columned(f"differences after {STEPS} steps: mean / largest, m and m/s", "", "z", "u", "v")
-    for name, fields in [("theirs, CPU and GPU against CPU (table 5.1)", THEIRS), *gaps.items()]:
-        table.add_row(name, *(f"{mean:.2e} / {most:.2e}" for mean, most in fields.values()))
-    return table
+    rows = [
+        (name, *(f"{mean:.2e} / {most:.2e}" for mean, most in fields.values()))
+        for name, fields in [("theirs, CPU and GPU against CPU (table 5.1)", THEIRS), *gaps.items()]
+    ]
+    return table.columned(f"differences after {STEPS} steps: mean / largest, m and m/s", ("", "z", "u", "v"), rows)
 
 
 def table_of_times(took: dict[str, float], renderer: str) -> Table:
     """Milliseconds of a step of each way."""
-    table = terminal.columned(f"a step, on this machine's CPU and {renderer}", "", "ms")
-    for name, milliseconds in took.items():
-        table.add_row(name, f"{milliseconds:.2f}")
-    return table
+    rows = [(name, f"{milliseconds:.2f}") for name, milliseconds in took.items()]
+    return table.columned(f"a step, on this machine's CPU and {renderer}", ("", "ms"), rows)

@@ -19,6 +19,7 @@ from glla.gl.recorder import Recorder
 from glla.lab import progress, restoration, terminal
 from glla.lab.extra import check_writable, require
 from glla.lab.peers import WINDOWS
+from glla.lab.table import columned, digits
 from glla.operations.window_squares import LIMIT, VARIANTS, WINDOW, on_host, plan
 from glla.passes import Plan, resident
 
@@ -153,28 +154,23 @@ def run(device: Device, size: int, output: Path, picture: Path | None = None) ->
 
 def frame_table(times: list[float], renderer: str) -> Table:
     """Tables 1 and 2 of the source, theirs and ours."""
-    table = terminal.columned(
-        f"Milliseconds of each frame, 15 x 15; theirs: kernels on {DEVICE_OF_THEIRS}; ours: passes on {renderer}",
-        "", *(str(frame) for frame in range(len(times))), "all",
-    )  # fmt: skip
-    for name, row in (*((f"theirs, {name}", row) for name, row in THEIRS.items()), ("ours, frames", times)):
-        table.add_row(name, *(f"{one:.3f}" for one in row), f"{sum(row):.3f}")
-    return table
+    title = f"Milliseconds of each frame, 15 x 15; theirs: kernels on {DEVICE_OF_THEIRS}; ours: passes on {renderer}"
+    named = {f"theirs, {name}": row for name, row in THEIRS.items()} | {"ours, frames": times}
+    rows = [(name, *(f"{one:.3f}" for one in (*row, sum(row)))) for name, row in named.items()]
+    return columned(title, ("", *map(str, range(len(times))), "all"), rows)
 
 
 def time_table(tables: dict[tuple[int, ...], dict[str, float]], renderer: str) -> Table:
     """Milliseconds of the whole, theirs and ours, by the size of the image."""
-    table = terminal.columned(
+    title = (
         f"Milliseconds of all windows; theirs on {DEVICE_OF_THEIRS}, kernels alone; ours on {renderer}, image and "
-        "result on the device",
-        "way", *(f"{rows} x {columns}" for rows, columns in tables),
-    )  # fmt: skip
+        "result on the device"
+    )
     others = [restoration.NOT_PUBLISHED] * (len(tables) - 1)
-    for name, row in THEIRS.items():
-        table.add_row(f"theirs, {name}", f"{sum(row):.3f}", *others)
-    for name in next(iter(tables.values())):
-        table.add_row(name, *(f"{one[name]:.3g}" for one in tables.values()))
-    return table
+    rows = [(f"theirs, {name}", f"{sum(row):.3f}", *others) for name, row in THEIRS.items()]
+    ways = next(iter(tables.values()))
+    rows += [(name, *(digits(one[name]) for one in tables.values())) for name in ways]
+    return columned(title, ("way", *(f"{height} x {width}" for height, width in tables)), rows)
 
 
 def draw(

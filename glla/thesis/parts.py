@@ -13,6 +13,7 @@ import numpy as np
 
 from glla.lab import plots
 from glla.lab.fits import Fit
+from glla.lab.table import aligned, digits
 
 Cell = str | float | int
 
@@ -37,10 +38,8 @@ class Table:
 
     def text(self) -> str:
         """Write it in columns."""
-        rows = [self.headings, *(tuple(map(written, row)) for row in self.rows)]
-        widths = [max(len(row[i]) for row in rows) for i in range(len(self.headings))]
-        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-        return "\n".join([self.title, *(f"  {line}" for line in lines)])
+        rows = [tuple(map(written, row)) for row in self.rows]
+        return "\n  ".join([self.title, *aligned(self.headings, rows).splitlines()])
 
     def html(self) -> str:
         """Write it as an element."""
@@ -280,11 +279,5 @@ def _series(data: Mapping[str, Any]) -> Series:
 
 
 def written(cell: Cell) -> str:
-    """Write a cell: numbers with three digits, or as many as stand before the point.
-
-    >>> written(0.000123456), written(2055.3), written("-")
-    ('0.000123', '2055', '-')
-    """
-    if not isinstance(cell, float):
-        return str(cell)
-    return f"{cell:.0f}" if 1000 <= abs(cell) < 1e7 else f"{cell:.3g}"
+    """Write a cell: of a number that is no count, three digits, or as many as stand before the point."""
+    return digits(cell) if isinstance(cell, float) else str(cell)

@@ -1,0 +1,77 @@
+"""Tables of texts: aligned for a file, in Markdown, or one of rich's for a terminal; and numbers as their cells.
+
+The first column stands to the left, and so do others that have words alone.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+Row = Sequence[str]
+
+
+def digits(value: float | None) -> str:
+    """Write three digits, or all before the point; "-" for None and NaN.
+
+    >>> digits(1234.5), digits(0.001234), digits(None), digits(12)
+    ('1234', '0.00123', '-', '12')
+    """
+    if value is None or math.isnan(value):
+        return "-"
+    return f"{value:.0f}" if 1000 <= abs(value) < 1e7 else f"{value:.3g}"
+
+
+def _sides(head: Row, rows: Iterable[Row]) -> list[str]:
+    """Side that each column stands to: < or >."""
+    kept = list(rows)
+    columns = [[row[place] for row in kept] for place in range(len(head))]
+    numeric = [set(cells) == {"-"} or any(re.match(r"[-+.]?\d", cell) for cell in cells) for cells in columns]
+    return [">" if place and numeric[place] else "<" for place in range(len(head))]
+
+
+def aligned(head: Row, rows: Sequence[Row]) -> str:
+    """Write a table in columns.
+
+    >>> print(aligned(["way", "ms"], [["ours", "1"], ["theirs", "12"]]))
+    way     ms
+    ours     1
+    theirs  12
+    """
+    widths = [max(map(len, cells)) for cells in zip(head, *rows, strict=True)]
+    formats = [f"{side}{width}" for side, width in zip(_sides(head, rows), widths, strict=True)]
+    return "\n".join("  ".join(map(format, row, formats)).rstrip() for row in (head, *rows))
+
+
+def markdown(head: Row, rows: Iterable[Row]) -> str:
+    """Write a table in Markdown.
+
+    >>> print(markdown(["way", "ms"], [["ours", "1"]]))
+    | way | ms |
+    |---|---|
+    | ours | 1 |
+    """
+    first, *others = (f"| {' | '.join(row)} |" for row in (head, *rows))
+    return "\n".join([first, "|" + "---|" * len(head), *others])
+
+
+def columned(title: str, head: Row, rows: Sequence[Row], styles: Sequence[str] = ()) -> Table:
+    """Make a table for a terminal, with a title, if there is one, and a style for each row; an empty row is a line."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=SIMPLE_HEAD, title=title or None, title_justify="left", padding=(0, 1, 0, 0), pad_edge=False)
+    for name, side in zip(head, _sides(head, filter(None, rows)), strict=True):
+        table.add_column(name, justify="left" if side == "<" else "right", no_wrap=side == ">")
+    for row, style in zip(rows, styles or [""] * len(rows), strict=True):
+        if row:
+            table.add_row(*(Text(cell, style=style) for cell in row))
+        else:
+            table.add_section()
+    return table
